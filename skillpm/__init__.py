@@ -1,0 +1,3 @@
+"""skillpm: the package manager for agent skills."""
+
+__version__ = "0.1.0"

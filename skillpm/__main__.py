@@ -1,0 +1,8 @@
+"""`python -m skillpm`: the same as the command."""
+
+import sys
+
+from skillpm.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

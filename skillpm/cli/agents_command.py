@@ -1,0 +1,41 @@
+"""`skillpm agents`."""
+
+from typing import Any
+
+import click
+
+from skillpm.cli.common import call_of, reading
+from skillpm.operations.agents import KnownAgent, known_agents
+
+
+@click.command(epilog="""\b
+Examples:
+  skillpm agents         the hosts that are here
+  skillpm agents --all   every host skillpm knows""")
+@click.option("--all", "every", is_flag=True, help="List hosts that are not here, too.")
+@reading
+def command(every: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
+    """List agent hosts, where each reads skills, and which are linked."""
+    call = call_of(flags)
+    found = known_agents(call.scope, call.tools)
+    if call.console.as_json:
+        call.console.data({"agents": [_value(agent) for agent in found]})
+        return
+    rows = [agent for agent in found if every or agent.present or agent.linked]
+    for agent in rows:
+        state = "linked" if agent.linked else "here" if agent.present else ""
+        call.console.line(f"{agent.id:16} {state:7} {agent.project_dir or '-':24} {agent.user_dir or '-'}")
+    if not rows:
+        call.console.say("no agent host was found here; `skillpm agents --all` lists all that are known")
+    elif not any(agent.linked for agent in rows):
+        call.console.say(f"`skillpm link {rows[0].id}` shows the installed skills to it")
+
+
+def _value(agent: KnownAgent) -> dict[str, Any]:
+    return {
+        "id": agent.id,
+        "projectDir": agent.project_dir,
+        "userDir": agent.user_dir,
+        "present": agent.present,
+        "linked": agent.linked,
+    }

@@ -1,0 +1,42 @@
+"""`skillpm backup list|restore`."""
+
+from typing import Any
+
+import click
+
+from skillpm.cli.common import call_of, changing, reading
+from skillpm.cli.told import tell_changed
+from skillpm.operations.backup import list_backups, restore
+
+
+@click.group(epilog="""\b
+Examples:
+  skillpm backup list            what --force set aside
+  skillpm backup restore pdf-1   bring it back""")
+def command() -> None:
+    """List or restore what --force set aside."""
+
+
+@command.command("list", epilog="\b\nExample:\n  skillpm backup list")
+@reading
+def list_command(**flags: Any) -> None:
+    """List what was set aside."""
+    call = call_of(flags)
+    found = list_backups(call.scope)
+    if call.console.as_json:
+        rows = [{"id": backup.id, "name": backup.name, "path": backup.path} for backup in found]
+        call.console.data({"backups": rows})
+        return
+    for backup in found:
+        call.console.line(f"{backup.id}  {backup.path}")
+    if not found:
+        call.console.say("nothing was set aside")
+
+
+@command.command("restore", epilog="\b\nExample:\n  skillpm backup restore pdf-1")
+@click.argument("slot", metavar="ID")
+@changing
+def restore_command(slot: str, **flags: Any) -> None:
+    """Put a backup back in its skill's place."""
+    call = call_of(flags)
+    tell_changed(call, restore(call.scope, call.tools, slot, force=flags["force"]))

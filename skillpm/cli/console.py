@@ -1,0 +1,85 @@
+"""The only printer: data to stdout, talk to stderr, colour never the only carrier of meaning."""
+
+import json
+import os
+import sys
+from typing import Any
+
+import click
+
+from skillpm.documents.text import show
+
+
+class Console:
+    """Where a command's words go. A `Reporter` too: it tells of work that takes time, and of warnings."""
+
+    def __init__(self, *, as_json: bool = False, quiet: bool = False, verbose: int = 0, colour: bool = True) -> None:
+        self.as_json = as_json
+        self.quiet = quiet
+        self.verbose = verbose
+        wanted = colour and "NO_COLOR" not in os.environ
+        self.colour = wanted and sys.stdout.isatty()
+        self.err_colour = wanted and sys.stderr.isatty()
+        self._progress: Any = None
+        self._tasks: dict[str, Any] = {}
+
+    def data(self, value: Any) -> None:
+        """Print an object as JSON: the only thing on stdout."""
+        click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+    def line(self, text: str = "", **style: Any) -> None:
+        """Print a line of output."""
+        click.echo(click.style(text, **style) if style and self.colour else text)
+
+    def lines(self, text: str) -> None:
+        """Print much at once."""
+        click.echo(text)
+
+    def say(self, text: str) -> None:
+        """Say something that is no data."""
+        if not self.quiet and not self.as_json:
+            self._stop_progress()
+            click.echo(text, err=True)
+
+    def started(self, what: str) -> None:
+        """Show that work began: a moving line in a terminal, a plain one with `--verbose`."""
+        if self.verbose:
+            click.echo(show(what), err=True)
+        elif self.err_colour and not self.quiet and not self.as_json:
+            if self._progress is None:
+                self._progress = _progress()
+                self._progress.start()
+            self._tasks[what] = self._progress.add_task(show(what), total=None)
+
+    def finished(self, what: str) -> None:
+        """Show that work is over."""
+        if self._progress is not None and what in self._tasks:
+            self._progress.remove_task(self._tasks.pop(what))
+            if not self._tasks:
+                self._stop_progress()
+
+    def warning(self, message: str) -> None:
+        """Warn at once; with `--json` the warnings stand in the result."""
+        if not self.as_json and not self.quiet:
+            self._stop_progress()
+            word = click.style("warning:", fg="yellow", bold=True) if self.err_colour else "warning:"
+            click.echo(f"{word} {show(message, 500)}", err=True)
+
+    def note(self, message: str) -> None:
+        """Tell a detail with `--verbose`."""
+        if self.verbose:
+            click.echo(show(message, 500), err=True)
+
+    def _stop_progress(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
+            self._tasks.clear()
+
+
+def _progress() -> Any:
+    from rich.console import Console as RichConsole  # noqa: PLC0415  (only in a terminal, when something is fetched)
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    return Progress(*columns, console=RichConsole(stderr=True), transient=True)

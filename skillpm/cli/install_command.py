@@ -1,0 +1,96 @@
+"""`skillpm install` (add)."""
+
+from typing import Any
+
+import click
+
+from skillpm.cli.choosing import choose
+from skillpm.cli.common import Call, call_of, changing, options_of, strict
+from skillpm.cli.told import tell_changed
+from skillpm.documents.text import show
+from skillpm.errors import ManySkillsError, UsageError
+from skillpm.operations.install import Request, install, offers
+from skillpm.operations.sync import sync
+from skillpm.sources.source import RefKind
+
+
+@click.command(epilog="""\b
+Examples:
+  skillpm install code-review                       ships with skillpm
+  skillpm install anthropics/skills@pdf             one skill of a GitHub repository
+  skillpm install anthropics/skills --list          what a repository holds
+  skillpm install obra/superpowers --all            all of them
+  skillpm install acme/skills#v2@deploy             at a tag, branch or commit
+  skillpm install https://github.com/o/r/tree/main/skills/x    as copied from a browser
+  skillpm install git@git.acme.example:team/skills.git@deploy  any git
+  skillpm install ./my-skill --link                 a local folder, live
+  skillpm install acme/skills@pdf --as acme-pdf     under another name
+  skillpm install                                   the same as sync""")
+@click.argument("specs", nargs=-1, metavar="[SPEC]...")
+@click.option("--as", "alias", metavar="NAME", help="Install under another name.")
+@click.option("--all", "every", is_flag=True, help="Take all skills of a repository.")
+@click.option("--list", "listing", is_flag=True, help="Only show the skills of a repository.")
+@click.option("--bundled", is_flag=True, help="Install all skills that ship with skillpm.")
+@click.option("--link", is_flag=True, help="Link a local folder instead of copying it.")
+@click.option("--path", metavar="DIR", help="The skill's folder in the repository.")
+@click.option("--branch", metavar="NAME", help="Follow a branch.")
+@click.option("--tag", metavar="NAME", help="Take a tag.")
+@click.option("--rev", metavar="COMMIT", help="Take a commit (all 40 digits).")
+@strict
+@changing
+def command(specs: tuple[str, ...], listing: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
+    """Add skills to skills.json and install them.
+
+    A SPEC is a name (code-review), a repository (owner/repo, a URL) with or without @skill and #ref, or a folder (./x).
+    """
+    call = call_of(flags)
+    if not specs and not flags["bundled"]:
+        if listing or flags["alias"] or flags["every"]:
+            raise UsageError("a SPEC is missing", hint="skillpm install --help")
+        tell_changed(call, sync(call.scope, call.tools, options_of(call, bare=True)))
+        return
+    request = _request(specs, flags)
+    if listing:
+        _show_offers(call, request)
+        return
+    options = options_of(call)
+    try:
+        result = install(call.scope, call.tools, request, options)
+    except ManySkillsError as error:
+        names = choose(call.console, error)
+        if not names:
+            raise
+        chosen = tuple(f"{specs[0]}@{name}" for name in names)
+        result = install(call.scope, call.tools, Request(specs=chosen, alias=request.alias), options)
+    tell_changed(call, result)
+
+
+def _request(specs: tuple[str, ...], flags: dict[str, Any]) -> Request:
+    refs: list[RefKind] = [kind for kind in ("branch", "tag", "rev") if flags[kind]]  # type: ignore[misc]
+    if len(refs) > 1:
+        raise UsageError("give one of --branch, --tag and --rev")
+    return Request(
+        specs=specs,
+        alias=flags["alias"] or "",
+        every=flags["every"],
+        bundled=flags["bundled"],
+        link=flags["link"],
+        path=flags["path"] or "",
+        ref_kind=refs[0] if refs else "",
+        ref=flags[refs[0]] if refs else "",
+    )
+
+
+def _show_offers(call: Call, request: Request) -> None:
+    found = sorted(offers(call.scope, call.tools, request), key=lambda offer: offer.name)
+    if call.console.as_json:
+        rows = [
+            {"name": offer.name, "path": getattr(offer.source, "path", ""), "description": offer.description}
+            for offer in found
+        ]
+        call.console.data({"skills": rows})
+        return
+    width = max(len(show(offer.name, 40)) for offer in found)
+    for offer in found:
+        call.console.line(f"{show(offer.name, 40):{width}}  {show(offer.description, max(20, 78 - width))}".rstrip())
+    call.console.say(f"{len(found)} skills; install one with `skillpm install {request.specs[0]}@NAME`")

@@ -1,0 +1,39 @@
+"""`skillpm lock`."""
+
+from typing import Any
+
+import click
+
+from skillpm.cli.common import call_of, networked
+from skillpm.errors import LockfileOutdated
+from skillpm.operations.lock import check_lock, lock
+
+
+@click.command(epilog="""\b
+Examples:
+  skillpm lock           write skills.lock, install nothing
+  skillpm lock --check   is it up to date? writes nothing, exit 1 if not""")
+@click.option("--check", is_flag=True, help="Only tell whether the lockfile is up to date.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be locked.")
+@click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm.")
+@networked
+def command(check: bool, dry_run: bool, **flags: Any) -> int:  # noqa: FBT001  (flags of the command line)
+    """Resolve only: make skills.lock say what skills.json asks."""
+    call = call_of(flags)
+    scope = call.scope
+    result = check_lock(scope, call.tools) if check else lock(scope, call.tools, dry_run=dry_run)
+    if call.console.as_json:
+        rows = [{"name": name, "from": was, "to": becomes} for name, was, becomes in result.skills]
+        call.console.data({"changed": result.changed, "upToDate": result.up_to_date, "skills": rows})
+        return 0 if result.up_to_date or not check else 1
+    if check and not result.up_to_date:
+        raise LockfileOutdated(
+            f"the lockfile is not up to date: {'; '.join(result.reasons)}",
+            where=scope.lockfile,
+            hint="run `skillpm lock`",
+        )
+    for name, was, becomes in result.skills:
+        call.console.line(f" ~ {name} {' → '.join(part for part in (was, becomes) if part)}")
+    state = "is up to date" if result.up_to_date else "would change" if dry_run else "written"
+    call.console.line(f"{scope.lockfile} {state}")
+    return 0

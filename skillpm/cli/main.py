@@ -1,0 +1,103 @@
+"""The front door: the table of commands, and the one place where errors end.
+
+The table holds each command's one-line help, so that `--help` loads no command, and a command loads only itself.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from skillpm import __version__
+
+TABLE = {
+    "init": "Start a project: write skills.json.",
+    "install": "Add skills and install them.",
+    "uninstall": "Remove skills.",
+    "sync": "Make the skills directory be what the lockfile says.",
+    "lock": "Resolve only: write skills.lock.",
+    "update": "Take the newest versions the manifest allows.",
+    "list": "List installed skills.",
+    "show": "Show one skill: metadata, source, files.",
+    "diff": "Show your edits to a skill, or what an update would bring.",
+    "verify": "Check every installed byte against the lockfile.",
+    "backup": "List or restore what --force set aside.",
+    "registry": "Build or check the registry that loaders read.",
+    "agents": "List agent hosts and where they read skills.",
+    "link": "Show installed skills to agent hosts.",
+    "unlink": "Take the links for agent hosts away.",
+}
+ALIASES = {"add": "install", "remove": "uninstall", "rm": "uninstall", "ls": "list", "upgrade": "update", "ci": "sync"}
+EXAMPLES = """\b
+Examples:
+  skillpm install code-review                 a skill that ships with the tool
+  skillpm install anthropics/skills@pdf       one skill of a GitHub repository
+  skillpm sync --frozen                       exactly what skills.lock says
+  skillpm link claude-code                    show the skills to an agent
+
+Docs: docs/index.md in the repository."""
+
+
+class Commands(click.Group):
+    """The commands of the table, each loaded when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
+        """Give the names in the table's order: the order in which people meet them."""
+        return list(TABLE)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Load a command."""
+        name = ALIASES.get(cmd_name, cmd_name)
+        if name not in TABLE:
+            return None
+        command: click.Command = import_module(f"skillpm.cli.{name}_command").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; a mistyped one is told with the nearest ones."""
+        if args and args[0] not in {*TABLE, *ALIASES} and not args[0].startswith("-"):
+            from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
+
+            near = get_close_matches(args[0], [*TABLE, *ALIASES], n=2)
+            more = f" Did you mean {' or '.join(near)}?" if near else " `skillpm --help` lists the commands."
+            ctx.fail(f"there is no command `{args[0][:60]}`.{more}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without loading any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(TABLE.items()))
+
+
+@click.group(
+    cls=Commands,
+    epilog=EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    no_args_is_help=True,
+)
+@click.version_option(__version__, prog_name="skillpm", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Install, lock and sync agent skills: folders with a SKILL.md."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line; give the exit code. The one place that catches."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        result = cli.main(args=words, prog_name="skillpm", standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        # Whoever read us has gone; nothing may be written on the way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001  (this is the edge)
+        from skillpm.cli.failing import tell  # noqa: PLC0415
+
+        return tell(error, as_json="--json" in words)
+    return result if isinstance(result, int) else 0

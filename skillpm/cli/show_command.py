@@ -1,0 +1,81 @@
+"""`skillpm show`."""
+
+from typing import Any
+
+import click
+
+from skillpm.cli.common import Call, call_of, reading
+from skillpm.cli.list_command import listed_value
+from skillpm.documents.text import show
+from skillpm.operations.listing import tokens_of, version_of
+from skillpm.operations.showing import Shown, show_skill
+
+
+@click.command(epilog="""\b
+Examples:
+  skillpm show code-review          what it is, where it came from, its files
+  skillpm show code-review --json   for programs""")
+@click.argument("name")
+@reading
+def command(name: str, **flags: Any) -> None:
+    """Show one skill: metadata, where from, files, size in tokens."""
+    call = call_of(flags)
+    shown = show_skill(call.scope, call.tools, name)
+    if call.console.as_json:
+        call.console.data(_value(shown))
+    else:
+        _tell(call, shown)
+
+
+def _value(shown: Shown) -> dict[str, Any]:
+    return {
+        **listed_value(shown.listed),
+        "frontmatter": dict(shown.skill.frontmatter),
+        "requires": list(shown.skill.requires),
+        "available": shown.available,
+        "dependencies": shown.dependencies,
+        "files": [
+            {
+                "path": file.path,
+                "size": file.size,
+                "digest": file.digest,
+                "executable": file.executable,
+                "state": file.state,
+            }
+            for file in shown.files
+        ],
+        "warnings": [
+            {"code": finding.code, "message": finding.message, "line": finding.line} for finding in shown.findings
+        ],
+    }
+
+
+def _tell(call: Call, shown: Shown) -> None:
+    skill, listed = shown.skill, shown.listed
+    missing = f" (not on PATH: {', '.join(shown.missing_programs)})" if shown.missing_programs else ""
+    rows = [
+        ("version", version_of(listed)),
+        ("state", listed.state),
+        ("description", show(skill.description, 1000)),
+        ("category", skill.category),
+        ("license", skill.license),
+        ("author", skill.author),
+        ("homepage", skill.homepage),
+        ("triggers", ", ".join(skill.triggers)),
+        ("requires", ", ".join(skill.requires) + missing),
+        ("source", listed.source or "made by hand"),
+        ("digest", listed.digest),
+        ("path", listed.path),
+        ("links", ", ".join(listed.links)),
+        ("tokens", f"about {tokens_of(listed) or skill.tokens}"),
+    ]
+    call.console.line(listed.name, bold=True)
+    for key, value in rows:
+        if value:
+            call.console.line(f"  {key:12} {show(value, 1000)}")
+    call.console.line(f"  files        {len(shown.files)}")
+    for file in shown.files:
+        mark = "" if file.state in {"ok", "unmanaged"} else f"  [{file.state}]"
+        call.console.line(f"    {file.size:>9}  {show(file.path)}{' *' if file.executable else ''}{mark}")
+    for finding in shown.findings:
+        call.console.warning(f"SKILL.md:{finding.line}: {finding.message}")

@@ -1,0 +1,24 @@
+"""`skillpm sync` (ci)."""
+
+from typing import Any
+
+import click
+
+from skillpm.cli.common import call_of, changing, options_of, strict
+from skillpm.cli.told import tell_changed
+from skillpm.operations.sync import sync
+
+
+@click.command(epilog="""\b
+Examples:
+  skillpm sync             install what skills.lock says, locking first what is new
+  skillpm sync --frozen    for CI: exactly the lockfile, or a clear refusal
+  skillpm sync --offline   from the caches alone
+  skillpm sync --dry-run   only say what would be done""")
+@click.option("--inexact", is_flag=True, help="Remove nothing.")
+@strict
+@changing
+def command(**flags: Any) -> None:
+    """Make the skills directory be what the lockfile says."""
+    call = call_of(flags)
+    tell_changed(call, sync(call.scope, call.tools, options_of(call, bare=True)))

@@ -1,0 +1,72 @@
+"""The result of a changing command, for people and for programs."""
+
+from typing import Any
+
+from skillpm.cli.common import Call
+from skillpm.installing.plan import Action
+from skillpm.operations.change import Changed
+
+SIGNS = {"add": "+", "update": "~", "remove": "-", "relink": "→", "keep": "=", "blocked": "!"}
+COLOURS = {"add": "green", "update": "cyan", "remove": "red", "relink": "blue"}
+PAST = {"add": "added", "update": "updated", "remove": "removed", "relink": "relinked"}
+
+
+def changed_value(result: Changed) -> dict[str, Any]:
+    """Give the JSON object."""
+    value: dict[str, Any] = {
+        "changed": result.changed and not result.dry_run,
+        "scope": result.scope,
+        "directory": result.directory,
+        "actions": [
+            {
+                "action": action.verb,
+                "name": action.name,
+                "from": action.was,
+                "to": action.becomes,
+                "reason": action.reason,
+            }
+            for action in sorted(result.actions, key=lambda action: action.name)
+        ],
+        "warnings": list(result.warnings),
+    }
+    if result.dry_run:
+        value["dryRun"] = True
+    return value
+
+
+def tell_changed(call: Call, result: Changed) -> None:
+    """Print what was done, then what to do next."""
+    console = call.console
+    if console.as_json:
+        console.data(changed_value(result))
+        return
+    if console.quiet:
+        return
+    done = [action for action in result.actions if action.verb != "keep"]
+    for action in done:
+        console.line(_line(action), **({"fg": COLOURS[action.verb]} if action.verb in COLOURS else {}))
+    console.line(_summary(result, done))
+    if result.next_step and result.changed:
+        console.say(f"next: {result.next_step}")
+
+
+def _line(action: Action) -> str:
+    versions = " → ".join(part for part in (action.was, action.becomes) if part)
+    if action.was == action.becomes:
+        versions = action.becomes
+    reason = f"  ({action.reason})" if action.reason else ""
+    return f" {SIGNS[action.verb]} {action.name} {versions}{reason}".rstrip()
+
+
+def _summary(result: Changed, done: list[Action]) -> str:
+    total = sum(action.verb != "remove" for action in result.actions)
+    where = f"{total} skill{'' if total == 1 else 's'} in {result.directory}"
+    if not done:
+        return f"all documents were written; {where}" if result.changed else f"nothing to do: {where}"
+    counts = [
+        f"{word} {number}"
+        for verb, word in PAST.items()
+        if (number := sum(action.verb == verb for action in done))
+    ]
+    said = ", ".join(counts)
+    return f"would have {said}: {where}" if result.dry_run else f"{said}: {where}"

@@ -1,0 +1,43 @@
+"""`skillpm verify`."""
+
+from typing import Any
+
+import click
+
+from skillpm.cli.common import call_of, reading
+from skillpm.documents.text import show
+from skillpm.operations.verifying import verify
+
+
+@click.command(epilog="""\b
+Examples:
+  skillpm verify          exit 1 if a byte differs
+  skillpm verify --json   which skill and which file""")
+@reading
+def command(**flags: Any) -> int:
+    """Check every installed byte against the lockfile. Changes nothing."""
+    call = call_of(flags)
+    verdict = verify(call.scope, call.tools)
+    if call.console.as_json:
+        rows = [
+            {
+                "name": skill.name,
+                "state": skill.state,
+                "files": [{"path": file.path, "state": file.state} for file in skill.files],
+            }
+            for skill in verdict.skills
+        ]
+        call.console.data({"ok": verdict.ok, "skills": rows})
+        return 0 if verdict.ok else 1
+    if verdict.pending:
+        call.console.say("a change is under way or was interrupted; this is what it leads to")
+    bad = [skill for skill in verdict.skills if skill.state not in {"ok", "link"}]
+    for skill in bad:
+        call.console.line(f"{skill.state}: {skill.name}: {skill.detail}", fg="red")
+        for file in skill.files:
+            call.console.line(f"    {file.state}: {show(file.path)}")
+    live = sum(skill.state == "link" for skill in verdict.skills)
+    skipped = f", {live} live link{'' if live == 1 else 's'} skipped" if live else ""
+    sound = len(verdict.skills) - len(bad) - live
+    call.console.say(f"{sound} of {len(verdict.skills) - live} skills are what the lockfile says{skipped}")
+    return 1 if bad else 0

@@ -1,0 +1,40 @@
+"""Agent hosts: where each reads skills (profiles/agents.json), as values."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from skillpm.documents.decode import Node, parse_json
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Agent:
+    """One agent host. Folders are templates: `~`, `$XDG` and, for a project, relative to its root."""
+
+    id: str
+    project_dir: str | None
+    user_dir: str | None
+    home_env: str
+    presence: tuple[str, ...]
+
+
+def read_agents(text: str, file: str) -> tuple[Agent, ...]:
+    """Read the table of hosts."""
+    return tuple(_read_agent(node) for node in parse_json(text, file).need("agents").elements())
+
+
+def _read_agent(node: Node) -> Agent:
+    project_dir, user_dir = node.need("projectDir"), node.need("userDir")
+    return Agent(
+        id=node.need("id").text(),
+        project_dir=None if project_dir.value is None else project_dir.text(),
+        user_dir=None if user_dir.value is None else user_dir.text(),
+        home_env=node.text_or("homeEnv"),
+        presence=node.need("presence").texts(),
+    )
+
+
+def near(word: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Give the known words nearest to a mistyped one, best first."""
+    from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
+
+    return tuple(get_close_matches(word, list(known), n=3, cutoff=0.6))

@@ -1,0 +1,118 @@
+"""JSON to checked values: every fault says its file and key path (`skills.json: skills.pdf.git: expected …`)."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from skillpm.documents.text import show
+from skillpm.errors import DocumentError, NewerDocument
+
+
+class Node:
+    """A JSON value that knows its address, for reading documents strictly."""
+
+    __slots__ = ("file", "keys", "value")
+
+    def __init__(self, value: Any, file: str, keys: tuple[str, ...] = ()) -> None:
+        self.value = value
+        self.file = file
+        self.keys = keys
+
+    @property
+    def where(self) -> str:
+        """`file: key.key`, for messages."""
+        return f"{self.file}: {'.'.join(show(key, 80) for key in self.keys)}" if self.keys else self.file
+
+    def expected(self, what: str) -> NoReturn:
+        """Raise: something else was expected here."""
+        got = {dict: "an object", list: "an array", type(None): "null"}.get(type(self.value))
+        raise DocumentError(f"expected {what}, got {got or show(repr(self.value), 60)}", where=self.where)
+
+    def items(self) -> Iterator[tuple[str, "Node"]]:
+        """Go through the members of an object."""
+        if not isinstance(self.value, dict):
+            self.expected("an object")
+        return ((key, Node(value, self.file, (*self.keys, key))) for key, value in self.value.items())
+
+    def elements(self) -> Iterator["Node"]:
+        """Go through the elements of an array."""
+        if not isinstance(self.value, list):
+            self.expected("an array")
+        return (Node(value, self.file, (*self.keys, str(n))) for n, value in enumerate(self.value))
+
+    def get(self, key: str) -> "Node | None":
+        """Give a member of an object, if it is there."""
+        if not isinstance(self.value, dict):
+            self.expected("an object")
+        return Node(self.value[key], self.file, (*self.keys, key)) if key in self.value else None
+
+    def need(self, key: str) -> "Node":
+        """Give a member that must be there."""
+        found = self.get(key)
+        if found is None:
+            raise DocumentError(f"`{key}` is missing", where=self.where)
+        return found
+
+    def text(self) -> str:
+        """Give a string."""
+        return self.value if isinstance(self.value, str) else self.expected("a string")
+
+    def texts(self) -> tuple[str, ...]:
+        """Give an array of strings."""
+        return tuple(node.text() for node in self.elements())
+
+    def flag(self) -> bool:
+        """Give true or false."""
+        return self.value if isinstance(self.value, bool) else self.expected("true or false")
+
+    def number(self) -> int:
+        """Give a whole number."""
+        if isinstance(self.value, int) and not isinstance(self.value, bool):
+            return self.value
+        self.expected("a whole number")
+
+    def text_or(self, key: str, default: str = "") -> str:
+        """Give a string member, or the default where it is absent."""
+        found = self.get(key)
+        return default if found is None else found.text()
+
+    def only(self, *known: str) -> None:
+        """Refuse a member nobody knows: in this document it would silently mean nothing."""
+        for key, node in self.items():
+            if key not in known:
+                raise DocumentError(f"unknown key; known here: {', '.join(known)}", where=node.where)
+
+    def format_number(self, key: str, known: int) -> int:
+        """Check the number of the document's format; a newer one is refused with a hint to upgrade."""
+        found = self.need(key).number()
+        if found > known:
+            raise NewerDocument(self.file, found=found, known=known)
+        return found
+
+
+def parse_json(text: str, file: str) -> Node:
+    """Read JSON text of a document; a fault names line and column, a doubled key is a fault."""
+
+    def no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) != len(pairs):
+            keys = [key for key, _ in pairs]
+            double = next(key for key in keys if keys.count(key) > 1)
+            raise DocumentError(f"`{show(double, 80)}` stands twice in one object", where=file)
+        return members
+
+    try:
+        return Node(json.loads(text, object_pairs_hook=no_doubles), file)
+    except json.JSONDecodeError as error:
+        raise DocumentError(
+            f"this is not JSON: {error.msg}",
+            where=f"{file}:{error.lineno}:{error.colno}",
+            hint="mend that place by hand, or take the file from version control",
+        ) from error
+    except RecursionError as error:
+        raise DocumentError("this JSON is nested too deeply", where=file) from error
+
+
+def dump_json(value: Any) -> str:
+    """Write JSON as all our documents are written: two spaces, keys as given, real letters, final newline."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

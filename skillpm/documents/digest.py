@@ -1,0 +1,38 @@
+"""The digest of a skill: what is trusted, whatever way the bytes came (docs/formats.md, "The digest of a skill")."""
+
+import re
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import NewType
+
+from skillpm.errors import DocumentError
+
+Digest = NewType("Digest", str)
+FORM = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
+
+
+def digest_of(files: Iterable[tuple[str, str]]) -> Digest:
+    """Give `sha256:…` over (path, SHA-256 in hex) pairs, in whatever order they come."""
+    lines = (f"{content}  {path}\n".encode() for path, content in sorted(files, key=_path_as_bytes))
+    return Digest("sha256:" + sha256(b"".join(lines)).hexdigest())
+
+
+def content_hash(data: bytes) -> str:
+    """Give the SHA-256 of one file in hex."""
+    return sha256(data).hexdigest()
+
+
+def parse_digest(text: object, *, where: str) -> Digest:
+    """Check a digest that a document names: exactly `sha256:` and 64 lower-case hex digits, never "no check"."""
+    if isinstance(text, str) and FORM.fullmatch(text):
+        return Digest(text)
+    raise DocumentError(f"expected sha256: and 64 hex digits, got {text!r}"[:160], where=where)
+
+
+def short(digest: str) -> str:
+    """Give a digest as people read it: `sha256:1a2b3c4d5e6f…`."""
+    return digest[:19] + "…"
+
+
+def _path_as_bytes(pair: tuple[str, str]) -> bytes:
+    return pair[0].encode()

@@ -1,0 +1,27 @@
+"""What reading a SKILL.md found: values with a stable code, a level, a message and a line."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """One remark on a file. An `error` means that it cannot be loaded; a `warning` stops nothing."""
+
+    code: str
+    level: Literal["error", "warning"]
+    message: str
+    line: int = 1
+
+
+class NotLoadable(Exception):  # noqa: N818  (it is an answer to a question, and never reaches a user as an error)
+    """A file that cannot be loaded, and why."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
+
+
+def broken(code: str, message: str, line: int = 1) -> NotLoadable:
+    """Make the exception that ends a reading."""
+    return NotLoadable(Finding(code=code, level="error", message=message, line=line))

@@ -1,0 +1,132 @@
+"""The block at the head of a SKILL.md: found, its dialect told, read; repaired only after reading failed."""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+from skillpm.documents.findings import Finding, broken
+from skillpm.documents.yaml_text import YamlFault, read_yaml
+
+LARGEST_FILE = 1_000_000
+LARGEST_BLOCK = 64_000
+OPENING = re.compile(r"\s*^(---|\+\+\+)([^\n]*)\n", re.MULTILINE)
+TOML_LINE = re.compile(r"""\s*(?:\[[^\]]+\]\s*(?:#.*)?$|(?:[\w.-]+|"[^"]*"|'[^']*')\s*=)""")
+TOP_SCALAR = re.compile(r"""([A-Za-z_][\w.-]*)\s*:[ \t]+(\S.*)""")
+UNTOUCHED = re.compile(r"""["'#]|[|>][-+0-9]*\s*(?:#.*)?$""")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Frontmatter:
+    """A SKILL.md split: its keys, its body, the line the body starts at, and what was found on the way."""
+
+    values: dict[str, Any]
+    body: str
+    body_line: int
+    dialect: str
+    findings: tuple[Finding, ...] = ()
+
+
+def decode_text(data: bytes) -> str:
+    """Give the text of a SKILL.md: UTF-8, without BOM, every line ending a line feed. Raises `NotLoadable`."""
+    if len(data) > LARGEST_FILE:
+        raise broken("too-large", f"the file is over {LARGEST_FILE} bytes")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise broken("not-utf8", "the file is not UTF-8", line) from None
+    if "\0" in text:
+        raise broken("nul", "the file has a NUL character", text[: text.index("\0")].count("\n") + 1)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_frontmatter(text: str) -> Frontmatter:
+    """Split and read a SKILL.md. Raises `NotLoadable` where it has no frontmatter that can be read."""
+    opening = OPENING.match(text)
+    if opening is None:
+        raise broken("no-frontmatter", "the file does not begin with a `---` line")
+    fence, word = opening[1], opening[2].strip()
+    if word not in {"", "toml", "yaml"} or (fence == "+++" and word):
+        raise broken("unknown-language", f"frontmatter in `{word[:20]}` is not read", text[: opening.start(1)].count("\n") + 1)
+    closing = re.compile(rf"^{re.escape(fence)}[ \t]*$", re.MULTILINE).search(text, opening.end())
+    if closing is None:
+        raise broken("unclosed", f"the frontmatter is not closed by a `{fence}` line")
+    block, first = text[opening.end() : closing.start()], text[: opening.end()].count("\n") + 1
+    if len(block.encode()) > LARGEST_BLOCK:
+        raise broken("too-large", f"the frontmatter is over {LARGEST_BLOCK} bytes", first)
+    findings: list[Finding] = []
+    is_toml = fence == "+++" or word == "toml" or (not word and _looks_like_toml(block))
+    values = _read_toml(block, first) if is_toml else _read_yaml(block, first, findings)
+    return Frontmatter(
+        values=values,
+        body=text[closing.end() :].removeprefix("\n"),
+        body_line=text[: closing.end()].count("\n") + 2,
+        dialect="toml" if is_toml else "yaml",
+        findings=tuple(findings),
+    )
+
+
+def _looks_like_toml(block: str) -> bool:
+    lines = (line for line in block.split("\n") if line.strip() and not line.lstrip().startswith("#"))
+    return TOML_LINE.match(next(lines, "")) is not None
+
+
+def _read_toml(block: str, first: int) -> dict[str, Any]:
+    try:
+        return {key: _as_text(value) for key, value in tomllib.loads(block).items()}
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise broken("bad-toml", f"the frontmatter is no TOML: {error}", first) from None
+
+
+def _as_text(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _as_text(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_as_text(part) for part in value]
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _read_yaml(block: str, first: int, findings: list[Finding]) -> dict[str, Any]:
+    """Read strictly; only if that fails, quote the scalars that spoilt it, and say so."""
+    found: list[Finding] = []
+    try:
+        values = read_yaml(block, found)
+    except YamlFault as fault:
+        found = []
+        repaired, lines = _quoted(block)
+        try:
+            values = read_yaml(repaired, found)
+        except YamlFault:
+            raise broken(
+                "bad-yaml", f"the frontmatter is no YAML: {fault.message}", first + fault.line - 1
+            ) from None
+        for line in lines:
+            message = "this value was read as plain text, since YAML does not allow it unquoted"
+            findings.append(
+                Finding(code="frontmatter-repaired", level="warning", message=message, line=first + line)
+            )
+    findings.extend(
+        Finding(code=item.code, level=item.level, message=item.message, line=first + item.line - 1) for item in found
+    )
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise broken("not-a-map", "the frontmatter is no list of `key: value` lines", first)
+    return values
+
+
+def _quoted(block: str) -> tuple[str, list[int]]:
+    """Quote every top-level scalar that is not quoted yet and could be meant otherwise; give the lines changed."""
+    lines, changed = block.split("\n"), []
+    for number, line in enumerate(lines):
+        match = TOP_SCALAR.fullmatch(line.rstrip())
+        if match is None or UNTOUCHED.match(match[2]):
+            continue
+        if ": " in match[2] or match[2].endswith(":") or " #" in match[2] or match[2][0] in "[]{}&*!%@`,?-|>":
+            quoted = match[2].replace("'", "''")
+            lines[number] = f"{match[1]}: '{quoted}'"
+            changed.append(number)
+    return "\n".join(lines), changed

@@ -1,0 +1,76 @@
+"""Words that end up in a git command line or in a document: URLs, commits, refs. Checked here, trusted afterwards."""
+
+import re
+from urllib.parse import urlsplit
+
+from skillpm.documents.text import HIDDEN, show
+from skillpm.errors import SkillpmError, UsageError
+
+COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
+SCP = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?![-/]{2})(?!-)\S+", re.ASCII)
+REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/+@-]*", re.ASCII)
+SCHEMES = ("https", "ssh", "http", "file")
+# Forges whose URLs are git without ending in .git, and where owner/repo means a repository.
+FORGES = ("github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "huggingface.co")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def is_commit(text: str) -> bool:
+    """Tell whether text is a whole commit id (SHA-1 or SHA-256, lower case)."""
+    return COMMIT.fullmatch(text) is not None
+
+
+def is_ref(text: str) -> bool:
+    """Tell whether text may be the short name of a branch or tag."""
+    return (
+        REF.fullmatch(text) is not None
+        and not any(bad in text for bad in ("..", "@{", "//"))
+        and not text.endswith(("/", ".lock", "."))
+    )
+
+
+def clean_url(text: str, *, fail: type[SkillpmError] = UsageError, where: str = "") -> str:
+    """Check a git URL and give it as documents keep it: without user info, trailing slash, or a forge's `.git`.
+
+    Raises `fail` for transports that run programs (`ext::`), unknown schemes, hidden characters, option look-alikes.
+    """
+    url = text.strip()
+    if HIDDEN.search(url) or " " in url or "::" in url.split("//")[0] or url.startswith("-"):
+        raise fail(f"`{show(url)}` is no URL that git may be given", where=where)
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        if SCP.fullmatch(url):
+            return url.rstrip("/")
+        raise fail(f"`{show(url)}` is no git URL", where=where, hint="e.g. https://github.com/owner/repository")
+    if scheme.lower() not in SCHEMES:
+        raise fail(f"`{show(scheme)}://` is not supported", where=where, hint=f"use one of {', '.join(SCHEMES)}")
+    return _kept(scheme.lower(), rest, url, fail, where)
+
+
+def _kept(scheme: str, rest: str, url: str, fail: type[SkillpmError], where: str) -> str:
+    host, _, path = rest.partition("/")
+    user, at, bare = host.rpartition("@")
+    host = bare.lower()
+    if scheme == "file":
+        if host or not path:
+            raise fail(f"`{show(url)}`: a file URL is file:///path", where=where)
+        return "file:///" + path.rstrip("/")
+    if not bare or bare.startswith("-") or path.startswith("-") or user.startswith("-"):
+        raise fail(f"`{show(url)}` names no host", where=where)
+    # The user name says whom ssh logs in as; anywhere else it is a credential, and no credential is kept.
+    name = user.split(":")[0] + "@" if at and scheme == "ssh" else ""
+    path = path.rstrip("/")
+    if host in FORGES:
+        path = path.removesuffix(".git")
+    return f"{scheme}://{name}{host}/{path}"
+
+
+def has_credentials(text: str) -> bool:
+    """Tell whether a URL carries user info that `clean_url` would drop."""
+    scheme, separator, rest = text.partition("://")
+    return bool(separator) and scheme != "ssh" and "@" in rest.split("/")[0]
+
+
+def is_insecure(url: str) -> bool:
+    """Tell whether a URL is plain http to another machine."""
+    return url.startswith("http://") and (urlsplit(url).hostname or "") not in LOOPBACK

@@ -1,0 +1,105 @@
+"""Edit JSON that people wrote: one member is set or taken out, every other byte stays where it was."""
+
+import json
+from json.decoder import WHITESPACE  # type: ignore[attr-defined]  # the decoder's own notion of blanks
+from typing import Any
+
+SCAN = json.JSONDecoder().raw_decode
+
+
+def set_member(text: str, keys: tuple[str, ...], value: Any) -> str:
+    """Give the text with the member at `keys` set; objects on the way are made where they are missing.
+
+    A new member goes to its place in the alphabet when the others are sorted, else to the end.
+    """
+    start = _skip(text, 0)
+    for depth, key in enumerate(keys):
+        members = _members(text, start)
+        found = next((member for member in members if member[0] == key), None)
+        if found is None:
+            for missing in reversed(keys[depth + 1 :]):
+                value = {missing: value}
+            return _insert(text, start, members, key, value)
+        start = found[2]
+        if depth == len(keys) - 1:
+            return text[:start] + _written(value) + text[found[3] :]
+    return text
+
+
+def drop_member(text: str, keys: tuple[str, ...]) -> str:
+    """Give the text without the member at `keys`; without change where it is not there."""
+    start = _skip(text, 0)
+    for key in keys[:-1]:
+        found = next((member for member in _members(text, start) if member[0] == key), None)
+        if found is None:
+            return text
+        start = found[2]
+    members = _members(text, start)
+    number = next((n for n, member in enumerate(members) if member[0] == keys[-1]), None)
+    if number is None:
+        return text
+    if number + 1 < len(members):
+        return text[: members[number][1]] + text[members[number + 1][1] :]
+    if number:
+        return text[: members[number - 1][3]] + text[members[number][3] :]
+    return text[: start + 1] + text[_skip(text, members[0][3]) :]
+
+
+def _members(text: str, start: int) -> list[tuple[str, int, int, int]]:
+    """List an object's members as (key, where the key starts, where the value starts, where it ends)."""
+    members: list[tuple[str, int, int, int]] = []
+    at = _skip(text, start + 1)
+    while text[at] != "}":
+        key, end = SCAN(text, at)
+        value = _skip(text, _skip(text, end) + 1)
+        _, stop = SCAN(text, value)
+        members.append((key, at, value, stop))
+        at = _skip(text, stop)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return members
+
+
+def _insert(text: str, start: int, members: list[tuple[str, int, int, int]], key: str, value: Any) -> str:
+    names = [member[0] for member in members]
+    written = f"{json.dumps(key, ensure_ascii=False)}: {_written(value)}"
+    if not members:
+        outer = _indent_before(text, start)
+        step = _step(text)
+        rest = _skip(text, start + 1)
+        return f"{text[: start + 1]}\n{outer}{step}{written}\n{outer}{text[rest:]}"
+    if names == sorted(names) and (after := next((member for member in members if member[0] > key), None)):
+        gap = _gap(text, after[1])
+        return f"{text[: after[1]]}{written},{gap}{text[after[1] :]}"
+    last = members[-1]
+    return f"{text[: last[3]]},{_gap(text, last[1])}{written}{text[last[3] :]}"
+
+
+def _gap(text: str, at: int) -> str:
+    """Give the blanks that stand before a member, to repeat them."""
+    start = at
+    while start and text[start - 1] in " \t\r\n":
+        start -= 1
+    return text[start:at] or " "
+
+
+def _indent_before(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _step(text: str) -> str:
+    """Give what one level is indented by in this text; two blanks where nothing tells."""
+    for line in text.splitlines():
+        if line[:1] in {" ", "\t"}:
+            return line[: len(line) - len(line.lstrip())]
+    return "  "
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _skip(text: str, at: int) -> int:
+    match = WHITESPACE.match(text, at)
+    return int(match.end()) if match else at

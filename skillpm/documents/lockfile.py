@@ -1,0 +1,81 @@
+"""`skills.lock`: what the manifest means, exactly (docs/formats.md, "skills.lock")."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from skillpm.documents.decode import Node, dump_json, parse_json
+from skillpm.documents.digest import Digest, parse_digest
+from skillpm.documents.names import SkillName, skill_name
+from skillpm.documents.pin import PathPin, Pin, pin_value, read_pin
+from skillpm.errors import DocumentError
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LockedSkill:
+    """One skill made exact. `digest` is what is trusted; only a live link has none."""
+
+    pin: Pin
+    digest: Digest | None
+    version: str = ""
+    dependencies: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lockfile:
+    """The manifest's requirements as they were when this was resolved, and every skill they led to."""
+
+    requirements: Mapping[SkillName, Any] = field(default_factory=dict)
+    skills: Mapping[SkillName, LockedSkill] = field(default_factory=dict)
+
+    def with_requirements(self, requirements: Mapping[SkillName, Any]) -> "Lockfile":
+        """Give the same lockfile for other requirements."""
+        return replace(self, requirements=requirements)
+
+
+def read_lockfile(text: str, file: str) -> Lockfile:
+    """Read a lockfile strictly: an unknown key is an error, since it would be a promise nobody keeps."""
+    top = parse_json(text, file)
+    top.format_number("version", FORMAT)
+    top.only("version", "requirements", "skills")
+    requirements = {skill_name(key, where=node.where): node.value for key, node in top.need("requirements").items()}
+    skills = {skill_name(key, where=node.where): _read_skill(node) for key, node in top.need("skills").items()}
+    return Lockfile(requirements=requirements, skills=skills)
+
+
+def write_lockfile(lockfile: Lockfile) -> str:
+    """Write a lockfile: the same content always gives the same bytes."""
+    return dump_json(
+        {
+            "version": FORMAT,
+            "requirements": {name: lockfile.requirements[name] for name in sorted(lockfile.requirements)},
+            "skills": {name: _skill_value(lockfile.skills[name]) for name in sorted(lockfile.skills)},
+        }
+    )
+
+
+def _read_skill(node: Node) -> LockedSkill:
+    node.only("version", "source", "digest", "dependencies")
+    pin = read_pin(node.need("source"))
+    digest = node.get("digest")
+    if digest is None and not (isinstance(pin, PathPin) and pin.link):
+        raise DocumentError("`digest` is missing", where=node.where)
+    needs = node.get("dependencies")
+    return LockedSkill(
+        pin=pin,
+        digest=None if digest is None else parse_digest(digest.value, where=digest.where),
+        version=node.text_or("version"),
+        dependencies={} if needs is None else {key: value.value for key, value in needs.items()},
+    )
+
+
+def _skill_value(skill: LockedSkill) -> dict[str, Any]:
+    value = {
+        "version": skill.version,
+        "source": pin_value(skill.pin),
+        "digest": skill.digest,
+        "dependencies": dict(sorted(skill.dependencies.items())),
+    }
+    return {key: part for key, part in value.items() if part}

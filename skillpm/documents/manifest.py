@@ -1,0 +1,69 @@
+"""`skills.json` of a project or user: what is wanted (docs/formats.md, "skills.json, the manifest").
+
+People write this file, so it is edited in place (`json_edit`) and never written anew. What each requirement means
+is the next room's business (`sources`): here it is a checked name and a JSON value.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from skillpm.documents.decode import Node, parse_json
+from skillpm.documents.names import SkillName, skill_name
+from skillpm.errors import DocumentError
+
+SCHEMA = "urn:skillpm:schema:manifest:1"
+KNOWN = ("$schema", "name", "skills", "indexes", "agents", "disabled", "permissions", "overrides")
+EMPTY = '{\n  "$schema": "' + SCHEMA + '",\n  "skills": {}\n}\n'
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Manifest:
+    """What is wanted. `agents` is None where the manifest does not speak of agents at all."""
+
+    file: str
+    skills: Mapping[SkillName, Any] = field(default_factory=dict)
+    agents: tuple[str, ...] | None = None
+    disabled: Mapping[SkillName, Any] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+
+
+def document_kind(top: Node) -> Literal["manifest", "registry", "foreign"]:
+    """Tell a manifest from a registry, and from another tool's file, which may all be called skills.json."""
+    if not isinstance(top.value, dict):
+        return "foreign"
+    skills = top.value.get("skills")
+    if isinstance(skills, list):
+        return "registry" if all(isinstance(skill, dict) for skill in skills) else "foreign"
+    ours = isinstance(skills, dict) and not {"installDir", "linkTargets", "patchedSkills"} & set(top.value)
+    return "manifest" if ours else "foreign"
+
+
+def read_manifest(text: str, file: str) -> Manifest:
+    """Read a manifest strictly; keys nobody knows are kept and named in `unknown`."""
+    top = parse_json(text, file)
+    kind = document_kind(top)
+    if kind != "manifest":
+        whose = "a registry (its `skills` is an array)" if kind == "registry" else "no manifest of skillpm"
+        raise DocumentError(
+            f"this file is {whose}",
+            where=file,
+            hint='a manifest has `"skills": {}`; start one with `skillpm init`, or work in user scope with `-g`',
+        )
+    agents, disabled = top.get("agents"), top.get("disabled")
+    return Manifest(
+        file=file,
+        skills={skill_name(key, where=node.where): node.value for key, node in top.need("skills").items()},
+        agents=None if agents is None else agents.texts(),
+        disabled={}
+        if disabled is None
+        else {skill_name(key, where=node.where): _checked_disabled(node) for key, node in disabled.items()},
+        unknown=tuple(key for key, _ in top.items() if key not in KNOWN),
+    )
+
+
+def _checked_disabled(node: Node) -> Any:
+    """`true` (everywhere) or a list of agents."""
+    if node.value is not True:
+        node.texts()
+    return node.value

@@ -1,0 +1,90 @@
+"""Names of skills, and of files inside them: one function each, so that nothing gets in by another door."""
+
+import re
+import unicodedata
+from typing import NewType
+
+from skillpm.documents.text import HIDDEN, show
+from skillpm.errors import DocumentError, UsageError
+
+SkillName = NewType("SkillName", str)
+
+# Agent Skills specification, "name": lower-case letters, digits and single hyphens, at most 64 characters.
+GRAMMAR = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
+LONGEST_NAME = 64
+RESERVED = frozenset(
+    ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))]
+)
+LONGEST_PART = 255
+LONGEST_PATH = 240
+DEEPEST_PATH = 32
+# What HFS+ ignores when it compares names (git's core.protectHFS).
+IGNORED_BY_HFS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+
+
+def is_skill_name(text: object) -> bool:
+    """Tell whether a value may be the name of a skill and of its folder."""
+    return (
+        isinstance(text, str)
+        and len(text) <= LONGEST_NAME
+        and GRAMMAR.fullmatch(text) is not None
+        and text not in RESERVED
+    )
+
+
+def skill_name(text: object, *, where: str = "") -> SkillName:
+    """Give a checked name; `where` is the document and key it stands in, or empty for the command line."""
+    if is_skill_name(text):
+        return SkillName(str(text))
+    message = f"`{show(str(text), 80)}` is no name for a skill"
+    hint = "use lower-case letters, digits and single hyphens, at most 64 characters, e.g. code-review"
+    if where:
+        raise DocumentError(message, where=where, hint=hint)
+    raise UsageError(message, hint=hint)
+
+
+def folder_name(declared: str, folder: str) -> SkillName | None:
+    """Give the name a skill is installed under: the declared one when valid, else its folder's, else nothing."""
+    for candidate in (declared, folder):
+        if is_skill_name(candidate):
+            return SkillName(candidate)
+    return None
+
+
+def path_fault(path: str) -> str:
+    """Say what is wrong with the path of a file inside a skill (`/` between parts), or nothing.
+
+    Refused on every platform, so that a lockfile means the same everywhere.
+    """
+    if not path or path.startswith("/"):
+        return "is absolute or empty"
+    if len(path.encode("utf-8", "surrogatepass")) > LONGEST_PATH:
+        return f"is longer than {LONGEST_PATH} bytes"
+    parts = path.split("/")
+    if len(parts) > DEEPEST_PATH:
+        return f"is deeper than {DEEPEST_PATH} folders"
+    return next((fault for part in parts if (fault := _part_fault(part))), "")
+
+
+def _part_fault(part: str) -> str:
+    if part in {"", ".", ".."}:
+        return "has an empty, `.` or `..` part"
+    if "\\" in part or ":" in part:
+        return "has a backslash or a colon"
+    if HIDDEN.search(part):
+        return "has a control, hidden or undecodable character"
+    if len(part.encode("utf-8")) > LONGEST_PART:
+        return f"has a part longer than {LONGEST_PART} bytes"
+    if part[-1] in ". ":
+        return "has a part that ends in a dot or a blank"
+    if part.split(".")[0].rstrip(" ").casefold() in RESERVED:
+        return "has a name that Windows reserves"
+    # core.protectHFS and core.protectNTFS: what some file system would take for .git
+    if IGNORED_BY_HFS.sub("", part).rstrip(". ").casefold() in {".git", "git~1"}:
+        return "is a .git folder or file"
+    return ""
+
+
+def collision_key(path: str) -> str:
+    """Give what a file system that folds case and normalises would see, to find two names that are one."""
+    return unicodedata.normalize("NFC", path).casefold()

@@ -1,0 +1,155 @@
+"""A pin: a source made exact. What a lockfile holds for each skill, and a receipt for each installed one."""
+
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from skillpm.documents.decode import Node
+from skillpm.documents.git_words import clean_url, is_commit, is_ref
+from skillpm.documents.names import path_fault, skill_name
+from skillpm.errors import DocumentError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GitPin:
+    """A commit in a repository, where in it the skill stands, and the git tree id of that folder.
+
+    `ref` is where the commit was found: `HEAD`, `refs/heads/…`, `refs/tags/…`, or empty for a commit asked for by id.
+    """
+
+    url: str
+    commit: str
+    tree: str
+    path: str = "."
+    ref: str = "HEAD"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PathPin:
+    """A local folder, copied (its digest is locked) or linked live (then nothing is)."""
+
+    path: str
+    link: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BundledPin:
+    """A skill that ships with the tool."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UrlPin:
+    """An archive or a single file at a URL, by the SHA-256 of its bytes."""
+
+    url: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IndexPin:
+    """A version of a skill in an index: which index, which archive, and the SHA-256 of its bytes."""
+
+    index: str
+    url: str
+    sha256: str
+
+
+Pin = GitPin | PathPin | BundledPin | UrlPin | IndexPin
+
+
+def pin_value(pin: Pin) -> dict[str, Any]:
+    """Give a pin as JSON."""
+    match pin:
+        case GitPin():
+            found = {"git": pin.url, "commit": pin.commit, "tree": pin.tree, "path": pin.path, "ref": pin.ref}
+            return found if pin.ref else {key: value for key, value in found.items() if key != "ref"}
+        case PathPin():
+            return {"path": pin.path, "link": True} if pin.link else {"path": pin.path}
+        case BundledPin():
+            return {"bundled": pin.name}
+        case UrlPin():
+            return {"url": pin.url, "sha256": pin.sha256}
+        case IndexPin():
+            return {"index": pin.index, "url": pin.url, "sha256": pin.sha256}
+        case _:
+            assert_never(pin)
+
+
+def read_pin(node: Node) -> Pin:
+    """Read a pin strictly."""
+    if node.get("git") is not None:
+        return _git_pin(node)
+    if (path := node.get("path")) is not None:
+        node.only("path", "link")
+        link = node.get("link")
+        return PathPin(path=path.text(), link=link is not None and link.flag())
+    if (name := node.get("bundled")) is not None:
+        node.only("bundled")
+        return BundledPin(name=skill_name(name.text(), where=name.where))
+    if node.get("url") is not None:
+        node.only("index", "url", "sha256")
+        url, sha256 = node.need("url").text(), node.need("sha256").text()
+        index = node.text_or("index")
+        return IndexPin(index=index, url=url, sha256=sha256) if index else UrlPin(url=url, sha256=sha256)
+    node.expected("a source: git, path, bundled or url")
+
+
+def place(pin: Pin) -> tuple[str, str]:
+    """Give where a pin comes from, whatever the version: what a manifest has to name before it may be installed."""
+    match pin:
+        case GitPin():
+            return ("git", pin.url)
+        case PathPin():
+            return ("path", pin.path)
+        case BundledPin():
+            return ("bundled", pin.name)
+        case UrlPin():
+            return ("url", pin.url)
+        case IndexPin():
+            return ("index", pin.index)
+        case _:
+            assert_never(pin)
+
+
+def describe(pin: Pin) -> str:
+    """Give a pin as people and registries read it: `git+https://…@commit#subdirectory=…`, `bundled:x`, a path."""
+    match pin:
+        case GitPin():
+            folder = "" if pin.path == "." else f"#subdirectory={pin.path}"
+            return f"git+{pin.url}@{pin.commit}{folder}"
+        case PathPin():
+            return f"link:{pin.path}" if pin.link else pin.path
+        case BundledPin():
+            return f"bundled:{pin.name}"
+        case UrlPin() | IndexPin():
+            return pin.url
+        case _:
+            assert_never(pin)
+
+
+def _git_pin(node: Node) -> GitPin:
+    node.only("git", "commit", "tree", "path", "ref")
+    url, commit, tree, path, ref = (
+        node.need("git"),
+        node.need("commit"),
+        node.need("tree"),
+        node.need("path"),
+        node.get("ref"),
+    )
+    for part in (commit, tree):
+        if not is_commit(part.text()):
+            part.expected("a whole id (40 or 64 hex digits)")
+    if path.text() != "." and (fault := path_fault(path.text())):
+        raise DocumentError(f"the path {fault}", where=path.where)
+    if ref is not None and ref.text() != "HEAD":
+        name = ref.text().removeprefix("refs/heads/").removeprefix("refs/tags/")
+        if name == ref.text() or not is_ref(name):
+            ref.expected("HEAD, refs/heads/… or refs/tags/…")
+    return GitPin(
+        url=clean_url(url.text(), fail=DocumentError, where=url.where),
+        commit=commit.text(),
+        tree=tree.text(),
+        path=path.text(),
+        ref="" if ref is None else ref.text(),
+    )

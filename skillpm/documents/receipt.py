@@ -1,0 +1,119 @@
+"""`.skillpm/receipt.json`: what skillpm put into a skills directory, so what it may replace or remove."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from skillpm.documents.decode import Node, dump_json, parse_json
+from skillpm.documents.digest import Digest, parse_digest
+from skillpm.documents.names import SkillName, path_fault, skill_name
+from skillpm.documents.pin import Pin, pin_value, read_pin
+from skillpm.errors import DocumentError
+
+FORMAT = 1
+LINK_KINDS = ("symlink", "junction", "copy")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstalledFile:
+    """One file as it was installed; `link` is where it pointed when the source had a link there."""
+
+    sha256: str
+    size: int
+    executable: bool = False
+    link: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstalledSkill:
+    """One skill as it was installed. A live link has no digest and no files."""
+
+    pin: Pin
+    digest: Digest | None
+    version: str = ""
+    files: Mapping[str, InstalledFile] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt:
+    """All that skillpm installed: skills, and the links it made: agent folder -> skill -> kind of link."""
+
+    skills: Mapping[SkillName, InstalledSkill] = field(default_factory=dict)
+    links: Mapping[str, Mapping[SkillName, str]] = field(default_factory=dict)
+    inherited: Mapping[SkillName, Any] = field(default_factory=dict)
+
+
+def read_receipt(text: str, file: str) -> Receipt:
+    """Read a receipt strictly."""
+    top = parse_json(text, file)
+    top.format_number("version", FORMAT)
+    top.only("version", "skills", "links", "inherited")
+    inherited = top.get("inherited")
+    return Receipt(
+        skills={skill_name(key, where=node.where): _read_skill(node) for key, node in top.need("skills").items()},
+        links={folder: _read_links(node) for folder, node in top.need("links").items()},
+        inherited={}
+        if inherited is None
+        else {skill_name(key, where=node.where): node.value for key, node in inherited.items()},
+    )
+
+
+def write_receipt(receipt: Receipt) -> str:
+    """Write a receipt."""
+    value: dict[str, Any] = {
+        "version": FORMAT,
+        "skills": {name: _skill_value(receipt.skills[name]) for name in sorted(receipt.skills)},
+        "links": {
+            folder: dict(sorted(links.items())) for folder, links in sorted(receipt.links.items()) if links
+        },
+    }
+    if receipt.inherited:
+        value["inherited"] = dict(sorted(receipt.inherited.items()))
+    return dump_json(value)
+
+
+def _read_skill(node: Node) -> InstalledSkill:
+    node.only("version", "source", "digest", "files")
+    digest = node.get("digest")
+    return InstalledSkill(
+        pin=read_pin(node.need("source")),
+        digest=None if digest is None else parse_digest(digest.value, where=digest.where),
+        version=node.text_or("version"),
+        files={path: _read_file(path, part) for path, part in node.need("files").items()},
+    )
+
+
+def _read_file(path: str, node: Node) -> InstalledFile:
+    if fault := path_fault(path):
+        raise DocumentError(f"the path {fault}", where=node.where)
+    value = node.value
+    if not isinstance(value, dict) or not isinstance(value.get("sha256"), str) or type(value.get("size")) is not int:
+        node.expected("a file's sha256 and size")
+    return InstalledFile(
+        sha256=value["sha256"],
+        size=value["size"],
+        executable=value.get("executable") is True,
+        link=str(value.get("link", "")),
+    )
+
+
+def _read_links(node: Node) -> dict[SkillName, str]:
+    links = {skill_name(key, where=part.where): part.text() for key, part in node.items()}
+    if any(kind not in LINK_KINDS for kind in links.values()):
+        node.expected(f"links of kind {', '.join(LINK_KINDS)}")
+    return links
+
+
+def _skill_value(skill: InstalledSkill) -> dict[str, Any]:
+    value = {"version": skill.version, "source": pin_value(skill.pin), "digest": skill.digest}
+    files = {path: _file_value(skill.files[path]) for path in sorted(skill.files)}
+    return {key: part for key, part in value.items() if part} | {"files": files}
+
+
+def _file_value(file: InstalledFile) -> dict[str, Any]:
+    value: dict[str, Any] = {"sha256": file.sha256, "size": file.size}
+    if file.executable:
+        value["executable"] = True
+    if file.link:
+        value["link"] = file.link
+    return value

@@ -1,0 +1,26 @@
+"""Foreign text made safe to show: one line, no escapes, no hidden characters."""
+
+import re
+
+# C0, DEL and C1 controls, bidi marks, zero-width characters, line separators, interlinear marks, surrogates,
+# private tags and variation selectors: what moves a cursor, hides or reorders text.
+HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
+)
+
+
+def show(text: str, limit: int = 200) -> str:
+    """One safe line of foreign text for a terminal or a message: hidden characters escaped, cut at `limit`."""
+    clean = HIDDEN.sub(_escape, text)
+    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
+
+
+def one_line(text: str) -> str:
+    """Text with every run of white space folded to one blank."""
+    return " ".join(text.split())
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,73 @@
+"""Versions and the ranges people type over them: `packaging`'s, plus `^1.2`, `~1.2`, bare numbers and `*`.
+
+`packaging` is imported when a range is really looked at: a sync that has nothing to do never does.
+"""
+
+import re
+
+from skillpm.documents.text import show
+from skillpm.errors import UsageError
+
+RANGE = re.compile(r"\s*(?:\*|[\^~<>=!]=?=?\s*v?[0-9][\w.*+!-]*(?:\s*,\s*[<>=!~^]=?=?\s*v?[0-9][\w.*+!-]*)*|v?[0-9][\w.*+!-]*)\s*")
+ANY = "*"
+
+
+def is_range(text: str) -> bool:
+    """Tell whether text has the form of a version range (its meaning is checked by `matches`)."""
+    return RANGE.fullmatch(text) is not None
+
+
+def is_version(text: str) -> bool:
+    """Tell whether text is a version as PEP 440 reads it; a plain number of 1000 or more is a date."""
+    from packaging.version import InvalidVersion, Version  # noqa: PLC0415  (a lazy door, see the module's head)
+
+    try:
+        version = Version(text)
+    except InvalidVersion:
+        return False
+    return not (len(version.release) == 1 and version.release[0] >= 1000)  # noqa: PLR2004
+
+
+def matches(wanted: str, version: str) -> bool:
+    """Tell whether a version lies in a range; a version that is none lies only in `*`.
+
+    Raises `UsageError` for a range that means nothing, with the comma form as hint.
+    """
+    if wanted.strip() == ANY:
+        return True
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415
+
+    try:
+        specifiers = SpecifierSet(",".join(_clause(part.strip()) for part in wanted.split(",")))
+    except (InvalidSpecifier, ValueError):
+        raise UsageError(
+            f"`{show(wanted, 80)}` is no version range",
+            hint="write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`",
+        ) from None
+    return is_version(version) and specifiers.contains(version, prereleases=specifiers.prereleases)
+
+
+def _clause(text: str) -> str:
+    """Give one part of a range in `packaging`'s words."""
+    if text.startswith("^"):
+        numbers = _numbers(text[1:])
+        fixed = next((n for n, number in enumerate(numbers) if number), len(numbers) - 1)
+        return f">={text[1:].strip()},<{_bumped(numbers[: fixed + 1])}"
+    if text.startswith("~") and not text.startswith("~="):
+        numbers = _numbers(text[1:])
+        return f">={text[1:].strip()},<{_bumped(numbers[:2])}"
+    if text[:1].isdigit() or text[:1] == "v":
+        return f"=={text}"
+    return text
+
+
+def _numbers(text: str) -> list[int]:
+    from packaging.version import Version  # noqa: PLC0415
+
+    written = text.strip().removeprefix("v").split("-")[0].split("+")[0].count(".") + 1
+    release = Version(text.strip()).release
+    return list(release[:written]) + [0] * (written - len(release))
+
+
+def _bumped(numbers: list[int]) -> str:
+    return ".".join(str(number) for number in [*numbers[:-1], numbers[-1] + 1])

@@ -1,0 +1,158 @@
+"""Everything that can go wrong and be told to a person.
+
+An error is a small letter to the user: what happened (`message`), where (`where`: file, key, line) and what to
+try (`hint`). `code` is a stable kebab-case word for programs (docs/errors.md lists them); `exit_code` is what the
+process ends with.
+
+    SkillpmError
+    ├── UsageError            usage               2   the command was called in a way that cannot be meant
+    ├── DocumentError         document                a manifest, lockfile, receipt, registry cannot be read
+    │   └── NewerDocument     newer-format            ... because a newer skillpm wrote it
+    ├── NotFoundError         not-found               a skill, ref, folder or repository is not there
+    ├── ConflictError         conflict                two things want one name
+    ├── BlockedError          modified                somebody's own work is in the way
+    ├── LockfileOutdated      lockfile-outdated       the lockfile does not say what the manifest asks
+    ├── DigestMismatch        digest-mismatch         the bytes that came are not the bytes that were locked
+    ├── RefusedError          refused                 a skill that breaks the rules for what may be installed
+    ├── FetchError            fetch                   a server or git did not give what was asked
+    ├── OfflineError          offline                 not in the caches, and not allowed to ask
+    ├── BusyError             busy                    another skillpm holds the lock
+    ├── ManySkillsError       choose                  a repository of several skills, and none chosen
+    ├── CheckFailed           check                   a check found something
+    └── FileError             file                    the file system said no
+"""
+
+from collections.abc import Sequence
+
+
+class SkillpmError(Exception):
+    """The root: something did not work, and this says what, where and what to try."""
+
+    code = "error"
+    exit_code = 1
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.hint = hint
+
+
+class UsageError(SkillpmError):
+    """The command was called in a way that cannot be meant."""
+
+    code = "usage"
+    exit_code = 2
+
+
+class DocumentError(SkillpmError):
+    """A document of ours cannot be read; `where` is its file and key path."""
+
+    code = "document"
+
+
+class NewerDocument(DocumentError):
+    """A document was written by a newer skillpm; refused rather than misread."""
+
+    code = "newer-format"
+
+    def __init__(self, where: str, *, found: object, known: int) -> None:
+        super().__init__(
+            f"this is format {found}; this skillpm knows up to {known}",
+            where=where,
+            hint="upgrade skillpm: pip install --upgrade agent-skillpm",
+        )
+
+
+class NotFoundError(SkillpmError):
+    """A skill, a ref, a folder or a repository is not there."""
+
+    code = "not-found"
+
+
+class ConflictError(SkillpmError):
+    """Two things want one name."""
+
+    code = "conflict"
+
+
+class BlockedError(SkillpmError):
+    """Somebody's own work is in the way; nothing was changed."""
+
+    code = "modified"
+
+
+class LockfileOutdated(SkillpmError):
+    """The lockfile does not say what the manifest asks, and may not be changed."""
+
+    code = "lockfile-outdated"
+
+
+class DigestMismatch(SkillpmError):
+    """The bytes that came are not the bytes that were locked."""
+
+    code = "digest-mismatch"
+
+    def __init__(self, name: str, *, locked: str, found: str, came_from: str) -> None:
+        super().__init__(
+            f"`{name}` from {came_from} is not what the lockfile recorded: found {found}, locked {locked}",
+            where=f"skills.lock: skills.{name}.digest",
+            hint=f"nothing was changed; if the new content is what you want, run `skillpm update {name}`",
+        )
+
+
+class RefusedError(SkillpmError):
+    """A skill breaks a rule for what may be installed (a link that leaves it, a bad name, too big)."""
+
+    code = "refused"
+
+
+class FetchError(SkillpmError):
+    """A server, or git, did not give what was asked."""
+
+    code = "fetch"
+
+
+class OfflineError(SkillpmError):
+    """Something is not in the caches, and the network may not be asked; names all of it at once."""
+
+    code = "offline"
+
+    def __init__(self, missing: Sequence[str]) -> None:
+        super().__init__(
+            "not in the cache, and the network is switched off: " + ", ".join(missing),
+            hint="run the same command once without --offline",
+        )
+
+
+class BusyError(SkillpmError):
+    """Another skillpm holds the lock and did not finish in time."""
+
+    code = "busy"
+
+
+class ManySkillsError(SkillpmError):
+    """A repository holds several skills and none was chosen; `offers` are (name, path, description)."""
+
+    code = "choose"
+
+    def __init__(self, spec: str, offers: Sequence[tuple[str, str, str]]) -> None:
+        names = ", ".join(name for name, _, _ in offers[:40])
+        more = f" and {len(offers) - 40} more" if len(offers) > 40 else ""
+        super().__init__(
+            f"`{spec}` holds {len(offers)} skills: {names}{more}",
+            hint=f"choose one with `{spec}@{offers[0][0]}`, or take all with `--all`",
+        )
+        self.offers = tuple(offers)
+
+
+class CheckFailed(SkillpmError):
+    """A check found something; `report` has been or will be shown."""
+
+    code = "check"
+
+
+class FileError(SkillpmError):
+    """The file system said no (no space, no permission, read-only)."""
+
+    code = "file"

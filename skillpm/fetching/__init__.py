@@ -1,0 +1,1 @@
+"""Hands that bring bytes: from git, from local folders, from what ships with the tool."""

@@ -1,0 +1,49 @@
+"""What every fetcher gives, whatever the kind of source."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from skillpm.documents.digest import Digest
+from skillpm.documents.lockfile import LockedSkill
+from skillpm.documents.names import SkillName
+from skillpm.documents.pin import GitPin, PathPin, Pin
+from skillpm.sources.source import Source
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """A source made exact: what a lockfile will say, and the name the skill gives itself."""
+
+    pin: Pin
+    digest: Digest | None
+    version: str = ""
+    declared: str = ""
+    dependencies: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offer:
+    """One skill of a source that holds several: its name, where it stands, what it says of itself."""
+
+    name: str
+    description: str
+    source: Source
+
+
+class Fetcher(Protocol):
+    """Brings skills of one kind of source into the store."""
+
+    def pin(self, wanted: Mapping[SkillName, Source]) -> Mapping[SkillName, Found]:
+        """Make sources exact, newest first, and put their content into the store."""
+
+    def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> Sequence[str]:
+        """Put exactly these into the store; give what is missing and may not be asked for (`--offline`)."""
+
+
+def variant_of(pin: Pin) -> str:
+    """Give what besides the content tells two store entries apart, since executable bits are no part of the digest.
+
+    The tree id of a git skill knows them; a local folder is kept anew each time it is read.
+    """
+    return pin.tree if isinstance(pin, GitPin) else "path" if isinstance(pin, PathPin) else ""

@@ -1,0 +1,82 @@
+"""The skills that ship with the tool: in the wheel as `skillpm/_bundled`, in a checkout beside the package."""
+
+import os
+from collections.abc import Mapping
+
+from skillpm.documents.agents import near
+from skillpm.documents.lockfile import LockedSkill
+from skillpm.documents.names import SkillName
+from skillpm.documents.pin import BundledPin
+from skillpm.documents.tree import Limits, Tree
+from skillpm.documents.versions import matches
+from skillpm.errors import NotFoundError
+from skillpm.events import Reporter
+from skillpm.fetching.base import Found
+from skillpm.fetching.describe import described
+from skillpm.fetching.local import read_skill_folder
+from skillpm.sources.source import BundledSource, IndexSource
+from skillpm.store import Store
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def bundled_folder() -> str:
+    """Give the folder of bundled skills, in either kind of install."""
+    inside = os.path.join(PACKAGE, "_bundled")
+    return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(PACKAGE), "bundled")
+
+
+def bundled_names() -> tuple[SkillName, ...]:
+    """Give the names of all bundled skills, sorted."""
+    return tuple(SkillName(name) for name in sorted(os.listdir(bundled_folder())) if not name.startswith((".", "_")))
+
+
+class BundledFetcher:
+    """The fetcher for bundled skills, and for bare names that no index knows."""
+
+    def __init__(self, store: Store, reporter: Reporter) -> None:
+        self.store = store
+        self.reporter = reporter
+
+    def pin(self, wanted: Mapping[SkillName, BundledSource | IndexSource]) -> dict[SkillName, Found]:
+        """Give the shipped version of each, if it lies in the range asked for."""
+        found = {}
+        for name, source in wanted.items():
+            tree = read_bundled(source.name)
+            pin = BundledPin(name=source.name)
+            shipped = described(tree, pin, name, self.reporter.warning)
+            if isinstance(source, IndexSource) and not matches(source.version, shipped.version):
+                raise NotFoundError(
+                    f"`{source.name}` {source.version} is not there: this skillpm ships {shipped.version}",
+                    hint="ask for another version, or name the repository it is in",
+                )
+            self.store.keep(tree)
+            found[name] = shipped
+        return found
+
+    def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
+        """Put the locked bytes into the store when they are still the shipped ones."""
+        for name, skill in locked.items():
+            if isinstance(skill.pin, BundledPin):
+                tree = read_bundled(skill.pin.name)
+                if tree.digest != skill.digest:
+                    shipped = described(tree, skill.pin, name, self.reporter.note).version
+                    raise NotFoundError(
+                        f"`{name}` is locked to {skill.version or skill.digest}, this skillpm ships {shipped}",
+                        hint=f"run `skillpm update {name}`",
+                    )
+                self.store.keep(tree)
+        return []
+
+
+def read_bundled(name: str) -> Tree:
+    """Give a bundled skill. Raises `NotFoundError` that names the nearest ones."""
+    names = bundled_names()
+    if name not in names:
+        similar = near(name, names)
+        lead = f"did you mean {', '.join(similar)}? " if similar else ""
+        raise NotFoundError(
+            f"no index is configured, and no skill called `{name}` ships with skillpm",
+            hint=f"{lead}bundled are: {', '.join(names)}; from a repository: owner/repo@{name}",
+        )
+    return read_skill_folder(os.path.join(bundled_folder(), name), name, Limits())

@@ -1,0 +1,51 @@
+"""What a fetched skill says of itself, as far as locking it needs."""
+
+from collections.abc import Callable
+
+from skillpm.documents.findings import NotLoadable
+from skillpm.documents.pin import GitPin, Pin
+from skillpm.documents.skill import Skill, read_skill
+from skillpm.documents.text import show
+from skillpm.documents.tree import Tree
+from skillpm.documents.versions import is_version
+from skillpm.errors import RefusedError
+from skillpm.fetching.base import Found
+
+
+def described(tree: Tree, pin: Pin, name: str, warn: Callable[[str], None]) -> Found:
+    """Give what a lockfile says of a tree. Raises `RefusedError` for a SKILL.md that cannot be loaded."""
+    try:
+        skill = read_skill(tree.read("SKILL.md") or b"")
+    except NotLoadable as error:
+        raise RefusedError(
+            f"skill {show(name)}: its SKILL.md cannot be loaded: {error.finding.message}",
+            where=f"SKILL.md:{error.finding.line}",
+            hint="tell its author; nothing was installed",
+        ) from None
+    for file in tree.files:
+        if file.path.endswith("/SKILL.md"):
+            warn(f"{show(name)}: it holds another skill at {show(file.path)}, which some hosts load too")
+    return Found(pin=pin, digest=tree.digest, version=_version(skill, pin, name, warn), declared=skill.declared)
+
+
+def _version(skill: Skill, pin: Pin, name: str, warn: Callable[[str], None]) -> str:
+    """Give the version: of the tag when it is one, else what the frontmatter says."""
+    tag = pin.ref.removeprefix("refs/tags/") if isinstance(pin, GitPin) and pin.ref.startswith("refs/tags/") else ""
+    from_tag = version_in_tag(tag, {name, skill.declared})
+    if from_tag and skill.version and from_tag != skill.version:
+        warn(f"{show(name)}: the tag says version {show(from_tag)}, SKILL.md says {show(skill.version)}")
+    return from_tag or show(skill.version, 60)
+
+
+def version_in_tag(tag: str, names: set[str]) -> str:
+    """Give the version a tag names, in any of its spellings (`v1.2.0`, `pdf-v1.2.0`, `pdf@1.2.0`), or nothing."""
+    candidates = [tag]
+    for name in names - {""}:
+        candidates.extend(
+            tag.removeprefix(name + mark) for mark in ("--", "-", "@", "/") if tag.startswith(name + mark)
+        )
+    for text in reversed(candidates):
+        bare = text.removeprefix("v")
+        if bare[:1].isdigit() and is_version(bare):
+            return bare
+    return ""

@@ -1,0 +1,86 @@
+"""The fetcher in front of all: each source and pin goes to the one that knows its kind.
+
+The kinds are imported when a source of that kind is met: a command that needs no git never loads it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from skillpm.documents.lockfile import LockedSkill
+from skillpm.documents.names import SkillName
+from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, UrlPin
+from skillpm.errors import UsageError
+from skillpm.events import Reporter
+from skillpm.fetching.base import Fetcher, Found, Offer
+from skillpm.settings import Settings
+from skillpm.sources.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
+from skillpm.store import Store
+
+KINDS: Mapping[type[Any], str] = {
+    GitSource: "git", GitPin: "git", PathSource: "path", PathPin: "path", BundledSource: "bundled",
+    IndexSource: "bundled", BundledPin: "bundled", UrlSource: "url", UrlPin: "url", IndexPin: "url",
+}  # fmt: skip
+
+
+class Fetchers:
+    """All fetchers of a run. `base` is the folder relative paths start at."""
+
+    def __init__(self, settings: Settings, base: str, store: Store, reporter: Reporter) -> None:
+        self.settings = settings
+        self.base = base
+        self.store = store
+        self.reporter = reporter
+        self._made: dict[str, Fetcher] = {}
+
+    def pin(self, wanted: Mapping[SkillName, Source]) -> dict[SkillName, Found]:
+        """Make all these sources exact."""
+        found: dict[SkillName, Found] = {}
+        for kind, names in _by_kind(wanted).items():
+            found |= self._fetcher(kind).pin({name: wanted[name] for name in names})
+        return found
+
+    def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
+        """Put all these into the store; give everything that is missing offline."""
+        missing: list[str] = []
+        for kind, names in _by_kind({name: skill.pin for name, skill in locked.items()}).items():
+            missing.extend(self._fetcher(kind).fetch({name: locked[name] for name in names}))
+        return missing
+
+    def offers(self, source: GitSource, browser: str) -> Sequence[Offer]:
+        """List what a git source may mean."""
+        from skillpm.fetching.git.fetcher import GitFetcher  # noqa: PLC0415  (the lazy door, see the module's head)
+
+        return cast("GitFetcher", self._fetcher("git")).offers(source, browser)
+
+    def _fetcher(self, kind: str) -> Fetcher:
+        if kind not in self._made:
+            self._made[kind] = self._make(kind)
+        return self._made[kind]
+
+    def _make(self, kind: str) -> Fetcher:
+        if kind == "git":
+            from skillpm.fetching.git.fetcher import GitFetcher  # noqa: PLC0415
+
+            return cast("Fetcher", GitFetcher(self.settings, self.store, self.reporter))
+        if kind == "path":
+            from skillpm.fetching.local import PathFetcher  # noqa: PLC0415
+
+            limits, home = self.settings.limits, self.settings.home
+            return cast("Fetcher", PathFetcher(self.base, home, limits, self.store, self.reporter))
+        if kind == "bundled":
+            from skillpm.fetching.bundled import BundledFetcher  # noqa: PLC0415
+
+            return cast("Fetcher", BundledFetcher(self.store, self.reporter))
+        raise UsageError(
+            "archives and sites with an index cannot be installed yet",
+            hint="name the git repository the skill comes from, or a folder",
+        )
+
+
+def _by_kind(things: Mapping[SkillName, Any]) -> dict[str, list[SkillName]]:
+    groups: dict[str, list[SkillName]] = {}
+    for name, thing in things.items():
+        groups.setdefault(KINDS[type(thing)], []).append(name)
+    return dict(sorted(groups.items()))
+
+

@@ -1,0 +1,124 @@
+"""Skills from folders of this machine: the user's own, and those that ship with the tool."""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+
+from skillpm.documents.lockfile import LockedSkill
+from skillpm.documents.names import SkillName
+from skillpm.documents.pin import PathPin
+from skillpm.documents.text import show
+from skillpm.documents.tree import Entry, Limits, Tree, checked_tree
+from skillpm.errors import DigestMismatch, FileError, NotFoundError, RefusedError
+from skillpm.events import Reporter
+from skillpm.fetching.base import Found, variant_of
+from skillpm.fetching.describe import described
+from skillpm.fetching.ignoring import Ignored
+from skillpm.files import told
+from skillpm.sources.source import PathSource
+from skillpm.store import Store
+
+LEFT_OUT = frozenset([".git", "__pycache__", ".DS_Store"])
+
+
+class PathFetcher:
+    """The fetcher for local folders; relative ones start at `base`, the manifest's folder."""
+
+    def __init__(self, base: str, home: str, limits: Limits, store: Store, reporter: Reporter) -> None:
+        self.base = base
+        self.home = home
+        self.limits = limits
+        self.store = store
+        self.reporter = reporter
+
+    def folder(self, path: str) -> str:
+        """Give the absolute folder a written path means."""
+        if path == "~" or path.startswith("~/"):
+            path = self.home + path[1:]
+        return os.path.realpath(os.path.join(self.base, path))
+
+    def pin(self, wanted: Mapping[SkillName, PathSource]) -> dict[SkillName, Found]:
+        """Read the folders as they are now, and keep their content; a live link is only looked at."""
+        found = {}
+        for name, source in wanted.items():
+            tree = self.read(name, source.path)
+            pin = PathPin(path=source.path, link=source.link)
+            seen = described(tree, pin, name, self.reporter.warning)
+            if not source.link:
+                self.store.keep(tree, variant_of(pin), replace=True)
+            found[name] = Found(
+                pin=pin, digest=None if source.link else seen.digest, version=seen.version, declared=seen.declared
+            )
+        return found
+
+    def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
+        """Read the folders again; content other than the locked one is an error. Nothing can be missing."""
+        for name, skill in locked.items():
+            if isinstance(skill.pin, PathPin) and not skill.pin.link and skill.digest is not None:
+                tree = self.read(name, skill.pin.path)
+                if tree.digest != skill.digest:
+                    raise DigestMismatch(name, locked=skill.digest, found=tree.digest, came_from=skill.pin.path)
+                self.store.keep(tree, variant_of(skill.pin), replace=True)
+        return []
+
+    def read(self, name: str, path: str) -> Tree:
+        """Give a folder's tree through the gate."""
+        return read_skill_folder(self.folder(path), name, self.limits, written=path)
+
+
+def read_skill_folder(folder: str, name: str, limits: Limits, *, written: str = "") -> Tree:
+    """Read a local folder as a skill. Raises `NotFoundError` where there is none, `RefusedError` at the gate."""
+    shown = show(written or folder)
+    if not os.path.isdir(folder):
+        raise NotFoundError(f"there is no folder {shown}", hint="a SPEC without ./ in front means owner/repo")
+    if not os.path.lexists(os.path.join(folder, "SKILL.md")):
+        raise NotFoundError(f"{shown} has no SKILL.md", hint=_inside(folder))
+    with told("read a skill's folder", folder):
+        return checked_tree(_entries(folder, limits, name), name=name, limits=limits)
+
+
+def _entries(folder: str, limits: Limits, name: str) -> Iterator[Entry]:
+    ignored = Ignored(folder)
+    total = 0
+    todo = [""]
+    while todo:
+        prefix = todo.pop()
+        with os.scandir(os.path.join(folder, prefix)) as found:
+            inside = sorted(found, key=lambda item: item.name)
+        ignored.enter(prefix)
+        for item in inside:
+            path = prefix + item.name
+            is_folder = item.is_dir(follow_symlinks=False)
+            if item.name in LEFT_OUT or ignored.leaves_out(path, is_folder=is_folder):
+                continue
+            if is_folder:
+                todo.append(path + "/")
+            elif item.is_symlink():
+                yield Entry(path=path, kind="link", data=os.readlink(item.path).encode("utf-8", "surrogateescape"))
+            else:
+                state = item.stat(follow_symlinks=False)
+                total += state.st_size
+                if not stat.S_ISREG(state.st_mode):
+                    raise RefusedError(f"skill {show(name)}: '{show(path)}' is no regular file")
+                if state.st_size > limits.file or total > limits.skill:
+                    raise RefusedError(
+                        f"skill {show(name)}: '{show(path)}' makes it too big",
+                        hint="if you trust it, raise SKILLPM_MAX_FILE and SKILLPM_MAX_SKILL",
+                    )
+                yield Entry(path=path, data=_bytes_of(item.path), executable=bool(state.st_mode & 0o100))
+
+
+def _bytes_of(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise FileError(f"cannot read: {error.strerror}", where=path) from error
+
+
+def _inside(folder: str) -> str:
+    """Say which skills a folder holds, when somebody names the folder of several."""
+    with os.scandir(folder) as found:
+        names = sorted(item.name for item in found if os.path.isfile(os.path.join(item.path, "SKILL.md")))
+    few = ", ".join(show(os.path.join(folder, name)) for name in names[:5])
+    return f"it holds folders that have one: {few}" if names else "a skill is a folder with a SKILL.md in it"

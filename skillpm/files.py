@@ -1,0 +1,134 @@
+"""Files, touched carefully: whole documents written at once, trees removed without following links."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from skillpm.errors import DocumentError, FileError
+
+NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+BINARY = getattr(os, "O_BINARY", 0)
+REASONS = {
+    errno.ENOSPC: "no space left on the device",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EACCES: "permission denied",
+    errno.EPERM: "not permitted",
+    errno.EROFS: "the file system is read-only",
+    errno.ENAMETOOLONG: "the path is too long for this file system",
+    errno.EFBIG: "the file is larger than allowed here",
+    errno.ENOTDIR: "a part of the path is no folder",
+}
+
+
+@contextmanager
+def told(doing: str, path: str) -> Iterator[None]:
+    """Turn the file system's refusals into an error that names what was being done, and where."""
+    try:
+        yield
+    except OSError as error:
+        reason = REASONS.get(error.errno or 0, error.strerror or str(error))
+        where = error.filename if isinstance(error.filename, str) else path
+        raise FileError(f"cannot {doing}: {reason}", where=where, hint=_advice(error)) from error
+
+
+def _advice(error: OSError) -> str:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return "free some space and run the command again; nothing was left half done"
+    if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+        return "check who owns that place, or choose another with SKILLPM_HOME or SKILLPM_CACHE_DIR"
+    return ""
+
+
+def read_text(path: str) -> str | None:
+    """Give a document's text, or None where there is no such file. Not UTF-8 is a `DocumentError`."""
+    try:
+        with open(path, "rb") as file:
+            return file.read().decode()
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise DocumentError("this document is not UTF-8", where=path) from error
+    except NotADirectoryError:
+        return None
+    except OSError as error:
+        raise FileError(f"cannot read: {REASONS.get(error.errno or 0, error.strerror or '')}", where=path) from error
+
+
+def write_document(path: str, data: bytes, *, fsync: bool, mode: int = 0o644) -> None:
+    """Write a whole document, or leave the old one: temporary file beside it, then one rename."""
+    folder = os.path.dirname(path)
+    os.makedirs(folder, exist_ok=True)
+    # A manifest kept in dotfiles is often a link: the file it points at is the document.
+    path = os.path.realpath(path)
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        write_new(temporary, data, mode, fsync=fsync)
+        os.replace(temporary, path)
+    except OSError:
+        discard_file(temporary)
+        raise
+    if fsync:
+        sync_folder(os.path.dirname(path))
+
+
+def write_new(path: str, data: bytes, mode: int, *, fsync: bool = False) -> os.stat_result:
+    """Write a file that must not exist yet, and give its state afterwards."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY, mode)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        if hasattr(os, "fchmod"):
+            os.fchmod(descriptor, mode)  # whatever the umask is
+        if fsync:
+            os.fsync(descriptor)
+        return os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_folder(path: str) -> None:
+    """Ask the system to keep a folder's entries over a power loss, where it can."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def discard_file(path: str) -> None:
+    """Remove a file or link if it is there."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+
+
+def remove_tree(path: str) -> None:
+    """Remove a file, a link or a folder with all that is in it; links are removed, never followed."""
+    try:
+        state = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if not stat.S_ISDIR(state.st_mode):
+        os.unlink(path)
+        return
+    if state.st_mode & 0o700 != 0o700:  # noqa: PLR2004  (somebody took the right to empty it)
+        os.chmod(path, 0o700)
+    with os.scandir(path) as entries:
+        inside = list(entries)
+    for entry in inside:
+        if entry.is_dir(follow_symlinks=False):
+            remove_tree(entry.path)
+        else:
+            os.unlink(entry.path)
+    os.rmdir(path)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Tell whether a resolved path lies in a resolved folder, or is it."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -1,0 +1,95 @@
+"""`.skillpm/journal.json`: a change under way, from the moment it is decided until the last rename.
+
+It names skills and roles, never paths: a journal that somebody planted in a repository cannot point anywhere else.
+Folders are told apart by inode: a rename keeps it, so one look says whether a step was done.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from skillpm.documents.decode import Node, parse_json
+from skillpm.documents.names import SkillName, skill_name
+from skillpm.files import read_text, write_document
+from skillpm.installing.layout import Layout
+
+FORMAT = 1
+ROLES = ("receipt", "lockfile", "manifest", "registry")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Put:
+    """A staged folder (`new`) that takes the place of another (`old`, 0: of nothing)."""
+
+    new: int
+    old: int = 0
+    aside: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Removal:
+    """A folder that goes."""
+
+    old: int
+    aside: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Journal:
+    """Everything needed to finish a change. `documents`: role -> (hash before, hash after); `asides`: what lies at
+    links' places and is set aside, agent folder -> skills.
+    """
+
+    puts: Mapping[SkillName, Put] = field(default_factory=dict)
+    removals: Mapping[SkillName, Removal] = field(default_factory=dict)
+    documents: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    asides: Mapping[str, tuple[SkillName, ...]] = field(default_factory=dict)
+
+
+def write_journal(layout: Layout, journal: Journal, *, fsync: bool) -> None:
+    """Write the journal: from here on the change will be finished, now or by the next command that writes."""
+    value = {
+        "version": FORMAT,
+        "puts": {name: [put.new, put.old, put.aside] for name, put in journal.puts.items()},
+        "removals": {name: [removal.old, removal.aside] for name, removal in journal.removals.items()},
+        "documents": {role: list(hashes) for role, hashes in journal.documents.items()},
+        "asides": {folder: list(names) for folder, names in journal.asides.items()},
+    }
+    write_document(layout.journal, json.dumps(value).encode(), fsync=fsync)
+
+
+def read_journal(layout: Layout) -> Journal | None:
+    """Give the change under way, or None."""
+    text = read_text(layout.journal)
+    if text is None:
+        return None
+    top = parse_json(text, layout.journal)
+    top.format_number("version", FORMAT)
+    puts = {skill_name(key, where=node.where): _row(node, 3) for key, node in top.need("puts").items()}
+    removals = {skill_name(key, where=node.where): _row(node, 2) for key, node in top.need("removals").items()}
+    documents = {role: node.texts() for role, node in top.need("documents").items() if role in ROLES}
+    return Journal(
+        puts={name: Put(new=row[0], old=row[1], aside=bool(row[2])) for name, row in puts.items()},
+        removals={name: Removal(old=row[0], aside=bool(row[1])) for name, row in removals.items()},
+        documents={role: (hashes[0], hashes[1]) for role, hashes in documents.items() if len(hashes) == 2},  # noqa: PLR2004
+        asides={
+            folder: tuple(skill_name(name, where=node.where) for name in node.texts())
+            for folder, node in top.need("asides").items()
+        },
+    )
+
+
+def inode(path: str) -> int:
+    """Give what tells one folder from another at the same place; 0 where nothing is."""
+    try:
+        return os.lstat(path).st_ino
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+
+
+def _row(node: Node, length: int) -> list[Any]:
+    if not isinstance(node.value, list) or len(node.value) != length or type(node.value[0]) is not int:
+        node.expected("a row of a journal")
+    return list(node.value)

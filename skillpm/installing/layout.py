@@ -1,0 +1,73 @@
+"""Where things lie in a skills directory (docs/layout-on-disk.md)."""
+
+import os
+from dataclasses import dataclass
+
+from skillpm.documents.receipt import Receipt, read_receipt
+from skillpm.files import read_text
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The paths of one skills directory."""
+
+    directory: str
+
+    @property
+    def registry(self) -> str:
+        """The registry, for loaders."""
+        return os.path.join(self.directory, "skills.json")
+
+    @property
+    def ours(self) -> str:
+        """The folder of everything that is not a skill."""
+        return os.path.join(self.directory, ".skillpm")
+
+    @property
+    def receipt(self) -> str:
+        """What skillpm installed."""
+        return os.path.join(self.ours, "receipt.json")
+
+    @property
+    def journal(self) -> str:
+        """A change under way."""
+        return os.path.join(self.ours, "journal.json")
+
+    @property
+    def staging(self) -> str:
+        """New folders and documents, before they are moved to their place."""
+        return os.path.join(self.ours, "staging")
+
+    @property
+    def trash(self) -> str:
+        """Old folders, after they were moved from their place."""
+        return os.path.join(self.ours, "trash")
+
+    @property
+    def backup(self) -> str:
+        """What `--force` set aside."""
+        return os.path.join(self.ours, "backup")
+
+    @property
+    def lock(self) -> str:
+        """The lock between processes."""
+        return os.path.join(self.ours, "lock")
+
+    @property
+    def scan(self) -> str:
+        """The stat cache."""
+        return os.path.join(self.ours, "scan.json")
+
+    def skill(self, name: str) -> str:
+        """Give the folder of a skill."""
+        return os.path.join(self.directory, name)
+
+    def staged_document(self, role: str) -> str:
+        """Give where a document waits; no skill's name begins with a dot."""
+        return os.path.join(self.staging, ".documents", role)
+
+
+def load_receipt(layout: Layout) -> Receipt:
+    """Give the receipt, an empty one where nothing was installed yet."""
+    text = read_text(layout.receipt)
+    return Receipt() if text is None else read_receipt(text, layout.receipt)

@@ -1,0 +1,181 @@
+"""Links from agent hosts' folders to installed skills: made, moved and removed, and only ever our own.
+
+A receipt names each folder as `.claude/skills` (below the project) or `~/.claude/skills`, and each link's kind:
+`symlink` (relative), `junction` (Windows without the right to make symlinks), `copy` (where neither can be).
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from skillpm.documents.digest import Digest
+from skillpm.documents.names import SkillName
+from skillpm.documents.receipt import Receipt
+from skillpm.errors import ConflictError
+from skillpm.files import is_below, remove_tree
+from skillpm.installing.layout import Layout
+from skillpm.installing.staging import copy_folder
+from skillpm.installing.survey import digest_of_folder
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkFolders:
+    """How the folders of a receipt become paths: relative ones below `root`, `~` is `home`.
+
+    `fence`: what a folder must stay below, links resolved; empty for the user's own scope.
+    """
+
+    root: str
+    home: str
+    fence: str = ""
+    mode: str = ""
+
+    def path(self, folder: str) -> str:
+        """Give the path of an agent folder. Raises `ConflictError` when it leads out of the project."""
+        path = os.path.join(self.root, self.home + folder[1:] if folder.startswith("~/") else folder)
+        if self.fence and not is_below(os.path.realpath(path), os.path.realpath(self.fence)):
+            raise ConflictError(
+                f"{folder} leads out of the project", where=path, hint="it is a link to elsewhere; remove it first"
+            )
+        return path
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkState:
+    """What is at a link's place: nothing, ours as it should be, or somebody else's thing.
+
+    `itself`: the host's folder is our skills directory, so there is nothing to make or remove.
+    """
+
+    kind: Literal["absent", "ours", "foreign"] = "absent"
+    itself: bool = False
+
+
+def look_at_link(
+    folders: LinkFolders, folder: str, name: SkillName, layout: Layout, known: tuple[str, Digest | None]
+) -> LinkState:
+    """Look at one link's place; `known` is the kind the receipt says we made there, and the digest a copy had."""
+    base = folders.path(folder)
+    if os.path.realpath(base) == os.path.realpath(layout.directory):
+        return LinkState(kind="ours", itself=True)  # the host's whole folder is a link to ours
+    path = os.path.join(base, name)
+    try:
+        state = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return LinkState()
+    if is_link(path, state):
+        return LinkState(kind="ours" if points_at(path, layout.skill(name)) else "foreign")
+    is_ours = known[0] == "copy" and stat.S_ISDIR(state.st_mode) and digest_of_folder(path) == known[1]
+    return LinkState(kind="ours" if is_ours else "foreign")
+
+
+def reconcile(
+    folders: LinkFolders, before: Receipt, after: Receipt, layout: Layout, warn: Callable[[str], None]
+) -> None:
+    """Make the links be what `after` says; of what `before` says and `after` does not, remove what is still ours."""
+    for folder, links in before.links.items():
+        base = folders.path(folder)
+        for name, kind in links.items():
+            if name not in after.links.get(folder, {}):
+                _remove(os.path.join(base, name), kind, layout.skill(name), _digest(before, name), warn)
+        _remove_if_empty(base, folders, keep=bool(after.links.get(folder)))
+    for folder, links in after.links.items():
+        base = folders.path(folder)
+        if links and os.path.realpath(base) != os.path.realpath(layout.directory):
+            os.makedirs(base, exist_ok=True)
+            for name, kind in links.items():
+                known = (_digest(before, name), _digest(after, name))
+                _make(os.path.join(base, name), kind, layout.skill(name), known, warn)
+
+
+def _digest(receipt: Receipt, name: SkillName) -> Digest | None:
+    skill = receipt.skills.get(name)
+    return None if skill is None else skill.digest
+
+
+def kind_of_link(mode: str) -> str:
+    """Give the kind of link this system can make; `mode` is the user's choice, empty for the best there is."""
+    if mode in {"copy", "symlink", "junction"}:
+        return mode
+    if sys.platform != "win32":
+        return "symlink"
+    return "junction"
+
+
+def _make(
+    path: str, kind: str, target: str, known: tuple[Digest | None, Digest | None], warn: Callable[[str], None]
+) -> None:
+    """Make one link. What somebody else put at its place stays there, and is told."""
+    is_there = os.path.lexists(path)
+    is_folder = is_there and not is_link(path, os.lstat(path))
+    there = digest_of_folder(path) if is_folder and os.path.isdir(path) else None
+    if (is_there and not is_folder and points_at(path, target)) or (kind == "copy" and there and there == known[1]):
+        return
+    if is_there and (not is_folder or there is None or there != known[0]):
+        warn(f"{path} is not ours; it is left as it is, and {os.path.basename(path)} is not linked there")
+        return
+    new = f"{path}.{os.getpid()}.new"
+    remove_tree(new)
+    if kind == "copy":
+        copy_folder(os.path.realpath(target), new)
+    elif kind == "junction" and sys.platform == "win32":
+        import _winapi  # noqa: PLC0415  (Windows only)
+
+        _winapi.CreateJunction(target, new)
+    else:
+        base = os.path.realpath(os.path.dirname(path))
+        parent, name = os.path.split(target)
+        os.symlink(os.path.join(os.path.relpath(os.path.realpath(parent), base), name), new, target_is_directory=True)
+    if is_there:
+        remove_tree(path)  # our own copy, unchanged
+    os.rename(new, path)
+
+
+def _remove(path: str, kind: str, target: str, digest: Digest | None, warn: Callable[[str], None]) -> None:
+    """Remove a link only when it points at us; a copy only when it is still what we put there."""
+    try:
+        state = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if is_link(path, state):
+        if points_at(path, target):
+            os.unlink(path)
+    elif kind == "copy" and stat.S_ISDIR(state.st_mode):
+        if digest_of_folder(path) == digest:
+            remove_tree(path)
+        else:
+            warn(f"{path} was edited; it is left as it is")
+
+
+def is_link(path: str, state: os.stat_result) -> bool:
+    """Tell a symlink or junction from anything else."""
+    return stat.S_ISLNK(state.st_mode) or (sys.platform == "win32" and _is_junction(path))
+
+
+def _is_junction(path: str) -> bool:
+    return bool(getattr(os.path, "isjunction", lambda _: False)(path))
+
+
+def points_at(path: str, target: str) -> bool:
+    """Tell whether a link leads to a skill's place, whether or not something is there now."""
+    try:
+        said = os.readlink(path).removeprefix("\\\\?\\")
+    except OSError:
+        return False
+    leads = os.path.normpath(os.path.join(os.path.realpath(os.path.dirname(path)), said))
+    parent, name = os.path.split(target)
+    return os.path.basename(leads) == name and os.path.realpath(os.path.dirname(leads)) == os.path.realpath(parent)
+
+
+def _remove_if_empty(path: str, folders: LinkFolders, *, keep: bool) -> None:
+    """Remove a folder that only held our links, and the host's folder above it when a project had it only for us."""
+    if keep or os.path.islink(path):
+        return
+    try:
+        os.rmdir(path)
+        if folders.fence:
+            os.rmdir(os.path.dirname(path))
+    except OSError:
+        return

@@ -1,0 +1,101 @@
+"""Decide what to do, from what is wanted, what was installed and what lies there. Pure, so `--dry-run` is free."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from skillpm.documents.lockfile import LockedSkill
+from skillpm.documents.names import SkillName
+from skillpm.documents.pin import GitPin, PathPin
+from skillpm.documents.receipt import InstalledSkill
+from skillpm.installing.survey import FileChange, OnDisk
+
+Verb = Literal["add", "update", "remove", "keep", "relink", "blocked"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Action:
+    """One thing to do, or not to do, with one skill. `aside` says that what lies there is kept as a backup."""
+
+    verb: Verb
+    name: SkillName
+    was: str = ""
+    becomes: str = ""
+    reason: str = ""
+    aside: bool = False
+    changes: tuple[FileChange, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wishes:
+    """How the person wants obstacles met. `touched`: the only skills to look at; None means all."""
+
+    keep: Collection[str] = ()
+    force: bool = False
+    inexact: bool = False
+    touched: Collection[str] | None = None
+
+
+def plan(
+    locked: Mapping[SkillName, LockedSkill],
+    installed: Mapping[SkillName, InstalledSkill],
+    disk: Mapping[SkillName, OnDisk],
+    wishes: Wishes,
+) -> tuple[Action, ...]:
+    """Give the actions, by name: first what is wanted, then what is wanted no more."""
+    wanted = [_for_wanted(name, locked[name], installed.get(name), disk[name], wishes) for name in sorted(locked)]
+    gone = [] if wishes.inexact else [name for name in sorted(installed) if name not in locked]
+    return (*wanted, *(_for_gone(name, installed[name], disk[name], wishes) for name in gone))
+
+
+def label(skill: LockedSkill | InstalledSkill | None) -> str:
+    """Give what people call a state of a skill: its version, else its commit, else its digest."""
+    if skill is None:
+        return ""
+    if skill.version:
+        return skill.version
+    if isinstance(skill.pin, GitPin):
+        return skill.pin.commit[:12]
+    if isinstance(skill.pin, PathPin) and skill.pin.link:
+        return "link"
+    return (skill.digest or "")[7:19]
+
+
+def _for_wanted(
+    name: SkillName, wanted: LockedSkill, old: InstalledSkill | None, disk: OnDisk, wishes: Wishes
+) -> Action:
+    was, becomes = label(old), label(wanted)
+    same = old is not None and old.digest == wanted.digest and old.pin == wanted.pin
+    if disk.kind == "absent":
+        return Action(verb="add", name=name, becomes=becomes, reason="" if old is None else "its folder was gone")
+    if disk.kind == "intact":
+        if same:
+            return Action(verb="keep", name=name, was=was, becomes=becomes)
+        return Action(verb="update", name=name, was=was, becomes=becomes)
+    if disk.digest is not None and disk.digest == wanted.digest:
+        # Committed to git, or brought to the locked state by hand: the content is the locked one, so it is ours.
+        return Action(verb="keep", name=name, was=was, becomes=becomes, reason="already there")
+    untouched = wishes.touched is not None and name not in wishes.touched
+    if name in wishes.keep or (untouched and same):
+        return Action(verb="keep", name=name, was=was, becomes=was or becomes, reason="edited", changes=disk.changes)
+    verb: Verb = "add" if old is None else "update"
+    return _obstacle(verb, name, (was, becomes), disk, wishes)
+
+
+def _for_gone(name: SkillName, old: InstalledSkill, disk: OnDisk, wishes: Wishes) -> Action:
+    was = label(old)
+    if disk.kind in {"absent", "intact"}:
+        return Action(verb="remove", name=name, was=was, reason="already gone" if disk.kind == "absent" else "")
+    if name in wishes.keep:
+        return Action(verb="keep", name=name, was=was, becomes=was, reason="edited", changes=disk.changes)
+    return _obstacle("remove", name, (was, ""), disk, wishes)
+
+
+def _obstacle(verb: Verb, name: SkillName, versions: tuple[str, str], disk: OnDisk, wishes: Wishes) -> Action:
+    """Somebody's work is in the way: blocked, or with `--force` set aside first."""
+    was, becomes = versions
+    reason = "edited since it was installed" if disk.kind == "edited" else "a folder that skillpm did not make"
+    if wishes.force:
+        reason += "; set aside first"
+        return Action(verb=verb, name=name, was=was, becomes=becomes, reason=reason, aside=True)
+    return Action(verb="blocked", name=name, was=was, becomes=becomes, reason=reason, changes=disk.changes)

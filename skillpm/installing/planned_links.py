@@ -1,0 +1,51 @@
+"""Decide which links there should be, and what is in their way. Pure."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from skillpm.documents.names import SkillName
+from skillpm.installing.links import LinkState
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkPlan:
+    """Links by agent folder: all that there should be, and of these the ones to make; the ones that go; obstacles."""
+
+    links: Mapping[str, Mapping[SkillName, str]] = field(default_factory=dict)
+    made: Mapping[SkillName, tuple[str, ...]] = field(default_factory=dict)
+    dropped: Mapping[SkillName, tuple[str, ...]] = field(default_factory=dict)
+    obstacles: Mapping[str, tuple[SkillName, ...]] = field(default_factory=dict)
+
+
+def plan_links(
+    folders: Mapping[str, Collection[SkillName]],
+    before: Mapping[str, Mapping[SkillName, str]],
+    look: Callable[[str, SkillName], LinkState],
+    kind: str,
+) -> LinkPlan:
+    """Plan links for the skills wanted in each folder; `look` tells what is at a place, `kind` what to make."""
+    links: dict[str, dict[SkillName, str]] = {}
+    made: dict[SkillName, list[str]] = {}
+    dropped: dict[SkillName, list[str]] = {}
+    obstacles: dict[str, list[SkillName]] = {}
+    for folder in sorted(folders):
+        for name in sorted(folders[folder]):
+            state = look(folder, name)
+            if state.itself:
+                continue
+            known = before.get(folder, {}).get(name)
+            links.setdefault(folder, {})[name] = known if known and state.kind == "ours" else kind
+            if state.kind == "foreign":
+                obstacles.setdefault(folder, []).append(name)
+            if state.kind != "ours" or known is None:
+                made.setdefault(name, []).append(folder)
+    for folder, old in before.items():
+        for name in sorted(old):
+            if name not in folders.get(folder, ()):
+                dropped.setdefault(name, []).append(folder)
+    return LinkPlan(
+        links=links,
+        made={name: tuple(where) for name, where in made.items()},
+        dropped={name: tuple(where) for name, where in dropped.items()},
+        obstacles={folder: tuple(names) for folder, names in obstacles.items()},
+    )

@@ -1,0 +1,56 @@
+"""The stat cache: how files were when their content was last known, so that unchanged files are not read again.
+
+It can be deleted at any time. A file is only trusted when size, times and inode are what they were and it was
+written clearly before the cache was: a later write within one tick of the clock would not show.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from skillpm.files import write_document
+
+FORMAT = 1
+TICK = 10_000_000  # ns; the coarsest clock a Linux file system stamps with
+
+Stamp = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scan:
+    """Stamps of files by skill and path, the registry's own under `""`; `at` is when they were written down."""
+
+    at: int = 0
+    stamps: Mapping[str, Mapping[str, Stamp]] = field(default_factory=dict)
+
+    def trusts(self, skill: str, path: str, stamp: Stamp) -> bool:
+        """Tell whether a file is surely as it was."""
+        known = self.stamps.get(skill)
+        return known is not None and tuple(known.get(path, ())) == stamp and stamp[2] < self.at - TICK
+
+
+def stamp_of(state: os.stat_result) -> Stamp:
+    """Give what changes when a file does: size, times of content and of state, inode."""
+    return (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
+
+
+def read_scan(path: str) -> Scan:
+    """Give the cache; an empty one where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            value = json.loads(file.read())
+        if value["version"] == FORMAT:
+            return Scan(at=int(value["at"]), stamps=value["stamps"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return Scan()
+
+
+def write_scan(path: str, stamps: Mapping[str, Mapping[str, Stamp]], now: int) -> None:
+    """Write the cache; a failure only costs time later."""
+    text = json.dumps({"version": FORMAT, "at": now, "stamps": stamps}, separators=(",", ":"))
+    try:
+        write_document(path, text.encode(), fsync=False)
+    except OSError:
+        return

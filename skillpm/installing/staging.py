@@ -1,0 +1,92 @@
+"""Put new folders and documents where one rename brings them to their place; nothing visible changes yet."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from skillpm.documents.tree import Tree
+from skillpm.files import remove_tree, sync_folder, told, write_document, write_new
+from skillpm.installing.layout import Layout
+from skillpm.installing.scan import Stamp, stamp_of
+
+IGNORE_ALL = b"*\n"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LiveLink:
+    """A skill that is a link to a folder somewhere else."""
+
+    target: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Copied:
+    """A skill that comes from a folder as it lies there, bytes and modes: a backup."""
+
+    folder: str
+
+
+Content = Tree | LiveLink | Copied
+
+
+def prepare(layout: Layout, *, fsync: bool) -> None:
+    """Make the folders of a skills directory, and an empty staging place. Only under the lock, without a journal."""
+    with told("write into the skills directory", layout.directory):
+        os.makedirs(layout.ours, exist_ok=True)
+        ignore = os.path.join(layout.ours, ".gitignore")
+        if not os.path.exists(ignore):
+            write_document(ignore, IGNORE_ALL, fsync=fsync)
+        remove_tree(layout.staging)
+        remove_tree(layout.trash)
+        os.makedirs(os.path.join(layout.staging, ".documents"))
+
+
+def stage(layout: Layout, name: str, content: Content, *, fsync: bool) -> dict[str, Stamp]:
+    """Write a skill into staging; give the stamps of its files. Executable bits are the only modes that are kept."""
+    place = os.path.join(layout.staging, name)
+    with told(f"write skill {name}", place):
+        if isinstance(content, LiveLink):
+            os.symlink(content.target, place, target_is_directory=True)
+            return {}
+        if isinstance(content, Copied):
+            copy_folder(content.folder, place)
+            return {}
+        stamps = {}
+        folders = {place}
+        os.mkdir(place, 0o755)
+        for file in content.files:
+            path = f"{place}/{file.path}"
+            folder = path[: path.rindex("/")]
+            if folder not in folders:
+                os.makedirs(folder, 0o755, exist_ok=True)
+                folders.add(folder)
+            stamps[file.path] = stamp_of(write_new(path, file.data, 0o755 if file.executable else 0o644))
+        if fsync:
+            for folder in sorted(folders, reverse=True):
+                sync_folder(folder)
+        return stamps
+
+
+def stage_documents(layout: Layout, documents: Mapping[str, str], *, fsync: bool) -> None:
+    """Write the new documents into staging, where they stay until the change is over."""
+    for role, text in documents.items():
+        path = layout.staged_document(role)
+        with told(f"write the {role}", path):
+            write_new(path, text.encode(), 0o644, fsync=fsync)
+
+
+def copy_folder(source: str, target: str) -> None:
+    """Copy a folder with files, links as links, and executable bits."""
+    os.mkdir(target, 0o755)
+    with os.scandir(source) as entries:
+        inside = list(entries)
+    for entry in inside:
+        path = os.path.join(target, entry.name)
+        if entry.is_symlink():
+            os.symlink(os.readlink(entry.path), path)
+        elif entry.is_dir(follow_symlinks=False):
+            copy_folder(entry.path, path)
+        elif entry.is_file(follow_symlinks=False):
+            with open(entry.path, "rb") as file:
+                executable = os.fstat(file.fileno()).st_mode & 0o100
+                write_new(path, file.read(), 0o755 if executable else 0o644)

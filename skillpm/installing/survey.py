@@ -1,0 +1,112 @@
+"""Look at what lies in a skills directory: what is ours and intact, what somebody edited, what is not ours."""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from skillpm.documents.digest import Digest, content_hash, digest_of
+from skillpm.documents.receipt import InstalledFile, InstalledSkill
+from skillpm.installing.scan import Scan, stamp_of
+
+# A program that runs in a skill leaves these behind; they are nobody's work.
+RUBBISH = frozenset(["__pycache__", ".DS_Store"])
+HAS_MODES = os.name == "posix"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileChange:
+    """One file that is not as it was installed."""
+
+    path: str
+    state: Literal["modified", "missing", "extra"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OnDisk:
+    """What is at a skill's place."""
+
+    kind: Literal["absent", "intact", "edited", "foreign"]
+    changes: tuple[FileChange, ...] = ()
+    digest: Digest | None = None
+
+
+def survey(directory: str, names: Iterable[str], ours: Mapping[str, InstalledSkill], scan: Scan) -> dict[str, OnDisk]:
+    """Look at each of these skills' places."""
+    return {name: look_at(os.path.join(directory, name), name, ours.get(name), scan) for name in names}
+
+
+def look_at(folder: str, name: str, installed: InstalledSkill | None, scan: Scan) -> OnDisk:
+    """Look at one place, given what was installed there, if anything."""
+    try:
+        state = os.lstat(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return OnDisk(kind="absent")
+    if installed is None:
+        return OnDisk(kind="foreign", digest=digest_of_folder(folder) if stat.S_ISDIR(state.st_mode) else None)
+    if installed.digest is None:
+        return OnDisk(kind="intact" if stat.S_ISLNK(state.st_mode) else "edited")
+    if not stat.S_ISDIR(state.st_mode):
+        return OnDisk(kind="edited", changes=(FileChange(path=".", state="modified"),))
+    changes = tuple(compare(folder, name, installed.files, scan))
+    if not changes:
+        return OnDisk(kind="intact", digest=installed.digest)
+    return OnDisk(kind="edited", changes=changes, digest=digest_of_folder(folder))
+
+
+def compare(folder: str, name: str, files: Mapping[str, InstalledFile], scan: Scan) -> Iterator[FileChange]:
+    """Give every file that is not as it was installed; files the stat cache vouches for are not read."""
+    seen = set()
+    for path, entry in walk_files(folder):
+        known = files.get(path)
+        if known is None:
+            yield FileChange(path=path, state="extra")
+            continue
+        seen.add(path)
+        if not _is_same(entry, name, path, known, scan):
+            yield FileChange(path=path, state="modified")
+    for path in files:
+        if path not in seen:
+            yield FileChange(path=path, state="missing")
+
+
+def walk_files(folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Give everything in a folder that is not a folder, by path with `/`; links are not followed."""
+    todo = [""]
+    while todo:
+        prefix = todo.pop()
+        with os.scandir(os.path.join(folder, prefix) if prefix else folder) as entries:
+            for entry in sorted(entries, key=lambda item: item.name):
+                if entry.name in RUBBISH:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    todo.append(f"{prefix}{entry.name}/")
+                else:
+                    yield prefix + entry.name, entry
+
+
+def digest_of_folder(folder: str) -> Digest:
+    """Give the digest of what lies in a folder, every byte read. A link counts as what it says, not as its target."""
+    return digest_of((path, _hash(entry)) for path, entry in walk_files(folder))
+
+
+def _hash(entry: os.DirEntry[str]) -> str:
+    if entry.is_symlink():
+        return "link:" + os.readlink(entry.path)
+    if not entry.is_file(follow_symlinks=False):
+        return "special"
+    try:
+        with open(entry.path, "rb") as file:
+            return content_hash(file.read())
+    except PermissionError:
+        return "unreadable"
+
+
+def _is_same(entry: os.DirEntry[str], name: str, path: str, known: InstalledFile, scan: Scan) -> bool:
+    state = entry.stat(follow_symlinks=False)
+    if not stat.S_ISREG(state.st_mode) or state.st_size != known.size:
+        return False
+    if HAS_MODES and bool(state.st_mode & 0o100) != known.executable:
+        return False
+    return scan.trusts(name, path, stamp_of(state)) or _hash(entry) == known.sha256

@@ -1,0 +1,74 @@
+"""What a reader sees: the state that the journal defines, while a change is under way or was interrupted.
+
+Reading takes no lock and repairs nothing. A skill that is staged and not yet at its place is read where it is
+staged, a document likewise, so a reader gets the new state whole.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic, sleep
+from typing import TypeVar
+
+from skillpm.documents.names import SkillName
+from skillpm.documents.receipt import Receipt, read_receipt
+from skillpm.files import read_text
+from skillpm.installing.journal import Journal, inode, read_journal
+from skillpm.installing.layout import Layout
+
+Result = TypeVar("Result")
+PATIENCE = 1.0
+PAUSE = 0.02
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class View:
+    """A skills directory as a reader sees it."""
+
+    layout: Layout
+    journal: Journal | None
+
+    @property
+    def is_pending(self) -> bool:
+        """Tell whether a change is under way, or was interrupted."""
+        return self.journal is not None
+
+    def skill(self, name: str) -> str:
+        """Give where a skill's folder is now."""
+        put = None if self.journal is None else self.journal.puts.get(SkillName(name))
+        staged = os.path.join(self.layout.staging, name)
+        if put is not None and inode(self.layout.skill(name)) != put.new and inode(staged) == put.new:
+            return staged
+        return self.layout.skill(name)
+
+    def document(self, role: str, path: str) -> str | None:
+        """Give the text of a document that lies at `path` once the change is over."""
+        if self.journal is not None and role in self.journal.documents:
+            staged = read_text(self.layout.staged_document(role))
+            if staged is not None:
+                return staged
+        return read_text(path)
+
+    def receipt(self) -> Receipt:
+        """Give the receipt."""
+        text = self.document("receipt", self.layout.receipt)
+        return Receipt() if text is None else read_receipt(text, self.layout.receipt)
+
+
+def view(layout: Layout) -> View:
+    """Look at a skills directory; one `stat` where nothing is under way."""
+    return View(layout=layout, journal=read_journal(layout) if os.path.exists(layout.journal) else None)
+
+
+def look_until(layout: Layout, look: Callable[[View], tuple[Result, bool]]) -> Result:
+    """Look again, for up to a second, while something is missing and a change is under way.
+
+    `look` gives what it saw and whether it was whole.
+    """
+    deadline = monotonic() + PATIENCE
+    while True:
+        seen = view(layout)
+        result, whole = look(seen)
+        if whole or not seen.is_pending or monotonic() > deadline:
+            return result
+        sleep(PAUSE)

@@ -1,0 +1,64 @@
+"""`agents`, `link`, `unlink`: which hosts are here, and showing installed skills to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skillpm.documents.json_edit import set_member
+from skillpm.installing.layout import load_receipt
+from skillpm.operations.change import Changed
+from skillpm.operations.paperwork import Paperwork, read_paperwork
+from skillpm.operations.scope import Scope
+from skillpm.operations.sync import Options, change
+from skillpm.operations.tools import Tools
+from skillpm.serving.hosts import agent_folder, all_agents, chosen_agents, folder_needed, is_present
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownAgent:
+    """One host: where it reads skills, whether it is here, whether the scope's skills are linked for it."""
+
+    id: str
+    project_dir: str | None
+    user_dir: str | None
+    present: bool
+    linked: bool
+
+
+def known_agents(scope: Scope, tools: Tools) -> list[KnownAgent]:
+    """List all hosts, sorted by id."""
+    papers = read_paperwork(scope, tools)
+    folders = {folder for folder, links in load_receipt(scope.layout).links.items() if links}
+    named = {agent_folder(agent, scope.kind, tools.settings) for agent in chosen_agents(papers.agents)}
+    return [
+        KnownAgent(
+            id=agent.id,
+            project_dir=agent.project_dir,
+            user_dir=agent_folder(agent, "user", tools.settings),
+            present=is_present(agent, scope.root, tools.settings),
+            linked=agent_folder(agent, scope.kind, tools.settings) in (folders & named),
+        )
+        for agent in sorted(all_agents().values(), key=lambda agent: agent.id)
+    ]
+
+
+def link(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> Changed:
+    """Show the installed skills to these hosts, now and after every later change."""
+    for agent in chosen_agents(names):
+        folder_needed(agent, scope.kind, tools.settings)
+
+    def edit(papers: Paperwork) -> Paperwork:
+        agents = list(dict.fromkeys([*papers.agents, *names]))
+        return papers.edited(set_member(papers.text, ("agents",), agents)) if agents != [*papers.agents] else papers
+
+    return change(scope, tools, options, edit)
+
+
+def unlink(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> Changed:
+    """Take the links for these hosts away; only links of ours are removed."""
+    chosen_agents(names)
+
+    def edit(papers: Paperwork) -> Paperwork:
+        agents = [agent for agent in papers.agents if agent not in names]
+        return papers.edited(set_member(papers.text, ("agents",), agents)) if agents != [*papers.agents] else papers
+
+    return change(scope, tools, options, edit)

@@ -1,0 +1,79 @@
+"""`backup list|restore`: what `--force` set aside, and bringing it back."""
+
+from collections.abc import Sequence
+
+from skillpm.documents.agents import near
+from skillpm.documents.names import SkillName
+from skillpm.documents.receipt import write_receipt
+from skillpm.errors import BlockedError, NotFoundError
+from skillpm.files import read_text, remove_tree
+from skillpm.installing.backups import Backup, backups
+from skillpm.installing.layout import load_receipt
+from skillpm.installing.plan import Action
+from skillpm.installing.scan import Scan, read_scan
+from skillpm.installing.staging import Copied, prepare, stage
+from skillpm.installing.survey import digest_of_folder, look_at
+from skillpm.installing.transaction import commit
+from skillpm.operations.change import Changed, everywhere_disabled, remember
+from skillpm.operations.paperwork import read_paperwork
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools, exclusive
+from skillpm.serving.registering import Fresh, build_registry, known_registry
+
+
+def list_backups(scope: Scope) -> list[Backup]:
+    """List what was set aside."""
+    return backups(scope.layout)
+
+
+def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False) -> Changed:
+    """Put a backup back in its skill's place. What lies there must be as installed, unless `force` sets it aside."""
+    with exclusive(scope, tools):
+        backup = _find(backups(scope.layout), slot)
+        layout, name = scope.layout, SkillName(backup.name)
+        receipt = load_receipt(layout)
+        there = look_at(layout.skill(name), name, receipt.skills.get(name), Scan())
+        if there.kind in {"edited", "foreign"} and not force:
+            raise BlockedError(
+                f"{name} has been edited again; nothing was changed",
+                where=layout.skill(name),
+                hint=f"`skillpm diff {name}` shows it, `--force` sets it aside as another backup first",
+            )
+        prepare(layout, fsync=tools.settings.fsync)
+        stage(layout, name, Copied(folder=backup.path), fsync=tools.settings.fsync)
+        installed = receipt.skills.get(name)
+        edited = installed is not None and digest_of_folder(backup.path) != installed.digest
+        with open(f"{backup.path}/SKILL.md", "rb") as file:
+            fresh = {name: Fresh(data=file.read(), stamps={}, edited=edited)}
+        known = known_registry(layout, read_text(layout.registry), read_scan(layout.scan))
+        disabled = everywhere_disabled(read_paperwork(scope, tools))
+        built = build_registry(layout, receipt, known, fresh=fresh, disabled=disabled)
+        documents = {"registry": built.text, "receipt": write_receipt(receipt)}
+        commit(
+            scope.target(tools.settings),
+            {name: there.kind in {"edited", "foreign"}},
+            {},
+            documents,
+            {},
+            tools.reporter.warning,
+        )
+        remember(scope, built)
+        remove_tree(backup.path)
+    return Changed(
+        changed=True,
+        scope=scope.kind,
+        directory=layout.directory,
+        actions=(Action(verb="update", name=name, becomes=slot, reason="restored from a backup"),),
+        warnings=tuple(tools.reporter.warnings),
+    )
+
+
+def _find(found: Sequence[Backup], slot: str) -> Backup:
+    for backup in found:
+        if backup.id == slot:
+            return backup
+    ids = [backup.id for backup in found]
+    similar = near(slot, ids) or tuple(ids[:5])
+    hint = f"here are: {', '.join(similar)}" if similar else "nothing was ever set aside here"
+    raise NotFoundError(f"there is no backup `{slot}`", hint=hint)
+

@@ -1,0 +1,123 @@
+"""`diff`: a person's edits against what was installed, or what an update would bring."""
+
+import difflib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from skillpm.documents.names import SkillName
+from skillpm.documents.tree import Tree
+from skillpm.errors import NotFoundError, OfflineError
+from skillpm.fetching.base import variant_of
+from skillpm.installing.layout import load_receipt
+from skillpm.installing.plan import label
+from skillpm.installing.survey import walk_files
+from skillpm.operations.paperwork import read_paperwork
+from skillpm.operations.relock import make_fetchers
+from skillpm.operations.scope import Scope
+from skillpm.operations.showing import find_listed
+from skillpm.operations.tools import Tools
+from skillpm.documents.lockfile import LockedSkill
+from skillpm.store import StoreDamaged
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileDiff:
+    """How one file differs; `diff` is unified text, empty for files that are no text."""
+
+    path: str
+    change: Literal["added", "removed", "modified"]
+    diff: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Diff:
+    """How a skill differs between two states."""
+
+    name: str
+    was: str
+    becomes: str
+    files: tuple[FileDiff, ...]
+
+
+def diff_edits(scope: Scope, tools: Tools, name: str) -> Diff:
+    """Show what a person changed since the skill was installed."""
+    find_listed(scope, tools, name)
+    installed = load_receipt(scope.layout).skills.get(SkillName(name))
+    locked = read_paperwork(scope, tools).lockfile.skills.get(SkillName(name))
+    there = _on_disk(scope.layout.skill(name))
+    if installed is None:
+        if locked is None:
+            hint = "there is nothing to compare it with"
+            raise NotFoundError(f"`{name}` was not installed by skillpm", hint=hint)
+        before = _stored(scope, tools, name, locked)
+        return Diff(name=name, was=label(locked), becomes="on disk", files=_compared(before, there))
+    if installed.digest is None:
+        return Diff(name=name, was="link", becomes="link", files=())
+    skill = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
+    before = _stored(scope, tools, name, skill)
+    return Diff(name=name, was=label(installed), becomes="on disk", files=_compared(before, there))
+
+
+def diff_update(scope: Scope, tools: Tools, name: str) -> Diff:
+    """Show what `update` would bring: the newest against the locked state. The store is filled, nothing else."""
+    papers = read_paperwork(scope, tools)
+    skill_name = SkillName(name)
+    locked, source = papers.lockfile.skills.get(skill_name), papers.requirements.get(skill_name)
+    if locked is None or source is None:
+        find_listed(scope, tools, name)
+        raise NotFoundError(f"`{name}` is not in the lockfile", hint="only locked skills can be updated")
+    found = make_fetchers(scope, tools).pin({skill_name: source})[skill_name]
+    newest = LockedSkill(pin=found.pin, digest=found.digest, version=found.version)
+    before, after = _stored(scope, tools, name, locked), _stored(scope, tools, name, newest)
+    return Diff(name=name, was=label(locked), becomes=label(newest), files=_compared(before, after))
+
+
+def _stored(scope: Scope, tools: Tools, name: str, skill: LockedSkill) -> dict[str, bytes]:
+    """Give a state of a skill from the store, fetched where the store lacks it."""
+    if skill.digest is None:
+        return {}
+    variant = variant_of(skill.pin)
+    for _ in ("from the store", "fetched"):
+        try:
+            tree: Tree | None = tools.store.read(skill.digest, variant)
+        except StoreDamaged:
+            tree = None
+        if tree is not None:
+            return {file.path: file.data for file in tree.files}
+        if missing := make_fetchers(scope, tools).fetch({SkillName(name): skill}):
+            raise OfflineError(missing)
+    raise NotFoundError(f"the installed state of `{name}` is not to be had any more")
+
+
+def _on_disk(folder: str) -> dict[str, bytes]:
+    files = {}
+    for path, entry in walk_files(os.path.realpath(folder)):
+        if entry.is_symlink():
+            files[path] = b"-> " + os.fsencode(os.readlink(entry.path)) + b"\n"
+        elif entry.is_file():
+            with open(entry.path, "rb") as file:
+                files[path] = file.read()
+    return files
+
+
+def _compared(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[FileDiff, ...]:
+    diffs = []
+    for path in sorted({*before, *after}):
+        old, new = before.get(path), after.get(path)
+        if old != new:
+            change: Literal["added", "removed", "modified"] = "modified"
+            if old is None or new is None:
+                change = "added" if old is None else "removed"
+            diffs.append(FileDiff(path=path, change=change, diff=_unified(path, old, new)))
+    return tuple(diffs)
+
+
+def _unified(path: str, old: bytes | None, new: bytes | None) -> str:
+    try:
+        before, after = (old or b"").decode().splitlines(), (new or b"").decode().splitlines()
+    except UnicodeDecodeError:
+        return ""
+    names = ("/dev/null" if old is None else f"a/{path}", "/dev/null" if new is None else f"b/{path}")
+    return "\n".join(difflib.unified_diff(before, after, *names, lineterm=""))

@@ -1,0 +1,224 @@
+"""`install`: add to the manifest, resolve only what is new, install."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from skillpm.documents.git_words import has_credentials
+from skillpm.documents.json_edit import set_member
+from skillpm.documents.names import SkillName, folder_name, skill_name
+from skillpm.errors import ConflictError, ManySkillsError, UsageError
+from skillpm.fetching.base import Offer
+from skillpm.fetching.bundled import bundled_names
+from skillpm.files import is_below
+from skillpm.operations.change import Changed
+from skillpm.operations.paperwork import Paperwork
+from skillpm.operations.relock import make_fetchers
+from skillpm.operations.scope import Scope
+from skillpm.operations.sync import Options, change
+from skillpm.operations.tools import Tools
+from skillpm.sources.source import (
+    BundledSource,
+    GitSource,
+    IndexSource,
+    PathSource,
+    RefKind,
+    Source,
+    requirement_value,
+)
+from skillpm.sources.specifier import Specifier, parse_specifier, with_ref
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """What was typed: SPECs, and the flags that say the same as parts of a SPEC."""
+
+    specs: tuple[str, ...]
+    alias: str = ""
+    every: bool = False
+    bundled: bool = False
+    link: bool = False
+    path: str = ""
+    ref_kind: RefKind = ""
+    ref: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Addition:
+    """A requirement to add to the manifest."""
+
+    name: SkillName
+    source: Source
+
+
+def install(scope: Scope, tools: Tools, request: Request, options: Options) -> Changed:
+    """Add skills to the manifest and install them. What is there already from the same source stays as it is."""
+    additions = understand(scope, tools, request)
+    names = [addition.name for addition in additions]
+    touched = replace(options, wishes=replace(options.wishes, touched=names, inexact=True))
+
+    def edit(papers: Paperwork) -> Paperwork:
+        return _with(papers, additions, force=options.wishes.force)
+
+    return change(scope, tools, touched, edit)
+
+
+def offers(scope: Scope, tools: Tools, request: Request) -> list[Offer]:
+    """List what the SPECs hold, for `--list` and for choosing."""
+    found: list[Offer] = []
+    for spec in request.specs:
+        specifier = _specifier(spec, request)
+        if isinstance(specifier.source, GitSource):
+            found.extend(make_fetchers(scope, tools).offers(specifier.source, specifier.browser))
+        else:
+            raise UsageError(f"`{spec}` is no repository, so there is nothing to list")
+    return found
+
+
+def understand(scope: Scope, tools: Tools, request: Request) -> list[Addition]:
+    """Turn what was typed into requirements: names and sources, each exact enough to be written down."""
+    additions: list[Addition] = []
+    if request.bundled:
+        additions.extend(Addition(name=name, source=BundledSource(name=name)) for name in bundled_names())
+    fetchers = make_fetchers(scope, tools)
+    for spec in request.specs:
+        specifier = _specifier(spec, request)
+        match specifier.source:
+            case GitSource() as source:
+                if has_credentials(spec):
+                    tools.reporter.warning("the credentials in the URL are not kept; use a git credential helper")
+                found = fetchers.offers(source, specifier.browser)
+                if len(found) > 1 and not request.every:
+                    rows = [(offer.name, getattr(offer.source, "path", ""), offer.description) for offer in found]
+                    raise ManySkillsError(spec, sorted(rows))
+                additions.extend(_from_offer(offer, request.alias) for offer in found)
+            case PathSource() as source:
+                additions.append(_from_path(scope, tools, source, request))
+            case IndexSource() as source:
+                # No index knows it: what ships with the tool is meant, and written down as such.
+                named = source.version == "*" and not source.index
+                kept: Source = BundledSource(name=source.name) if named else source
+                additions.append(Addition(name=_named(source.name, request.alias), source=kept))
+            case source:
+                name = getattr(source, "name", "") or request.alias
+                additions.append(Addition(name=_named(name, ""), source=source))
+    if request.alias and len(additions) != 1:
+        raise UsageError("--as names one skill, and here are several")
+    return _each_once(additions)
+
+
+def _specifier(spec: str, request: Request) -> Specifier:
+    """Understand one SPEC together with the flags."""
+    specifier = parse_specifier(spec)
+    source = specifier.source
+    if not (request.ref_kind or request.path or request.link):
+        return specifier
+    if isinstance(source, PathSource) and request.link and not (request.ref_kind or request.path):
+        return replace(specifier, source=replace(source, link=True))
+    if not isinstance(source, GitSource) or request.link:
+        flag = "--link" if request.link else "--path" if request.path else f"--{request.ref_kind}"
+        raise UsageError(f"{flag} does not go with `{spec}`")
+    if request.ref_kind and (source.ref or specifier.browser):
+        raise UsageError(f"`{spec}` names a ref already, so --{request.ref_kind} would name another")
+    if request.ref_kind:
+        source = replace(with_ref(source, request.ref, spec), kind=request.ref_kind)
+    if request.path:
+        source = replace(source, path=request.path.strip("/").removeprefix("./") or ".")
+    return replace(specifier, source=source)
+
+
+def _from_offer(offer: Offer, alias: str) -> Addition:
+    source = offer.source
+    path = source.path if isinstance(source, GitSource) else ""
+    folder = os.path.basename(path) if path != "." else offer.name
+    name = folder_name(offer.name, folder)
+    if not alias and name is None:
+        raise UsageError(
+            f"neither `{offer.name}` nor its folder `{folder}` can be the name of a skill",
+            hint="give it one with --as NAME",
+        )
+    return Addition(name=skill_name(alias) if alias else SkillName(str(name)), source=source)
+
+
+def _from_path(scope: Scope, tools: Tools, source: PathSource, request: Request) -> Addition:
+    """Read the folder, for its name, and write its path down so that others may find it too."""
+    typed = source.path
+    if typed.startswith("~"):
+        whole = tools.settings.home + typed[1:]
+    else:
+        whole = os.path.normpath(os.path.join(tools.settings.working_directory, typed))
+    written = _written_path(scope, tools, whole)
+    fetchers = make_fetchers(scope, tools)
+    probe = SkillName(request.alias or "skill")
+    declared = fetchers.pin({probe: replace(source, path=written)})[probe].declared
+    name = request.alias or folder_name(declared, os.path.basename(os.path.realpath(whole)))
+    if not name:
+        raise UsageError(f"`{declared or typed}` can be no name of a skill", hint="give it one with --as NAME")
+    return Addition(name=skill_name(name), source=replace(source, path=written))
+
+
+def _written_path(scope: Scope, tools: Tools, whole: str) -> str:
+    """Give how a manifest says a folder: relative within one git root, `~/…` below HOME, else as it is."""
+    base = os.path.realpath(os.path.dirname(scope.manifest))
+    real = os.path.realpath(whole)
+    root = base
+    while not os.path.lexists(os.path.join(root, ".git")) and os.path.dirname(root) != root:
+        root = os.path.dirname(root)
+    if not os.path.lexists(os.path.join(root, ".git")):
+        root = base
+    if scope.kind == "project" and is_below(real, root):
+        relative = os.path.relpath(real, base)
+        return relative if relative.startswith("..") else f"./{relative}"
+    home = os.path.realpath(tools.settings.home)
+    if is_below(real, home):
+        return "~" + real[len(home) :]
+    if scope.kind == "project":
+        tools.reporter.warning(f"{whole} is outside of this repository and of HOME; others will not find it")
+    return whole
+
+
+def _named(name: str, alias: str) -> SkillName:
+    return skill_name(alias or name)
+
+
+def _each_once(additions: Sequence[Addition]) -> list[Addition]:
+    """Refuse two sources for one name."""
+    by_name: dict[SkillName, Addition] = {}
+    for addition in additions:
+        other = by_name.setdefault(addition.name, addition)
+        if other.source != addition.source:
+            raise ConflictError(
+                f"two skills want the name `{addition.name}`: {_said(other.source)} and {_said(addition.source)}",
+                hint="install them one by one, and give one another name with --as NAME",
+            )
+    return list(by_name.values())
+
+
+def _with(papers: Paperwork, additions: Sequence[Addition], *, force: bool) -> Paperwork:
+    """Write the requirements into the manifest. Another source under a name is a conflict."""
+    text = papers.text
+    for addition in additions:
+        there = papers.requirements.get(addition.name)
+        if there == addition.source:
+            continue
+        if there is not None and not force:
+            raise ConflictError(
+                f"`{addition.name}` is there already, from {_said(there)}",
+                where=f"{papers.manifest.file}: skills.{addition.name}",
+                hint=f"take this one under another name with --as NAME, or in its place with --force",
+            )
+        text = set_member(text, ("skills", addition.name), requirement_value(addition.source))
+    return papers.edited(text) if text != papers.manifest_text and additions else papers
+
+
+def _said(source: Source) -> str:
+    match source:
+        case GitSource():
+            at = f"#{source.ref}" if source.ref else ""
+            return f"{source.url}{at} ({source.path})" if source.path not in {"", "."} else f"{source.url}{at}"
+        case BundledSource():
+            return "the bundled skills"
+        case _:
+            return str(requirement_value(source))
+
+

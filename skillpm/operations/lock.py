@@ -1,0 +1,57 @@
+"""`lock`: resolve only; nothing is installed."""
+
+import os
+from dataclasses import dataclass
+
+from skillpm.files import write_document
+from skillpm.installing.plan import label
+from skillpm.operations.paperwork import read_paperwork
+from skillpm.operations.relock import Strictness, changed_skills, lock_text, make_fetchers, outdated, relocked
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools, exclusive, tidy_up
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Locked:
+    """What locking changed, or would change: (name, from, to). `reasons` say why a check failed."""
+
+    changed: bool
+    up_to_date: bool
+    skills: tuple[tuple[str, str, str], ...] = ()
+    reasons: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def lock(scope: Scope, tools: Tools, *, dry_run: bool = False) -> Locked:
+    """Make the lockfile say what the manifest asks."""
+    was_there = os.path.isdir(scope.layout.ours)
+    try:
+        with exclusive(scope, tools):
+            papers = read_paperwork(scope, tools)
+            after = relocked(scope, papers, make_fetchers(scope, tools), Strictness())
+            text = lock_text(after, papers)
+            changed = text != papers.lockfile_text
+            if changed and not dry_run:
+                write_document(scope.lockfile, text.encode(), fsync=tools.settings.fsync)
+    finally:
+        if not was_there:
+            tidy_up(scope)
+    rows = [(name, label(old), label(new)) for name, old, new in changed_skills(papers.lockfile, after)]
+    return Locked(
+        changed=changed and not dry_run,
+        up_to_date=not changed,
+        skills=tuple(rows),
+        warnings=tuple(tools.reporter.warnings),
+    )
+
+
+def check_lock(scope: Scope, tools: Tools) -> Locked:
+    """Tell whether the lockfile is up to date. Writes nothing, asks nobody; local folders are read."""
+    papers = read_paperwork(scope, tools)
+    reasons = outdated(papers)
+    if not reasons and papers.lockfile_text is not None:
+        after = relocked(scope, papers, make_fetchers(scope, tools), Strictness())
+        reasons = [f"the content of `{name}` has changed" for name, _, _ in changed_skills(papers.lockfile, after)]
+    if papers.lockfile_text is None:
+        reasons = ["there is no lockfile"]
+    return Locked(changed=False, up_to_date=not reasons, reasons=tuple(reasons))

@@ -1,0 +1,75 @@
+"""The documents of a scope, read: manifest, lockfile, the agents to link."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from skillpm.documents.lockfile import Lockfile, read_lockfile
+from skillpm.documents.manifest import EMPTY, Manifest, read_manifest
+from skillpm.documents.names import SkillName
+from skillpm.errors import DocumentError
+from skillpm.files import read_text
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools
+from skillpm.sources.source import Source
+from skillpm.sources.wanted import wanted
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Paperwork:
+    """What is written down in a scope. The texts are None where there is no such file yet."""
+
+    manifest: Manifest
+    requirements: Mapping[SkillName, Source]
+    lockfile: Lockfile
+    manifest_text: str | None
+    lockfile_text: str | None
+    default_agents: tuple[str, ...] = ()
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The agents to link: the manifest's, else the user's."""
+        return self.default_agents if self.manifest.agents is None else self.manifest.agents
+
+    @property
+    def text(self) -> str:
+        """The manifest's text, to edit: a new one where there is none."""
+        return EMPTY if self.manifest_text is None else self.manifest_text
+
+    def edited(self, text: str) -> "Paperwork":
+        """Give the same papers with another manifest."""
+        manifest = read_manifest(text, self.manifest.file)
+        return replace(self, manifest=manifest, requirements=wanted(manifest), manifest_text=text)
+
+
+def read_paperwork(scope: Scope, tools: Tools) -> Paperwork:
+    """Read the documents of a scope."""
+    text, lock_text = read_text(scope.manifest), read_text(scope.lockfile)
+    manifest = Manifest(file=scope.manifest) if text is None else read_manifest(text, scope.manifest)
+    for key in manifest.unknown:
+        tools.reporter.warning(f"{scope.manifest}: `{key}` is no key that skillpm knows; it is kept")
+    return Paperwork(
+        manifest=manifest,
+        requirements=wanted(manifest),
+        lockfile=Lockfile() if lock_text is None else read_lockfile(lock_text, scope.lockfile),
+        manifest_text=text,
+        lockfile_text=lock_text,
+        default_agents=_agents_of_user(tools.settings.config_dir) if manifest.agents is None else (),
+    )
+
+
+def _agents_of_user(config_dir: str) -> tuple[str, ...]:
+    """Give `agents` of config.toml."""
+    path = os.path.join(config_dir, "config.toml")
+    text = read_text(path)
+    if text is None:
+        return ()
+    import tomllib  # noqa: PLC0415  (most users have no config.toml)
+
+    try:
+        agents = tomllib.loads(text).get("agents", [])
+    except tomllib.TOMLDecodeError as error:
+        raise DocumentError(f"this is not TOML: {error}", where=path) from error
+    if not isinstance(agents, list) or not all(isinstance(agent, str) for agent in agents):
+        raise DocumentError("expected a list of agents", where=f"{path}: agents")
+    return tuple(agents)

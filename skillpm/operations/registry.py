@@ -1,0 +1,89 @@
+"""`registry build|check`: regenerate the registry, or prove that it matches the disk."""
+
+from dataclasses import dataclass
+
+from skillpm.documents.registry import RegistryEntry, read_registry
+from skillpm.errors import DocumentError
+from skillpm.files import told, write_document
+from skillpm.installing.layout import load_receipt
+from skillpm.installing.scan import Scan
+from skillpm.installing.view import View, look_until
+from skillpm.operations.change import everywhere_disabled, remember
+from skillpm.operations.paperwork import read_paperwork
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools, exclusive
+from skillpm.serving.registering import Known, Problem, build_registry
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rebuilt:
+    """What building found: whether the document changed, how many skills are in it, what could not be."""
+
+    changed: bool
+    skills: int
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Checked:
+    """How the registry differs from the disk: not in it, not as it says, not there any more."""
+
+    missing: tuple[str, ...]
+    stale: tuple[str, ...]
+    extra: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether the registry is true."""
+        return not (self.missing or self.stale or self.extra)
+
+
+def rebuild(scope: Scope, tools: Tools) -> Rebuilt:
+    """Build the registry anew from what lies on disk; every SKILL.md is read again."""
+    disabled = everywhere_disabled(read_paperwork(scope, tools))
+    with exclusive(scope, tools):
+        built = build_registry(
+            scope.layout, load_receipt(scope.layout), Known(entries={}, scan=Scan()), disabled=disabled
+        )
+        try:
+            with open(scope.layout.registry, "rb") as file:
+                before = file.read()
+        except FileNotFoundError:
+            before = b""
+        text = built.text.encode()
+        if text != before:
+            with told("write the registry", scope.layout.registry):
+                write_document(scope.layout.registry, text, fsync=tools.settings.fsync)
+        remember(scope, built)
+    return Rebuilt(changed=text != before, skills=len(built.entries), problems=tuple(built.problems))
+
+
+def check_registry(scope: Scope, tools: Tools) -> Checked:
+    """Compare the registry with the disk; every SKILL.md is read, nothing is written."""
+    disabled = everywhere_disabled(read_paperwork(scope, tools))
+
+    def look(seen: View) -> tuple[Checked, bool]:
+        text = seen.document("registry", scope.layout.registry)
+        built = build_registry(
+            scope.layout, seen.receipt(), Known(entries={}, scan=Scan()), disabled=disabled, place=seen.skill
+        )
+        entries: dict[str, RegistryEntry] = {}
+        problems = list(built.problems)
+        if text is not None:
+            try:
+                entries = read_registry(text, scope.layout.registry)[0]
+            except DocumentError as error:
+                problems.append(Problem(path="skills.json", message=error.message))
+        stale = {name for name, entry in entries.items() if name in built.entries and entry != built.entries[name]}
+        if not stale and text is not None and text != built.text and {*entries} == {*built.entries}:
+            stale = {"skills.json"}  # the same skills, written otherwise
+        checked = Checked(
+            missing=tuple(sorted({*built.entries} - {*entries})),
+            stale=tuple(sorted(stale)),
+            extra=tuple(sorted({*entries} - {*built.entries})),
+            problems=tuple(problems),
+        )
+        return checked, checked.ok
+
+    return look_until(scope.layout, look)

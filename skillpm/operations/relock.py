@@ -1,0 +1,148 @@
+"""From manifest and old lockfile to the lockfile that holds: resolved, or proved to need nothing."""
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import assert_never
+
+from skillpm.documents.lockfile import LockedSkill, Lockfile, write_lockfile
+from skillpm.documents.names import SkillName
+from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin, describe
+from skillpm.errors import LockfileOutdated, RefusedError
+from skillpm.fetching.front import Fetchers
+from skillpm.operations.paperwork import Paperwork
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools
+from skillpm.resolution.resolver import is_kept, resolve
+from skillpm.sources.source import (
+    BundledSource,
+    GitSource,
+    IndexSource,
+    PathSource,
+    Source,
+    UrlSource,
+    requirement_value,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Strictness:
+    """How the lockfile may be treated: `locked`: it must not change; `frozen`: nothing is even resolved."""
+
+    locked: bool = False
+    frozen: bool = False
+
+
+def relocked(
+    scope: Scope,
+    papers: Paperwork,
+    fetchers: Fetchers,
+    strictness: Strictness,
+    upgrade: Collection[SkillName] = (),
+) -> Lockfile:
+    """Give the lockfile that holds for a manifest. Raises `LockfileOutdated` where it would have to change and may
+    not, `RefusedError` where it lets a skill come from somewhere else than the manifest says.
+    """
+    if strictness.frozen:
+        _need_names(scope, papers)
+        _check_places(scope, papers, papers.lockfile)
+        return papers.lockfile
+    _check_places(scope, papers, papers.lockfile, only_kept=True)
+    if strictness.locked and (reasons := outdated(papers)):
+        raise _outdated(scope, papers, reasons)
+    lockfile = resolve(papers.requirements, fetchers, papers.lockfile, upgrade).lockfile
+    if strictness.locked and lockfile != papers.lockfile:
+        changed = [name for name, skill in lockfile.skills.items() if papers.lockfile.skills.get(name) != skill]
+        raise _outdated(scope, papers, [f"the content of `{name}` has changed" for name in sorted(changed)])
+    return lockfile
+
+
+def outdated(papers: Paperwork) -> list[str]:
+    """Say in what the lockfile does not say what the manifest asks; no folder and no server is looked at."""
+    locked = papers.lockfile
+    reasons = []
+    for name, source in sorted(papers.requirements.items()):
+        if name not in locked.skills:
+            reasons.append(f"`{name}` is not locked")
+        elif not is_kept(name, source, locked):
+            reasons.append(f"`{name}` is asked for differently than it was locked")
+    extra = {*locked.requirements, *locked.skills} - {*papers.requirements}
+    reasons.extend(f"`{name}` is locked and no longer asked for" for name in sorted(extra))
+    return reasons
+
+
+def lock_text(lockfile: Lockfile, papers: Paperwork) -> str:
+    """Give the lockfile's text; what is written already when it means the same."""
+    if papers.lockfile_text is not None and lockfile == papers.lockfile:
+        return papers.lockfile_text
+    return write_lockfile(lockfile)
+
+
+def make_fetchers(scope: Scope, tools: Tools) -> Fetchers:
+    """Give the fetchers of a scope, the same ones all run long: relative paths start at the manifest's folder."""
+    base = os.path.dirname(scope.manifest)
+    if base not in tools.fetchers:
+        tools.fetchers[base] = Fetchers(tools.settings, base, tools.store, tools.reporter)
+    return tools.fetchers[base]
+
+
+def _outdated(scope: Scope, papers: Paperwork, reasons: list[str]) -> LockfileOutdated:
+    if papers.lockfile_text is None:
+        return LockfileOutdated("there is no lockfile", where=scope.lockfile, hint="make it with `skillpm lock`")
+    return LockfileOutdated(
+        f"the lockfile is not up to date: {'; '.join(reasons)}",
+        where=scope.lockfile,
+        hint="run `skillpm lock` and commit skills.lock",
+    )
+
+
+def _need_names(scope: Scope, papers: Paperwork) -> None:
+    if papers.lockfile_text is None and papers.requirements:
+        raise _outdated(scope, papers, [])
+    missing = sorted({*papers.requirements} - {*papers.lockfile.skills})
+    if missing:
+        raise _outdated(scope, papers, [f"`{name}` is not locked" for name in missing])
+
+
+def _check_places(scope: Scope, papers: Paperwork, lockfile: Lockfile, *, only_kept: bool = False) -> None:
+    """Refuse a lockfile that lets a skill come from a place the manifest does not name."""
+    for name, locked in lockfile.skills.items():
+        source = papers.requirements.get(name)
+        if only_kept and (source is None or lockfile.requirements.get(name) != requirement_value(source)):
+            continue  # it will be resolved anew, or dropped
+        if source is None or not allows(source, locked.pin):
+            says = "does not name it" if source is None else "names another place"
+            raise RefusedError(
+                f"`{name}` is locked to {describe(locked.pin)}, but the manifest {says}",
+                where=f"{scope.lockfile}: skills.{name}.source",
+                hint="find out who changed the lockfile; `skillpm lock` makes it anew from the manifest",
+            )
+
+
+def allows(source: Source, pin: Pin) -> bool:
+    """Tell whether a pin lies where a source says that the skill comes from."""
+    match source:
+        case GitSource():
+            if not isinstance(pin, GitPin) or pin.url != source.url or (source.path and source.path != pin.path):
+                return False
+            expected = {"rev": "", "tag": f"refs/tags/{source.ref}", "branch": f"refs/heads/{source.ref}", "": "HEAD"}
+            if source.kind == "rev" and pin.commit != source.ref:
+                return False
+            return source.kind in {"any", "version"} or pin.ref == expected[source.kind]
+        case PathSource():
+            return isinstance(pin, PathPin) and (pin.path, pin.link) == (source.path, source.link)
+        case BundledSource():
+            return isinstance(pin, BundledPin) and pin.name == source.name
+        case IndexSource():
+            return isinstance(pin, IndexPin) or (isinstance(pin, BundledPin) and pin.name == source.name)
+        case UrlSource():
+            return isinstance(pin, UrlPin) and pin.url == source.url
+        case _:
+            assert_never(source)
+
+
+def changed_skills(before: Lockfile, after: Lockfile) -> list[tuple[SkillName, LockedSkill | None, LockedSkill | None]]:
+    """Give every skill that two lockfiles say different things of."""
+    names = sorted({*before.skills, *after.skills})
+    pairs = ((name, before.skills.get(name), after.skills.get(name)) for name in names)
+    return [(name, old, new) for name, old, new in pairs if old != new]

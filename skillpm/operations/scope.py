@@ -1,0 +1,119 @@
+"""Which scope a command works in: a project, found upwards from the working directory, or the user's own."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from skillpm.documents.decode import parse_json
+from skillpm.documents.manifest import document_kind
+from skillpm.errors import ConflictError, DocumentError, NotFoundError
+from skillpm.files import is_below, read_text
+from skillpm.installing.layout import Layout
+from skillpm.installing.links import LinkFolders
+from skillpm.installing.transaction import Target
+from skillpm.settings import Settings
+
+MANIFEST, LOCKFILE = "skills.json", "skills.lock"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scope:
+    """Where a command works: its documents, its skills directory, and the folder agent folders start at."""
+
+    kind: Literal["project", "user"]
+    root: str
+    layout: Layout
+    manifest: str
+    lockfile: str
+
+    def target(self, settings: Settings) -> Target:
+        """Give what a transaction needs to know."""
+        documents = {
+            "receipt": self.layout.receipt,
+            "registry": self.layout.registry,
+            "manifest": self.manifest,
+            "lockfile": self.lockfile,
+        }
+        return Target(
+            layout=self.layout, documents=documents, links=self.link_folders(settings), fsync=settings.fsync
+        )
+
+    def link_folders(self, settings: Settings) -> LinkFolders:
+        """Give how agent folders become paths here."""
+        fence = self.root if self.kind == "project" else ""
+        return LinkFolders(root=self.root, home=settings.home, fence=fence, mode=settings.link_mode)
+
+
+def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> Scope:
+    """Find the scope. Raises `DocumentError` for another tool's skills.json on the way, naming `-g`."""
+    if user:
+        return user_scope(settings)
+    if project:
+        root = os.path.abspath(os.path.join(settings.working_directory, project))
+        if not os.path.isfile(os.path.join(root, MANIFEST)):
+            raise NotFoundError(f"{root} has no skills.json", hint=f"start a project with `skillpm init {project}`")
+        return project_scope(root)
+    for folder in _upwards(settings):
+        path = os.path.join(folder, MANIFEST)
+        text = read_text(path)
+        if text is None:
+            continue
+        match document_kind(parse_json(text, path)):
+            case "manifest":
+                return project_scope(folder)
+            case "foreign":
+                raise DocumentError(
+                    "this skills.json belongs to another tool",
+                    where=path,
+                    hint="work in user scope with `-g`, or choose a project with --project",
+                )
+            case "registry":
+                continue
+    return user_scope(settings)
+
+
+def user_scope(settings: Settings) -> Scope:
+    """Give the user's own scope."""
+    layout = Layout(settings.skills_home)
+    if os.path.islink(layout.ours):
+        raise ConflictError(f"{layout.ours} is a link", hint="skillpm keeps its own files there; remove the link")
+    return Scope(
+        kind="user",
+        root=settings.home,
+        layout=layout,
+        manifest=os.path.join(settings.config_dir, MANIFEST),
+        lockfile=os.path.join(settings.config_dir, LOCKFILE),
+    )
+
+
+def project_scope(root: str) -> Scope:
+    """Give a project's scope. Raises `ConflictError` when its skills directory leads out of it."""
+    layout = Layout(os.path.join(root, ".agent-skills"))
+    for path in (layout.directory, layout.ours, layout.staging, layout.trash, layout.backup):
+        if os.path.islink(path) and not is_below(os.path.realpath(path), os.path.realpath(root)):
+            raise ConflictError(
+                f"{path} is a link that leads out of the project",
+                hint="remove the link; a repository must not decide where skills are written",
+            )
+    return Scope(
+        kind="project",
+        root=root,
+        layout=layout,
+        manifest=os.path.join(root, MANIFEST),
+        lockfile=os.path.join(root, LOCKFILE),
+    )
+
+
+def _upwards(settings: Settings) -> Iterator[str]:
+    """Give the folders that may hold the project: up to the git root, outside of git only the working directory."""
+    start = settings.working_directory
+    folders = [start]
+    while not os.path.lexists(os.path.join(folders[-1], ".git")):
+        parent = os.path.dirname(folders[-1])
+        if parent == folders[-1]:
+            folders = [start]
+            break
+        folders.append(parent)
+    home = os.path.realpath(settings.home)
+    return (folder for folder in folders if os.path.realpath(folder) not in {home, os.path.realpath(os.sep)})

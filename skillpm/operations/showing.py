@@ -1,0 +1,123 @@
+"""`show`: one skill, whole: what it says, where it came from, its files and their state."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from typing import Any
+
+from skillpm.documents.agents import near
+from skillpm.documents.findings import Finding, NotLoadable
+from skillpm.documents.names import SkillName
+from skillpm.documents.receipt import InstalledFile
+from skillpm.documents.skill import Skill, read_skill
+from skillpm.errors import DocumentError, NotFoundError
+from skillpm.installing.scan import read_scan
+from skillpm.installing.survey import compare, walk_files
+from skillpm.installing.view import View, look_until
+from skillpm.operations.listing import Listed, list_skills
+from skillpm.operations.paperwork import read_paperwork
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownFile:
+    """One file of a skill: as it was installed, and whether it still is."""
+
+    path: str
+    size: int
+    digest: str
+    executable: bool
+    state: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
+    """Everything there is to know of one skill."""
+
+    listed: Listed
+    skill: Skill
+    available: bool
+    missing_programs: tuple[str, ...]
+    dependencies: dict[str, Any]
+    files: tuple[ShownFile, ...]
+    findings: tuple[Finding, ...]
+
+
+def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
+    """Show one installed skill, a hand-made one too. Raises `NotFoundError` that names the nearest ones."""
+    listed = find_listed(scope, tools, name)
+    locked = read_paperwork(scope, tools).lockfile.skills.get(SkillName(name))
+
+    def look(seen: View) -> tuple[Shown | None, bool]:
+        folder = seen.skill(name)
+        try:
+            with open(os.path.join(folder, "SKILL.md"), "rb") as file:
+                skill = read_skill(file.read())
+        except FileNotFoundError:
+            return None, False
+        except NotLoadable as error:
+            where = f"{folder}/SKILL.md:{error.finding.line}"
+            raise DocumentError(f"`{name}` cannot be loaded: {error.finding.message}", where=where) from None
+        missing = tuple(
+            program
+            for program in skill.requires
+            if shutil.which(program, path=tools.settings.environ.get("PATH")) is None
+        )
+        shown = Shown(
+            listed=listed,
+            skill=skill,
+            available=not missing,
+            missing_programs=missing,
+            dependencies={} if locked is None else dict(locked.dependencies),
+            files=tuple(_files(seen, scope, name)),
+            findings=skill.findings,
+        )
+        return shown, True
+
+    found = look_until(scope.layout, look)
+    if found is None:
+        hint = "`skillpm sync` brings it back"
+        raise NotFoundError(f"the folder of `{name}` is gone", where=scope.layout.skill(name), hint=hint)
+    return found
+
+
+def find_listed(scope: Scope, tools: Tools, name: str) -> Listed:
+    """Give one skill of the list."""
+    skills = list_skills(scope, tools).skills
+    for skill in skills:
+        if skill.name == name:
+            return skill
+    names = [skill.name for skill in skills]
+    similar = near(name, names)
+    hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm list` shows what is there"
+    raise NotFoundError(f"`{name}` is not in {scope.layout.directory}", hint=hint)
+
+
+def _files(seen: View, scope: Scope, name: str) -> list[ShownFile]:
+    installed = seen.receipt().skills.get(SkillName(name))
+    folder = seen.skill(name)
+    there = dict(walk_files(os.path.realpath(folder)))
+    if installed is None or installed.digest is None:
+        return [
+            ShownFile(
+                path=path,
+                size=entry.stat().st_size,
+                digest="",
+                executable=bool(entry.stat().st_mode & 0o100),
+                state="unmanaged",
+            )
+            for path, entry in sorted(there.items())
+        ]
+    changes = {change.path: change.state for change in compare(folder, name, installed.files, read_scan(scope.layout.scan))}
+    names = sorted({*installed.files, *there})
+    return [_shown_file(path, installed.files.get(path), changes.get(path, "ok"), there) for path in names]
+
+
+def _shown_file(path: str, file: InstalledFile | None, state: str, there: dict[str, os.DirEntry[str]]) -> ShownFile:
+    if file is None:
+        size = there[path].stat(follow_symlinks=False).st_size
+        return ShownFile(path=path, size=size, digest="", executable=False, state=state)
+    return ShownFile(
+        path=path, size=file.size, digest=f"sha256:{file.sha256}", executable=file.executable, state=state
+    )

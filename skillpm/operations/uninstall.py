@@ -1,0 +1,39 @@
+"""`uninstall`: out of the manifest, out of the lockfile, off the disk."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from skillpm.documents.agents import near
+from skillpm.documents.json_edit import drop_member
+from skillpm.documents.names import SkillName, is_skill_name
+from skillpm.errors import NotFoundError
+from skillpm.installing.layout import load_receipt
+from skillpm.operations.change import Changed
+from skillpm.operations.paperwork import Paperwork
+from skillpm.operations.scope import Scope
+from skillpm.operations.sync import Options, change
+from skillpm.operations.tools import Tools
+
+
+def uninstall(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> Changed:
+    """Remove skills. Raises `NotFoundError` for one that is not there, before anything is changed."""
+    touched = replace(options, wishes=replace(options.wishes, touched=names))
+
+    def edit(papers: Paperwork) -> Paperwork:
+        text = papers.text
+        for name in names:
+            _must_be_there(scope, papers, name)
+            text = drop_member(text, ("skills", name))
+        return papers if papers.manifest_text is None else papers.edited(text)
+
+    return change(scope, tools, touched, edit)
+
+
+def _must_be_there(scope: Scope, papers: Paperwork, name: str) -> None:
+    known: set[SkillName] = {*papers.requirements, *papers.lockfile.skills, *load_receipt(scope.layout).skills}
+    if is_skill_name(name) and name in known:
+        return
+    similar = near(name, known)
+    others = ", ".join(similar or sorted(known)[:8])
+    hint = f"{'did you mean' if similar else 'here are'}: {others}" if others else "nothing is installed here"
+    raise NotFoundError(f"`{name}` is not installed in {scope.kind} scope", hint=hint)

@@ -1,0 +1,103 @@
+"""`verify`: every installed byte against the lockfile. Reads everything, trusts no cache."""
+
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+from skillpm.documents.lockfile import LockedSkill
+from skillpm.documents.names import SkillName
+from skillpm.documents.receipt import InstalledSkill, Receipt
+from skillpm.installing.links import look_at_link
+from skillpm.installing.scan import Scan
+from skillpm.installing.survey import FileChange, compare, digest_of_folder
+from skillpm.installing.view import View, look_until
+from skillpm.operations.paperwork import read_paperwork
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools
+
+State = Literal["ok", "modified", "missing", "not-locked", "other-version", "link", "broken-link"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verified:
+    """The verdict on one skill; `detail` says in words what is wrong."""
+
+    name: str
+    state: State
+    detail: str = ""
+    files: tuple[FileChange, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """The verdict on a scope."""
+
+    skills: tuple[Verified, ...]
+    pending: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether every byte is the locked one."""
+        return all(skill.state in {"ok", "link"} for skill in self.skills)
+
+
+def verify(scope: Scope, tools: Tools) -> Verdict:
+    """Check every skill of lockfile and receipt."""
+    papers = read_paperwork(scope, tools)
+
+    def look(seen: View) -> tuple[Verdict, bool]:
+        receipt = seen.receipt()
+        text = seen.document("lockfile", scope.lockfile)
+        locked = papers.lockfile.skills
+        if seen.is_pending and text is not None:
+            from skillpm.documents.lockfile import read_lockfile  # noqa: PLC0415
+
+            locked = read_lockfile(text, scope.lockfile).skills
+        names = sorted({*locked, *receipt.skills})
+        skills = [_verified(name, seen, locked.get(name), receipt.skills.get(name)) for name in names]
+        skills = [_with_links(skill, scope, tools, receipt) for skill in skills]
+        verdict = Verdict(skills=tuple(skills), pending=seen.is_pending)
+        return verdict, all(skill.state != "missing" for skill in skills)
+
+    return look_until(scope.layout, look)
+
+
+def _verified(
+    name: SkillName, seen: View, locked: LockedSkill | None, installed: InstalledSkill | None
+) -> Verified:
+    folder = seen.skill(name)
+    if locked is None:
+        return Verified(name=name, state="not-locked", detail="installed, but not in the lockfile")
+    if not os.path.exists(folder):
+        return Verified(name=name, state="missing", detail="locked, but not installed")
+    if locked.digest is None:
+        return Verified(name=name, state="link", detail="a live link is not checked")
+    if installed is None:
+        if digest_of_folder(folder) == locked.digest:
+            return Verified(name=name, state="ok")
+        return Verified(name=name, state="modified", detail="not what the lockfile says, and not installed by skillpm")
+    changes = tuple(compare(folder, name, installed.files, Scan()))
+    if changes:
+        return Verified(name=name, state="modified", detail="edited since it was installed", files=changes)
+    if installed.digest != locked.digest:
+        detail = f"the lockfile says {locked.digest}, installed is {installed.digest}"
+        return Verified(name=name, state="other-version", detail=detail)
+    found = digest_of_folder(folder)
+    if found != locked.digest:
+        return Verified(name=name, state="modified", detail=f"its content is {found}, locked {locked.digest}")
+    return Verified(name=name, state="ok")
+
+
+def _with_links(skill: Verified, scope: Scope, tools: Tools, receipt: Receipt) -> Verified:
+    """Find links that the receipt promises and that are not there."""
+    if skill.state != "ok":
+        return skill
+    name = SkillName(skill.name)
+    paths = scope.link_folders(tools.settings)
+    installed = receipt.skills.get(name)
+    digest = None if installed is None else installed.digest
+    for folder, links in receipt.links.items():
+        if name in links and look_at_link(paths, folder, name, scope.layout, (links[name], digest)).kind != "ours":
+            detail = f"{folder}/{name} does not lead here any more"
+            return Verified(name=skill.name, state="broken-link", detail=detail)
+    return skill

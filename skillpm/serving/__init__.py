@@ -1,0 +1,1 @@
+"""What loaders and agents see: the registry, and later everything rendered from it."""

@@ -1,0 +1,45 @@
+"""One registry entry, from a SKILL.md and what the receipt knows of it. Pure."""
+
+from skillpm.documents.digest import Digest
+from skillpm.documents.pin import Pin, describe
+from skillpm.documents.registry import RegistryEntry, tidy
+from skillpm.documents.skill import read_skill
+from skillpm.documents.text import show
+
+GENERAL = "general"
+
+
+def entry_of(
+    name: str, file_path: str, data: bytes, *, pin: Pin | None, digest: Digest | None, version: str = ""
+) -> RegistryEntry:
+    """Give the entry of a skill at `file_path` (relative to the skills directory).
+
+    `pin` and `digest` are the receipt's: None for a hand-made skill, and no digest for an edited one, since it would
+    no longer be true. Raises `NotLoadable`.
+    """
+    skill = read_skill(data)
+    return tidy(
+        RegistryEntry(
+            name=name,
+            category=skill.category or GENERAL,
+            description=skill.description,
+            triggers=list(skill.triggers),
+            filePath=file_path,
+            declaredName=show(skill.declared) if skill.declared != name else "",
+            version=version or skill.version,
+            license=skill.license,
+            compatibility=skill.compatibility,
+            homepage=skill.homepage,
+            author=skill.author,
+            tags=list(skill.tags),
+            requires=list(skill.requires),
+            allowedTools=list(skill.allowed_tools),
+            mcpServers={
+                server.name: {"command": server.command, "args": list(server.args)} for server in skill.mcp_servers
+            },
+            metadata=dict(skill.metadata),
+            digest=digest or "",
+            source="" if pin is None else describe(pin),
+            tokens=skill.tokens,
+        )
+    )

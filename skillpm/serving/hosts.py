@@ -1,0 +1,73 @@
+"""Agent hosts on this machine: the table of them, which are here, and where each reads skills."""
+
+import os
+from collections.abc import Iterable
+from typing import Literal
+
+from skillpm.documents.agents import Agent, near, read_agents
+from skillpm.errors import NotFoundError, UsageError
+from skillpm.files import is_below
+from skillpm.settings import Settings
+
+TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "profiles", "agents.json")
+
+
+def all_agents() -> dict[str, Agent]:
+    """Give every known host by its id."""
+    with open(TABLE, encoding="utf-8") as file:
+        return {agent.id: agent for agent in read_agents(file.read(), TABLE)}
+
+
+def chosen_agents(names: Iterable[str]) -> list[Agent]:
+    """Give the hosts of these ids. Raises `NotFoundError` that names the nearest ones."""
+    known = all_agents()
+    chosen = []
+    for name in names:
+        if name not in known:
+            similar = near(name, known)
+            hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm agents --all` lists them"
+            raise NotFoundError(f"there is no agent `{name}`", hint=hint)
+        chosen.append(known[name])
+    return chosen
+
+
+def agent_folder(agent: Agent, kind: Literal["project", "user"], settings: Settings) -> str | None:
+    """Give where a host reads skills in a scope, as a receipt names it; None where it reads none there."""
+    if kind == "project":
+        return agent.project_dir
+    return None if agent.user_dir is None else _shortened(_expanded(agent.user_dir, agent, settings), settings)
+
+
+def folder_needed(agent: Agent, kind: Literal["project", "user"], settings: Settings) -> str:
+    """Give that folder. Raises `UsageError` for a host that reads no skills in this scope."""
+    folder = agent_folder(agent, kind, settings)
+    if folder is None:
+        other = "with `-g`" if kind == "project" else "in a project"
+        raise UsageError(f"{agent.id} reads no skills in {kind} scope", hint=f"link it {other}")
+    return folder
+
+
+def is_present(agent: Agent, root: str, settings: Settings) -> bool:
+    """Tell whether a host is taken as installed here."""
+    for place in agent.presence:
+        path = os.path.join(root, place[2:]) if place.startswith("./") else _expanded(place, agent, settings)
+        if os.path.exists(path):
+            return True
+    return False
+
+
+def _expanded(template: str, agent: Agent, settings: Settings) -> str:
+    """Give the path of a template: `$XDG`, `~`, and the variable that moves the host's home, where it is set."""
+    moved = settings.environ.get(agent.home_env, "") if agent.home_env else ""
+    home = agent.presence[0] if agent.presence else ""
+    if moved and home.startswith("~/") and is_below(template, home):
+        return moved + template[len(home) :]
+    if template.startswith("$XDG"):
+        config = settings.environ.get("XDG_CONFIG_HOME") or os.path.join(settings.home, ".config")
+        return config + template[len("$XDG") :]
+    return settings.home + template[1:] if template.startswith("~/") else template
+
+
+def _shortened(path: str, settings: Settings) -> str:
+    inside = is_below(path, settings.home)
+    return "~" + path[len(settings.home) :] if inside else path

@@ -1,0 +1,178 @@
+"""Build the registry from what lies in a skills directory; files the stat cache vouches for are not read again."""
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from skillpm.documents.names import SkillName
+from skillpm.documents.pin import describe
+from skillpm.documents.receipt import InstalledSkill, Receipt
+from skillpm.documents.registry import RegistryEntry, read_registry, write_registry
+from skillpm.errors import DocumentError
+from skillpm.installing.layout import Layout
+from skillpm.installing.scan import Scan, Stamp, stamp_of
+from skillpm.installing.survey import compare, walk_files
+
+SKILL_FILE = "SKILL.md"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """A skill that cannot be in the registry, and why."""
+
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fresh:
+    """A skill that is about to be put in place: the bytes of its SKILL.md, the stamps of its staged files, and
+    whether its content is another one than the receipt says (a restored backup).
+    """
+
+    data: bytes
+    stamps: Mapping[str, Stamp]
+    edited: bool = False
+
+
+@dataclass(kw_only=True, slots=True)
+class Built:
+    """A registry as it should be: its text, the stamps behind it, and what could not be in it.
+
+    `intact`: skills that the stat cache vouches for, every file of them.
+    """
+
+    entries: dict[str, RegistryEntry] = field(default_factory=dict)
+    disabled: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    stamps: dict[str, Mapping[str, Stamp]] = field(default_factory=dict)
+    intact: set[str] = field(default_factory=set)
+
+    @property
+    def text(self) -> str:
+        """The document."""
+        return write_registry(self.entries.values(), self.disabled)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
+    """What was known before: the registry as it is, and the stat cache; nothing where the registry is not ours."""
+
+    entries: Mapping[str, RegistryEntry]
+    scan: Scan
+
+
+def known_registry(layout: Layout, text: str | None, scan: Scan) -> Known:
+    """Give the registry and cache, if the file is still the one the cache was made for."""
+    try:
+        state = os.stat(layout.registry)
+        if text is not None and tuple(scan.stamps.get("", {}).get("skills.json", ())) == stamp_of(state):
+            return Known(entries=read_registry(text, layout.registry)[0], scan=scan)
+    except (OSError, DocumentError):
+        pass
+    return Known(entries={}, scan=scan)
+
+
+def build_registry(
+    layout: Layout,
+    receipt: Receipt,
+    known: Known,
+    *,
+    fresh: Mapping[str, Fresh] | None = None,
+    gone: Collection[str] = (),
+    disabled: Collection[str] = (),
+    place: Callable[[str], str] | None = None,
+) -> Built:
+    """Build the registry for a directory as it will be: with `fresh` skills in it, and without those that are `gone`.
+
+    `receipt` is the one that will hold then. `place` tells where a skill's folder is, for a reader during a change.
+    """
+    built = Built()
+    coming = fresh or {}
+    names = {*folders_with_skill(layout.directory), *(receipt.skills if place is not None else ())}
+    for name in sorted((names - {*gone}) | {*coming}):
+        installed = receipt.skills.get(SkillName(name))
+        if name in disabled:
+            built.disabled.append(name)
+        elif name in coming:
+            _add(built, name, coming[name].data, installed, edited=coming[name].edited)
+            built.stamps[name] = coming[name].stamps
+        else:
+            _from_disk(built, (place or layout.skill)(name), name, installed, known)
+    return built
+
+
+def folders_with_skill(directory: str) -> list[str]:
+    """Give the names of all folders in a skills directory that may hold a skill."""
+    try:
+        with os.scandir(directory) as entries:
+            return [
+                entry.name
+                for entry in entries
+                if not entry.name.startswith(".") and entry.is_dir() and os.path.lexists(f"{entry.path}/{SKILL_FILE}")
+            ]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _from_disk(built: Built, folder: str, name: str, installed: InstalledSkill | None, known: Known) -> None:
+    """Take one skill that lies there, from the old registry when nothing of it has changed."""
+    try:
+        stamps = stamps_of(folder, installed)
+        old = known.entries.get(name)
+        recorded = known.scan.stamps.get(name, {})
+        if (
+            old is not None
+            and len(stamps) == len(recorded)
+            and all(known.scan.trusts(name, file, stamp) for file, stamp in stamps.items())
+            and _speaks_of(old, installed)
+        ):
+            built.entries[name] = old
+            built.intact.add(name)
+        else:
+            edited = installed is not None and any(compare(folder, name, installed.files, known.scan))
+            with open(f"{folder}/{SKILL_FILE}", "rb") as file:
+                data = file.read()
+            _add(built, name, data, installed, edited=edited)
+        built.stamps[name] = stamps
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and installed is not None:
+            return  # ours and gone: whoever asks sees that it has no stamps
+        built.problems.append(Problem(path=f"{name}/{SKILL_FILE}", message=error.strerror or "cannot be read"))
+
+
+def _speaks_of(entry: RegistryEntry, installed: InstalledSkill | None) -> bool:
+    """Tell whether an entry was made for the very skill that the receipt knows."""
+    if installed is None:
+        return "source" not in entry
+    return (
+        entry.get("digest", "") == (installed.digest or "")
+        and entry.get("source") == describe(installed.pin)
+        and (not installed.version or entry.get("version") == installed.version)
+    )
+
+
+def stamps_of(folder: str, installed: InstalledSkill | None) -> dict[str, Stamp]:
+    """Give the stamps of the files that matter: all of an installed skill, the SKILL.md of a hand-made one."""
+    if installed is None or installed.digest is None:
+        return {SKILL_FILE: stamp_of(os.stat(os.path.join(folder, SKILL_FILE)))}
+    return {path: stamp_of(entry.stat(follow_symlinks=False)) for path, entry in walk_files(folder)}
+
+
+def _add(built: Built, name: str, data: bytes, installed: InstalledSkill | None, *, edited: bool) -> None:
+    # The reader brings a YAML library with it: only who must read a SKILL.md pays for it.
+    from skillpm.documents.findings import NotLoadable  # noqa: PLC0415
+    from skillpm.serving.entry import entry_of  # noqa: PLC0415
+
+    try:
+        built.entries[name] = entry_of(
+            name,
+            f"{name}/{SKILL_FILE}",
+            data,
+            pin=None if installed is None else installed.pin,
+            digest=None if installed is None or edited else installed.digest,
+            version="" if installed is None else installed.version,
+        )
+    except NotLoadable as error:
+        message = f"line {error.finding.line}: {error.finding.message}"
+        built.problems.append(Problem(path=f"{name}/{SKILL_FILE}", message=message))

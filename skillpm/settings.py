@@ -1,0 +1,123 @@
+"""What the surroundings say, read once at the border: folders, switches, limits, the caller's environment.
+
+Nothing below the command line looks at `os.environ`, so a test needs no patching: it makes a `Settings`.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from skillpm.documents.tree import Limits
+from skillpm.errors import UsageError
+
+CACHE_FORMAT = "v1"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """Everything a command has to know of its surroundings. All folders are absolute.
+
+    `environ` is the caller's environment without `GIT_*`; those are kept apart in `git_environ`, since only chosen
+    ones may reach a git process.
+    """
+
+    home: str
+    working_directory: str
+    skills_home: str
+    config_dir: str
+    cache_dir: str
+    offline: bool = False
+    ci: bool = False
+    insecure_hosts: tuple[str, ...] = ()
+    lock_timeout: float = 60.0
+    network_timeout: float = 300.0
+    fsync: bool = True
+    link_mode: str = ""
+    limits: Limits = field(default_factory=Limits)
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    git_environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def read_settings(
+    environ: Mapping[str, str],
+    *,
+    offline: bool = False,
+    insecure_hosts: tuple[str, ...] = (),
+    lock_timeout: float | None = None,
+) -> Settings:
+    """Make settings from an environment and the command line's options. Raises `UsageError` for a bad value."""
+    home = environ.get("HOME") or os.path.expanduser("~")
+    skills_home = _folder(environ, "SKILLPM_HOME", home)
+    return Settings(
+        home=home,
+        working_directory=os.getcwd(),
+        skills_home=skills_home or os.path.join(home, ".agent-skills"),
+        config_dir=_config_dir(environ, home, skills_home),
+        cache_dir=os.path.join(_cache_dir(environ, home), CACHE_FORMAT),
+        offline=offline or _flag(environ, "SKILLPM_OFFLINE"),
+        ci=_flag(environ, "CI"),
+        insecure_hosts=insecure_hosts,
+        lock_timeout=_number(environ, "SKILLPM_LOCK_TIMEOUT", 60.0) if lock_timeout is None else lock_timeout,
+        network_timeout=_number(environ, "SKILLPM_NETWORK_TIMEOUT", 300.0),
+        fsync=environ.get("SKILLPM_FSYNC", "1") not in {"0", "false", "no"},
+        link_mode=environ.get("SKILLPM_LINK_MODE", ""),
+        limits=_limits(environ),
+        environ={key: value for key, value in environ.items() if not key.startswith("GIT_")},
+        git_environ={key: value for key, value in environ.items() if key.startswith("GIT_")},
+    )
+
+
+def _limits(environ: Mapping[str, str]) -> Limits:
+    standard = Limits()
+    return Limits(
+        file=int(_number(environ, "SKILLPM_MAX_FILE", standard.file)),
+        skill=int(_number(environ, "SKILLPM_MAX_SKILL", standard.skill)),
+        files=int(_number(environ, "SKILLPM_MAX_FILES", standard.files)),
+        download=int(_number(environ, "SKILLPM_MAX_DOWNLOAD", standard.download)),
+    )
+
+
+def _config_dir(environ: Mapping[str, str], home: str, skills_home: str) -> str:
+    if chosen := _folder(environ, "SKILLPM_CONFIG_DIR", home):
+        return chosen
+    if skills_home:
+        # Two homes must never share a lockfile.
+        return os.path.join(skills_home, ".skillpm")
+    if sys.platform in {"darwin", "win32"}:
+        from platformdirs import user_config_dir  # noqa: PLC0415  (10 ms that Linux need not pay)
+
+        return user_config_dir("skillpm", appauthor=False)
+    return os.path.join(environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "skillpm")
+
+
+def _cache_dir(environ: Mapping[str, str], home: str) -> str:
+    if chosen := _folder(environ, "SKILLPM_CACHE_DIR", home):
+        return chosen
+    if sys.platform in {"darwin", "win32"}:
+        from platformdirs import user_cache_dir  # noqa: PLC0415
+
+        return user_cache_dir("skillpm", appauthor=False)
+    return os.path.join(environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache"), "skillpm")
+
+
+def _folder(environ: Mapping[str, str], name: str, home: str) -> str:
+    text = environ.get(name, "")
+    if text == "~" or text.startswith("~/"):
+        text = home + text[1:]
+    return os.path.abspath(text) if text else ""
+
+
+def _flag(environ: Mapping[str, str], name: str) -> bool:
+    return environ.get(name, "").lower() in {"1", "true", "yes", "on"}
+
+
+def _number(environ: Mapping[str, str], name: str, default: float) -> float:
+    text = environ.get(name, "")
+    try:
+        value = float(text) if text else float(default)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise UsageError(f"{name}={text} is no number", hint=f"unset it, or give a number like {default:g}")
+    return value

@@ -1,0 +1,154 @@
+"""Where a skill is to come from: the value forms of a manifest, and back."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, assert_never
+
+from skillpm.documents.decode import Node
+from skillpm.documents.git_words import clean_url, is_commit, is_ref
+from skillpm.documents.names import SkillName, path_fault
+from skillpm.documents.versions import is_range
+from skillpm.errors import DocumentError
+
+RefKind = Literal["", "rev", "tag", "branch", "version", "any"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GitSource:
+    """A folder in a git repository. Without `path` it is found by `skill`, the folder's or the declared name.
+
+    `kind` says what `ref` is: a commit, a tag, a branch, a range over tags; `any` where the person did not say.
+    """
+
+    url: str
+    path: str = ""
+    skill: str = ""
+    kind: RefKind = ""
+    ref: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PathSource:
+    """A folder on this machine, as written in the manifest; `link` makes it a live link."""
+
+    path: str
+    link: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BundledSource:
+    """A skill that ships with the tool."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IndexSource:
+    """A version range, to be looked up in the indexes, and last among the bundled skills."""
+
+    name: str
+    version: str = "*"
+    index: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UrlSource:
+    """An archive or single file at a URL, or a site with an index."""
+
+    url: str
+    digest: str = ""
+
+
+Source = GitSource | PathSource | BundledSource | IndexSource | UrlSource
+
+
+def requirement_value(source: Source) -> Any:
+    """Give a source in the value form of a manifest; equal values mean equal requirements."""
+    match source:
+        case GitSource():
+            value = {"git": source.url, "path": source.path, "skill": source.skill, source.kind: source.ref}
+            return {key: part for key, part in value.items() if part}
+        case PathSource():
+            return {"path": source.path, "link": True} if source.link else {"path": source.path}
+        case BundledSource():
+            return {"bundled": True}
+        case IndexSource():
+            return {"version": source.version, "index": source.index} if source.index else source.version
+        case UrlSource():
+            return {"url": source.url, "digest": source.digest} if source.digest else {"url": source.url}
+        case _:
+            assert_never(source)
+
+
+def read_table(name: SkillName, node: Node) -> Source:
+    """Read the object form of a requirement."""
+    if node.get("git") is not None:
+        return _git_source(node)
+    if (path := node.get("path")) is not None:
+        node.only("path", "link")
+        link = node.get("link")
+        if not path.text():
+            path.expected("a folder")
+        return PathSource(path=path.text(), link=link is not None and link.flag())
+    if (bundled := node.get("bundled")) is not None:
+        node.only("bundled")
+        if bundled.value is not True:
+            bundled.expected("true")
+        return BundledSource(name=name)
+    if (url := node.get("url")) is not None:
+        node.only("url", "digest")
+        return UrlSource(url=url.text(), digest=node.text_or("digest"))
+    if node.get("version") is not None:
+        node.only("version", "index")
+        return IndexSource(name=name, version=checked_range(node.need("version")), index=node.text_or("index"))
+    node.expected("a requirement with git, path, bundled, url or version")
+
+
+def checked_range(node: Node) -> str:
+    """Give a version range that has the form of one."""
+    if not is_range(node.text()):
+        raise DocumentError(
+            f"`{node.text()}` is no version range",
+            where=node.where,
+            hint="write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts",
+        )
+    return node.text().strip()
+
+
+def _git_source(node: Node) -> GitSource:
+    node.only("git", "path", "skill", "rev", "tag", "branch", "version")
+    given: list[RefKind] = [
+        kind for kind in ("rev", "tag", "branch", "version", "any") if kind in node.value  # type: ignore[misc]
+    ]
+    if len(given) > 1:
+        raise DocumentError(f"at most one of {', '.join(given)} may be given", where=node.where)
+    kind: RefKind = given[0] if given else ""
+    url = node.need("git")
+    return GitSource(
+        url=clean_url(url.text(), fail=DocumentError, where=url.where),
+        path=clean_folder(node.text_or("path"), where=f"{node.where}.path"),
+        skill=node.text_or("skill"),
+        kind=kind,
+        ref=checked_ref(kind, node.need(kind)) if kind else "",
+    )
+
+
+def clean_folder(text: str, *, where: str, fail: type[DocumentError] = DocumentError) -> str:
+    """Give a folder in a repository without `./` and slashes around it; `.` is the repository's top."""
+    folder = text.strip().removeprefix("./").strip("/")
+    if folder in {"", "."}:
+        return "." if text.strip() else ""
+    if fault := path_fault(folder):
+        raise fail(f"the path {fault}", where=where)
+    return folder
+
+
+def checked_ref(kind: RefKind, node: Node) -> str:
+    """Check a ref by its kind."""
+    text = node.text()
+    if kind == "version":
+        return checked_range(node)
+    if kind == "rev" and not is_commit(text):
+        node.expected("a whole commit id (40 hex digits)")
+    if kind in {"tag", "branch"} and not is_ref(text):
+        node.expected(f"the name of a {kind}")
+    return text

@@ -1,0 +1,193 @@
+"""A SPEC: what people type or paste to name a skill, in all its forms (docs/specs.md)."""
+
+import re
+from dataclasses import dataclass, replace
+from urllib.parse import unquote
+
+from skillpm.documents.git_words import FORGES, SCP, clean_url, is_commit, is_ref
+from skillpm.documents.names import is_skill_name, path_fault
+from skillpm.documents.text import show
+from skillpm.documents.versions import is_range
+from skillpm.errors import UsageError
+from skillpm.sources.source import (
+    BundledSource,
+    GitSource,
+    IndexSource,
+    PathSource,
+    RefKind,
+    Source,
+    UrlSource,
+)
+
+SHORTHAND = re.compile(r"([A-Za-z0-9][\w.-]*)/([\w.-]+)((?:/[^#@]+)?)", re.ASCII)
+BARE = re.compile(r"([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))?", re.ASCII)
+ARCHIVES = (".tar.gz", ".tgz", ".zip")
+PREFIXES = {"github:": "github.com", "gitlab:": "gitlab.com"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Specifier:
+    """A SPEC understood. `browser` is the `REF/PATH` of a forge's page, where only the server knows which is which."""
+
+    text: str
+    source: Source
+    browser: str = ""
+
+
+def parse_specifier(text: str) -> Specifier:
+    """Understand a SPEC. Raises `UsageError` that says which forms there are."""
+    spec = text.strip()
+    if not spec:
+        raise UsageError("an empty SPEC names nothing", hint=EXAMPLES)
+    if spec.startswith("bundled:"):
+        return Specifier(text=spec, source=BundledSource(name=_bare_name(spec.removeprefix("bundled:"), spec)))
+    if spec.startswith("link:"):
+        return Specifier(text=spec, source=PathSource(path=spec.removeprefix("link:"), link=True))
+    if spec.startswith(("./", "../", "/", "~/", ".\\", "..\\")) or spec in {".", "..", "~"} or spec[1:3] == ":\\":
+        return Specifier(text=spec, source=_local(spec))
+    for prefix, host in PREFIXES.items():
+        if spec.startswith(prefix):
+            return _on_forge(spec, host, spec.removeprefix(prefix))
+    if spec.startswith("git+"):
+        return _pip_style(spec)
+    if "://" in spec:
+        return _from_url(spec)
+    if SCP.fullmatch(spec.split("#")[0]) and "@" in spec.split(":")[0]:
+        return _repository(spec, *_fragment(spec))
+    if "/" in spec:
+        return _on_forge(spec, "github.com", spec)
+    return Specifier(text=spec, source=_named(spec))
+
+
+EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
+
+
+def _local(spec: str) -> Source:
+    return UrlSource(url=spec) if spec.endswith(ARCHIVES) else PathSource(path=spec)
+
+
+def _named(spec: str) -> Source:
+    match = BARE.fullmatch(spec)
+    if match is None:
+        raise UsageError(f"`{show(spec)}` is no SPEC", hint=EXAMPLES)
+    wanted = (match[2] or match[3] or "*").strip()
+    if not is_range(wanted):
+        raise UsageError(
+            f"`{show(wanted)}` is no version range",
+            hint="write it like `name@^1.2`, `name@1.2.0` or `\"name>=1.2,<2\"`",
+        )
+    return IndexSource(name=_bare_name(match[1], spec), version=wanted)
+
+
+def _bare_name(name: str, spec: str) -> str:
+    if not is_skill_name(name):
+        raise UsageError(f"`{show(spec)}`: `{show(name)}` is no name for a skill", hint=EXAMPLES)
+    return name
+
+
+def _fragment(spec: str) -> tuple[str, str, str, str]:
+    """Split `URL#ref@skill`, `URL@skill` or pnpm's `URL#ref&path:/folder` into (URL, ref, skill, path)."""
+    head, hashed, fragment = spec.partition("#")
+    path = ""
+    if "&path:" in fragment or fragment.startswith("path:"):
+        fragment, _, path = fragment.rpartition("path:")
+        fragment = fragment.removesuffix("&")
+    ref, _, skill = fragment.partition("@")
+    tail = head.rsplit("/", 1)[-1].rsplit(":", 1)[-1]
+    if not hashed and "@" in tail and "/" in head:
+        head, _, skill = head.rpartition("@")
+    if (hashed and not (ref or skill or path)) or (spec.endswith("@") and not skill):
+        raise UsageError(f"`{show(spec)}` ends where a ref or a skill should follow", hint=EXAMPLES)
+    return head, ref, skill, path
+
+
+def _repository(spec: str, url: str, ref: str, skill: str, path: str) -> Specifier:
+    source = GitSource(url=clean_url(url), path=_folder(path, spec), skill=skill)
+    return Specifier(text=spec, source=with_ref(source, ref, spec))
+
+
+def with_ref(source: GitSource, ref: str, spec: str) -> GitSource:
+    """Give a source at a ref of unknown kind: a commit when it has the form of one, else a tag or a branch."""
+    if not ref:
+        return source
+    kind: RefKind = "rev" if is_commit(ref) else "any"
+    if kind == "any" and not is_ref(ref):
+        raise UsageError(f"`{show(spec)}`: `{show(ref)}` is no name of a branch, tag or commit")
+    return replace(source, kind=kind, ref=ref)
+
+
+def _folder(path: str, spec: str) -> str:
+    folder = unquote(path).strip("/").removesuffix("/SKILL.md")
+    if folder in {"", "."}:
+        return ""
+    if folder == "SKILL.md":
+        return "."
+    if fault := path_fault(folder):
+        raise UsageError(f"`{show(spec)}`: the path {fault}")
+    return folder
+
+
+def _on_forge(spec: str, host: str, rest: str) -> Specifier:
+    """`owner/repo`, with a path, a ref and a skill behind it."""
+    head, ref, skill, path = _fragment(rest)
+    match = SHORTHAND.fullmatch(head)
+    if match is None or match[2] in {".", ".."}:
+        raise UsageError(f"`{show(spec)}` is no SPEC", hint=EXAMPLES)
+    url = f"https://{host}/{match[1]}/{match[2]}"
+    return _repository(spec, url, ref, skill, path or match[3])
+
+
+def _pip_style(spec: str) -> Specifier:
+    """`git+https://host/x.git@REF#subdirectory=PATH`."""
+    url, _, fragment = spec.removeprefix("git+").partition("#")
+    path = next((part[13:] for part in fragment.split("&") if part.startswith("subdirectory=")), "")
+    ref = ""
+    if "@" in url.rsplit("/", 1)[-1]:
+        url, _, ref = url.rpartition("@")
+    if fragment and not path:
+        ref, _, skill = fragment.partition("@")
+        return _repository(spec, url, ref, skill, "")
+    return _repository(spec, url, ref, "", path)
+
+
+def _from_url(spec: str) -> Specifier:
+    scheme = spec.partition("://")[0].lower()
+    head = spec.partition("#")[0]
+    host, _, path = head.partition("://")[2].partition("/")
+    host = host.rpartition("@")[2].lower()
+    if scheme in {"ssh", "file", "git"} or ".git" in head.rsplit("/", 1)[-1] or spec.partition("#")[2]:
+        if scheme in {"http", "https"} and host in FORGES and "/tree/" in path:
+            return _browser_page(spec, host, path)
+        return _repository(spec, *_fragment(spec))
+    if host in FORGES:
+        return _browser_page(spec, host, path)
+    if scheme in {"http", "https"} and "@" in path.rsplit("/", 1)[-1]:
+        return _repository(spec, *_fragment(spec))
+    if scheme not in {"http", "https"}:
+        raise UsageError(f"`{show(scheme)}://` is not supported", hint=EXAMPLES)
+    return Specifier(text=spec, source=UrlSource(url=spec))
+
+
+def _browser_page(spec: str, host: str, path: str) -> Specifier:
+    """`https://github.com/o/r`, `…/tree/REF/PATH`, `…/blob/REF/PATH/SKILL.md`, `https://gitlab.com/g/s/r/-/tree/…`."""
+    path = unquote(path.partition("?")[0]).rstrip("/")
+    where, separator, page = path.partition("/-/") if "/-/" in path else _split_page(path)
+    kind, _, browser = page.partition("/")
+    if separator and kind in {"tree", "blob", "src"} and browser:
+        browser = browser.removeprefix("branch/") if kind == "src" else browser
+        folder = browser.removesuffix("/SKILL.md") if kind == "blob" else browser
+        if fault := path_fault(folder):
+            raise UsageError(f"`{show(spec)}`: the path {fault}")
+        return Specifier(text=spec, source=GitSource(url=clean_url(f"https://{host}/{where}")), browser=folder)
+    if separator:
+        raise UsageError(
+            f"`{show(spec)}` is a page of a forge that names no folder",
+            hint=f"paste the address of the folder, or write https://{host}/{where}",
+        )
+    head, ref, skill, folder = _fragment(f"https://{host}/{where}")
+    return _repository(spec, head, ref, skill, folder)
+
+
+def _split_page(path: str) -> tuple[str, str, str]:
+    parts = path.split("/")
+    return "/".join(parts[:2]), "/" if len(parts) > 2 else "", "/".join(parts[2:])  # noqa: PLR2004  (owner/repo)

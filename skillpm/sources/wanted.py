@@ -1,0 +1,44 @@
+"""The requirements of a manifest, typed: what each name under `skills` asks for."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from skillpm.documents.decode import Node
+from skillpm.documents.manifest import Manifest
+from skillpm.documents.names import SkillName
+from skillpm.documents.versions import is_range
+from skillpm.errors import DocumentError, UsageError
+from skillpm.sources.source import IndexSource, Source, read_table, requirement_value
+from skillpm.sources.specifier import parse_specifier
+
+
+def wanted(manifest: Manifest) -> dict[SkillName, Source]:
+    """Give every requirement of a manifest as a source; a fault names file and key."""
+    return {
+        name: read_requirement(name, Node(value, manifest.file, ("skills", name)))
+        for name, value in manifest.skills.items()
+    }
+
+
+def read_requirement(name: SkillName, node: Node) -> Source:
+    """Read one requirement: a version range, a SPEC of another kind, or an object."""
+    if not isinstance(node.value, str):
+        return read_table(name, node)
+    if is_range(node.value):
+        return IndexSource(name=name, version=node.value.strip())
+    try:
+        specifier = parse_specifier(node.value)
+    except UsageError as error:
+        raise DocumentError(error.message, where=node.where, hint=error.hint) from error
+    if isinstance(specifier.source, IndexSource) or specifier.browser:
+        raise DocumentError(
+            f"expected a version range or a source, got `{node.value}`",
+            where=node.where,
+            hint="write a range like `^1.2`, or an object with git and path",
+        )
+    return specifier.source
+
+
+def requirement_values(sources: Mapping[SkillName, Source]) -> dict[SkillName, Any]:
+    """Give the requirements as a lockfile repeats them."""
+    return {name: requirement_value(source) for name, source in sources.items()}

@@ -1,0 +1,101 @@
+"""Content-addressed store: a skill's files live once, under the digest of their tree.
+
+An entry is one file: a line with a checksum, a line of JSON that lists the files, then their bytes. Every reading checks every byte, so a
+damaged entry is never installed: it is thrown away and fetched anew. Two trees of the same content may differ in
+executable bits, which are no part of the digest, so an entry's key is the digest and a `variant` (of a git skill:
+its tree id).
+"""
+
+import json
+import os
+import threading
+from contextlib import suppress
+from typing import Any
+
+from skillpm.documents.digest import Digest, content_hash
+from skillpm.documents.tree import Tree, TreeFile
+from skillpm.files import discard_file, told, write_new
+
+MAGIC = b"skillpm-tree 1 "
+
+
+class StoreDamaged(Exception):  # noqa: N818  (an answer, never shown as it is)
+    """An entry whose bytes are not what its name promises; it has been removed."""
+
+
+class Store:
+    """A folder of entries, shared by all skills directories, runs and processes of a user."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def path(self, digest: Digest, variant: str = "") -> str:
+        """Give where an entry lies."""
+        key = digest.removeprefix("sha256:")
+        return os.path.join(self.folder, key[:2], f"{key[2:]}-{variant[:16]}" if variant else key[2:])
+
+    def has(self, digest: Digest, variant: str = "") -> bool:
+        """Tell whether an entry is there (not whether it is sound)."""
+        return os.path.isfile(self.path(digest, variant))
+
+    def keep(self, tree: Tree, variant: str = "", *, replace: bool = False) -> Digest:
+        """Put a tree in; give its digest. A tree that is there already is left as it is, unless told otherwise."""
+        digest = tree.digest
+        path = self.path(digest, variant)
+        if os.path.exists(path) and not replace:
+            return digest
+        rows = [[file.path, len(file.data), file.content, file.executable, file.link] for file in tree.files]
+        listing = json.dumps(rows, ensure_ascii=False).encode()
+        head = MAGIC + content_hash(listing).encode() + b"\n" + listing + b"\n"
+        with told("keep a skill in the store", path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            temporary = f"{path}.{os.getpid()}-{threading.get_ident()}.new"
+            try:
+                write_new(temporary, b"".join([head, *(file.data for file in tree.files)]), 0o644)
+                os.replace(temporary, path)
+            except OSError:
+                with suppress(OSError):
+                    discard_file(temporary)
+                raise
+        return digest
+
+    def read(self, digest: Digest, variant: str = "") -> Tree | None:
+        """Give a tree, every byte of it checked; None where there is none.
+
+        Raises `StoreDamaged` after removing an entry that is not what it should be.
+        """
+        path = self.path(digest, variant)
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreDamaged(path) from error
+        tree = _parse(data)
+        if tree is None or tree.digest != digest:
+            with suppress(OSError):
+                discard_file(path)
+            raise StoreDamaged(path)
+        return tree
+
+
+def _parse(data: bytes) -> Tree | None:
+    """Give the tree an entry holds, or None where a byte is wrong."""
+    start = len(MAGIC) + 65
+    end = data.find(b"\n", start)
+    listing = data[start:end]
+    if not data.startswith(MAGIC) or end < 0 or data[len(MAGIC) : start] != content_hash(listing).encode() + b"\n":
+        return None
+    try:
+        rows: Any = json.loads(listing)
+        files, at = [], end + 1
+        for path, size, content, executable, link in rows:
+            part = data[at : at + size]
+            if content_hash(part) != content:
+                return None
+            files.append(TreeFile(path=path, data=part, executable=executable is True, link=link, content=content))
+            at += size
+    except (ValueError, TypeError, UnicodeDecodeError):
+        return None
+    return Tree(files=tuple(files)) if at == len(data) else None

@@ -1,0 +1,26 @@
+"""The test kit: real git, a real server, a real process; a place for each, and no mocks."""
+
+from .behaviour import Request
+from .git import GitError, git
+from .repository import Repository
+from .sandbox import CommandFailedError, Result, Sandbox
+from .server import GitServer
+from .skills import Files, skill, under
+from .snapshot import Entry, snapshot, tree_text
+
+__all__ = [
+    "CommandFailedError",
+    "Entry",
+    "Files",
+    "GitError",
+    "GitServer",
+    "Repository",
+    "Request",
+    "Result",
+    "Sandbox",
+    "git",
+    "skill",
+    "snapshot",
+    "tree_text",
+    "under",
+]

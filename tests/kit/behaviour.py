@@ -1,0 +1,95 @@
+"""How a server shall behave, changed by a test at any time, and what it has been asked."""
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """One request and the answer to it.
+
+    `command` is what protocol v2 asked for (`ls-refs`, `fetch`), else None; `bytes_out` counts
+    the body; `status` is 0 where no answer was given.
+    """
+
+    method: str
+    path: str
+    query: str = ""
+    command: str | None = None
+    bytes_out: int = 0
+    status: int = 0
+
+
+class Behaviour:
+    """The switches of a server and its memory; any thread may use them."""
+
+    def __init__(self) -> None:
+        """Behave well, know no repository, and remember nothing."""
+        self.protocol_v0 = False
+        """Ignore that a client speaks protocol v2, as a server before git 2.18."""
+        self.unauthorized_without: tuple[str, str] | None = None
+        """Answer 401 to whoever does not bring this user and password."""
+        self.redirect_to: str | None = None
+        """Answer every request with 302 to the same path below this address."""
+        self.garbage = False
+        """Answer every request with 200 and a page of HTML, as a captive portal."""
+        self.truncate_after: int | None = None
+        """Promise each body whole, and close the connection after so many bytes of it."""
+        self._lock = threading.Lock()
+        self._flowing = threading.Event()
+        self._flowing.set()
+        self._requests: list[Request] = []
+        self._failures: list[int] = []
+        self._folders: dict[str, Path] = {}
+
+    @property
+    def stall(self) -> bool:
+        """Take requests and answer none; they are dropped when this ends."""
+        return not self._flowing.is_set()
+
+    @stall.setter
+    def stall(self, wanted: bool) -> None:
+        if wanted:
+            self._flowing.clear()
+        else:
+            self._flowing.set()
+
+    def wait_out_the_stall(self) -> None:
+        """Return when requests flow again."""
+        self._flowing.wait()
+
+    def fail_next(self, count: int, status: int) -> None:
+        """Answer the next `count` requests with this status."""
+        with self._lock:
+            self._failures += [status] * count
+
+    def next_failure(self) -> int | None:
+        """Give the status of a failure that is due, once."""
+        with self._lock:
+            return self._failures.pop(0) if self._failures else None
+
+    def remember(self, request: Request) -> None:
+        """Count a request."""
+        with self._lock:
+            self._requests.append(request)
+
+    @property
+    def requests(self) -> list[Request]:
+        """The requests since the beginning, or since `reset`, in the order of the answers."""
+        with self._lock:
+            return list(self._requests)
+
+    @property
+    def bytes_out(self) -> int:
+        """The bytes of all bodies sent."""
+        return sum(request.bytes_out for request in self.requests)
+
+    def reset(self) -> None:
+        """Forget the requests so far; the switches stay."""
+        with self._lock:
+            self._requests.clear()
+
+    def folder_of(self, name: str) -> Path | None:
+        """Give the `.git` folder served under a name."""
+        return self._folders.get(name)

@@ -1,0 +1,58 @@
+"""Real git, in a world where nobody's configuration, name or clock plays a part."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+AUTHOR: Final = "A. Tester"
+EMAIL: Final = "tester@example.org"
+
+ENVIRONMENT: Final[Mapping[str, str]] = {
+    "PATH": os.environ["PATH"],
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_AUTHOR_NAME": AUTHOR,
+    "GIT_AUTHOR_EMAIL": EMAIL,
+    "GIT_COMMITTER_NAME": AUTHOR,
+    "GIT_COMMITTER_EMAIL": EMAIL,
+}
+
+
+class GitError(Exception):
+    """Git did not do what it was asked; its own words say why."""
+
+    def __init__(self, arguments: tuple[str, ...], stderr: str) -> None:
+        """Keep what git said apart, so that a test can look at it."""
+        self.stderr = stderr
+        super().__init__(f"git {' '.join(arguments)}\n{stderr}")
+
+
+def git(*arguments: str, cwd: Path | None = None) -> str:
+    """Run git and give its answer as text, without the last line's end."""
+    return git_bytes(*arguments, cwd=cwd).decode().removesuffix("\n")
+
+
+def git_bytes(
+    *arguments: str,
+    cwd: Path | None = None,
+    stdin: bytes = b"",
+    environment: Mapping[str, str] | None = None,
+) -> bytes:
+    """Run git and give its answer as it came; a failure is a `GitError`."""
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=cwd,
+        input=stdin,
+        env={**ENVIRONMENT, **(environment or {})},
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        raise GitError(arguments, done.stderr.decode(errors="replace"))
+    return done.stdout

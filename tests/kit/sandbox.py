@@ -1,0 +1,175 @@
+"""A private world in which the real command runs as a real process."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any, ClassVar
+
+from .skills import Files, as_bytes
+from .snapshot import Entry, snapshot, tree_text
+
+_REPOSITORY_ROOT = Path(__file__).parents[2]
+
+Environment = Mapping[str, str | None]
+"""Variables to set, and with None to take away."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Result:
+    """How a command ended and what it said."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def json(self) -> Any:
+        """The value that stdout spells."""
+        return json.loads(self.stdout)
+
+
+class CommandFailedError(AssertionError):
+    """A command that had to succeed did not."""
+
+    def __init__(self, arguments: Sequence[str], result: Result) -> None:
+        """Show all that the command said."""
+        self.result = result
+        super().__init__(
+            f"{' '.join(arguments)}: exit {result.code}\n"
+            f"--- stdout\n{result.stdout}--- stderr\n{result.stderr}",
+        )
+
+
+class Sandbox:
+    """A home, a working directory and a cache that no other test and no user knows."""
+
+    command: ClassVar[Sequence[str]] = (sys.executable, "-m", "skillpm")
+
+    def __init__(self, root: Path) -> None:
+        """Make the three folders below an empty one."""
+        self.root = root
+        self.home = root / "home"
+        self.work = root / "work"
+        self.cache = root / "cache"
+        for folder in (self.home, self.work, self.cache):
+            folder.mkdir(parents=True)
+
+    # The command
+
+    def run(
+        self,
+        *arguments: str,
+        cwd: str | Path | None = None,
+        env: Environment | None = None,
+        check: bool = False,
+        stdin: str | bytes | None = None,
+        timeout: float = 60,
+    ) -> Result:
+        """Run the command to its end; with `check` an exit code other than 0 is an error.
+
+        A command that takes longer than `timeout` is killed with its children, and the
+        `TimeoutExpired` is the test's.
+        """
+        with self.spawn(*arguments, cwd=cwd, env=env) as process:
+            try:
+                stdout, stderr = process.communicate(as_bytes(stdin or b""), timeout)
+            except BaseException:
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
+        result = Result(code=process.returncode, stdout=_text(stdout), stderr=_text(stderr))
+        if check and result.code != 0:
+            raise CommandFailedError(arguments, result)
+        return result
+
+    def spawn(
+        self,
+        *arguments: str,
+        cwd: str | Path | None = None,
+        env: Environment | None = None,
+    ) -> subprocess.Popen[bytes]:
+        """Start the command, in a process group of its own and with pipes on all sides."""
+        return subprocess.Popen(
+            [*self.command, *arguments],
+            cwd=self.work / (cwd or "."),
+            env=self.environment(env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def environment(self, changes: Environment | None = None) -> dict[str, str]:
+        """Build the command's environment from nothing: the caller's must not show through."""
+        variables: dict[str, str | None] = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "COLUMNS": "80",
+            "NO_COLOR": "1",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "SKILLPM_CACHE_DIR": str(self.cache),
+            "PYTHONPATH": None if _is_installed() else str(_REPOSITORY_ROOT),
+            **(changes or {}),
+        }
+        return {name: value for name, value in variables.items() if value is not None}
+
+    # Files, named from the working directory
+
+    def write(self, path: str, content: str | bytes) -> Path:
+        """Write a file, and the folders on the way to it."""
+        file = self.work / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(as_bytes(content))
+        return file
+
+    def write_files(self, files: Files) -> None:
+        """Write many files: `sandbox.write_files(under("mine/pdf", skill("pdf")))`."""
+        for path, content in files.items():
+            self.write(path, content)
+
+    def read(self, path: str) -> str:
+        """Read a text file, its line ends as they are."""
+        return (self.work / path).read_bytes().decode()
+
+    def exists(self, path: str) -> bool:
+        """Tell whether anything lies at a path, be it a link to nowhere."""
+        return os.path.lexists(self.work / path)
+
+    def snapshot(self, path: str = ".", *, ignore: Collection[str] = ()) -> dict[str, Entry]:
+        """Take down everything below a folder."""
+        return snapshot(self.work / path, ignore=ignore)
+
+    def tree_text(self, path: str = ".", *, ignore: Collection[str] = ()) -> str:
+        """Draw the tree below a folder."""
+        return tree_text(self.work / path, ignore=ignore)
+
+    # The user's git
+
+    def git_config(self, text: str) -> None:
+        """Add lines to the user's own git configuration."""
+        with (self.home / ".gitconfig").open("a") as file:
+            file.write(text.rstrip("\n") + "\n")
+
+    def rewrite(self, prefix: str, address: str) -> None:
+        """Let git go to `address` where it is sent to `prefix`, as `https://github.com/`."""
+        self.git_config(f'[url "{address.rstrip("/")}/"]\n\tinsteadOf = {prefix}')
+
+
+@cache
+def _is_installed() -> bool:
+    try:
+        distribution("agent-skillpm")
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _text(output: bytes) -> str:
+    return output.decode(errors="backslashreplace")

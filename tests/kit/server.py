@@ -1,0 +1,89 @@
+"""A forge on this machine: repositories over smart HTTP, and all the moods of a network."""
+
+import socket
+import sys
+import threading
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from socketserver import ThreadingTCPServer
+from typing import Any, Self
+
+from .behaviour import Behaviour
+from .connection import Connection
+from .repository import Repository
+
+
+class GitServer(Behaviour):
+    """Serves repositories on 127.0.0.1, each under a name, from wherever they lie.
+
+    with GitServer() as server:
+        server.serve("acme/skills", repository)
+        git("clone", server.url("acme/skills"))
+    """
+
+    def __init__(self) -> None:
+        """Listen on a free port at once."""
+        super().__init__()
+        self._listener = _Listener(("127.0.0.1", 0), partial(Connection, self))
+        self.address = f"http://127.0.0.1:{self._listener.server_address[1]}"
+        self._thread = threading.Thread(target=self._listener.serve_forever, args=(0.02,))
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        """Give the server itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the server."""
+        self.close()
+
+    def serve(self, name: str, repository: Repository | Path) -> str:
+        """Serve a repository, or a bare folder of git's, under a name; give its URL."""
+        folder = repository.git_folder if isinstance(repository, Repository) else repository
+        self._folders[name] = folder
+        return self.url(name)
+
+    def remove(self, name: str) -> None:
+        """Answer 404 for a name from now on."""
+        del self._folders[name]
+
+    def url(self, name: str) -> str:
+        """Give the address of a repository, served or not."""
+        return f"{self.address}/{name}.git"
+
+    def close(self) -> None:
+        """Drop every connection, also the stalled ones, and wait until all is quiet."""
+        self._listener.shutdown()
+        self.stall = False
+        self._listener.hang_up()
+        self._listener.server_close()
+        self._thread.join()
+
+
+class _Listener(ThreadingTCPServer):
+    """Takes connections and knows which are open: kept alive, they would outlast the test."""
+
+    request_queue_size = 128
+
+    def __init__(self, *arguments: Any) -> None:
+        self._open: set[socket.socket] = set()
+        super().__init__(*arguments)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def hang_up(self) -> None:
+        for connection in tuple(self._open):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Pass over a client that went away: clients are killed here on purpose."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
