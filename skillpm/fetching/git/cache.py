@@ -9,16 +9,14 @@ from hashlib import sha256
 from skillpm.files import discard_file, remove_tree, told, write_document
 from skillpm.locking import locked
 
+# At rest it is no partial clone: so a reading call reports what is missing, and can never go and fetch it. That it
+# lacks objects by intent is told only to the calls that fetch (docs/adr/0003-git.md).
 CONFIG = """\
 [core]
-\trepositoryformatversion = 1
+\trepositoryformatversion = 0
 \tbare = true
-[extensions]
-\tpartialClone = origin
 [remote "origin"]
 \turl = {url}
-\tpromisor = true
-\tpartialCloneFilter = blob:none
 """
 LEFT_BY_A_KILLED_GIT = ("shallow.lock", "config.lock", "packed-refs.lock", "HEAD.lock")
 

@@ -172,9 +172,16 @@ class GitFetcher:
                     finally:
                         repository.close()
                     create(path, url)
+                    self._forget(url)
         finally:
             self.reporter.finished(f"fetching {url}")
         raise AssertionError("the second attempt returns or raises")  # pragma: no cover
+
+    def _forget(self, url: str) -> None:
+        """What was asked for is gone with the cache."""
+        seen = self._surroundings().seen
+        for key in [key for key in seen if key[0] == url]:
+            del seen[key]
 
     def _surroundings(self) -> Surroundings:
         if self._around is None:

@@ -77,7 +77,7 @@ def base_environment(environ: Mapping[str, str], git_environ: Mapping[str, str],
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_ATTR_NOSYSTEM": "1",
-        # A reading call must never reach for the network; a fetching call takes these two back.
+        # A reading call must never reach for the network; a fetching call names its one transport.
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_ALLOW_PROTOCOL": "none",
     }

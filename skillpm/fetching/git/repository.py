@@ -12,6 +12,7 @@ from skillpm.fetching.git.process import Children, GitFailed, base_environment
 from skillpm.fetching.git.user_config import UserConfig, environment_for, token_for
 from skillpm.settings import Settings
 
+PARTIAL = ("-c", "remote.origin.promisor=true", "-c", "remote.origin.partialCloneFilter=blob:none")
 QUIET = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules")
 
 
@@ -55,7 +56,7 @@ class Repository:
     def fetch(self, options: Sequence[str], refs: Sequence[str] = (), ids: Iterable[str] = ()) -> None:
         """Ask the server once. `ids` are asked for by object id, in one batch. Raises `GitFailed`."""
         data = "".join(f"{item}\n" for item in ids).encode()
-        words = [*QUIET, *options, *(["--stdin"] if data else []), "--end-of-options", "origin", *refs]
+        words = [*PARTIAL, *QUIET, *options, *(["--stdin"] if data else []), "--end-of-options", "origin", *refs]
         self.close()
         self._run(words, data or None)
 
@@ -135,7 +136,6 @@ class Repository:
                 )
             extra = [] if config.has_helper or scheme != "https" else token_for(_host(real), settings.environ)
             environment = environment_for(config, self._base, extra)
-            del environment["GIT_NO_LAZY_FETCH"]
             self._network = {**environment, "GIT_ALLOW_PROTOCOL": scheme}
         return self._network
 
