@@ -6,16 +6,15 @@ Nothing below the command line looks at `os.environ`, so a test needs no patchin
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from skillpm.documents.tree import Limits
 from skillpm.errors import UsageError
+from skillpm.values import NOTHING, Value
 
 CACHE_FORMAT = "v1"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Settings:
+class Settings(Value):
     """Everything a command has to know of its surroundings. All folders are absolute.
 
     `environ` is the caller's environment without `GIT_*`; those are kept apart in `git_environ`, since only chosen
@@ -34,9 +33,13 @@ class Settings:
     network_timeout: float = 300.0
     fsync: bool = True
     link_mode: str = ""
-    limits: Limits = field(default_factory=Limits)
-    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
-    git_environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    limits: Limits = Limits()
+    environ: Mapping[str, str] = NOTHING
+    git_environ: Mapping[str, str] = NOTHING
+
+    def __repr__(self) -> str:
+        """Hide the environment: it holds tokens."""
+        return f"Settings(home={self.home!r}, cache_dir={self.cache_dir!r})"
 
 
 def read_settings(

@@ -4,7 +4,8 @@ from typing import Any
 
 import click
 
-from skillpm.cli.common import call_of, changing, reading
+from skillpm.cli.changing import changing
+from skillpm.cli.common import call_of, reading
 from skillpm.cli.told import tell_changed
 from skillpm.operations.backup import list_backups, restore
 

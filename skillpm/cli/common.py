@@ -1,32 +1,27 @@
 """What commands share: their options, and the surroundings made from them."""
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
 
 from skillpm.cli.console import Console
-from skillpm.errors import UsageError
 from skillpm.events import Recorder
-from skillpm.installing.plan import Wishes
-from skillpm.operations.relock import Strictness
 from skillpm.operations.scope import Scope, find_scope
-from skillpm.operations.sync import Options
 from skillpm.operations.tools import Tools
 from skillpm.settings import read_settings
+from skillpm.values import Value
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Call:
+class Call(Value):
     """One command line, understood: its printer, its tools, and the flags that say how."""
 
     console: Console
     tools: Tools
-    flags: dict[str, Any] = field(default_factory=dict)
+    flags: Mapping[str, Any]
 
     @property
     def scope(self) -> Scope:
@@ -50,38 +45,6 @@ def reading(function: Function) -> Function:
     return function
 
 
-def networked(function: Function) -> Function:
-    """Give a command the options of one that may fetch."""
-    for option in (
-        click.option("--allow-insecure-host", "insecure", multiple=True, metavar="HOST", help="Allow plain http to HOST."),
-        click.option("--offline", is_flag=True, help="Use only what is in the caches."),
-    ):
-        function = option(function)
-    return reading(function)
-
-
-def changing(function: Function) -> Function:
-    """Give a command the options of one that changes the skills directory."""
-    for option in (
-        click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm."),
-        click.option("--force", is_flag=True, help="Set aside what is in the way (as a backup), and go on."),
-        click.option("--keep", multiple=True, metavar="NAME", help="Leave this edited skill as it is, and go on."),
-        click.option("--dry-run", is_flag=True, help="Only say what would be done."),
-    ):
-        function = option(function)
-    return networked(function)
-
-
-def strict(function: Function) -> Function:
-    """Give a command `--locked` and `--frozen`."""
-    for option in (
-        click.option("--frozen", is_flag=True, help="Use the lockfile as it is; resolve nothing."),
-        click.option("--locked", is_flag=True, help="Fail if the lockfile would change."),
-    ):
-        function = option(function)
-    return function
-
-
 def call_of(flags: dict[str, Any]) -> Call:
     """Make the surroundings of a command from its flags and the environment."""
     console = Console(
@@ -97,18 +60,3 @@ def call_of(flags: dict[str, Any]) -> Call:
         lock_timeout=flags.get("lock_timeout"),
     )
     return Call(console=console, tools=Tools(settings=settings, reporter=Recorder(console)), flags=flags)
-
-
-def options_of(call: Call, *, bare: bool = False) -> Options:
-    """Give how a changing command is to go about it. A bare one is as `--locked` in CI."""
-    flags = call.flags
-    locked, frozen = flags.get("locked", False), flags.get("frozen", False)
-    if locked and frozen:
-        raise UsageError("--locked and --frozen say different things; give one")
-    if bare and call.tools.settings.ci and not frozen:
-        locked = True
-    return Options(
-        strictness=Strictness(locked=locked, frozen=frozen),
-        wishes=Wishes(keep=flags.get("keep", ()), force=flags.get("force", False), inexact=flags.get("inexact", False)),
-        dry_run=flags.get("dry_run", False),
-    )

@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
+from skillpm.cli.changing import changing, options_of, strict
 from skillpm.cli.choosing import choose
-from skillpm.cli.common import Call, call_of, changing, options_of, strict
+from skillpm.cli.common import Call, call_of
 from skillpm.cli.told import tell_changed
 from skillpm.documents.text import show
 from skillpm.errors import ManySkillsError, UsageError
@@ -66,7 +67,7 @@ def command(specs: tuple[str, ...], listing: bool, **flags: Any) -> None:  # noq
 
 
 def _request(specs: tuple[str, ...], flags: dict[str, Any]) -> Request:
-    refs: list[RefKind] = [kind for kind in ("branch", "tag", "rev") if flags[kind]]  # type: ignore[misc]
+    refs: list[RefKind] = [kind for kind in ("branch", "tag", "rev") if flags[kind]]
     if len(refs) > 1:
         raise UsageError("give one of --branch, --tag and --rev")
     return Request(

@@ -4,7 +4,8 @@ from typing import Any
 
 import click
 
-from skillpm.cli.common import call_of, changing, options_of
+from skillpm.cli.changing import changing, options_of
+from skillpm.cli.common import call_of
 from skillpm.cli.told import tell_changed
 from skillpm.operations.agents import link
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import click
 
-from skillpm.cli.common import call_of, networked
+from skillpm.cli.changing import networked
+from skillpm.cli.common import call_of
 from skillpm.errors import LockfileOutdated
 from skillpm.operations.lock import check_lock, lock
 

@@ -1,13 +1,12 @@
 """Agent hosts: where each reads skills (profiles/agents.json), as values."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from skillpm.documents.decode import Node, parse_json
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Agent:
+class Agent(Value):
     """One agent host. Folders are templates: `~`, `$XDG` and, for a project, relative to its root."""
 
     id: str

@@ -1,11 +1,11 @@
 """What reading a SKILL.md found: values with a stable code, a level, a message and a line."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+from skillpm.values import Value
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+
+class Finding(Value):
     """One remark on a file. An `error` means that it cannot be loaded; a `warning` stops nothing."""
 
     code: str

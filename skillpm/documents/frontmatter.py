@@ -2,11 +2,11 @@
 
 import re
 import tomllib
-from dataclasses import dataclass
 from typing import Any
 
 from skillpm.documents.findings import Finding, broken
 from skillpm.documents.yaml_text import YamlFault, read_yaml
+from skillpm.values import Value
 
 LARGEST_FILE = 1_000_000
 LARGEST_BLOCK = 64_000
@@ -16,8 +16,7 @@ TOP_SCALAR = re.compile(r"""([A-Za-z_][\w.-]*)\s*:[ \t]+(\S.*)""")
 UNTOUCHED = re.compile(r"""["'#]|[|>][-+0-9]*\s*(?:#.*)?$""")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Frontmatter:
+class Frontmatter(Value):
     """A SKILL.md split: its keys, its body, the line the body starts at, and what was found on the way."""
 
     values: dict[str, Any]

@@ -1,7 +1,6 @@
 """Words that end up in a git command line or in a document: URLs, commits, refs. Checked here, trusted afterwards."""
 
 import re
-from urllib.parse import urlsplit
 
 from skillpm.documents.text import HIDDEN, show
 from skillpm.errors import SkillpmError, UsageError
@@ -73,4 +72,10 @@ def has_credentials(text: str) -> bool:
 
 def is_insecure(url: str) -> bool:
     """Tell whether a URL is plain http to another machine."""
-    return url.startswith("http://") and (urlsplit(url).hostname or "") not in LOOPBACK
+    return url.startswith("http://") and host_of(url) not in LOOPBACK
+
+
+def host_of(url: str) -> str:
+    """Give the host a URL names, without user and port; `::1` of `[::1]:80`."""
+    host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+    return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]

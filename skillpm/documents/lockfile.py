@@ -1,7 +1,6 @@
 """`skills.lock`: what the manifest means, exactly (docs/formats.md, "skills.lock")."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from skillpm.documents.decode import Node, dump_json, parse_json
@@ -9,30 +8,29 @@ from skillpm.documents.digest import Digest, parse_digest
 from skillpm.documents.names import SkillName, skill_name
 from skillpm.documents.pin import PathPin, Pin, pin_value, read_pin
 from skillpm.errors import DocumentError
+from skillpm.values import NOTHING, Value
 
 FORMAT = 1
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LockedSkill:
+class LockedSkill(Value):
     """One skill made exact. `digest` is what is trusted; only a live link has none."""
 
     pin: Pin
     digest: Digest | None
     version: str = ""
-    dependencies: Mapping[str, Any] = field(default_factory=dict)
+    dependencies: Mapping[str, Any] = NOTHING
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Lockfile:
+class Lockfile(Value):
     """The manifest's requirements as they were when this was resolved, and every skill they led to."""
 
-    requirements: Mapping[SkillName, Any] = field(default_factory=dict)
-    skills: Mapping[SkillName, LockedSkill] = field(default_factory=dict)
+    requirements: Mapping[SkillName, Any] = NOTHING
+    skills: Mapping[SkillName, LockedSkill] = NOTHING
 
     def with_requirements(self, requirements: Mapping[SkillName, Any]) -> "Lockfile":
         """Give the same lockfile for other requirements."""
-        return replace(self, requirements=requirements)
+        return self.but(requirements=requirements)
 
 
 def read_lockfile(text: str, file: str) -> Lockfile:

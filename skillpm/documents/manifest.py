@@ -5,26 +5,25 @@ is the next room's business (`sources`): here it is a checked name and a JSON va
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from skillpm.documents.decode import Node, parse_json
 from skillpm.documents.names import SkillName, skill_name
 from skillpm.errors import DocumentError
+from skillpm.values import NOTHING, Value
 
 SCHEMA = "urn:skillpm:schema:manifest:1"
 KNOWN = ("$schema", "name", "skills", "indexes", "agents", "disabled", "permissions", "overrides")
 EMPTY = '{\n  "$schema": "' + SCHEMA + '",\n  "skills": {}\n}\n'
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Manifest:
+class Manifest(Value):
     """What is wanted. `agents` is None where the manifest does not speak of agents at all."""
 
     file: str
-    skills: Mapping[SkillName, Any] = field(default_factory=dict)
+    skills: Mapping[SkillName, Any] = NOTHING
     agents: tuple[str, ...] | None = None
-    disabled: Mapping[SkillName, Any] = field(default_factory=dict)
+    disabled: Mapping[SkillName, Any] = NOTHING
     unknown: tuple[str, ...] = ()
 
 

@@ -15,6 +15,10 @@ LONGEST_NAME = 64
 RESERVED = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))]
 )
+# What nearly all paths look like, and nothing is wrong with: letters, digits, dots and dashes, not too deep.
+PLAIN_PART = r"[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*"
+PLAIN = re.compile(rf"{PLAIN_PART}(?:/{PLAIN_PART}){{0,30}}", re.ASCII)
+SPLIT = re.compile(r"[./]")
 LONGEST_PART = 255
 LONGEST_PATH = 240
 DEEPEST_PATH = 32
@@ -56,6 +60,8 @@ def path_fault(path: str) -> str:
 
     Refused on every platform, so that a lockfile means the same everywhere.
     """
+    if len(path) <= LONGEST_PATH and PLAIN.fullmatch(path) and RESERVED.isdisjoint(SPLIT.split(path.lower())):
+        return ""
     if not path or path.startswith("/"):
         return "is absolute or empty"
     if len(path.encode("utf-8", "surrogatepass")) > LONGEST_PATH:

@@ -1,16 +1,15 @@
 """A pin: a source made exact. What a lockfile holds for each skill, and a receipt for each installed one."""
 
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 from skillpm.documents.decode import Node
 from skillpm.documents.git_words import clean_url, is_commit, is_ref
 from skillpm.documents.names import path_fault, skill_name
 from skillpm.errors import DocumentError
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GitPin:
+class GitPin(Value):
     """A commit in a repository, where in it the skill stands, and the git tree id of that folder.
 
     `ref` is where the commit was found: `HEAD`, `refs/heads/…`, `refs/tags/…`, or empty for a commit asked for by id.
@@ -23,31 +22,27 @@ class GitPin:
     ref: str = "HEAD"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PathPin:
+class PathPin(Value):
     """A local folder, copied (its digest is locked) or linked live (then nothing is)."""
 
     path: str
     link: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BundledPin:
+class BundledPin(Value):
     """A skill that ships with the tool."""
 
     name: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UrlPin:
+class UrlPin(Value):
     """An archive or a single file at a URL, by the SHA-256 of its bytes."""
 
     url: str
     sha256: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class IndexPin:
+class IndexPin(Value):
     """A version of a skill in an index: which index, which archive, and the SHA-256 of its bytes."""
 
     index: str

@@ -1,7 +1,6 @@
 """`.skillpm/receipt.json`: what skillpm put into a skills directory, so what it may replace or remove."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from skillpm.documents.decode import Node, dump_json, parse_json
@@ -9,13 +8,13 @@ from skillpm.documents.digest import Digest, parse_digest
 from skillpm.documents.names import SkillName, path_fault, skill_name
 from skillpm.documents.pin import Pin, pin_value, read_pin
 from skillpm.errors import DocumentError
+from skillpm.values import NOTHING, Value
 
 FORMAT = 1
 LINK_KINDS = ("symlink", "junction", "copy")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InstalledFile:
+class InstalledFile(Value):
     """One file as it was installed; `link` is where it pointed when the source had a link there."""
 
     sha256: str
@@ -24,23 +23,21 @@ class InstalledFile:
     link: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InstalledSkill:
+class InstalledSkill(Value):
     """One skill as it was installed. A live link has no digest and no files."""
 
     pin: Pin
     digest: Digest | None
     version: str = ""
-    files: Mapping[str, InstalledFile] = field(default_factory=dict)
+    files: Mapping[str, InstalledFile] = NOTHING
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Receipt:
+class Receipt(Value):
     """All that skillpm installed: skills, and the links it made: agent folder -> skill -> kind of link."""
 
-    skills: Mapping[SkillName, InstalledSkill] = field(default_factory=dict)
-    links: Mapping[str, Mapping[SkillName, str]] = field(default_factory=dict)
-    inherited: Mapping[SkillName, Any] = field(default_factory=dict)
+    skills: Mapping[SkillName, InstalledSkill] = NOTHING
+    links: Mapping[str, Mapping[SkillName, str]] = NOTHING
+    inherited: Mapping[SkillName, Any] = NOTHING
 
 
 def read_receipt(text: str, file: str) -> Receipt:

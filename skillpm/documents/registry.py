@@ -5,7 +5,7 @@ Ten thousand skills must be listed at once, so an entry stays the JSON object it
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from skillpm.documents.decode import dump_json
 from skillpm.documents.names import path_fault
@@ -46,7 +46,7 @@ ORDER = tuple(RegistryEntry.__annotations__)
 
 def tidy(entry: RegistryEntry) -> RegistryEntry:
     """Give an entry with its keys in the document's order and empty ones left out."""
-    return RegistryEntry(**{key: entry[key] for key in ORDER if key in ALWAYS or entry.get(key)})  # type: ignore[literal-required,typeddict-item]
+    return cast("RegistryEntry", {key: value for key in ORDER if (value := entry.get(key)) or key in ALWAYS})
 
 
 def write_registry(entries: Iterable[RegistryEntry], disabled: Iterable[str] = ()) -> str:

@@ -7,13 +7,13 @@ specification allows more than its own six); the top level wins. Everything else
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from skillpm.documents.findings import Finding
 from skillpm.documents.frontmatter import decode_text, read_frontmatter
 from skillpm.documents.names import is_skill_name
 from skillpm.documents.text import one_line
+from skillpm.values import NOTHING, Value
 
 KNOWN = frozenset(
     "name description version license compatibility category triggers trigger tags homepage author "
@@ -23,8 +23,7 @@ PROGRAM = re.compile(r"[A-Za-z0-9][\w.+-]*", re.ASCII)
 COMMAND = re.compile(r"[\w./@+-]+", re.ASCII)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class McpServer:
+class McpServer(Value):
     """A Model Context Protocol server that a skill brings: what to run."""
 
     name: str
@@ -32,8 +31,7 @@ class McpServer:
     args: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Skill:
+class Skill(Value):
     """What a SKILL.md says. `declared` is the name it gives itself; empty where it gives none."""
 
     declared: str
@@ -50,9 +48,9 @@ class Skill:
     requires: tuple[str, ...] = ()
     allowed_tools: tuple[str, ...] = ()
     mcp_servers: tuple[McpServer, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    frontmatter: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = NOTHING
+    extra: Mapping[str, Any] = NOTHING
+    frontmatter: Mapping[str, Any] = NOTHING
     findings: tuple[Finding, ...] = ()
 
     @property

@@ -6,20 +6,19 @@ is a `Tree`: safe paths, no collisions, no links (a link inside the skill has be
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Literal
 
 from skillpm.documents.digest import Digest, content_hash, digest_of
 from skillpm.documents.names import collision_key, path_fault
 from skillpm.documents.text import show
 from skillpm.errors import RefusedError
+from skillpm.values import Value
 
 MOST_HOPS = 40
 LONGEST_TARGET = 4096
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
+class Limits(Value):
     """How big a skill may be; every one can be raised by an environment variable `SKILLPM_MAX_<NAME>`."""
 
     file: int = 25_000_000
@@ -28,8 +27,7 @@ class Limits:
     download: int = 100_000_000
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
+class Entry(Value):
     """Something found in a source, not yet checked: path with `/`, and bytes (of a link: its target)."""
 
     path: str
@@ -38,19 +36,17 @@ class Entry:
     executable: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TreeFile:
+class TreeFile(Value):
     """A file that may be installed; `link` is where it pointed when it was a link in the source."""
 
     path: str
     data: bytes
     executable: bool = False
     link: str = ""
-    content: str = field(default="", compare=False)
+    content: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Tree:
+class Tree(Value):
     """All files of a skill, sorted by path as bytes."""
 
     files: tuple[TreeFile, ...]

@@ -42,6 +42,10 @@ def read_yaml(text: str, findings: list[Finding]) -> Any:
         raise YamlFault(str(error).splitlines()[0] if str(error) else "not YAML", 1) from error
 
 
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 1
+
+
 class _Builder:
     def __init__(self, events: Iterator[Any], findings: list[Finding]) -> None:
         self.events = events
@@ -56,13 +60,13 @@ class _Builder:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise YamlFault("a second YAML document begins", event.start_mark.line + 1)
+                    raise YamlFault("a second YAML document begins", _line(event))
                 value = self.value(next(self.events))
         return value
 
     def value(self, event: Any) -> Any:
         """Read the value that begins with an event."""
-        line = event.start_mark.line + 1
+        line = _line(event)
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise YamlFault("anchors and aliases are not read", line)
         if getattr(event, "tag", None) is not None:
@@ -81,7 +85,7 @@ class _Builder:
         members: dict[str, Any] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             key = self.value(event)
-            line = event.start_mark.line + 1
+            line = _line(event)
             if isinstance(key, dict | list):
                 raise YamlFault("a key is no text", line)
             name = "" if key is None else str(key)

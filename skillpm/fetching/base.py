@@ -1,7 +1,6 @@
 """What every fetcher gives, whatever the kind of source."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from skillpm.documents.digest import Digest
@@ -9,21 +8,20 @@ from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin, PathPin, Pin
 from skillpm.sources.source import Source
+from skillpm.values import NOTHING, Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class Found(Value):
     """A source made exact: what a lockfile will say, and the name the skill gives itself."""
 
     pin: Pin
     digest: Digest | None
     version: str = ""
     declared: str = ""
-    dependencies: Mapping[str, Any] = field(default_factory=dict)
+    dependencies: Mapping[str, Any] = NOTHING
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Offer:
+class Offer(Value):
     """One skill of a source that holds several: its name, where it stands, what it says of itself."""
 
     name: str

@@ -1,14 +1,13 @@
 """What `--force` set aside: whole folders under `.skillpm/backup/<name>-<n>`, kept until somebody deletes them."""
 
 import os
-from dataclasses import dataclass
 
 from skillpm.documents.names import is_skill_name
 from skillpm.installing.layout import Layout
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Backup:
+class Backup(Value):
     """One folder set aside: its id, whose it was, where it lies."""
 
     id: str

@@ -13,7 +13,9 @@ CANNOT = frozenset([errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM])
 
 def exchange(one: str, other: str) -> bool:
     """Swap what is at two paths of one file system; False where the system cannot, and nothing has happened."""
-    library = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
+    if os.name != "posix":
+        return False
+    library = ctypes.CDLL(None, use_errno=True)
     first, second = os.fsencode(one), os.fsencode(other)
     if sys.platform == "linux" and hasattr(library, "renameat2"):
         result = library.renameat2(AT_FDCWD, first, AT_FDCWD, second, RENAME_EXCHANGE)

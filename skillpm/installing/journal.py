@@ -7,20 +7,19 @@ Folders are told apart by inode: a rename keeps it, so one look says whether a s
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from skillpm.documents.decode import Node, parse_json
 from skillpm.documents.names import SkillName, skill_name
 from skillpm.files import read_text, write_document
 from skillpm.installing.layout import Layout
+from skillpm.values import NOTHING, Value
 
 FORMAT = 1
 ROLES = ("receipt", "lockfile", "manifest", "registry")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Put:
+class Put(Value):
     """A staged folder (`new`) that takes the place of another (`old`, 0: of nothing)."""
 
     new: int
@@ -28,24 +27,22 @@ class Put:
     aside: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Removal:
+class Removal(Value):
     """A folder that goes."""
 
     old: int
     aside: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Journal:
+class Journal(Value):
     """Everything needed to finish a change. `documents`: role -> (hash before, hash after); `asides`: what lies at
     links' places and is set aside, agent folder -> skills.
     """
 
-    puts: Mapping[SkillName, Put] = field(default_factory=dict)
-    removals: Mapping[SkillName, Removal] = field(default_factory=dict)
-    documents: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    asides: Mapping[str, tuple[SkillName, ...]] = field(default_factory=dict)
+    puts: Mapping[SkillName, Put] = NOTHING
+    removals: Mapping[SkillName, Removal] = NOTHING
+    documents: Mapping[str, tuple[str, str]] = NOTHING
+    asides: Mapping[str, tuple[SkillName, ...]] = NOTHING
 
 
 def write_journal(layout: Layout, journal: Journal, *, fsync: bool) -> None:

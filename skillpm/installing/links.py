@@ -8,42 +8,20 @@ import os
 import stat
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from skillpm.documents.digest import Digest
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt
-from skillpm.errors import ConflictError
-from skillpm.files import is_below, remove_tree
+from skillpm.files import remove_tree
 from skillpm.installing.layout import Layout
 from skillpm.installing.staging import copy_folder
 from skillpm.installing.survey import digest_of_folder
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LinkFolders:
-    """How the folders of a receipt become paths: relative ones below `root`, `~` is `home`.
-
-    `fence`: what a folder must stay below, links resolved; empty for the user's own scope.
-    """
-
-    root: str
-    home: str
-    fence: str = ""
-    mode: str = ""
-
-    def path(self, folder: str) -> str:
-        """Give the path of an agent folder. Raises `ConflictError` when it leads out of the project."""
-        path = os.path.join(self.root, self.home + folder[1:] if folder.startswith("~/") else folder)
-        if self.fence and not is_below(os.path.realpath(path), os.path.realpath(self.fence)):
-            raise ConflictError(
-                f"{folder} leads out of the project", where=path, hint="it is a link to elsewhere; remove it first"
-            )
-        return path
+from skillpm.installing.target import LinkFolders
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LinkState:
+class LinkState(Value):
     """What is at a link's place: nothing, ours as it should be, or somebody else's thing.
 
     `itself`: the host's folder is our skills directory, so there is nothing to make or remove.
@@ -99,9 +77,7 @@ def kind_of_link(mode: str) -> str:
     """Give the kind of link this system can make; `mode` is the user's choice, empty for the best there is."""
     if mode in {"copy", "symlink", "junction"}:
         return mode
-    if sys.platform != "win32":
-        return "symlink"
-    return "junction"
+    return "junction" if os.name == "nt" else "symlink"
 
 
 def _make(

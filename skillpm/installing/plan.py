@@ -1,7 +1,6 @@
 """Decide what to do, from what is wanted, what was installed and what lies there. Pure, so `--dry-run` is free."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from skillpm.documents.lockfile import LockedSkill
@@ -9,12 +8,12 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin, PathPin
 from skillpm.documents.receipt import InstalledSkill
 from skillpm.installing.survey import FileChange, OnDisk
+from skillpm.values import Value
 
 Verb = Literal["add", "update", "remove", "keep", "relink", "blocked"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Action:
+class Action(Value):
     """One thing to do, or not to do, with one skill. `aside` says that what lies there is kept as a backup."""
 
     verb: Verb
@@ -26,8 +25,7 @@ class Action:
     changes: tuple[FileChange, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Wishes:
+class Wishes(Value):
     """How the person wants obstacles met. `touched`: the only skills to look at; None means all."""
 
     keep: Collection[str] = ()

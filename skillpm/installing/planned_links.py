@@ -1,20 +1,19 @@
 """Decide which links there should be, and what is in their way. Pure."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 
 from skillpm.documents.names import SkillName
 from skillpm.installing.links import LinkState
+from skillpm.values import NOTHING, Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LinkPlan:
+class LinkPlan(Value):
     """Links by agent folder: all that there should be, and of these the ones to make; the ones that go; obstacles."""
 
-    links: Mapping[str, Mapping[SkillName, str]] = field(default_factory=dict)
-    made: Mapping[SkillName, tuple[str, ...]] = field(default_factory=dict)
-    dropped: Mapping[SkillName, tuple[str, ...]] = field(default_factory=dict)
-    obstacles: Mapping[str, tuple[SkillName, ...]] = field(default_factory=dict)
+    links: Mapping[str, Mapping[SkillName, str]] = NOTHING
+    made: Mapping[SkillName, tuple[str, ...]] = NOTHING
+    dropped: Mapping[SkillName, tuple[str, ...]] = NOTHING
+    obstacles: Mapping[str, tuple[SkillName, ...]] = NOTHING
 
 
 def plan_links(

@@ -7,9 +7,9 @@ written clearly before the cache was: a later write within one tick of the clock
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from skillpm.files import write_document
+from skillpm.values import NOTHING, Value
 
 FORMAT = 1
 TICK = 10_000_000  # ns; the coarsest clock a Linux file system stamps with
@@ -17,12 +17,11 @@ TICK = 10_000_000  # ns; the coarsest clock a Linux file system stamps with
 Stamp = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Scan:
+class Scan(Value):
     """Stamps of files by skill and path, the registry's own under `""`; `at` is when they were written down."""
 
     at: int = 0
-    stamps: Mapping[str, Mapping[str, Stamp]] = field(default_factory=dict)
+    stamps: Mapping[str, Mapping[str, Stamp]] = NOTHING
 
     def trusts(self, skill: str, path: str, stamp: Stamp) -> bool:
         """Tell whether a file is surely as it was."""

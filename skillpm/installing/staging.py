@@ -2,25 +2,23 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from skillpm.documents.tree import Tree
 from skillpm.files import remove_tree, sync_folder, told, write_document, write_new
 from skillpm.installing.layout import Layout
 from skillpm.installing.scan import Stamp, stamp_of
+from skillpm.values import Value
 
 IGNORE_ALL = b"*\n"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LiveLink:
+class LiveLink(Value):
     """A skill that is a link to a folder somewhere else."""
 
     target: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Copied:
+class Copied(Value):
     """A skill that comes from a folder as it lies there, bytes and modes: a backup."""
 
     folder: str

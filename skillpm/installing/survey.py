@@ -3,28 +3,27 @@
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from skillpm.documents.digest import Digest, content_hash, digest_of
+from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import InstalledFile, InstalledSkill
 from skillpm.installing.scan import Scan, stamp_of
+from skillpm.values import Value
 
 # A program that runs in a skill leaves these behind; they are nobody's work.
 RUBBISH = frozenset(["__pycache__", ".DS_Store"])
 HAS_MODES = os.name == "posix"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileChange:
+class FileChange(Value):
     """One file that is not as it was installed."""
 
     path: str
     state: Literal["modified", "missing", "extra"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OnDisk:
+class OnDisk(Value):
     """What is at a skill's place."""
 
     kind: Literal["absent", "intact", "edited", "foreign"]
@@ -32,7 +31,9 @@ class OnDisk:
     digest: Digest | None = None
 
 
-def survey(directory: str, names: Iterable[str], ours: Mapping[str, InstalledSkill], scan: Scan) -> dict[str, OnDisk]:
+def survey(
+    directory: str, names: Iterable[SkillName], ours: Mapping[SkillName, InstalledSkill], scan: Scan
+) -> dict[SkillName, OnDisk]:
     """Look at each of these skills' places."""
     return {name: look_at(os.path.join(directory, name), name, ours.get(name), scan) for name in names}
 

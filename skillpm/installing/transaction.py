@@ -9,7 +9,6 @@ both the way a change is carried out and the way it is recovered.
 
 import os
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 
 from skillpm.documents.digest import content_hash
 from skillpm.documents.names import SkillName
@@ -20,20 +19,11 @@ from skillpm.installing.backups import next_slot, set_aside
 from skillpm.installing.exchange import exchange
 from skillpm.installing.journal import ROLES, Journal, Put, Removal, inode, read_journal, write_journal
 from skillpm.installing.layout import Layout, load_receipt
-from skillpm.installing.links import LinkFolders, points_at, reconcile
+from skillpm.installing.links import points_at, reconcile
 from skillpm.installing.scan import Scan
 from skillpm.installing.staging import stage_documents
 from skillpm.installing.survey import look_at
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Target:
-    """A skills directory and the documents that belong to it: where each role of a document lies."""
-
-    layout: Layout
-    documents: Mapping[str, str]
-    links: LinkFolders
-    fsync: bool
+from skillpm.installing.target import Target
 
 
 def commit(

@@ -6,7 +6,6 @@ staged, a document likewise, so a reader gets the new state whole.
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import TypeVar
 
@@ -15,14 +14,14 @@ from skillpm.documents.receipt import Receipt, read_receipt
 from skillpm.files import read_text
 from skillpm.installing.journal import Journal, inode, read_journal
 from skillpm.installing.layout import Layout
+from skillpm.values import Value
 
 Result = TypeVar("Result")
 PATIENCE = 1.0
 PAUSE = 0.02
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class View:
+class View(Value):
     """A skills directory as a reader sees it."""
 
     layout: Layout

@@ -1,20 +1,18 @@
 """`agents`, `link`, `unlink`: which hosts are here, and showing installed skills to them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from skillpm.documents.json_edit import set_member
 from skillpm.installing.layout import load_receipt
-from skillpm.operations.change import Changed
+from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.scope import Scope
-from skillpm.operations.sync import Options, change
 from skillpm.operations.tools import Tools
 from skillpm.serving.hosts import agent_folder, all_agents, chosen_agents, folder_needed, is_present
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class KnownAgent:
+class KnownAgent(Value):
     """One host: where it reads skills, whether it is here, whether the scope's skills are linked for it."""
 
     id: str

@@ -14,10 +14,12 @@ from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.staging import Copied, prepare, stage
 from skillpm.installing.survey import digest_of_folder, look_at
 from skillpm.installing.transaction import commit
-from skillpm.operations.change import Changed, everywhere_disabled, remember
+from skillpm.operations.carrying import remember
+from skillpm.operations.change import Changed
+from skillpm.operations.exclusive import exclusive
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
-from skillpm.operations.tools import Tools, exclusive
+from skillpm.operations.tools import Tools
 from skillpm.serving.registering import Fresh, build_registry, known_registry
 
 
@@ -46,7 +48,7 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False) -> Ch
         with open(f"{backup.path}/SKILL.md", "rb") as file:
             fresh = {name: Fresh(data=file.read(), stamps={}, edited=edited)}
         known = known_registry(layout, read_text(layout.registry), read_scan(layout.scan))
-        disabled = everywhere_disabled(read_paperwork(scope, tools))
+        disabled = read_paperwork(scope, tools).disabled
         built = build_registry(layout, receipt, known, fresh=fresh, disabled=disabled)
         documents = {"registry": built.text, "receipt": write_receipt(receipt)}
         commit(

@@ -3,9 +3,9 @@
 import difflib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.tree import Tree
 from skillpm.errors import NotFoundError, OfflineError
@@ -18,12 +18,11 @@ from skillpm.operations.relock import make_fetchers
 from skillpm.operations.scope import Scope
 from skillpm.operations.showing import find_listed
 from skillpm.operations.tools import Tools
-from skillpm.documents.lockfile import LockedSkill
 from skillpm.store import StoreDamaged
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileDiff:
+class FileDiff(Value):
     """How one file differs; `diff` is unified text, empty for files that are no text."""
 
     path: str
@@ -31,8 +30,7 @@ class FileDiff:
     diff: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Diff:
+class Diff(Value):
     """How a skill differs between two states."""
 
     name: str

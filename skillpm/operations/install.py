@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from skillpm.documents.git_words import has_credentials
 from skillpm.documents.json_edit import set_member
@@ -11,11 +10,10 @@ from skillpm.errors import ConflictError, ManySkillsError, UsageError
 from skillpm.fetching.base import Offer
 from skillpm.fetching.bundled import bundled_names
 from skillpm.files import is_below
-from skillpm.operations.change import Changed
+from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.relock import make_fetchers
 from skillpm.operations.scope import Scope
-from skillpm.operations.sync import Options, change
 from skillpm.operations.tools import Tools
 from skillpm.sources.source import (
     BundledSource,
@@ -27,10 +25,10 @@ from skillpm.sources.source import (
     requirement_value,
 )
 from skillpm.sources.specifier import Specifier, parse_specifier, with_ref
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class Request(Value):
     """What was typed: SPECs, and the flags that say the same as parts of a SPEC."""
 
     specs: tuple[str, ...]
@@ -43,8 +41,7 @@ class Request:
     ref: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Addition:
+class Addition(Value):
     """A requirement to add to the manifest."""
 
     name: SkillName
@@ -55,7 +52,7 @@ def install(scope: Scope, tools: Tools, request: Request, options: Options) -> C
     """Add skills to the manifest and install them. What is there already from the same source stays as it is."""
     additions = understand(scope, tools, request)
     names = [addition.name for addition in additions]
-    touched = replace(options, wishes=replace(options.wishes, touched=names, inexact=True))
+    touched = options.but(wishes=options.wishes.but(touched=names, inexact=True))
 
     def edit(papers: Paperwork) -> Paperwork:
         return _with(papers, additions, force=options.wishes.force)
@@ -114,17 +111,17 @@ def _specifier(spec: str, request: Request) -> Specifier:
     if not (request.ref_kind or request.path or request.link):
         return specifier
     if isinstance(source, PathSource) and request.link and not (request.ref_kind or request.path):
-        return replace(specifier, source=replace(source, link=True))
+        return specifier.but(source=source.but(link=True))
     if not isinstance(source, GitSource) or request.link:
         flag = "--link" if request.link else "--path" if request.path else f"--{request.ref_kind}"
         raise UsageError(f"{flag} does not go with `{spec}`")
     if request.ref_kind and (source.ref or specifier.browser):
         raise UsageError(f"`{spec}` names a ref already, so --{request.ref_kind} would name another")
     if request.ref_kind:
-        source = replace(with_ref(source, request.ref, spec), kind=request.ref_kind)
+        source = with_ref(source, request.ref, spec).but(kind=request.ref_kind)
     if request.path:
-        source = replace(source, path=request.path.strip("/").removeprefix("./") or ".")
-    return replace(specifier, source=source)
+        source = source.but(path=request.path.strip("/").removeprefix("./") or ".")
+    return specifier.but(source=source)
 
 
 def _from_offer(offer: Offer, alias: str) -> Addition:
@@ -150,11 +147,11 @@ def _from_path(scope: Scope, tools: Tools, source: PathSource, request: Request)
     written = _written_path(scope, tools, whole)
     fetchers = make_fetchers(scope, tools)
     probe = SkillName(request.alias or "skill")
-    declared = fetchers.pin({probe: replace(source, path=written)})[probe].declared
+    declared = fetchers.pin({probe: source.but(path=written)})[probe].declared
     name = request.alias or folder_name(declared, os.path.basename(os.path.realpath(whole)))
     if not name:
         raise UsageError(f"`{declared or typed}` can be no name of a skill", hint="give it one with --as NAME")
-    return Addition(name=skill_name(name), source=replace(source, path=written))
+    return Addition(name=skill_name(name), source=source.but(path=written))
 
 
 def _written_path(scope: Scope, tools: Tools, whole: str) -> str:
@@ -205,7 +202,7 @@ def _with(papers: Paperwork, additions: Sequence[Addition], *, force: bool) -> P
             raise ConflictError(
                 f"`{addition.name}` is there already, from {_said(there)}",
                 where=f"{papers.manifest.file}: skills.{addition.name}",
-                hint=f"take this one under another name with --as NAME, or in its place with --force",
+                hint="take this one under another name with --as NAME, or in its place with --force",
             )
         text = set_member(text, ("skills", addition.name), requirement_value(addition.source))
     return papers.edited(text) if text != papers.manifest_text and additions else papers

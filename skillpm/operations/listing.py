@@ -1,7 +1,6 @@
 """`list`: what is in a skills directory, answered from registry and stat cache."""
 
 import os
-from dataclasses import dataclass
 from typing import Literal
 
 from skillpm.documents.pin import describe
@@ -11,16 +10,15 @@ from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.survey import compare
 from skillpm.installing.view import View, look_until
 from skillpm.operations.paperwork import read_paperwork
-from skillpm.operations.change import everywhere_disabled
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.serving.registering import Built, build_registry, known_registry
+from skillpm.values import Value
 
 State = Literal["installed", "modified", "missing", "unmanaged", "disabled"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Listed:
+class Listed(Value):
     """One skill of a list: its registry entry, and what skillpm knows beyond it."""
 
     name: str
@@ -32,8 +30,7 @@ class Listed:
     links: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Listing:
+class Listing(Value):
     """All skills of a scope, and what could not be read."""
 
     scope: str
@@ -45,7 +42,7 @@ class Listing:
 
 def list_skills(scope: Scope, tools: Tools) -> Listing:
     """List what is installed; takes no lock and writes nothing."""
-    disabled = everywhere_disabled(read_paperwork(scope, tools))
+    disabled = read_paperwork(scope, tools).disabled
 
     def look(seen: View) -> tuple[Listing, bool]:
         receipt, scan = seen.receipt(), read_scan(scope.layout.scan)

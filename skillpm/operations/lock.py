@@ -1,18 +1,18 @@
 """`lock`: resolve only; nothing is installed."""
 
 import os
-from dataclasses import dataclass
 
 from skillpm.files import write_document
 from skillpm.installing.plan import label
+from skillpm.operations.exclusive import exclusive, tidy_up
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.relock import Strictness, changed_skills, lock_text, make_fetchers, outdated, relocked
 from skillpm.operations.scope import Scope
-from skillpm.operations.tools import Tools, exclusive, tidy_up
+from skillpm.operations.tools import Tools
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Locked:
+class Locked(Value):
     """What locking changed, or would change: (name, from, to). `reasons` say why a check failed."""
 
     changed: bool

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 from skillpm.documents.lockfile import Lockfile, read_lockfile
 from skillpm.documents.manifest import EMPTY, Manifest, read_manifest
@@ -13,10 +12,10 @@ from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.sources.source import Source
 from skillpm.sources.wanted import wanted
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Paperwork:
+class Paperwork(Value):
     """What is written down in a scope. The texts are None where there is no such file yet."""
 
     manifest: Manifest
@@ -32,6 +31,11 @@ class Paperwork:
         return self.default_agents if self.manifest.agents is None else self.manifest.agents
 
     @property
+    def disabled(self) -> set[SkillName]:
+        """The skills that the manifest switches off for everybody."""
+        return {name for name, agents in self.manifest.disabled.items() if agents is True}
+
+    @property
     def text(self) -> str:
         """The manifest's text, to edit: a new one where there is none."""
         return EMPTY if self.manifest_text is None else self.manifest_text
@@ -39,7 +43,7 @@ class Paperwork:
     def edited(self, text: str) -> "Paperwork":
         """Give the same papers with another manifest."""
         manifest = read_manifest(text, self.manifest.file)
-        return replace(self, manifest=manifest, requirements=wanted(manifest), manifest_text=text)
+        return self.but(manifest=manifest, requirements=wanted(manifest), manifest_text=text)
 
 
 def read_paperwork(scope: Scope, tools: Tools) -> Paperwork:

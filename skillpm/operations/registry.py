@@ -1,6 +1,5 @@
 """`registry build|check`: regenerate the registry, or prove that it matches the disk."""
 
-from dataclasses import dataclass
 
 from skillpm.documents.registry import RegistryEntry, read_registry
 from skillpm.errors import DocumentError
@@ -8,15 +7,16 @@ from skillpm.files import told, write_document
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.scan import Scan
 from skillpm.installing.view import View, look_until
-from skillpm.operations.change import everywhere_disabled, remember
+from skillpm.operations.carrying import remember
+from skillpm.operations.exclusive import exclusive
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
-from skillpm.operations.tools import Tools, exclusive
+from skillpm.operations.tools import Tools
 from skillpm.serving.registering import Known, Problem, build_registry
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Rebuilt:
+class Rebuilt(Value):
     """What building found: whether the document changed, how many skills are in it, what could not be."""
 
     changed: bool
@@ -24,8 +24,7 @@ class Rebuilt:
     problems: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Checked:
+class Checked(Value):
     """How the registry differs from the disk: not in it, not as it says, not there any more."""
 
     missing: tuple[str, ...]
@@ -41,7 +40,7 @@ class Checked:
 
 def rebuild(scope: Scope, tools: Tools) -> Rebuilt:
     """Build the registry anew from what lies on disk; every SKILL.md is read again."""
-    disabled = everywhere_disabled(read_paperwork(scope, tools))
+    disabled = read_paperwork(scope, tools).disabled
     with exclusive(scope, tools):
         built = build_registry(
             scope.layout, load_receipt(scope.layout), Known(entries={}, scan=Scan()), disabled=disabled
@@ -61,7 +60,7 @@ def rebuild(scope: Scope, tools: Tools) -> Rebuilt:
 
 def check_registry(scope: Scope, tools: Tools) -> Checked:
     """Compare the registry with the disk; every SKILL.md is read, nothing is written."""
-    disabled = everywhere_disabled(read_paperwork(scope, tools))
+    disabled = read_paperwork(scope, tools).disabled
 
     def look(seen: View) -> tuple[Checked, bool]:
         text = seen.document("registry", scope.layout.registry)

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import assert_never
 
 from skillpm.documents.lockfile import LockedSkill, Lockfile, write_lockfile
@@ -23,10 +22,10 @@ from skillpm.sources.source import (
     UrlSource,
     requirement_value,
 )
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Strictness:
+class Strictness(Value):
     """How the lockfile may be treated: `locked`: it must not change; `frozen`: nothing is even resolved."""
 
     locked: bool = False

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from skillpm.documents.decode import parse_json
@@ -10,15 +9,14 @@ from skillpm.documents.manifest import document_kind
 from skillpm.errors import ConflictError, DocumentError, NotFoundError
 from skillpm.files import is_below, read_text
 from skillpm.installing.layout import Layout
-from skillpm.installing.links import LinkFolders
-from skillpm.installing.transaction import Target
+from skillpm.installing.target import LinkFolders, Target
 from skillpm.settings import Settings
+from skillpm.values import Value
 
 MANIFEST, LOCKFILE = "skills.json", "skills.lock"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Scope:
+class Scope(Value):
     """Where a command works: its documents, its skills directory, and the folder agent folders start at."""
 
     kind: Literal["project", "user"]

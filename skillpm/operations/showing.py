@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from dataclasses import dataclass
 from typing import Any
 
 from skillpm.documents.agents import near
@@ -18,10 +17,10 @@ from skillpm.operations.listing import Listed, list_skills
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ShownFile:
+class ShownFile(Value):
     """One file of a skill: as it was installed, and whether it still is."""
 
     path: str
@@ -31,8 +30,7 @@ class ShownFile:
     state: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Shown:
+class Shown(Value):
     """Everything there is to know of one skill."""
 
     listed: Listed

@@ -1,92 +1,10 @@
 """`sync`: the skills directory as the lockfile says, after re-locking what the manifest asks and the lockfile lacks."""
 
-import os
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
-
-from skillpm.documents.lockfile import Lockfile
-from skillpm.documents.names import SkillName
-from skillpm.installing.plan import Wishes
-from skillpm.operations.change import Changed, Outlook, carry_out, outlook
-from skillpm.operations.next_step import next_step
-from skillpm.operations.paperwork import Paperwork, read_paperwork
-from skillpm.operations.relock import Strictness, make_fetchers, outdated, relocked
+from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.scope import Scope
-from skillpm.operations.tools import Tools, exclusive, tidy_up
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Options:
-    """How a changing command is to go about it."""
-
-    strictness: Strictness = field(default_factory=Strictness)
-    wishes: Wishes = field(default_factory=Wishes)
-    dry_run: bool = False
-
-
-Edit = Callable[[Paperwork], Paperwork]
+from skillpm.operations.tools import Tools
 
 
 def sync(scope: Scope, tools: Tools, options: Options) -> Changed:
     """Make the skills directory be what the lockfile says. With nothing to do it takes no lock and asks nobody."""
     return change(scope, tools, options, lambda papers: papers)
-
-
-def change(
-    scope: Scope,
-    tools: Tools,
-    options: Options,
-    edit: Edit,
-    upgrade: Callable[[Paperwork], Collection[SkillName]] = lambda _: (),
-) -> Changed:
-    """Edit the manifest, re-lock, and make the directory follow: the one road of every changing command.
-
-    It is gone twice: once without the lock, to find that there is nothing to do, and then under it with the
-    documents read again, since another process may have changed them.
-    """
-    if not os.path.exists(scope.layout.journal):
-        papers = edit(read_paperwork(scope, tools))
-        settled = not outdated(papers) and not upgrade(papers)
-        if settled or options.strictness.locked or options.strictness.frozen:
-            ahead = _ahead(scope, tools, options, papers, ())
-            if ahead.is_nothing or options.dry_run:
-                return _changed(scope, tools, options, ahead)
-    elif options.dry_run:
-        tools.reporter.warning("an interrupted change is not finished yet; this is how things are without it")
-    if options.dry_run:
-        papers = edit(read_paperwork(scope, tools))
-        return _changed(scope, tools, options, _ahead(scope, tools, options, papers, upgrade(papers)))
-    was_there = os.path.isdir(scope.layout.ours)
-    done = False
-    try:
-        with exclusive(scope, tools, force=options.wishes.force):
-            papers = edit(read_paperwork(scope, tools))
-            fetchers = make_fetchers(scope, tools)
-            lockfile = relocked(scope, papers, fetchers, options.strictness, upgrade(papers))
-            ahead = outlook(scope, tools, papers, lockfile, options.wishes)
-            if not ahead.is_nothing:
-                carry_out(scope, tools, ahead, fetchers)
-            done = True
-    finally:
-        if not (was_there or done):
-            tidy_up(scope)
-    return _changed(scope, tools, options, ahead)
-
-
-def _ahead(
-    scope: Scope, tools: Tools, options: Options, papers: Paperwork, upgrade: Collection[SkillName]
-) -> Outlook:
-    lockfile: Lockfile = relocked(scope, papers, make_fetchers(scope, tools), options.strictness, upgrade)
-    return outlook(scope, tools, papers, lockfile, options.wishes)
-
-
-def _changed(scope: Scope, tools: Tools, options: Options, ahead: Outlook) -> Changed:
-    return Changed(
-        changed=not ahead.is_nothing,
-        scope=scope.kind,
-        directory=scope.layout.directory,
-        actions=ahead.actions,
-        warnings=tuple(tools.reporter.warnings),
-        dry_run=options.dry_run,
-        next_step="" if options.dry_run else next_step(scope, tools, ahead.papers, ahead.lockfile),
-    )

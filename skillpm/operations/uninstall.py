@@ -1,23 +1,21 @@
 """`uninstall`: out of the manifest, out of the lockfile, off the disk."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from skillpm.documents.agents import near
 from skillpm.documents.json_edit import drop_member
 from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.errors import NotFoundError
 from skillpm.installing.layout import load_receipt
-from skillpm.operations.change import Changed
+from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
-from skillpm.operations.sync import Options, change
 from skillpm.operations.tools import Tools
 
 
 def uninstall(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> Changed:
     """Remove skills. Raises `NotFoundError` for one that is not there, before anything is changed."""
-    touched = replace(options, wishes=replace(options.wishes, touched=names))
+    touched = options.but(wishes=options.wishes.but(touched=names))
 
     def edit(papers: Paperwork) -> Paperwork:
         text = papers.text

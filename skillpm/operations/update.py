@@ -1,24 +1,22 @@
 """`update`: the newest that the manifest allows: branch heads, moved tags, the bundled version."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from skillpm.documents.agents import near
 from skillpm.documents.lockfile import Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin
 from skillpm.errors import NotFoundError
-from skillpm.operations.change import Changed
+from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.scope import Scope
-from skillpm.operations.sync import Options, change
 from skillpm.operations.tools import Tools
 
 
 def update(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> Changed:
     """Lock the newest of these skills, or of all, and install it."""
     before = read_paperwork(scope, tools).lockfile
-    touched = replace(options, wishes=replace(options.wishes, touched=names or None, inexact=bool(names)))
+    touched = options.but(wishes=options.wishes.but(touched=names or None, inexact=bool(names)))
 
     def upgraded(papers: Paperwork) -> Collection[SkillName]:
         return chosen(papers, names)
@@ -28,7 +26,7 @@ def update(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -
     moved = tuple(moved_tags(before, after))
     for message in moved:
         tools.reporter.warning(message)
-    return replace(result, warnings=tuple(tools.reporter.warnings))
+    return result.but(warnings=tuple(tools.reporter.warnings))
 
 
 def chosen(papers: Paperwork, names: Sequence[str]) -> list[SkillName]:

@@ -1,7 +1,6 @@
 """`verify`: every installed byte against the lockfile. Reads everything, trusts no cache."""
 
 import os
-from dataclasses import dataclass
 from typing import Literal
 
 from skillpm.documents.lockfile import LockedSkill
@@ -14,12 +13,12 @@ from skillpm.installing.view import View, look_until
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
+from skillpm.values import Value
 
 State = Literal["ok", "modified", "missing", "not-locked", "other-version", "link", "broken-link"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Verified:
+class Verified(Value):
     """The verdict on one skill; `detail` says in words what is wrong."""
 
     name: str
@@ -28,8 +27,7 @@ class Verified:
     files: tuple[FileChange, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Verdict:
+class Verdict(Value):
     """The verdict on a scope."""
 
     skills: tuple[Verified, ...]

@@ -1,17 +1,16 @@
 """Resolve: keep what is locked and still asked for, find what is new, drop what nobody wants."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.resolution.provider import Provider
 from skillpm.sources.source import PathSource, Source, requirement_value
 from skillpm.sources.wanted import requirement_values
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Resolution:
+class Resolution(Value):
     """What a lockfile will say; `fresh` are the names that were asked for anew."""
 
     lockfile: Lockfile

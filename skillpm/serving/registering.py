@@ -12,20 +12,19 @@ from skillpm.errors import DocumentError
 from skillpm.installing.layout import Layout
 from skillpm.installing.scan import Scan, Stamp, stamp_of
 from skillpm.installing.survey import compare, walk_files
+from skillpm.values import Value
 
 SKILL_FILE = "SKILL.md"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Problem:
+class Problem(Value):
     """A skill that cannot be in the registry, and why."""
 
     path: str
     message: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Fresh:
+class Fresh(Value):
     """A skill that is about to be put in place: the bytes of its SKILL.md, the stamps of its staged files, and
     whether its content is another one than the receipt says (a restored backup).
     """
@@ -54,8 +53,7 @@ class Built:
         return write_registry(self.entries.values(), self.disabled)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
+class Known(Value):
     """What was known before: the registry as it is, and the stat cache; nothing where the registry is not ours."""
 
     entries: Mapping[str, RegistryEntry]
@@ -78,8 +76,8 @@ def build_registry(
     receipt: Receipt,
     known: Known,
     *,
-    fresh: Mapping[str, Fresh] | None = None,
-    gone: Collection[str] = (),
+    fresh: Mapping[SkillName, Fresh] | None = None,
+    gone: Collection[SkillName] = (),
     disabled: Collection[str] = (),
     place: Callable[[str], str] | None = None,
 ) -> Built:
@@ -89,9 +87,11 @@ def build_registry(
     """
     built = Built()
     coming = fresh or {}
-    names = {*folders_with_skill(layout.directory), *(receipt.skills if place is not None else ())}
-    for name in sorted((names - {*gone}) | {*coming}):
-        installed = receipt.skills.get(SkillName(name))
+    there = {SkillName(name) for name in folders_with_skill(layout.directory)}
+    if place is not None:
+        there |= {*receipt.skills}
+    for name in sorted((there - {*gone}) | {*coming}):
+        installed = receipt.skills.get(name)
         if name in disabled:
             built.disabled.append(name)
         elif name in coming:

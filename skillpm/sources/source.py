@@ -1,6 +1,5 @@
 """Where a skill is to come from: the value forms of a manifest, and back."""
 
-from dataclasses import dataclass
 from typing import Any, Literal, assert_never
 
 from skillpm.documents.decode import Node
@@ -8,12 +7,12 @@ from skillpm.documents.git_words import clean_url, is_commit, is_ref
 from skillpm.documents.names import SkillName, path_fault
 from skillpm.documents.versions import is_range
 from skillpm.errors import DocumentError
+from skillpm.values import Value
 
 RefKind = Literal["", "rev", "tag", "branch", "version", "any"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GitSource:
+class GitSource(Value):
     """A folder in a git repository. Without `path` it is found by `skill`, the folder's or the declared name.
 
     `kind` says what `ref` is: a commit, a tag, a branch, a range over tags; `any` where the person did not say.
@@ -26,23 +25,20 @@ class GitSource:
     ref: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PathSource:
+class PathSource(Value):
     """A folder on this machine, as written in the manifest; `link` makes it a live link."""
 
     path: str
     link: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BundledSource:
+class BundledSource(Value):
     """A skill that ships with the tool."""
 
     name: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class IndexSource:
+class IndexSource(Value):
     """A version range, to be looked up in the indexes, and last among the bundled skills."""
 
     name: str
@@ -50,8 +46,7 @@ class IndexSource:
     index: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UrlSource:
+class UrlSource(Value):
     """An archive or single file at a URL, or a site with an index."""
 
     url: str
@@ -117,7 +112,7 @@ def checked_range(node: Node) -> str:
 def _git_source(node: Node) -> GitSource:
     node.only("git", "path", "skill", "rev", "tag", "branch", "version")
     given: list[RefKind] = [
-        kind for kind in ("rev", "tag", "branch", "version", "any") if kind in node.value  # type: ignore[misc]
+        kind for kind in ("rev", "tag", "branch", "version", "any") if kind in node.value
     ]
     if len(given) > 1:
         raise DocumentError(f"at most one of {', '.join(given)} may be given", where=node.where)

@@ -1,7 +1,6 @@
 """A SPEC: what people type or paste to name a skill, in all its forms (docs/specs.md)."""
 
 import re
-from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 from skillpm.documents.git_words import FORGES, SCP, clean_url, is_commit, is_ref
@@ -18,6 +17,7 @@ from skillpm.sources.source import (
     Source,
     UrlSource,
 )
+from skillpm.values import Value
 
 SHORTHAND = re.compile(r"([A-Za-z0-9][\w.-]*)/([\w.-]+)((?:/[^#@]+)?)", re.ASCII)
 BARE = re.compile(r"([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))?", re.ASCII)
@@ -25,8 +25,7 @@ ARCHIVES = (".tar.gz", ".tgz", ".zip")
 PREFIXES = {"github:": "github.com", "gitlab:": "gitlab.com"}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Specifier:
+class Specifier(Value):
     """A SPEC understood. `browser` is the `REF/PATH` of a forge's page, where only the server knows which is which."""
 
     text: str
@@ -113,7 +112,7 @@ def with_ref(source: GitSource, ref: str, spec: str) -> GitSource:
     kind: RefKind = "rev" if is_commit(ref) else "any"
     if kind == "any" and not is_ref(ref):
         raise UsageError(f"`{show(spec)}`: `{show(ref)}` is no name of a branch, tag or commit")
-    return replace(source, kind=kind, ref=ref)
+    return source.but(kind=kind, ref=ref)
 
 
 def _folder(path: str, spec: str) -> str:

@@ -122,7 +122,7 @@ class GitFetcher:
         have = bring(repository, wanted, limits)
         found = {}
         for name, pin in pins.items():
-            entries = entries_of(have, pin.tree, lambda text, name=name: self.reporter.warning(f"{name}: {text}"))
+            entries = entries_of(have, pin.tree, name, self.reporter.warning)
             tree = checked_tree(entries, name=name, limits=limits)
             found[name] = described(tree, pin, name, self.reporter.warning)
             self.store.keep(tree, pin.tree)

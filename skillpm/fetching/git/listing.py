@@ -2,7 +2,6 @@
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from skillpm.documents.agents import near
 from skillpm.documents.findings import NotLoadable
@@ -14,10 +13,10 @@ from skillpm.fetching.git.objects import LINK, Walked, folder_id, walk
 from skillpm.fetching.git.process import GitFailed
 from skillpm.fetching.git.repository import Repository
 from skillpm.sources.source import GitSource
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class Place(Value):
     """Where a skill stands in a commit, and the tree id of that folder."""
 
     path: str

@@ -1,9 +1,8 @@
 """One remote repository as seen through its cache: which commit a ref means, and which objects are at hand."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
-from skillpm.documents.git_words import is_insecure
+from skillpm.documents.git_words import host_of, is_insecure
 from skillpm.errors import FetchError, OfflineError
 from skillpm.fetching.git.cache import arriving
 from skillpm.fetching.git.complaints import is_damage, missing_ref, translated
@@ -16,15 +15,15 @@ PARTIAL = ("-c", "remote.origin.promisor=true", "-c", "remote.origin.partialClon
 QUIET = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Surroundings:
-    """What every repository of a run needs to know."""
+    """What every repository of a run needs to know; `seen` remembers which commit a ref was."""
 
-    settings: Settings
-    children: Children
-    config: UserConfig
-    folder: str
-    seen: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    def __init__(self, *, settings: Settings, children: Children, config: UserConfig, folder: str) -> None:
+        self.settings = settings
+        self.children = children
+        self.config = config
+        self.folder = folder
+        self.seen: dict[tuple[str, str], tuple[str, str]] = {}
 
 
 class Repository:
@@ -129,12 +128,12 @@ class Repository:
                 words = [f"--git-dir={self.path}", "ls-remote", "--get-url", "origin"]
                 real = self.around.children.run(words, environment, self.around.folder).decode().strip()
             scheme = real.partition("://")[0] if "://" in real else "ssh" if real == self.url else "file"
-            if real == self.url and is_insecure(real) and _host(real) not in settings.insecure_hosts:
+            if real == self.url and is_insecure(real) and host_of(real) not in settings.insecure_hosts:
                 raise FetchError(
                     f"{self.url} is plain http, which anybody on the way can change",
-                    hint=f"use https, or allow it with --allow-insecure-host {_host(real)}",
+                    hint=f"use https, or allow it with --allow-insecure-host {host_of(real)}",
                 )
-            extra = [] if config.has_helper or scheme != "https" else token_for(_host(real), settings.environ)
+            extra = [] if config.has_helper or scheme != "https" else token_for(host_of(real), settings.environ)
             environment = environment_for(config, self._base, extra)
             self._network = {**environment, "GIT_ALLOW_PROTOCOL": scheme}
         return self._network
@@ -144,6 +143,3 @@ def kept(ref: str) -> str:
     """Give the name under which the cache keeps what a ref last was."""
     return f"refs/skillpm/{ref.removeprefix('refs/')}"
 
-
-def _host(url: str) -> str:
-    return url.partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0]

@@ -3,19 +3,18 @@
 import base64
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 
 from skillpm.fetching.git.process import Children, GitFailed
 from skillpm.files import told, write_document
 from skillpm.settings import Settings
+from skillpm.values import Value
 
 WANTED = r"^(credential\.|http\.|url\..*\.insteadof$|core\.sshcommand$|safe\.directory$)"
 OURS = frozenset(["http.followredirects", "http.lowspeedlimit", "http.lowspeedtime"])
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UserConfig:
+class UserConfig(Value):
     """Settings to pass on, and the private file that takes the place of the global configuration."""
 
     settings: tuple[tuple[str, str], ...]

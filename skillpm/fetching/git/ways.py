@@ -10,18 +10,18 @@ clone would otherwise answer a fetch with success and bring nothing (docs/adr/00
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from skillpm.documents.text import show
 from skillpm.documents.tree import Entry, Limits
 from skillpm.errors import NotFoundError, OfflineError, SkillpmError
 from skillpm.fetching.git.complaints import is_damage, is_refusal, translated
-from skillpm.fetching.git.objects import CacheDamaged, EXECUTABLE, GITLINK, LINK, GitObject, Leaf, walk
+from skillpm.fetching.git.objects import EXECUTABLE, GITLINK, LINK, CacheDamaged, GitObject, Leaf, walk
 from skillpm.fetching.git.process import GitFailed
 from skillpm.fetching.git.repository import Repository, kept
+from skillpm.values import Value
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Wanted:
+class Wanted(Value):
     """A folder needed whole: its tree id, and the commit and ref it may be found by."""
 
     tree: str
@@ -29,8 +29,7 @@ class Wanted:
     ref: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AtHand:
+class AtHand(Value):
     """What the cache has of the trees asked for, and what it lacks."""
 
     leaves: Mapping[str, Sequence[Leaf]]
@@ -90,12 +89,12 @@ def bring(repository: Repository, wanted: Sequence[Wanted], limits: Limits) -> A
     raise _gone(repository, wanted, have) from refused
 
 
-def entries_of(have: AtHand, tree: str, warn: Callable[[str], None]) -> list[Entry]:
+def entries_of(have: AtHand, tree: str, name: str, warn: Callable[[str], None]) -> list[Entry]:
     """Give a folder's files as entries for the gate. A submodule is left out with a warning."""
     entries = []
     for leaf in have.leaves[tree]:
         if leaf.mode == GITLINK:
-            warn(f"`{leaf.path}` is a submodule, which is not followed")
+            warn(f"{name}: `{show(leaf.path)}` is a submodule, which is not followed")
             continue
         kind = "link" if leaf.mode == LINK else "file"
         data = have.blobs[leaf.id].data

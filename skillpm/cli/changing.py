@@ -1,0 +1,56 @@
+"""The options of commands that fetch or change, and what they mean."""
+
+import click
+
+from skillpm.cli.common import Call, Function, reading
+from skillpm.errors import UsageError
+from skillpm.installing.plan import Wishes
+from skillpm.operations.change import Options
+from skillpm.operations.relock import Strictness
+
+
+def networked(function: Function) -> Function:
+    """Give a command the options of one that may fetch."""
+    for option in (
+        click.option("--allow-insecure-host", "insecure", multiple=True, metavar="HOST", help="Allow plain http to HOST."),
+        click.option("--offline", is_flag=True, help="Use only what is in the caches."),
+    ):
+        function = option(function)
+    return reading(function)
+
+
+def changing(function: Function) -> Function:
+    """Give a command the options of one that changes the skills directory."""
+    for option in (
+        click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm."),
+        click.option("--force", is_flag=True, help="Set aside what is in the way (as a backup), and go on."),
+        click.option("--keep", multiple=True, metavar="NAME", help="Leave this edited skill as it is, and go on."),
+        click.option("--dry-run", is_flag=True, help="Only say what would be done."),
+    ):
+        function = option(function)
+    return networked(function)
+
+
+def strict(function: Function) -> Function:
+    """Give a command `--locked` and `--frozen`."""
+    for option in (
+        click.option("--frozen", is_flag=True, help="Use the lockfile as it is; resolve nothing."),
+        click.option("--locked", is_flag=True, help="Fail if the lockfile would change."),
+    ):
+        function = option(function)
+    return function
+
+
+def options_of(call: Call, *, bare: bool = False) -> Options:
+    """Give how a changing command is to go about it. A bare one is as `--locked` in CI."""
+    flags = call.flags
+    locked, frozen = flags.get("locked", False), flags.get("frozen", False)
+    if locked and frozen:
+        raise UsageError("--locked and --frozen say different things; give one")
+    if bare and call.tools.settings.ci and not frozen:
+        locked = True
+    return Options(
+        strictness=Strictness(locked=locked, frozen=frozen),
+        wishes=Wishes(keep=flags.get("keep", ()), force=flags.get("force", False), inexact=flags.get("inexact", False)),
+        dry_run=flags.get("dry_run", False),
+    )

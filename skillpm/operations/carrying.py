@@ -1,0 +1,146 @@
+"""Do what was planned: fetch, check, stage, commit. Only under the lock; imported when there is something to do."""
+
+import os
+import time
+from collections.abc import Mapping
+
+from skillpm.documents.lockfile import LockedSkill
+from skillpm.documents.names import SkillName
+from skillpm.documents.pin import PathPin, Pin, describe
+from skillpm.documents.receipt import InstalledFile, InstalledSkill, write_receipt
+from skillpm.documents.tree import Tree
+from skillpm.errors import FetchError, OfflineError
+from skillpm.fetching.base import variant_of
+from skillpm.fetching.front import Fetchers
+from skillpm.files import read_text
+from skillpm.installing.layout import Layout
+from skillpm.installing.plan import Action
+from skillpm.installing.scan import Stamp, stamp_of, write_scan
+from skillpm.installing.staging import Content, LiveLink, prepare, stage
+from skillpm.installing.transaction import commit
+from skillpm.operations.outlook import Outlook, receipt_after
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools
+from skillpm.serving.registering import Built, Fresh, build_registry, known_registry
+from skillpm.store import StoreDamaged
+
+
+def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) -> None:
+    """Do what was planned. Only under the lock."""
+    settings, layout = tools.settings, scope.layout
+    writing = [action for action in ahead.actions if action.verb in {"add", "update"}]
+    puts = {action.name: action for action in writing if _needs_files(action, ahead)}
+    contents = _contents(scope, tools, {name: ahead.lockfile.skills[name] for name in puts}, fetchers)
+    prepare(layout, fsync=settings.fsync)
+    fresh: dict[SkillName, Fresh] = {}
+    installed = dict(receipt_after(scope, ahead.receipt, ahead.lockfile, ahead.disk, ahead.actions))
+    for name, content in contents.items():
+        stamps = stage(layout, name, content, fsync=settings.fsync)
+        locked = ahead.lockfile.skills[name]
+        fresh[name] = Fresh(data=_skill_file(layout, content), stamps=stamps)
+        installed[name] = installed_skill(locked, content)
+    removals = {action.name: action.aside for action in ahead.actions if action.verb == "remove"}
+    after = ahead.receipt.but(skills=installed, links=ahead.links.links)
+    built = build_registry(
+        layout,
+        after,
+        known_registry(layout, read_text(layout.registry), ahead.scan),
+        fresh=fresh,
+        gone=removals,
+        disabled=ahead.papers.disabled,
+    )
+    for problem in built.problems:
+        tools.reporter.warning(f"{problem.path} is not in the registry: {problem.message}")
+    documents = {**ahead.documents, "receipt": write_receipt(after), "registry": built.text}
+    here = {name: lies for name, lies in removals.items() if os.path.lexists(layout.skill(name))}
+    commit(
+        scope.target(settings),
+        {name: action.aside for name, action in puts.items()},
+        here,
+        documents,
+        ahead.links.obstacles,
+        tools.reporter.warning,
+    )
+    remember(scope, built)
+
+
+def remember(scope: Scope, built: Built) -> None:
+    """Write the stat cache for a registry that was just written."""
+    try:
+        registry: dict[str, Stamp] = {"skills.json": stamp_of(os.stat(scope.layout.registry))}
+    except OSError:
+        return
+    write_scan(scope.layout.scan, {**built.stamps, "": registry}, time.time_ns())
+
+
+def installed_skill(locked: LockedSkill, content: Content) -> InstalledSkill:
+    """Give the receipt's entry for content that is being installed."""
+    files = {}
+    if isinstance(content, Tree):
+        files = {
+            file.path: InstalledFile(
+                sha256=file.content, size=len(file.data), executable=file.executable, link=file.link
+            )
+            for file in content.files
+        }
+    return InstalledSkill(pin=locked.pin, digest=locked.digest, version=locked.version, files=files)
+
+
+def _needs_files(action: Action, ahead: Outlook) -> bool:
+    """Tell whether files must be written: not when only the commit moved and the folder's tree is the same."""
+    old, new = ahead.receipt.skills.get(action.name), ahead.lockfile.skills[action.name]
+    if action.verb == "add" or old is None or ahead.disk[action.name].kind != "intact":
+        return True
+    return old.digest != new.digest or variant_of(old.pin) != variant_of(new.pin)
+
+
+def _contents(
+    scope: Scope, tools: Tools, locked: Mapping[SkillName, LockedSkill], fetchers: Fetchers
+) -> dict[SkillName, Content]:
+    """Have every skill's content at hand, every byte checked against the lockfile."""
+    store = tools.store
+    stored = {name: skill for name, skill in locked.items() if skill.digest is not None}
+    absent = {name: skill for name, skill in stored.items() if _must_fetch(tools, skill)}
+    missing = fetchers.fetch(absent) if absent else []
+    if missing:
+        raise OfflineError(missing)
+    contents: dict[SkillName, Content] = {}
+    for name, skill in sorted(locked.items()):
+        if skill.digest is None:
+            contents[name] = LiveLink(target=_live_target(scope, tools, skill.pin))
+            continue
+        try:
+            tree = store.read(skill.digest, variant_of(skill.pin))
+        except StoreDamaged:
+            tools.reporter.warning(f"{name}: its copy in the store was damaged; it is fetched anew")
+            missing = fetchers.fetch({name: skill})
+            if missing:
+                raise OfflineError(missing) from None
+            tree = store.read(skill.digest, variant_of(skill.pin))
+        if tree is None:
+            raise FetchError(f"`{name}` did not arrive from {describe(skill.pin)}")
+        contents[name] = tree
+    return contents
+
+
+def _must_fetch(tools: Tools, skill: LockedSkill) -> bool:
+    return isinstance(skill.pin, PathPin) or (
+        skill.digest is not None and not tools.store.has(skill.digest, variant_of(skill.pin))
+    )
+
+
+def _live_target(scope: Scope, tools: Tools, pin: Pin) -> str:
+    """Give what a live link says: relative inside the project, so that a checkout can move, else absolute."""
+    written = pin.path if isinstance(pin, PathPin) else ""
+    home = tools.settings.home
+    base = os.path.dirname(scope.manifest)
+    target = os.path.realpath(os.path.join(base, home + written[1:] if written.startswith("~/") else written))
+    return os.path.relpath(target, os.path.realpath(scope.layout.directory)) if written[:1] == "." else target
+
+
+def _skill_file(layout: Layout, content: Content) -> bytes:
+    if isinstance(content, Tree):
+        return content.read("SKILL.md") or b""
+    folder = os.path.join(layout.directory, content.target) if isinstance(content, LiveLink) else content.folder
+    with open(os.path.join(folder, "SKILL.md"), "rb") as file:
+        return file.read()

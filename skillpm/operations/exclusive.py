@@ -1,0 +1,40 @@
+"""Two things every change does first: hold the scope's lock, and finish what an interrupted command left."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from skillpm.errors import SkillpmError
+from skillpm.files import discard_file
+from skillpm.installing.transaction import recover
+from skillpm.locking import locked
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools
+
+
+@contextmanager
+def exclusive(scope: Scope, tools: Tools, *, force: bool = False) -> Iterator[None]:
+    """Hold a scope's lock, and finish first what an interrupted command left.
+
+    `force` gives up a change that cannot be finished, since what was staged for it is gone.
+    """
+    layout = scope.layout
+    with locked(layout.lock, tools.settings.lock_timeout, layout.directory, tools.reporter.warning):
+        try:
+            if recover(scope.target(tools.settings), tools.reporter.warning):
+                tools.reporter.warning("a change that had been interrupted was finished first")
+        except SkillpmError:
+            if not force:
+                raise
+            discard_file(layout.journal)
+        yield
+
+
+def tidy_up(scope: Scope) -> None:
+    """Take away an empty skills directory that a failed first command made."""
+    ours = scope.layout.ours
+    with suppress(OSError):
+        for name in ("lock.pid", "lock"):
+            discard_file(os.path.join(ours, name))
+        os.rmdir(ours)
+        os.rmdir(scope.layout.directory)

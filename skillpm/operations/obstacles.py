@@ -1,0 +1,84 @@
+"""What stands in the way of a plan: links that cannot be made, work that would be lost. Told, never overrun."""
+
+from collections.abc import Sequence
+
+from skillpm.documents.names import SkillName
+from skillpm.documents.receipt import Receipt
+from skillpm.documents.text import show
+from skillpm.errors import BlockedError
+from skillpm.installing.links import LinkState, kind_of_link, look_at_link
+from skillpm.installing.plan import Action, Wishes
+from skillpm.installing.planned_links import LinkPlan, plan_links
+from skillpm.operations.paperwork import Paperwork
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools
+from skillpm.serving.hosts import agent_folder, chosen_agents
+
+
+def planned_links(
+    scope: Scope, tools: Tools, papers: Paperwork, receipt: Receipt, actions: Sequence[Action]
+) -> LinkPlan:
+    """Plan the links of all skills that will be there, for all agents the scope names."""
+    if not papers.agents and not receipt.links:
+        return LinkPlan()
+    folders: dict[str, set[SkillName]] = {}
+    there = [action.name for action in actions if action.verb not in {"remove", "blocked"}]
+    for agent in chosen_agents(papers.agents):
+        folder = agent_folder(agent, scope.kind, tools.settings)
+        if folder is None:
+            tools.reporter.warning(f"{agent.id} reads no skills in {scope.kind} scope")
+            continue
+        shown = (name for name in there if not _is_disabled(papers, name, agent.id))
+        folders.setdefault(folder, set()).update(shown)
+    paths = scope.link_folders(tools.settings)
+
+    def look(folder: str, name: SkillName) -> LinkState:
+        skill = receipt.skills.get(name)
+        known = (receipt.links.get(folder, {}).get(name, ""), None if skill is None else skill.digest)
+        return look_at_link(paths, folder, name, scope.layout, known)
+
+    return plan_links(folders, receipt.links, look, kind_of_link(tools.settings.link_mode))
+
+
+def _is_disabled(papers: Paperwork, name: SkillName, agent: str) -> bool:
+    switched = papers.manifest.disabled.get(name, [])
+    return switched is True or agent in switched
+
+
+def with_links(actions: Sequence[Action], links: LinkPlan, wishes: Wishes) -> tuple[Action, ...]:
+    """Say of each skill that stays what becomes of its links, and stop at what is in a link's way."""
+    if not wishes.force:
+        for folder, names in links.obstacles.items():
+            reason = f"{folder}/{names[0]} is there already, and skillpm did not make it"
+            actions = [
+                action.but(verb="blocked", reason=reason) if action.name == names[0] else action
+                for action in actions
+            ]
+    return tuple(_with_own_links(action, links) for action in actions)
+
+
+def _with_own_links(action: Action, links: LinkPlan) -> Action:
+    made, dropped = links.made.get(action.name, ()), links.dropped.get(action.name, ())
+    if action.verb != "keep" or not (made or dropped):
+        return action
+    said = [f"linked in {', '.join(made)}"] if made else []
+    said += [f"no longer linked in {', '.join(dropped)}"] if dropped else []
+    return action.but(verb="relink", reason="; ".join(said))
+
+
+def stop_if_blocked(actions: Sequence[Action]) -> None:
+    blocked = [action for action in actions if action.verb == "blocked"]
+    if not blocked:
+        return
+    lines = []
+    for action in blocked:
+        files = ", ".join(f"{show(change.path, 80)} {change.state}" for change in action.changes[:4])
+        more = f" and {len(action.changes) - 4} more" if len(action.changes) > 4 else ""  # noqa: PLR2004
+        lines.append(f"  {action.name}: {action.reason}" + (f" ({files}{more})" if files else ""))
+    first = blocked[0].name
+    count = "a skill is" if len(blocked) == 1 else f"{len(blocked)} skills are"
+    raise BlockedError(
+        f"{count} in the way; nothing was changed\n" + "\n".join(lines),
+        hint=f"`skillpm diff {first}` shows it, `--keep {first}` goes on without it, "
+        "`--force` sets it aside as a backup first",
+    )

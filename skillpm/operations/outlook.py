@@ -1,0 +1,112 @@
+"""Look ahead: what lies there, what is to be, and the actions that lead from one to the other. Changes nothing."""
+
+from collections.abc import Mapping, Sequence
+
+from skillpm.documents.digest import content_hash
+from skillpm.documents.lockfile import LockedSkill, Lockfile
+from skillpm.documents.names import SkillName
+from skillpm.documents.receipt import InstalledFile, InstalledSkill, Receipt, write_receipt
+from skillpm.files import read_text
+from skillpm.installing.layout import load_receipt
+from skillpm.installing.plan import Action, Wishes, plan
+from skillpm.installing.planned_links import LinkPlan
+from skillpm.installing.scan import Scan, read_scan
+from skillpm.installing.survey import OnDisk, survey, walk_files
+from skillpm.operations.obstacles import planned_links, stop_if_blocked, with_links
+from skillpm.operations.paperwork import Paperwork
+from skillpm.operations.relock import lock_text
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools
+from skillpm.serving.registering import Built, build_registry, known_registry
+from skillpm.values import NOTHING, Value
+
+
+class Outlook(Value):
+    """A change that was planned: what is there, what is to be, and the actions that lead from one to the other."""
+
+    papers: Paperwork
+    lockfile: Lockfile
+    receipt: Receipt
+    scan: Scan
+    disk: Mapping[SkillName, OnDisk]
+    actions: tuple[Action, ...]
+    links: LinkPlan
+    built: Built
+    documents: Mapping[str, str] = NOTHING
+
+    @property
+    def is_nothing(self) -> bool:
+        """Tell whether all is as it should be."""
+        return not self.documents and all(action.verb == "keep" for action in self.actions)
+
+
+def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, wishes: Wishes) -> Outlook:
+    """Plan; nothing is changed, fetched or locked. Raises `BlockedError` where somebody's work is in the way."""
+    layout = scope.layout
+    receipt, scan = load_receipt(layout), read_scan(layout.scan)
+    disk = survey(layout.directory, {*lockfile.skills, *receipt.skills}, receipt.skills, scan)
+    actions = plan(lockfile.skills, receipt.skills, disk, wishes)
+    links = planned_links(scope, tools, papers, receipt, actions)
+    actions = with_links(actions, links, wishes)
+    stop_if_blocked(actions)
+    after = receipt.but(skills=receipt_after(scope, receipt, lockfile, disk, actions), links=links.links)
+    registry_text = read_text(layout.registry)
+    known = known_registry(layout, registry_text, scan)
+    written = [action.name for action in actions if action.verb in {"add", "update", "remove"}]
+    built = build_registry(layout, after, known, gone=written, disabled=papers.disabled)
+    documents = {
+        "receipt": (read_text(layout.receipt), write_receipt(after) if after != receipt or written else None),
+        "lockfile": (papers.lockfile_text, lock_text(lockfile, papers)),
+        "manifest": (read_text(scope.manifest), papers.manifest_text),
+        "registry": (registry_text, built.text if lockfile.skills or built.entries or registry_text else None),
+    }
+    if not lockfile.skills and papers.lockfile_text is None:
+        del documents["lockfile"]
+    return Outlook(
+        papers=papers,
+        lockfile=lockfile,
+        receipt=receipt,
+        scan=scan,
+        disk=disk,
+        actions=actions,
+        links=links,
+        built=built,
+        documents={role: new for role, (old, new) in documents.items() if new is not None and new != old},
+    )
+
+
+def receipt_after(
+    scope: Scope,
+    receipt: Receipt,
+    lockfile: Lockfile,
+    disk: Mapping[SkillName, OnDisk],
+    actions: Sequence[Action],
+) -> dict[SkillName, InstalledSkill]:
+    """Give the receipt's skills after the actions, but for those whose files are yet to be staged."""
+    after = dict(receipt.skills)
+    for action in actions:
+        locked = lockfile.skills.get(action.name)
+        if action.verb == "remove":
+            after.pop(action.name, None)
+        elif action.verb in {"keep", "relink"} and locked is not None and disk[action.name].digest == locked.digest:
+            after[action.name] = _adopted(scope, action.name, locked, receipt.skills.get(action.name))
+        elif action.verb == "update" and locked is not None and action.name in after:
+            after[action.name] = after[action.name].but(pin=locked.pin, version=locked.version)
+    return after
+
+
+def _adopted(scope: Scope, name: SkillName, locked: LockedSkill, old: InstalledSkill | None) -> InstalledSkill:
+    """Give the receipt's entry of a folder whose content is the locked one already."""
+    if old is not None and old.digest == locked.digest and old.pin == locked.pin:
+        return old
+    if locked.digest is None:
+        return InstalledSkill(pin=locked.pin, digest=None, version=locked.version)
+    files = {}
+    for path, entry in walk_files(scope.layout.skill(name)):
+        state = entry.stat(follow_symlinks=False)
+        with open(entry.path, "rb") as file:
+            data = file.read()
+        files[path] = InstalledFile(
+            sha256=content_hash(data), size=len(data), executable=bool(state.st_mode & 0o100)
+        )
+    return InstalledSkill(pin=locked.pin, digest=locked.digest, version=locked.version, files=files)

@@ -1,0 +1,56 @@
+"""Frozen values: what `dataclass(frozen=True, kw_only=True)` gives, without writing a program for each class.
+
+A dataclass costs 0.4 ms when its module is imported, and every command starts with some forty of them: 17 ms of the
+45 that a start may take (docs/adr/0005-values.md). Here a class is made in a few microseconds.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Self, dataclass_transform
+
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Value:
+    """A value: fields are the annotations of the class, given by name, never changed; equal when all are equal."""
+
+    _fields: frozenset[str] = frozenset()
+    _needed: frozenset[str] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        own = cls.__dict__.get("__annotations__", {})
+        cls._fields = cls._fields | own.keys()
+        cls._needed = frozenset(name for name in cls._fields if not hasattr(cls, name))
+
+    def __init__(self, **values: Any) -> None:
+        given = values.keys()
+        if not given <= self._fields or not self._needed <= given:
+            wrong = sorted((given - self._fields) | (self._needed - given))
+            raise TypeError(f"{type(self).__name__}: missing or unknown: {', '.join(wrong)}")
+        self.__dict__.update(values)
+
+    def __setattr__(self, name: str, _: object) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} is never changed; use `but`")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} is never removed")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other._key() == self._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self._key())
+        return f"{type(self).__name__}({fields})"
+
+    def but(self, **changes: Any) -> Self:
+        """Give the same value with some fields changed."""
+        return type(self)(**{**self.__dict__, **changes})
+
+    def _key(self) -> tuple[tuple[str, Any], ...]:
+        return tuple((name, getattr(self, name)) for name in sorted(self._fields))
+
+
