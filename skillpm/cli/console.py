@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -31,9 +32,9 @@ class Console:
         """Print a line of output."""
         click.echo(click.style(text, **style) if style and self.colour else text)
 
-    def lines(self, text: str) -> None:
-        """Print much at once."""
-        click.echo(text)
+    def lines(self, lines: Iterable[str]) -> None:
+        """Print many lines, plain."""
+        sys.stdout.writelines(f"{line}\n" for line in lines)
 
     def say(self, text: str) -> None:
         """Say something that is no data."""

@@ -1,6 +1,7 @@
 """`skillpm list` (ls)."""
 
 import shutil
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -27,7 +28,7 @@ def command(**flags: Any) -> None:
     if listing.pending:
         call.console.say("a change is under way or was interrupted; this is what it leads to")
     if listing.skills:
-        call.console.lines("\n".join(_lines(listing)))
+        call.console.lines(_lines(listing))
     for problem in listing.problems:
         call.console.warning(problem)
     if not listing.skills:
@@ -50,15 +51,13 @@ def listed_value(skill: Listed) -> dict[str, Any]:
     }
 
 
-def _lines(listing: Listing) -> list[str]:
+def _lines(listing: Listing) -> Iterator[str]:
     width = max(60, min(shutil.get_terminal_size((80, 24)).columns, 160))
-    rows = [(skill, version_of(skill)) for skill in listing.skills]
-    names = min(32, max(len(skill.name) for skill, _ in rows))
-    versions = min(12, max(len(version) for _, version in rows))
-    lines = []
-    for skill, version in rows:
+    names = min(32, max(len(skill.name) for skill in listing.skills))
+    versions = min(12, max(len(skill.entry.get("version", "")) or 7 * bool(skill.source) for skill in listing.skills))
+    for skill in listing.skills:
+        version = version_of(skill)
         mark = "" if skill.state == "installed" else f"[{skill.state}] "
         head = f"{skill.name:{names}} {version[:12]:{versions}}  {mark}"
         room = max(10, width - len(head))
-        lines.append((head + show(skill.entry["description"][: room + 1], room)).rstrip())
-    return lines
+        yield (head + show(skill.entry["description"][: room + 1], room)).rstrip()

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from hashlib import sha256
 from typing import NewType
 
 from skillpm.errors import DocumentError
@@ -13,12 +12,16 @@ FORM = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 
 def digest_of(files: Iterable[tuple[str, str]]) -> Digest:
     """Give `sha256:…` over (path, SHA-256 in hex) pairs, in whatever order they come."""
+    from hashlib import sha256  # noqa: PLC0415  (2 ms that a command which hashes nothing need not pay)
+
     lines = (f"{content}  {path}\n".encode() for path, content in sorted(files, key=_path_as_bytes))
     return Digest("sha256:" + sha256(b"".join(lines)).hexdigest())
 
 
 def content_hash(data: bytes) -> str:
     """Give the SHA-256 of one file in hex."""
+    from hashlib import sha256  # noqa: PLC0415
+
     return sha256(data).hexdigest()
 
 

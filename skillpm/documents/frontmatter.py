@@ -1,7 +1,6 @@
 """The block at the head of a SKILL.md: found, its dialect told, read; repaired only after reading failed."""
 
 import re
-import tomllib
 from typing import Any
 
 from skillpm.documents.findings import Finding, broken
@@ -72,6 +71,8 @@ def _looks_like_toml(block: str) -> bool:
 
 
 def _read_toml(block: str, first: int) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415  (nearly all files are YAML)
+
     try:
         return {key: _as_text(value) for key, value in tomllib.loads(block).items()}
     except (tomllib.TOMLDecodeError, RecursionError) as error:

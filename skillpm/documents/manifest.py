@@ -26,6 +26,11 @@ class Manifest(Value):
     disabled: Mapping[SkillName, Any] = NOTHING
     unknown: tuple[str, ...] = ()
 
+    @property
+    def switched_off(self) -> set[SkillName]:
+        """The skills that are disabled for everybody."""
+        return {name for name, agents in self.disabled.items() if agents is True}
+
 
 def document_kind(top: Node) -> Literal["manifest", "registry", "foreign"]:
     """Tell a manifest from a registry, and from another tool's file, which may all be called skills.json."""

@@ -12,7 +12,7 @@ HIDDEN = re.compile(
 
 def show(text: str, limit: int = 200) -> str:
     """One safe line of foreign text for a terminal or a message: hidden characters escaped, cut at `limit`."""
-    clean = HIDDEN.sub(_escape, text)
+    clean = text if text.isascii() and text.isprintable() else HIDDEN.sub(_escape, text)
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 

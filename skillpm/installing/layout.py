@@ -60,7 +60,7 @@ class Layout:
 
     def skill(self, name: str) -> str:
         """Give the folder of a skill."""
-        return os.path.join(self.directory, name)
+        return f"{self.directory}/{name}"
 
     def staged_document(self, role: str) -> str:
         """Give where a document waits; no skill's name begins with a dot."""

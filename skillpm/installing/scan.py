@@ -14,7 +14,7 @@ from skillpm.values import NOTHING, Value
 FORMAT = 1
 TICK = 10_000_000  # ns; the coarsest clock a Linux file system stamps with
 
-Stamp = tuple[int, int, int, int]
+Stamp = str
 
 
 class Scan(Value):
@@ -23,15 +23,15 @@ class Scan(Value):
     at: int = 0
     stamps: Mapping[str, Mapping[str, Stamp]] = NOTHING
 
-    def trusts(self, skill: str, path: str, stamp: Stamp) -> bool:
+    def trusts(self, skill: str, path: str, state: os.stat_result) -> bool:
         """Tell whether a file is surely as it was."""
         known = self.stamps.get(skill)
-        return known is not None and tuple(known.get(path, ())) == stamp and stamp[2] < self.at - TICK
+        return known is not None and state.st_ctime_ns < self.at - TICK and known.get(path) == stamp_of(state)
 
 
 def stamp_of(state: os.stat_result) -> Stamp:
     """Give what changes when a file does: size, times of content and of state, inode."""
-    return (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
+    return f"{state.st_size} {state.st_mtime_ns} {state.st_ctime_ns} {state.st_ino}"
 
 
 def read_scan(path: str) -> Scan:

@@ -8,7 +8,7 @@ from typing import Literal
 from skillpm.documents.digest import Digest, content_hash, digest_of
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import InstalledFile, InstalledSkill
-from skillpm.installing.scan import Scan, stamp_of
+from skillpm.installing.scan import Scan
 from skillpm.values import Value
 
 # A program that runs in a skill leaves these behind; they are nobody's work.
@@ -110,4 +110,4 @@ def _is_same(entry: os.DirEntry[str], name: str, path: str, known: InstalledFile
         return False
     if HAS_MODES and bool(state.st_mode & 0o100) != known.executable:
         return False
-    return scan.trusts(name, path, stamp_of(state)) or _hash(entry) == known.sha256
+    return scan.trusts(name, path, state) or _hash(entry) == known.sha256

@@ -34,7 +34,9 @@ class View(Value):
 
     def skill(self, name: str) -> str:
         """Give where a skill's folder is now."""
-        put = None if self.journal is None else self.journal.puts.get(SkillName(name))
+        if self.journal is None:
+            return self.layout.skill(name)
+        put = self.journal.puts.get(SkillName(name))
         staged = os.path.join(self.layout.staging, name)
         if put is not None and inode(self.layout.skill(name)) != put.new and inode(staged) == put.new:
             return staged

@@ -1,15 +1,17 @@
 """`list`: what is in a skills directory, answered from registry and stat cache."""
 
 import os
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from skillpm.documents.manifest import read_manifest
+from skillpm.documents.names import SkillName
 from skillpm.documents.pin import describe
 from skillpm.documents.receipt import InstalledSkill, Receipt
 from skillpm.documents.registry import RegistryEntry
+from skillpm.files import read_text
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.survey import compare
 from skillpm.installing.view import View, look_until
-from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.serving.registering import Built, build_registry, known_registry
@@ -18,7 +20,7 @@ from skillpm.values import Value
 State = Literal["installed", "modified", "missing", "unmanaged", "disabled"]
 
 
-class Listed(Value):
+class Listed(NamedTuple):
     """One skill of a list: its registry entry, and what skillpm knows beyond it."""
 
     name: str
@@ -42,7 +44,8 @@ class Listing(Value):
 
 def list_skills(scope: Scope, tools: Tools) -> Listing:
     """List what is installed; takes no lock and writes nothing."""
-    disabled = read_paperwork(scope, tools).disabled
+    text = read_text(scope.manifest)
+    disabled = set() if text is None else read_manifest(text, scope.manifest).switched_off
 
     def look(seen: View) -> tuple[Listing, bool]:
         receipt, scan = seen.receipt(), read_scan(scope.layout.scan)
@@ -69,25 +72,20 @@ def _names(receipt: Receipt, built: Built) -> list[str]:
 
 
 def _listed(name: str, seen: View, receipt: Receipt, built: Built, scan: Scan) -> Listed:
-    installed: InstalledSkill | None = receipt.skills.get(name)  # type: ignore[call-overload]
+    installed: InstalledSkill | None = receipt.skills.get(SkillName(name))
     entry = built.entries.get(name) or RegistryEntry(name=name, category="", description="", triggers=[])
-    return Listed(
-        name=name,
-        state=_state(name, seen, installed, built, scan),
-        entry=entry,
-        source="" if installed is None else describe(installed.pin),
-        digest="" if installed is None else installed.digest or "",
-        path=seen.layout.skill(name),
-        links=tuple(f"{folder}/{name}" for folder, links in receipt.links.items() if name in links),
-    )
+    path = seen.layout.skill(name)
+    if installed is None:
+        return Listed(name, "disabled" if name in built.disabled else "unmanaged", entry, "", "", path)
+    links = tuple(f"{folder}/{name}" for folder, links in receipt.links.items() if name in links)
+    state = _state(name, seen, installed, built, scan)
+    return Listed(name, state, entry, describe(installed.pin), installed.digest or "", path, links)
 
 
-def _state(name: str, seen: View, installed: InstalledSkill | None, built: Built, scan: Scan) -> State:
+def _state(name: str, seen: View, installed: InstalledSkill, built: Built, scan: Scan) -> State:
     if name in built.disabled:
         return "disabled"
-    if installed is None:
-        return "unmanaged"
-    if name not in built.stamps and name not in built.entries:
+    if name not in built.entries:
         return "modified" if os.path.isdir(seen.skill(name)) else "missing"
     if installed.digest is None or name in built.intact:
         return "installed"

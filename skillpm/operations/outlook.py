@@ -53,7 +53,8 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
     registry_text = read_text(layout.registry)
     known = known_registry(layout, registry_text, scan)
     written = [action.name for action in actions if action.verb in {"add", "update", "remove"}]
-    built = build_registry(layout, after, known, gone=written, disabled=papers.disabled)
+    intact = {name for name, found in disk.items() if found.kind == "intact"}
+    built = build_registry(layout, after, known, gone=written, disabled=papers.disabled, intact=intact)
     documents = {
         "receipt": (read_text(layout.receipt), write_receipt(after) if after != receipt or written else None),
         "lockfile": (papers.lockfile_text, lock_text(lockfile, papers)),

@@ -33,7 +33,7 @@ class Paperwork(Value):
     @property
     def disabled(self) -> set[SkillName]:
         """The skills that the manifest switches off for everybody."""
-        return {name for name, agents in self.manifest.disabled.items() if agents is True}
+        return self.manifest.switched_off
 
     @property
     def text(self) -> str:

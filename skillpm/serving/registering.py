@@ -10,7 +10,7 @@ from skillpm.documents.receipt import InstalledSkill, Receipt
 from skillpm.documents.registry import RegistryEntry, read_registry, write_registry
 from skillpm.errors import DocumentError
 from skillpm.installing.layout import Layout
-from skillpm.installing.scan import Scan, Stamp, stamp_of
+from skillpm.installing.scan import TICK, Scan, Stamp, stamp_of
 from skillpm.installing.survey import compare, walk_files
 from skillpm.values import Value
 
@@ -38,7 +38,8 @@ class Fresh(Value):
 class Built:
     """A registry as it should be: its text, the stamps behind it, and what could not be in it.
 
-    `intact`: skills that the stat cache vouches for, every file of them.
+    `intact`: skills that the stat cache vouches for, every file of them. A registry that is only looked at
+    (`for_reading`) needs no stamps.
     """
 
     entries: dict[str, RegistryEntry] = field(default_factory=dict)
@@ -46,6 +47,7 @@ class Built:
     problems: list[Problem] = field(default_factory=list)
     stamps: dict[str, Mapping[str, Stamp]] = field(default_factory=dict)
     intact: set[str] = field(default_factory=set)
+    for_reading: bool = False
 
     @property
     def text(self) -> str:
@@ -64,7 +66,7 @@ def known_registry(layout: Layout, text: str | None, scan: Scan) -> Known:
     """Give the registry and cache, if the file is still the one the cache was made for."""
     try:
         state = os.stat(layout.registry)
-        if text is not None and tuple(scan.stamps.get("", {}).get("skills.json", ())) == stamp_of(state):
+        if text is not None and scan.stamps.get("", {}).get("skills.json") == stamp_of(state):
             return Known(entries=read_registry(text, layout.registry)[0], scan=scan)
     except (OSError, DocumentError):
         pass
@@ -80,16 +82,19 @@ def build_registry(
     gone: Collection[SkillName] = (),
     disabled: Collection[str] = (),
     place: Callable[[str], str] | None = None,
+    intact: Collection[SkillName] = (),
 ) -> Built:
     """Build the registry for a directory as it will be: with `fresh` skills in it, and without those that are `gone`.
 
-    `receipt` is the one that will hold then. `place` tells where a skill's folder is, for a reader during a change.
+    `receipt` is the one that will hold then. `place` tells where a skill's folder is, for a reader during a change;
+    `intact` are installed skills that were looked at just now, every file of them.
     """
-    built = Built()
+    built = Built(for_reading=place is not None)
     coming = fresh or {}
-    there = {SkillName(name) for name in folders_with_skill(layout.directory)}
+    there = {SkillName(name) for name in folders_in(layout.directory)}
     if place is not None:
         there |= {*receipt.skills}
+    unchanged = _unchanged(layout.directory, there - receipt.skills.keys(), known)
     for name in sorted((there - {*gone}) | {*coming}):
         installed = receipt.skills.get(name)
         if name in disabled:
@@ -97,35 +102,61 @@ def build_registry(
         elif name in coming:
             _add(built, name, coming[name].data, installed, edited=coming[name].edited)
             built.stamps[name] = coming[name].stamps
+        elif name in unchanged:
+            built.entries[name] = unchanged[name]
+            built.stamps[name] = known.scan.stamps[name]
+        elif name in intact and name in known.entries and _speaks_of(known.entries[name], installed):
+            built.entries[name] = known.entries[name]
+            built.stamps[name] = known.scan.stamps.get(name, {})
         else:
             _from_disk(built, (place or layout.skill)(name), name, installed, known)
     return built
 
 
-def folders_with_skill(directory: str) -> list[str]:
-    """Give the names of all folders in a skills directory that may hold a skill."""
+def folders_in(directory: str) -> list[str]:
+    """Give the names of all folders in a skills directory; a link to a folder is one."""
     try:
         with os.scandir(directory) as entries:
             return [
                 entry.name
                 for entry in entries
-                if not entry.name.startswith(".") and entry.is_dir() and os.path.lexists(f"{entry.path}/{SKILL_FILE}")
+                if not entry.name.startswith(".") and entry.is_dir()
             ]
     except (FileNotFoundError, NotADirectoryError):
         return []
 
 
+def _unchanged(directory: str, names: Collection[SkillName], known: Known) -> dict[SkillName, RegistryEntry]:
+    """Give the entries of hand-made skills whose SKILL.md is surely as it was.
+
+    One look each and nothing else: this loop is what listing ten thousand skills takes.
+    """
+    found = {}
+    entries, stamps, latest = known.entries, known.scan.stamps, known.scan.at - TICK
+    for name in names:
+        stamp, entry = stamps.get(name), entries.get(name)
+        if stamp is None or entry is None or "source" in entry:
+            continue
+        try:
+            state = os.stat(f"{directory}/{name}/{SKILL_FILE}")
+        except OSError:
+            continue
+        if state.st_ctime_ns < latest and stamp.get(SKILL_FILE) == stamp_of(state):
+            found[name] = entry
+    return found
+
+
 def _from_disk(built: Built, folder: str, name: str, installed: InstalledSkill | None, known: Known) -> None:
     """Take one skill that lies there, from the old registry when nothing of it has changed."""
     try:
-        stamps = stamps_of(folder, installed)
+        states = states_of(folder, installed)
         old = known.entries.get(name)
         recorded = known.scan.stamps.get(name, {})
         if (
             old is not None
-            and len(stamps) == len(recorded)
-            and all(known.scan.trusts(name, file, stamp) for file, stamp in stamps.items())
+            and len(states) == len(recorded)
             and _speaks_of(old, installed)
+            and all(known.scan.trusts(name, file, state) for file, state in states.items())
         ):
             built.entries[name] = old
             built.intact.add(name)
@@ -134,10 +165,11 @@ def _from_disk(built: Built, folder: str, name: str, installed: InstalledSkill |
             with open(f"{folder}/{SKILL_FILE}", "rb") as file:
                 data = file.read()
             _add(built, name, data, installed, edited=edited)
-        built.stamps[name] = stamps
+        if not built.for_reading:
+            built.stamps[name] = {path: stamp_of(state) for path, state in states.items()}
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and installed is not None:
-            return  # ours and gone: whoever asks sees that it has no stamps
+        if isinstance(error, FileNotFoundError) and not os.path.lexists(f"{folder}/{SKILL_FILE}"):
+            return  # no skill, or ours and gone: whoever asks sees that it is not in the registry
         built.problems.append(Problem(path=f"{name}/{SKILL_FILE}", message=error.strerror or "cannot be read"))
 
 
@@ -152,11 +184,11 @@ def _speaks_of(entry: RegistryEntry, installed: InstalledSkill | None) -> bool:
     )
 
 
-def stamps_of(folder: str, installed: InstalledSkill | None) -> dict[str, Stamp]:
-    """Give the stamps of the files that matter: all of an installed skill, the SKILL.md of a hand-made one."""
+def states_of(folder: str, installed: InstalledSkill | None) -> dict[str, os.stat_result]:
+    """Give the states of the files that matter: all of an installed skill, the SKILL.md of a hand-made one."""
     if installed is None or installed.digest is None:
-        return {SKILL_FILE: stamp_of(os.stat(os.path.join(folder, SKILL_FILE)))}
-    return {path: stamp_of(entry.stat(follow_symlinks=False)) for path, entry in walk_files(folder)}
+        return {SKILL_FILE: os.stat(f"{folder}/{SKILL_FILE}")}
+    return {path: entry.stat(follow_symlinks=False) for path, entry in walk_files(folder)}
 
 
 def _add(built: Built, name: str, data: bytes, installed: InstalledSkill | None, *, edited: bool) -> None:

@@ -1,7 +1,6 @@
 """A SPEC: what people type or paste to name a skill, in all its forms (docs/specs.md)."""
 
 import re
-from urllib.parse import unquote
 
 from skillpm.documents.git_words import FORGES, SCP, clean_url, is_commit, is_ref
 from skillpm.documents.names import is_skill_name, path_fault
@@ -116,7 +115,7 @@ def with_ref(source: GitSource, ref: str, spec: str) -> GitSource:
 
 
 def _folder(path: str, spec: str) -> str:
-    folder = unquote(path).strip("/").removesuffix("/SKILL.md")
+    folder = _unquoted(path).strip("/").removesuffix("/SKILL.md")
     if folder in {"", "."}:
         return ""
     if folder == "SKILL.md":
@@ -169,7 +168,7 @@ def _from_url(spec: str) -> Specifier:
 
 def _browser_page(spec: str, host: str, path: str) -> Specifier:
     """`https://github.com/o/r`, `…/tree/REF/PATH`, `…/blob/REF/PATH/SKILL.md`, `https://gitlab.com/g/s/r/-/tree/…`."""
-    path = unquote(path.partition("?")[0]).rstrip("/")
+    path = _unquoted(path.partition("?")[0]).rstrip("/")
     where, separator, page = path.partition("/-/") if "/-/" in path else _split_page(path)
     kind, _, browser = page.partition("/")
     if separator and kind in {"tree", "blob", "src"} and browser:
@@ -190,3 +189,10 @@ def _browser_page(spec: str, host: str, path: str) -> Specifier:
 def _split_page(path: str) -> tuple[str, str, str]:
     parts = path.split("/")
     return "/".join(parts[:2]), "/" if len(parts) > 2 else "", "/".join(parts[2:])  # noqa: PLR2004  (owner/repo)
+
+
+def _unquoted(text: str) -> str:
+    """Give a URL's path as it was before a browser escaped it."""
+    from urllib.parse import unquote  # noqa: PLC0415  (2 ms, for what only pasted addresses need)
+
+    return unquote(text)
