@@ -14,21 +14,9 @@ from skillpm.events import Reporter
 from skillpm.fetching.base import Found
 from skillpm.fetching.describe import described
 from skillpm.fetching.local import read_skill_folder
+from skillpm.fetching.shipped import bundled_folder, bundled_names
 from skillpm.sources.source import BundledSource, IndexSource
 from skillpm.store import Store
-
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-
-def bundled_folder() -> str:
-    """Give the folder of bundled skills, in either kind of install."""
-    inside = os.path.join(PACKAGE, "_bundled")
-    return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(PACKAGE), "bundled")
-
-
-def bundled_names() -> tuple[SkillName, ...]:
-    """Give the names of all bundled skills, sorted."""
-    return tuple(SkillName(name) for name in sorted(os.listdir(bundled_folder())) if not name.startswith((".", "_")))
 
 
 class BundledFetcher:

@@ -1,24 +1,29 @@
 """The stat cache: how files were when their content was last known, so that unchanged files are not read again.
 
 It can be deleted at any time. A file is only trusted when size, times and inode are what they were and it was
-written clearly before the cache was: a later write within one tick of the clock would not show.
+written at least one tick of the file system's clock before the cache: a later write within a tick would not show.
 """
 
 import json
 import os
+import sys
+import time
 from collections.abc import Mapping
 
 from skillpm.files import write_document
 from skillpm.values import NOTHING, Value
 
 FORMAT = 1
-TICK = 10_000_000  # ns; the coarsest clock a Linux file system stamps with
+CLOCK_REALTIME_COARSE = 5  # <linux/time.h>: what Linux stamps files with; Python has no name for it
+UNKNOWN_TICK = 20_000_000  # ns
 
 Stamp = str
 
 
 class Scan(Value):
-    """Stamps of files by skill and path, the registry's own under `""`; `at` is when they were written down."""
+    """Stamps of files by skill and path, the registry's own under `""`; files that
+    last changed before `at` can be trusted.
+    """
 
     at: int = 0
     stamps: Mapping[str, Mapping[str, Stamp]] = NOTHING
@@ -26,7 +31,7 @@ class Scan(Value):
     def trusts(self, skill: str, path: str, state: os.stat_result) -> bool:
         """Tell whether a file is surely as it was."""
         known = self.stamps.get(skill)
-        return known is not None and state.st_ctime_ns < self.at - TICK and known.get(path) == stamp_of(state)
+        return known is not None and state.st_ctime_ns < self.at and known.get(path) == stamp_of(state)
 
 
 def stamp_of(state: os.stat_result) -> Stamp:
@@ -46,10 +51,16 @@ def read_scan(path: str) -> Scan:
     return Scan()
 
 
-def write_scan(path: str, stamps: Mapping[str, Mapping[str, Stamp]], now: int) -> None:
+def write_scan(path: str, stamps: Mapping[str, Mapping[str, Stamp]]) -> None:
     """Write the cache; a failure only costs time later."""
+    now = time.time_ns() - _tick()
     text = json.dumps({"version": FORMAT, "at": now, "stamps": stamps}, separators=(",", ":"))
     try:
         write_document(path, text.encode(), fsync=False)
     except OSError:
         return
+
+
+def _tick() -> int:
+    """Give how long two writes can look simultaneous, in nanoseconds."""
+    return int(time.clock_getres(CLOCK_REALTIME_COARSE) * 1e9) if sys.platform == "linux" else UNKNOWN_TICK

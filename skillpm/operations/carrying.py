@@ -1,7 +1,6 @@
 """Do what was planned: fetch, check, stage, commit. Only under the lock; imported when there is something to do."""
 
 import os
-import time
 from collections.abc import Mapping
 
 from skillpm.documents.lockfile import LockedSkill
@@ -70,7 +69,7 @@ def remember(scope: Scope, built: Built) -> None:
         registry: dict[str, Stamp] = {"skills.json": stamp_of(os.stat(scope.layout.registry))}
     except OSError:
         return
-    write_scan(scope.layout.scan, {**built.stamps, "": registry}, time.time_ns())
+    write_scan(scope.layout.scan, {**built.stamps, "": registry})
 
 
 def installed_skill(locked: LockedSkill, content: Content) -> InstalledSkill:

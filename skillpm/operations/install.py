@@ -8,7 +8,7 @@ from skillpm.documents.json_edit import set_member
 from skillpm.documents.names import SkillName, folder_name, skill_name
 from skillpm.errors import ConflictError, ManySkillsError, UsageError
 from skillpm.fetching.base import Offer
-from skillpm.fetching.bundled import bundled_names
+from skillpm.fetching.shipped import bundled_names
 from skillpm.files import is_below
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.paperwork import Paperwork

@@ -10,7 +10,7 @@ from skillpm.documents.receipt import InstalledSkill, Receipt
 from skillpm.documents.registry import RegistryEntry, read_registry, write_registry
 from skillpm.errors import DocumentError
 from skillpm.installing.layout import Layout
-from skillpm.installing.scan import TICK, Scan, Stamp, stamp_of
+from skillpm.installing.scan import Scan, Stamp, stamp_of
 from skillpm.installing.survey import compare, walk_files
 from skillpm.values import Value
 
@@ -132,7 +132,7 @@ def _unchanged(directory: str, names: Collection[SkillName], known: Known) -> di
     One look each and nothing else: this loop is what listing ten thousand skills takes.
     """
     found = {}
-    entries, stamps, latest = known.entries, known.scan.stamps, known.scan.at - TICK
+    entries, stamps, latest = known.entries, known.scan.stamps, known.scan.at
     for name in names:
         stamp, entry = stamps.get(name), entries.get(name)
         if stamp is None or entry is None or "source" in entry:

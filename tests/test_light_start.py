@@ -1,0 +1,58 @@
+"""The front door opens light: what need not be loaded is not, told by `sys.modules`, never by a stopwatch."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from kit import Sandbox
+
+HEAVY = {
+    "httpx", "hishel", "git", "yaml", "tomlkit", "tomllib", "packaging", "resolvelib", "rich", "mcp", "jsonschema",
+    "filelock", "pathspec", "asyncio", "importlib.metadata", "platformdirs", "subprocess", "concurrent.futures",
+    "tempfile", "ctypes", "urllib.parse",
+}  # fmt: skip
+WATCH = (
+    "import json, sys\n"
+    "from skillpm.cli.main import main\n"
+    "try:\n code = main(sys.argv[1:])\n"
+    "finally:\n print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
+)
+
+
+def loaded(sandbox: Sandbox, *words: str) -> set[str]:
+    result = subprocess.run(
+        [sys.executable, "-c", WATCH, *words],
+        env=sandbox.environment({}),
+        cwd=sandbox.work,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    modules: set[str] = set(json.loads(result.stderr.splitlines()[-1]))
+    return modules
+
+
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    sandbox = Sandbox(tmp_path_factory.mktemp("settled"))
+    sandbox.run("init", check=True)
+    sandbox.run("install", "code-review", "testing", check=True)
+    return sandbox
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["list"], ["sync"], ["install", "testing"]], ids=" ".join)
+def test_a_light_command_loads_nothing_heavy(settled: Sandbox, words: list[str]) -> None:
+    assert loaded(settled, *words) & HEAVY == set()
+
+
+def test_the_help_loads_no_command(settled: Sandbox) -> None:
+    ours = {name for name in loaded(settled, "--help") if name.startswith("skillpm")}
+    assert ours == {"skillpm", "skillpm.cli", "skillpm.cli.main"}
+
+
+def test_importing_the_package_loads_nothing_at_all(tmp_path: Path) -> None:
+    code = "import sys; before = set(sys.modules); import skillpm; print(sorted(set(sys.modules) - before))"
+    result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "['skillpm']"
