@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -53,13 +54,18 @@ class Sandbox:
     command: ClassVar[Sequence[str]] = (sys.executable, "-m", "skillpm")
 
     def __init__(self, root: Path) -> None:
-        """Make the three folders below an empty one."""
+        """Make the three folders, where they are not there yet."""
         self.root = root
         self.home = root / "home"
         self.work = root / "work"
         self.cache = root / "cache"
         for folder in (self.home, self.work, self.cache):
-            folder.mkdir(parents=True)
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def copy(self, root: Path) -> "Sandbox":
+        """Make the same world at another place, to do something terrible to."""
+        shutil.copytree(self.root, root, symlinks=True)
+        return Sandbox(root)
 
     # The command
 

@@ -9,7 +9,7 @@ from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin, describe
 from skillpm.documents.tree import checked_tree
-from skillpm.errors import DigestMismatch, NotFoundError, OfflineError
+from skillpm.errors import DigestMismatch, FetchError, NotFoundError, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetching.base import Found, Offer
 from skillpm.fetching.describe import described
@@ -165,9 +165,13 @@ class GitFetcher:
                     repository = Repository(url, path, self._surroundings())
                     try:
                         return work(repository, names)
-                    except CacheDamaged:
+                    except CacheDamaged as error:
                         if attempt == "anew":
-                            raise
+                            raise FetchError(
+                                f"git could not read what it fetched from {url}",
+                                where=path,
+                                hint="try again; if it stays so, look for a full or failing disk",
+                            ) from error
                         self.reporter.warning(f"the cache of {url} was damaged; it is fetched anew")
                     finally:
                         repository.close()
