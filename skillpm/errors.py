@@ -18,11 +18,12 @@ process ends with.
     ├── OfflineError          offline                 not in the caches, and not allowed to ask
     ├── BusyError             busy                    another skillpm holds the lock
     ├── ManySkillsError       choose                  a repository of several skills, and none chosen
-    ├── CheckFailed           check                   a check found something
     └── FileError             file                    the file system said no
 """
 
 from collections.abc import Sequence
+
+MOST_NAMED = 40
 
 
 class SkillpmError(Exception):
@@ -137,19 +138,13 @@ class ManySkillsError(SkillpmError):
     code = "choose"
 
     def __init__(self, spec: str, offers: Sequence[tuple[str, str, str]]) -> None:
-        names = ", ".join(name for name, _, _ in offers[:40])
-        more = f" and {len(offers) - 40} more" if len(offers) > 40 else ""
+        names = ", ".join(name for name, _, _ in offers[:MOST_NAMED])
+        more = f" and {len(offers) - MOST_NAMED} more" if len(offers) > MOST_NAMED else ""
         super().__init__(
             f"`{spec}` holds {len(offers)} skills: {names}{more}",
             hint=f"choose one with `{spec}@{offers[0][0]}`, or take all with `--all`",
         )
         self.offers = tuple(offers)
-
-
-class CheckFailed(SkillpmError):
-    """A check found something; `report` has been or will be shown."""
-
-    code = "check"
 
 
 class FileError(SkillpmError):

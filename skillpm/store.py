@@ -1,9 +1,9 @@
 """Content-addressed store: a skill's files live once, under the digest of their tree.
 
-An entry is one file: a line with a checksum, a line of JSON that lists the files, then their bytes. Every reading checks every byte, so a
-damaged entry is never installed: it is thrown away and fetched anew. Two trees of the same content may differ in
-executable bits, which are no part of the digest, so an entry's key is the digest and a `variant` (of a git skill:
-its tree id).
+An entry is one file: a line with a checksum, a line of JSON that lists the files, then their bytes. Every reading
+checks every byte, so a damaged entry is never installed: it is thrown away and fetched anew. Two trees of the same
+content may differ in executable bits, which are no part of the digest, so an entry's key is the digest and a
+`variant` (of a git skill: its tree id).
 """
 
 import json
@@ -19,7 +19,7 @@ from skillpm.files import discard_file, told, write_new
 MAGIC = b"skillpm-tree 1 "
 
 
-class StoreDamaged(Exception):  # noqa: N818  (an answer, never shown as it is)
+class StoreDamaged(Exception):
     """An entry whose bytes are not what its name promises; it has been removed."""
 
 

@@ -19,7 +19,7 @@ class Value:
     _needed: frozenset[str] = frozenset()
 
     def __init_subclass__(cls) -> None:
-        own = cls.__dict__.get("__annotations__", {})
+        own = cls.__dict__.get("__annotations__", {})  # noqa: RUF063  (`inspect` costs more than all values)
         cls._fields = cls._fields | own.keys()
         cls._needed = frozenset(name for name in cls._fields if not hasattr(cls, name))
 

@@ -12,7 +12,7 @@ from skillpm.operations.relock import Strictness
 def networked(function: Function) -> Function:
     """Give a command the options of one that may fetch."""
     for option in (
-        click.option("--allow-insecure-host", "insecure", multiple=True, metavar="HOST", help="Allow plain http to HOST."),
+        click.option("--allow-insecure-host", "insecure", multiple=True, metavar="HOST", help="Allow plain http."),
         click.option("--offline", is_flag=True, help="Use only what is in the caches."),
     ):
         function = option(function)

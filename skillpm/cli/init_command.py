@@ -23,5 +23,6 @@ def command(folder: str, **flags: Any) -> None:
         call.console.data({"created": created})
         return
     call.console.line(f"wrote {created[0]}")
-    call.console.say(f"next: `skillpm install SPEC` adds skills to {os.path.join(os.path.dirname(created[0]), '.agent-skills')},")
+    skills = os.path.join(os.path.dirname(created[0]), ".agent-skills")
+    call.console.say(f"next: `skillpm install SPEC` adds skills to {skills},")
     call.console.say("      which may be committed or ignored; commit skills.json and skills.lock")

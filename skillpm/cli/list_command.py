@@ -20,7 +20,7 @@ Examples:
 def command(**flags: Any) -> None:
     """List installed skills: name, version, state, description."""
     call = call_of(flags)
-    listing = list_skills(call.scope, call.tools)
+    listing = list_skills(call.scope)
     if call.console.as_json:
         rows = [listed_value(skill) for skill in listing.skills]
         call.console.data({"scope": listing.scope, "directory": listing.directory, "skills": rows})

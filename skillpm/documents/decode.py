@@ -69,7 +69,7 @@ class Node:
         """Give a whole number."""
         if isinstance(self.value, int) and not isinstance(self.value, bool):
             return self.value
-        self.expected("a whole number")
+        return self.expected("a whole number")
 
     def text_or(self, key: str, default: str = "") -> str:
         """Give a string member, or the default where it is absent."""

@@ -14,7 +14,7 @@ class Finding(Value):
     line: int = 1
 
 
-class NotLoadable(Exception):  # noqa: N818  (it is an answer to a question, and never reaches a user as an error)
+class NotLoadable(Exception):
     """A file that cannot be loaded, and why."""
 
     def __init__(self, finding: Finding) -> None:

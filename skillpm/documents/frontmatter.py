@@ -46,7 +46,8 @@ def read_frontmatter(text: str) -> Frontmatter:
         raise broken("no-frontmatter", "the file does not begin with a `---` line")
     fence, word = opening[1], opening[2].strip()
     if word not in {"", "toml", "yaml"} or (fence == "+++" and word):
-        raise broken("unknown-language", f"frontmatter in `{word[:20]}` is not read", text[: opening.start(1)].count("\n") + 1)
+        line = text[: opening.start(1)].count("\n") + 1
+        raise broken("unknown-language", f"frontmatter in `{word[:20]}` is not read", line)
     closing = re.compile(rf"^{re.escape(fence)}[ \t]*$", re.MULTILINE).search(text, opening.end())
     if closing is None:
         raise broken("unclosed", f"the frontmatter is not closed by a `{fence}` line")

@@ -83,7 +83,7 @@ def _part_fault(part: str) -> str:
         return f"has a part longer than {LONGEST_PART} bytes"
     if part[-1] in ". ":
         return "has a part that ends in a dot or a blank"
-    if part.split(".")[0].rstrip(" ").casefold() in RESERVED:
+    if part.partition(".")[0].rstrip(" ").casefold() in RESERVED:
         return "has a name that Windows reserves"
     # core.protectHFS and core.protectNTFS: what some file system would take for .git
     if IGNORED_BY_HFS.sub("", part).rstrip(". ").casefold() in {".git", "git~1"}:

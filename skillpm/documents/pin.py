@@ -87,7 +87,7 @@ def read_pin(node: Node) -> Pin:
         url, sha256 = node.need("url").text(), node.need("sha256").text()
         index = node.text_or("index")
         return IndexPin(index=index, url=url, sha256=sha256) if index else UrlPin(url=url, sha256=sha256)
-    node.expected("a source: git, path, bundled or url")
+    return node.expected("a source: git, path, bundled or url")
 
 
 def place(pin: Pin) -> tuple[str, str]:

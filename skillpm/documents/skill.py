@@ -16,8 +16,10 @@ from skillpm.documents.text import one_line
 from skillpm.values import NOTHING, Value
 
 KNOWN = frozenset(
-    "name description version license compatibility category triggers trigger tags homepage author "
-    "allowed-tools requires metadata mcp".split()
+    [
+        *("name", "description", "version", "license", "compatibility", "category", "triggers", "trigger", "tags"),
+        *("homepage", "author", "allowed-tools", "requires", "metadata", "mcp"),
+    ]
 )
 PROGRAM = re.compile(r"[A-Za-z0-9][\w.+-]*", re.ASCII)
 COMMAND = re.compile(r"[\w./@+-]+", re.ASCII)

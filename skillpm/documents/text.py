@@ -22,5 +22,4 @@ def one_line(text: str) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return match.group().encode("unicode_escape", "surrogatepass").decode("ascii")

@@ -8,7 +8,9 @@ import re
 from skillpm.documents.text import show
 from skillpm.errors import UsageError
 
-RANGE = re.compile(r"\s*(?:\*|[\^~<>=!]=?=?\s*v?[0-9][\w.*+!-]*(?:\s*,\s*[<>=!~^]=?=?\s*v?[0-9][\w.*+!-]*)*|v?[0-9][\w.*+!-]*)\s*")
+NUMBER = r"v?[0-9][\w.*+!-]*"
+CLAUSE = rf"[\^~<>=!]=?=?\s*{NUMBER}"
+RANGE = re.compile(rf"\s*(?:\*|{CLAUSE}(?:\s*,\s*{CLAUSE})*|{NUMBER})\s*")
 ANY = "*"
 
 

@@ -18,7 +18,7 @@ NULLS = frozenset(["", "~", "null", "Null", "NULL"])
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class YamlFault(Exception):  # noqa: N818  (says what is wrong with a text; the reader turns it into a finding)
+class YamlFault(Exception):
     """The text is no YAML that we read; `line` counts from 1 within it."""
 
     def __init__(self, message: str, line: int) -> None:

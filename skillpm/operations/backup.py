@@ -20,7 +20,7 @@ from skillpm.operations.exclusive import exclusive
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.serving.registering import Fresh, build_registry, known_registry
+from skillpm.serving.registering import Ahead, Fresh, build_registry, known_registry
 
 
 def list_backups(scope: Scope) -> list[Backup]:
@@ -49,7 +49,7 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False) -> Ch
             fresh = {name: Fresh(data=file.read(), stamps={}, edited=edited)}
         known = known_registry(layout, read_text(layout.registry), read_scan(layout.scan))
         disabled = read_paperwork(scope, tools).disabled
-        built = build_registry(layout, receipt, known, fresh=fresh, disabled=disabled)
+        built = build_registry(layout, receipt, known, Ahead(fresh=fresh), disabled=disabled)
         documents = {"registry": built.text, "receipt": write_receipt(receipt)}
         commit(
             scope.target(tools.settings),

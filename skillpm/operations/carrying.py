@@ -20,7 +20,7 @@ from skillpm.installing.transaction import commit
 from skillpm.operations.outlook import Outlook, receipt_after
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.serving.registering import Built, Fresh, build_registry, known_registry
+from skillpm.serving.registering import Ahead, Built, Fresh, build_registry, known_registry
 from skillpm.store import StoreDamaged
 
 
@@ -44,8 +44,7 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
         layout,
         after,
         known_registry(layout, read_text(layout.registry), ahead.scan),
-        fresh=fresh,
-        gone=removals,
+        Ahead(fresh=fresh, gone=removals),
         disabled=ahead.papers.disabled,
     )
     for problem in built.problems:

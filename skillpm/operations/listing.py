@@ -13,8 +13,7 @@ from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.survey import compare
 from skillpm.installing.view import View, look_until
 from skillpm.operations.scope import Scope
-from skillpm.operations.tools import Tools
-from skillpm.serving.registering import Built, build_registry, known_registry
+from skillpm.serving.registering import Ahead, Built, build_registry, known_registry
 from skillpm.values import Value
 
 State = Literal["installed", "modified", "missing", "unmanaged", "disabled"]
@@ -42,7 +41,7 @@ class Listing(Value):
     pending: bool = False
 
 
-def list_skills(scope: Scope, tools: Tools) -> Listing:
+def list_skills(scope: Scope) -> Listing:
     """List what is installed; takes no lock and writes nothing."""
     text = read_text(scope.manifest)
     disabled = set() if text is None else read_manifest(text, scope.manifest).switched_off
@@ -50,9 +49,8 @@ def list_skills(scope: Scope, tools: Tools) -> Listing:
     def look(seen: View) -> tuple[Listing, bool]:
         receipt, scan = seen.receipt(), read_scan(scope.layout.scan)
         text = seen.document("registry", scope.layout.registry)
-        built = build_registry(
-            scope.layout, receipt, known_registry(scope.layout, text, scan), disabled=disabled, place=seen.skill
-        )
+        known = known_registry(scope.layout, text, scan)
+        built = build_registry(scope.layout, receipt, known, Ahead(), disabled=disabled, place=seen.skill)
         skills = tuple(_listed(name, seen, receipt, built, scan) for name in _names(receipt, built))
         listing = Listing(
             scope=scope.kind,

@@ -18,6 +18,6 @@ def next_step(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile)
     ]
     flag = " -g" if scope.kind == "user" else ""
     if not found:
-        return f"no agent host was found here; `skillpm link{flag} <agent>` shows the skills to one (`skillpm agents --all`)"
+        return f"no agent host was found here; `skillpm link{flag} AGENT` shows them to one (`skillpm agents --all`)"
     few = " ".join(found[:4])
     return f"no agent reads {scope.layout.directory} by itself; found {', '.join(found)}: `skillpm link{flag} {few}`"

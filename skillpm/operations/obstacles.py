@@ -67,6 +67,7 @@ def _with_own_links(action: Action, links: LinkPlan) -> Action:
 
 
 def stop_if_blocked(actions: Sequence[Action]) -> None:
+    """Raise `BlockedError` that names every skill in the way, its files, and the ways out."""
     blocked = [action for action in actions if action.verb == "blocked"]
     if not blocked:
         return

@@ -17,7 +17,7 @@ from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.relock import lock_text
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.serving.registering import Built, build_registry, known_registry
+from skillpm.serving.registering import Ahead, Built, build_registry, known_registry
 from skillpm.values import NOTHING, Value
 
 
@@ -54,7 +54,7 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
     known = known_registry(layout, registry_text, scan)
     written = [action.name for action in actions if action.verb in {"add", "update", "remove"}]
     intact = {name for name, found in disk.items() if found.kind == "intact"}
-    built = build_registry(layout, after, known, gone=written, disabled=papers.disabled, intact=intact)
+    built = build_registry(layout, after, known, Ahead(gone=written, intact=intact), disabled=papers.disabled)
     documents = {
         "receipt": (read_text(layout.receipt), write_receipt(after) if after != receipt or written else None),
         "lockfile": (papers.lockfile_text, lock_text(lockfile, papers)),

@@ -12,7 +12,7 @@ from skillpm.operations.exclusive import exclusive
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.serving.registering import Known, Problem, build_registry
+from skillpm.serving.registering import Ahead, Known, Problem, build_registry
 from skillpm.values import Value
 
 
@@ -43,7 +43,7 @@ def rebuild(scope: Scope, tools: Tools) -> Rebuilt:
     disabled = read_paperwork(scope, tools).disabled
     with exclusive(scope, tools):
         built = build_registry(
-            scope.layout, load_receipt(scope.layout), Known(entries={}, scan=Scan()), disabled=disabled
+            scope.layout, load_receipt(scope.layout), Known(entries={}, scan=Scan()), Ahead(), disabled=disabled
         )
         try:
             with open(scope.layout.registry, "rb") as file:
@@ -65,7 +65,7 @@ def check_registry(scope: Scope, tools: Tools) -> Checked:
     def look(seen: View) -> tuple[Checked, bool]:
         text = seen.document("registry", scope.layout.registry)
         built = build_registry(
-            scope.layout, seen.receipt(), Known(entries={}, scan=Scan()), disabled=disabled, place=seen.skill
+            scope.layout, seen.receipt(), Known(entries={}, scan=Scan()), Ahead(), disabled=disabled, place=seen.skill
         )
         entries: dict[str, RegistryEntry] = {}
         problems = list(built.problems)

@@ -44,7 +44,7 @@ class Shown(Value):
 
 def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
     """Show one installed skill, a hand-made one too. Raises `NotFoundError` that names the nearest ones."""
-    listed = find_listed(scope, tools, name)
+    listed = find_listed(scope, name)
     locked = read_paperwork(scope, tools).lockfile.skills.get(SkillName(name))
 
     def look(seen: View) -> tuple[Shown | None, bool]:
@@ -80,9 +80,9 @@ def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
     return found
 
 
-def find_listed(scope: Scope, tools: Tools, name: str) -> Listed:
+def find_listed(scope: Scope, name: str) -> Listed:
     """Give one skill of the list."""
-    skills = list_skills(scope, tools).skills
+    skills = list_skills(scope).skills
     for skill in skills:
         if skill.name == name:
             return skill
@@ -107,7 +107,8 @@ def _files(seen: View, scope: Scope, name: str) -> list[ShownFile]:
             )
             for path, entry in sorted(there.items())
         ]
-    changes = {change.path: change.state for change in compare(folder, name, installed.files, read_scan(scope.layout.scan))}
+    scan = read_scan(scope.layout.scan)
+    changes = {change.path: change.state for change in compare(folder, name, installed.files, scan)}
     names = sorted({*installed.files, *there})
     return [_shown_file(path, installed.files.get(path), changes.get(path, "ok"), there) for path in names]
 

@@ -12,7 +12,7 @@ from skillpm.errors import DocumentError
 from skillpm.installing.layout import Layout
 from skillpm.installing.scan import Scan, Stamp, stamp_of
 from skillpm.installing.survey import compare, walk_files
-from skillpm.values import Value
+from skillpm.values import NOTHING, Value
 
 SKILL_FILE = "SKILL.md"
 
@@ -55,6 +55,17 @@ class Built:
         return write_registry(self.entries.values(), self.disabled)
 
 
+class Ahead(Value):
+    """What is to be otherwise than it lies there: skills that come and that are gone.
+
+    `intact` are installed skills that were looked at just now, every file of them.
+    """
+
+    fresh: Mapping[SkillName, Fresh] = NOTHING
+    gone: Collection[SkillName] = ()
+    intact: Collection[SkillName] = ()
+
+
 class Known(Value):
     """What was known before: the registry as it is, and the stat cache; nothing where the registry is not ours."""
 
@@ -77,25 +88,22 @@ def build_registry(
     layout: Layout,
     receipt: Receipt,
     known: Known,
+    ahead: Ahead,
     *,
-    fresh: Mapping[SkillName, Fresh] | None = None,
-    gone: Collection[SkillName] = (),
     disabled: Collection[str] = (),
     place: Callable[[str], str] | None = None,
-    intact: Collection[SkillName] = (),
 ) -> Built:
-    """Build the registry for a directory as it will be: with `fresh` skills in it, and without those that are `gone`.
+    """Build the registry for a directory as it will be. `receipt` is the one that will hold then.
 
-    `receipt` is the one that will hold then. `place` tells where a skill's folder is, for a reader during a change;
-    `intact` are installed skills that were looked at just now, every file of them.
+    `place` tells where a skill's folder is, for a reader during a change.
     """
     built = Built(for_reading=place is not None)
-    coming = fresh or {}
+    coming = ahead.fresh
     there = {SkillName(name) for name in folders_in(layout.directory)}
     if place is not None:
         there |= {*receipt.skills}
     unchanged = _unchanged(layout.directory, there - receipt.skills.keys(), known)
-    for name in sorted((there - {*gone}) | {*coming}):
+    for name in sorted((there - {*ahead.gone}) | {*coming}):
         installed = receipt.skills.get(name)
         if name in disabled:
             built.disabled.append(name)
@@ -105,7 +113,7 @@ def build_registry(
         elif name in unchanged:
             built.entries[name] = unchanged[name]
             built.stamps[name] = known.scan.stamps[name]
-        elif name in intact and name in known.entries and _speaks_of(known.entries[name], installed):
+        elif name in ahead.intact and name in known.entries and _speaks_of(known.entries[name], installed):
             built.entries[name] = known.entries[name]
             built.stamps[name] = known.scan.stamps.get(name, {})
         else:

@@ -95,7 +95,7 @@ def read_table(name: SkillName, node: Node) -> Source:
     if node.get("version") is not None:
         node.only("version", "index")
         return IndexSource(name=name, version=checked_range(node.need("version")), index=node.text_or("index"))
-    node.expected("a requirement with git, path, bundled, url or version")
+    return node.expected("a requirement with git, path, bundled, url or version")
 
 
 def checked_range(node: Node) -> str:

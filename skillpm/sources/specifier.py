@@ -37,12 +37,25 @@ def parse_specifier(text: str) -> Specifier:
     spec = text.strip()
     if not spec:
         raise UsageError("an empty SPEC names nothing", hint=EXAMPLES)
+    return _close_by(spec) or _far_away(spec)
+
+
+EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
+
+
+def _close_by(spec: str) -> Specifier | None:
+    """Understand what is on this machine already: bundled skills and folders."""
     if spec.startswith("bundled:"):
         return Specifier(text=spec, source=BundledSource(name=_bare_name(spec.removeprefix("bundled:"), spec)))
     if spec.startswith("link:"):
         return Specifier(text=spec, source=PathSource(path=spec.removeprefix("link:"), link=True))
     if spec.startswith(("./", "../", "/", "~/", ".\\", "..\\")) or spec in {".", "..", "~"} or spec[1:3] == ":\\":
         return Specifier(text=spec, source=_local(spec))
+    return None
+
+
+def _far_away(spec: str) -> Specifier:
+    """Understand repositories, URLs and names."""
     for prefix, host in PREFIXES.items():
         if spec.startswith(prefix):
             return _on_forge(spec, host, spec.removeprefix(prefix))
@@ -50,14 +63,11 @@ def parse_specifier(text: str) -> Specifier:
         return _pip_style(spec)
     if "://" in spec:
         return _from_url(spec)
-    if SCP.fullmatch(spec.split("#")[0]) and "@" in spec.split(":")[0]:
+    if SCP.fullmatch(spec.split("#", maxsplit=1)[0]) and "@" in spec.split(":", maxsplit=1)[0]:
         return _repository(spec, *_fragment(spec))
     if "/" in spec:
         return _on_forge(spec, "github.com", spec)
     return Specifier(text=spec, source=_named(spec))
-
-
-EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
 
 
 def _local(spec: str) -> Source:
@@ -72,7 +82,7 @@ def _named(spec: str) -> Source:
     if not is_range(wanted):
         raise UsageError(
             f"`{show(wanted)}` is no version range",
-            hint="write it like `name@^1.2`, `name@1.2.0` or `\"name>=1.2,<2\"`",
+            hint='write it like `name@^1.2`, `name@1.2.0` or `"name>=1.2,<2"`',
         )
     return IndexSource(name=_bare_name(match[1], spec), version=wanted)
 

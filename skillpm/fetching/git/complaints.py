@@ -13,8 +13,8 @@ REFUSALS = (
     "unable to parse object", "bad object", "remote did not send all necessary objects", "did not receive expected",
     "dumb http transport", "fetched objects do not", "invalid filter",
 )  # fmt: skip
-DAMAGE = ("is corrupt", "loose object", "inflate", "packfile", "bad signature", "index file", "unable to read", "bad config",
-          "cannot lock ref")
+DAMAGE = ("is corrupt", "loose object", "inflate", "packfile", "bad signature", "index file", "unable to read",
+          "bad config", "cannot lock ref")  # fmt: skip
 NO_ACCESS = ("could not read Username", "Authentication failed", "Permission denied", "403", "could not read Password")
 NOT_THERE = ("not found", "does not exist", "does not appear to be a git repository", "404")
 

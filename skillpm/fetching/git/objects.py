@@ -19,7 +19,7 @@ TREE, LINK, GITLINK, EXECUTABLE = 0o040000, 0o120000, 0o160000, 0o100755
 KINDS = 0o170000
 
 
-class CacheDamaged(Exception):  # noqa: N818  (an answer: the cache repository is made anew)
+class CacheDamaged(Exception):
     """An object whose bytes are not what its id says, or a database git cannot read."""
 
 

@@ -51,7 +51,7 @@ PASSED = (
 SLICE = 0.2
 
 
-class GitFailed(Exception):  # noqa: N818  (told to users by `complaints.py`, with the facts it lacks here)
+class GitFailed(Exception):
     """A git process ended badly: what it was doing and what it said."""
 
     def __init__(self, verb: str, said: str) -> None:

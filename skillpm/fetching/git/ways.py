@@ -72,7 +72,8 @@ def bring(repository: Repository, wanted: Sequence[Wanted], limits: Limits) -> A
         return have
     if repository.around.settings.offline:
         lacking = {*have.lacking_trees} or {*trees}
-        raise OfflineError(sorted({f"{repository.url} at {want.commit[:12]}" for want in wanted if want.tree in lacking}))
+        places = {f"{repository.url} at {want.commit[:12]}" for want in wanted if want.tree in lacking}
+        raise OfflineError(sorted(places))
     refused: GitFailed | None = None
     for way in (_by_id, _by_commit, _by_ref, _everything):
         try:
