@@ -19,7 +19,8 @@ class Value:
     _needed: frozenset[str] = frozenset()
 
     def __init_subclass__(cls) -> None:
-        own = cls.__dict__.get("__annotations__", {})  # noqa: RUF063  (`inspect` costs more than all values)
+        # A class's own annotations, never inherited; from Python 3.14 on `__dict__` lacks them until somebody asks.
+        own = cls.__annotations__
         cls._fields = cls._fields | own.keys()
         cls._needed = frozenset(name for name in cls._fields if not hasattr(cls, name))
 

@@ -16,6 +16,18 @@ from skillpm.values import Value
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+def _end_well() -> None:
+    """Let a command that is told to end (SIGTERM, SIGHUP) end its git processes and take its staging away first."""
+    import signal  # noqa: PLC0415  (only commands that may start a process)
+
+    def leave(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), leave)
+
+
 class Call(Value):
     """One command line, understood: its printer, its tools, and the flags that say how."""
 
@@ -47,6 +59,8 @@ def reading(function: Function) -> Function:
 
 def call_of(flags: dict[str, Any]) -> Call:
     """Make the surroundings of a command from its flags and the environment."""
+    if "offline" in flags:
+        _end_well()
     console = Console(
         as_json=flags.get("as_json", False),
         quiet=flags.get("quiet", False),

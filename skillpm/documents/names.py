@@ -12,8 +12,10 @@ SkillName = NewType("SkillName", str)
 # Agent Skills specification, "name": lower-case letters, digits and single hyphens, at most 64 characters.
 GRAMMAR = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 LONGEST_NAME = 64
+# Windows, "Naming Files, Paths, and Namespaces": the superscript digits count too.
 RESERVED = frozenset(
-    ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))]
+    ["con", "prn", "aux", "nul", "conin$", "conout$"]
+    + [f"{port}{number}" for port in ("com", "lpt") for number in "0123456789\u00b9\u00b2\u00b3"]
 )
 # What nearly all paths look like, and nothing is wrong with: letters, digits, dots and dashes, not too deep.
 PLAIN_PART = r"[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*"

@@ -9,9 +9,15 @@ HIDDEN = re.compile(
     "\ud800-\udfff\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
 )
 
+USER_INFO = re.compile(r"([A-Za-z][\w+.-]*://)([^/\s]*)@", re.ASCII)
+
 
 def show(text: str, limit: int = 200) -> str:
-    """One safe line of foreign text for a terminal or a message: hidden characters escaped, cut at `limit`."""
+    """One safe line of foreign text for a terminal or a message: hidden characters escaped, cut at `limit`.
+
+    Credentials in URLs are hidden.
+    """
+    text = USER_INFO.sub(_masked, text) if "://" in text else text
     clean = text if text.isascii() and text.isprintable() else HIDDEN.sub(_escape, text)
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
@@ -19,6 +25,12 @@ def show(text: str, limit: int = 200) -> str:
 def one_line(text: str) -> str:
     """Text with every run of white space folded to one blank."""
     return " ".join(text.split())
+
+
+def _masked(match: re.Match[str]) -> str:
+    """Give a URL's beginning without its user info; whom ssh logs in as is no secret."""
+    is_login = match[1].endswith("ssh://") and ":" not in match[2]
+    return match.group() if is_login else f"{match[1]}***@"
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -59,6 +59,15 @@ def label(skill: LockedSkill | InstalledSkill | None) -> str:
     return (skill.digest or "")[7:19]
 
 
+def _moved(old: InstalledSkill | None, new: LockedSkill) -> str:
+    """Say what is new about an update whose version is the old one."""
+    if old is None or label(old) != label(new):
+        return ""
+    if isinstance(old.pin, GitPin) and isinstance(new.pin, GitPin) and old.pin.commit != new.pin.commit:
+        return f"{old.pin.commit[:7]} → {new.pin.commit[:7]}"
+    return "other content"
+
+
 def _for_wanted(
     name: SkillName, wanted: LockedSkill, old: InstalledSkill | None, disk: OnDisk, wishes: Wishes
 ) -> Action:
@@ -69,7 +78,7 @@ def _for_wanted(
     if disk.kind == "intact":
         if same:
             return Action(verb="keep", name=name, was=was, becomes=becomes)
-        return Action(verb="update", name=name, was=was, becomes=becomes)
+        return Action(verb="update", name=name, was=was, becomes=becomes, reason=_moved(old, wanted))
     if disk.digest is not None and disk.digest == wanted.digest:
         # Committed to git, or brought to the locked state by hand: the content is the locked one, so it is ours.
         return Action(verb="keep", name=name, was=was, becomes=becomes, reason="already there")

@@ -17,7 +17,7 @@ from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.relock import lock_text
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.serving.registering import Ahead, Built, build_registry, known_registry
+from skillpm.serving.registering import Ahead, build_registry, known_registry
 from skillpm.values import NOTHING, Value
 
 
@@ -31,7 +31,6 @@ class Outlook(Value):
     disk: Mapping[SkillName, OnDisk]
     actions: tuple[Action, ...]
     links: LinkPlan
-    built: Built
     documents: Mapping[str, str] = NOTHING
 
     @property
@@ -52,17 +51,18 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
     after = receipt.but(skills=receipt_after(scope, receipt, lockfile, disk, actions), links=links.links)
     registry_text = read_text(layout.registry)
     known = known_registry(layout, registry_text, scan)
-    written = [action.name for action in actions if action.verb in {"add", "update", "remove"}]
-    intact = {name for name, found in disk.items() if found.kind == "intact"}
-    built = build_registry(layout, after, known, Ahead(gone=written, intact=intact), disabled=papers.disabled)
-    documents = {
-        "receipt": (read_text(layout.receipt), write_receipt(after) if after != receipt or written else None),
-        "lockfile": (papers.lockfile_text, lock_text(lockfile, papers)),
-        "manifest": (read_text(scope.manifest), papers.manifest_text),
-        "registry": (registry_text, built.text if lockfile.skills or built.entries or registry_text else None),
-    }
-    if not lockfile.skills and papers.lockfile_text is None:
-        del documents["lockfile"]
+    documents = {"manifest": (read_text(scope.manifest), papers.manifest_text)}
+    if lockfile.skills or papers.lockfile_text is not None:
+        documents["lockfile"] = (papers.lockfile_text, lock_text(lockfile, papers))
+    if not any(action.verb in {"add", "update", "remove"} for action in actions):
+        # No folder comes or goes, so these two can be told already: whether they change says whether there is
+        # anything to do at all.
+        intact = {name for name, found in disk.items() if found.kind == "intact"}
+        built = build_registry(layout, after, known, Ahead(intact=intact), disabled=papers.disabled)
+        if lockfile.skills or built.entries or registry_text:
+            documents["registry"] = (registry_text, built.text)
+        if after != receipt:
+            documents["receipt"] = ("", write_receipt(after))
     return Outlook(
         papers=papers,
         lockfile=lockfile,
@@ -71,7 +71,6 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
         disk=disk,
         actions=actions,
         links=links,
-        built=built,
         documents={role: new for role, (old, new) in documents.items() if new is not None and new != old},
     )
 

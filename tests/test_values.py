@@ -1,0 +1,132 @@
+"""A value is what it was made as: by name, for ever, and equal to what says the same."""
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+from skillpm.values import NOTHING, Value
+
+
+class Point(Value):
+    x: int
+    y: int = 0
+
+
+class Place(Point):
+    name: str
+
+
+class Spot(Value):
+    x: int
+    y: int = 0
+
+
+class Bare(Value):
+    pass
+
+
+class Halved(Value):
+    whole: int
+
+    @property
+    def half(self) -> int:
+        return self.whole // 2
+
+
+def test_fields_are_given_by_name_and_defaults_fill_the_rest() -> None:
+    assert (Point(x=1).x, Point(x=1).y, Point(x=1, y=2).y) == (1, 0, 2)
+
+
+def test_a_heir_has_the_fields_of_its_parent_and_its_own() -> None:
+    place = Place(x=1, name="home")
+
+    assert (place.x, place.y, place.name) == (1, 0, "home")
+    assert repr(place) == "Place(name='home', x=1, y=0)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "wrong"),
+    [
+        (Point, {}, "Point: missing or unknown: x"),
+        (Point, {"y": 1}, "Point: missing or unknown: x"),
+        (Point, {"x": 1, "z": 3}, "Point: missing or unknown: z"),
+        (Point, {"z": 1, "a": 3}, "Point: missing or unknown: a, x, z"),
+        (Place, {"x": 1}, "Place: missing or unknown: name"),
+        (Bare, {"x": 1}, "Bare: missing or unknown: x"),
+        (Halved, {"whole": 2, "half": 1}, "Halved: missing or unknown: half"),
+    ],
+)
+def test_a_missing_or_unknown_field_is_named(kind: type[Value], given: dict[str, Any], wrong: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        kind(**given)
+    assert str(caught.value) == wrong
+
+
+def test_fields_are_not_given_by_position() -> None:
+    with pytest.raises(TypeError):
+        Point(1, 2)  # type: ignore[call-arg]  # the very thing that is refused
+
+
+def test_a_value_is_never_changed() -> None:
+    point = Point(x=1)
+
+    with pytest.raises(AttributeError) as caught:
+        point.x = 2  # type: ignore[misc]  # the very thing that is refused
+    assert str(caught.value) == "Point.x is never changed; use `but`"
+    with pytest.raises(AttributeError) as caught:
+        point.z = 2  # nor does it grow
+    assert str(caught.value) == "Point.z is never changed; use `but`"
+    with pytest.raises(AttributeError) as caught:
+        del point.x
+    assert str(caught.value) == "Point.x is never removed"
+    assert point == Point(x=1)
+
+
+def test_but_gives_another_value_and_leaves_the_first_as_it_was() -> None:
+    point = Point(x=1, y=2)
+
+    assert point.but(y=3) == Point(x=1, y=3)
+    assert point.but() == point
+    assert point == Point(x=1, y=2)
+    assert type(Place(x=1, name="home").but(x=2)) is Place
+
+
+def test_but_knows_no_other_fields_than_the_class() -> None:
+    with pytest.raises(TypeError) as caught:
+        Point(x=1).but(z=3)
+    assert str(caught.value) == "Point: missing or unknown: z"
+
+
+def test_values_are_equal_when_their_class_and_all_their_fields_are() -> None:
+    assert Point(x=1) == Point(x=1, y=0)
+    assert hash(Point(x=1)) == hash(Point(x=1, y=0))
+    assert Point(x=1) != Point(x=2)
+    assert Point(x=1) != Spot(x=1)
+    assert Point(x=1) != (1, 0)
+    assert len({Point(x=1), Point(x=1, y=0), Point(x=2), Spot(x=1)}) == 3
+
+
+def test_a_heir_is_not_equal_to_its_parent() -> None:
+    class Same(Point):
+        pass
+
+    assert Same(x=1) != Point(x=1)
+
+
+def test_a_value_reads_as_it_is_made() -> None:
+    assert repr(Point(x=1, y=2)) == "Point(x=1, y=2)"
+    assert repr(Bare()) == "Bare()"
+
+
+def test_copies_and_pickles_are_equal() -> None:
+    place = Place(x=1, name="home")
+
+    assert [copy.copy(place), copy.deepcopy(place), pickle.loads(pickle.dumps(place))] == [place] * 3  # noqa: S301
+
+
+def test_the_empty_mapping_that_all_share_cannot_be_filled() -> None:
+    assert NOTHING == {}
+    with pytest.raises(TypeError):
+        NOTHING["x"] = 1  # type: ignore[index]  # the very thing that is refused
