@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from skillpm.cli.progress import ProgressLines
 from skillpm.documents.text import show
 
 
@@ -21,8 +22,8 @@ class Console:
         wanted = colour and "NO_COLOR" not in os.environ
         self.colour = wanted and sys.stdout.isatty()
         self.err_colour = wanted and sys.stderr.isatty()
-        self._progress: Any = None
-        self._tasks: dict[str, Any] = {}
+        moving = sys.stderr.isatty() and not (as_json or quiet or verbose)
+        self._progress = ProgressLines() if moving else None
 
     def data(self, value: Any) -> None:
         """Print an object as JSON: the only thing on stdout."""
@@ -46,18 +47,13 @@ class Console:
         """Show that work began: a moving line in a terminal, a plain one with `--verbose`."""
         if self.verbose:
             click.echo(show(what), err=True)
-        elif self.err_colour and not self.quiet and not self.as_json:
-            if self._progress is None:
-                self._progress = _progress()
-                self._progress.start()
-            self._tasks[what] = self._progress.add_task(show(what), total=None)
+        elif self._progress is not None:
+            self._progress.started(what)
 
     def finished(self, what: str) -> None:
         """Show that work is over."""
-        if self._progress is not None and what in self._tasks:
-            self._progress.remove_task(self._tasks.pop(what))
-            if not self._tasks:
-                self._stop_progress()
+        if self._progress is not None:
+            self._progress.finished(what)
 
     def warning(self, message: str) -> None:
         """Warn at once; with `--json` the warnings stand in the result."""
@@ -74,13 +70,3 @@ class Console:
     def _stop_progress(self) -> None:
         if self._progress is not None:
             self._progress.stop()
-            self._progress = None
-            self._tasks.clear()
-
-
-def _progress() -> Any:
-    from rich.console import Console as RichConsole  # noqa: PLC0415  (only in a terminal, when something is fetched)
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    return Progress(*columns, console=RichConsole(stderr=True), transient=True)

@@ -9,7 +9,7 @@ HIDDEN = re.compile(
     "\ud800-\udfff\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
 )
 
-USER_INFO = re.compile(r"([A-Za-z][\w+.-]*://)([^/\s]*)@", re.ASCII)
+USER_INFO = re.compile(r"(?<=://)([^/\s]*)@")
 
 
 def show(text: str, limit: int = 200) -> str:
@@ -28,9 +28,9 @@ def one_line(text: str) -> str:
 
 
 def _masked(match: re.Match[str]) -> str:
-    """Give a URL's beginning without its user info; whom ssh logs in as is no secret."""
-    is_login = match[1].endswith("ssh://") and ":" not in match[2]
-    return match.group() if is_login else f"{match[1]}***@"
+    """Give what stands for the user info of a URL; whom ssh logs in as is no secret."""
+    is_login = match.string.endswith("ssh://", 0, match.start()) and ":" not in match[1]
+    return match.group() if is_login else "***@"
 
 
 def _escape(match: re.Match[str]) -> str:

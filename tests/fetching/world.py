@@ -1,19 +1,18 @@
-"""What the tests of fetching share: a project, its twin on another machine, and what was installed in it."""
+"""What the tests of fetching share: a project, its twin on another machine, and how to look at both."""
 
+import json
 import os
-import signal
-import subprocess
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from kit import GitServer, Repository, Result, Sandbox
+from kit import GitServer, Result, Sandbox
 
-DOCUMENTS = ("skills.json", "skills.lock")
-FETCHED_ALONE = ["info", "ls-refs", "fetch"]
-"""The requests of one `git fetch` by name over protocol v2; one by id needs no `ls-refs`."""
+
+EMPTY = '{"skills": {}}\n'
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,43 +28,43 @@ class Project(Sandbox):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        self.write("skills.json", "{}\n")
+        self.write("skills.json", EMPTY)
 
     def twin(self, root: Path) -> Self:
-        """Give a project of the same documents on another machine: its cache is empty, nothing is installed."""
+        """Give a project of the same documents on another machine: its caches are empty, nothing is installed."""
         other = type(self)(root)
-        for name in DOCUMENTS:
+        for name in ("skills.json", "skills.lock"):
             other.write(name, self.read(name))
         return other
 
-    def forget_installed(self) -> None:
-        """Delete what is installed, and the store; the git cache stays."""
+    def lose_what_is_installed(self) -> None:
+        """Delete the installed skills and the store, so that only the git cache can give them back."""
         for folder in (self.work / ".agent-skills", self.cache / "v1" / "store"):
-            subprocess.run(["rm", "-rf", str(folder)], check=True)
+            shutil.rmtree(folder)
 
     def installed(self, name: str) -> dict[str, tuple[str, bytes]]:
         """Give mode (as git writes it) and content of each file of an installed skill."""
         return {
-            path: (("100755" if entry.mode & 0o100 else "100644"), bytes(entry.content))  # type: ignore[arg-type]
+            path: ("100755" if entry.mode == 0o755 else "100644", entry.content)
             for path, entry in self.snapshot(f".agent-skills/{name}").items()
-            if entry.kind != "dir"
+            if entry.kind != "dir" and isinstance(entry.content, bytes)
         }
 
     @property
-    def has_nothing(self) -> bool:
+    def is_untouched(self) -> bool:
         """Tell whether a refused command left the project as it was made."""
-        return sorted(path.name for path in self.work.iterdir()) == ["skills.json"] and self.read("skills.json") == "{}\n"
+        return self.tree_text() == "skills.json\n" and self.read("skills.json") == EMPTY
 
     @property
     def git_cache(self) -> Path:
-        """The folder of the one repository in the git cache."""
+        """The one repository in the git cache."""
         (found,) = (self.cache / "v1" / "git").glob("*.git")
         return found
 
-    def everything_written(self) -> bytes:
-        """Give the bytes of all files of the sandbox, to look for what must be in none."""
-        files = (path for path in self.root.rglob("*") if path.is_file() and not path.is_symlink())
-        return b"\n".join(path.read_bytes() for path in files)
+    def locked(self, name: str) -> Mapping[str, Any]:
+        """Give where the lockfile says that a skill comes from."""
+        source: Mapping[str, Any] = json.loads(self.read("skills.lock"))["skills"][name]["source"]
+        return source
 
     def run_measured(self, *arguments: str, env: Mapping[str, str | None] | None = None) -> tuple[Result, Cost]:
         """Run the command, and measure it with all its children."""
@@ -89,35 +88,29 @@ def asked(server: GitServer) -> list[str]:
     return words
 
 
-def files_of(repository: Repository, folder: str, at: str = "HEAD") -> dict[str, tuple[str, bytes]]:
-    """Give what an installation of a folder without links must be: the blobs, byte for byte."""
-    return repository.files(folder, at)
+def wait_for(what: Callable[[], Any], seconds: float = 10) -> Any:
+    """Give the first true value of a question that is asked again and again."""
+    end = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.01)
+    return found
 
 
-def git_children(session: int) -> list[int]:
-    """Give the processes called git-something whose environment is that of a command started as `session`.
-
-    Every git runs in a session of its own, so they are known by what they inherit: the working directory is in no
-    project, but HOME is the sandbox's.
-    """
-    home = _environment(session).get("HOME", "")
-    return [pid for pid in _processes() if "git" in _name(pid) and _environment(pid).get("HOME") == home]
-
-
-def _processes() -> list[int]:
-    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+def git_children(sandbox: Sandbox) -> dict[int, tuple[str, dict[str, str]]]:
+    """Give command line and environment of each git that works for a sandbox: they are known by its HOME."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and _read(entry / "comm").startswith("git"):
+            pairs = (pair.split("=", 1) for pair in _read(entry / "environ").split("\0") if "=" in pair)
+            environment = {key: value for key, value in pairs}
+            if environment.get("HOME") == str(sandbox.home):
+                found[int(entry.name)] = (_read(entry / "cmdline").replace("\0", " "), environment)
+    return found
 
 
-def _name(pid: int) -> str:
+def _read(path: Path) -> str:
     try:
-        return Path(f"/proc/{pid}/comm").read_text()
+        return path.read_text(errors="replace")
     except OSError:
         return ""
-
-
-def _environment(pid: int) -> dict[str, str]:
-    try:
-        pairs = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0")
-    except OSError:
-        return {}
-    return dict(pair.split("=", 1) for pair in pairs if "=" in pair)

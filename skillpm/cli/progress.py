@@ -1,0 +1,58 @@
+"""A moving line for work that takes time: only in a terminal, and only when it takes longer than a glance."""
+
+import threading
+from typing import Any
+
+from skillpm.documents.text import show
+
+GLANCE = 0.4
+
+
+class ProgressLines:
+    """One line for each piece of work under way. Called from several threads."""
+
+    def __init__(self) -> None:
+        self._guard = threading.RLock()
+        self._work: dict[str, Any] = {}
+        self._display: Any = None
+        self._timer: threading.Timer | None = None
+
+    def started(self, what: str) -> None:
+        """Show a piece of work, unless it is over very soon."""
+        with self._guard:
+            self._work[what] = None if self._display is None else self._display.add_task(show(what), total=None)
+            if self._timer is None:
+                self._timer = threading.Timer(GLANCE, self._appear)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def finished(self, what: str) -> None:
+        """Take its line away; with the last one the whole display goes."""
+        with self._guard:
+            task = self._work.pop(what, None)
+            if self._display is not None and task is not None:
+                self._display.remove_task(task)
+            if not self._work:
+                self.stop()
+
+    def stop(self) -> None:
+        """Take the display away, so that something else can be printed."""
+        with self._guard:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if self._display is not None:
+                self._display.stop()
+                self._display = None
+
+    def _appear(self) -> None:
+        from rich.console import Console  # noqa: PLC0415  (30 ms, for those who wait anyway)
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+        with self._guard:
+            if self._work and self._display is None and self._timer is not None:
+                columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+                self._display = Progress(*columns, console=Console(stderr=True), transient=True)
+                self._display.start()
+                for what in self._work:
+                    self._work[what] = self._display.add_task(show(what), total=None)

@@ -1,0 +1,65 @@
+"""Foreign text is shown on one line, with everything seen that wants to stay unseen, and no secret in it."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillpm.documents.text import HIDDEN, one_line, show
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain words, (as they) are!", "plain words, (as they) are!"),
+        ("Größe 大 🎉", "Größe 大 🎉"),
+        ("a\nb\tc\rd", r"a\nb\tc\rd"),
+        ("\x1b[31mred\x07", r"\x1b[31mred\x07"),
+        ("\x7f\x80\x9f\xad", r"\x7f\x80\x9f\xad"),
+        ("gp\u202ej.exe", r"gp\u202ej.exe"),
+        ("pa\u200bypal\u2066", r"pa\u200bypal\u2066"),
+        ("one\u2028two\ufeff", r"one\u2028two\ufeff"),
+        ("tag\U000e0041 selector\U000e0100", r"tag\U000e0041 selector\U000e0100"),
+        ("not UTF-8: \udcff", r"not UTF-8: \udcff"),
+    ],
+)
+def test_hidden_characters_are_shown_as_what_they_are(text: str, shown: str) -> None:
+    assert show(text) == shown
+
+
+def test_long_text_is_cut_at_the_limit() -> None:
+    assert show("x" * 200) == "x" * 200
+    assert show("x" * 201) == "x" * 199 + "…"
+    assert show("\n" * 5, 8) == r"\n\n\n\…"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://ann:secret@host/r", "https://***@host/r"),
+        ("https://token@host/r", "https://***@host/r"),
+        ("git+https://ann:p@ss@host:80/r#x@y", "git+https://***@host:80/r#x@y"),
+        ("ssh://git:secret@host/r", "ssh://***@host/r"),
+        ("ssh://git@host/r", "ssh://git@host/r"),
+        ("see https://a.example/x and http://b:c@d.example", "see https://a.example/x and http://***@d.example"),
+        ("https://host/r@skill", "https://host/r@skill"),
+        ("git@host:o/r.git", "git@host:o/r.git"),
+        ("owner/repo@skill", "owner/repo@skill"),
+    ],
+)
+def test_credentials_in_urls_are_never_shown(text: str, shown: str) -> None:
+    assert show(text) == shown
+
+
+@settings(derandomize=True, max_examples=200, deadline=None)
+@given(st.text(st.characters()))
+def test_whatever_comes_is_one_clean_line_of_bounded_length(text: str) -> None:
+    shown = show(text, 60)
+
+    assert not HIDDEN.search(shown)
+    assert len(shown) <= 60
+    assert len(shown.splitlines()) <= 1
+
+
+def test_one_line_folds_white_space() -> None:
+    assert one_line("  a\n\n b\t c\u00a0d ") == "a b c d"
+    assert one_line(" \n ") == ""
