@@ -11,10 +11,9 @@ from skillpm.documents.registry import RegistryEntry, read_registry, write_regis
 from skillpm.errors import DocumentError
 from skillpm.installing.layout import Layout
 from skillpm.installing.scan import Scan, Stamp, stamp_of
+from skillpm.installing.skill_file import SKILL_FILE, read_skill_file
 from skillpm.installing.survey import compare, walk_files
 from skillpm.values import NOTHING, Value
-
-SKILL_FILE = "SKILL.md"
 
 
 class Problem(Value):
@@ -170,9 +169,7 @@ def _from_disk(built: Built, folder: str, name: str, installed: InstalledSkill |
             built.intact.add(name)
         else:
             edited = installed is not None and any(compare(folder, name, installed.files, known.scan))
-            with open(f"{folder}/{SKILL_FILE}", "rb") as file:
-                data = file.read()
-            _add(built, name, data, installed, edited=edited)
+            _add(built, name, read_skill_file(folder), installed, edited=edited)
         if not built.for_reading:
             built.stamps[name] = {path: stamp_of(state) for path, state in states.items()}
     except OSError as error:

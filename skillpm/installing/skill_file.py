@@ -1,0 +1,19 @@
+"""Read the SKILL.md of a folder that anybody may have made: a pipe or a device there must neither hang nor flood us."""
+
+import errno
+import os
+import stat
+
+SKILL_FILE = "SKILL.md"
+ENOUGH = 1_000_001  # one byte more than a SKILL.md may have, so that its reader sees that it is too large
+
+
+def read_skill_file(folder: str) -> bytes:
+    """Give the bytes of a folder's SKILL.md. Raises `OSError`, for anything but a regular file too."""
+    path = f"{folder}/{SKILL_FILE}"
+    # Without NONBLOCK, opening a pipe waits for somebody to write into it.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", path)
+        return file.read(ENOUGH)

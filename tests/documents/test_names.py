@@ -1,0 +1,286 @@
+"""What may be the name of a skill, and of a file in one: the same on every platform, whoever says it."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillpm.documents.names import (
+    collision_key,
+    folder_name,
+    is_skill_name,
+    path_fault,
+    skill_name,
+)
+from skillpm.errors import DocumentError, UsageError
+
+HINT = "use lower-case letters, digits and single hyphens, at most 64 characters, e.g. code-review"
+
+
+# Names of skills
+
+
+@pytest.mark.parametrize("name", ["a", "7", "pdf", "code-review", "a-1-b-2", "com", "com10", "console", "x" * 64])
+def test_a_name_of_small_letters_digits_and_single_hyphens_is_good(name: str) -> None:
+    assert is_skill_name(name)
+    assert skill_name(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("x" * 65, id="too long"),
+        pytest.param("pdf\n", id="trailing newline"),
+        pytest.param("\npdf", id="leading newline"),
+        pytest.param(" pdf", id="blank"),
+        pytest.param("Pdf", id="capital"),
+        pytest.param("a_b", id="underscore"),
+        pytest.param("-a", id="leading hyphen"),
+        pytest.param("a-", id="trailing hyphen"),
+        pytest.param("a--b", id="two hyphens"),
+        pytest.param("-rf", id="an option"),
+        pytest.param("--", id="end of options"),
+        pytest.param("a.b", id="dot"),
+        pytest.param(".", id="this folder"),
+        pytest.param("..", id="the folder above"),
+        pytest.param("a/b", id="slash"),
+        pytest.param("a\\b", id="backslash"),
+        pytest.param("a\0", id="NUL"),
+        pytest.param("pdf\u0661", id="Arabic digit"),
+        pytest.param("\u212aelvin", id="Kelvin sign"),
+        pytest.param("\uff50df", id="full-width letter"),
+        pytest.param("caf\u00e9", id="accent"),
+        pytest.param("p\u0430y", id="Cyrillic a"),
+        pytest.param("a\u200bb", id="zero width"),
+        pytest.param("con", id="reserved con"),
+        pytest.param("nul", id="reserved nul"),
+        pytest.param("aux", id="reserved aux"),
+        pytest.param("prn", id="reserved prn"),
+        pytest.param("com0", id="reserved com0"),
+        pytest.param("com1", id="reserved com1"),
+        pytest.param("lpt9", id="reserved lpt9"),
+        pytest.param(None, id="null"),
+        pytest.param(False, id="false"),  # noqa: FBT003  (what YAML makes of `no`)
+        pytest.param(123, id="number"),
+        pytest.param(["pdf"], id="list"),
+        pytest.param(b"pdf", id="bytes"),
+    ],
+)
+def test_any_other_value_is_no_name(name: object) -> None:
+    assert not is_skill_name(name)
+    with pytest.raises(UsageError):
+        skill_name(name)
+
+
+def test_a_bad_name_on_the_command_line_is_a_matter_of_usage() -> None:
+    with pytest.raises(UsageError) as caught:
+        skill_name("Code\nReview")
+    assert (caught.value.message, caught.value.where, caught.value.hint) == (
+        r"`Code\nReview` is no name for a skill",
+        "",
+        HINT,
+    )
+
+
+def test_a_bad_name_in_a_document_is_told_with_its_place() -> None:
+    with pytest.raises(DocumentError) as caught:
+        skill_name(5, where="skills.json: skills.5")
+    assert (caught.value.message, caught.value.where, caught.value.hint) == (
+        "`5` is no name for a skill",
+        "skills.json: skills.5",
+        HINT,
+    )
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(st.one_of(st.text(), st.text("ab1-", max_size=6), st.from_regex(re.compile(r"[\w-]+"), fullmatch=True)))
+def test_the_rule_in_other_words(text: str) -> None:
+    reserved = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
+    said = (
+        0 < len(text) <= 64
+        and set(text) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+        and "" not in text.split("-")
+        and text not in reserved
+    )
+
+    assert is_skill_name(text) == said
+
+
+@pytest.mark.parametrize(
+    ("declared", "folder", "name"),
+    [
+        ("pdf", "other", "pdf"),
+        ("PDF Tools", "pdf-tools", "pdf-tools"),
+        ("", "pdf", "pdf"),
+        ("con", "pdf", "pdf"),
+        ("PDF Tools", "Tools", None),
+    ],
+)
+def test_a_skill_is_installed_under_its_declared_name_else_its_folders(
+    declared: str, folder: str, name: str | None
+) -> None:
+    assert folder_name(declared, folder) == name
+
+
+# Paths of files
+
+
+def deep(folders: int) -> str:
+    return "/".join(["d"] * (folders - 1) + ["f"])
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "SKILL.md",
+        "scripts/run.py",
+        ".gitignore",
+        ".github/workflows/ci.yml",
+        "a b/c d.txt",
+        "-rf",
+        "--help",
+        "*.md",
+        "$(reboot).sh",
+        "a;b|c&d<e>f?\"'`",
+        "über/größe-大.md",
+        "e\u0301.md",
+        "🎉.md",
+        "...a",
+        "a..b",
+        "..a/b",
+        "console.log",
+        "com10.txt",
+        "com",
+        "a.con",
+        "x.git",
+        ".gitx",
+        "git",
+        "git~2",
+        deep(32),
+        "x" * 240,
+        "é" * 120,
+        "~",
+        "~root/x",
+    ],
+)
+def test_what_honest_skills_hold_may_be_installed(path: str) -> None:
+    assert path_fault(path) == ""
+
+
+ABSOLUTE = "is absolute or empty"
+LONG = "is longer than 240 bytes"
+DEEP = "is deeper than 32 folders"
+PART = "has an empty, `.` or `..` part"
+MARK = "has a backslash or a colon"
+HIDDEN = "has a control, hidden or undecodable character"
+ENDING = "has a part that ends in a dot or a blank"
+WINDOWS = "has a name that Windows reserves"
+GIT = "is a .git folder or file"
+
+
+@pytest.mark.parametrize(
+    ("path", "fault"),
+    [
+        ("", ABSOLUTE),
+        ("/etc/passwd", ABSOLUTE),
+        ("//server/share", ABSOLUTE),
+        ("/", ABSOLUTE),
+        ("x" * 241, LONG),
+        ("é" * 120 + "x", LONG),
+        ("d/" * 100 + "é" * 21, LONG),
+        (deep(33), DEEP),
+        ("..", PART),
+        ("../x", PART),
+        ("a/../b", PART),
+        ("a/..", PART),
+        (".", PART),
+        ("./x", PART),
+        ("a/./b", PART),
+        ("a//b", PART),
+        ("a/", PART),
+        ("a\\b", MARK),
+        ("..\\x", MARK),
+        ("\\\\server\\share", MARK),
+        ("C:", MARK),
+        ("C:/x", MARK),
+        ("C:\\x", MARK),
+        ("a:stream", MARK),
+        (".git::$INDEX_ALLOCATION", MARK),
+        ("a\nb", HIDDEN),
+        ("SKILL.md\n", HIDDEN),
+        ("a\0b", HIDDEN),
+        ("\x1b[31m", HIDDEN),
+        ("a\x7f", HIDDEN),
+        ("a\x85b", HIDDEN),
+        ("gp\u202ej.exe", HIDDEN),
+        ("a\u2066b", HIDDEN),
+        ("a\u200bb", HIDDEN),
+        ("a\ufeff", HIDDEN),
+        ("a\U000e0041", HIDDEN),
+        ("a\udcff", HIDDEN),
+        (".g\u200cit", HIDDEN),
+        (".git\u2060", HIDDEN),
+        ("a.", ENDING),
+        ("a ", ENDING),
+        ("a./b", ENDING),
+        ("a /b", ENDING),
+        ("...", ENDING),
+        (".git.", ENDING),
+        (".git ", ENDING),
+        ("git~1.", ENDING),
+        ("con", WINDOWS),
+        ("CON", WINDOWS),
+        ("a/Nul.txt", WINDOWS),
+        ("aux.tar.gz", WINDOWS),
+        ("prn .txt", WINDOWS),
+        ("com1/x", WINDOWS),
+        ("LPT0", WINDOWS),
+        ("com\u00b9", WINDOWS),
+        ("lpt\u00b3.md", WINDOWS),
+        ("CONIN$", WINDOWS),
+        ("conout$.txt", WINDOWS),
+        (".git", GIT),
+        (".GIT", GIT),
+        (".Git/config", GIT),
+        ("a/b/.git/hooks/post-checkout", GIT),
+        ("git~1", GIT),
+        ("GIT~1/config", GIT),
+        ("a/.g\u0130t".replace("\u0130", "I"), GIT),
+    ],
+)
+def test_what_no_skill_may_hold_is_named(path: str, fault: str) -> None:
+    assert path_fault(path) == fault
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=4).map("/".join))
+def test_a_path_without_fault_stays_where_it_is_told_to(path: str) -> None:
+    if not path_fault(path):
+        parts = path.split("/")
+        assert not {"", ".", "..", ".git"} & set(parts)
+        assert not set("\\:\0\n") & set(path)
+        assert len(path.encode()) <= 240
+        assert all(part == part.rstrip(". ") for part in parts)
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(st.from_regex(r"[A-Za-z0-9._-]{1,8}(/[A-Za-z0-9._-]{1,8}){0,3}", fullmatch=True))
+def test_the_quick_look_at_plain_paths_agrees_with_the_long_one(path: str) -> None:
+    """A blank at the front changes nothing of what is wrong but sends the path the long way."""
+    odd = "/".join("\u00e9" + part if part.strip(".") else part for part in path.split("/"))
+    if not path_fault(path):
+        assert path_fault(odd) == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("README.md", "readme.MD"), ("é.md", "e\u0301.md"), ("STRASSE", "straße"), ("\u212a", "k"), ("a/B", "A/b")],
+)
+def test_names_that_some_file_system_takes_for_one_have_one_key(one: str, other: str) -> None:
+    assert collision_key(one) == collision_key(other)
+
+
+def test_names_that_are_two_everywhere_have_two_keys() -> None:
+    assert collision_key("a-b") != collision_key("a_b")

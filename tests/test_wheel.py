@@ -1,0 +1,49 @@
+"""What is published works as it is: the wheel carries the bundled skills and the schemas, and needs no checkout."""
+
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+from kit import Sandbox
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+    return next(folder.glob("agent_skillpm-*.whl"))
+
+
+def test_the_wheel_carries_every_bundled_file_and_every_schema(wheel: Path) -> None:
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if "__pycache__" not in name}
+    for source, place in (("bundled", "skillpm/_bundled"), ("registry-schema", "skillpm/_registry_schema")):
+        wanted = {
+            f"{place}/{path.relative_to(ROOT / source).as_posix()}"
+            for path in (ROOT / source).rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+        assert wanted == {name for name in packed if name.startswith(place + "/")}
+
+
+def test_an_installed_wheel_does_the_main_job_without_a_checkout(wheel: Path, tmp_path: Path) -> None:
+    environment = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    python = environment / "bin" / "python"
+    site = next((environment / "lib").glob("python*/site-packages"))
+    (site / "libraries.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    zipfile.ZipFile(wheel).extractall(site)  # what pip does to a wheel of pure Python, less its scripts
+    sandbox = Sandbox(tmp_path / "sandbox")
+    sandbox.command = (str(python), "-I", "-m", "skillpm")  # type: ignore[misc]  # this one sandbox runs another Python
+    where = subprocess.run(
+        [str(python), "-I", "-c", "import skillpm; print(skillpm.__file__)"], check=True, capture_output=True, text=True
+    )
+    assert where.stdout.strip() == str(site / "skillpm" / "__init__.py")
+    assert sandbox.run("install", "code-review").stdout.splitlines()[0] == " + code-review 1.0.0"
+    registry = (sandbox.home / ".agent-skills" / "skills.json").read_text(encoding="utf-8")
+    assert '"filePath": "code-review/SKILL.md"' in registry
