@@ -9,7 +9,7 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.pin import BundledPin
 from skillpm.documents.tree import Limits, Tree
 from skillpm.documents.versions import matches
-from skillpm.errors import NotFoundError
+from skillpm.errors import DigestMismatch, NotFoundError
 from skillpm.events import Reporter
 from skillpm.fetching.base import Found
 from skillpm.fetching.describe import described
@@ -49,6 +49,11 @@ class BundledFetcher:
                 tree = read_bundled(skill.pin.name)
                 if tree.digest != skill.digest:
                     shipped = described(tree, skill.pin, name, self.reporter.note).version
+                    if shipped == skill.version:
+                        came_from = f"the bundled skills, version {shipped}"
+                        raise DigestMismatch(
+                            name, locked=skill.digest or "", found=tree.digest, came_from=came_from
+                        )
                     raise NotFoundError(
                         f"`{name}` is locked to {skill.version or skill.digest}, this skillpm ships {shipped}",
                         hint=f"run `skillpm update {name}`",

@@ -74,17 +74,23 @@ def compare(folder: str, name: str, files: Mapping[str, InstalledFile], scan: Sc
 
 def walk_files(folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Give everything in a folder that is not a folder, by path with `/`; links are not followed."""
-    todo = [""]
+    todo: list[tuple[str, os.DirEntry[str] | None]] = [("", None)]
     while todo:
-        prefix = todo.pop()
-        with os.scandir(os.path.join(folder, prefix) if prefix else folder) as entries:
-            for entry in sorted(entries, key=lambda item: item.name):
-                if entry.name in RUBBISH:
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    todo.append(f"{prefix}{entry.name}/")
-                else:
-                    yield prefix + entry.name, entry
+        prefix, inner = todo.pop()
+        try:
+            with os.scandir(inner or folder) as entries:
+                inside = sorted(entries, key=lambda item: item.name)
+        except PermissionError:
+            if inner is not None:
+                yield prefix[:-1], inner  # a folder nobody can look into is a thing of its own
+            continue
+        for entry in inside:
+            if entry.name in RUBBISH:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                todo.append((f"{prefix}{entry.name}/", entry))
+            else:
+                yield prefix + entry.name, entry
 
 
 def digest_of_folder(folder: str) -> Digest:

@@ -10,6 +10,7 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.tree import Tree
 from skillpm.errors import NotFoundError, OfflineError
 from skillpm.fetching.base import variant_of
+from skillpm.files import told
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.plan import label
 from skillpm.installing.survey import walk_files
@@ -90,12 +91,14 @@ def _stored(scope: Scope, tools: Tools, name: str, skill: LockedSkill) -> dict[s
 
 
 def _on_disk(folder: str) -> dict[str, bytes]:
-    files = {}
+    files: dict[str, bytes] = {}
+    if not os.path.isdir(folder):
+        return files
     for path, entry in walk_files(os.path.realpath(folder)):
         if entry.is_symlink():
             files[path] = b"-> " + os.fsencode(os.readlink(entry.path)) + b"\n"
         elif entry.is_file():
-            with open(entry.path, "rb") as file:
+            with told("read what lies there", entry.path), open(entry.path, "rb") as file:
                 files[path] = file.read()
     return files
 

@@ -84,10 +84,12 @@ def _state(name: str, seen: View, installed: InstalledSkill, built: Built, scan:
     if name in built.disabled:
         return "disabled"
     if name not in built.entries:
-        return "modified" if os.path.isdir(seen.skill(name)) else "missing"
+        return "modified" if os.path.lexists(seen.skill(name)) else "missing"
     if installed.digest is None or name in built.intact:
         return "installed"
-    return "modified" if any(compare(seen.skill(name), name, installed.files, scan)) else "installed"
+    folder = seen.skill(name)
+    is_edited = os.path.islink(folder) or any(compare(folder, name, installed.files, scan))
+    return "modified" if is_edited else "installed"
 
 
 def tokens_of(listed: Listed) -> int:

@@ -9,8 +9,10 @@ from skillpm.documents.findings import Finding, NotLoadable
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import InstalledFile
 from skillpm.documents.skill import Skill, read_skill
-from skillpm.errors import DocumentError, NotFoundError
+from skillpm.errors import DocumentError, FileError, NotFoundError
+from skillpm.files import REASONS
 from skillpm.installing.scan import read_scan
+from skillpm.installing.skill_file import read_skill_file
 from skillpm.installing.survey import compare, walk_files
 from skillpm.installing.view import View, look_until
 from skillpm.operations.listing import Listed, list_skills
@@ -50,10 +52,12 @@ def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
     def look(seen: View) -> tuple[Shown | None, bool]:
         folder = seen.skill(name)
         try:
-            with open(os.path.join(folder, "SKILL.md"), "rb") as file:
-                skill = read_skill(file.read())
+            skill = read_skill(read_skill_file(folder))
         except FileNotFoundError:
             return None, False
+        except OSError as error:
+            reason = REASONS.get(error.errno or 0, error.strerror or "")
+            raise FileError(f"`{name}` cannot be read: {reason}", where=f"{folder}/SKILL.md") from error
         except NotLoadable as error:
             where = f"{folder}/SKILL.md:{error.finding.line}"
             raise DocumentError(f"`{name}` cannot be loaded: {error.finding.message}", where=where) from None
@@ -75,9 +79,15 @@ def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
 
     found = look_until(scope.layout, look)
     if found is None:
-        hint = "`skillpm sync` brings it back"
-        raise NotFoundError(f"the folder of `{name}` is gone", where=scope.layout.skill(name), hint=hint)
+        raise _gone(name, scope.layout.skill(name))
     return found
+
+
+def _gone(name: str, folder: str) -> NotFoundError:
+    if os.path.lexists(folder):
+        hint = f"`skillpm diff {name}` shows what is missing; `skillpm sync --force` keeps it as a backup and installs {name} anew"
+        return NotFoundError(f"`{name}` has no SKILL.md any more", where=folder, hint=hint)
+    return NotFoundError(f"the folder of `{name}` is gone", where=folder, hint="`skillpm sync` brings it back")
 
 
 def find_listed(scope: Scope, name: str) -> Listed:

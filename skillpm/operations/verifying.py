@@ -66,10 +66,15 @@ def _verified(
     folder = seen.skill(name)
     if locked is None:
         return Verified(name=name, state="not-locked", detail="installed, but not in the lockfile")
-    if not os.path.exists(folder):
+    if not os.path.lexists(folder):
         return Verified(name=name, state="missing", detail="locked, but not installed")
-    if locked.digest is None:
+    if locked.digest is None and os.path.isdir(folder):
         return Verified(name=name, state="link", detail="a live link is not checked")
+    if locked.digest is None:
+        return Verified(name=name, state="missing", detail="its live link leads to no folder")
+    if os.path.islink(folder) or not os.path.isdir(folder):
+        place = (FileChange(path=".", state="modified"),)
+        return Verified(name=name, state="modified", detail="something else lies in its place", files=place)
     if installed is None:
         if digest_of_folder(folder) == locked.digest:
             return Verified(name=name, state="ok")

@@ -124,13 +124,16 @@ def folders_in(directory: str) -> list[str]:
     """Give the names of all folders in a skills directory; a link to a folder is one."""
     try:
         with os.scandir(directory) as entries:
-            return [
-                entry.name
-                for entry in entries
-                if not entry.name.startswith(".") and entry.is_dir()
-            ]
+            return [entry.name for entry in entries if not entry.name.startswith(".") and _is_folder(entry)]
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that goes in a circle
+        return False
 
 
 def _unchanged(directory: str, names: Collection[SkillName], known: Known) -> dict[SkillName, RegistryEntry]:

@@ -1,7 +1,5 @@
 """What may be the name of a skill, and of a file in one: the same on every platform, whoever says it."""
 
-import re
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,7 +60,7 @@ def test_a_name_of_small_letters_digits_and_single_hyphens_is_good(name: str) ->
         pytest.param("com1", id="reserved com1"),
         pytest.param("lpt9", id="reserved lpt9"),
         pytest.param(None, id="null"),
-        pytest.param(False, id="false"),  # noqa: FBT003  (what YAML makes of `no`)
+        pytest.param(False, id="false"),
         pytest.param(123, id="number"),
         pytest.param(["pdf"], id="list"),
         pytest.param(b"pdf", id="bytes"),
@@ -95,7 +93,7 @@ def test_a_bad_name_in_a_document_is_told_with_its_place() -> None:
 
 
 @settings(derandomize=True, max_examples=300, deadline=None)
-@given(st.one_of(st.text(), st.text("ab1-", max_size=6), st.from_regex(re.compile(r"[\w-]+"), fullmatch=True)))
+@given(st.text(max_size=8) | st.text("ab1-", max_size=8) | st.sampled_from(["con", "com1", "lpt0", "nul-a", "com"]))
 def test_the_rule_in_other_words(text: str) -> None:
     reserved = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
     said = (
@@ -247,31 +245,27 @@ GIT = "is a .git folder or file"
         ("a/b/.git/hooks/post-checkout", GIT),
         ("git~1", GIT),
         ("GIT~1/config", GIT),
-        ("a/.g\u0130t".replace("\u0130", "I"), GIT),
+        ("a/.gIt", GIT),
     ],
 )
 def test_what_no_skill_may_hold_is_named(path: str, fault: str) -> None:
     assert path_fault(path) == fault
 
 
+TRAPS = [*"- a", "..", ".", "", ".git", ".GIT", "git~1", "con", "NUL", "Aux.txt", "com1.tar.gz", "prn ", "a.", "x.con"]
+
+
 @settings(derandomize=True, max_examples=300, deadline=None)
-@given(st.lists(st.text(min_size=1), min_size=1, max_size=4).map("/".join))
+@given(st.lists(st.sampled_from(TRAPS) | st.text(max_size=8), max_size=4).map("/".join))
 def test_a_path_without_fault_stays_where_it_is_told_to(path: str) -> None:
-    if not path_fault(path):
-        parts = path.split("/")
-        assert not {"", ".", "..", ".git"} & set(parts)
-        assert not set("\\:\0\n") & set(path)
-        assert len(path.encode()) <= 240
-        assert all(part == part.rstrip(". ") for part in parts)
-
-
-@settings(derandomize=True, max_examples=300, deadline=None)
-@given(st.from_regex(r"[A-Za-z0-9._-]{1,8}(/[A-Za-z0-9._-]{1,8}){0,3}", fullmatch=True))
-def test_the_quick_look_at_plain_paths_agrees_with_the_long_one(path: str) -> None:
-    """A blank at the front changes nothing of what is wrong but sends the path the long way."""
-    odd = "/".join("\u00e9" + part if part.strip(".") else part for part in path.split("/"))
-    if not path_fault(path):
-        assert path_fault(odd) == ""
+    if path_fault(path):
+        return
+    parts = path.split("/")
+    assert not {"", ".", "..", ".git", "git~1"} & {part.lower() for part in parts}
+    assert not {"con", "nul", "aux", "prn", "com1"} & {part.split(".")[0].rstrip(" ").lower() for part in parts}
+    assert not set("\\:\0\n") & set(path)
+    assert len(path.encode()) <= 240
+    assert all(part == part.rstrip(". ") for part in parts)
 
 
 @pytest.mark.parametrize(

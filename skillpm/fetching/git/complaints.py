@@ -11,6 +11,7 @@ from skillpm.fetching.git.process import GitFailed
 REFUSALS = (
     "unadvertised object", "not our ref", "couldn't find remote ref", "unknown option", "does not support",
     "unable to parse object", "bad object", "remote did not send all necessary objects", "did not receive expected",
+    "bad pack header",  # what an old server (protocol v0) sends in place of an object it will not name
     "dumb http transport", "fetched objects do not", "invalid filter",
 )  # fmt: skip
 DAMAGE = ("is corrupt", "loose object", "inflate", "packfile", "bad signature", "index file", "unable to read",
