@@ -10,7 +10,7 @@ from skillpm.cli.told import tell_changed
 from skillpm.operations.backup import list_backups, restore
 
 
-@click.group(epilog="""\b
+@click.group(no_args_is_help=False, epilog="""\b
 Examples:
   skillpm backup list            what --force set aside
   skillpm backup restore pdf-1   bring it back""")
@@ -31,7 +31,7 @@ def list_command(**flags: Any) -> None:
     for backup in found:
         call.console.line(f"{backup.id}  {backup.path}")
     if not found:
-        call.console.say("nothing was set aside")
+        call.console.say("nothing is set aside")
 
 
 @command.command("restore", epilog="\b\nExample:\n  skillpm backup restore pdf-1")

@@ -10,15 +10,16 @@ import click
 
 from skillpm import __version__
 from skillpm.documents.text import HIDDEN, show
-from skillpm.errors import SkillpmError
+from skillpm.errors import SkillpmError, UsageError
 
 DEFECT = 70
 
 
-def tell(error: Exception, *, as_json: bool) -> int:
-    """Tell an error; give the exit code."""
+def tell(error: Exception, *, as_json: bool, command: str = "skillpm") -> int:
+    """Tell an error; give the exit code. `command` is what was called, for whoever called it wrongly."""
     if isinstance(error, SkillpmError):
-        return _told(error.code, error.message, error.where, error.hint, error.exit_code, as_json=as_json)
+        hint = error.hint or (f"{command} --help" if isinstance(error, UsageError) else "")
+        return _told(error.code, error.message, error.where, hint, error.exit_code, as_json=as_json)
     if isinstance(error, click.ClickException):
         command = getattr(getattr(error, "ctx", None), "command_path", "skillpm")
         hint = f"{command} --help"

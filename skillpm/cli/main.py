@@ -64,7 +64,7 @@ class Commands(click.Group):
             from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
 
             near = get_close_matches(args[0], [*TABLE, *ALIASES], n=2)
-            more = f" Did you mean {' or '.join(near)}?" if near else " `skillpm --help` lists the commands."
+            more = f" Did you mean {' or '.join(near)}?" if near else ""
             ctx.fail(f"there is no command `{args[0][:60]}`.{more}")
         return super().resolve_command(ctx, args)
 
@@ -78,7 +78,6 @@ class Commands(click.Group):
     cls=Commands,
     epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    no_args_is_help=True,
 )
 @click.version_option(__version__, prog_name="skillpm", message="%(prog)s %(version)s")
 def cli() -> None:
@@ -91,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.disable()
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        result = cli.main(args=words, prog_name="skillpm", standalone_mode=False)
+        result = cli.main(args=words or ["--help"], prog_name="skillpm", standalone_mode=False)
     except click.exceptions.Abort:
         click.echo("interrupted", err=True)
         return 130
@@ -102,5 +101,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  (this is the edge)
         from skillpm.cli.failing import tell  # noqa: PLC0415
 
-        return tell(error, as_json="--json" in words)
+        command = ["skillpm", *(word for word in words[:1] if word in {*TABLE, *ALIASES})]
+        return tell(error, as_json="--json" in words, command=" ".join(command))
     return result if isinstance(result, int) else 0

@@ -8,7 +8,7 @@ from skillpm.cli.common import call_of, reading
 from skillpm.operations.registry import check_registry, rebuild
 
 
-@click.group(epilog="""\b
+@click.group(no_args_is_help=False, epilog="""\b
 Examples:
   skillpm registry build   after you made or changed a skill by hand
   skillpm registry check   exit 1 if it is not true""")

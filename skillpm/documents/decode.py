@@ -1,11 +1,16 @@
 """JSON to checked values: every fault says its file and key path (`skills.json: skills.pdf.git: expected …`)."""
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from skillpm.documents.text import show
 from skillpm.errors import DocumentError, NewerDocument
+
+# An escaped half of a character outside the basic plane: it may lack its other half, and then cannot be written.
+HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class Node:
@@ -85,6 +90,8 @@ class Node:
     def format_number(self, key: str, known: int) -> int:
         """Check the number of the document's format; a newer one is refused with a hint to upgrade."""
         found = self.need(key).number()
+        if found < 1:
+            self.need(key).expected(f"the number of a format, 1 to {known}")
         if found > known:
             raise NewerDocument(self.file, found=found, known=known)
         return found
@@ -96,21 +103,30 @@ def parse_json(text: str, file: str) -> Node:
     def no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)
         if len(members) != len(pairs):
-            keys = [key for key, _ in pairs]
-            double = next(key for key in keys if keys.count(key) > 1)
+            double = Counter(key for key, _ in pairs).most_common(1)[0][0]
             raise DocumentError(f"`{show(double, 80)}` stands twice in one object", where=file)
         return members
 
+    def no_constant(word: str) -> NoReturn:
+        raise DocumentError(f"`{word}` is no JSON value", where=file)
+
     try:
-        return Node(json.loads(text, object_pairs_hook=no_doubles), file)
+        value = json.loads(text, object_pairs_hook=no_doubles, parse_constant=no_constant)
+        if HALF.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise DocumentError(
             f"this is not JSON: {error.msg}",
             where=f"{file}:{error.lineno}:{error.colno}",
             hint="mend that place by hand, or take the file from version control",
         ) from error
+    except UnicodeEncodeError as error:
+        raise DocumentError("a string holds half a character (a lone surrogate)", where=file) from error
+    except ValueError as error:
+        raise DocumentError("a number is too long", where=file) from error
     except RecursionError as error:
         raise DocumentError("this JSON is nested too deeply", where=file) from error
+    return Node(value, file)
 
 
 def dump_json(value: Any) -> str:

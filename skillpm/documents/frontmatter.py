@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from skillpm.documents.findings import Finding, broken
+from skillpm.documents.repair import read_broken_yaml
 from skillpm.documents.yaml_text import YamlFault, read_yaml
 from skillpm.values import Value
 
@@ -91,31 +92,35 @@ def _as_text(value: Any) -> Any:
 
 
 def _read_yaml(block: str, first: int, findings: list[Finding]) -> dict[str, Any]:
-    """Read strictly; only if that fails, quote the scalars that spoilt it, and say so."""
+    """Read strictly; only if that fails, quote what spoilt it; only if that fails too, go key by key."""
     found: list[Finding] = []
     try:
         values = read_yaml(block, found)
     except YamlFault as fault:
-        found = []
-        repaired, lines = _quoted(block)
-        try:
-            values = read_yaml(repaired, found)
-        except YamlFault:
-            raise broken(
-                "bad-yaml", f"the frontmatter is no YAML: {fault.message}", first + fault.line - 1
-            ) from None
-        for line in lines:
-            message = "this value was read as plain text, since YAML does not allow it unquoted"
-            findings.append(
-                Finding(code="frontmatter-repaired", level="warning", message=message, line=first + line)
-            )
-    findings.extend(
-        Finding(code=item.code, level=item.level, message=item.message, line=first + item.line - 1) for item in found
-    )
+        values = _repaired(block, found, fault)
+    findings.extend(item.but(line=first + item.line - 1) for item in found)
     if values is None:
         return {}
     if not isinstance(values, dict):
         raise broken("not-a-map", "the frontmatter is no list of `key: value` lines", first)
+    return values
+
+
+def _repaired(block: str, found: list[Finding], fault: YamlFault) -> Any:
+    found.clear()
+    text, lines = _quoted(block)
+    try:
+        values = read_yaml(text, found)
+    except YamlFault:
+        found.clear()
+        values = read_broken_yaml(block, found)
+        if not values:
+            raise broken("bad-yaml", f"the frontmatter is no YAML: {fault.message}", fault.line + 1) from None
+        return values
+    message = "this value was read as plain text, since YAML does not allow it unquoted"
+    found.extend(
+        Finding(code="frontmatter-repaired", level="warning", message=message, line=line + 1) for line in lines
+    )
     return values
 
 

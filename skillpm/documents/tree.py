@@ -5,11 +5,11 @@ is a `Tree`: safe paths, no collisions, no links (a link inside the skill has be
 `SKILL.md` at the top, within the limits. Nothing here touches a disk, so nothing hostile has acted yet.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from skillpm.documents.digest import Digest, content_hash, digest_of
-from skillpm.documents.names import collision_key, path_fault
+from skillpm.documents.names import DEEPEST_PATH, collision_key, path_fault
 from skillpm.documents.text import show
 from skillpm.errors import RefusedError
 from skillpm.values import Value
@@ -68,36 +68,128 @@ def checked_tree(entries: Iterable[Entry], *, name: str, limits: Limits) -> Tree
     """
     found: dict[str, Entry] = {}
     for entry in entries:
-        if fault := path_fault(entry.path):
-            raise _refused(name, f"the path '{show(entry.path)}' {fault}")
+        _check_path(entry.path, name)
         if entry.path in found:
             raise _refused(name, f"'{show(entry.path)}' is there twice")
         found[entry.path] = entry
         if len(found) > limits.files:
             raise _too_big(name, f"more than {limits.files} files", "FILES")
-    files = [file for entry in found.values() for file in _installed(entry, found, name)]
-    _check_sizes(files, name, limits)
+    files = _within_limits(_installed(found, name), name, limits)
     _check_collisions(files, name)
     if not any(file.path == "SKILL.md" for file in files):
         raise _refused(name, "it has no SKILL.md at its top")
     return Tree(files=tuple(sorted(files, key=lambda file: file.path.encode())))
 
 
-def _installed(entry: Entry, found: Mapping[str, Entry], name: str) -> Iterable[TreeFile]:
-    """Give what one entry becomes on disk: itself, or for a link a copy of the file or folder it points at."""
-    if entry.kind == "file":
-        yield _file(entry.path, entry)
-        return
-    target = _resolve(entry, found, name)
-    if target in found:
-        yield _file(entry.path, found[target], link=_target_text(entry, name))
-        return
-    inside = [item for path, item in found.items() if path.startswith(target + "/")]
-    if not inside or entry.path.startswith(target + "/"):
-        raise _leaves(name, entry, "points at nothing")
-    for item in inside:
-        if item.kind == "file":
-            yield _file(entry.path + item.path[len(target) :], item, link=_target_text(entry, name))
+def _within_limits(files: Iterable[TreeFile], name: str, limits: Limits) -> list[TreeFile]:
+    """Give the files, counted as they come: a few links to a big folder would be a million files."""
+    kept: list[TreeFile] = []
+    size = 0
+    for file in files:
+        kept.append(file)
+        size += len(file.data)
+        if len(kept) > limits.files:
+            raise _too_big(name, f"more than {limits.files} files", "FILES")
+        if len(file.data) > limits.file:
+            raise _too_big(name, f"'{show(file.path)}' is over {limits.file} bytes", "FILE")
+        if size > limits.skill:
+            raise _too_big(name, f"all files together are over {limits.skill} bytes", "SKILL")
+    return kept
+
+
+def _installed(found: Mapping[str, Entry], name: str) -> Iterator[TreeFile]:
+    """Give what the entries become on disk: themselves, or for links copies of the files or folders they point at."""
+    links = _Links(found, name)
+    for entry in found.values():
+        if entry.kind == "file":
+            yield _file(entry.path, entry)
+        else:
+            yield from links.copies(entry, entry.path)
+
+
+class _Links:
+    """Where links end: followed through the planned tree, lexically, never through the disk; each link once."""
+
+    def __init__(self, found: Mapping[str, Entry], name: str) -> None:
+        self.found = found
+        self.name = name
+        self.ends: dict[str, tuple[list[str], int]] = {}
+        self.folders: dict[str, list[Entry]] = {}
+
+    def copies(self, entry: Entry, path: str, within: tuple[str, ...] = ()) -> Iterator[TreeFile]:
+        """Give the files a link becomes at a path, be it in a folder that is itself a copy."""
+        text = _target_text(entry, self.name)
+        target = "/".join(self.end(entry)[0])
+        if target in self.found:
+            yield self._copy(path, self.found[target], text)
+            return
+        inside = self._inside(target)
+        if not inside:
+            raise _leaves(self.name, entry, "points at nothing")
+        if target in within or entry.path.startswith(target + "/"):
+            raise _leaves(self.name, entry, "goes in a circle")
+        for item in inside:
+            place = path + item.path[len(target) :]
+            if item.kind == "file":
+                yield self._copy(place, item, text)
+            else:
+                _check_path(place, self.name)
+                yield from self.copies(item, place, (*within, target))
+
+    def end(self, entry: Entry, hops: int = 0) -> tuple[list[str], int]:
+        """Give the parts of the path a link ends at, and how many links are on the way."""
+        if entry.path not in self.ends:
+            self.ends[entry.path] = self._follow(entry, hops)
+        return self.ends[entry.path]
+
+    def _follow(self, entry: Entry, hops: int) -> tuple[list[str], int]:
+        taken = 0
+        done = entry.path.split("/")[:-1]
+        text = _target_text(entry, self.name)
+        if text.startswith("/"):
+            raise _leaves(self.name, entry, "leaves the skill")
+        for part in text.split("/"):
+            if part == "..":
+                if not done:
+                    raise _leaves(self.name, entry, "leaves the skill")
+                done = done[:-1]
+            elif part not in {"", "."}:
+                done, further = self._step(entry, [*done, part], hops + taken)
+                taken += further
+        if not done:
+            raise _leaves(self.name, entry, "points at the skill itself")
+        if taken > MOST_HOPS:
+            raise _leaves(self.name, entry, "goes over too many links")
+        return done, taken
+
+    def _step(self, entry: Entry, here: list[str], hops: int) -> tuple[list[str], int]:
+        """Give where one step of a link leads: to where another link ends, when one stands there."""
+        if len(here) > DEEPEST_PATH:
+            raise _leaves(self.name, entry, "points at nothing")
+        there = self.found.get("/".join(here))
+        if there is None or there.kind == "file":
+            return here, 0
+        if hops >= MOST_HOPS:
+            raise _leaves(self.name, entry, "goes in a circle")
+        end, further = self.end(there, hops + 1)
+        return end, further + 1
+
+    def _inside(self, folder: str) -> list[Entry]:
+        if not self.folders:
+            for path, entry in self.found.items():
+                parts = path.split("/")
+                for depth in range(1, len(parts)):
+                    self.folders.setdefault("/".join(parts[:depth]), []).append(entry)
+        return self.folders.get(folder, [])
+
+    def _copy(self, path: str, entry: Entry, link: str) -> TreeFile:
+        _check_path(path, self.name)
+        return _file(path, entry, link)
+
+
+def _check_path(path: str, name: str) -> None:
+    if fault := path_fault(path):
+        raise _refused(name, f"the path '{show(path)}' {fault}")
 
 
 def _file(path: str, entry: Entry, link: str = "") -> TreeFile:
@@ -118,46 +210,6 @@ def _target_text(entry: Entry, name: str) -> str:
     if not text or len(entry.data) > LONGEST_TARGET or "\0" in text or "\n" in text or "\\" in text:
         raise _leaves(name, entry, "has no sensible target")
     return text
-
-
-def _resolve(entry: Entry, found: Mapping[str, Entry], name: str) -> str:
-    """Follow a link through the planned tree, lexically: never through the disk. Gives the path it ends at."""
-    hops = 0
-    done = entry.path.split("/")[:-1]
-    todo = _target_text(entry, name).split("/")
-    if todo[0] == "":
-        raise _leaves(name, entry, "leaves the skill")
-    while todo:
-        part = todo.pop(0)
-        if part == "..":
-            if not done:
-                raise _leaves(name, entry, "leaves the skill")
-            done.pop()
-        elif part not in {"", "."}:
-            done.append(part)
-            step = found.get("/".join(done))
-            if step is not None and step.kind == "link":
-                hops += 1
-                target = _target_text(step, name).split("/")
-                if hops > MOST_HOPS or target[0] == "":
-                    raise _leaves(name, entry, "leaves the skill or goes in a circle")
-                done.pop()
-                todo = target + todo
-    if not done:
-        raise _leaves(name, entry, "points at the skill itself")
-    return "/".join(done)
-
-
-def _check_sizes(files: list[TreeFile], name: str, limits: Limits) -> None:
-    if len(files) > limits.files:
-        raise _too_big(name, f"more than {limits.files} files", "FILES")
-    for file in files:
-        if len(file.data) > limits.file:
-            raise _too_big(name, f"'{show(file.path)}' is over {limits.file} bytes", "FILE")
-        if fault := path_fault(file.path):
-            raise _refused(name, f"the path '{show(file.path)}' {fault}")
-    if sum(len(file.data) for file in files) > limits.skill:
-        raise _too_big(name, f"all files together are over {limits.skill} bytes", "SKILL")
 
 
 def _check_collisions(files: list[TreeFile], name: str) -> None:

@@ -8,9 +8,11 @@ import re
 from skillpm.documents.text import show
 from skillpm.errors import UsageError
 
-NUMBER = r"v?[0-9][\w.*+!-]*"
-CLAUSE = rf"[\^~<>=!]=?=?\s*{NUMBER}"
-RANGE = re.compile(rf"\s*(?:\*|{CLAUSE}(?:\s*,\s*{CLAUSE})*|{NUMBER})\s*")
+# A hyphen between two digits is none of ours: PEP 440 would read `1.2.3-1` as a post release, npm as a pre-release.
+NUMBER = r"v?[0-9](?:[A-Za-z0-9_.+!]|(?<![0-9])-|-(?![0-9])){0,60}"
+CLAUSE = rf"(?:(?:\^|~=?|[<>]=?)\s*{NUMBER}|(?:===?|!=)\s*{NUMBER}(?:\.\*)?)"
+RANGE = re.compile(rf"\s*(?:\*|{CLAUSE}(?:\s*,\s*{CLAUSE})*|{NUMBER}(?:\.\*)?)\s*")
+HINT = "write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
 ANY = "*"
 
 
@@ -21,11 +23,11 @@ def is_range(text: str) -> bool:
 
 def is_version(text: str) -> bool:
     """Tell whether text is a version as PEP 440 reads it; a plain number of 1000 or more is a date."""
-    from packaging.version import InvalidVersion, Version  # noqa: PLC0415  (a lazy door, see the module's head)
+    from packaging.version import Version  # noqa: PLC0415  (a lazy door, see the module's head)
 
     try:
         version = Version(text)
-    except InvalidVersion:
+    except ValueError:  # no version, or a number too long for an int
         return False
     return not (len(version.release) == 1 and version.release[0] >= 1000)  # noqa: PLR2004
 
@@ -37,38 +39,41 @@ def matches(wanted: str, version: str) -> bool:
     """
     if wanted.strip() == ANY:
         return True
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415
+    from packaging.specifiers import SpecifierSet  # noqa: PLC0415
 
     try:
         specifiers = SpecifierSet(",".join(_clause(part.strip()) for part in wanted.split(",")))
-    except (InvalidSpecifier, ValueError):
-        raise UsageError(
-            f"`{show(wanted, 80)}` is no version range",
-            hint="write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`",
-        ) from None
-    return is_version(version) and specifiers.contains(version, prereleases=specifiers.prereleases)
+    except ValueError:
+        specifiers = None
+    if specifiers is None or not is_range(wanted):
+        raise UsageError(f"`{show(wanted, 80)}` is no version range", hint=HINT)
+    # Said out loud: from packaging 26 on, `None` would let pre-releases in.
+    early_ones_too = bool(specifiers.prereleases)
+    return is_version(version) and specifiers.contains(version, prereleases=early_ones_too)
 
 
 def _clause(text: str) -> str:
     """Give one part of a range in `packaging`'s words."""
     if text.startswith("^"):
-        numbers = _numbers(text[1:])
+        epoch, numbers = _numbers(text[1:])
         fixed = next((n for n, number in enumerate(numbers) if number), len(numbers) - 1)
-        return f">={text[1:].strip()},<{_bumped(numbers[: fixed + 1])}"
+        return f">={text[1:].strip()},<{epoch}{_bumped(numbers[: fixed + 1])}"
     if text.startswith("~") and not text.startswith("~="):
-        numbers = _numbers(text[1:])
-        return f">={text[1:].strip()},<{_bumped(numbers[:2])}"
+        epoch, numbers = _numbers(text[1:])
+        return f">={text[1:].strip()},<{epoch}{_bumped(numbers[:2])}"
     if text[:1].isdigit() or text[:1] == "v":
         return f"=={text}"
     return text
 
 
-def _numbers(text: str) -> list[int]:
+def _numbers(text: str) -> tuple[str, list[int]]:
+    """Give the epoch (`1!`, nearly always nothing) and the numbers of a version, as many as are written."""
     from packaging.version import Version  # noqa: PLC0415
 
     written = text.strip().removeprefix("v").split("-")[0].split("+")[0].count(".") + 1
-    release = Version(text.strip()).release
-    return list(release[:written]) + [0] * (written - len(release))
+    version = Version(text.strip())
+    numbers = [*version.release[:written], *[0] * (written - len(version.release))]
+    return f"{version.epoch}!" if version.epoch else "", numbers
 
 
 def _bumped(numbers: list[int]) -> str:

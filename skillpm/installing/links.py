@@ -24,11 +24,13 @@ from skillpm.values import Value
 class LinkState(Value):
     """What is at a link's place: nothing, ours as it should be, or somebody else's thing.
 
-    `itself`: the host's folder is our skills directory, so there is nothing to make or remove.
+    `itself`: the host's folder is our skills directory, so there is nothing to make or remove. `is_left`: it is in
+    the way of nothing that was asked for, so it stays as it is.
     """
 
     kind: Literal["absent", "ours", "foreign"] = "absent"
     itself: bool = False
+    is_left: bool = False
 
 
 def look_at_link(

@@ -15,6 +15,11 @@ class LinkPlan(Value):
     dropped: Mapping[SkillName, tuple[str, ...]] = NOTHING
     obstacles: Mapping[str, tuple[SkillName, ...]] = NOTHING
 
+    @property
+    def touched(self) -> set[str]:
+        """The folders in which anything changes."""
+        return {folder for folders in (*self.made.values(), *self.dropped.values()) for folder in folders}
+
 
 def plan_links(
     folders: Mapping[str, Collection[SkillName]],
@@ -30,13 +35,14 @@ def plan_links(
     for folder in sorted(folders):
         for name in sorted(folders[folder]):
             state = look(folder, name)
-            if state.itself:
-                continue
             known = before.get(folder, {}).get(name)
-            links.setdefault(folder, {})[name] = known if known and state.kind == "ours" else kind
-            if state.kind == "foreign":
+            if state.itself or (state.is_left and known is None):
+                continue
+            stays = known is not None and (state.kind == "ours" or state.is_left)
+            links.setdefault(folder, {})[name] = known if known is not None and stays else kind
+            if state.kind == "foreign" and not stays:
                 obstacles.setdefault(folder, []).append(name)
-            if state.kind != "ours" or known is None:
+            if not stays:
                 made.setdefault(name, []).append(folder)
     for folder, old in before.items():
         for name in sorted(old):

@@ -1,6 +1,8 @@
 """Put new folders and documents where one rename brings them to their place; nothing visible changes yet."""
 
+import errno
 import os
+import stat
 from collections.abc import Mapping
 
 from skillpm.documents.tree import Tree
@@ -19,7 +21,7 @@ class LiveLink(Value):
 
 
 class Copied(Value):
-    """A skill that comes from a folder as it lies there, bytes and modes: a backup."""
+    """A skill that comes from what lies somewhere, a folder, a link or a file: a backup."""
 
     folder: str
 
@@ -31,12 +33,17 @@ def prepare(layout: Layout, *, fsync: bool) -> None:
     """Make the folders of a skills directory, and an empty staging place. Only under the lock, without a journal."""
     with told("write into the skills directory", layout.directory):
         os.makedirs(layout.ours, exist_ok=True)
-        ignore = os.path.join(layout.ours, ".gitignore")
-        if not os.path.exists(ignore):
-            write_document(ignore, IGNORE_ALL, fsync=fsync)
+        hide_from_git(layout, fsync=fsync)
         remove_tree(layout.staging)
         remove_tree(layout.trash)
         os.makedirs(os.path.join(layout.staging, ".documents"))
+
+
+def hide_from_git(layout: Layout, *, fsync: bool) -> None:
+    """Write the `.gitignore` that keeps our own folder out of people's commits, where there is none."""
+    ignore = os.path.join(layout.ours, ".gitignore")
+    if not os.path.exists(ignore):
+        write_document(ignore, IGNORE_ALL, fsync=fsync)
 
 
 def stage(layout: Layout, name: str, content: Content, *, fsync: bool) -> dict[str, Stamp]:
@@ -47,7 +54,8 @@ def stage(layout: Layout, name: str, content: Content, *, fsync: bool) -> dict[s
             os.symlink(content.target, place, target_is_directory=True)
             return {}
         if isinstance(content, Copied):
-            copy_folder(content.folder, place)
+            if not copy_as_it_lies(content.folder, place):
+                raise OSError(errno.EINVAL, "it is neither a folder nor a file nor a link", content.folder)
             return {}
         stamps = {}
         folders = {place}
@@ -79,12 +87,19 @@ def copy_folder(source: str, target: str) -> None:
     with os.scandir(source) as entries:
         inside = list(entries)
     for entry in inside:
-        path = os.path.join(target, entry.name)
-        if entry.is_symlink():
-            os.symlink(os.readlink(entry.path), path)
-        elif entry.is_dir(follow_symlinks=False):
-            copy_folder(entry.path, path)
-        elif entry.is_file(follow_symlinks=False):
-            with open(entry.path, "rb") as file:
-                executable = os.fstat(file.fileno()).st_mode & 0o100
-                write_new(path, file.read(), 0o755 if executable else 0o644)
+        copy_as_it_lies(entry.path, os.path.join(target, entry.name))
+
+
+def copy_as_it_lies(source: str, target: str) -> bool:
+    """Copy a folder, a file or a link (as a link); tell whether it was any of these."""
+    mode = os.lstat(source).st_mode
+    if stat.S_ISLNK(mode):
+        os.symlink(os.readlink(source), target)
+    elif stat.S_ISDIR(mode):
+        copy_folder(source, target)
+    elif stat.S_ISREG(mode):
+        with open(source, "rb") as file:
+            write_new(target, file.read(), 0o755 if mode & 0o100 else 0o644)
+    else:
+        return False
+    return True

@@ -1,9 +1,9 @@
 """Where a change goes: the skills directory, the documents that belong to it, the agents' folders."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from skillpm.errors import ConflictError
+from skillpm.errors import ConflictError, FileError
 from skillpm.files import is_below
 from skillpm.installing.layout import Layout
 from skillpm.values import Value
@@ -37,3 +37,24 @@ class Target(Value):
     documents: Mapping[str, str]
     links: LinkFolders
     fsync: bool
+
+    def refuse_unwritable(self, roles: Iterable[str], folders: Iterable[str]) -> None:
+        """Refuse now what the file system would refuse in the midst of a change: documents by role, agent folders.
+
+        Raises `FileError`, or `ConflictError` for an agent folder that leads out of the project.
+        """
+        for role in roles:
+            _must_take_files(os.path.dirname(os.path.realpath(self.documents[role])))
+        for folder in folders:
+            _must_take_files(self.links.path(folder))
+
+
+def _must_take_files(folder: str) -> None:
+    """Raise `FileError` when a folder is none, cannot be made, or may not be written into."""
+    at = folder
+    while not os.path.lexists(at):
+        at = os.path.dirname(at)
+    if not os.path.isdir(at):
+        raise FileError(f"cannot write into {folder}", where=at, hint="it is no folder; move it away first")
+    if not os.access(at, os.W_OK | os.X_OK):
+        raise FileError(f"cannot write into {folder}: permission denied", where=at, hint="check who owns that place")

@@ -1,6 +1,8 @@
 """`backup list|restore`: what `--force` set aside, and bringing it back."""
 
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 
 from skillpm.documents.agents import near
 from skillpm.documents.names import SkillName
@@ -8,11 +10,12 @@ from skillpm.documents.receipt import write_receipt
 from skillpm.errors import BlockedError, NotFoundError
 from skillpm.files import read_text, remove_tree
 from skillpm.installing.backups import Backup, backups
-from skillpm.installing.layout import load_receipt
-from skillpm.installing.plan import Action
+from skillpm.installing.layout import Layout, load_receipt
+from skillpm.installing.plan import Action, label
 from skillpm.installing.scan import Scan, read_scan
+from skillpm.installing.skill_file import read_skill_file
 from skillpm.installing.staging import Copied, prepare, stage
-from skillpm.installing.survey import digest_of_folder, look_at
+from skillpm.installing.survey import look_at
 from skillpm.installing.transaction import commit
 from skillpm.operations.carrying import remember
 from skillpm.operations.change import Changed
@@ -44,12 +47,13 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False) -> Ch
         prepare(layout, fsync=tools.settings.fsync)
         stage(layout, name, Copied(folder=backup.path), fsync=tools.settings.fsync)
         installed = receipt.skills.get(name)
-        edited = installed is not None and digest_of_folder(backup.path) != installed.digest
-        with open(f"{backup.path}/SKILL.md", "rb") as file:
-            fresh = {name: Fresh(data=file.read(), stamps={}, edited=edited)}
+        edited = look_at(backup.path, name, installed, Scan()).kind == "edited"
+        data = _skill_file(layout, backup.path)
+        fresh = {} if data is None else {name: Fresh(data=data, stamps={}, edited=edited)}
+        ahead = Ahead(fresh=fresh, gone=() if fresh else (name,))
         known = known_registry(layout, read_text(layout.registry), read_scan(layout.scan))
         disabled = read_paperwork(scope, tools).disabled
-        built = build_registry(layout, receipt, known, Ahead(fresh=fresh), disabled=disabled)
+        built = build_registry(layout, receipt, known, ahead, disabled=disabled)
         documents = {"registry": built.text, "receipt": write_receipt(receipt)}
         commit(
             scope.target(tools.settings),
@@ -61,13 +65,27 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False) -> Ch
         )
         remember(scope, built)
         remove_tree(backup.path)
+        with suppress(OSError):
+            os.rmdir(layout.backup)
+    labels = {key: label(skill) for key, skill in receipt.skills.items() if key != name}
+    others = [Action(verb="keep", name=key, was=text, becomes=text) for key, text in labels.items()]
+    restored = Action(verb="update", name=name, becomes=slot, reason="restored from a backup")
     return Changed(
         changed=True,
         scope=scope.kind,
         directory=layout.directory,
-        actions=(Action(verb="update", name=name, becomes=slot, reason="restored from a backup"),),
+        actions=(restored, *others),
         warnings=tuple(tools.reporter.warnings),
     )
+
+
+def _skill_file(layout: Layout, path: str) -> bytes | None:
+    """Give the SKILL.md of a backup, for the registry; None where it has none that can be read."""
+    folder = os.path.join(layout.directory, os.readlink(path)) if os.path.islink(path) else path
+    try:
+        return read_skill_file(folder)
+    except OSError:
+        return None
 
 
 def _find(found: Sequence[Backup], slot: str) -> Backup:
@@ -76,6 +94,6 @@ def _find(found: Sequence[Backup], slot: str) -> Backup:
             return backup
     ids = [backup.id for backup in found]
     similar = near(slot, ids) or tuple(ids[:5])
-    hint = f"here are: {', '.join(similar)}" if similar else "nothing was ever set aside here"
+    hint = f"here are: {', '.join(similar)}" if similar else "nothing is set aside here"
     raise NotFoundError(f"there is no backup `{slot}`", hint=hint)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from skillpm.errors import SkillpmError
-from skillpm.files import discard_file
+from skillpm.files import discard_file, remove_tree
 from skillpm.installing.transaction import recover
 from skillpm.locking import locked
 from skillpm.operations.scope import Scope
@@ -27,14 +27,22 @@ def exclusive(scope: Scope, tools: Tools, *, force: bool = False) -> Iterator[No
             if not force:
                 raise
             discard_file(layout.journal)
-        yield
+        try:
+            yield
+        except BaseException:
+            if not os.path.lexists(layout.journal):
+                with suppress(OSError):
+                    remove_tree(layout.staging)
+            raise
 
 
 def tidy_up(scope: Scope) -> None:
     """Take away an empty skills directory that a failed first command made."""
     ours = scope.layout.ours
     with suppress(OSError):
-        for name in ("lock.pid", "lock"):
-            discard_file(os.path.join(ours, name))
+        ephemeral = {".gitignore", "lock", "lock.pid"}
+        if {*os.listdir(ours)} <= ephemeral:
+            for name in sorted(ephemeral):
+                discard_file(os.path.join(ours, name))
         os.rmdir(ours)
         os.rmdir(scope.layout.directory)

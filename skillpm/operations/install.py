@@ -3,9 +3,10 @@
 import os
 from collections.abc import Sequence
 
-from skillpm.documents.git_words import has_credentials
+from skillpm.documents.git_words import has_credentials, is_commit
 from skillpm.documents.json_edit import set_member
 from skillpm.documents.names import SkillName, folder_name, skill_name
+from skillpm.documents.text import show
 from skillpm.errors import ConflictError, ManySkillsError, UsageError
 from skillpm.fetching.base import Offer
 from skillpm.fetching.shipped import bundled_names
@@ -22,6 +23,7 @@ from skillpm.sources.source import (
     PathSource,
     RefKind,
     Source,
+    UrlSource,
     requirement_value,
 )
 from skillpm.sources.specifier import Specifier, parse_specifier, with_ref
@@ -96,9 +98,12 @@ def understand(scope: Scope, tools: Tools, request: Request) -> list[Addition]:
                 named = source.version == "*" and not source.index
                 kept: Source = BundledSource(name=source.name) if named else source
                 additions.append(Addition(name=_named(source.name, request.alias), source=kept))
-            case source:
-                name = getattr(source, "name", "") or request.alias
-                additions.append(Addition(name=_named(name, ""), source=source))
+            case BundledSource() as source:
+                additions.append(Addition(name=_named(source.name, request.alias), source=source))
+            case UrlSource() as source:
+                name = skill_name(request.alias or "skill")
+                fetchers.pin({name: source})
+                additions.append(Addition(name=name, source=source))
     if request.alias and len(additions) != 1:
         raise UsageError("--as names one skill, and here are several")
     return _each_once(additions)
@@ -117,6 +122,10 @@ def _specifier(spec: str, request: Request) -> Specifier:
         raise UsageError(f"{flag} does not go with `{spec}`")
     if request.ref_kind and (source.ref or specifier.browser):
         raise UsageError(f"`{spec}` names a ref already, so --{request.ref_kind} would name another")
+    if request.ref_kind == "rev" and not is_commit(request.ref):
+        raise UsageError(
+            f"`{show(request.ref)}` is no whole commit id", hint="give all of its 40 digits, or use --tag or --branch"
+        )
     if request.ref_kind:
         source = with_ref(source, request.ref, spec).but(kind=request.ref_kind)
     if request.path:
@@ -151,6 +160,8 @@ def _from_path(scope: Scope, tools: Tools, source: PathSource, request: Request)
     name = request.alias or folder_name(declared, os.path.basename(os.path.realpath(whole)))
     if not name:
         raise UsageError(f"`{declared or typed}` can be no name of a skill", hint="give it one with --as NAME")
+    if scope.kind == "project" and os.path.isabs(written):
+        tools.reporter.warning(f"{whole} is outside of this repository and of HOME; others will not find it")
     return Addition(name=skill_name(name), source=source.but(path=written))
 
 
@@ -165,12 +176,10 @@ def _written_path(scope: Scope, tools: Tools, whole: str) -> str:
         root = base
     if scope.kind == "project" and is_below(real, root):
         relative = os.path.relpath(real, base)
-        return relative if relative.startswith("..") else f"./{relative}"
+        return relative if relative == "." or relative.split(os.sep)[0] == ".." else f"./{relative}"
     home = os.path.realpath(tools.settings.home)
     if is_below(real, home):
         return "~" + real[len(home) :]
-    if scope.kind == "project":
-        tools.reporter.warning(f"{whole} is outside of this repository and of HOME; others will not find it")
     return whole
 
 

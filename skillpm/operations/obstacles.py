@@ -1,6 +1,6 @@
 """What stands in the way of a plan: links that cannot be made, work that would be lost. Told, never overrun."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt
@@ -16,9 +16,13 @@ from skillpm.serving.hosts import agent_folder, chosen_agents
 
 
 def planned_links(
-    scope: Scope, tools: Tools, papers: Paperwork, receipt: Receipt, actions: Sequence[Action]
+    scope: Scope, tools: Tools, papers: Paperwork, receipt: Receipt, actions: Sequence[Action], wishes: Wishes
 ) -> LinkPlan:
-    """Plan the links of all skills that will be there, for all agents the scope names."""
+    """Plan the links of all skills that will be there, for all agents the scope names.
+
+    What lies at a link's place is in nobody's way when its skill is to be kept, or is not meant at all and was linked
+    there before.
+    """
     if not papers.agents and not receipt.links:
         return LinkPlan()
     folders: dict[str, set[SkillName]] = {}
@@ -35,7 +39,9 @@ def planned_links(
     def look(folder: str, name: SkillName) -> LinkState:
         skill = receipt.skills.get(name)
         known = (receipt.links.get(folder, {}).get(name, ""), None if skill is None else skill.digest)
-        return look_at_link(paths, folder, name, scope.layout, known)
+        state = look_at_link(paths, folder, name, scope.layout, known)
+        untouched = wishes.touched is not None and name not in wishes.touched and known[0] != ""
+        return state.but(is_left=True) if state.kind == "foreign" and (untouched or name in wishes.keep) else state
 
     return plan_links(folders, receipt.links, look, kind_of_link(tools.settings.link_mode))
 
@@ -48,13 +54,17 @@ def _is_disabled(papers: Paperwork, name: SkillName, agent: str) -> bool:
 def with_links(actions: Sequence[Action], links: LinkPlan, wishes: Wishes) -> tuple[Action, ...]:
     """Say of each skill that stays what becomes of its links, and stop at what is in a link's way."""
     if not wishes.force:
-        for folder, names in links.obstacles.items():
-            reason = f"{folder}/{names[0]} is there already, and skillpm did not make it"
-            actions = [
-                action.but(verb="blocked", reason=reason) if action.name == names[0] else action
-                for action in actions
-            ]
+        actions = [_without_its_links(action, links) for action in actions]
     return tuple(_with_own_links(action, links) for action in actions)
+
+
+def _without_its_links(action: Action, links: LinkPlan) -> Action:
+    places = [f"{folder}/{action.name}" for folder, names in links.obstacles.items() if action.name in names]
+    if not places:
+        return action
+    are, them = ("is", "it") if len(places) == 1 else ("are", "them")
+    reason = f"{' and '.join(places)} {are} there already, and skillpm did not make {them}"
+    return action.but(verb="blocked", reason=reason)
 
 
 def _with_own_links(action: Action, links: LinkPlan) -> Action:
@@ -66,8 +76,11 @@ def _with_own_links(action: Action, links: LinkPlan) -> Action:
     return action.but(verb="relink", reason="; ".join(said))
 
 
-def stop_if_blocked(actions: Sequence[Action]) -> None:
-    """Raise `BlockedError` that names every skill in the way, its files, and the ways out."""
+def stop_if_blocked(actions: Sequence[Action], links: LinkPlan, locked: Collection[SkillName]) -> None:
+    """Raise `BlockedError` that names every skill in the way, its files, and the ways out.
+
+    `locked` are the skills of the lockfile as it is: only with these there is something to compare.
+    """
     blocked = [action for action in actions if action.verb == "blocked"]
     if not blocked:
         return
@@ -77,9 +90,10 @@ def stop_if_blocked(actions: Sequence[Action]) -> None:
         more = f" and {len(action.changes) - 4} more" if len(action.changes) > 4 else ""  # noqa: PLR2004
         lines.append(f"  {action.name}: {action.reason}" + (f" ({files}{more})" if files else ""))
     first = blocked[0].name
+    by_link = any(first in names for names in links.obstacles.values())
+    shown = f"`skillpm diff {first}` shows it, " if first in locked and not by_link else ""
     count = "a skill is" if len(blocked) == 1 else f"{len(blocked)} skills are"
     raise BlockedError(
         f"{count} in the way; nothing was changed\n" + "\n".join(lines),
-        hint=f"`skillpm diff {first}` shows it, `--keep {first}` goes on without it, "
-        "`--force` sets it aside as a backup first",
+        hint=f"{shown}`--keep {first}` goes on without it, `--force` sets it aside as a backup first",
     )

@@ -6,6 +6,7 @@ from skillpm.errors import DocumentError
 from skillpm.files import told, write_document
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.scan import Scan
+from skillpm.installing.staging import hide_from_git
 from skillpm.installing.view import View, look_until
 from skillpm.operations.carrying import remember
 from skillpm.operations.exclusive import exclusive
@@ -53,6 +54,7 @@ def rebuild(scope: Scope, tools: Tools) -> Rebuilt:
         text = built.text.encode()
         if text != before:
             with told("write the registry", scope.layout.registry):
+                hide_from_git(scope.layout, fsync=tools.settings.fsync)
                 write_document(scope.layout.registry, text, fsync=tools.settings.fsync)
         remember(scope, built)
     return Rebuilt(changed=text != before, skills=len(built.entries), problems=tuple(built.problems))

@@ -42,6 +42,8 @@ def relocked(
     """Give the lockfile that holds for a manifest. Raises `LockfileOutdated` where it would have to change and may
     not, `RefusedError` where it lets a skill come from somewhere else than the manifest says.
     """
+    if papers.lockfile_text is None and (strictness.locked or strictness.frozen):
+        raise _outdated(scope, papers, [])
     if strictness.frozen:
         _need_names(scope, papers)
         _check_places(scope, papers, papers.lockfile)
@@ -86,18 +88,17 @@ def make_fetchers(scope: Scope, tools: Tools) -> Fetchers:
 
 
 def _outdated(scope: Scope, papers: Paperwork, reasons: list[str]) -> LockfileOutdated:
+    flag = " -g" if scope.kind == "user" else ""
     if papers.lockfile_text is None:
-        return LockfileOutdated("there is no lockfile", where=scope.lockfile, hint="make it with `skillpm lock`")
+        return LockfileOutdated("there is no lockfile", where=scope.lockfile, hint=f"make it with `skillpm lock{flag}`")
     return LockfileOutdated(
         f"the lockfile is not up to date: {'; '.join(reasons)}",
         where=scope.lockfile,
-        hint="run `skillpm lock` and commit skills.lock",
+        hint=f"run `skillpm lock{flag}` and commit skills.lock",
     )
 
 
 def _need_names(scope: Scope, papers: Paperwork) -> None:
-    if papers.lockfile_text is None and papers.requirements:
-        raise _outdated(scope, papers, [])
     missing = sorted({*papers.requirements} - {*papers.lockfile.skills})
     if missing:
         raise _outdated(scope, papers, [f"`{name}` is not locked" for name in missing])

@@ -85,18 +85,22 @@ def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
 
 def _gone(name: str, folder: str) -> NotFoundError:
     if os.path.lexists(folder):
-        hint = f"`skillpm diff {name}` shows what is missing; `skillpm sync --force` keeps it as a backup and installs {name} anew"
+        hint = f"`skillpm diff {name}` shows what is missing; `skillpm sync --force` sets it aside and installs it anew"
         return NotFoundError(f"`{name}` has no SKILL.md any more", where=folder, hint=hint)
     return NotFoundError(f"the folder of `{name}` is gone", where=folder, hint="`skillpm sync` brings it back")
 
 
 def find_listed(scope: Scope, name: str) -> Listed:
     """Give one skill of the list."""
-    skills = list_skills(scope).skills
-    for skill in skills:
+    listing = list_skills(scope)
+    for skill in listing.skills:
         if skill.name == name:
             return skill
-    names = [skill.name for skill in skills]
+    for problem in listing.problems:
+        path, _, why = problem.partition(": ")
+        if path == f"{name}/SKILL.md":
+            raise DocumentError(f"`{name}` cannot be loaded: {why}", where=f"{scope.layout.directory}/{path}")
+    names = [skill.name for skill in listing.skills]
     similar = near(name, names)
     hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm list` shows what is there"
     raise NotFoundError(f"`{name}` is not in {scope.layout.directory}", hint=hint)

@@ -68,10 +68,16 @@ def _verified(
         return Verified(name=name, state="not-locked", detail="installed, but not in the lockfile")
     if not os.path.lexists(folder):
         return Verified(name=name, state="missing", detail="locked, but not installed")
-    if locked.digest is None and os.path.isdir(folder):
-        return Verified(name=name, state="link", detail="a live link is not checked")
     if locked.digest is None:
+        if os.path.isdir(folder):
+            return Verified(name=name, state="link", detail="a live link is not checked")
         return Verified(name=name, state="missing", detail="its live link leads to no folder")
+    return _content_verified(name, folder, locked, installed)
+
+
+def _content_verified(
+    name: SkillName, folder: str, locked: LockedSkill, installed: InstalledSkill | None
+) -> Verified:
     if os.path.islink(folder) or not os.path.isdir(folder):
         place = (FileChange(path=".", state="modified"),)
         return Verified(name=name, state="modified", detail="something else lies in its place", files=place)

@@ -1,0 +1,223 @@
+"""Documents are read strictly: every fault says in which file, at which key or at which line it stands."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillpm.documents.decode import Node, dump_json, parse_json
+from skillpm.errors import DocumentError, NewerDocument
+
+MEND = "mend that place by hand, or take the file from version control"
+UPGRADE = "upgrade skillpm: pip install --upgrade agent-skillpm"
+
+
+def fault(read: Callable[[], object]) -> tuple[str, str, str]:
+    with pytest.raises(DocumentError) as caught:
+        read()
+    return caught.value.message, caught.value.where, caught.value.hint
+
+
+def node(value: Any) -> Node:
+    return Node(value, "skills.json")
+
+
+# Text
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "where"),
+    [
+        ("", "Expecting value", "f.json:1:1"),
+        ("nonsense", "Expecting value", "f.json:1:1"),
+        ("{", "Expecting property name enclosed in double quotes", "f.json:1:2"),
+        ('{"a": 1', "Expecting ',' delimiter", "f.json:1:8"),
+        ('{"a": 1}\n}', "Extra data", "f.json:2:1"),
+        ('{\n  "a": 1\n  "b": 2\n}', "Expecting ',' delimiter", "f.json:3:3"),
+        ('{\n  "a": tru\n}', "Expecting value", "f.json:2:8"),
+        ('{"a": "b\nc"}', "Invalid control character at", "f.json:1:9"),
+        ('{"ä": 01}', "Expecting ',' delimiter", "f.json:1:8"),
+        ('{"a": "\\x"}', "Invalid \\escape", "f.json:1:8"),
+    ],
+)
+def test_text_that_is_not_json_is_told_with_line_and_column(text: str, message: str, where: str) -> None:
+    assert fault(lambda: parse_json(text, "f.json")) == (f"this is not JSON: {message}", where, MEND)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": 1, "a": 1}', "`a` stands twice in one object"),
+        ('[{"b": {"c": 1, "d": 2, "c": 3}}]', "`c` stands twice in one object"),
+        ('{"\\u001b[31m": 1, "\\u001b[31m": 2}', "`\\x1b[31m` stands twice in one object"),
+        ('{"a": NaN}', "`NaN` is no JSON value"),
+        ("[-Infinity]", "`-Infinity` is no JSON value"),
+        ("9" * 5000, "a number is too long"),
+        ('{"a": "\\ud83c"}', "a string holds half a character (a lone surrogate)"),
+        ('{"\\uDF89": 1}', "a string holds half a character (a lone surrogate)"),
+        ("[" * 100_000, "this JSON is nested too deeply"),
+        ('{"a":' * 100_000, "this JSON is nested too deeply"),
+    ],
+)
+def test_json_that_cannot_be_meant_is_refused(text: str, message: str) -> None:
+    assert fault(lambda: parse_json(text, "f.json")) == (message, "f.json", "")
+
+
+def test_characters_escaped_in_two_halves_are_whole() -> None:
+    assert parse_json('"\\ud83c\\udf89"', "f.json").value == "🎉"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(derandomize=True, max_examples=150, deadline=None)
+@given(JSON)
+def test_what_is_written_is_read_again(value: Any) -> None:
+    text = dump_json(value)
+
+    assert parse_json(text, "f.json").value == value
+    assert dump_json(parse_json(text, "f.json").value) == text
+
+
+def test_documents_have_two_blanks_real_letters_and_a_final_newline() -> None:
+    assert dump_json({"z": ["ä", "\u2028"], "a": {}}) == '{\n  "z": [\n    "ä",\n    "\u2028"\n  ],\n  "a": {}\n}\n'
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(st.text('{}[]",:\\u0123dDe \n-.tfn', max_size=40) | st.text(max_size=40))
+def test_any_text_is_read_or_refused_and_never_a_crash(text: str) -> None:
+    try:
+        found = parse_json(text, "f.json")
+    except DocumentError as error:
+        assert error.where.startswith("f.json")
+    else:
+        dump_json(found.value).encode()
+
+
+# Values and their addresses
+
+
+DEEP = {"skills": {"pdf": {"git": 3, "list": [1, {"x": None}]}}}
+GOT = [
+    (None, "null"),
+    (True, "True"),
+    (3, "3"),
+    (1.5, "1.5"),
+    ("text", "'text'"),
+    ([], "an array"),
+    ({}, "an object"),
+]
+
+
+@pytest.mark.parametrize(
+    ("read", "expected", "kinds"),
+    [
+        (Node.text, "a string", (str,)),
+        (Node.flag, "true or false", (bool,)),
+        (Node.number, "a whole number", (int,)),
+        (Node.items, "an object", (dict,)),
+        (Node.elements, "an array", (list,)),
+        (Node.texts, "an array", (list,)),
+        (lambda node: node.get("x"), "an object", (dict,)),
+    ],
+    ids=["text", "flag", "number", "items", "elements", "texts", "get"],
+)
+@pytest.mark.parametrize(("value", "got"), GOT, ids=[got for _, got in GOT])
+def test_another_type_is_told_at_its_address(
+    read: Callable[[Node], object], expected: str, kinds: tuple[type, ...], value: Any, got: str
+) -> None:
+    place = Node(value, "skills.json", ("skills", "pdf"))
+    if type(value) in kinds:
+        read(place)
+    else:
+        assert fault(lambda: read(place)) == (f"expected {expected}, got {got}", "skills.json: skills.pdf", "")
+
+
+@pytest.mark.parametrize(
+    ("read", "message", "where"),
+    [
+        (lambda top: top.text(), "expected a string, got an object", "skills.json"),
+        (
+            lambda top: top.need("skills").need("pdf").need("git").text(),
+            "expected a string, got 3",
+            "skills.json: skills.pdf.git",
+        ),
+        (
+            lambda top: list(top.need("skills").need("pdf").need("list").elements())[1].need("x").text(),
+            "expected a string, got null",
+            "skills.json: skills.pdf.list.1.x",
+        ),
+        (lambda top: top.need("skills").need("tdd"), "`tdd` is missing", "skills.json: skills"),
+        (lambda top: top.need("lock"), "`lock` is missing", "skills.json"),
+        (lambda top: top.need("skills").text_or("pdf"), "expected a string, got an object", "skills.json: skills.pdf"),
+        (
+            lambda top: top.need("skills").only("deploy", "review"),
+            "unknown key; known here: deploy, review",
+            "skills.json: skills.pdf",
+        ),
+    ],
+)
+def test_a_fault_says_its_file_and_key_path(read: Callable[[Node], object], message: str, where: str) -> None:
+    assert fault(lambda: read(node(DEEP))) == (message, where, "")
+
+
+def test_an_address_is_shown_safely() -> None:
+    top = node({"\x1b[31m": {"b\n": 1}})
+
+    assert fault(lambda: top.need("\x1b[31m").need("b\n").text()) == (
+        "expected a string, got 1",
+        r"skills.json: \x1b[31m.b\n",
+        "",
+    )
+    assert fault(lambda: node("\u202e" * 100).number())[0] == "expected a whole number, got '" + r"\u202e" * 9 + "\\u20…"
+
+
+def test_members_that_are_there_are_given() -> None:
+    top = node({"a": "x", "b": [1, "y"], "c": True, "d": 7})
+
+    assert (top.need("a").text(), top.text_or("a"), top.text_or("e"), top.text_or("e", "z")) == ("x", "x", "", "z")
+    assert top.get("e") is None
+    assert (top.need("c").flag(), top.need("d").number()) == (True, 7)
+    assert [(key, member.where) for key, member in top.items()] == [(key, f"skills.json: {key}") for key in "abcd"]
+    assert fault(top.need("b").texts) == ("expected a string, got 1", "skills.json: b.0", "")
+    top.only("a", "b", "c", "d", "e")
+
+
+# The number of the format
+
+
+def test_the_number_of_the_format_is_given() -> None:
+    assert node({"version": 2}).format_number("version", 3) == 2
+
+
+def test_a_newer_document_is_refused_with_the_way_out() -> None:
+    with pytest.raises(NewerDocument) as caught:
+        node({"version": 4}).format_number("version", 3)
+    assert (caught.value.message, caught.value.where, caught.value.hint, caught.value.code) == (
+        "this is format 4; this skillpm knows up to 3",
+        "skills.json",
+        UPGRADE,
+        "newer-format",
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("1", "expected a whole number, got '1'"),
+        (1.0, "expected a whole number, got 1.0"),
+        (True, "expected a whole number, got True"),
+        (0, "expected the number of a format, 1 to 3, got 0"),
+        (-1, "expected the number of a format, 1 to 3, got -1"),
+    ],
+)
+def test_anything_else_is_no_number_of_a_format(value: Any, message: str) -> None:
+    read = node({"version": value})
+
+    assert fault(lambda: read.format_number("version", 3)) == (message, "skills.json: version", "")

@@ -1,0 +1,167 @@
+"""Versions and ranges: what people type means what they expect, and what means nothing is refused."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from packaging.version import Version
+
+from skillpm.documents.versions import is_range, is_version, matches
+from skillpm.errors import UsageError
+
+HINT = "write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "inside", "outside"),
+    [
+        ("*", "0.0.1 1.2.3 2.0a1 main", ""),
+        (" * ", "1.0", ""),
+        ("1.2.0", "1.2.0 v1.2.0 1.2 1.2.0.0 1.2.0+build", "1.2.1 1.2.0b1 1.2.0.post1 main"),
+        ("v1.2.0", "1.2.0 v1.2", "1.2.1"),
+        ("1.*", "1.0 1.9.9", "2.0 0.9 1.5b1"),
+        ("==1.2.0", "1.2.0 1.2", "1.2.1"),
+        ("==1.*", "1 1.0 1.99", "2 0.9 1.0b1"),
+        ("===1.2.0", "1.2.0", "1.2 1.2.1"),
+        ("!=1.2.0", "1.2.1 1.3", "1.2.0 1.2 1.3b1"),
+        ("!=1.*", "0.9 2", "1.0 1.7"),
+        (">=1.2", "1.2 1.2.0 2 10", "1.1.9 1.2b1 2.0b1"),
+        (">1.2", "1.2.1 2", "1.2 1.1"),
+        ("<=1.2", "1.2 0.1", "1.2.1 0.1b1"),
+        ("<2", "1.9.9 0", "2 2.0a1 2.0"),
+        (">=1.2,<2", "1.2 1.99", "1.1 2 2.0rc1"),
+        (" >= 1.2 , < 2 ", "1.2 1.99", "1.1 2"),
+        (">=1,<2,!=1.5", "1.4 1.6", "1.5 1.5.0"),
+        ("~=1.4.2", "1.4.2 1.4.9", "1.5 1.4.1"),
+        ("~=1.4", "1.4 1.9", "2.0 1.3"),
+        ("^1.2.3", "1.2.3 1.9", "1.2.2 2 2.0b1 1.3b1"),
+        ("^1.2", "1.2 1.2.0 1.9", "1.1 2"),
+        ("^1", "1 1.9.9", "0.9 2"),
+        ("^0.2.3", "0.2.3 0.2.9", "0.2.2 0.3"),
+        ("^0.2", "0.2 0.2.9", "0.1 0.3"),
+        ("^0.0.3", "0.0.3", "0.0.2 0.0.4"),
+        ("^0.0", "0 0.0.9", "0.1"),
+        ("^0", "0 0.9", "1"),
+        ("^v1.2", "1.2 v1.3", "2"),
+        ("^ 1.2", "1.3", "2"),
+        ("^1.2.0.4", "1.2.0.4 1.3", "1.2.0.3 2"),
+        ("~1.2.3", "1.2.3 1.2.9", "1.2.2 1.3"),
+        ("~1.2", "1.2 1.2.9", "1.1 1.3"),
+        ("~1", "1 1.9", "0.9 2"),
+        ("~0", "0 0.9", "1"),
+        ("^1,!=1.5", "1.4", "1.5 2"),
+        ("^1.0.0-beta.1", "1.0.0-beta.1 1.0.0b2 1.0 1.5 1.6a1", "1.0.0-alpha.9 2 2.0b1"),
+        ("^1.0b1", "1.0b1 1.0b2 1.0 1.9", "1.0a1 2"),
+        ("~1.2rc1", "1.2rc1 1.2 1.2.5", "1.2b9 1.3"),
+        ("1.0.0-beta.1", "1.0.0b1 1.0.0-beta.1 1.0.0.beta1", "1.0.0 1.0.0b2"),
+        (">=2.0.dev1", "2.0.dev1 2.0a1 2.1b1", "1.9 2.0.dev0"),
+        ("^1!2.0", "1!2.1", "2.1 1!3"),
+        ("1.0+linux-x64", "1.0+linux-x64 1.0+linux.x64", "1.0 1.0+mac"),
+    ],
+)
+def test_a_range_holds_what_one_expects(wanted: str, inside: str, outside: str) -> None:
+    assert is_range(wanted)
+    verdicts = {version: matches(wanted, version) for version in (inside + " " + outside).split()}
+    assert verdicts == dict.fromkeys(inside.split(), True) | dict.fromkeys(outside.split(), False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "latest",
+        "main",
+        "x",
+        "v",
+        "^",
+        ">=",
+        "^x",
+        "=1.2",
+        "^=1.2",
+        "~==1.2",
+        "!1.2",
+        "<>1",
+        "=>1",
+        ">=1.2 <2",
+        "1.2 || 2",
+        "1.2 - 2.0",
+        ">=1.2,",
+        ",>=1.2",
+        ">=1,,<2",
+        "1.2,<2",
+        ">=1.*",
+        "^1.2.*",
+        "*,<2",
+        "**",
+        "1.2.3-1",
+        "^1.2.3-1",
+        ">=1.2.3-1",
+        "2026-01-31",
+        "1.2\n,<2;",
+        "\u0661.2",
+        "1.\u0662",
+        "\uff11.2",
+        "9" * 62,
+        "^" + "9" * 5000,
+        "owner/repo",
+        "./skill",
+    ],
+)
+def test_what_only_looks_like_a_range_is_refused(text: str) -> None:
+    assert not is_range(text)
+    with pytest.raises(UsageError) as caught:
+        matches(text, "1.2.0")
+    shown = text.replace("\n", "\\n")
+    assert caught.value.message == f"`{shown if len(text) <= 80 else shown[:79] + '…'}` is no version range"
+    assert caught.value.hint == HINT
+
+
+@pytest.mark.parametrize("text", ["^1..2", "1.2.x", ">=1.2-SNAPSHOT", "~=1", "1.2-canary.1", "==1.2."])
+def test_what_has_the_form_of_a_range_and_means_nothing_is_refused_when_it_is_used(text: str) -> None:
+    assert is_range(text)
+    with pytest.raises(UsageError) as caught:
+        matches(text, "1.2.0")
+    assert (caught.value.message, caught.value.hint) == (f"`{text}` is no version range", HINT)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("0", "1", "999", "1.2", "v1.2.3", "1.2.3.4", "2026.1.31", "1.0.0-beta.1", "1.0rc1", "1.0.post1", "1.0.dev3"),
+        *("1.2.3-1", "1!1.0", "1.0+a.1"),
+    ],
+)
+def test_what_pep_440_reads_is_a_version(text: str) -> None:
+    assert is_version(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("1000", "2026", "v2026", "20260131", "2026-01", "2026-01-31", "2026rc1", "2026-01-31T12:00", "1" * 5000),
+        *("", "v", "main", "1.0-SNAPSHOT", "1.0-canary.1", "1.x", "1.0 final 2", "\u0661.0", "1.\u0662"),
+    ],
+)
+def test_a_date_and_a_word_are_no_versions(text: str) -> None:
+    assert not is_version(text)
+    assert not matches(">=0", text)
+
+
+NUMBERS = st.lists(st.integers(0, 30), min_size=1, max_size=4)
+EARLY = st.sampled_from(["", "", "a1", "b2", "rc1", ".dev1"])
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(mark=st.sampled_from("^~"), low=NUMBERS, low_early=EARLY, other=NUMBERS, early=EARLY)
+def test_caret_and_tilde_hold_from_the_version_to_the_next_breaking_one(
+    mark: str, low: list[int], low_early: str, other: list[int], early: str
+) -> None:
+    """The rule in other words: not below, and equal up to the number that may not change."""
+    written, version = ".".join(map(str, low)) + low_early, ".".join(map(str, other)) + early
+    fixed = (
+        next((n for n, number in enumerate(low) if number), len(low) - 1) + 1 if mark == "^" else min(2, len(low))
+    )
+    same_line = (other + [0] * 4)[:fixed] == low[:fixed]
+    allowed = not early or bool(low_early)
+
+    assert matches(mark + written, version) == (Version(version) >= Version(written) and same_line and allowed)
