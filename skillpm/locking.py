@@ -1,6 +1,7 @@
 """Locks between processes: released by the system when a process dies, and told when one has to wait."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -10,38 +11,54 @@ from skillpm.errors import BusyError
 from skillpm.files import told
 
 PATIENCE = 1.0
+SLICE = 0.25
 
 
 @contextmanager
 def locked(
-    path: str, timeout: float, what: str, waiting: Callable[[str], None] | None = None
+    path: str,
+    timeout: float,
+    what: str,
+    waiting: Callable[[str], None] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[None]:
     """Hold the lock file at `path`. Whoever waits longer than a second is told so through `waiting`.
 
-    Raises `BusyError` naming the process that holds it when `timeout` seconds are over.
+    Raises `BusyError` naming the process that holds it when `timeout` seconds are over, or `stopped` says so: an
+    interrupt does not reach a thread that sleeps.
     """
     with told("make a lock file", path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         lock = FileLock(path, thread_local=False)
-        try:
-            lock.acquire(timeout=min(PATIENCE, timeout))
-        except Timeout:
-            if waiting is not None:
+        if not _acquired(lock, min(PATIENCE, timeout), stopped):
+            if waiting is not None and timeout > PATIENCE:
                 waiting(f"waiting for {what}, held by {_holder(path)}")
-            try:
-                lock.acquire(timeout=max(0.0, timeout - PATIENCE))
-            except Timeout as error:
+            if not _acquired(lock, timeout - PATIENCE, stopped):
                 raise BusyError(
                     f"{what} is held by {_holder(path)}, for more than {timeout:g} s",
                     where=path,
                     hint="wait for it to end, or allow more time with --lock-timeout",
-                ) from error
+                )
     try:
         with suppress(OSError), open(path + ".pid", "w", encoding="ascii") as file:
             file.write(str(os.getpid()))
         yield
     finally:
         lock.release()
+
+
+def _acquired(lock: FileLock, seconds: float, stopped: Callable[[], bool]) -> bool:
+    """Try for some seconds."""
+    end = time.monotonic() + seconds
+    while True:
+        left = end - time.monotonic()
+        try:
+            lock.acquire(timeout=max(0.0, min(SLICE, left)))
+        except Timeout:
+            if left <= SLICE or stopped():
+                return False
+        else:
+            return True
 
 
 def _holder(path: str) -> str:

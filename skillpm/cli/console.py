@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from skillpm.cli.progress import ProgressLines
-from skillpm.documents.text import show
+from skillpm.documents.text import HIDDEN, show
 
 
 class Console:
@@ -27,21 +27,22 @@ class Console:
 
     def data(self, value: Any) -> None:
         """Print an object as JSON: the only thing on stdout."""
-        click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+        click.echo(as_json_text(value))
 
     def line(self, text: str = "", **style: Any) -> None:
         """Print a line of output."""
+        text = plain(text)
         click.echo(click.style(text, **style) if style and self.colour else text)
 
     def lines(self, lines: Iterable[str]) -> None:
         """Print many lines, plain."""
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        sys.stdout.writelines(f"{plain(line)}\n" for line in lines)
 
     def say(self, text: str) -> None:
         """Say something that is no data."""
         if not self.quiet and not self.as_json:
             self._stop_progress()
-            click.echo(text, err=True)
+            click.echo(plain(text), err=True)
 
     def started(self, what: str) -> None:
         """Show that work began: a moving line in a terminal, a plain one with `--verbose`."""
@@ -70,3 +71,16 @@ class Console:
     def _stop_progress(self) -> None:
         if self._progress is not None:
             self._progress.stop()
+
+
+def plain(text: str) -> str:
+    """Give text of ours with what is not ours in it made harmless: line breaks stay, what hides or moves is escaped."""
+    if text.isascii() and text.isprintable():
+        return text
+    return HIDDEN.sub(lambda match: match.group() if match.group() == "\n" else show(match.group()), text)
+
+
+def as_json_text(value: Any) -> str:
+    """Write JSON in real letters; what could hurt a terminal is escaped as JSON escapes it."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    return HIDDEN.sub(lambda match: match.group() if match.group() == "\n" else json.dumps(match.group())[1:-1], text)

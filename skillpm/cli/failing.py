@@ -1,6 +1,5 @@
 """How failures are told: three lines to a person, one object to a program, a transcript for a defect of ours."""
 
-import json
 import os
 import sys
 import tempfile
@@ -9,8 +8,9 @@ import traceback
 import click
 
 from skillpm import __version__
-from skillpm.documents.text import HIDDEN, show
-from skillpm.errors import SkillpmError, UsageError
+from skillpm.cli.console import as_json_text, plain
+from skillpm.documents.text import show
+from skillpm.errors import DocumentError, SkillpmError, UsageError
 
 DEFECT = 70
 
@@ -18,7 +18,7 @@ DEFECT = 70
 def tell(error: Exception, *, as_json: bool, command: str = "skillpm") -> int:
     """Tell an error; give the exit code. `command` is what was called, for whoever called it wrongly."""
     if isinstance(error, SkillpmError):
-        hint = error.hint or (f"{command} --help" if isinstance(error, UsageError) else "")
+        hint = error.hint or _usual_hint(error, command)
         return _told(error.code, error.message, error.where, hint, error.exit_code, as_json=as_json)
     if isinstance(error, click.ClickException):
         command = getattr(getattr(error, "ctx", None), "command_path", "skillpm")
@@ -31,23 +31,27 @@ def tell(error: Exception, *, as_json: bool, command: str = "skillpm") -> int:
     return _told("defect", message, where, hint, DEFECT, as_json=as_json)
 
 
+def _usual_hint(error: SkillpmError, command: str) -> str:
+    """Give the way on that an error of its kind has where it names none of its own."""
+    if isinstance(error, UsageError):
+        return f"{command} --help"
+    if isinstance(error, DocumentError):
+        return "mend that place by hand, or take the file from version control"
+    return ""
+
+
 def _told(code: str, message: str, where: str, hint: str, exit_code: int, *, as_json: bool) -> int:
     if as_json:
         value = {"code": code, "message": message, "where": where, "hint": hint}
-        click.echo(json.dumps({"error": value}, indent=2, ensure_ascii=False))
+        click.echo(as_json_text({"error": value}))
         return exit_code
     style = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-    click.echo(f"{click.style('error:', fg='red', bold=True) if style else 'error:'} {_safe(message)}", err=True)
+    click.echo(f"{click.style('error:', fg='red', bold=True) if style else 'error:'} {plain(message)}", err=True)
     if where:
-        click.echo(f"  where: {_safe(where)}", err=True)
+        click.echo(f"  where: {plain(where)}", err=True)
     if hint:
-        click.echo(f"  try: {_safe(hint)}", err=True)
+        click.echo(f"  try: {plain(hint)}", err=True)
     return exit_code
-
-
-def _safe(text: str) -> str:
-    """Keep line breaks of ours; escape what could move the cursor or hide."""
-    return "\n".join(HIDDEN.sub(lambda match: f"\\u{ord(match.group()):04x}", line) for line in text.split("\n"))
 
 
 def _transcript(error: Exception) -> str:

@@ -4,6 +4,7 @@ The table holds each command's one-line help, so that `--help` loads no command,
 """
 
 import gc
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -88,6 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; give the exit code. The one place that catches."""
     # A command lives for a moment: looking for cycles among its values only costs time (30 ms at 10,000 skills).
     gc.disable()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal of few letters is no reason to fail
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         result = cli.main(args=words or ["--help"], prog_name="skillpm", standalone_mode=False)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from skillpm.documents.text import show
+from skillpm.documents.text import HIDDEN, show
 from skillpm.errors import DocumentError, NewerDocument
 
 # An escaped half of a character outside the basic plane: it may lack its other half, and then cannot be written.
@@ -30,8 +30,9 @@ class Node:
 
     def expected(self, what: str) -> NoReturn:
         """Raise: something else was expected here."""
-        got = {dict: "an object", list: "an array", type(None): "null"}.get(type(self.value))
-        raise DocumentError(f"expected {what}, got {got or show(repr(self.value), 60)}", where=self.where)
+        kind = "an object" if isinstance(self.value, dict) else "an array" if isinstance(self.value, list) else ""
+        got = kind or show(json.dumps(self.value, ensure_ascii=False), 60)
+        raise DocumentError(f"expected {what}, got {got}", where=self.where)
 
     def items(self) -> Iterator[tuple[str, "Node"]]:
         """Go through the members of an object."""
@@ -61,6 +62,11 @@ class Node:
     def text(self) -> str:
         """Give a string."""
         return self.value if isinstance(self.value, str) else self.expected("a string")
+
+    def path(self) -> str:
+        """Give a path on this machine: not empty, and nothing in it that no file system holds or nobody sees."""
+        text = self.text()
+        return text if text and not HIDDEN.search(text) else self.expected("a path")
 
     def texts(self) -> tuple[str, ...]:
         """Give an array of strings."""

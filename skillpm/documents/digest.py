@@ -7,6 +7,7 @@ from typing import NewType
 from skillpm.errors import DocumentError
 
 Digest = NewType("Digest", str)
+HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 FORM = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 
 
@@ -23,6 +24,11 @@ def content_hash(data: bytes) -> str:
     from hashlib import sha256  # noqa: PLC0415
 
     return sha256(data).hexdigest()
+
+
+def is_content_hash(value: object) -> bool:
+    """Tell whether a value is the SHA-256 of something in hex, as documents write it."""
+    return isinstance(value, str) and HASH.fullmatch(value) is not None
 
 
 def parse_digest(text: object, *, where: str) -> Digest:

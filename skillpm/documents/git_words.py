@@ -46,16 +46,30 @@ def clean_url(text: str, *, fail: type[SkillpmError] = UsageError, where: str = 
     return _kept(scheme.lower(), rest, url, fail, where)
 
 
+def clean_address(text: str, *, fail: type[SkillpmError] = UsageError, where: str = "") -> str:
+    """Check the address of an archive, a file or a site, and give it as documents keep it: without user info."""
+    url = text.strip()
+    scheme, _, rest = url.partition("://")
+    authority, slash, path = rest.partition("/")
+    if HIDDEN.search(url) or " " in url or scheme.lower() not in {"https", "http"} or "#" in url or not host_of(url):
+        raise fail(f"`{show(url)}` is no web address", where=where, hint="e.g. https://host.example/skill.tar.gz")
+    return f"{scheme.lower()}://{authority.rpartition('@')[2].lower()}{slash}{path}"
+
+
 def _kept(scheme: str, rest: str, url: str, fail: type[SkillpmError], where: str) -> str:
     host, _, path = rest.partition("/")
     user, at, bare = host.rpartition("@")
     host = bare.lower()
     if scheme == "file":
-        if host or not path:
+        if host or not path.strip("/"):
             raise fail(f"`{show(url)}`: a file URL is file:///path", where=where)
         return "file:///" + path.rstrip("/")
-    if not bare or bare.startswith("-") or path.startswith("-") or user.startswith("-"):
+    if any(part.startswith("-") for part in (user, bare, path)):
+        raise fail(f"`{show(url)}` is no URL that git may be given", where=where)
+    if not host_of(f"{scheme}://{bare}"):
         raise fail(f"`{show(url)}` names no host", where=where)
+    if not path.strip("/"):
+        raise fail(f"`{show(url)}` names no repository", where=where)
     # The user name says whom ssh logs in as; anywhere else it is a credential, and no credential is kept.
     name = user.split(":")[0] + "@" if at and scheme == "ssh" else ""
     path = path.rstrip("/")
@@ -66,8 +80,9 @@ def _kept(scheme: str, rest: str, url: str, fail: type[SkillpmError], where: str
 
 def has_credentials(text: str) -> bool:
     """Tell whether a URL carries user info that `clean_url` would drop."""
-    scheme, separator, rest = text.partition("://")
-    return bool(separator) and scheme != "ssh" and "@" in rest.split("/")[0]
+    scheme, _, rest = text.partition("://")
+    user, at, _ = rest.split("/")[0].rpartition("@")
+    return bool(at) and (":" in user or scheme.lower() not in {"ssh", "git+ssh"})
 
 
 def is_insecure(url: str) -> bool:

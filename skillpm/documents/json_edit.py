@@ -64,10 +64,10 @@ def _insert(text: str, start: int, members: list[tuple[str, int, int, int]], key
     names = [member[0] for member in members]
     written = f"{json.dumps(key, ensure_ascii=False)}: {_written(value)}"
     if not members:
-        outer = _indent_before(text, start)
-        step = _step(text)
+        end = "\r\n" if "\r\n" in text else "\n"
+        outer = end + _indent_before(text, start)
         rest = _skip(text, start + 1)
-        return f"{text[: start + 1]}\n{outer}{step}{written}\n{outer}{text[rest:]}"
+        return f"{text[: start + 1]}{outer}{_step(text)}{written}{outer}{text[rest:]}"
     if names == sorted(names) and (after := next((member for member in members if member[0] > key), None)):
         gap = _gap(text, after[1])
         return f"{text[: after[1]]}{written},{gap}{text[after[1] :]}"
@@ -90,9 +90,9 @@ def _indent_before(text: str, at: int) -> str:
 
 def _step(text: str) -> str:
     """Give what one level is indented by in this text; two blanks where nothing tells."""
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if line[:1] in {" ", "\t"}:
-            return line[: len(line) - len(line.lstrip())]
+            return line[: len(line) - len(line.lstrip(" \t"))]
     return "  "
 
 

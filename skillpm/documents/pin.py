@@ -3,7 +3,8 @@
 from typing import Any, assert_never
 
 from skillpm.documents.decode import Node
-from skillpm.documents.git_words import clean_url, is_commit, is_ref
+from skillpm.documents.digest import is_content_hash
+from skillpm.documents.git_words import clean_address, clean_url, is_commit, is_ref
 from skillpm.documents.names import path_fault, skill_name
 from skillpm.errors import DocumentError
 from skillpm.values import Value
@@ -78,15 +79,18 @@ def read_pin(node: Node) -> Pin:
     if (path := node.get("path")) is not None:
         node.only("path", "link")
         link = node.get("link")
-        return PathPin(path=path.text(), link=link is not None and link.flag())
+        return PathPin(path=path.path(), link=link is not None and link.flag())
     if (name := node.get("bundled")) is not None:
         node.only("bundled")
         return BundledPin(name=skill_name(name.text(), where=name.where))
     if node.get("url") is not None:
         node.only("index", "url", "sha256")
-        url, sha256 = node.need("url").text(), node.need("sha256").text()
-        index = node.text_or("index")
-        return IndexPin(index=index, url=url, sha256=sha256) if index else UrlPin(url=url, sha256=sha256)
+        url, sha256, index = _address(node.need("url")), node.need("sha256"), node.get("index")
+        if not is_content_hash(sha256.value):
+            sha256.expected("64 hex digits")
+        if index is None:
+            return UrlPin(url=url, sha256=sha256.text())
+        return IndexPin(index=_address(index), url=url, sha256=sha256.text())
     return node.expected("a source: git, path, bundled or url")
 
 
@@ -121,6 +125,10 @@ def describe(pin: Pin) -> str:
             return pin.url
         case _:
             assert_never(pin)
+
+
+def _address(node: Node) -> str:
+    return clean_address(node.text(), fail=DocumentError, where=node.where)
 
 
 def _git_pin(node: Node) -> GitPin:

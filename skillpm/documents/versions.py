@@ -12,7 +12,7 @@ from skillpm.errors import UsageError
 NUMBER = r"v?[0-9](?:[A-Za-z0-9_.+!]|(?<![0-9])-|-(?![0-9])){0,60}"
 CLAUSE = rf"(?:(?:\^|~=?|[<>]=?)\s*{NUMBER}|(?:===?|!=)\s*{NUMBER}(?:\.\*)?)"
 RANGE = re.compile(rf"\s*(?:\*|{CLAUSE}(?:\s*,\s*{CLAUSE})*|{NUMBER}(?:\.\*)?)\s*")
-HINT = "write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
+RANGE_HINT = "write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
 ANY = "*"
 
 
@@ -46,7 +46,7 @@ def matches(wanted: str, version: str) -> bool:
     except ValueError:
         specifiers = None
     if specifiers is None or not is_range(wanted):
-        raise UsageError(f"`{show(wanted, 80)}` is no version range", hint=HINT)
+        raise UsageError(f"`{show(wanted, 80)}` is no version range", hint=RANGE_HINT)
     # Said out loud: from packaging 26 on, `None` would let pre-releases in.
     early_ones_too = bool(specifiers.prereleases)
     return is_version(version) and specifiers.contains(version, prereleases=early_ones_too)

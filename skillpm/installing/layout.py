@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 
 from skillpm.documents.receipt import Receipt, read_receipt
+from skillpm.errors import DocumentError, NewerDocument
 from skillpm.files import read_text
 
 
@@ -69,5 +70,15 @@ class Layout:
 
 def load_receipt(layout: Layout) -> Receipt:
     """Give the receipt, an empty one where nothing was installed yet."""
-    text = read_text(layout.receipt)
-    return Receipt() if text is None else read_receipt(text, layout.receipt)
+    return receipt_of(read_text(layout.receipt), layout)
+
+
+def receipt_of(text: str | None, layout: Layout) -> Receipt:
+    """Give the receipt that a text is. Raises `DocumentError` that says how to do without it."""
+    try:
+        return Receipt() if text is None else read_receipt(text, layout.receipt)
+    except NewerDocument:
+        raise
+    except DocumentError as error:
+        hint = "remove that file and run `skillpm sync`: what lies there as the lockfile says is taken over again"
+        raise DocumentError(error.message, where=error.where, hint=hint) from error

@@ -10,10 +10,10 @@ from time import monotonic, sleep
 from typing import TypeVar
 
 from skillpm.documents.names import SkillName
-from skillpm.documents.receipt import Receipt, read_receipt
+from skillpm.documents.receipt import Receipt
 from skillpm.files import read_text
 from skillpm.installing.journal import Journal, inode, read_journal
-from skillpm.installing.layout import Layout
+from skillpm.installing.layout import Layout, receipt_of
 from skillpm.values import Value
 
 Result = TypeVar("Result")
@@ -52,8 +52,7 @@ class View(Value):
 
     def receipt(self) -> Receipt:
         """Give the receipt."""
-        text = self.document("receipt", self.layout.receipt)
-        return Receipt() if text is None else read_receipt(text, self.layout.receipt)
+        return receipt_of(self.document("receipt", self.layout.receipt), self.layout)
 
 
 def view(layout: Layout) -> View:

@@ -26,7 +26,8 @@ def known_agents(scope: Scope, tools: Tools) -> list[KnownAgent]:
     """List all hosts, sorted by id."""
     papers = read_paperwork(scope, tools)
     folders = {folder for folder, links in load_receipt(scope.layout).links.items() if links}
-    named = {agent_folder(agent, scope.kind, tools.settings) for agent in chosen_agents(papers.agents)}
+    chosen = chosen_agents(papers.agents, where=papers.agents_written_in)
+    named = {agent_folder(agent, scope.kind, tools.settings) for agent in chosen}
     return [
         KnownAgent(
             id=agent.id,
@@ -53,9 +54,9 @@ def link(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> 
 
 def unlink(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> Changed:
     """Take the links for these hosts away; only links of ours are removed."""
-    chosen_agents(names)
 
     def edit(papers: Paperwork) -> Paperwork:
+        chosen_agents(name for name in names if name not in papers.agents)
         agents = [agent for agent in papers.agents if agent not in names]
         return papers.edited(set_member(papers.text, ("agents",), agents)) if agents != [*papers.agents] else papers
 

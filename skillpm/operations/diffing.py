@@ -42,9 +42,10 @@ class Diff(Value):
 
 def diff_edits(scope: Scope, tools: Tools, name: str) -> Diff:
     """Show what a person changed since the skill was installed."""
-    find_listed(scope, name)
     installed = load_receipt(scope.layout).skills.get(SkillName(name))
     locked = read_paperwork(scope, tools).lockfile.skills.get(SkillName(name))
+    if installed is None and locked is None:
+        find_listed(scope, name)
     there = _on_disk(scope.layout.skill(name))
     if installed is None:
         if locked is None:

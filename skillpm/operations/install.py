@@ -79,34 +79,39 @@ def understand(scope: Scope, tools: Tools, request: Request) -> list[Addition]:
     additions: list[Addition] = []
     if request.bundled:
         additions.extend(Addition(name=name, source=BundledSource(name=name)) for name in bundled_names())
-    fetchers = make_fetchers(scope, tools)
     for spec in request.specs:
-        specifier = _specifier(spec, request)
-        match specifier.source:
-            case GitSource() as source:
-                if has_credentials(spec):
-                    tools.reporter.warning("the credentials in the URL are not kept; use a git credential helper")
-                found = fetchers.offers(source, specifier.browser)
-                if len(found) > 1 and not request.every:
-                    rows = [(offer.name, getattr(offer.source, "path", ""), offer.description) for offer in found]
-                    raise ManySkillsError(spec, sorted(rows))
-                additions.extend(_from_offer(offer, request.alias) for offer in found)
-            case PathSource() as source:
-                additions.append(_from_path(scope, tools, source, request))
-            case IndexSource() as source:
-                # No index knows it: what ships with the tool is meant, and written down as such.
-                named = source.version == "*" and not source.index
-                kept: Source = BundledSource(name=source.name) if named else source
-                additions.append(Addition(name=_named(source.name, request.alias), source=kept))
-            case BundledSource() as source:
-                additions.append(Addition(name=_named(source.name, request.alias), source=source))
-            case UrlSource() as source:
-                name = skill_name(request.alias or "skill")
-                fetchers.pin({name: source})
-                additions.append(Addition(name=name, source=source))
+        additions.extend(_from_spec(scope, tools, spec, request))
     if request.alias and len(additions) != 1:
         raise UsageError("--as names one skill, and here are several")
     return _each_once(additions)
+
+
+def _from_spec(scope: Scope, tools: Tools, spec: str, request: Request) -> list[Addition]:
+    """Turn one SPEC into requirements."""
+    specifier = _specifier(spec, request)
+    fetchers = make_fetchers(scope, tools)
+    match specifier.source:
+        case GitSource() as source:
+            if has_credentials(spec):
+                tools.reporter.warning("the credentials in the URL are not kept; use a git credential helper")
+            found = fetchers.offers(source, specifier.browser)
+            if len(found) > 1 and not request.every:
+                rows = [(offer.name, getattr(offer.source, "path", ""), offer.description) for offer in found]
+                raise ManySkillsError(spec, sorted(rows))
+            return [_from_offer(offer, request.alias) for offer in found]
+        case PathSource() as source:
+            return [_from_path(scope, tools, source, request)]
+        case UrlSource() as source:
+            name = skill_name(request.alias or "skill")
+            fetchers.pin({name: source})
+            return [Addition(name=name, source=source)]
+        case source:
+            if request.alias not in {"", source.name}:
+                raise UsageError(f"--as does not go with `{spec}`: what ships with skillpm keeps its name")
+            # No index knows a bare name: what ships with the tool is meant, and written down as such.
+            is_bare = isinstance(source, IndexSource) and source.version == "*" and not source.index
+            kept = BundledSource(name=source.name) if is_bare else source
+            return [Addition(name=skill_name(source.name), source=kept)]
 
 
 def _specifier(spec: str, request: Request) -> Specifier:
@@ -183,10 +188,6 @@ def _written_path(scope: Scope, tools: Tools, whole: str) -> str:
     return whole
 
 
-def _named(name: str, alias: str) -> SkillName:
-    return skill_name(alias or name)
-
-
 def _each_once(additions: Sequence[Addition]) -> list[Addition]:
     """Refuse two sources for one name."""
     by_name: dict[SkillName, Addition] = {}
@@ -224,6 +225,8 @@ def _said(source: Source) -> str:
             return f"{source.url}{at} ({source.path})" if source.path not in {"", "."} else f"{source.url}{at}"
         case BundledSource():
             return "the bundled skills"
+        case IndexSource():
+            return f"an index or the bundled skills ({source.version})"
         case _:
             return str(requirement_value(source))
 

@@ -83,11 +83,12 @@ def _listed(name: str, seen: View, receipt: Receipt, built: Built, scan: Scan) -
 def _state(name: str, seen: View, installed: InstalledSkill, built: Built, scan: Scan) -> State:
     if name in built.disabled:
         return "disabled"
+    folder = seen.skill(name)
     if name not in built.entries:
-        return "modified" if os.path.lexists(seen.skill(name)) else "missing"
+        is_there = os.path.lexists(folder) and (installed.digest is not None or os.path.isdir(folder))
+        return "modified" if is_there else "missing"
     if installed.digest is None or name in built.intact:
         return "installed"
-    folder = seen.skill(name)
     is_edited = os.path.islink(folder) or any(compare(folder, name, installed.files, scan))
     return "modified" if is_edited else "installed"
 

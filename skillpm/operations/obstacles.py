@@ -27,7 +27,7 @@ def planned_links(
         return LinkPlan()
     folders: dict[str, set[SkillName]] = {}
     there = [action.name for action in actions if action.verb not in {"remove", "blocked"}]
-    for agent in chosen_agents(papers.agents):
+    for agent in chosen_agents(papers.agents, where=papers.agents_written_in):
         folder = agent_folder(agent, scope.kind, tools.settings)
         if folder is None:
             tools.reporter.warning(f"{agent.id} reads no skills in {scope.kind} scope")

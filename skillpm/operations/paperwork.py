@@ -24,11 +24,17 @@ class Paperwork(Value):
     manifest_text: str | None
     lockfile_text: str | None
     default_agents: tuple[str, ...] = ()
+    config: str = ""
 
     @property
     def agents(self) -> tuple[str, ...]:
         """The agents to link: the manifest's, else the user's."""
         return self.default_agents if self.manifest.agents is None else self.manifest.agents
+
+    @property
+    def agents_written_in(self) -> str:
+        """Where the agents stand, for messages."""
+        return f"{self.config if self.manifest.agents is None else self.manifest.file}: agents"
 
     @property
     def disabled(self) -> set[SkillName]:
@@ -50,6 +56,7 @@ def read_paperwork(scope: Scope, tools: Tools) -> Paperwork:
     """Read the documents of a scope."""
     text, lock_text = read_text(scope.manifest), read_text(scope.lockfile)
     manifest = Manifest(file=scope.manifest) if text is None else read_manifest(text, scope.manifest)
+    config = os.path.join(tools.settings.config_dir, "config.toml")
     for key in manifest.unknown:
         tools.reporter.warning(f"{scope.manifest}: `{key}` is no key that skillpm knows; it is kept")
     return Paperwork(
@@ -58,13 +65,13 @@ def read_paperwork(scope: Scope, tools: Tools) -> Paperwork:
         lockfile=Lockfile() if lock_text is None else read_lockfile(lock_text, scope.lockfile),
         manifest_text=text,
         lockfile_text=lock_text,
-        default_agents=_agents_of_user(tools.settings.config_dir) if manifest.agents is None else (),
+        default_agents=_agents_of_user(config) if manifest.agents is None else (),
+        config=config,
     )
 
 
-def _agents_of_user(config_dir: str) -> tuple[str, ...]:
+def _agents_of_user(path: str) -> tuple[str, ...]:
     """Give `agents` of config.toml."""
-    path = os.path.join(config_dir, "config.toml")
     text = read_text(path)
     if text is None:
         return ()

@@ -6,7 +6,7 @@ from typing import Literal
 
 from skillpm.documents.decode import parse_json
 from skillpm.documents.manifest import document_kind
-from skillpm.errors import ConflictError, DocumentError, NotFoundError
+from skillpm.errors import ConflictError, DocumentError, NotFoundError, UsageError
 from skillpm.files import is_below, read_text
 from skillpm.installing.layout import Layout
 from skillpm.installing.target import LinkFolders, Target
@@ -49,6 +49,7 @@ def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> 
         return user_scope(settings)
     if project:
         root = os.path.abspath(os.path.join(settings.working_directory, project))
+        refuse_home(settings, root)
         if not os.path.isfile(os.path.join(root, MANIFEST)):
             raise NotFoundError(f"{root} has no skills.json", hint=f"start a project with `skillpm init {project}`")
         return project_scope(root)
@@ -113,5 +114,14 @@ def _upwards(settings: Settings) -> Iterator[str]:
             folders = [start]
             break
         folders.append(parent)
-    home = os.path.realpath(settings.home)
-    return (folder for folder in folders if os.path.realpath(folder) not in {home, os.path.realpath(os.sep)})
+    return (folder for folder in folders if not _is_home(settings, folder))
+
+
+def refuse_home(settings: Settings, root: str) -> None:
+    """Refuse HOME as a project: its skills directory would be the user's own. Raises `UsageError`."""
+    if _is_home(settings, root):
+        raise UsageError(f"{root} is never a project", hint="work in user scope with `-g`, or in a folder below it")
+
+
+def _is_home(settings: Settings, folder: str) -> bool:
+    return os.path.realpath(folder) in {os.path.realpath(settings.home), os.path.realpath(os.sep)}

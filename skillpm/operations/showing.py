@@ -84,6 +84,9 @@ def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
 
 
 def _gone(name: str, folder: str) -> NotFoundError:
+    if os.path.islink(folder):
+        hint = f"`skillpm uninstall {name}` takes the link away"
+        return NotFoundError(f"the folder that `{name}` is linked from is gone", where=folder, hint=hint)
     if os.path.lexists(folder):
         hint = f"`skillpm diff {name}` shows what is missing; `skillpm sync --force` sets it aside and installs it anew"
         return NotFoundError(f"`{name}` has no SKILL.md any more", where=folder, hint=hint)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from skillpm.documents.agents import Agent, near, read_agents
+from skillpm.documents.text import show
 from skillpm.errors import NotFoundError, UsageError
 from skillpm.files import is_below
 from skillpm.settings import Settings
@@ -18,15 +19,15 @@ def all_agents() -> dict[str, Agent]:
         return {agent.id: agent for agent in read_agents(file.read(), TABLE)}
 
 
-def chosen_agents(names: Iterable[str]) -> list[Agent]:
-    """Give the hosts of these ids. Raises `NotFoundError` that names the nearest ones."""
+def chosen_agents(names: Iterable[str], *, where: str = "") -> list[Agent]:
+    """Give the hosts of these ids, named in the document at `where`. Raises `NotFoundError` with the nearest ones."""
     known = all_agents()
     chosen = []
     for name in names:
         if name not in known:
             similar = near(name, known)
             hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm agents --all` lists them"
-            raise NotFoundError(f"there is no agent `{name}`", hint=hint)
+            raise NotFoundError(f"there is no agent `{show(name)}`", where=where, hint=hint)
         chosen.append(known[name])
     return chosen
 

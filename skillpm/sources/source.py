@@ -3,9 +3,11 @@
 from typing import Any, Literal, assert_never
 
 from skillpm.documents.decode import Node
-from skillpm.documents.git_words import clean_url, is_commit, is_ref
+from skillpm.documents.digest import parse_digest
+from skillpm.documents.git_words import clean_address, clean_url, is_commit, is_ref
 from skillpm.documents.names import SkillName, path_fault
-from skillpm.documents.versions import is_range
+from skillpm.documents.text import show
+from skillpm.documents.versions import RANGE_HINT, is_range
 from skillpm.errors import DocumentError
 from skillpm.values import Value
 
@@ -81,9 +83,7 @@ def read_table(name: SkillName, node: Node) -> Source:
     if (path := node.get("path")) is not None:
         node.only("path", "link")
         link = node.get("link")
-        if not path.text():
-            path.expected("a folder")
-        return PathSource(path=path.text(), link=link is not None and link.flag())
+        return PathSource(path=path.path(), link=link is not None and link.flag())
     if (bundled := node.get("bundled")) is not None:
         node.only("bundled")
         if bundled.value is not True:
@@ -91,7 +91,9 @@ def read_table(name: SkillName, node: Node) -> Source:
         return BundledSource(name=name)
     if (url := node.get("url")) is not None:
         node.only("url", "digest")
-        return UrlSource(url=url.text(), digest=node.text_or("digest"))
+        digest = node.get("digest")
+        checked = "" if digest is None else parse_digest(digest.value, where=digest.where)
+        return UrlSource(url=_address(url), digest=checked)
     if node.get("version") is not None:
         node.only("version", "index")
         return IndexSource(name=name, version=checked_range(node.need("version")), index=node.text_or("index"))
@@ -102,11 +104,18 @@ def checked_range(node: Node) -> str:
     """Give a version range that has the form of one."""
     if not is_range(node.text()):
         raise DocumentError(
-            f"`{node.text()}` is no version range",
+            f"`{show(node.text(), 80)}` is no version range",
             where=node.where,
-            hint="write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts",
+            hint=RANGE_HINT,
         )
     return node.text().strip()
+
+
+def _address(node: Node) -> str:
+    """Give where an archive or a site is: a file on this machine, or a web address without user info."""
+    if node.text().startswith(("./", "../", "/", "~/")):
+        return node.path()
+    return clean_address(node.text(), fail=DocumentError, where=node.where)
 
 
 def _git_source(node: Node) -> GitSource:

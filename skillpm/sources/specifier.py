@@ -2,9 +2,9 @@
 
 import re
 
-from skillpm.documents.git_words import FORGES, SCP, clean_url, is_commit, is_ref
+from skillpm.documents.git_words import FORGES, SCP, clean_address, clean_url, is_commit, is_ref
 from skillpm.documents.names import is_skill_name, path_fault
-from skillpm.documents.text import show
+from skillpm.documents.text import HIDDEN, show
 from skillpm.documents.versions import is_range
 from skillpm.errors import UsageError
 from skillpm.sources.source import (
@@ -21,6 +21,8 @@ from skillpm.values import Value
 SHORTHAND = re.compile(r"([A-Za-z0-9][\w.-]*)/([\w.-]+)((?:/[^#@]+)?)", re.ASCII)
 BARE = re.compile(r"([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))?", re.ASCII)
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
+PAGE = re.compile(r"(?:[^/]+/){2}(?:tree|blob)/|.+/-/")
+GIT_ENDING = re.compile(r"\.git(?:@|$)")
 PREFIXES = {"github:": "github.com", "gitlab:": "gitlab.com"}
 
 
@@ -37,6 +39,8 @@ def parse_specifier(text: str) -> Specifier:
     spec = text.strip()
     if not spec:
         raise UsageError("an empty SPEC names nothing", hint=EXAMPLES)
+    if HIDDEN.search(spec):
+        raise UsageError(f"`{show(spec)}` is no SPEC", hint=EXAMPLES)
     return _close_by(spec) or _far_away(spec)
 
 
@@ -47,7 +51,7 @@ def _close_by(spec: str) -> Specifier | None:
     """Understand what is on this machine already: bundled skills and folders."""
     if spec.startswith("bundled:"):
         return Specifier(text=spec, source=BundledSource(name=_bare_name(spec.removeprefix("bundled:"), spec)))
-    if spec.startswith("link:"):
+    if spec.startswith("link:") and spec != "link:":
         return Specifier(text=spec, source=PathSource(path=spec.removeprefix("link:"), link=True))
     if spec.startswith(("./", "../", "/", "~/", ".\\", "..\\")) or spec in {".", "..", "~"} or spec[1:3] == ":\\":
         return Specifier(text=spec, source=_local(spec))
@@ -58,7 +62,8 @@ def _far_away(spec: str) -> Specifier:
     """Understand repositories, URLs and names."""
     for prefix, host in PREFIXES.items():
         if spec.startswith(prefix):
-            return _on_forge(spec, host, spec.removeprefix(prefix))
+            rest = spec.removeprefix(prefix)
+            return _browser_page(spec, host, rest) if PAGE.match(rest) else _on_forge(spec, host, rest)
     if spec.startswith("git+"):
         return _pip_style(spec)
     if "://" in spec:
@@ -102,7 +107,7 @@ def _fragment(spec: str) -> tuple[str, str, str, str]:
         fragment = fragment.removesuffix("&")
     ref, _, skill = fragment.partition("@")
     tail = head.rsplit("/", 1)[-1].rsplit(":", 1)[-1]
-    if not hashed and "@" in tail and "/" in head:
+    if not hashed and "@" in tail:
         head, _, skill = head.rpartition("@")
     if (hashed and not (ref or skill or path)) or (spec.endswith("@") and not skill):
         raise UsageError(f"`{show(spec)}` ends where a ref or a skill should follow", hint=EXAMPLES)
@@ -150,7 +155,8 @@ def _pip_style(spec: str) -> Specifier:
     url, _, fragment = spec.removeprefix("git+").partition("#")
     path = next((part[13:] for part in fragment.split("&") if part.startswith("subdirectory=")), "")
     ref = ""
-    if "@" in url.rsplit("/", 1)[-1]:
+    # A ref may have slashes in it: the last `@` behind the host begins it.
+    if "@" in url[url.find("/", url.find("://") + 3) :]:
         url, _, ref = url.rpartition("@")
     if fragment and not path:
         ref, _, skill = fragment.partition("@")
@@ -163,24 +169,29 @@ def _from_url(spec: str) -> Specifier:
     head = spec.partition("#")[0]
     host, _, path = head.partition("://")[2].partition("/")
     host = host.rpartition("@")[2].lower()
-    if scheme in {"ssh", "file", "git"} or ".git" in head.rsplit("/", 1)[-1] or spec.partition("#")[2]:
-        if scheme in {"http", "https"} and host in FORGES and "/tree/" in path:
-            return _browser_page(spec, host, path)
-        return _repository(spec, *_fragment(spec))
-    if host in FORGES:
+    is_web = scheme in {"http", "https"}
+    if is_web and path.endswith(ARCHIVES):
+        return Specifier(text=spec, source=UrlSource(url=clean_address(spec)))
+    if is_web and host in FORGES and PAGE.match(path):
         return _browser_page(spec, host, path)
-    if scheme in {"http", "https"} and "@" in path.rsplit("/", 1)[-1]:
+    if scheme in {"ssh", "file", "git"} or GIT_ENDING.search(path) or "#" in spec:
         return _repository(spec, *_fragment(spec))
-    if scheme not in {"http", "https"}:
+    if is_web and host in FORGES:
+        return _browser_page(spec, host, path)
+    if is_web and "@" in path.rsplit("/", 1)[-1]:
+        return _repository(spec, *_fragment(spec))
+    if not is_web:
         raise UsageError(f"`{show(scheme)}://` is not supported", hint=EXAMPLES)
-    return Specifier(text=spec, source=UrlSource(url=spec))
+    return Specifier(text=spec, source=UrlSource(url=clean_address(spec)))
 
 
 def _browser_page(spec: str, host: str, path: str) -> Specifier:
     """`https://github.com/o/r`, `…/tree/REF/PATH`, `…/blob/REF/PATH/SKILL.md`, `https://gitlab.com/g/s/r/-/tree/…`."""
     path = _unquoted(path.partition("?")[0]).rstrip("/")
-    where, separator, page = path.partition("/-/") if "/-/" in path else _split_page(path)
+    where, separator, page = path.partition("/-/") if "/-/" in path else _split_page(host, path)
     kind, _, browser = page.partition("/")
+    if "/" not in where:
+        raise UsageError(f"`{show(spec)}` names no repository", hint=EXAMPLES)
     if separator and kind in {"tree", "blob", "src"} and browser:
         browser = browser.removeprefix("branch/") if kind == "src" else browser
         folder = browser.removesuffix("/SKILL.md") if kind == "blob" else browser
@@ -196,8 +207,10 @@ def _browser_page(spec: str, host: str, path: str) -> Specifier:
     return _repository(spec, head, ref, skill, folder)
 
 
-def _split_page(path: str) -> tuple[str, str, str]:
+def _split_page(host: str, path: str) -> tuple[str, str, str]:
     parts = path.split("/")
+    if host == "gitlab.com" and not {"tree", "blob"} & {*parts}:
+        return path, "", ""  # groups within groups: only `/-/` ends a repository's address there
     return "/".join(parts[:2]), "/" if len(parts) > 2 else "", "/".join(parts[2:])  # noqa: PLR2004  (owner/repo)
 
 

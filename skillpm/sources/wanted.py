@@ -1,15 +1,20 @@
 """The requirements of a manifest, typed: what each name under `skills` asks for."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from skillpm.documents.decode import Node
 from skillpm.documents.manifest import Manifest
 from skillpm.documents.names import SkillName
+from skillpm.documents.text import show
 from skillpm.documents.versions import is_range
 from skillpm.errors import DocumentError, UsageError
-from skillpm.sources.source import IndexSource, Source, read_table, requirement_value
+from skillpm.sources.source import IndexSource, Source, checked_range, read_table, requirement_value
 from skillpm.sources.specifier import parse_specifier
+
+# What somebody meant as a range, well formed or not: npm's blanks and `||` deserve a word about commas.
+LIKE_RANGE = re.compile(r"\s*(?:[\^<>=!*|]|~(?!/|$)|v?[0-9])[^/]*")
 
 
 def wanted(manifest: Manifest) -> dict[SkillName, Source]:
@@ -24,15 +29,15 @@ def read_requirement(name: SkillName, node: Node) -> Source:
     """Read one requirement: a version range, a SPEC of another kind, or an object."""
     if not isinstance(node.value, str):
         return read_table(name, node)
-    if is_range(node.value):
-        return IndexSource(name=name, version=node.value.strip())
+    if is_range(node.value) or LIKE_RANGE.fullmatch(node.value):
+        return IndexSource(name=name, version=checked_range(node))
     try:
         specifier = parse_specifier(node.value)
     except UsageError as error:
         raise DocumentError(error.message, where=node.where, hint=error.hint) from error
     if isinstance(specifier.source, IndexSource) or specifier.browser:
         raise DocumentError(
-            f"expected a version range or a source, got `{node.value}`",
+            f"expected a version range or a source, got `{show(node.value, 80)}`",
             where=node.where,
             hint="write a range like `^1.2`, or an object with git and path",
         )

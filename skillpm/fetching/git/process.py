@@ -5,13 +5,17 @@ Of the caller's configuration only credentials, `http.*`, `insteadOf` and the ss
 """
 
 import os
+import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from skillpm.errors import FetchError
+from skillpm.files import told
 
 FIXED = {
     "core.hooksPath": "/dev/null",
@@ -21,6 +25,8 @@ FIXED = {
     "core.protectNTFS": "true",
     "core.attributesFile": "/dev/null",
     "core.autocrlf": "false",
+    # A larger file passes through git piece by piece, and never lies in memory as a whole.
+    "core.bigFileThreshold": "8m",
     "fetch.fsckObjects": "true",
     "transfer.fsckObjects": "true",
     # Honest old repositories have these two faults.
@@ -49,22 +55,22 @@ PASSED = (
     "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF",
 )  # fmt: skip
 SLICE = 0.2
+MOST_SAID = 1_000_000
+MOST_MEMORY = 2_000_000_000
 
 
-class GitFailed(Exception):
-    """A git process ended badly: what it was doing and what it said."""
+class GitFailed(Exception):  # noqa: N818  (told to users by `complaints.py`, with the facts it lacks here)
+    """A git process ended badly: what it said, without the credentials of any URL."""
 
-    def __init__(self, verb: str, said: str) -> None:
-        super().__init__(said)
-        self.verb = verb
-        self.said = said
+    def __init__(self, said: str) -> None:
+        self.said = re.sub(r"//[^/\s]*@", "//***@", said)
+        super().__init__(self.said)
 
 
 def base_environment(environ: Mapping[str, str], git_environ: Mapping[str, str], config: str) -> dict[str, str]:
     """Give the environment of every git call; `config` is the private file that takes the global one's place."""
     return {
         **environ,
-        "GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oConnectTimeout=10",
         **{key: git_environ[key] for key in PASSED if key in git_environ},
         "LC_ALL": "C.UTF-8",
         "LANGUAGE": "C",
@@ -90,13 +96,7 @@ class Children:
         self.stopped = threading.Event()
 
     def start(
-        self,
-        words: Sequence[str],
-        environment: Mapping[str, str],
-        folder: str,
-        *,
-        stdin: bool,
-        quiet: bool = False,
+        self, words: Sequence[str], environment: Mapping[str, str], folder: str, *, stdin: bool, stderr: int
     ) -> subprocess.Popen[bytes]:
         """Start git in a process group of its own. Raises `FetchError` where there is no git."""
         try:
@@ -104,7 +104,7 @@ class Children:
                 ["git", *WORDS, *words],
                 stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL if quiet else subprocess.PIPE,
+                stderr=stderr,
                 cwd=folder,
                 env=dict(environment),
                 start_new_session=True,
@@ -122,51 +122,91 @@ class Children:
         folder: str,
         *,
         data: bytes | None = None,
-        seconds: float = 60.0,
-        watch: Callable[[], None] | None = None,
+        deadline: "Deadline | None" = None,
     ) -> bytes:
-        """Run git to its end and give what it printed.
-
-        `watch` is called several times a second and may raise to end it. Raises `GitFailed`, or `FetchError` when
-        `seconds` are over.
-        """
-        verb = next((word for word in words if not word.startswith("-")), "git")
-        child = self.start(words, environment, folder, stdin=data is not None)
-        deadline = time.monotonic() + seconds
+        """Run git to its end and give what it printed. Raises `GitFailed`, or `FetchError` when the time is over."""
+        deadline = deadline or Deadline("git", 60.0)
+        complaint = _nameless_file(folder)
         try:
-            while True:
-                try:
-                    output, complaint = child.communicate(data, timeout=SLICE)
-                    break
-                except subprocess.TimeoutExpired:
-                    data = None
-                    if watch is not None:
-                        watch()
-                    if self.stopped.is_set():
-                        raise FetchError("interrupted") from None
-                    if time.monotonic() > deadline:
-                        raise FetchError(
-                            f"git {verb} gave no result within {seconds:.0f} s",
-                            hint="try again, or allow more with SKILLPM_NETWORK_TIMEOUT",
-                        ) from None
-        except BaseException:
-            end(child)
-            raise
-        if child.returncode:
-            raise GitFailed(verb, complaint.decode("utf-8", "replace").strip())
+            child = self.start(words, environment, folder, stdin=data is not None, stderr=complaint)
+            try:
+                _bound(child, deadline.most_bytes)
+                while True:
+                    try:
+                        output, _ = child.communicate(data, timeout=SLICE)
+                        break
+                    except subprocess.TimeoutExpired:
+                        data = None
+                        if self.stopped.is_set():
+                            raise FetchError("interrupted") from None
+                        deadline.check(os.fstat(complaint).st_size)
+            except BaseException:
+                end(child)
+                raise
+            if child.returncode:
+                raise GitFailed(os.pread(complaint, MOST_SAID, 0).decode("utf-8", "replace").strip())
+        finally:
+            os.close(complaint)
         return output
+
+
+class Deadline:
+    """How long a git may take, how much it may say and write; `watch` looks at it several times a second."""
+
+    def __init__(
+        self, what: str, seconds: float, most_bytes: int = 0, watch: Callable[[], None] | None = None
+    ) -> None:
+        self.what = what
+        self.seconds = seconds
+        self.most_bytes = most_bytes
+        self._watch = watch
+        self._end = time.monotonic() + seconds
+
+    def check(self, said: int) -> None:
+        """Raise `FetchError` when it is over."""
+        if self._watch is not None:
+            self._watch()
+        if said > MOST_SAID:
+            raise FetchError(f"{self.what} talks without end")
+        if time.monotonic() > self._end:
+            raise FetchError(
+                f"{self.what} gave no answer within {self.seconds:g} s",
+                hint="try again, or allow more with SKILLPM_NETWORK_TIMEOUT",
+            )
 
 
 def end(child: subprocess.Popen[bytes]) -> None:
     """End a process and everything it started, and wait for it."""
-    try:
+    with suppress(ProcessLookupError):
         if hasattr(os, "killpg"):
             os.killpg(child.pid, signal.SIGKILL)
         else:
             child.kill()
-    except ProcessLookupError:
-        pass
     for pipe in (child.stdin, child.stdout, child.stderr):
         if pipe is not None:
-            pipe.close()
+            with suppress(OSError):  # what was not yet written can no longer be
+                pipe.close()
     child.wait()
+
+
+def _bound(child: subprocess.Popen[bytes], most_bytes: int) -> None:
+    """Have the system hold git and its children to a size of files and of memory, where it can.
+
+    A crafted pack of a kilobyte may unfold to gigabytes, and on a fast line a lot arrives between two looks at it.
+    """
+    if most_bytes and sys.platform == "linux":
+        import resource  # noqa: PLC0415  (Unix only)
+
+        with suppress(OSError, ValueError):
+            resource.prlimit(child.pid, resource.RLIMIT_CORE, (0, 0))
+            resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+            resource.prlimit(child.pid, resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+
+
+def _nameless_file(folder: str) -> int:
+    """Open a file without a name: what git says may be more than a pipe or the memory should hold."""
+    path = os.path.join(os.path.dirname(folder), f"said-{os.getpid()}-{threading.get_ident()}")
+    with told("write in the git cache", path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        os.unlink(path)
+    return descriptor

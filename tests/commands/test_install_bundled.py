@@ -1,0 +1,184 @@
+"""`skillpm install NAME`: skills that ship with the tool, and everything that an install writes."""
+
+import os
+
+from commands.scene import NO_HOST, Scene
+
+NEXT_FOR_USER = NO_HOST.replace("link AGENT", "link -g AGENT")
+
+
+def test_the_first_command_anybody_types_works_without_any_set_up(scene: Scene) -> None:
+    said = scene.tell("install", "code-review")
+
+    assert said == " + code-review 1.0.0\nadded 1: 1 skill in HOME/.agent-skills\n" + NEXT_FOR_USER
+    assert scene.tree_text("../home") == """\
+.agent-skills/
+  .skillpm/
+    .gitignore
+    lock
+    lock.pid
+    receipt.json
+    scan.json
+  code-review/
+    SKILL.md
+    references/
+      checklists.md
+  skills.json
+.config/
+  skillpm/
+    skills.json
+    skills.lock
+"""
+    assert scene.tree_text() == ""
+
+
+def test_several_skills_are_installed_at_once(project: Scene) -> None:
+    said = project.tell("install", "testing", "code-review", "bundled:api-design")
+
+    assert said == """\
+ + api-design 1.0.0
+ + code-review 1.0.0
+ + testing 1.0.0
+added 3: 3 skills in WORK/.agent-skills
+""" + NO_HOST
+
+
+def test_the_manifest_says_that_a_bare_name_is_the_bundled_skill(project: Scene) -> None:
+    project.run("install", "testing", "code-review", check=True)
+
+    assert project.read("skills.json") == """\
+{"skills": {
+  "code-review": {"bundled": true},
+  "testing": {"bundled": true}
+}}
+"""
+
+
+def test_the_lockfile_holds_version_source_and_digest(project: Scene) -> None:
+    project.run("install", "code-review", check=True)
+
+    lockfile = project.document("skills.lock")
+    digest = lockfile["skills"]["code-review"]["digest"]
+    assert list(lockfile.items()) == [
+        ("version", 1),
+        ("requirements", {"code-review": {"bundled": True}}),
+        (
+            "skills",
+            {"code-review": {"version": "1.0.0", "source": {"bundled": "code-review"}, "digest": digest}},
+        ),
+    ]
+    assert project.read("skills.lock").endswith("}\n")
+    assert len(digest) == len("sha256:") + 64
+
+
+def test_the_receipt_holds_every_file_and_nothing_of_it_gets_into_git(project: Scene) -> None:
+    project.run("install", "git-release", check=True)
+
+    receipt = project.document(".agent-skills/.skillpm/receipt.json")
+    files = receipt["skills"]["git-release"]["files"]
+    there = project.snapshot(".agent-skills/git-release")
+    assert list(receipt) == ["version", "skills", "links"]
+    assert list(receipt["skills"]["git-release"]) == ["version", "source", "digest", "files"]
+    assert {path: file["size"] for path, file in files.items()} == {
+        path: len(entry.content) for path, entry in there.items() if entry.kind == "file"
+    }
+    assert [path for path, file in files.items() if file.get("executable")] == ["scripts/release-facts.sh"]
+    assert there["scripts/release-facts.sh"].mode == 0o755
+    assert there["SKILL.md"].mode == 0o644
+    assert project.read(".agent-skills/.skillpm/.gitignore") == "*\n"
+
+
+def test_the_registry_describes_the_skill_for_loaders(project: Scene) -> None:
+    project.run("install", "code-review", check=True)
+
+    registry = project.document(".agent-skills/skills.json")
+    (entry,) = registry["skills"]
+    assert list(registry) == ["$schema", "version", "skills", "disabled"]
+    assert (registry["version"], registry["disabled"]) == ("1", [])
+    assert list(entry)[:5] == ["name", "category", "description", "triggers", "filePath"]
+    assert entry["filePath"] == "code-review/SKILL.md"
+    assert entry["source"] == "bundled:code-review"
+    assert entry["digest"] == project.document("skills.lock")["skills"]["code-review"]["digest"]
+
+
+def test_the_same_skill_again_changes_nothing(project: Scene) -> None:
+    project.run("install", "code-review", check=True)
+    before = project.snapshot("..")
+
+    said = project.tell("install", "code-review")
+
+    assert said == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.snapshot("..") == before
+
+
+def test_all_bundled_skills_come_at_once_and_only_where_absent(project: Scene) -> None:
+    project.run("install", "testing", check=True)
+
+    said = project.tell("install", "--bundled")
+
+    assert said == """\
+ + api-design 1.0.0
+ + claude-code 1.0.0
+ + code-review 1.0.0
+ + git-release 1.0.0
+ + google-workspace 1.0.0
+ + playwright-mcp 1.0.0
+ + skill-creator 1.0.0
+ + skillpm 1.0.0
+added 8: 9 skills in WORK/.agent-skills
+""" + NO_HOST
+    assert project.tell("install", "--bundled") == "nothing to do: 9 skills in WORK/.agent-skills\n"
+
+
+def test_a_version_range_is_kept_as_it_was_typed(project: Scene) -> None:
+    project.run("install", "code-review@^1.0", check=True)
+
+    assert project.read("skills.json") == '{"skills": {\n  "code-review": "^1.0"\n}}\n'
+    assert project.tell("sync", "--locked") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+
+
+def test_another_source_under_a_name_is_a_conflict_with_two_ways_out(project: Scene) -> None:
+    project.run("install", "code-review@^1.0", check=True)
+    before = project.everything
+
+    said = project.tell("install", "code-review")
+
+    assert said == """\
+! error: `code-review` is there already, from an index or the bundled skills (^1.0)
+!   where: WORK/skills.json: skills.code-review
+!   try: take this one under another name with --as NAME, or in its place with --force
+[1]
+"""
+    assert project.everything == before
+
+
+def test_dry_run_tells_and_changes_nothing(project: Scene) -> None:
+    before = project.snapshot("..", ignore=["cache"])
+
+    said = project.tell("install", "code-review", "--dry-run")
+
+    assert said == " + code-review 1.0.0\nwould have added 1: 1 skill in WORK/.agent-skills\n"
+    assert project.snapshot("..", ignore=["cache"]) == before
+
+
+def test_quiet_says_nothing(project: Scene) -> None:
+    assert project.tell("install", "code-review", "-q") == ""
+    assert project.exists(".agent-skills/code-review/SKILL.md")
+
+
+def test_the_hosts_that_are_here_are_named_with_the_command_that_links_them(project: Scene) -> None:
+    os.mkdir(project.home / ".claude")
+    os.mkdir(project.home / ".codex")
+
+    said = project.tell("install", "code-review")
+
+    assert said == """\
+ + code-review 1.0.0
+added 1: 1 skill in WORK/.agent-skills
+! next: no agent reads WORK/.agent-skills by itself; found claude-code, codex: `skillpm link claude-code codex`
+"""
+
+
+def test_add_is_another_word_for_install(project: Scene) -> None:
+    assert project.tell("add", "code-review", "-q") == ""
+    assert project.tell("ls") == project.tell("list")

@@ -1,0 +1,227 @@
+"""Words for a git command line: what may become one, what is kept of it, and what never gets there."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillpm.documents.git_words import clean_url, has_credentials, host_of, is_commit, is_insecure, is_ref
+from skillpm.documents.text import HIDDEN
+from skillpm.errors import DocumentError, UsageError
+
+
+@pytest.mark.parametrize(
+    ("url", "kept"),
+    [
+        ("https://github.com/o/r", "https://github.com/o/r"),
+        ("https://github.com/o/r.git", "https://github.com/o/r"),
+        ("https://github.com/o/r.git/", "https://github.com/o/r"),
+        ("https://codeberg.org/o/r.git", "https://codeberg.org/o/r"),
+        ("  https://github.com/o/r\n", "https://github.com/o/r"),
+        ("HTTPS://GitHub.com/O/R", "https://github.com/O/R"),
+        ("https://host.example/x.git", "https://host.example/x.git"),
+        ("https://host.example/a/b/", "https://host.example/a/b"),
+        ("https://host.example:8443/x", "https://host.example:8443/x"),
+        ("https://[::1]:8443/x", "https://[::1]:8443/x"),
+        ("https://ann:secret@host.example/x", "https://host.example/x"),
+        ("https://token@github.com/o/r.git", "https://github.com/o/r"),
+        ("https://ann:p@ss@host.example/x", "https://host.example/x"),
+        ("https://evil.example\\@host.example/x", "https://host.example/x"),
+        ("https://host.example/x@y", "https://host.example/x@y"),
+        ("http://127.0.0.1:8000/x.git", "http://127.0.0.1:8000/x.git"),
+        ("ssh://git@host.example/x.git", "ssh://git@host.example/x.git"),
+        ("ssh://git@host.example:22/~/x", "ssh://git@host.example:22/~/x"),
+        ("ssh://git:secret@host.example/x", "ssh://git@host.example/x"),
+        ("ssh://host.example/x", "ssh://host.example/x"),
+        ("ssh://git@GitHub.com/o/r.git", "ssh://git@github.com/o/r"),
+        ("git@github.com:o/r.git", "git@github.com:o/r.git"),
+        ("git@host.example:~ann/r/", "git@host.example:~ann/r"),
+        ("git@host.example:/srv/r.git", "git@host.example:/srv/r.git"),
+        ("host.example:r.git", "host.example:r.git"),
+        ("file:///srv/skills.git", "file:///srv/skills.git"),
+        ("file:///srv/a%20b.git", "file:///srv/a%20b.git"),
+        ("file:///srv/skills/", "file:///srv/skills"),
+    ],
+)
+def test_a_url_is_kept_without_user_info_slash_and_a_forges_ending(url: str, kept: str) -> None:
+    assert clean_url(url) == kept
+    assert clean_url(kept) == kept
+
+
+NEVER = "is no URL that git may be given"
+NONE = "is no git URL"
+NO_HOST = "names no host"
+NO_REPOSITORY = "names no repository"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown", "why"),
+    [
+        ("ext::sh -c touch% pwned", "ext::sh -c touch% pwned", NEVER),
+        ("ext::touch", "ext::touch", NEVER),
+        ("EXT::touch", "EXT::touch", NEVER),
+        ("fd::17", "fd::17", NEVER),
+        ("http::https://host/x", "http::https://host/x", NEVER),
+        ("git+ext::touch", "git+ext::touch", NEVER),
+        ("-oProxyCommand=touch", "-oProxyCommand=touch", NEVER),
+        ("--upload-pack=touch", "--upload-pack=touch", NEVER),
+        ("https://host/a b", "https://host/a b", NEVER),
+        ("https://host/a\nb", "https://host/a\\nb", NEVER),
+        ("https://host/a\0b", "https://host/a\\x00b", NEVER),
+        ("https://host/\x1b[2J", "https://host/\\x1b[2J", NEVER),
+        ("https://host/\u202ex", "https://host/\\u202ex", NEVER),
+        ("https://ho\u200bst/x", "https://ho\\u200bst/x", NEVER),
+        ("https://host/\udcff", "https://host/\\udcff", NEVER),
+        ("ssh://-oProxyCommand=touch/x", "ssh://-oProxyCommand=touch/x", NEVER),
+        ("ssh://git@-oProxyCommand=touch/x", "ssh://git@-oProxyCommand=touch/x", NEVER),
+        ("ssh://-o@host/x", "ssh://-o@host/x", NEVER),
+        ("https://host/-x", "https://host/-x", NEVER),
+        ("https://ann:secret@host/a b", "https://***@host/a b", NEVER),
+        ("https:///x", "https:///x", NO_HOST),
+        ("https://:80/x", "https://:80/x", NO_HOST),
+        ("https://ann@/x", "https://***@/x", NO_HOST),
+        ("https://[]/x", "https://[]/x", NO_HOST),
+        ("https://host", "https://host", NO_REPOSITORY),
+        ("https://github.com/", "https://github.com/", NO_REPOSITORY),
+        ("ssh://git@host//", "ssh://git@host//", NO_REPOSITORY),
+        ("", "", NONE),
+        ("skills", "skills", NONE),
+        ("/srv/skills.git", "/srv/skills.git", NONE),
+        ("./skills", "./skills", NONE),
+        ("owner/repo", "owner/repo", NONE),
+        ("git@host", "git@host", NONE),
+        ("git@host:", "git@host:", NONE),
+        ("git@host:-x", "git@host:-x", NONE),
+        ("git@-host:x", "git@-host:x", NONE),
+        ("h\u00f6st:x", "h\u00f6st:x", NONE),
+    ],
+)
+def test_a_url_that_is_none_is_refused(url: str, shown: str, why: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        clean_url(url)
+    assert caught.value.message == f"`{shown}` {why}"
+
+
+@pytest.mark.parametrize("scheme", ["git", "ftp", "data", "git+https", "svn+ssh", "javascript", "git@host", ""])
+def test_only_four_schemes_are_taken(scheme: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        clean_url(f"{scheme}://host/x")
+    assert (caught.value.message, caught.value.hint) == (
+        f"`{scheme}://` is not supported",
+        "use one of https, ssh, http, file",
+    )
+
+
+@pytest.mark.parametrize("url", ["file://host/share.git", "file://", "file:///", "file:////", "file://localhost/x"])
+def test_a_file_url_names_a_path_and_no_host(url: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        clean_url(url)
+    assert caught.value.message == f"`{url}`: a file URL is file:///path"
+
+
+def test_in_a_document_the_fault_has_a_place() -> None:
+    with pytest.raises(DocumentError) as caught:
+        clean_url("ext::sh", fail=DocumentError, where="skills.json: skills.pdf.git")
+    assert (caught.value.message, caught.value.where) == (
+        "`ext::sh` is no URL that git may be given",
+        "skills.json: skills.pdf.git",
+    )
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(
+    st.sampled_from(["https://", "ssh://", "http://", "file://", "git@", "", "ext::", "HTTPS://"]),
+    st.text("ab@:/.-[]\\%\u0430\u200b \n\0?#~", max_size=16),
+)
+def test_whatever_passes_is_harmless_and_stays_as_it_is(start: str, rest: str) -> None:
+    try:
+        kept = clean_url(start + rest)
+    except UsageError:
+        return
+    scheme, separator, after = kept.partition("://")
+    authority = after.split("/")[0]
+    assert not HIDDEN.search(kept)
+    assert " " not in kept
+    assert not kept.startswith("-")
+    assert separator == "" or scheme in {"https", "ssh", "http", "file"}
+    assert scheme == "ssh" or "@" not in authority or not separator
+    assert not authority.rpartition("@")[2].startswith("-")
+    assert clean_url(kept) == kept
+
+
+@pytest.mark.parametrize(
+    ("url", "answer"),
+    [
+        ("https://ann:secret@host/x", True),
+        ("https://token@host/x", True),
+        ("git+https://token@host/x", True),
+        ("ssh://git:secret@host/x", True),
+        ("ssh://git@host/x", False),
+        ("git+ssh://git@host/x", False),
+        ("git@host:x", False),
+        ("https://host/x@y", False),
+        ("https://host/x", False),
+        ("owner/repo@skill", False),
+    ],
+)
+def test_it_is_known_whether_credentials_were_dropped(url: str, *, answer: bool) -> None:
+    assert has_credentials(url) is answer
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "insecure"),
+    [
+        ("http://host.example/x", "host.example", True),
+        ("http://host.example:80/x", "host.example", True),
+        ("http://127.0.0.1.evil.example/x", "127.0.0.1.evil.example", True),
+        ("http://127.0.0.1:8000/x", "127.0.0.1", False),
+        ("http://localhost/x", "localhost", False),
+        ("http://[::1]:80/x", "::1", False),
+        ("https://host.example/x", "host.example", False),
+        ("ssh://git@host.example:22/x", "host.example", False),
+        ("file:///x", "", False),
+    ],
+)
+def test_plain_http_is_insecure_but_on_this_machine(url: str, host: str, *, insecure: bool) -> None:
+    assert (host_of(url), is_insecure(url)) == (host, insecure)
+
+
+# Commits and refs
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("0123456789abcdef" * 2 + "01234567", True),
+        ("a" * 40, True),
+        ("a" * 64, True),
+        ("a" * 39, False),
+        ("a" * 41, False),
+        ("a" * 63, False),
+        ("A" * 40, False),
+        ("g" * 40, False),
+        ("a" * 40 + "\n", False),
+        ("\u0661" * 40, False),
+        ("HEAD", False),
+        ("", False),
+    ],
+)
+def test_a_commit_is_a_whole_id(text: str, *, answer: bool) -> None:
+    assert is_commit(text) is answer
+
+
+@pytest.mark.parametrize(
+    "ref", ["main", "v1.2.0", "1.2", "feature/x", "pdf@1.2.0", "pdf--v1", "a+b", "_x", "a" * 40, "release-1.0/rc.1"]
+)
+def test_an_ordinary_name_may_be_a_ref(ref: str) -> None:
+    assert is_ref(ref)
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        *("", "-x", "--upload-pack=x", "/x", "x/", ".x", "x.", "a..b", "a//b", "x.lock", "@{-1}", "a@{1}", "@"),
+        *("a b", "a\n", "a\0", "a~1", "a^", "a:b", "a?", "a*", "a[", "a\\b", "a;b", "$(x)", "\u00e4", "a\u0661"),
+    ],
+)
+def test_what_git_would_read_otherwise_is_no_ref(ref: str) -> None:
+    assert not is_ref(ref)

@@ -1,0 +1,212 @@
+"""JSON that people wrote is edited, never written anew: whatever it looks like, all the rest keeps its bytes."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillpm.documents.json_edit import drop_member, set_member
+
+PRETTY = """\
+{
+    "$schema": "urn:skillpm:schema:manifest:1",
+    "skills": {
+        "code-review": "^1.2",   "tdd":"*"
+    },
+    "agents":[ "claude-code" ]
+}
+"""
+
+
+# Examples
+
+
+def test_a_new_member_takes_its_place_in_the_alphabet_and_looks_like_its_neighbour() -> None:
+    assert set_member(PRETTY, ("skills", "pdf"), {"git": "https://x/ü"}) == PRETTY.replace(
+        '"tdd"', '"pdf": {"git": "https://x/ü"},   "tdd"'
+    )
+    assert set_member(PRETTY, ("skills", "api"), "1") == PRETTY.replace(
+        '        "code-review"', '        "api": "1",\n        "code-review"'
+    )
+    assert set_member(PRETTY, ("skills", "zip"), "1") == PRETTY.replace('"tdd":"*"', '"tdd":"*",   "zip": "1"')
+
+
+def test_a_new_member_goes_to_the_end_where_there_is_no_order() -> None:
+    assert set_member('{"b": 1, "c": 2, "a": 3}', ("aa",), 4) == '{"b": 1, "c": 2, "a": 3, "aa": 4}'
+
+
+def test_a_member_that_is_there_gets_its_new_value_in_place() -> None:
+    assert set_member(PRETTY, ("skills", "tdd"), "^2") == PRETTY.replace('"tdd":"*"', '"tdd":"^2"')
+    assert set_member(PRETTY, ("agents",), []) == PRETTY.replace('[ "claude-code" ]', "[]")
+
+
+def test_objects_on_the_way_are_made() -> None:
+    assert set_member('{\n\t"a": 1\n}\n', ("skills", "pdf"), "*") == '{\n\t"a": 1,\n\t"skills": {"pdf": "*"}\n}\n'
+    assert set_member("{}", ("a", "b", "c"), 1) == '{\n  "a": {"b": {"c": 1}}\n}'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{\n  "skills": {}\n}\n', '{\n  "skills": {\n    "pdf": "*"\n  }\n}\n'),
+        ('{\n\t"skills": {\n\n\t}\n}\n', '{\n\t"skills": {\n\t\t"pdf": "*"\n\t}\n}\n'),
+        ('{\n    "skills": { }\n}\n', '{\n    "skills": {\n        "pdf": "*"\n    }\n}\n'),
+        ('{"skills":{}}', '{"skills":{\n  "pdf": "*"\n}}'),
+        ('{\r\n  "skills": {}\r\n}\r\n', '{\r\n  "skills": {\r\n    "pdf": "*"\r\n  }\r\n}\r\n'),
+        ('{"a": "\u2028 \u00a0", "skills": {}}', '{"a": "\u2028 \u00a0", "skills": {\n  "pdf": "*"\n}}'),
+    ],
+    ids=["two blanks", "tabs", "four blanks", "one line", "CRLF", "odd characters in a string"],
+)
+def test_the_first_member_of_an_object_is_indented_as_the_rest_of_the_text(before: str, after: str) -> None:
+    assert set_member(before, ("skills", "pdf"), "*") == after
+    assert json.loads(after)["skills"] == {"pdf": "*"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "after"),
+    [
+        (("skills", "code-review"), PRETTY.replace('"code-review": "^1.2",   ', "")),
+        (("skills", "tdd"), PRETTY.replace(',   "tdd":"*"', "")),
+        (("$schema",), PRETTY.replace('    "$schema": "urn:skillpm:schema:manifest:1",\n', "")),
+        (("agents",), PRETTY.replace(',\n    "agents":[ "claude-code" ]', "")),
+        (("skills", "nowhere"), PRETTY),
+        (("nowhere", "tdd"), PRETTY),
+    ],
+)
+def test_a_dropped_member_takes_one_comma_with_it(keys: tuple[str, ...], after: str) -> None:
+    assert drop_member(PRETTY, keys) == after
+
+
+def test_the_last_member_leaves_an_empty_object() -> None:
+    assert drop_member('{ "a": {\n  "b": 1\n} }', ("a", "b")) == '{ "a": {} }'
+
+
+def test_a_key_is_found_however_it_is_spelt() -> None:
+    assert set_member('{"p\\u0064f": 1}', ("pdf",), 2) == '{"p\\u0064f": 2}'
+    assert drop_member('{"a": 0, "p\\u0064f": 1}', ("pdf",)) == '{"a": 0}'
+
+
+def test_brackets_and_commas_in_strings_are_text() -> None:
+    text = '{"a": "},{\\"b\\":", "b": ["}", {"c": "]"}]}'
+
+    assert set_member(text, ("b",), 1) == '{"a": "},{\\"b\\":", "b": 1}'
+    assert drop_member(text, ("a",)) == '{"b": ["}", {"c": "]"}]}'
+
+
+# Any text
+
+
+KEYS = st.sampled_from(["skills", "agents", "pdf", "tdd", "a", 'q"\\', "ü", "\u2028"]) | st.text(max_size=3)
+SCALARS = st.none() | st.booleans() | st.integers(-99, 99) | st.text(max_size=4) | st.just("},{ \u00a0")
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=5
+)
+OBJECTS = st.dictionaries(KEYS, VALUES | st.dictionaries(KEYS, VALUES, max_size=4), max_size=5)
+BLANKS = st.sampled_from(["", "", " ", "\n", "\n  ", "\n\t", "\r\n    ", "  \n\n "])
+
+
+@st.composite
+def written(draw: st.DrawFn, value: Any) -> str:
+    """A value as somebody might write it: blanks of all kinds, letters escaped or not."""
+
+    def blank() -> str:
+        return draw(BLANKS)
+
+    def spelt(part: Any) -> str:
+        if isinstance(part, dict):
+            rows = [f"{blank()}{spelt(key)}{blank()}:{blank()}{spelt(item)}{blank()}" for key, item in part.items()]
+            return "{" + (",".join(rows) or blank()) + "}"
+        if isinstance(part, list):
+            return "[" + (",".join(f"{blank()}{spelt(item)}{blank()}" for item in part) or blank()) + "]"
+        return json.dumps(part, ensure_ascii=draw(st.booleans()))
+
+    return f"{blank()}{spelt(value)}{blank()}"
+
+
+TEXTS = OBJECTS.flatmap(lambda value: st.tuples(st.just(value), written(value)))
+EXAMPLES = settings(derandomize=True, max_examples=100, deadline=None)
+
+
+def spans(text: str) -> dict[str, str]:
+    """Each member of the top object, exactly as it is written: key to the bytes of its value."""
+    decoder = json.JSONDecoder()
+    found: dict[str, str] = {}
+    at = text.index("{") + 1
+    while True:
+        at = len(text) - len(text[at:].lstrip(" \t\r\n,"))
+        if text[at] == "}":
+            return found
+        start = at
+        key, at = decoder.raw_decode(text, at)
+        at = text.index(":", at) + 1
+        at = len(text) - len(text[at:].lstrip(" \t\r\n"))
+        value, end = decoder.raw_decode(text, at)
+        assert json.loads(text[at:end]) == value
+        found[key] = text[start:end]
+        at = end
+
+
+@EXAMPLES
+@given(TEXTS, KEYS, VALUES)
+def test_what_was_set_is_read_and_every_other_member_keeps_its_bytes(
+    pair: tuple[dict[str, Any], str], key: str, new: Any
+) -> None:
+    value, text = pair
+    edited = set_member(text, (key,), new)
+
+    assert json.loads(edited) == value | {key: new}
+    before, after = spans(text), spans(edited)
+    assert {name: part for name, part in after.items() if name != key} == {
+        name: part for name, part in before.items() if name != key
+    }
+    assert [name for name in after if name in before] == list(before)
+    assert set_member(edited, (key,), new) == edited
+
+
+@EXAMPLES
+@given(TEXTS, KEYS, KEYS, VALUES)
+def test_what_was_set_within_an_object_is_read(
+    pair: tuple[dict[str, Any], str], outer: str, key: str, new: Any
+) -> None:
+    value, text = pair
+    there = value.get(outer, {})
+    if isinstance(there, dict):
+        assert json.loads(set_member(text, (outer, key), new)) == value | {outer: there | {key: new}}
+
+
+@EXAMPLES
+@given(TEXTS, KEYS, KEYS, VALUES)
+def test_dropping_what_was_set_gives_the_same_json_again(
+    pair: tuple[dict[str, Any], str], outer: str, key: str, new: Any
+) -> None:
+    value, text = pair
+    if key not in value:
+        assert json.loads(drop_member(set_member(text, (key,), new), (key,))) == value
+    inner = value.get(outer)
+    if isinstance(inner, dict) and key not in inner:
+        assert json.loads(drop_member(set_member(text, (outer, key), new), (outer, key))) == value
+
+
+@EXAMPLES
+@given(TEXTS, st.data())
+def test_a_dropped_member_is_gone_and_every_other_keeps_its_bytes(
+    pair: tuple[dict[str, Any], str], data: st.DataObject
+) -> None:
+    value, text = pair
+    key = data.draw(st.sampled_from([*value, "absent"]))
+    edited = drop_member(text, (key,))
+
+    before = spans(text)
+    before.pop(key, None)
+    assert spans(edited) == before
+    assert json.loads(edited) == {name: part for name, part in value.items() if name != key}
+
+
+@EXAMPLES
+@given(OBJECTS, KEYS)
+def test_members_in_order_stay_in_order(value: dict[str, Any], key: str) -> None:
+    edited = set_member(json.dumps(dict(sorted(value.items()))), (key,), 1)
+
+    assert list(json.loads(edited)) == sorted({*value, key})

@@ -1,0 +1,72 @@
+"""What git says, translated: real sentences of several versions of git, and what a user is told."""
+
+import pytest
+from skillpm.fetching.git.complaints import is_damage, is_refusal, translated
+from skillpm.fetching.git.process import GitFailed
+
+URL = "https://git.example/acme/skills"
+ACCESS = f"fatal: unable to access '{URL}/': "
+SENTENCES = [
+    ("fatal: couldn't find remote ref refs/heads/dev", "{url} has no branch `dev`"),
+    ("fatal: couldn't find remote ref refs/tags/v1/x", "{url} has no tag `v1/x`"),
+    ("fatal: couldn't find remote ref HEAD", "{url} is empty: it has no commit yet"),
+    ("fatal: remote error: upload-pack: not our ref " + "a" * 40, "{url} has no commit `" + "a" * 40 + "`"),
+    ("error: Server does not allow request for unadvertised object " + "a" * 40, "{url} has no commit `" + "a" * 40 + "`"),
+    (f"remote: Repository not found.\nfatal: repository '{URL}/' not found", "there is no git repository at {url}"),
+    (ACCESS + "The requested URL returned error: 404", "there is no git repository at {url}"),
+    (ACCESS + "The requested URL returned error: 403", "no access to {url}"),
+    (f"fatal: Authentication failed for '{URL}/'", "no access to {url}"),
+    (f"fatal: could not read Username for '{URL}': terminal prompts disabled", "no access to {url}"),
+    ("git@git.example: Permission denied (publickey).\nfatal: Could not read from remote repository.", "no access to {url}"),
+    ("Host key verification failed.\nfatal: Could not read from remote repository.", "the host key of {url} is not known"),
+    (ACCESS + "The requested URL returned error: 502", "the server failed (HTTP 502): {url}"),
+    (ACCESS + "The requested URL returned error: 429", "the server asks to wait (HTTP 429): {url}"),
+    (ACCESS + "Could not resolve host: git.example", "{url} could not be reached"),
+    (ACCESS + "Failed to connect to git.example port 40300 after 1 ms: Connection refused", "{url} could not be reached"),
+    (ACCESS + "SSL certificate problem: self-signed certificate", "{url} could not be reached"),
+    ("fatal: early EOF\nfatal: fetch-pack: invalid index-pack output", "the connection to {url} broke off"),
+    ("error: RPC failed; curl 18 transfer closed with 5 bytes remaining to read", "the connection to {url} broke off"),
+    (ACCESS + "Operation too slow. Less than 1000 bytes/sec", "the connection to {url} broke off"),
+    ("fatal: https://x/info/refs not valid: is this a git repository?", "{url} answers, but not as a git server does"),
+    ("fatal: protocol error: bad line length character: <!DO", "{url} answers, but not as a git server does"),
+    ("fatal: transport 'ext' not allowed", "{url} leads to a transport that is not allowed"),
+    ("error: object " + "b" * 40 + ": hasDot: contains '.'\nfatal: fsck error in packed object",
+     "git refuses {url}: object bbbbbbbbbbbb: contains '.'"),
+    ("remote: fatal: empty filename in tree entry        \nfatal: the remote end hung up", "{url} was reached, but failed"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "told"), SENTENCES)
+def test_what_git_says_becomes_what_a_user_is_told(said: str, told: str) -> None:
+    error = translated(GitFailed("fetch", said), URL)
+
+    assert error.message == told.format(url=URL)
+
+
+@pytest.mark.parametrize(("said", "_"), SENTENCES)
+def test_the_servers_faults_are_never_taken_for_damage_of_the_cache(said: str, _: str) -> None:
+    assert not is_damage(GitFailed("fetch", said))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "fatal: loose object 0123 (stored in x) is corrupt",
+        "error: inflate: data stream error (incorrect header check)\nerror: unable to unpack",
+        "error: packfile ./objects/pack/pack-1.pack index unavailable",
+        "error: index file ./objects/pack/pack-1.idx is too small",
+        "fatal: not a git repository: '/home/x/.cache/skillpm/v1/git/y.git'",
+        "fatal: bad config line 1 in file /home/x/.cache/skillpm/v1/git/y.git/config",
+        "fatal: bad shallow line: 0123",
+        "fatal: shallow file has changed since we read it",
+        "error: cannot lock ref 'refs/skillpm/x': Unable to create '/x.lock': File exists.",
+        "error: refs/skillpm/x does not point to a valid object!",
+    ],
+)
+def test_damage_of_the_cache_is_known(said: str) -> None:
+    assert is_damage(GitFailed("fetch", said))
+
+
+@pytest.mark.parametrize("said", ["fatal: early EOF", "fatal: repository 'x' not found", "fatal: unable to access 'x': 500"])
+def test_only_a_refusal_makes_it_worth_to_ask_differently(said: str) -> None:
+    assert not is_refusal(GitFailed("fetch", said))

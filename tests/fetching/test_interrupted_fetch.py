@@ -1,0 +1,111 @@
+"""Ctrl-C, SIGTERM and `kill -9` in the middle of a fetch: soon over, no git left behind, and no harm done."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from fetching.world import Project, git_children, wait_for
+from kit import GitServer, Repository, skill
+
+
+@pytest.fixture
+def url(upstream: Repository, server: GitServer) -> str:
+    upstream.write(skill("pdf")).commit()
+    return server.serve("acme/pdf", upstream)
+
+
+@pytest.fixture
+def second(server: GitServer, tmp_path: Path) -> str:
+    other = Repository.create(tmp_path / "other")
+    other.write(skill("other")).commit()
+    return server.serve("acme/other", other)
+
+
+@pytest.mark.parametrize("repositories", [1, 2])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_ends_all_soon(
+    project: Project, server: GitServer, url: str, second: str, tmp_path: Path, number: int, code: int, repositories: int
+) -> None:
+    project.run("install", url, second, check=True)
+    twin = project.twin(tmp_path / "twin")
+    if repositories == 1:
+        twin.run("uninstall", "other", check=True)
+    before = twin.snapshot()
+    server.reset()
+    server.stall = True
+    with twin.spawn("sync", "--frozen") as process:
+        wait_for(lambda: len(server.requests) >= repositories)
+        assert git_children(twin)
+        begun = time.monotonic()
+        os.kill(process.pid, number)
+        stdout, stderr = process.communicate(timeout=10)
+        took = time.monotonic() - begun
+    server.stall = False
+
+    assert (process.returncode, stdout, took < 2) == (code, b"", True), (stderr, took)
+    assert b"Traceback" not in stderr
+    assert not git_children(twin)
+    assert twin.snapshot() == before
+    twin.run("sync", "--frozen", check=True)
+
+
+def test_an_interrupt_while_another_process_holds_the_caches(
+    project: Project, server: GitServer, url: str, second: str, tmp_path: Path
+) -> None:
+    project.run("install", url, second, check=True)
+    holder, waiting = project.twin(tmp_path / "holder"), project.twin(tmp_path / "waiting")
+    env = {"SKILLPM_CACHE_DIR": str(holder.cache)}
+    server.reset()
+    server.stall = True
+    with holder.spawn("sync", "--frozen") as first:
+        wait_for(lambda: len(server.requests) == 2)
+        with waiting.spawn("sync", "--frozen", env=env) as process:
+            time.sleep(0.6)
+            begun = time.monotonic()
+            os.kill(process.pid, signal.SIGINT)
+            process.communicate(timeout=30)
+            took = time.monotonic() - begun
+        first.terminate()
+        first.communicate(timeout=10)
+
+    assert (process.returncode, took < 2) == (130, True), took
+
+
+def test_a_killed_git_leaves_a_usable_cache(
+    project: Project, server: GitServer, upstream: Repository, url: str
+) -> None:
+    project.run("install", url, check=True)
+    commit = upstream.write({"more": "x" * 1000}).commit()
+    server.reset()
+    server.stall = True
+    with project.spawn("update") as process:
+        children = wait_for(lambda: server.requests and git_children(project))
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+        _, stderr = process.communicate(timeout=10)
+    server.stall = False
+
+    assert process.returncode == 1
+    assert b"Traceback" not in stderr
+    project.run("update", check=True)
+    assert project.locked("pdf")["commit"] == commit
+    assert project.installed("pdf") == upstream.files()
+
+
+def test_a_killed_command_leaves_a_usable_cache(
+    project: Project, server: GitServer, upstream: Repository, url: str
+) -> None:
+    server.stall = True
+    with project.spawn("install", url) as process:
+        wait_for(lambda: server.requests)
+        left = git_children(project)
+        process.kill()
+        process.communicate(timeout=10)
+    server.stall = False
+    for child in left:
+        wait_for(lambda child=child: not os.path.exists(f"/proc/{child}"))
+
+    project.run("install", url, check=True)
+    assert project.installed("pdf") == upstream.files()

@@ -1,0 +1,191 @@
+"""What goes wrong on the way: told within bounded time, nothing changed, and right again with the next try."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fetching.world import Project, asked, wait_for
+from kit import GitServer, Repository, Sandbox, skill, under
+
+SOON = {"SKILLPM_NETWORK_TIMEOUT": "2"}
+Trouble = Callable[[GitServer], None]
+
+
+@pytest.fixture
+def url(upstream: Repository, server: GitServer) -> str:
+    for name in ("pdf", "ocr"):
+        upstream.write(under(f"skills/{name}", skill(name) | {"data": bytes(range(256)) * 50}))
+    upstream.commit()
+    return server.serve("acme/skills", upstream)
+
+
+def switch(name: str, value: object) -> Trouble:
+    return lambda server: setattr(server, name, value)
+
+
+TROUBLES: dict[str, tuple[Trouble, str]] = {
+    "500": (lambda server: server.fail_next(99, 500), "the server failed (HTTP 500)"),
+    "503": (lambda server: server.fail_next(99, 503), "the server failed (HTTP 503)"),
+    "429": (lambda server: server.fail_next(99, 429), "the server asks to wait (HTTP 429)"),
+    "404": (lambda server: server.fail_next(99, 404), "there is no git repository at {url}"),
+    "403": (lambda server: server.fail_next(99, 403), "no access to {url}"),
+    "garbage": (switch("garbage", value=True), "{url} answers, but not as a git server does"),
+    "truncated": (switch("truncate_after", value=30), "the connection to {url} broke off"),
+    "stall": (switch("stall", value=True), "{url} gave no answer within 2 s"),
+}
+
+
+def end_of(trouble: str, server: GitServer) -> None:
+    server.stall = False
+    server.garbage = False
+    server.truncate_after = None
+    while server.next_failure():
+        pass
+    assert trouble
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize("when", ["first", "locked"])
+def test_a_fault_is_told_and_the_next_try_works(
+    project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path, trouble: str, when: str
+) -> None:
+    begin, message = TROUBLES[trouble]
+    command = ["install", f"{url}@pdf"]
+    if when == "locked":
+        project.run(*command, check=True)
+        project, command = project.twin(tmp_path / "twin"), ["sync", "--frozen"]
+    before = project.snapshot()
+    begin(server)
+
+    result = project.run(*command, env=SOON, timeout=20)
+    changed = project.snapshot() != before
+    end_of(trouble, server)
+    again = project.run(*command, env=SOON)
+
+    assert (result.code, result.stdout, changed) == (1, "", False), result
+    said = message.format(url=url)
+    assert result.stderr.splitlines()[0].startswith("error: ")
+    assert said in result.stderr.splitlines()[0]
+    assert url in result.stderr.splitlines()[0]
+    assert len(result.stderr.splitlines()) <= 3
+    assert again.code == 0, again
+    assert project.installed("pdf") == upstream.files("skills/pdf")
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504, 429])
+def test_a_passing_failure_is_waited_out(project: Project, server: GitServer, url: str, status: int) -> None:
+    server.fail_next(1, status)
+
+    result = project.run("install", f"{url}@pdf", check=True)
+
+    assert "error" not in result.stderr
+    assert asked(server)
+
+
+@pytest.mark.parametrize("status", [404, 401, 403])
+def test_an_answer_that_is_final_is_not_asked_for_again(
+    project: Project, server: GitServer, url: str, status: int
+) -> None:
+    server.fail_next(1, status)
+
+    assert project.run("install", f"{url}@pdf").code == 1
+    assert asked(server) == ["info"]
+
+
+def test_a_pack_cut_short_leaves_a_usable_cache(
+    project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path
+) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    server.truncate_after = 300  # enough for all but the packs
+    more = project.run("install", f"{url}@ocr", env=SOON)
+    server.truncate_after = None
+
+    assert more.code == 1
+    assert f"the connection to {url} broke off" in more.stderr
+    assert not list(project.git_cache.rglob("tmp_*")) or project.run("list").code == 0
+    project.lose_what_is_installed()
+    project.run("sync", "--offline", check=True)
+    project.run("install", f"{url}@ocr", check=True)
+    assert project.installed("ocr") == upstream.files("skills/ocr")
+    assert not list(project.git_cache.rglob("tmp_*"))
+
+
+def test_a_machine_that_is_not_there(project: Project) -> None:
+    result = project.run("install", "http://127.0.0.1:1/acme/skills.git", timeout=20)
+
+    assert (result.code, result.stderr.splitlines()[0]) == (
+        1,
+        "error: http://127.0.0.1:1/acme/skills.git could not be reached",
+    )
+    assert project.is_untouched
+
+
+def test_of_two_repositories_one_fails_and_nothing_is_installed(
+    project: Project, server: GitServer, url: str, tmp_path: Path
+) -> None:
+    good = Repository.create(tmp_path / "good")
+    good.write(skill("good")).commit()
+    first = server.serve("a/good", good)
+
+    result = project.run("install", first, server.url("z/missing"))
+
+    assert (result.code, result.stderr.splitlines()[0]) == (
+        1,
+        f"error: there is no git repository at {server.url('z/missing')}",
+    )
+    assert project.is_untouched
+
+
+def test_a_failure_does_not_wait_for_a_repository_that_stalls(
+    project: Project, upstream: Repository, server: GitServer, url: str, tmp_path: Path
+) -> None:
+    other = Repository.create(tmp_path / "other")
+    other.write(skill("other")).commit()
+    with GitServer() as slow:
+        project.run("install", f"{url}@pdf", slow.serve("other", other), check=True)
+        twin = project.twin(tmp_path / "twin")
+        slow.stall = True
+        server.fail_next(99, 404)
+
+        result = twin.run("sync", "--frozen", env={"SKILLPM_NETWORK_TIMEOUT": "30"}, timeout=10)
+
+    assert (result.code, result.stderr.splitlines()[0]) == (1, f"error: there is no git repository at {url}")
+
+
+def test_two_processes_share_one_cache(
+    project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path
+) -> None:
+    boxes: list[Project] = [Project(tmp_path / f"box{number}") for number in range(4)]
+    env = {"SKILLPM_CACHE_DIR": str(project.cache)}
+    running = [
+        box.spawn("install", f"{url}@{('pdf', 'ocr')[number % 2]}", env=env) for number, box in enumerate(boxes)
+    ]
+    for process in running:
+        with process:
+            _, complaint = process.communicate(timeout=30)
+            assert process.returncode == 0, complaint
+
+    for number, box in enumerate(boxes):
+        name = ("pdf", "ocr")[number % 2]
+        assert box.installed(name) == upstream.files(f"skills/{name}")
+
+
+def test_a_cache_in_use_is_waited_for_and_told(
+    project: Project, server: GitServer, url: str, tmp_path: Path
+) -> None:
+    other = Project(tmp_path / "other")
+    env = {"SKILLPM_CACHE_DIR": str(project.cache)}
+    server.stall = True
+    with project.spawn("install", f"{url}@pdf") as holder:
+        wait_for(lambda: server.requests)
+        waiting = other.run("install", f"{url}@ocr", "--lock-timeout", "1.5", env=env)
+        server.stall = False
+        holder.terminate()
+        holder.communicate(timeout=10)
+
+    assert (waiting.code, waiting.stderr.splitlines()[-3]) == (
+        1,
+        f"error: the cache of {url} is held by process {holder.pid}, for more than 1.5 s",
+    )
+    assert other.is_untouched
