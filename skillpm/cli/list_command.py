@@ -54,10 +54,10 @@ def listed_value(skill: Listed) -> dict[str, Any]:
 def _lines(listing: Listing) -> Iterator[str]:
     width = max(60, min(shutil.get_terminal_size((80, 24)).columns, 160))
     names = min(32, max(len(show(skill.name)) for skill in listing.skills))
-    versions = min(12, max(len(skill.entry.get("version", "")) or 7 * bool(skill.source) for skill in listing.skills))
+    versions = max(len(skill.entry.get("version", "")) or 7 * (skill.source[:4] == "git+") for skill in listing.skills)
     for skill in listing.skills:
         version = show(version_of(skill), 12)
         mark = "" if skill.state == "installed" else f"[{skill.state}] "
-        head = f"{show(skill.name):{names}} {version:{versions}}  {mark}"
+        head = f"{show(skill.name):{names}} {version:{min(12, versions)}}  {mark}"
         room = max(10, width - len(head))
         yield (head + show(skill.entry["description"][: room + 1], room)).rstrip()

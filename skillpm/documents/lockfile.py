@@ -38,7 +38,8 @@ def read_lockfile(text: str, file: str) -> Lockfile:
     top = parse_json(text, file)
     top.format_number("version", FORMAT)
     top.only("version", "requirements", "skills")
-    requirements = {skill_name(key, where=node.where): node.value for key, node in top.need("requirements").items()}
+    asked = top.need("requirements").items()
+    requirements = {skill_name(key, where=node.where): _requirement(node) for key, node in asked}
     skills = {skill_name(key, where=node.where): _read_skill(node) for key, node in top.need("skills").items()}
     return Lockfile(requirements=requirements, skills=skills)
 
@@ -65,8 +66,18 @@ def _read_skill(node: Node) -> LockedSkill:
         pin=pin,
         digest=None if digest is None else parse_digest(digest.value, where=digest.where),
         version=node.text_or("version"),
-        dependencies={} if needs is None else {key: value.value for key, value in needs.items()},
+        dependencies={}
+        if needs is None
+        else {skill_name(key, where=need.where): _requirement(need) for key, need in needs.items()},
     )
+
+
+def _requirement(node: Node) -> Any:
+    """Check the outer form of a requirement: text, or an object of words. What it means is `sources`' business."""
+    if not isinstance(node.value, dict):
+        return node.text()
+    wrong = next((key for key, part in node.value.items() if not isinstance(part, str | bool)), None)
+    return node.value if wrong is None else node.need(wrong).expected("text or true")
 
 
 def _skill_value(skill: LockedSkill) -> dict[str, Any]:

@@ -4,15 +4,18 @@ People write this file, so it is edited in place (`json_edit`) and never written
 is the next room's business (`sources`): here it is a checked name and a JSON value.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from skillpm.documents.decode import Node, parse_json
 from skillpm.documents.names import SkillName, skill_name
-from skillpm.errors import DocumentError
+from skillpm.errors import DocumentError, NewerDocument
 from skillpm.values import NOTHING, Value
 
-SCHEMA = "urn:skillpm:schema:manifest:1"
+FORMAT = 1
+SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
+SCHEMA_NUMBER = re.compile(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
 KNOWN = ("$schema", "name", "skills", "indexes", "agents", "disabled", "permissions", "overrides")
 EMPTY = '{\n  "$schema": "' + SCHEMA + '",\n  "skills": {}\n}\n'
 
@@ -46,6 +49,7 @@ def document_kind(top: Node) -> Literal["manifest", "registry", "foreign"]:
 def read_manifest(text: str, file: str) -> Manifest:
     """Read a manifest strictly; keys nobody knows are kept and named in `unknown`."""
     top = parse_json(text, file)
+    _check_format(top)
     kind = document_kind(top)
     if kind != "manifest":
         whose = "a registry (its `skills` is an array)" if kind == "registry" else "no manifest of skillpm"
@@ -64,6 +68,14 @@ def read_manifest(text: str, file: str) -> Manifest:
         else {skill_name(key, where=node.where): _checked_disabled(node) for key, node in disabled.items()},
         unknown=tuple(key for key, _ in top.items() if key not in KNOWN),
     )
+
+
+def _check_format(top: Node) -> None:
+    """Refuse a manifest whose `$schema` is a newer one of ours; any other schema is the writer's own business."""
+    schema = top.value.get("$schema") if isinstance(top.value, dict) else None
+    ours = SCHEMA_NUMBER.fullmatch(schema) if isinstance(schema, str) else None
+    if ours and int(ours[1]) > FORMAT:
+        raise NewerDocument(top.file, found=ours[1], known=FORMAT)
 
 
 def _checked_disabled(node: Node) -> Any:

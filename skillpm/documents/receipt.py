@@ -1,16 +1,17 @@
 """`.skillpm/receipt.json`: what skillpm put into a skills directory, so what it may replace or remove."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from skillpm.documents.decode import Node, dump_json, parse_json
-from skillpm.documents.digest import Digest, parse_digest
+from skillpm.documents.digest import Digest, is_content_hash, parse_digest
 from skillpm.documents.names import SkillName, path_fault, skill_name
-from skillpm.documents.pin import Pin, pin_value, read_pin
+from skillpm.documents.pin import PathPin, Pin, pin_value, read_pin
 from skillpm.errors import DocumentError
 from skillpm.values import NOTHING, Value
 
 FORMAT = 1
+FILE_KEYS = {"sha256": Node.text, "size": Node.number, "executable": Node.flag, "link": Node.text}
 LINK_KINDS = ("symlink", "junction", "copy")
 
 
@@ -71,9 +72,11 @@ def write_receipt(receipt: Receipt) -> str:
 
 def _read_skill(node: Node) -> InstalledSkill:
     node.only("version", "source", "digest", "files")
-    digest = node.get("digest")
+    digest, pin = node.get("digest"), read_pin(node.need("source"))
+    if digest is None and not (isinstance(pin, PathPin) and pin.link):
+        raise DocumentError("`digest` is missing", where=node.where)
     return InstalledSkill(
-        pin=read_pin(node.need("source")),
+        pin=pin,
         digest=None if digest is None else parse_digest(digest.value, where=digest.where),
         version=node.text_or("version"),
         files={path: _read_file(path, part) for path, part in node.need("files").items()},
@@ -84,14 +87,39 @@ def _read_file(path: str, node: Node) -> InstalledFile:
     if fault := path_fault(path):
         raise DocumentError(f"the path {fault}", where=node.where)
     value = node.value
-    if not isinstance(value, dict) or not isinstance(value.get("sha256"), str) or type(value.get("size")) is not int:
-        node.expected("a file's sha256 and size")
+    if not _is_sound(value):
+        _tell_fault(node)
     return InstalledFile(
         sha256=value["sha256"],
         size=value["size"],
-        executable=value.get("executable") is True,
-        link=str(value.get("link", "")),
+        executable=value.get("executable", False),
+        link=value.get("link", ""),
     )
+
+
+def _is_sound(value: Any) -> bool:
+    """Answer in one go what `_tell_fault` asks one by one: a receipt may hold ten thousand files."""
+    return (
+        isinstance(value, dict)
+        and value.keys() <= FILE_KEYS.keys()
+        and is_content_hash(value.get("sha256"))
+        and type(value.get("size")) is int
+        and value["size"] >= 0
+        and isinstance(value.get("executable", False), bool)
+        and isinstance(value.get("link", ""), str)
+    )
+
+
+def _tell_fault(node: Node) -> NoReturn:
+    node.only(*FILE_KEYS)
+    if not is_content_hash(node.need("sha256").value):
+        node.need("sha256").expected("64 hex digits")
+    if node.need("size").number() < 0:
+        node.need("size").expected("a size")
+    for key, read in FILE_KEYS.items():
+        if (part := node.get(key)) is not None:
+            read(part)
+    node.expected("a file")
 
 
 def _read_links(node: Node) -> dict[SkillName, str]:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypedDict, cast
 
 from skillpm.documents.decode import dump_json
-from skillpm.documents.names import path_fault
+from skillpm.documents.names import GRAMMAR, path_fault
+from skillpm.documents.text import show
 from skillpm.errors import DocumentError
 
 SCHEMA = "urn:skillpm:schema:registry:1"
@@ -63,20 +64,28 @@ def read_registry(text: str, file: str) -> tuple[dict[str, RegistryEntry], tuple
     try:
         top = json.loads(text)
         if top["version"] != FORMAT:
-            raise DocumentError(f"this registry is format {top['version']!r}, known is {FORMAT!r}", where=file)
+            raise DocumentError(
+                f"this registry is format {show(str(top['version']), 20)}, known is {FORMAT}",
+                where=file,
+                hint="run `skillpm registry build`",
+            )
         entries = {entry["name"]: entry for entry in top["skills"]}
-        if all(_is_sound(entry) for entry in entries.values()):
-            return entries, tuple(top.get("disabled", ()))
+        disabled = top.get("disabled", [])
+        if all(map(_is_sound, entries.values())) and isinstance(disabled, list) and all(map(is_text, disabled)):
+            return entries, tuple(disabled)
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise DocumentError("this is no registry", where=file, hint="run `skillpm registry build`")
 
 
+def is_text(value: Any) -> bool:
+    """Tell whether a value is a string."""
+    return isinstance(value, str)
+
+
 def _is_sound(entry: Any) -> bool:
-    path = entry["filePath"]
-    return (
-        isinstance(path, str)
-        and isinstance(entry["name"], str)
-        and isinstance(entry["description"], str)
-        and (path == f"{entry['name']}/SKILL.md" or not path_fault(path))
-    )
+    name, path = entry["name"], entry["filePath"]
+    if not (is_text(name) and is_text(path) and is_text(entry["description"])):
+        return False
+    # The quick question first, of ten thousand entries: whose name is one cannot lead out of the directory.
+    return (GRAMMAR.fullmatch(name) is not None and path == f"{name}/SKILL.md") or not path_fault(path)

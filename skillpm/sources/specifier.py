@@ -22,7 +22,7 @@ SHORTHAND = re.compile(r"([A-Za-z0-9][\w.-]*)/([\w.-]+)((?:/[^#@]+)?)", re.ASCII
 BARE = re.compile(r"([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))?", re.ASCII)
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
 PAGE = re.compile(r"(?:[^/]+/){2}(?:tree|blob)/|.+/-/")
-GIT_ENDING = re.compile(r"\.git(?:@|$)")
+GIT_ENDING = re.compile(r"\.git(?:@|/?$)")
 PREFIXES = {"github:": "github.com", "gitlab:": "gitlab.com"}
 
 

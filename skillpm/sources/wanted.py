@@ -10,7 +10,7 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.text import show
 from skillpm.documents.versions import is_range
 from skillpm.errors import DocumentError, UsageError
-from skillpm.sources.source import IndexSource, Source, checked_range, read_table, requirement_value
+from skillpm.sources.source import BundledSource, IndexSource, Source, checked_range, read_table, requirement_value
 from skillpm.sources.specifier import parse_specifier
 
 # What somebody meant as a range, well formed or not: npm's blanks and `||` deserve a word about commas.
@@ -35,13 +35,21 @@ def read_requirement(name: SkillName, node: Node) -> Source:
         specifier = parse_specifier(node.value)
     except UsageError as error:
         raise DocumentError(error.message, where=node.where, hint=error.hint) from error
-    if isinstance(specifier.source, IndexSource) or specifier.browser:
+    source = specifier.source
+    if isinstance(source, BundledSource) and source.name != name:
+        # A lockfile repeats it as `{"bundled": true}`, which could not tell one from another.
+        raise DocumentError(
+            f"what ships with skillpm keeps its name: `{source.name}`",
+            where=node.where,
+            hint=f"write it under the key `{source.name}`",
+        )
+    if isinstance(source, IndexSource) or specifier.browser:
         raise DocumentError(
             f"expected a version range or a source, got `{show(node.value, 80)}`",
             where=node.where,
             hint="write a range like `^1.2`, or an object with git and path",
         )
-    return specifier.source
+    return source
 
 
 def requirement_values(sources: Mapping[SkillName, Source]) -> dict[SkillName, Any]:

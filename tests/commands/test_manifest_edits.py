@@ -6,9 +6,9 @@ from commands.scene import Scene
 TABS = """\
 {
 \t"name":   "shop",
+
 \t"skills": {
 \t\t"testing": {"bundled":true},
-
 \t\t"api-design":   { "bundled" : true }
 \t},
 \t"permissions": {"deploy-*": "ask"}

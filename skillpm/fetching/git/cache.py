@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 
@@ -18,7 +19,9 @@ CONFIG = """\
 [remote "origin"]
 \turl = {url}
 """
-LEFT_BY_A_KILLED_GIT = ("shallow.lock", "config.lock", "packed-refs.lock", "HEAD.lock")
+HEAD = b"ref: refs/heads/main\n"
+REFS = os.path.join("refs", "skillpm")
+PACKS = os.path.join("objects", "pack")
 
 
 class GitCache:
@@ -29,9 +32,12 @@ class GitCache:
         self.empty = os.path.join(folder, "empty")
 
     def prepare(self) -> None:
-        """Make the folders."""
+        """Make the folders, for nobody else to read: private repositories may come to lie there."""
         with told("make the git cache", self.folder):
-            os.makedirs(self.empty, mode=0o700, exist_ok=True)
+            os.makedirs(os.path.dirname(self.folder), exist_ok=True)
+            for folder in (self.folder, self.empty):
+                with suppress(FileExistsError):
+                    os.mkdir(folder, 0o700)
 
     def path(self, url: str) -> str:
         """Give where the repository for a URL lies: readable, and never two URLs in one place."""
@@ -39,44 +45,74 @@ class GitCache:
         return os.path.join(self.folder, f"{slug}-{sha256(url.encode()).hexdigest()[:16]}.git")
 
     @contextmanager
-    def held(self, url: str, timeout: float) -> Iterator[str]:
-        """Hold a repository for this process; it is there afterwards, without what a killed git left behind."""
+    def held(
+        self, url: str, timeout: float, waiting: Callable[[str], None], stopped: Callable[[], bool]
+    ) -> Iterator[str]:
+        """Hold a repository's place for this process. What lies there may be damaged: ask `is_sound`."""
         path = self.path(url)
-        with locked(path + ".lock", timeout, f"the cache of {url}"):
-            if os.path.isfile(os.path.join(path, "config")):
-                sweep(path)
-            else:
-                create(path, url)
+        with locked(path + ".lock", timeout, f"the cache of {url}", waiting, stopped):
             yield path
+
+
+def is_sound(path: str, url: str) -> bool:
+    """Tell whether a cache repository is ours and as we made it.
+
+    Git obeys the configuration it finds there, so a link, another owner, and a byte that we did not write are too much.
+    """
+    try:
+        state = os.lstat(path)
+        return (
+            stat.S_ISDIR(state.st_mode)
+            and (not hasattr(os, "geteuid") or state.st_uid == os.geteuid())
+            and _bytes(os.path.join(path, "config")) == _config(url)
+            and _bytes(os.path.join(path, "HEAD")) == HEAD
+            and all(os.path.isdir(os.path.join(path, folder)) for folder in (PACKS, REFS))
+        )
+    except OSError:
+        return False
 
 
 def create(path: str, url: str) -> None:
     """Make an empty cache repository; what `git init` would make, less a process and its templates."""
     with told("make a git cache", path):
         remove_tree(path)
-        os.makedirs(os.path.join(path, "objects", "pack"), mode=0o700)
-        os.makedirs(os.path.join(path, "refs"), mode=0o700)
-        write_document(os.path.join(path, "HEAD"), b"ref: refs/heads/main\n", fsync=False)
-        # The URL passed `clean_url`: no control character, no blank, no credentials.
-        quoted = '"' + url.replace("\\", "\\\\").replace('"', '\\"') + '"'
-        write_document(os.path.join(path, "config"), CONFIG.format(url=quoted).encode(), fsync=False)
+        os.mkdir(path, 0o700)
+        for folder in (PACKS, REFS):
+            os.makedirs(os.path.join(path, folder), mode=0o700)
+        write_document(os.path.join(path, "HEAD"), HEAD, fsync=False)
+        write_document(os.path.join(path, "config"), _config(url), fsync=False)
 
 
 def sweep(path: str) -> None:
     """Remove the lock files and half packs of a git that was killed: nobody else is here, we hold the lock."""
-    for name in LEFT_BY_A_KILLED_GIT:
-        discard_file(os.path.join(path, name))
-    with suppress(FileNotFoundError), os.scandir(os.path.join(path, "objects", "pack")) as entries:
-        for entry in entries:
-            if entry.name.startswith("tmp_"):
-                discard_file(entry.path)
+    with told("tidy up a git cache", path):
+        for folder in (path, os.path.join(path, REFS), os.path.join(path, PACKS)):
+            with os.scandir(folder) as entries:
+                left = [entry.path for entry in entries if entry.name.endswith(".lock") or _is_half(entry.name)]
+            for file in left:
+                discard_file(file)
 
 
 def arriving(path: str) -> int:
     """Give the bytes of packs that are being received."""
     total = 0
-    with suppress(OSError), os.scandir(os.path.join(path, "objects", "pack")) as entries:
+    with suppress(OSError), os.scandir(os.path.join(path, PACKS)) as entries:
         for entry in entries:
-            if entry.name.startswith("tmp_"):
+            if _is_half(entry.name):
                 total += entry.stat().st_size
     return total
+
+
+def _is_half(name: str) -> bool:
+    return name.startswith("tmp_")
+
+
+def _config(url: str) -> bytes:
+    # The URL passed `clean_url`: no control character, no blank, no credentials.
+    quoted = '"' + url.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return CONFIG.format(url=quoted).encode()
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(10_000)

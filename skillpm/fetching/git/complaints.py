@@ -10,62 +10,119 @@ from skillpm.fetching.git.process import GitFailed
 # The server answered, and will not give this object to anybody who asks in this way: another way may do.
 REFUSALS = (
     "unadvertised object", "not our ref", "couldn't find remote ref", "unknown option", "does not support",
-    "unable to parse object", "bad object", "remote did not send all necessary objects", "did not receive expected",
+    "unable to parse object", "remote did not send all necessary objects", "did not receive expected",
     "bad pack header",  # what an old server (protocol v0) sends in place of an object it will not name
     "dumb http transport", "fetched objects do not", "invalid filter",
 )  # fmt: skip
-DAMAGE = ("is corrupt", "loose object", "inflate", "packfile", "bad signature", "index file", "unable to read",
-          "bad config", "cannot lock ref")  # fmt: skip
-NO_ACCESS = ("could not read Username", "Authentication failed", "Permission denied", "403", "could not read Password")
-NOT_THERE = ("not found", "does not exist", "does not appear to be a git repository", "404")
+# Git stumbled over our own cache, as opposed to what the server sends.
+DAMAGE = (
+    "is corrupt", "loose object", "inflate: data stream error", "packfile", "bad signature", "index file",
+    "unable to read", "bad config", "cannot lock ref", "not a git repository: ", "bad shallow line", "shallow file",
+    "does not point to a valid object", "broken reference", "cannot read existing object", "COLLISION FOUND",
+    "bad object", "bad tree object", "bad packed object", "error: Could not read ",
+)  # fmt: skip
+ARRIVING = ("index-pack", "early EOF", "RPC failed", "pack has bad object")
+NO_ACCESS = ("could not read Username", "could not read Password", "Authentication failed", "Permission denied")
+NOT_THERE = ("not found", "does not exist", "does not appear to be a git repository")
+BROKEN_OFF = (
+    "early EOF", "RPC failed", "hung up unexpectedly", "unexpected disconnect", "Connection reset", "Recv failure",
+    "Operation too slow", "transfer closed", "Empty reply", "pack has bad object", "HTTP/2 stream",
+)  # fmt: skip
+NO_GIT = ("not valid: is this a git repository", "invalid server response", "protocol error", "expected flush")
+TOO_BIG = ("died of signal 25", "File too large")
 
 
 def is_refusal(failed: GitFailed) -> bool:
     """Tell whether the server was reached and only refused this way of asking."""
-    return any(text in failed.said for text in REFUSALS)
+    return _any(REFUSALS, failed.said)
+
+
+def is_gone(failed: GitFailed) -> bool:
+    """Tell whether the server looked for an object and has not got it, so that no other way will do."""
+    return "not our ref" in failed.said
 
 
 def is_damage(failed: GitFailed) -> bool:
     """Tell whether git stumbled over our own cache, which is then made anew."""
-    return any(text in failed.said for text in DAMAGE)
+    own = "\n".join(line for line in failed.said.splitlines() if not line.startswith("remote:"))
+    return _any(DAMAGE, own) and not _any(ARRIVING, own) and not is_refusal(failed)
+
+
+def is_passing(failed: GitFailed) -> bool:
+    """Tell whether the same question may be answered a moment later."""
+    if (status := _status(failed.said)) is not None:
+        return status in {429, 500, 502, 503, 504}
+    return _any(BROKEN_OFF, failed.said) and "remote: fatal:" not in failed.said and not is_refusal(failed)
+
+
+def is_too_big(failed: GitFailed) -> bool:
+    """Tell whether the system ended git because a file grew over its bound."""
+    return _any(TOO_BIG, failed.said)
 
 
 def translated(failed: GitFailed, url: str) -> SkillpmError:
     """Give the error a user can act on."""
-    said = failed.said
-    if match := re.search(r"couldn't find remote ref (\S+)", said):
-        return missing_ref(match[1], url)
+    said, status = failed.said, _status(failed.said)
+    if match := re.search(r"couldn't find remote ref (\S+)|(?:not our ref|unadvertised object) ([0-9a-f]{40,64})", said):
+        return missing_ref(match[1] or match[2], url)
     if "dubious ownership" in said:
         path = re.search(r"'([^']+)'", said)
         return FetchError(
             f"{url} belongs to another user, and git will not read it unasked",
             hint=f"if you trust it: git config --global --add safe.directory {path[1] if path else '<path>'}",
         )
-    if "fsck error" in said or "fsck" in said.lower():
-        return RefusedError(f"{url} holds objects that git calls malformed", hint=_last(said))
+    if match := re.search(r"object ([0-9a-f]{12})[0-9a-f]*: \w+: (.*)", said):
+        return RefusedError(
+            f"git refuses {url}: object {match[1]}: {show(match[2], 100)}",
+            hint="tell its author; nothing was installed",
+        )
     if "transport" in said and "not allowed" in said:
         return FetchError(f"{url} leads to a transport that is not allowed", hint=_last(said))
-    if any(text in said for text in NO_ACCESS):
+    if status in {401, 403, 407} or _any(NO_ACCESS, said):
         return FetchError(
-            f"no access to {url}",
+            f"no access to {url}, or there is no such repository",
             hint="check that git can read it by itself (`git ls-remote`), with a credential helper or an ssh key",
         )
-    if any(text in said for text in NOT_THERE):
+    if "Host key verification failed" in said:
+        return FetchError(f"the host key of {url} is not known", hint="connect to it once with ssh, and check the key")
+    if status is not None and status not in {404, 410}:
+        what = "the server asks to wait" if status == 429 else "the server failed"  # noqa: PLR2004
+        return FetchError(f"{what} (HTTP {status}): {url}", hint="try again in a while; nothing was changed")
+    return _not_served(said, status, url)
+
+
+def _not_served(said: str, status: int | None, url: str) -> SkillpmError:
+    if _any(NO_GIT, said):
+        return FetchError(f"{url} answers, but not as a git server does", hint=_last(said))
+    if status is not None or _any(NOT_THERE, said):
         return NotFoundError(f"there is no git repository at {url}", hint="check the spelling, and that it is public")
-    return FetchError(f"{url} could not be reached", hint=_last(said) or f"git {failed.verb} failed")
+    if "remote: fatal:" in said or "remote error:" in said:
+        return FetchError(f"{url} was reached, but failed", hint=_last(said))
+    if _any(BROKEN_OFF, said):
+        return FetchError(f"the connection to {url} broke off", hint="try again; nothing was changed")
+    return FetchError(f"{url} could not be reached", hint=_last(said) or "git failed without a word")
 
 
 def missing_ref(name: str, url: str) -> SkillpmError:
     """Say that a branch, tag or commit is not there."""
     if name == "HEAD":
         return NotFoundError(f"{url} is empty: it has no commit yet")
-    kind = "branch" if name.startswith("refs/heads/") else "tag" if name.startswith("refs/tags/") else "ref"
+    kind = "branch" if name.startswith("refs/heads/") else "tag" if name.startswith("refs/tags/") else "branch or tag"
     kind = "commit" if is_commit(name) else kind
     text = show(name.removeprefix("refs/heads/").removeprefix("refs/tags/"))
     return NotFoundError(f"{url} has no {kind} `{text}`", hint=f"see what it has: git ls-remote {url}")
 
 
+def _status(said: str) -> int | None:
+    match = re.search(r"The requested URL returned error: (\d{3})|RPC failed; HTTP (\d{3})", said)
+    return int(match[1] or match[2]) if match else None
+
+
+def _any(texts: tuple[str, ...], said: str) -> bool:
+    return any(text in said for text in texts)
+
+
 def _last(said: str) -> str:
     lines = [line for line in said.splitlines() if line.startswith(("fatal:", "error:", "remote:", "ssh:"))]
     text = (lines or said.splitlines() or [""])[0]
-    return "git says: " + re.sub(r"//[^/@\s]+@", "//***@", show(text, 160)) if text else ""
+    return "git says: " + show(text, 160) if text else ""

@@ -5,39 +5,38 @@ from collections.abc import Mapping, Sequence
 
 from skillpm.documents.agents import near
 from skillpm.documents.findings import NotLoadable
+from skillpm.documents.frontmatter import LARGEST_FILE
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.text import show
-from skillpm.errors import ConflictError, NotFoundError
+from skillpm.errors import ConflictError, NotFoundError, RefusedError
 from skillpm.fetching.git.complaints import translated
-from skillpm.fetching.git.objects import LINK, Walked, folder_id, walk
+from skillpm.fetching.git.objects import KINDS, LINK, TREE, CacheDamaged
 from skillpm.fetching.git.process import GitFailed
 from skillpm.fetching.git.repository import Repository
+from skillpm.fetching.git.walking import TooMuch, entry_of, folder_id, walk
 from skillpm.sources.source import GitSource
 from skillpm.values import Value
 
+UNREADABLE = Skill(declared="", description="", body="")
+
 
 class Place(Value):
-    """Where a skill stands in a commit, and the tree id of that folder."""
+    """Where a skill stands in a commit, the tree id of that folder, and the id of its SKILL.md (none for a link)."""
 
     path: str
     tree: str
+    text: str
 
 
 def place_of(repository: Repository, root: str, source: GitSource, name: str) -> Place:
     """Find the folder a source means. `name` is what to look for where the source says neither path nor skill."""
     if source.path:
-        tree = folder_id(repository.reader, root, source.path)
-        if tree is None or not _has_skill(repository, tree):
-            raise _no_such_folder(repository, root, source, found=tree is not None)
-        return Place(path=source.path, tree=tree)
+        return _place_at(repository, root, source)
     wanted = source.skill or name
-    walked = walk(repository.reader, root)
-    places = skill_places(walked)
-    if not places:
-        raise NotFoundError(f"{repository.url} holds no skill: there is no SKILL.md in it")
+    places = all_places(repository, root)
     exact = [place for place in places if posixpath.basename(place.path) == wanted]
     if not exact:
-        skills = read_skills(repository, walked, places)
+        skills = read_skills(repository, places)
         exact = [place for place in places if skills[place.path].declared == wanted]
         if not exact and len(places) == 1 and not source.skill:
             exact = list(places)
@@ -52,42 +51,47 @@ def place_of(repository: Repository, root: str, source: GitSource, name: str) ->
     return min(exact, key=lambda place: (place.path.count("/"), place.path))
 
 
-def skill_places(walked: Walked) -> tuple[Place, ...]:
+def all_places(repository: Repository, root: str) -> tuple[Place, ...]:
     """Give every folder with a SKILL.md, sorted; one that lies inside another skill is a part of that skill.
 
-    The top of a repository may be a skill beside the ones below it.
+    The top of a repository may be a skill beside the ones below it. Raises `NotFoundError` where there is none.
     """
-    folders = sorted(
-        posixpath.dirname(leaf.path) or "."
+    try:
+        walked = walk(repository.reader, root)
+    except TooMuch:
+        raise RefusedError(
+            f"{repository.url} holds more files than can be searched", hint="say where the skill is, with --path"
+        ) from None
+    if walked.lacking:
+        raise CacheDamaged("a commit came with all its trees, and some are gone")
+    texts = {
+        posixpath.dirname(leaf.path) or ".": leaf.id if leaf.mode != LINK else ""
         for leaf in walked.leaves
         if posixpath.basename(leaf.path) == "SKILL.md"
-    )
-    inner = set(folders)
+    }
+    if not texts:
+        raise NotFoundError(f"{repository.url} holds no skill: there is no SKILL.md in it")
     return tuple(
-        Place(path=folder, tree=walked.folders[folder]) for folder in folders if not _is_inside(folder, inner)
+        Place(path=folder, tree=walked.folders[folder], text=texts[folder])
+        for folder in sorted(texts)
+        if not _is_inside(folder, texts)
     )
 
 
-def read_skills(repository: Repository, walked: Walked, places: Sequence[Place]) -> Mapping[str, Skill]:
+def read_skills(repository: Repository, places: Sequence[Place]) -> Mapping[str, Skill]:
     """Read the SKILL.md of each place, all fetched in one batch; one that cannot be loaded reads as empty."""
-    wanted = {place.path: "SKILL.md" if place.path == "." else place.path + "/SKILL.md" for place in places}
-    ids = {leaf.path: leaf.id for leaf in walked.leaves if leaf.mode != LINK}
-    found = repository.reader.read(ids[path] for path in wanted.values() if path in ids)
-    lacking = [oid for oid, blob in found.items() if blob is None]
+    wanted = [place.text for place in places if place.text]
+    sizes = repository.reader.sizes(wanted)
+    lacking = [oid for oid, size in sizes.items() if size is None]
     if lacking and not repository.around.settings.offline:
         try:
             repository.fetch(["--filter=blob:none"], ids=lacking)
         except GitFailed as failed:
             raise translated(failed, repository.url) from failed
-        found |= repository.reader.read(lacking)
-    skills = {}
-    for path, file in wanted.items():
-        blob = found.get(ids.get(file, ""))
-        try:
-            skills[path] = read_skill(blob.data if blob is not None else b"")
-        except NotLoadable:
-            skills[path] = Skill(declared="", description="", body="")
-    return skills
+        sizes |= repository.reader.sizes(lacking)
+    small = [oid for oid, size in sizes.items() if size is not None and size <= LARGEST_FILE]
+    # One at a time: a hostile repository may hold a hundred thousand.
+    return {place.path: _skill(repository, place.text) if place.text in small else UNREADABLE for place in places}
 
 
 def name_of(place: Place, skill: Skill, url: str) -> str:
@@ -96,22 +100,36 @@ def name_of(place: Place, skill: Skill, url: str) -> str:
     return skill.declared or folder
 
 
-def _is_inside(folder: str, folders: set[str]) -> bool:
+def _place_at(repository: Repository, root: str, source: GitSource) -> Place:
+    """Find the folder at a written path, without a look at the rest of the repository."""
+    try:
+        tree = folder_id(repository.reader, root, source.path)
+        mode, text = entry_of(repository.reader, tree, "SKILL.md") if tree is not None else (0, "")
+    except TooMuch:
+        raise RefusedError(f"{repository.url}: a folder above `{show(source.path)}` is too large to be read") from None
+    if tree is None or not mode:
+        raise _no_such_folder(repository, root, source, found=tree is not None)
+    return Place(path=source.path, tree=tree, text=text if mode & KINDS not in {LINK, TREE} else "")
+
+
+def _skill(repository: Repository, oid: str) -> Skill:
+    blob = repository.reader.read([oid])[oid]
+    try:
+        return read_skill(blob.data) if blob is not None else UNREADABLE
+    except NotLoadable:
+        return UNREADABLE
+
+
+def _is_inside(folder: str, folders: Mapping[str, str]) -> bool:
     parts = folder.split("/")
     return any("/".join(parts[:depth]) in folders for depth in range(1, len(parts)))
 
 
-def _has_skill(repository: Repository, tree: str) -> bool:
-    found = repository.reader.read([f"{tree}:SKILL.md"])[f"{tree}:SKILL.md"]
-    if found is not None:
-        return True
-    # In a partial cache the file's content is not here yet; its entry in the tree is.
-    entries = repository.reader.read([tree])[tree]
-    return entries is not None and b" SKILL.md\0" in entries.data
-
-
 def _no_such_folder(repository: Repository, root: str, source: GitSource, *, found: bool) -> NotFoundError:
-    paths = [place.path for place in skill_places(walk(repository.reader, root))]
+    try:
+        paths = [place.path for place in all_places(repository, root)]
+    except (NotFoundError, RefusedError):
+        paths = []
     similar = near(source.path, paths) or tuple(paths[:3])
     at = f" at {source.ref}" if source.ref else ""
     what = "has no SKILL.md in" if found else "has no folder"

@@ -1,8 +1,4 @@
-"""The one door to the git program: every call with a checked command line and a controlled environment.
-
-Of the caller's configuration only credentials, `http.*`, `insteadOf` and the ssh command count, and they travel in
-`GIT_CONFIG_*` variables, never in a command line that others can read (docs/adr/0003-git.md).
-"""
+"""The one door to the git program: started in an empty folder, held to a time and a size, ended with its children."""
 
 import os
 import re
@@ -15,78 +11,20 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from skillpm.errors import FetchError
-from skillpm.files import told
+from skillpm.fetching.git.fixed import WORDS
+from skillpm.files import NOFOLLOW, told
 
-FIXED = {
-    "core.hooksPath": "/dev/null",
-    "core.fsmonitor": "false",
-    "core.symlinks": "false",
-    "core.protectHFS": "true",
-    "core.protectNTFS": "true",
-    "core.attributesFile": "/dev/null",
-    "core.autocrlf": "false",
-    # A larger file passes through git piece by piece, and never lies in memory as a whole.
-    "core.bigFileThreshold": "8m",
-    "fetch.fsckObjects": "true",
-    "transfer.fsckObjects": "true",
-    # Honest old repositories have these two faults.
-    "fetch.fsck.zeroPaddedFilemode": "warn",
-    "fetch.fsck.missingSpaceBeforeDate": "warn",
-    # The usual insteadOf of CI carries a token; user info in a URL of ours is gone before git sees it.
-    "transfer.credentialsInUrl": "allow",
-    "fetch.recurseSubmodules": "false",
-    "submodule.recurse": "false",
-    "safe.bareRepository": "explicit",
-    "gc.auto": "0",
-    "maintenance.auto": "false",
-    "fetch.unpackLimit": "1",
-    "fetch.writeCommitGraph": "false",
-    # Without it git has nothing to negotiate with in a cache that holds trees and no commits, and fails.
-    "fetch.negotiationAlgorithm": "noop",
-    "http.followRedirects": "initial",
-    "http.lowSpeedLimit": "1000",
-    "http.lowSpeedTime": "20",
-}
-WORDS = [word for key, value in FIXED.items() for word in ("-c", f"{key}={value}")]
-# What a user may say to git through the environment and still means here.
-PASSED = (
-    "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_EXEC_PATH", "GIT_PROXY_COMMAND",
-    "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_CERT", "GIT_SSL_KEY", "GIT_SSL_CERT_PASSWORD_PROTECTED",
-    "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF",
-)  # fmt: skip
 SLICE = 0.2
 MOST_SAID = 1_000_000
 MOST_MEMORY = 2_000_000_000
 
 
-class GitFailed(Exception):  # noqa: N818  (told to users by `complaints.py`, with the facts it lacks here)
+class GitFailed(Exception):
     """A git process ended badly: what it said, without the credentials of any URL."""
 
     def __init__(self, said: str) -> None:
         self.said = re.sub(r"//[^/\s]*@", "//***@", said)
         super().__init__(self.said)
-
-
-def base_environment(environ: Mapping[str, str], git_environ: Mapping[str, str], config: str) -> dict[str, str]:
-    """Give the environment of every git call; `config` is the private file that takes the global one's place."""
-    return {
-        **environ,
-        **{key: git_environ[key] for key in PASSED if key in git_environ},
-        "LC_ALL": "C.UTF-8",
-        "LANGUAGE": "C",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_ASKPASS": "",
-        "SSH_ASKPASS": "",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": config,
-        "GIT_PROTOCOL_FROM_USER": "0",
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_ATTR_NOSYSTEM": "1",
-        # A reading call must never reach for the network; a fetching call names its one transport.
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_ALLOW_PROTOCOL": "none",
-    }
 
 
 class Children:
@@ -207,6 +145,6 @@ def _nameless_file(folder: str) -> int:
     """Open a file without a name: what git says may be more than a pipe or the memory should hold."""
     path = os.path.join(os.path.dirname(folder), f"said-{os.getpid()}-{threading.get_ident()}")
     with told("write in the git cache", path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | NOFOLLOW, 0o600)
         os.unlink(path)
     return descriptor

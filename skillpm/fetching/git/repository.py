@@ -1,18 +1,23 @@
 """One remote repository as seen through its cache: which commit a ref means, and which objects are at hand."""
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 
-from skillpm.documents.git_words import host_of, is_insecure
+from skillpm.documents.git_words import is_commit
 from skillpm.errors import FetchError, OfflineError
 from skillpm.fetching.git.cache import arriving
-from skillpm.fetching.git.complaints import is_damage, missing_ref, translated
+from skillpm.fetching.git.complaints import is_damage, is_passing, is_too_big, missing_ref, translated
+from skillpm.fetching.git.fixed import base_environment
 from skillpm.fetching.git.objects import CacheDamaged, ObjectReader
-from skillpm.fetching.git.process import Children, GitFailed, base_environment
-from skillpm.fetching.git.user_config import UserConfig, environment_for, token_for
+from skillpm.fetching.git.process import Children, Deadline, GitFailed
+from skillpm.fetching.git.transport import network_environment
+from skillpm.fetching.git.user_config import UserConfig
 from skillpm.settings import Settings
 
 PARTIAL = ("-c", "remote.origin.promisor=true", "-c", "remote.origin.partialCloneFilter=blob:none")
 QUIET = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules")
+PAUSES = (0.3, 1.0)
 
 
 class Surroundings:
@@ -53,19 +58,28 @@ class Repository:
             self._reader = None
 
     def fetch(self, options: Sequence[str], refs: Sequence[str] = (), ids: Iterable[str] = ()) -> None:
-        """Ask the server once. `ids` are asked for by object id, in one batch. Raises `GitFailed`."""
+        """Ask the server once. `ids` are asked for by object id, in one batch.
+
+        Raises `GitFailed` for what the server says, `CacheDamaged` for what is wrong here.
+        """
         data = "".join(f"{item}\n" for item in ids).encode()
         words = [*PARTIAL, *QUIET, *options, *(["--stdin"] if data else []), "--end-of-options", "origin", *refs]
         self.close()
         self._run(words, data or None)
 
+    def fetch_all(self) -> None:
+        """Fetch all branches and tags with all their history: the last resort."""
+        refs = ["+refs/heads/*:refs/skillpm-all/heads/*", "+refs/tags/*:refs/skillpm-all/tags/*"]
+        self.fetch(["--prune", "--depth=2147483647", "--no-filter", "--refetch"], refs)
+
     def remote_refs(self, names: Sequence[str]) -> dict[str, str]:
-        """Ask which of these full ref names the server has (offline: the cache): name -> object id."""
+        """Ask which of these branches and tags the server has (offline: the cache): full name -> object id."""
         if self.around.settings.offline:
             known = self.reader.read(kept(name) for name in names)
             return {name: found.id for name in names if (found := known[kept(name)]) is not None}
+        words = ["ls-remote", "--quiet", "--heads", "--tags", "--end-of-options", "origin", *names]
         try:
-            lines = self._run(["ls-remote", "--quiet", "--end-of-options", "origin", *names]).decode("utf-8", "replace")
+            lines = self._run(words).decode("utf-8", "replace")
         except GitFailed as failed:
             raise translated(failed, self.url) from failed
         pairs = (line.split("\t") for line in lines.splitlines() if "\t" in line)
@@ -83,16 +97,13 @@ class Repository:
 
     def _asked(self, refs: Sequence[str]) -> dict[str, tuple[str, str]]:
         if not self.around.settings.offline:
-            try:
-                self.fetch(["--depth=1", "--filter=blob:none"], [f"+{ref}:{kept(ref)}" for ref in refs])
-            except GitFailed as failed:
-                if is_damage(failed):
-                    raise CacheDamaged(failed.said) from failed
-                raise translated(failed, self.url) from failed
-        found = self.reader.read(f"{kept(ref)}^{{commit}}" for ref in refs)
+            self._fetch_commits(refs)
+        # A commit is known by its id alone: no ref of that name, here or there, may stand for it.
+        names = {ref: f"{ref if is_commit(ref) else kept(ref)}^{{commit}}" for ref in refs}
+        found = self.reader.read(names.values())
         commits: dict[str, tuple[str, str]] = {}
         for ref in refs:
-            commit = found[f"{kept(ref)}^{{commit}}"]
+            commit = found[names[ref]]
             if commit is None:
                 if self.around.settings.offline:
                     raise OfflineError([f"{self.url} at {ref}"])
@@ -100,46 +111,66 @@ class Repository:
             commits[ref] = (commit.id, commit.data[5 : commit.data.index(b"\n")].decode())
         return commits
 
+    def _fetch_commits(self, refs: Sequence[str]) -> None:
+        try:
+            self.fetch(["--depth=1", "--filter=blob:none"], [f"+{ref}:{kept(ref)}" for ref in refs])
+        except GitFailed as failed:
+            # An old server (protocol v0) names no commit but the tips; it may be found in the history of one.
+            if "unadvertised object" not in failed.said:
+                raise translated(failed, self.url) from failed
+            self._fetch_history(refs)
+
+    def _fetch_history(self, refs: Sequence[str]) -> None:
+        try:
+            self.fetch_all()
+            if named := [ref for ref in refs if not is_commit(ref)]:
+                self.fetch(["--filter=blob:none"], [f"+{ref}:{kept(ref)}" for ref in named])
+        except GitFailed as failed:
+            raise translated(failed, self.url) from failed
+
     def _run(self, words: Sequence[str], data: bytes | None = None) -> bytes:
-        settings = self.around.settings
-        return self.around.children.run(
-            [f"--git-dir={self.path}", *words],
-            self._for_network(),
-            self.around.folder,
-            data=data,
-            seconds=settings.network_timeout,
-            watch=self._watch,
+        """Ask the server, and once or twice more where it was only busy or the line broke off."""
+        around = self.around
+        limit = around.settings.limits.download
+        too_big = FetchError(
+            f"{self.url} sends more than {limit} bytes", hint="if you trust it, raise SKILLPM_MAX_DOWNLOAD"
         )
 
-    def _watch(self) -> None:
-        limit = self.around.settings.limits.download
-        if arriving(self.path) > limit:
-            raise FetchError(
-                f"{self.url} sends more than {limit} bytes", hint="if you trust it, raise SKILLPM_MAX_DOWNLOAD"
-            )
+        def watch() -> None:
+            if arriving(self.path) > limit:
+                raise too_big
+
+        environment = self._for_network()
+        words = [f"--git-dir={self.path}", *words]
+        for pause in (*PAUSES, None):
+            deadline = Deadline(self.url, around.settings.network_timeout, limit, watch)
+            try:
+                return around.children.run(words, environment, around.folder, data=data, deadline=deadline)
+            except GitFailed as failed:
+                if is_too_big(failed):
+                    raise too_big from failed
+                if is_damage(failed):
+                    raise CacheDamaged(failed.said) from failed
+                if pause is None or not is_passing(failed):
+                    raise
+                around.children.stopped.wait(pause)
+        raise AssertionError("the last try returns or raises")  # pragma: no cover
 
     def _for_network(self) -> dict[str, str]:
-        """Give the environment of a call that may ask the network, by exactly the transport the URL means."""
         if not self._network:
-            config, settings = self.around.config, self.around.settings
-            environment = environment_for(config, self._base, [])
-            real = self.url
-            if config.rewrites:
+            around = self.around
+
+            def rewritten(environment: Mapping[str, str]) -> str:
                 words = [f"--git-dir={self.path}", "ls-remote", "--get-url", "origin"]
-                real = self.around.children.run(words, environment, self.around.folder).decode().strip()
-            scheme = real.partition("://")[0] if "://" in real else "ssh" if real == self.url else "file"
-            if real == self.url and is_insecure(real) and host_of(real) not in settings.insecure_hosts:
-                raise FetchError(
-                    f"{self.url} is plain http, which anybody on the way can change",
-                    hint=f"use https, or allow it with --allow-insecure-host {host_of(real)}",
-                )
-            extra = [] if config.has_helper or scheme != "https" else token_for(host_of(real), settings.environ)
-            environment = environment_for(config, self._base, extra)
-            self._network = {**environment, "GIT_ALLOW_PROTOCOL": scheme}
+                return os.fsdecode(around.children.run(words, environment, around.folder)).strip()
+
+            self._network = network_environment(self.url, self._base, around.config, around.settings, rewritten)
         return self._network
 
 
 def kept(ref: str) -> str:
-    """Give the name under which the cache keeps what a ref last was."""
-    return f"refs/skillpm/{ref.removeprefix('refs/')}"
+    """Give the name under which the cache keeps what a ref last was.
 
+    One flat folder of hashes: `a` and `a/b`, `Dev` and `dev` must find room side by side on every file system.
+    """
+    return f"refs/skillpm/{sha256(ref.encode()).hexdigest()[:32]}"

@@ -2,9 +2,11 @@
 
 import base64
 import os
+import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
+from skillpm.errors import FetchError
 from skillpm.fetching.git.process import Children, GitFailed
 from skillpm.files import told, write_document
 from skillpm.settings import Settings
@@ -12,6 +14,8 @@ from skillpm.values import Value
 
 WANTED = r"^(credential\.|http\.|url\..*\.insteadof$|core\.sshcommand$|safe\.directory$)"
 OURS = frozenset(["http.followredirects", "http.lowspeedlimit", "http.lowspeedtime"])
+# Where the user's configuration is, and what of it stands in the environment. Nothing that names a repository.
+ASKED = re.compile(r"GIT_CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|PARAMETERS|COUNT|KEY_\d+|VALUE_\d+)|GIT_EXEC_PATH", re.ASCII)
 
 
 class UserConfig(Value):
@@ -26,19 +30,30 @@ class UserConfig(Value):
         return any(key.endswith(".insteadof") for key, _ in self.settings)
 
     @property
-    def has_helper(self) -> bool:
-        """Tell whether the user has a credential helper, which knows better than tokens in the environment."""
-        return any(key.startswith("credential.") and key.endswith("helper") for key, _ in self.settings)
+    def has_ssh(self) -> bool:
+        """Tell whether the user says how ssh is called."""
+        return any(key == "core.sshcommand" for key, _ in self.settings)
+
+    def knows_credentials(self, host: str) -> bool:
+        """Tell whether the user says how to log in at a host, which is better than a token in the environment."""
+        ways = (key for key, _ in self.settings if key.startswith("credential.") and key.endswith("helper"))
+        headers = (key for key, value in self.settings if key.endswith(".extraheader") and "authorization" in value.lower())
+        return any("://" not in key or host in key for key in (*ways, *headers))
 
 
 def read_user_config(settings: Settings, children: Children, folder: str) -> UserConfig:
     """Ask git once, from an empty folder, for the settings of system, user and environment that count."""
-    environment = {**settings.environ, **settings.git_environ}
+    asked = {key: value for key, value in settings.git_environ.items() if ASKED.fullmatch(key)}
+    # The folder may lie in somebody's repository (dotfiles): it is not looked for.
+    environment = {**settings.environ, **asked, "GIT_CEILING_DIRECTORIES": os.path.dirname(folder), "LC_ALL": "C.UTF-8"}
     try:
         output = children.run(["config", "--show-scope", "-z", "--get-regexp", WANTED], environment, folder)
-    except GitFailed:
-        output = b""  # git config ends with 1 when nothing matches
-    fields = output.decode("utf-8", "replace").split("\0")
+    except GitFailed as failed:
+        if failed.said:  # where nothing matches, git fails without a word
+            message = "git cannot read your configuration"
+            raise FetchError(message, hint=f"git says: {failed.said.splitlines()[0]}") from failed
+        output = b""
+    fields = output.decode("utf-8", "surrogateescape").split("\0")
     pairs = [
         (key, value)
         for scope, line in zip(fields[::2], fields[1::2], strict=False)
@@ -57,6 +72,8 @@ def environment_for(config: UserConfig, base: Mapping[str, str], extra: Sequence
     for number, (key, value) in enumerate(pairs):
         numbered[f"GIT_CONFIG_KEY_{number}"] = key
         numbered[f"GIT_CONFIG_VALUE_{number}"] = value
+    if not (config.has_ssh or "GIT_SSH" in base or "GIT_SSH_COMMAND" in base):
+        numbered["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=10"
     return {**base, **numbered}
 
 
@@ -65,7 +82,7 @@ def token_for(host: str, environ: Mapping[str, str]) -> list[tuple[str, str]]:
     user, token = "", ""
     if host == "github.com":
         user, token = "x-access-token", environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN", "")
-    elif host == environ.get("CI_SERVER_HOST", "gitlab.com"):
+    elif host and host == environ.get("CI_SERVER_HOST", "gitlab.com"):
         user, token = "oauth2", environ.get("GITLAB_TOKEN", "")
         if not token:
             user, token = "gitlab-ci-token", environ.get("CI_JOB_TOKEN", "")
@@ -77,14 +94,22 @@ def token_for(host: str, environ: Mapping[str, str]) -> list[tuple[str, str]]:
 
 def _private_file(folder: str, safe: Sequence[str]) -> str:
     """Write the file; nothing but it tells git's own child for `file://` that a folder of another owner is meant."""
-    lines = "".join(f'\tdirectory = "{_quoted(path)}"\n' for path in safe)
-    text = f"[safe]\n{lines}".encode() if safe else b""
+    lines = "".join(f"\tdirectory = {_quoted(path)}\n" for path in safe)
+    text = f"[safe]\n{lines}".encode("utf-8", "surrogateescape") if safe else b""
     path = os.path.join(os.path.dirname(folder), f"config-{sha256(text).hexdigest()[:12]}")
-    if not os.path.exists(path):
-        with told("write git's private configuration", path):
+    with told("write git's private configuration", path):
+        if not _holds(path, text):
             write_document(path, text, fsync=False, mode=0o600)
     return path
 
 
+def _holds(path: str, text: bytes) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(text) + 1) == text
+    except FileNotFoundError:
+        return False
+
+
 def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

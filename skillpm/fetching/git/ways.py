@@ -9,21 +9,23 @@ Before and after each the cache is asked what it lacks, and that question never 
 clone would otherwise answer a fetch with success and bring nothing (docs/adr/0003-git.md).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from skillpm.documents.text import show
-from skillpm.documents.tree import Entry, Limits
-from skillpm.errors import NotFoundError, OfflineError, SkillpmError
-from skillpm.fetching.git.complaints import is_damage, is_refusal, translated
-from skillpm.fetching.git.objects import EXECUTABLE, GITLINK, LINK, CacheDamaged, GitObject, Leaf, walk
+from skillpm.documents.tree import Limits
+from skillpm.errors import NotFoundError, OfflineError, RefusedError, SkillpmError
+from skillpm.fetching.git.complaints import is_gone, is_refusal, translated
+from skillpm.fetching.git.objects import GITLINK
 from skillpm.fetching.git.process import GitFailed
 from skillpm.fetching.git.repository import Repository, kept
+from skillpm.fetching.git.walking import DEEPEST_WALK, Leaf, TooMuch, walk
 from skillpm.values import Value
 
 
 class Wanted(Value):
-    """A folder needed whole: its tree id, and the commit and ref it may be found by."""
+    """A folder needed whole: whose it is, its tree id, and the commit and ref it may be found by."""
 
+    name: str
     tree: str
     commit: str
     ref: str
@@ -33,7 +35,6 @@ class AtHand(Value):
     """What the cache has of the trees asked for, and what it lacks."""
 
     leaves: Mapping[str, Sequence[Leaf]]
-    blobs: Mapping[str, GitObject]
     lacking_trees: tuple[str, ...]
     lacking_blobs: tuple[str, ...]
 
@@ -43,21 +44,29 @@ class AtHand(Value):
         return not (self.lacking_trees or self.lacking_blobs)
 
 
-def look(repository: Repository, trees: Sequence[str], limits: Limits) -> AtHand:
-    """See what the cache has of these trees, without any network."""
+def look(repository: Repository, wanted: Sequence[Wanted], limits: Limits) -> AtHand:
+    """See what the cache has of these trees, without any network. A submodule's commit is never looked for.
+
+    Raises `RefusedError` for one that is too big to be installed: nobody need fetch or read it.
+    """
     leaves: dict[str, list[Leaf]] = {}
-    lacking: list[str] = []
-    for tree in trees:
-        found_tree = walk(repository.reader, tree, limits.files)
-        leaves[tree] = found_tree.leaves
-        lacking.extend([tree] if found_tree.lacking else [])
-    wanted = [leaf.id for tree in trees for leaf in leaves[tree] if leaf.mode != GITLINK]
-    found = repository.reader.read(wanted, largest=limits.file)
+    lacking_trees: list[str] = []
+    for want in wanted:
+        try:
+            walked = walk(repository.reader, want.tree, limits.files)
+        except TooMuch:
+            raise _too_big(want, f"more than {limits.files} files", "FILES") from None
+        if walked.cut:
+            raise RefusedError(f"skill {show(want.name)}: it has folders deeper than {DEEPEST_WALK} folders")
+        leaves[want.tree] = walked.leaves
+        lacking_trees.extend([want.tree] if walked.lacking else [])
+    sizes = repository.reader.sizes(leaf.id for found in leaves.values() for leaf in found if leaf.mode != GITLINK)
+    for want in wanted:
+        _check_sizes(want, leaves[want.tree], sizes, limits)
     return AtHand(
         leaves=leaves,
-        blobs={oid: blob for oid, blob in found.items() if blob is not None},
-        lacking_trees=tuple(dict.fromkeys(lacking)),
-        lacking_blobs=tuple(oid for oid, blob in found.items() if blob is None),
+        lacking_trees=tuple(dict.fromkeys(lacking_trees)),
+        lacking_blobs=tuple(oid for oid, size in sizes.items() if size is None),
     )
 
 
@@ -66,41 +75,25 @@ def bring(repository: Repository, wanted: Sequence[Wanted], limits: Limits) -> A
 
     Raises `OfflineError`, `NotFoundError` when a commit is on the server no longer, or what git said.
     """
-    trees = list(dict.fromkeys(want.tree for want in wanted))
-    have = look(repository, trees, limits)
+    have = look(repository, wanted, limits)
     if have.complete:
         return have
     if repository.around.settings.offline:
-        lacking = {*have.lacking_trees} or {*trees}
-        places = {f"{repository.url} at {want.commit[:12]}" for want in wanted if want.tree in lacking}
-        raise OfflineError(sorted(places))
+        raise OfflineError(sorted({f"{repository.url} at {want.commit[:12]}" for want in _lacking(wanted, have)}))
     refused: GitFailed | None = None
     for way in (_by_id, _by_commit, _by_ref, _everything):
         try:
             way(repository, wanted, have)
         except GitFailed as failed:
-            if is_damage(failed):
-                raise CacheDamaged(failed.said) from failed
             if not is_refusal(failed):
                 raise translated(failed, repository.url) from failed
             refused = failed
-        have = look(repository, trees, limits)
+            if way is _by_commit and is_gone(failed):
+                break
+        have = look(repository, wanted, limits)
         if have.complete:
             return have
     raise _gone(repository, wanted, have) from refused
-
-
-def entries_of(have: AtHand, tree: str, name: str, warn: Callable[[str], None]) -> list[Entry]:
-    """Give a folder's files as entries for the gate. A submodule is left out with a warning."""
-    entries = []
-    for leaf in have.leaves[tree]:
-        if leaf.mode == GITLINK:
-            warn(f"{name}: `{show(leaf.path)}` is a submodule, which is not followed")
-            continue
-        kind = "link" if leaf.mode == LINK else "file"
-        data = have.blobs[leaf.id].data
-        entries.append(Entry(path=leaf.path, kind=kind, data=data, executable=leaf.mode == EXECUTABLE))  # type: ignore[arg-type]
-    return entries
 
 
 def _by_id(repository: Repository, _: Sequence[Wanted], have: AtHand) -> None:
@@ -116,7 +109,7 @@ def _by_commit(repository: Repository, wanted: Sequence[Wanted], have: AtHand) -
     commits = sorted({want.commit for want in wanted if want.tree in have.lacking_trees})
     if commits:
         repository.fetch(["--depth=1", "--filter=blob:none"], commits)
-        have = look(repository, [want.tree for want in wanted], repository.around.settings.limits)
+        have = look(repository, wanted, repository.around.settings.limits)
         if not have.lacking_trees and have.lacking_blobs:
             repository.fetch(["--filter=blob:none"], ids=have.lacking_blobs)
 
@@ -128,15 +121,37 @@ def _by_ref(repository: Repository, wanted: Sequence[Wanted], _: AtHand) -> None
 
 
 def _everything(repository: Repository, _: Sequence[Wanted], __: AtHand) -> None:
-    """All branches and tags with all their history: the last resort."""
-    refs = ["+refs/heads/*:refs/skillpm/all/heads/*", "+refs/tags/*:refs/skillpm/all/tags/*"]
-    repository.fetch(["--depth=2147483647", "--no-filter", "--refetch"], refs)
+    """All branches and tags with all their history."""
+    repository.fetch_all()
+
+
+def _lacking(wanted: Sequence[Wanted], have: AtHand) -> Sequence[Wanted]:
+    blobs = {*have.lacking_blobs}
+    return [
+        want
+        for want in wanted
+        if want.tree in have.lacking_trees or any(leaf.id in blobs for leaf in have.leaves[want.tree])
+    ]
 
 
 def _gone(repository: Repository, wanted: Sequence[Wanted], have: AtHand) -> SkillpmError:
-    lacking = {*have.lacking_trees} or {want.tree for want in wanted}
-    commits = sorted({want.commit[:12] for want in wanted if want.tree in lacking})
+    commits = sorted({want.commit[:12] for want in _lacking(wanted, have)})
     return NotFoundError(
         f"{repository.url} no longer has the locked commit {', '.join(commits)}, and neither has the cache",
         hint="lock what is there now with `skillpm update`, or sync on a machine whose cache still has it",
     )
+
+
+def _check_sizes(want: Wanted, leaves: Sequence[Leaf], sizes: Mapping[str, int | None], limits: Limits) -> None:
+    total = 0
+    for leaf in leaves:
+        size = sizes.get(leaf.id) or 0
+        total += size
+        if size > limits.file:
+            raise _too_big(want, f"'{show(leaf.path)}' is over {limits.file} bytes", "FILE")
+    if total > limits.skill:
+        raise _too_big(want, f"all files together are over {limits.skill} bytes", "SKILL")
+
+
+def _too_big(want: Wanted, what: str, setting: str) -> RefusedError:
+    return RefusedError(f"skill {show(want.name)}: {what}", hint=f"if you trust it, raise SKILLPM_MAX_{setting}")

@@ -1,0 +1,190 @@
+"""Is a skill *valid*: does it keep the Agent Skills specification to the letter? For authors and publishers.
+
+Loading asks far less (`skill.py`). An error here means "not valid"; a warning is advice. Verdicts agree with the
+reference validator `skills-ref` on every file that its YAML dialect can read (docs/adr/0008-two-verdicts.md).
+"""
+
+import posixpath
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from skillpm.documents.findings import Finding, NotLoadable
+from skillpm.documents.frontmatter import Frontmatter, decode_text, read_frontmatter
+from skillpm.documents.names import LONGEST_NAME, is_skill_name, path_fault
+from skillpm.documents.text import HIDDEN, show
+from skillpm.values import Value
+
+FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
+LONGEST_DESCRIPTION = 1024
+LONGEST_COMPATIBILITY = 500
+MANY_TOKENS = 5_000
+MARKDOWN_LINK = re.compile(r"\[[^\]\n]*\]\(<?([^)\s>]+)>?(?:\s+\"[^\"\n]*\")?\)")
+FENCE = re.compile(r"^[ \t]*(```+|~~~+)")
+KEPT = frozenset("\t\n")
+JOINERS = frozenset("\u200c\u200d")
+LAST_ASCII = 0x7F
+
+
+class Verdict(Value):
+    """The two verdicts on a skill, its name for itself, and everything found."""
+
+    declared: str
+    loadable: bool
+    valid: bool
+    findings: tuple[Finding, ...]
+
+
+def judge(data: bytes, folder: str, files: Collection[str]) -> Verdict:
+    """Judge a SKILL.md that lies in a folder of this name beside these files (paths with `/` from the folder)."""
+    try:
+        text = decode_text(data)
+        front = read_frontmatter(text)
+    except NotLoadable as error:
+        return Verdict(declared="", loadable=False, valid=False, findings=(error.finding,))
+    found = [finding.but(level="error") for finding in front.findings]
+    found.extend(_form(data, text, front))
+    found.extend(_fields(front, folder, text))
+    found.extend(_hidden(text))
+    found.extend(_body(front, files))
+    found.extend(_files(files))
+    name = front.values.get("name")
+    return Verdict(
+        declared=name if isinstance(name, str) else "",
+        loadable=True,
+        valid=all(finding.level != "error" for finding in found),
+        findings=tuple(sorted(found, key=lambda finding: (finding.line, finding.code))),
+    )
+
+
+def _form(data: bytes, text: str, front: Frontmatter) -> Iterator[Finding]:
+    if data.startswith(b"\xef\xbb\xbf"):
+        yield _error("bom", "the file begins with a byte order mark")
+    if not text.startswith("---"):
+        yield _error("leading-blank", "the first line must be `---`")
+    if front.dialect != "yaml":
+        yield _error("not-yaml", "the frontmatter must be YAML; TOML is read by some hosts only")
+
+
+def _fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding]:
+    lines = _lines_of_keys(text, front)
+    values = front.values
+    for key in values:
+        if key not in FIELDS:
+            message = f"`{show(key, 40)}` is no field of the specification; put it under `metadata`, as text"
+            yield _error("unknown-field", message, lines.get(key, 1))
+    yield from _name(values.get("name"), folder, lines.get("name", 1))
+    yield from _description(values.get("description"), lines.get("description", 1))
+    yield from _compatibility(values, lines.get("compatibility", 1))
+    metadata = values.get("metadata")
+    if metadata is not None and not (isinstance(metadata, dict) and all(isinstance(v, str) for v in metadata.values())):
+        message = "`metadata` should map names to text; other hosts may not read what is nested"
+        yield _warning("metadata-not-text", message, lines.get("metadata", 1))
+    if isinstance(values.get("allowed-tools"), list):
+        message = "`allowed-tools` should be one text with blanks between the tools"
+        yield _warning("tools-not-text", message, lines.get("allowed-tools", 1))
+
+
+def _name(value: Any, folder: str, line: int) -> Iterator[Finding]:
+    if not isinstance(value, str) or not value.strip():
+        yield _error("missing-name", "`name` is missing or no text", line)
+        return
+    name = unicodedata.normalize("NFKC", value.strip())
+    if len(name) > LONGEST_NAME:
+        yield _error("long-name", f"the name has {len(name)} characters; {LONGEST_NAME} are allowed", line)
+    # The reference validator takes letters of any script; hosts and file systems are safe with ASCII only.
+    if name != name.lower() or name.strip("-") != name or "--" in name or not name.replace("-", "a").isalnum():
+        yield _error("bad-name", "the name must be lower-case letters, digits and single hyphens", line)
+    elif not is_skill_name(name):
+        yield _warning("unportable-name", "the name is not safe on every system: use a-z, 0-9 and hyphens", line)
+    if unicodedata.normalize("NFKC", folder) != name:
+        message = f"the folder is called `{show(folder, 64)}`, the skill `{show(name, 64)}`"
+        yield _error("name-not-folder", message, line)
+
+
+def _description(value: Any, line: int) -> Iterator[Finding]:
+    if not isinstance(value, str) or not value.strip():
+        yield _error("missing-description", "`description` is missing or no text", line)
+    elif len(value) > LONGEST_DESCRIPTION:
+        message = f"the description has {len(value)} characters; {LONGEST_DESCRIPTION} are allowed"
+        yield _error("long-description", message, line)
+
+
+def _compatibility(values: Mapping[str, Any], line: int) -> Iterator[Finding]:
+    value = values.get("compatibility")
+    if "compatibility" in values and value is not None and not isinstance(value, str):
+        yield _error("bad-compatibility", "`compatibility` must be text", line)
+    elif isinstance(value, str) and len(value) > LONGEST_COMPATIBILITY:
+        message = f"`compatibility` has {len(value)} characters; {LONGEST_COMPATIBILITY} are allowed"
+        yield _error("long-compatibility", message, line)
+
+
+def _hidden(text: str) -> Iterator[Finding]:
+    """Find characters that a reader does not see and a model does."""
+    for number, line in enumerate(text.split("\n"), 1):
+        for match in HIDDEN.finditer(line):
+            if match.group() not in KEPT and not _joins_letters(line, match.start()):
+                message = f"a hidden character, {show(match.group())}, stands in this line"
+                yield _error("hidden-text", message, number)
+                break
+
+
+def _joins_letters(line: str, at: int) -> bool:
+    """Tell whether a joiner does its work between letters or pictures that need one: never among ASCII."""
+    neighbours = line[at - 1 : at] + line[at + 1 : at + 2]
+    return line[at] in JOINERS and any(ord(letter) > LAST_ASCII for letter in neighbours)
+
+
+def _body(front: Frontmatter, files: Collection[str]) -> Iterator[Finding]:
+    tokens = (len(front.body.encode()) + 3) // 4
+    if tokens > MANY_TOKENS:
+        message = f"the body is about {tokens} tokens; move detail into files beside it, below {MANY_TOKENS}"
+        yield _warning("long-body", message, front.body_line)
+    if not front.body.strip():
+        yield _warning("empty-body", "there are no instructions below the frontmatter", front.body_line)
+    for number, target in _links(front.body):
+        path = posixpath.normpath(target)
+        if path not in files and not any(file.startswith(path + "/") for file in files):
+            message = f"`{show(target, 80)}` is no file of this skill"
+            yield _warning("missing-file", message, front.body_line + number)
+
+
+def _links(body: str) -> Iterator[tuple[int, str]]:
+    """Give the relative links of a Markdown text outside of code, with the line each stands in, from 0."""
+    fence = ""
+    for number, line in enumerate(body.split("\n")):
+        mark = FENCE.match(line)
+        if mark is not None:
+            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
+        elif not fence:
+            for match in MARKDOWN_LINK.finditer(re.sub(r"`[^`]*`", "", line)):
+                target = match[1].partition("#")[0].partition("?")[0]
+                if target and not re.match(r"[a-zA-Z][\w+.-]*:|/|\{|\$|~", target):
+                    yield number, target
+
+
+def _files(files: Collection[str]) -> Iterator[Finding]:
+    for path in sorted(files):
+        if path.endswith("/SKILL.md"):
+            yield _warning("nested-skill", f"`{show(path)}` is another skill inside this one; some hosts load it too")
+        if fault := path_fault(path):
+            yield _error("bad-path", f"the path `{show(path)}` {fault}")
+
+
+def _lines_of_keys(text: str, front: Frontmatter) -> dict[str, int]:
+    """Give the line each top-level key stands in."""
+    lines: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n")[: front.body_line - 1], 1):
+        match = re.match(r"[\"']?([^\s:\"'=\[#][^:\"'=]*?)[\"']?\s*[:=]", line)
+        if match is not None:
+            lines[match[1]] = number
+    return lines
+
+
+def _error(code: str, message: str, line: int = 1) -> Finding:
+    return Finding(code=code, level="error", message=message, line=line)
+
+
+def _warning(code: str, message: str, line: int = 1) -> Finding:
+    return Finding(code=code, level="warning", message=message, line=line)

@@ -1,0 +1,45 @@
+"""By which transport a URL is really reached, and with what of the user's settings: the environment of a network call."""
+
+import re
+from collections.abc import Callable, Mapping
+
+from skillpm.documents.git_words import SCHEMES, host_of, is_insecure
+from skillpm.errors import FetchError
+from skillpm.fetching.git.user_config import UserConfig, environment_for, token_for
+from skillpm.settings import Settings
+
+# Git's own rule for `user@host:path`: a colon before the first slash.
+SSH = re.compile(r"[^/:]+:(?!:)", re.ASCII)
+
+
+def network_environment(
+    url: str, base: Mapping[str, str], config: UserConfig, settings: Settings, rewritten: Callable[[Mapping[str, str]], str]
+) -> dict[str, str]:
+    """Give the environment of a call that may ask the network, by exactly the one transport that is meant.
+
+    `rewritten` asks git what the user's `insteadOf` makes of the URL. Raises `FetchError` for plain http to another
+    machine that nobody allowed.
+    """
+    environment = environment_for(config, base, [])
+    real = rewritten(environment) if config.rewrites else url
+    if real == url and is_insecure(real) and host_of(real) not in settings.insecure_hosts:
+        raise FetchError(
+            f"{url} is plain http, which anybody on the way can change",
+            hint=f"use https, or allow it with --allow-insecure-host {host_of(real)}",
+        )
+    scheme = _transport(real)
+    if scheme not in SCHEMES:
+        raise FetchError(f"{url} leads to a transport that is not allowed: {scheme}", hint="look at your `insteadOf`")
+    if scheme == "https" and "@" not in real.split("/")[2] and not config.knows_credentials(host_of(real)):
+        environment = environment_for(config, base, token_for(host_of(real), settings.environ))
+    return {**environment, "GIT_ALLOW_PROTOCOL": scheme}
+
+
+def _transport(address: str) -> str:
+    """Give the name by which git knows the transport of an address."""
+    scheme, separator, _ = address.partition("://")
+    if "::" in address.split("/", maxsplit=1)[0]:
+        return address.partition("::")[0]
+    if separator:
+        return scheme.lower()
+    return "ssh" if SSH.match(address) else "file"

@@ -1,0 +1,117 @@
+"""Work in repositories: each by itself, its cache held and made anew when it is damaged; several at once."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from skillpm.documents.names import SkillName
+from skillpm.errors import FetchError
+from skillpm.events import Reporter
+from skillpm.fetching.git.cache import GitCache, create, is_sound, sweep
+from skillpm.fetching.git.objects import CacheDamaged
+from skillpm.fetching.git.process import Children
+from skillpm.fetching.git.repository import Repository, Surroundings
+from skillpm.fetching.git.user_config import read_user_config
+from skillpm.settings import Settings
+
+Result = TypeVar("Result")
+Work = Callable[[Repository, Sequence[SkillName]], dict[SkillName, Result]]
+AT_ONCE = 8
+OLDEST_GIT = (2, 36)
+
+
+class Visits:
+    """Where all git work of a run is done: the processes, the caches, what a run has learnt."""
+
+    def __init__(self, settings: Settings, reporter: Reporter) -> None:
+        self.settings = settings
+        self.reporter = reporter
+        self.children = Children()
+        self.cache = GitCache(os.path.join(settings.cache_dir, "git"))
+        self._around: Surroundings | None = None
+
+    def each(self, urls: Mapping[SkillName, str], work: Work[Result]) -> dict[SkillName, Result]:
+        """Do the work for each repository, several at once; the first failure ends all."""
+        groups: dict[str, list[SkillName]] = {}
+        for name, url in sorted(urls.items()):
+            groups.setdefault(url, []).append(name)
+        if not groups:
+            return {}
+        self._surroundings()
+        if len(groups) == 1:
+            return self._visit(*next(iter(groups.items())), work)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            jobs = [pool.submit(self._visit, url, names, work) for url, names in sorted(groups.items())]
+            try:
+                done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
+                failed = next((job for job in jobs if job in done and job.exception() is not None), None)
+                return {name: found for job in ([failed] if failed else jobs) for name, found in job.result().items()}
+            except BaseException:
+                self.children.stopped.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def _visit(self, url: str, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
+        self.reporter.started(f"fetching {url}")
+        try:
+            with self.cache.held(
+                url, self.settings.lock_timeout, self.reporter.warning, self.children.stopped.is_set
+            ) as path:
+                return self._in(path, url, names, work)
+        finally:
+            self.reporter.finished(f"fetching {url}")
+
+    def _in(self, path: str, url: str, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
+        """Work with the cache that is there; with one that fails anew, once."""
+        if is_sound(path, url):
+            sweep(path)
+            try:
+                return self._with(path, url, names, work)
+            except CacheDamaged as damaged:
+                self._give_up_cache(url, damaged)
+        elif os.path.lexists(path):
+            self._give_up_cache(url, None)
+        create(path, url)
+        try:
+            return self._with(path, url, names, work)
+        except CacheDamaged as failed:
+            raise self._hopeless(url, failed) from failed
+
+    def _with(self, path: str, url: str, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
+        repository = Repository(url, path, self._surroundings())
+        try:
+            return work(repository, names)
+        finally:
+            repository.close()
+
+    def _give_up_cache(self, url: str, damaged: CacheDamaged | None) -> None:
+        """Forget what was learnt from a cache that is made anew. Offline it is kept: other skills may still be whole."""
+        if self.settings.offline:
+            raise FetchError(
+                f"the cache of {url} is damaged, and the network is switched off",
+                hint="run the same command once without --offline",
+            ) from damaged
+        self.reporter.warning(f"the cache of {url} was damaged; it is fetched anew")
+        seen = self._surroundings().seen
+        for key in [key for key in seen if key[0] == url]:
+            del seen[key]
+
+    def _hopeless(self, url: str, failed: CacheDamaged) -> FetchError:
+        """Say why git cannot work in a cache just made: it is too old, or the place is bad."""
+        environment = {**self.settings.environ, "LC_ALL": "C"}
+        said = self.children.run(["--version"], environment, self.cache.empty).decode().split()
+        version = next((word for word in said if word[:1].isdigit()), "?")
+        numbers = [int(part) for part in version.split(".")[:2] if part.isdigit()]
+        if numbers and tuple(numbers) < OLDEST_GIT:
+            return FetchError(f"git {version} is too old for skillpm", hint="install git 2.36 or newer")
+        return FetchError(f"git cannot work with the cache of {url}: {failed}", where=self.cache.path(url))
+
+    def _surroundings(self) -> Surroundings:
+        if self._around is None:
+            self.cache.prepare()
+            config = read_user_config(self.settings, self.children, self.cache.empty)
+            self._around = Surroundings(
+                settings=self.settings, children=self.children, config=config, folder=self.cache.empty
+            )
+        return self._around

@@ -1,0 +1,250 @@
+"""`skillpm install` of skills in repositories: how one is chosen, and what is written down of it."""
+
+import pytest
+from commands.scene import NO_HOST, Scene
+from kit import GitServer, Repository, git, skill, under
+
+
+@pytest.fixture
+def short(upstream: Repository) -> str:
+    """Give what people see of the upstream's commit."""
+    return upstream.resolve("main")[:12]
+
+
+def test_one_skill_of_a_repository_is_locked_to_commit_tree_and_digest(
+    project: Scene, upstream: Repository, served: str, short: str
+) -> None:
+    said = project.tell("install", f"{served}@pdf")
+
+    commit = upstream.resolve("main")
+    locked = project.document("skills.lock")
+    assert said == f" + pdf {short}\nadded 1: 1 skill in WORK/.agent-skills\n" + NO_HOST
+    assert project.document("skills.json") == {"skills": {"pdf": {"git": "URL", "path": "skills/pdf"}}}
+    assert list(locked["skills"]["pdf"]) == ["source", "digest"]
+    assert list(locked["skills"]["pdf"]["source"].items()) == [
+        ("git", "URL"),
+        ("commit", commit),
+        ("tree", upstream.tree_id("skills/pdf")),
+        ("path", "skills/pdf"),
+        ("ref", "HEAD"),
+    ]
+    (entry,) = project.document(".agent-skills/skills.json")["skills"]
+    assert entry["source"] == f"git+URL@{commit}#subdirectory=skills/pdf"
+
+
+def test_the_bytes_and_the_executable_bits_are_those_of_the_commit(project: Scene, url: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+
+    there = project.snapshot(".agent-skills/pdf")
+    assert {path: (entry.kind, entry.mode) for path, entry in there.items()} == {
+        "SKILL.md": ("file", 0o644),
+        "scripts": ("dir", 0o755),
+        "scripts/read.sh": ("file", 0o755),
+    }
+    assert there["SKILL.md"].content == skill("pdf", "Reads PDF files.")["SKILL.md"]
+
+
+def test_without_a_choice_a_repository_of_several_skills_is_only_listed(project: Scene, url: str) -> None:
+    before = project.everything
+
+    said = project.tell("install", url)
+
+    assert said == """\
+! error: `URL` holds 2 skills: docx, pdf
+!   try: choose one with `URL@docx`, or take all with `--all`
+[1]
+"""
+    assert project.everything == before
+
+
+def test_all_takes_all(project: Scene, url: str, short: str) -> None:
+    said = project.tell("install", url, "--all")
+
+    assert said == f" + docx {short}\n + pdf {short}\nadded 2: 2 skills in WORK/.agent-skills\n" + NO_HOST
+    assert project.tell("install", url, "--all") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+
+
+def test_list_shows_what_a_repository_holds_and_changes_nothing(project: Scene, url: str) -> None:
+    before = project.everything
+
+    assert project.tell("install", url, "--list") == """\
+docx  Writes Word files.
+pdf   Reads PDF files.
+! 2 skills; install one with `skillpm install URL@NAME`
+"""
+    assert project.json("install", url, "--list") == {
+        "skills": [
+            {"name": "docx", "path": "skills/docx", "description": "Writes Word files."},
+            {"name": "pdf", "path": "skills/pdf", "description": "Reads PDF files."},
+        ]
+    }
+    assert project.everything == before
+
+
+def test_the_only_skill_of_a_repository_needs_no_name(project: Scene, upstream: Repository, url: str) -> None:
+    upstream.remove(["skills/docx"]).commit()
+
+    project.run("install", url, check=True)
+
+    assert project.document("skills.json")["skills"] == {"pdf": {"git": "URL", "path": "skills/pdf"}}
+
+
+def test_a_repository_that_is_itself_a_skill_stands_at_its_top(project: Scene, upstream: Repository, url: str) -> None:
+    upstream.remove(["skills"]).write(skill("solo")).commit()
+
+    project.run("install", url, check=True)
+
+    assert project.document("skills.json")["skills"] == {"solo": {"git": "URL", "path": "."}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "requirement", "ref", "label"),
+    [
+        (["URL@pdf", "--tag", "v1.0.0"], {"tag": "v1.0.0"}, "refs/tags/v1.0.0", "1.0.0"),
+        (["URL#v1.0.0@pdf"], {"tag": "v1.0.0"}, "refs/tags/v1.0.0", "1.0.0"),
+        (["URL@pdf", "--branch", "next"], {"branch": "next"}, "refs/heads/next", "NEXT"),
+        (["URL#next@pdf"], {"branch": "next"}, "refs/heads/next", "NEXT"),
+        (["URL", "--path", "skills/pdf", "--branch", "next"], {"branch": "next"}, "refs/heads/next", "NEXT"),
+        (["URL@pdf", "--rev", "FIRST"], {"rev": "FIRST"}, None, "FIRST"),
+        (["URL#FIRST@pdf"], {"rev": "FIRST"}, None, "FIRST"),
+    ],
+)
+def test_a_ref_can_be_named_in_the_spec_or_by_a_flag(  # noqa: PLR0913
+    project: Scene,
+    upstream: Repository,
+    url: str,
+    arguments: list[str],
+    requirement: dict[str, str],
+    ref: str | None,
+    label: str,
+) -> None:
+    ids = {"FIRST": upstream.resolve("main")}
+    upstream.branch("next")
+    upstream.write({"skills/pdf/notes.md": "Next.\n"}).commit(branch="next")
+    upstream.write({"skills/pdf/notes.md": "Later.\n"}).commit()
+    ids["NEXT"] = upstream.resolve("next")
+
+    def real(text: str) -> str:
+        return text.replace("URL", url).replace("FIRST", ids["FIRST"])
+
+    said = project.tell("install", *(real(word) for word in arguments))
+
+    shown = ids[label][:12] if label in ids else label
+    assert said == f" + pdf {shown}\nadded 1: 1 skill in WORK/.agent-skills\n" + NO_HOST
+    assert project.document("skills.json")["skills"]["pdf"] == {
+        "git": "URL",
+        "path": "skills/pdf",
+        **{key: real(value) for key, value in requirement.items()},
+    }
+    assert project.document("skills.lock")["skills"]["pdf"]["source"].get("ref") == ref
+
+
+def test_under_another_name_the_skill_stays_as_it_is_and_the_registry_knows_both(project: Scene, url: str) -> None:
+    project.run("install", f"{url}@pdf", "--as", "acme-pdf", check=True)
+
+    assert project.read(".agent-skills/acme-pdf/SKILL.md").startswith("---\nname: pdf\n")
+    (entry,) = project.document(".agent-skills/skills.json")["skills"]
+    assert (entry["name"], entry["declaredName"]) == ("acme-pdf", "pdf")
+    assert project.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"
+
+
+def test_the_same_spec_again_changes_nothing(project: Scene, url: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    before = project.snapshot()
+
+    assert project.tell("install", f"{url}@pdf") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.snapshot() == before
+
+
+def test_another_ref_of_the_same_repository_is_another_source(project: Scene, url: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    before = project.everything
+
+    said = project.tell("install", f"{url}#v1.0.0@pdf")
+
+    assert said == """\
+! error: `pdf` is there already, from URL (skills/pdf)
+!   where: WORK/skills.json: skills.pdf
+!   try: take this one under another name with --as NAME, or in its place with --force
+[1]
+"""
+    assert project.everything == before
+
+
+def test_both_ways_out_of_a_conflict_work(project: Scene, upstream: Repository, url: str, short: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    upstream.write({"skills/pdf/notes.md": "Later.\n"}).commit()
+
+    beside = project.tell("install", f"{url}#main@pdf", "--as", "pdf-next", "-q")
+    instead = project.tell("install", f"{url}#v1.0.0@pdf", "--force")
+
+    assert beside == ""
+    assert project.exists(".agent-skills/pdf-next/notes.md")
+    assert instead == f" ~ pdf {short} → 1.0.0\nupdated 1: 2 skills in WORK/.agent-skills\n" + NO_HOST
+    assert project.document("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "tag": "v1.0.0"}
+
+
+def test_two_specs_that_want_one_name_are_a_conflict(project: Scene, upstream: Repository, url: str) -> None:
+    upstream.write(under("more/pdf", skill("pdf", "Another one."))).commit()
+    before = project.everything
+
+    said = project.tell("install", f"{url}#v1.0.0@pdf", f"{url}/more/pdf", f"{url}@docx")
+
+    assert said.startswith("! error: ")
+    assert project.everything == before
+
+
+def test_a_new_skill_never_updates_its_neighbours(project: Scene, upstream: Repository, url: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    locked = project.document("skills.lock")["skills"]["pdf"]
+    upstream.write({"skills/pdf/notes.md": "Later.\n"}).commit()
+
+    project.run("install", f"{url}@docx", check=True)
+
+    assert project.document("skills.lock")["skills"]["pdf"] == locked
+    assert not project.exists(".agent-skills/pdf/notes.md")
+
+
+def test_the_shorthands_of_forges_are_what_git_makes_of_them(project: Scene, upstream: Repository) -> None:
+    for forge in ("github.com", "gitlab.com"):
+        project.rewrite(f"https://{forge}/acme/skills", f"{upstream.file_url}")
+    project.rewrite("git@git.acme.example:acme/skills.git", upstream.file_url)
+
+    for spec in (
+        "acme/skills@pdf",
+        "github:acme/skills@pdf",
+        "acme/skills/skills/pdf",
+        "https://github.com/acme/skills/tree/main/skills/pdf",
+        "https://github.com/acme/skills/blob/v1.0.0/skills/pdf/SKILL.md",
+    ):
+        said = project.tell("install", spec, "--dry-run", "--as", "p")
+        assert said.startswith(" + p "), (spec, said)
+
+
+def test_a_private_repository_needs_gits_own_credentials(project: Scene, server: GitServer, served: str) -> None:
+    server.unauthorized_without = ("me", "secret")
+    address = served.replace("http://", "http://me:secret@")
+
+    refused = project.tell("install", f"{served}@pdf")
+    project.git_config(f'[url "{address}"]\n\tinsteadOf = {served}\n')
+    taken = project.tell("install", f"{served}@pdf", "-q")
+
+    assert refused == """\
+! error: no access to URL
+!   try: check that git can read it by itself (`git ls-remote`), with a credential helper or an ssh key
+[1]
+"""
+    assert taken == ""
+    whole = b"".join(
+        entry.content for entry in project.snapshot("..", ignore=["home/.gitconfig"]).values() if isinstance(entry.content, bytes)
+    )
+    assert b"secret" not in whole
+
+
+def test_a_skill_of_a_work_tree_on_this_disk_is_taken_from_its_commits(project: Scene, upstream: Repository) -> None:
+    git("clone", "-q", str(upstream.path), str(project.root / "clone"))
+    (project.root / "clone" / "skills" / "pdf" / "SKILL.md").write_text("not committed")
+
+    project.run("install", (project.root / "clone").as_uri() + "@pdf", check=True)
+
+    assert "Reads PDF files." in project.read(".agent-skills/pdf/SKILL.md")

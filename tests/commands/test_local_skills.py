@@ -1,0 +1,139 @@
+"""`skillpm install ./folder`: copied, or linked live."""
+
+import shutil
+
+import pytest
+from commands.scene import NO_HOST, Scene
+from kit import git, skill, under
+
+
+@pytest.fixture
+def mine(project: Scene) -> Scene:
+    """Give a project with two skills of its own."""
+    project.write_files(under("mine/style", skill("style", body="First.\n")) | under("mine/rules", skill("rules")))
+    return project
+
+
+def test_a_folder_is_copied_and_said_relative_to_the_project(mine: Scene) -> None:
+    mine.write("deep/er/here", "")
+
+    said = mine.tell("install", "../../mine/style", cwd="deep/er", env={"HOME": str(mine.home)})
+
+    # Outside of a git repository only the working directory can be the project.
+    assert said.splitlines()[1] == "added 1: 1 skill in HOME/.agent-skills"
+    git("init", "-q", str(mine.work))
+    said = mine.tell("install", "../../mine/style", cwd="deep/er")
+    assert said.splitlines()[1] == "added 1: 1 skill in WORK/.agent-skills"
+    assert mine.document("skills.json") == {"skills": {"style": {"path": "./mine/style"}}}
+    assert mine.snapshot(".agent-skills/style") == mine.snapshot("mine/style")
+
+
+def test_an_edit_of_the_source_reaches_a_copy_with_the_next_sync(mine: Scene) -> None:
+    mine.run("install", "./mine/style", check=True)
+    mine.write("mine/style/SKILL.md", skill("style", body="Second.\n")["SKILL.md"])
+
+    assert mine.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"
+    assert mine.tell("lock", "--check") == """\
+! error: the lockfile is not up to date: the content of `style` has changed
+!   where: WORK/skills.lock
+!   try: run `skillpm lock`
+[1]
+"""
+    assert mine.tell("sync", "--locked") == """\
+! error: the lockfile is not up to date: the content of `style` has changed
+!   where: WORK/skills.lock
+!   try: run `skillpm lock` and commit skills.lock
+[1]
+"""
+    assert mine.run("sync", check=True).stdout.splitlines()[1] == f"updated 1: 1 skill in {mine.work}/.agent-skills"
+    assert mine.read(".agent-skills/style/SKILL.md").endswith("Second.\n")
+
+
+def test_a_live_link_is_what_the_folder_is(mine: Scene) -> None:
+    said = mine.tell("install", "./mine/style", "--link")
+
+    assert said == " + style link\nadded 1: 1 skill in WORK/.agent-skills\n" + NO_HOST
+    assert mine.document("skills.json") == {"skills": {"style": {"path": "./mine/style", "link": True}}}
+    assert mine.document("skills.lock")["skills"] == {"style": {"source": {"path": "./mine/style", "link": True}}}
+    assert mine.tree_text(".agent-skills", ignore=[".skillpm"]) == "skills.json\nstyle -> ../mine/style\n"
+
+    mine.write("mine/style/SKILL.md", skill("style", "Changed.", body="Second.\n")["SKILL.md"])
+    assert mine.tell("sync", "--locked") in {
+        "nothing to do: 1 skill in WORK/.agent-skills\n",
+        "all documents were written; 1 skill in WORK/.agent-skills\n" + NO_HOST,
+    }
+    assert mine.tell("list") == "style   Changed.\n"
+    assert mine.tell("verify") == "! 0 of 0 skills are what the lockfile says, 1 live link skipped\n"
+
+
+def test_a_live_link_whose_folder_is_gone_is_told_by_every_command(mine: Scene) -> None:
+    mine.run("install", "./mine/style", "--link", check=True)
+    shutil.rmtree(mine.work / "mine/style")
+
+    assert mine.tell("list") == "style   [missing]\n"
+    assert mine.tell("verify") == """\
+missing: style: its live link leads to no folder
+! 0 of 1 skills are what the lockfile says
+[1]
+"""
+    assert mine.tell("show", "style") == """\
+! error: the folder that `style` is linked from is gone
+!   where: WORK/.agent-skills/style
+!   try: `skillpm uninstall style` takes the link away
+[1]
+"""
+    assert mine.tell("uninstall", "style", "-q") == ""
+    assert not mine.exists(".agent-skills/style")
+
+
+def test_from_copy_to_live_link_and_back(mine: Scene) -> None:
+    mine.run("install", "./mine/style", check=True)
+
+    mine.run("install", "./mine/style", "--link", "--force", check=True)
+    assert (mine.work / ".agent-skills/style").is_symlink()
+
+    mine.run("install", "./mine/style", "--force", check=True)
+    assert mine.snapshot(".agent-skills/style") == mine.snapshot("mine/style")
+    assert not mine.exists(".agent-skills/.skillpm/backup")
+
+
+def test_uninstalling_a_live_link_leaves_the_folder(mine: Scene) -> None:
+    mine.run("install", "./mine/style", "--link", check=True)
+    before = mine.snapshot("mine")
+
+    mine.run("uninstall", "style", check=True)
+
+    assert mine.snapshot("mine") == before
+
+
+def test_a_folder_elsewhere_is_taken_with_a_warning(mine: Scene) -> None:
+    mine.write_files(under("../elsewhere/style", skill("style")))
+    home = under(str(mine.home / "skills/rules"), skill("rules"))
+    mine.write_files(home)
+
+    assert "! warning: ROOT/elsewhere/style is outside of this repository and of HOME; others will not find it\n" in (
+        mine.tell("install", "../elsewhere/style")
+    )
+    assert "warning" not in mine.tell("install", "~/skills/rules")
+    assert mine.document("skills.json")["skills"] == {
+        "rules": {"path": "~/skills/rules"},
+        "style": {"path": "ROOT/elsewhere/style"},
+    }
+
+
+def test_what_git_ignores_is_no_part_of_a_local_skill(mine: Scene) -> None:
+    git("init", "-q", str(mine.work))
+    mine.write(".gitignore", "*.log\n")
+    mine.write("mine/style/debug.log", "noise")
+    mine.write("mine/style/__pycache__/x.pyc", "noise")
+
+    mine.run("install", "./mine/style", check=True)
+
+    assert mine.tree_text(".agent-skills/style") == "SKILL.md\n"
+
+
+def test_the_project_itself_can_be_the_skill_of_the_user(scene: Scene) -> None:
+    scene.write_files(skill("house"))
+
+    assert scene.tell("install", "-g", ".").splitlines()[1] == "added 1: 1 skill in HOME/.agent-skills"
+    assert (scene.home / ".agent-skills/house/SKILL.md").read_bytes() == skill("house")["SKILL.md"]

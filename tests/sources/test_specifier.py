@@ -1,0 +1,289 @@
+"""Every form a SPEC may have, and what it means; and what is said of those that mean nothing."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillpm.documents.text import HIDDEN
+from skillpm.errors import UsageError
+from skillpm.sources.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
+from skillpm.sources.specifier import Specifier, parse_specifier
+
+COMMIT = "9d2f1ae1" * 5
+GITHUB = GitSource(url="https://github.com/o/r")
+GITLAB = GitSource(url="https://gitlab.com/g/r")
+HOST = GitSource(url="https://host.example/x.git")
+
+
+def index(name: str, version: str = "*") -> IndexSource:
+    return IndexSource(name=name, version=version)
+
+
+NAMES: list[tuple[str, Source]] = [
+    ("code-review", index("code-review")),
+    ("code-review@1.2.0", index("code-review", "1.2.0")),
+    ("code-review@v1.2.0", index("code-review", "v1.2.0")),
+    ("code-review@^1.2", index("code-review", "^1.2")),
+    ("code-review@~1.2", index("code-review", "~1.2")),
+    ("code-review@==1.*", index("code-review", "==1.*")),
+    ("code-review@*", index("code-review", "*")),
+    ("code-review@ ^1 ", index("code-review", "^1")),
+    ("code-review>=1,<2", index("code-review", ">=1,<2")),
+    ("code-review~=1.4", index("code-review", "~=1.4")),
+    ("code-review^1.2", index("code-review", "^1.2")),
+    ("code-review!=1.5", index("code-review", "!=1.5")),
+    ("  pdf\n", index("pdf")),
+    ("bundled:code-review", BundledSource(name="code-review")),
+]
+SHORTHANDS: list[tuple[str, Source]] = [
+    ("o/r", GITHUB),
+    ("O.w-n_e-r/R.e_p-o", GitSource(url="https://github.com/O.w-n_e-r/R.e_p-o")),
+    ("o/r.git", GITHUB),
+    ("o/r@pdf", GITHUB.but(skill="pdf")),
+    ("o/r#v1.2", GITHUB.but(kind="any", ref="v1.2")),
+    ("o/r#feature/x", GITHUB.but(kind="any", ref="feature/x")),
+    (f"o/r#{COMMIT}", GITHUB.but(kind="rev", ref=COMMIT)),
+    (f"o/r#{COMMIT[:12]}", GITHUB.but(kind="any", ref=COMMIT[:12])),
+    ("o/r#v1@pdf", GITHUB.but(kind="any", ref="v1", skill="pdf")),
+    ("o/r#@pdf", GITHUB.but(skill="pdf")),
+    ("o/r/path/to/skill", GITHUB.but(path="path/to/skill")),
+    ("o/r/path/to/skill/", GITHUB.but(path="path/to/skill")),
+    ("o/r/path/SKILL.md", GITHUB.but(path="path")),
+    ("o/r/SKILL.md", GITHUB.but(path=".")),
+    ("o/r/a%20b", GITHUB.but(path="a b")),
+    ("o/r/path#v1", GITHUB.but(path="path", kind="any", ref="v1")),
+    ("o/r#v1&path:/skills/pdf", GITHUB.but(path="skills/pdf", kind="any", ref="v1")),
+    ("o/r#path:/skills/pdf", GITHUB.but(path="skills/pdf")),
+    ("github:o/r", GITHUB),
+    ("github:o/r#v1@pdf", GITHUB.but(kind="any", ref="v1", skill="pdf")),
+    ("github:o/r/src/skills/pdf", GITHUB.but(path="src/skills/pdf")),
+    ("gitlab:g/r", GITLAB),
+    ("gitlab:g/r@pdf", GITLAB.but(skill="pdf")),
+]
+FORGES: list[tuple[str, Source]] = [
+    ("https://github.com/o/r", GITHUB),
+    ("https://github.com/o/r/", GITHUB),
+    ("http://github.com/o/r", GITHUB),
+    ("https://GitHub.com/o/r", GITHUB),
+    ("https://github.com/o/r.git", GITHUB),
+    ("https://github.com/o/r?tab=readme-ov-file", GITHUB),
+    ("https://github.com/o/r#v1", GITHUB.but(kind="any", ref="v1")),
+    ("https://github.com/o/r@pdf", GITHUB.but(skill="pdf")),
+    ("https://github.com/o/r#v1@pdf", GITHUB.but(kind="any", ref="v1", skill="pdf")),
+    ("https://github.com/o/r.git#v2&path:/skills/pdf", GITHUB.but(path="skills/pdf", kind="any", ref="v2")),
+    ("https://ann:secret@github.com/o/r", GITHUB),
+    ("https://gitlab.com/g/r", GITLAB),
+    ("https://gitlab.com/g/sub/r", GitSource(url="https://gitlab.com/g/sub/r")),
+    ("https://codeberg.org/o/r", GitSource(url="https://codeberg.org/o/r")),
+    ("https://bitbucket.org/o/r", GitSource(url="https://bitbucket.org/o/r")),
+    ("https://huggingface.co/o/r", GitSource(url="https://huggingface.co/o/r")),
+]
+GIT: list[tuple[str, Source]] = [
+    ("https://host.example/x.git", HOST),
+    ("https://host.example/x.git/", HOST),
+    ("https://ann:secret@host.example/x.git", HOST),
+    ("https://host.example/x.git@pdf", HOST.but(skill="pdf")),
+    ("https://host.example/x.git#v1@pdf", HOST.but(kind="any", ref="v1", skill="pdf")),
+    ("https://host.example/x#v1", GitSource(url="https://host.example/x", kind="any", ref="v1")),
+    ("https://host.example/x@pdf", GitSource(url="https://host.example/x", skill="pdf")),
+    ("http://127.0.0.1:8000/x.git", GitSource(url="http://127.0.0.1:8000/x.git")),
+    ("git+https://host.example/x.git", HOST),
+    ("git+https://host.example/x.git@v1", HOST.but(kind="any", ref="v1")),
+    ("git+https://host.example/x.git@feature/x", HOST.but(kind="any", ref="feature/x")),
+    (f"git+https://host.example/x.git@{COMMIT}#subdirectory=a/b", HOST.but(kind="rev", ref=COMMIT, path="a/b")),
+    ("git+https://host.example/x.git#egg=x&subdirectory=a/b", HOST.but(path="a/b")),
+    ("git+https://host.example/x.git#v1@pdf", HOST.but(kind="any", ref="v1", skill="pdf")),
+    ("git+https://token@host.example/x.git@v1", HOST.but(kind="any", ref="v1")),
+    ("git+ssh://git@host.example/x.git@v1", GitSource(url="ssh://git@host.example/x.git", kind="any", ref="v1")),
+    ("git+file:///srv/x.git@v1", GitSource(url="file:///srv/x.git", kind="any", ref="v1")),
+    ("ssh://git@host.example/x", GitSource(url="ssh://git@host.example/x")),
+    ("ssh://git@host.example/x#v1", GitSource(url="ssh://git@host.example/x", kind="any", ref="v1")),
+    ("ssh://git@host.example/x@pdf", GitSource(url="ssh://git@host.example/x", skill="pdf")),
+    ("git@host.example:o/r.git", GitSource(url="git@host.example:o/r.git")),
+    ("git@host.example:o/r.git@pdf", GitSource(url="git@host.example:o/r.git", skill="pdf")),
+    ("git@host.example:r.git@pdf", GitSource(url="git@host.example:r.git", skill="pdf")),
+    ("git@host.example:o/r#v1@pdf", GitSource(url="git@host.example:o/r", kind="any", ref="v1", skill="pdf")),
+    ("file:///srv/x.git", GitSource(url="file:///srv/x.git")),
+    ("file:///srv/x", GitSource(url="file:///srv/x")),
+    ("file:///srv/x.git#main@pdf", GitSource(url="file:///srv/x.git", kind="any", ref="main", skill="pdf")),
+]
+FOLDERS: list[tuple[str, Source]] = [
+    ("./dir", PathSource(path="./dir")),
+    ("../dir", PathSource(path="../dir")),
+    ("/dir", PathSource(path="/dir")),
+    ("~/dir", PathSource(path="~/dir")),
+    (".", PathSource(path=".")),
+    ("..", PathSource(path="..")),
+    ("~", PathSource(path="~")),
+    ("./a b/#1@2", PathSource(path="./a b/#1@2")),
+    (".\\dir", PathSource(path=".\\dir")),
+    ("C:\\dir", PathSource(path="C:\\dir")),
+    ("link:./dir", PathSource(path="./dir", link=True)),
+    ("link:~/dir", PathSource(path="~/dir", link=True)),
+]
+ADDRESSES: list[tuple[str, Source]] = [
+    ("https://host.example/x.tar.gz", UrlSource(url="https://host.example/x.tar.gz")),
+    ("https://host.example/x.tgz", UrlSource(url="https://host.example/x.tgz")),
+    ("https://Host.example/X.zip", UrlSource(url="https://host.example/X.zip")),
+    ("https://ann:secret@host.example/x.zip", UrlSource(url="https://host.example/x.zip")),
+    (
+        "https://github.com/o/r/releases/download/v1/x.tar.gz",
+        UrlSource(url="https://github.com/o/r/releases/download/v1/x.tar.gz"),
+    ),
+    ("./x.tar.gz", UrlSource(url="./x.tar.gz")),
+    ("https://host.example/a/SKILL.md", UrlSource(url="https://host.example/a/SKILL.md")),
+    ("https://host.example", UrlSource(url="https://host.example")),
+    ("https://host.example:8443/skills", UrlSource(url="https://host.example:8443/skills")),
+    ("https://acme.github.io", UrlSource(url="https://acme.github.io")),
+    ("https://acme.github.io/skills", UrlSource(url="https://acme.github.io/skills")),
+    ("https://token@host.example/skills", UrlSource(url="https://host.example/skills")),
+    ("http://localhost:8000/", UrlSource(url="http://localhost:8000/")),
+]
+
+
+@pytest.mark.parametrize(
+    ("spec", "source"), [*NAMES, *SHORTHANDS, *FORGES, *GIT, *FOLDERS, *ADDRESSES], ids=lambda part: str(part)[:60]
+)
+def test_a_spec_means_a_source(spec: str, source: Source) -> None:
+    assert parse_specifier(spec) == Specifier(text=spec.strip(), source=source)
+
+
+@pytest.mark.parametrize(
+    ("spec", "source", "browser"),
+    [
+        ("https://github.com/o/r/tree/main/skills/pdf", GITHUB, "main/skills/pdf"),
+        ("https://github.com/o/r/tree/feature/x/skills/pdf/", GITHUB, "feature/x/skills/pdf"),
+        ("https://github.com/o/r/tree/main", GITHUB, "main"),
+        ("https://github.com/o/r/blob/v1.2/skills/pdf/SKILL.md", GITHUB, "v1.2/skills/pdf"),
+        ("https://github.com/o/r/blob/main/SKILL.md", GITHUB, "main"),
+        ("https://github.com/o/r/blob/main/a/SKILL.md?plain=1#L10-L20", GITHUB, "main/a"),
+        ("https://github.com/o/r/tree/main/a%20b", GITHUB, "main/a b"),
+        ("https://github.com/o/r/tree/main/a#readme", GITHUB, "main/a"),
+        ("https://ann:secret@github.com/o/r/tree/main/a", GITHUB, "main/a"),
+        ("https://gitlab.com/g/r/-/tree/main/skills/pdf", GITLAB, "main/skills/pdf"),
+        ("https://gitlab.com/g/r/-/blob/main/a/SKILL.md?ref_type=heads", GITLAB, "main/a"),
+        ("https://gitlab.com/g/sub/r/-/tree/main/a", GitSource(url="https://gitlab.com/g/sub/r"), "main/a"),
+        ("https://gitlab.com/g/r/tree/main/a", GITLAB, "main/a"),
+        ("https://codeberg.org/o/r/src/branch/main/a", GitSource(url="https://codeberg.org/o/r"), "main/a"),
+        ("https://bitbucket.org/o/r/src/main/a", GitSource(url="https://bitbucket.org/o/r"), "main/a"),
+        ("https://huggingface.co/o/r/tree/main/a", GitSource(url="https://huggingface.co/o/r"), "main/a"),
+        ("github:o/r/tree/main/a", GITHUB, "main/a"),
+        ("gitlab:g/r/-/tree/main/a", GITLAB, "main/a"),
+    ],
+)
+def test_a_page_of_a_forge_leaves_open_where_the_ref_ends(spec: str, source: Source, browser: str) -> None:
+    assert parse_specifier(spec) == Specifier(text=spec, source=source, browser=browser)
+
+
+EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
+RANGES = 'write it like `name@^1.2`, `name@1.2.0` or `"name>=1.2,<2"`'
+SCHEMES = "use one of https, ssh, http, file"
+ADDRESS = "e.g. https://host.example/skill.tar.gz"
+PASTE = "paste the address of the folder, or write https://github.com/o/r"
+
+
+@pytest.mark.parametrize(
+    ("spec", "said", "hint"),
+    [
+        ("", "an empty SPEC names nothing", EXAMPLES),
+        (" \n", "an empty SPEC names nothing", EXAMPLES),
+        ("Code-Review", "{} is no SPEC", EXAMPLES),
+        ("code review", "{} is no SPEC", EXAMPLES),
+        ("code_review", "{} is no SPEC", EXAMPLES),
+        ("pdf@", "{} is no SPEC", EXAMPLES),
+        ("-pdf", "{}: {} is no name for a skill", EXAMPLES),
+        ("a--b", "{}: {} is no name for a skill", EXAMPLES),
+        ("con@1.0", "{}: `con` is no name for a skill", EXAMPLES),
+        ("x" * 65, "{}: `" + "x" * 65 + "` is no name for a skill", EXAMPLES),
+        ("\u212aelvin", "{} is no SPEC", EXAMPLES),
+        ("pdf\u0661", "{} is no SPEC", EXAMPLES),
+        ("bundled:", "{}: `` is no name for a skill", EXAMPLES),
+        ("bundled:../x", "{}: `../x` is no name for a skill", EXAMPLES),
+        ("link:", "{} is no SPEC", EXAMPLES),
+        ("code-review@latest", "`latest` is no version range", RANGES),
+        ("code-review@>=1 <2", "`>=1 <2` is no version range", RANGES),
+        ("code-review@1 || 2", "`1 || 2` is no version range", RANGES),
+        ("code-review@1.2.3-1", "`1.2.3-1` is no version range", RANGES),
+        ("code-review=1.2", "`=1.2` is no version range", RANGES),
+        ("pdf\x00", "`pdf\\x00` is no SPEC", EXAMPLES),
+        ("o/r\x1b[2J", "`o/r\\x1b[2J` is no SPEC", EXAMPLES),
+        ("./a\nb", "`./a\\nb` is no SPEC", EXAMPLES),
+        ("./\udcff", "`./\\udcff` is no SPEC", EXAMPLES),
+        ("o/", "{} is no SPEC", EXAMPLES),
+        ("o/..", "{} is no SPEC", EXAMPLES),
+        ("@o/r", "{} is no SPEC", EXAMPLES),
+        ("-o/r", "{} is no SPEC", EXAMPLES),
+        ("o/r x", "{} is no SPEC", EXAMPLES),
+        ("o/r@a/b", "{} is no SPEC", EXAMPLES),
+        ("~ann/x", "{} is no SPEC", EXAMPLES),
+        ("C:/dir", "{} is no SPEC", EXAMPLES),
+        ("github:o", "{} is no SPEC", EXAMPLES),
+        ("o/r#", "{} ends where a ref or a skill should follow", EXAMPLES),
+        ("o/r@", "{} ends where a ref or a skill should follow", EXAMPLES),
+        ("o/r#main@", "{} ends where a ref or a skill should follow", EXAMPLES),
+        ("https://host.example/x.git#", "{} ends where a ref or a skill should follow", EXAMPLES),
+        ("o/r/../x", "{}: the path has an empty, `.` or `..` part", ""),
+        ("o/r/a/%2e%2e/x", "{}: the path has an empty, `.` or `..` part", ""),
+        ("o/r/.git/x", "{}: the path is a .git folder or file", ""),
+        ("o/r/a%00", "{}: the path has a control, hidden or undecodable character", ""),
+        ("o/r#v1&path:/../x", "{}: the path has an empty, `.` or `..` part", ""),
+        ("o/r#-x", "{}: `-x` is no name of a branch, tag or commit", ""),
+        ("o/r#a..b", "{}: `a..b` is no name of a branch, tag or commit", ""),
+        ("o/r#--upload-pack=x", "{}: `--upload-pack=x` is no name of a branch, tag or commit", ""),
+        ("git+https://host.example/x.git@-x", "{}: `-x` is no name of a branch, tag or commit", ""),
+        ("https://github.com/", "{} names no repository", EXAMPLES),
+        ("https://github.com/o", "{} names no repository", EXAMPLES),
+        ("https://github.com/o/r/issues/1", "{} is a page of a forge that names no folder", PASTE),
+        (
+            "https://ann:secret@github.com/o/r/wiki",
+            "`https://***@github.com/o/r/wiki` is a page of a forge that names no folder",
+            PASTE,
+        ),
+        ("https://github.com/o/r/tree", "{} is a page of a forge that names no folder", PASTE),
+        ("https://github.com/o/r/tree/main/../x", "{}: the path has an empty, `.` or `..` part", ""),
+        ("https://github.com/o/r/tree/main/%0a", "{}: the path has a control, hidden or undecodable character", ""),
+        ("https://host.example/x.tar.gz#v1", "{} is no web address", ADDRESS),
+        ("https://host.example/a b", "{} is no web address", ADDRESS),
+        ("https:///x", "{} is no web address", ADDRESS),
+        ("ftp://host.example/x", "`ftp://` is not supported", EXAMPLES),
+        ("data://x/y", "`data://` is not supported", EXAMPLES),
+        ("git://host.example/x", "`git://` is not supported", SCHEMES),
+        ("ext::sh -c 'touch pwned'", "{} is no SPEC", EXAMPLES),
+        ("git+ext::sh -c x", "`ext::sh -c x` is no URL that git may be given", ""),
+        ("ssh://-oProxyCommand=x/y", "{} is no URL that git may be given", ""),
+        ("ssh://host.example", "{} names no repository", ""),
+        ("file://host/x.git", "{}: a file URL is file:///path", ""),
+    ],
+)
+def test_a_spec_that_means_nothing_is_told_so(spec: str, said: str, hint: str) -> None:
+    """In what is said `{}` stands for the SPEC as it was typed."""
+    with pytest.raises(UsageError) as caught:
+        parse_specifier(spec)
+    assert (caught.value.message, caught.value.hint) == (said.replace("{}", f"`{spec}`"), hint)
+
+
+PIECES = st.sampled_from(
+    [
+        *("o/r", "pdf", "@", "#", "v1", "/", "..", ":", "://", "https", "github.com", "git+", "-", "&path:", ".git"),
+        *("link:", "bundled:", "ssh", "git", "file", "host.example", "ann:secret@", "%2e", "\n", "*", ">=1", ",", "~"),
+        *("tree", "blob", ".", ".zip"),
+    ]
+)
+
+
+def outcome(text: str) -> str:
+    """What is kept of a SPEC, or what is said of it."""
+    try:
+        source = parse_specifier(text).source
+    except UsageError as error:
+        return error.message
+    return "" if isinstance(source, PathSource) else "\v".join(str(part) for part in vars(source).values())
+
+
+@settings(derandomize=True, max_examples=500, deadline=None)
+@given(st.lists(PIECES | st.text(max_size=2), max_size=8).map("".join))
+def test_any_text_is_understood_or_refused_in_clean_words_without_secrets(text: str) -> None:
+    said = outcome(text)
+
+    assert not HIDDEN.search(said.replace("\v", ""))
+    assert "://ann:secret@" not in said

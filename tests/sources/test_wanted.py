@@ -1,0 +1,271 @@
+"""The requirements of a manifest: each value form means one source, and each source has one value form."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillpm.documents.decode import Node
+from skillpm.documents.manifest import read_manifest
+from skillpm.documents.names import SkillName
+from skillpm.errors import DocumentError
+from skillpm.sources.source import (
+    BundledSource,
+    GitSource,
+    IndexSource,
+    PathSource,
+    Source,
+    UrlSource,
+    requirement_value,
+)
+from skillpm.sources.wanted import read_requirement, requirement_values, wanted
+
+PDF = SkillName("pdf")
+COMMIT = "9d2f1ae1" * 5
+DIGEST = "sha256:" + "0123456789abcdef" * 4
+GIT = GitSource(url="https://github.com/acme/skills")
+URL = "https://github.com/acme/skills"
+
+
+def read(value: Any) -> Source:
+    return read_requirement(PDF, Node(value, "skills.json", ("skills", "pdf")))
+
+
+@pytest.mark.parametrize(
+    ("value", "source"),
+    [
+        ("^1.2", IndexSource(name="pdf", version="^1.2")),
+        (" >=1,<2 ", IndexSource(name="pdf", version=">=1,<2")),
+        ("1.2.0", IndexSource(name="pdf", version="1.2.0")),
+        ("*", IndexSource(name="pdf")),
+        ({"version": "*"}, IndexSource(name="pdf")),
+        ({"version": "^1", "index": "acme"}, IndexSource(name="pdf", version="^1", index="acme")),
+        ({"bundled": True}, BundledSource(name="pdf")),
+        ({"path": "../house-style"}, PathSource(path="../house-style")),
+        ({"path": "../x", "link": True}, PathSource(path="../x", link=True)),
+        ({"path": "../x", "link": False}, PathSource(path="../x")),
+        ({"git": URL}, GIT),
+        ({"git": URL + ".git/"}, GIT),
+        ({"git": "https://ann:secret@github.com/acme/skills"}, GIT),
+        ({"git": URL, "path": "skills/pdf"}, GIT.but(path="skills/pdf")),
+        ({"git": URL, "path": "./skills/pdf/"}, GIT.but(path="skills/pdf")),
+        ({"git": URL, "path": "/"}, GIT.but(path=".")),
+        ({"git": URL, "path": "."}, GIT.but(path=".")),
+        ({"git": URL, "path": ""}, GIT),
+        ({"git": URL, "skill": "pdf"}, GIT.but(skill="pdf")),
+        ({"git": URL, "rev": COMMIT}, GIT.but(kind="rev", ref=COMMIT)),
+        ({"git": URL, "tag": "v1.2"}, GIT.but(kind="tag", ref="v1.2")),
+        ({"git": URL, "branch": "feature/x"}, GIT.but(kind="branch", ref="feature/x")),
+        ({"git": URL, "version": " >=2,<3 "}, GIT.but(kind="version", ref=">=2,<3")),
+        ({"url": "https://host.example/x.tar.gz"}, UrlSource(url="https://host.example/x.tar.gz")),
+        (
+            {"url": "https://ann:secret@host.example/x.tar.gz", "digest": DIGEST},
+            UrlSource(url="https://host.example/x.tar.gz", digest=DIGEST),
+        ),
+        ({"url": "../x.tar.gz"}, UrlSource(url="../x.tar.gz")),
+        ("acme/skills#v2@pdf", GIT.but(kind="any", ref="v2", skill="pdf")),
+        ("https://github.com/acme/skills.git#v2&path:/skills/pdf", GIT.but(kind="any", ref="v2", path="skills/pdf")),
+        ("link:./skills/mine", PathSource(path="./skills/mine", link=True)),
+        ("./skills/mine", PathSource(path="./skills/mine")),
+        ("~/skills/mine", PathSource(path="~/skills/mine")),
+        ("4chan/skills", GitSource(url="https://github.com/4chan/skills")),
+        ("bundled:pdf", BundledSource(name="pdf")),
+        ("https://host.example/x.zip", UrlSource(url="https://host.example/x.zip")),
+    ],
+)
+def test_a_value_means_a_source(value: Any, source: Source) -> None:
+    assert read(value) == source
+
+
+EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
+COMMAS = "write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
+RANGE_OR_OBJECT = "write a range like `^1.2`, or an object with git and path"
+HTTP = "e.g. https://host.example/skill.tar.gz"
+FORMS = "a requirement with git, path, bundled, url or version"
+
+
+@pytest.mark.parametrize(
+    ("value", "message", "where", "hint"),
+    [
+        (3, "expected an object, got 3", "", ""),
+        (None, "expected an object, got null", "", ""),
+        (["^1"], "expected an object, got an array", "", ""),
+        ({}, f"expected {FORMS}, got an object", "", ""),
+        ({"index": "acme"}, f"expected {FORMS}, got an object", "", ""),
+        (">=1 <2", "`>=1 <2` is no version range", "", COMMAS),
+        ("^1 || ^2", "`^1 || ^2` is no version range", "", COMMAS),
+        ("1.2 - 2.0", "`1.2 - 2.0` is no version range", "", COMMAS),
+        ("=1.2", "`=1.2` is no version range", "", COMMAS),
+        ("1.2.3-1", "`1.2.3-1` is no version range", "", COMMAS),
+        ("v2.x\x1b", "`v2.x\\x1b` is no version range", "", COMMAS),
+        ("latest", "expected a version range or a source, got `latest`", "", RANGE_OR_OBJECT),
+        ("code-review@^1", "expected a version range or a source, got `code-review@^1`", "", RANGE_OR_OBJECT),
+        (
+            f"{URL}/tree/main/pdf",
+            f"expected a version range or a source, got `{URL}/tree/main/pdf`",
+            "",
+            RANGE_OR_OBJECT,
+        ),
+        (
+            "bundled:code-review",
+            "what ships with skillpm keeps its name: `code-review`",
+            "",
+            "write it under the key `code-review`",
+        ),
+        ("", "an empty SPEC names nothing", "", EXAMPLES),
+        ("Code Review", "`Code Review` is no SPEC", "", EXAMPLES),
+        ("a\0b", "`a\\x00b` is no SPEC", "", EXAMPLES),
+        ("ext::sh", "`ext::sh` is no SPEC", "", EXAMPLES),
+        ({"version": ">=1 <2"}, "`>=1 <2` is no version range", ".version", COMMAS),
+        ({"version": 1.2}, "expected a string, got 1.2", ".version", ""),
+        ({"version": "^1", "index": 1}, "expected a string, got 1", ".index", ""),
+        ({"version": "^1", "rev": COMMIT}, "unknown key; known here: version, index", ".rev", ""),
+        ({"bundled": False}, "expected true, got false", ".bundled", ""),
+        ({"bundled": "pdf"}, 'expected true, got "pdf"', ".bundled", ""),
+        ({"bundled": True, "version": "1"}, "unknown key; known here: bundled", ".version", ""),
+        ({"path": 1}, "expected a string, got 1", ".path", ""),
+        ({"path": ""}, 'expected a path, got ""', ".path", ""),
+        ({"path": "a\0b"}, 'expected a path, got "a\\u0000b"', ".path", ""),
+        ({"path": "a", "link": "yes"}, 'expected true or false, got "yes"', ".link", ""),
+        ({"path": "a", "tag": "v1"}, "unknown key; known here: path, link", ".tag", ""),
+        ({"git": 3}, "expected a string, got 3", ".git", ""),
+        ({"git": None}, "expected a string, got null", ".git", ""),
+        ({"git": "ext::sh"}, "`ext::sh` is no URL that git may be given", ".git", ""),
+        ({"git": "skills"}, "`skills` is no git URL", ".git", "e.g. https://github.com/owner/repository"),
+        (
+            {"git": URL, "tagg": "v1"},
+            "unknown key; known here: git, path, skill, rev, tag, branch, version",
+            ".tagg",
+            "",
+        ),
+        (
+            {"git": URL, "any": "v1"},
+            "unknown key; known here: git, path, skill, rev, tag, branch, version",
+            ".any",
+            "",
+        ),
+        ({"git": URL, "rev": COMMIT, "tag": "v1"}, "at most one of rev, tag may be given", "", ""),
+        ({"git": URL, "tag": "v1", "branch": "x", "version": "1"}, "at most one of tag, branch, version may be given",
+         "", ""),
+        ({"git": URL, "rev": "main"}, 'expected a whole commit id (40 hex digits), got "main"', ".rev", ""),
+        ({"git": URL, "rev": COMMIT[:12]}, f'expected a whole commit id (40 hex digits), got "{COMMIT[:12]}"', ".rev",
+         ""),
+        ({"git": URL, "tag": "-x"}, 'expected the name of a tag, got "-x"', ".tag", ""),
+        ({"git": URL, "tag": ""}, 'expected the name of a tag, got ""', ".tag", ""),
+        ({"git": URL, "branch": "a..b"}, 'expected the name of a branch, got "a..b"', ".branch", ""),
+        ({"git": URL, "version": "main"}, "`main` is no version range", ".version", COMMAS),
+        ({"git": URL, "path": "../x"}, "the path has an empty, `.` or `..` part", ".path", ""),
+        ({"git": URL, "path": "a/.git"}, "the path is a .git folder or file", ".path", ""),
+        ({"git": URL, "path": 1}, "expected a string, got 1", ".path", ""),
+        ({"url": "ftp://host/x.zip"}, "`ftp://host/x.zip` is no web address", ".url", HTTP),
+        ({"url": "file:///etc/passwd"}, "`file:///etc/passwd` is no web address", ".url", HTTP),
+        ({"url": "./a\0"}, 'expected a path, got "./a\\u0000"', ".url", ""),
+        ({"url": URL, "digest": ""}, "expected sha256: and 64 hex digits, got ''", ".digest", ""),
+        ({"url": URL, "digest": None}, "expected sha256: and 64 hex digits, got None", ".digest", ""),
+        ({"url": URL, "digest": "md5:abc"}, "expected sha256: and 64 hex digits, got 'md5:abc'", ".digest", ""),
+    ],
+)  # fmt: skip
+def test_a_value_that_means_nothing_is_told_with_its_key(value: Any, message: str, where: str, hint: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read(value)
+    assert (caught.value.message, caught.value.where, caught.value.hint) == (
+        message,
+        f"skills.json: skills.pdf{where}",
+        hint,
+    )
+
+
+# Round trips
+
+
+NAMES = st.from_regex(r"[a-z0-9]{1,5}(-[a-z0-9]{1,5}){0,2}", fullmatch=True)
+REFS = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9_+-]{0,4}(/[A-Za-z0-9_][A-Za-z0-9_+-]{0,4}){0,2}", fullmatch=True)
+RANGES = st.sampled_from(["*", "^1.2", "~1", ">=1,<2", "==1.*", "1.2.0", "v2", "^1.0b1"])
+PATHS = st.just(".") | st.just("") | st.lists(NAMES, min_size=1, max_size=3).map("/".join)
+HOSTS = st.sampled_from(["https://github.com/o/r", "https://h.example/x.git", "ssh://git@h.example/x", "git@h:o/r"])
+REF_FIELDS = st.one_of(
+    st.just({}),
+    st.text("0123456789abcdef", min_size=40, max_size=40).map(lambda ref: {"kind": "rev", "ref": ref}),
+    st.builds(lambda kind, ref: {"kind": kind, "ref": ref}, st.sampled_from(["tag", "branch"]), REFS),
+    RANGES.map(lambda ref: {"kind": "version", "ref": ref}),
+)
+LOCAL = st.text(st.characters(codec="utf-8", categories=["L", "N", "P"]), min_size=1, max_size=8)
+WRITTEN = st.one_of(
+    st.builds(
+        lambda url, path, skill, ref: GitSource(url=url, path=path, skill=skill, **ref),
+        *(HOSTS, PATHS, st.just("") | NAMES, REF_FIELDS),
+    ),
+    st.builds(PathSource, path=LOCAL, link=st.booleans()),
+    st.just(BundledSource(name="pdf")),
+    st.builds(IndexSource, name=st.just("pdf"), version=RANGES, index=st.just("") | NAMES),
+    st.builds(UrlSource, url=NAMES.map("https://h.example/{}.zip".format), digest=st.sampled_from(["", DIGEST])),
+)
+
+
+@settings(derandomize=True, max_examples=200, deadline=None)
+@given(WRITTEN)
+def test_what_is_written_down_is_read_again_as_the_same_source(source: Source) -> None:
+    value = requirement_value(source)
+
+    assert read(value) == source
+    assert json.loads(json.dumps(value)) == value
+    assert requirement_value(read(value)) == value
+
+
+@settings(derandomize=True, max_examples=200, deadline=None)
+@given(WRITTEN, WRITTEN)
+def test_equal_values_mean_equal_sources(one: Source, other: Source) -> None:
+    assert (requirement_value(one) == requirement_value(other)) == (one == other)
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        (
+            GIT.but(path="skills/pdf", skill="pdf", kind="tag", ref="v1"),
+            {"git": URL, "path": "skills/pdf", "skill": "pdf", "tag": "v1"},
+        ),
+        (GIT, {"git": URL}),
+        (GIT.but(kind="any", ref="v2"), {"git": URL, "any": "v2"}),
+        (PathSource(path="../x"), {"path": "../x"}),
+        (PathSource(path="../x", link=True), {"path": "../x", "link": True}),
+        (BundledSource(name="pdf"), {"bundled": True}),
+        (IndexSource(name="pdf", version="^1"), "^1"),
+        (IndexSource(name="pdf", index="acme"), {"version": "*", "index": "acme"}),
+        (UrlSource(url="https://h.example/x.zip"), {"url": "https://h.example/x.zip"}),
+        (UrlSource(url="https://h.example", digest=DIGEST), {"url": "https://h.example", "digest": DIGEST}),
+    ],
+)
+def test_a_source_has_one_value_form(source: Source, value: Any) -> None:
+    assert requirement_value(source) == value
+
+
+def test_a_whole_manifest_is_understood() -> None:
+    manifest = read_manifest(
+        json.dumps({"skills": {"pdf": {"git": URL, "path": "skills/pdf"}, "tdd": "acme/skills#v2@tdd", "x": "^1"}}),
+        "skills.json",
+    )
+    sources = {
+        "pdf": GIT.but(path="skills/pdf"),
+        "tdd": GIT.but(kind="any", ref="v2", skill="tdd"),
+        "x": IndexSource(name="x", version="^1"),
+    }
+
+    assert wanted(manifest) == sources
+    assert requirement_values(wanted(manifest)) == {
+        "pdf": {"git": URL, "path": "skills/pdf"},
+        "tdd": {"git": URL, "skill": "tdd", "any": "v2"},
+        "x": "^1",
+    }
+
+
+def test_a_fault_in_a_manifest_says_its_file_and_key() -> None:
+    manifest = read_manifest('{"skills": {"pdf": {"git": 3}}}', "/work/skills.json")
+    with pytest.raises(DocumentError) as caught:
+        wanted(manifest)
+    assert (caught.value.where, caught.value.message) == (
+        "/work/skills.json: skills.pdf.git",
+        "expected a string, got 3",
+    )
