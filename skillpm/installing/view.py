@@ -61,14 +61,21 @@ def view(layout: Layout) -> View:
 
 
 def look_until(layout: Layout, look: Callable[[View], tuple[Result, bool]]) -> Result:
-    """Look again, for up to a second, while something is missing and a change is under way.
+    """Look again, for up to a second, when a change went by while looking, or is under way and something is not whole.
 
     `look` gives what it saw and whether it was whole.
     """
     deadline = monotonic() + PATIENCE
     while True:
+        before = _state_of(layout)
         seen = view(layout)
         result, whole = look(seen)
-        if whole or not seen.is_pending or monotonic() > deadline:
+        is_steady = before == _state_of(layout) and (whole or not seen.is_pending)
+        if is_steady or monotonic() > deadline:
             return result
         sleep(PAUSE)
+
+
+def _state_of(layout: Layout) -> tuple[int, ...]:
+    """Give what is another one after every change, and while one is under way: two inodes."""
+    return (inode(layout.journal), inode(layout.receipt))

@@ -48,7 +48,7 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False) -> Ch
         stage(layout, name, Copied(folder=backup.path), fsync=tools.settings.fsync)
         installed = receipt.skills.get(name)
         edited = look_at(backup.path, name, installed, Scan()).kind == "edited"
-        data = _skill_file(layout, backup.path)
+        data = _skill_file(layout, backup)
         fresh = {} if data is None else {name: Fresh(data=data, stamps={}, edited=edited)}
         ahead = Ahead(fresh=fresh, gone=() if fresh else (name,))
         known = known_registry(layout, read_text(layout.registry), read_scan(layout.scan))
@@ -79,11 +79,13 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False) -> Ch
     )
 
 
-def _skill_file(layout: Layout, path: str) -> bytes | None:
+def _skill_file(layout: Layout, backup: Backup) -> bytes | None:
     """Give the SKILL.md of a backup, for the registry; None where it has none that can be read."""
-    folder = os.path.join(layout.directory, os.readlink(path)) if os.path.islink(path) else path
+    folder = backup.path
+    if os.path.islink(folder):
+        folder = os.path.normpath(os.path.join(layout.directory, os.readlink(folder)))
     try:
-        return read_skill_file(folder)
+        return None if folder == os.path.normpath(layout.skill(backup.name)) else read_skill_file(folder)
     except OSError:
         return None
 

@@ -59,7 +59,7 @@ def list_skills(scope: Scope) -> Listing:
             problems=tuple(f"{problem.path}: {problem.message}" for problem in built.problems),
             pending=seen.is_pending,
         )
-        return listing, all(skill.state != "missing" for skill in skills)
+        return listing, all(skill.state not in {"missing", "modified"} for skill in skills)
 
     return look_until(scope.layout, look)
 

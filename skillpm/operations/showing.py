@@ -75,7 +75,7 @@ def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
             files=tuple(_files(seen, scope, name)),
             findings=skill.findings,
         )
-        return shown, True
+        return shown, all(file.state in {"ok", "unmanaged"} for file in shown.files)
 
     found = look_until(scope.layout, look)
     if found is None:

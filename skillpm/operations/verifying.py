@@ -55,7 +55,7 @@ def verify(scope: Scope, tools: Tools) -> Verdict:
         skills = [_verified(name, seen, locked.get(name), receipt.skills.get(name)) for name in names]
         skills = [_with_links(skill, scope, tools, receipt) for skill in skills]
         verdict = Verdict(skills=tuple(skills), pending=seen.is_pending)
-        return verdict, all(skill.state != "missing" for skill in skills)
+        return verdict, verdict.ok
 
     return look_until(scope.layout, look)
 

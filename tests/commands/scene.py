@@ -55,8 +55,8 @@ class Scene(Sandbox):
     def everything(self) -> dict[str, Entry]:
         """Take down the whole sandbox but for the caches and what every command leaves behind."""
         whole = self.snapshot("..", ignore=["cache"])
-        news = (f"{top}/{path}" for top in ("work", "home") for path in LEFT_BY_ANY)
-        return {path: entry for path, entry in whole.items() if path not in set(news)}
+        news = {f"{top}/{path}" for top in ("work", "home") for path in LEFT_BY_ANY}
+        return {path: entry for path, entry in whole.items() if path not in news}
 
 
 def keys(value: Any) -> Any:

@@ -184,14 +184,31 @@ def test_both_ways_out_of_a_conflict_work(project: Scene, upstream: Repository, 
     assert project.document("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "tag": "v1.0.0"}
 
 
-def test_two_specs_that_want_one_name_are_a_conflict(project: Scene, upstream: Repository, url: str) -> None:
-    upstream.write(under("more/pdf", skill("pdf", "Another one."))).commit()
+def test_two_specs_that_want_one_name_are_a_conflict(project: Scene, url: str) -> None:
     before = project.everything
 
-    said = project.tell("install", f"{url}#v1.0.0@pdf", f"{url}/more/pdf", f"{url}@docx")
+    said = project.tell("install", f"{url}#v1.0.0@pdf", f"{url}#main@pdf", f"{url}@docx")
 
-    assert said.startswith("! error: ")
+    assert said == """\
+! error: two skills want the name `pdf`: URL#v1.0.0 (skills/pdf) and URL#main (skills/pdf)
+!   try: install them one by one, and give one another name with --as NAME
+[1]
+"""
     assert project.everything == before
+
+
+def test_two_skills_of_one_name_in_a_repository_are_told_apart_by_folder(
+    project: Scene, upstream: Repository, url: str
+) -> None:
+    upstream.write(under("more/pdf", skill("pdf", "Another one."))).commit()
+
+    assert project.tell("install", f"{url}@pdf") == """\
+! error: URL holds several skills called `pdf`: more/pdf, skills/pdf
+!   try: choose one with --path, e.g. --path more/pdf
+[1]
+"""
+    project.run("install", url, "--path", "more/pdf", check=True)
+    assert "Another one." in project.read(".agent-skills/pdf/SKILL.md")
 
 
 def test_a_new_skill_never_updates_its_neighbours(project: Scene, upstream: Repository, url: str) -> None:

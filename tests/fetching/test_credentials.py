@@ -36,7 +36,7 @@ def test_without_credentials_the_message_says_what_to_do(project: Project, url: 
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: no access to {url}\n"
+        f"error: no access to {url}, or there is no such repository\n"
         "  try: check that git can read it by itself (`git ls-remote`), with a credential helper or an ssh key\n",
     )
     assert project.is_untouched

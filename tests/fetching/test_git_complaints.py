@@ -14,10 +14,10 @@ SENTENCES = [
     ("error: Server does not allow request for unadvertised object " + "a" * 40, "{url} has no commit `" + "a" * 40 + "`"),
     (f"remote: Repository not found.\nfatal: repository '{URL}/' not found", "there is no git repository at {url}"),
     (ACCESS + "The requested URL returned error: 404", "there is no git repository at {url}"),
-    (ACCESS + "The requested URL returned error: 403", "no access to {url}"),
-    (f"fatal: Authentication failed for '{URL}/'", "no access to {url}"),
-    (f"fatal: could not read Username for '{URL}': terminal prompts disabled", "no access to {url}"),
-    ("git@git.example: Permission denied (publickey).\nfatal: Could not read from remote repository.", "no access to {url}"),
+    (ACCESS + "The requested URL returned error: 403", "no access to {url}, or there is no such repository"),
+    (f"fatal: Authentication failed for '{URL}/'", "no access to {url}, or there is no such repository"),
+    (f"fatal: could not read Username for '{URL}': terminal prompts disabled", "no access to {url}, or there is no such repository"),
+    ("git@git.example: Permission denied (publickey).\nfatal: Could not read from remote repository.", "no access to {url}, or there is no such repository"),
     ("Host key verification failed.\nfatal: Could not read from remote repository.", "the host key of {url} is not known"),
     (ACCESS + "The requested URL returned error: 502", "the server failed (HTTP 502): {url}"),
     (ACCESS + "The requested URL returned error: 429", "the server asks to wait (HTTP 429): {url}"),
@@ -38,14 +38,14 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("said", "told"), SENTENCES)
 def test_what_git_says_becomes_what_a_user_is_told(said: str, told: str) -> None:
-    error = translated(GitFailed("fetch", said), URL)
+    error = translated(GitFailed(said), URL)
 
     assert error.message == told.format(url=URL)
 
 
 @pytest.mark.parametrize(("said", "_"), SENTENCES)
 def test_the_servers_faults_are_never_taken_for_damage_of_the_cache(said: str, _: str) -> None:
-    assert not is_damage(GitFailed("fetch", said))
+    assert not is_damage(GitFailed(said))
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_the_servers_faults_are_never_taken_for_damage_of_the_cache(said: str, _
     ],
 )
 def test_damage_of_the_cache_is_known(said: str) -> None:
-    assert is_damage(GitFailed("fetch", said))
+    assert is_damage(GitFailed(said))
 
 
 @pytest.mark.parametrize("said", ["fatal: early EOF", "fatal: repository 'x' not found", "fatal: unable to access 'x': 500"])
 def test_only_a_refusal_makes_it_worth_to_ask_differently(said: str) -> None:
-    assert not is_refusal(GitFailed("fetch", said))
+    assert not is_refusal(GitFailed(said))

@@ -55,7 +55,7 @@ def test_what_no_skill_means_is_left_out(project: Project, folder: Path) -> None
 
 
 RULES = {
-    ".gitignore": "*.log\n/build/\nsecret/**\n!secret/public.md\nnode_modules/\n# note\n\n\\#odd\ntrailing \n",
+    ".gitignore": "*.log\n/build/\nsecret/\n!secret/public.md\nnode_modules/\n# note\n\n\\#odd\ntrailing \n",
     "mine/.gitignore": "!kept.log\ntmp\n/only-top\n",
     "mine/docs/.gitignore": "*\n!*.md\n!.gitignore\n",
 }
@@ -101,15 +101,44 @@ def test_outside_of_git_only_its_own_rules_hold(project: Project, folder: Path) 
     assert names(project) == {"SKILL.md", ".gitignore"}
 
 
-def test_a_skill_file_that_is_ignored_is_told(project: Project, folder: Path) -> None:
+def test_the_skill_file_itself_is_never_left_out(project: Project, folder: Path) -> None:
     git("init", "-q", str(project.work))
     project.write(".gitignore", "*.md\n")
+    project.write("mine/notes.md", "x")
 
-    result = project.run("install", "./mine")
+    project.run("install", "./mine", check=True)
 
-    assert result.code == 1
-    assert "SKILL.md" in result.stderr
-    assert ".gitignore" in result.stderr
+    assert names(project) == {"SKILL.md"}
+
+
+def test_odd_rules_do_no_harm(project: Project, folder: Path) -> None:
+    project.write("mine/.gitignore", b"!\n/\n**\n[\n\\\n***/x\n\xff\xfe\n" + b"(" * 5000)
+    project.write("mine/a", "x")
+
+    result = project.run("install", "./mine", timeout=20)
+
+    assert result.code in {0, 1}
+    assert "defect" not in result.stderr
+
+
+@pytest.mark.parametrize("what", ["pipe", "device", "folder", "endless"])
+def test_rules_that_are_no_file_are_no_rules(project: Project, folder: Path, what: str) -> None:
+    rules = folder / ".gitignore"
+    match what:
+        case "pipe":
+            os.mkfifo(rules)
+        case "device":
+            rules.symlink_to("/dev/zero")
+        case "folder":
+            rules.mkdir()
+        case _:
+            with rules.open("wb") as file:
+                file.truncate(10**12)
+
+    result, cost = project.run_measured("install", "./mine")
+
+    assert result.code == (0 if what == "folder" else 1), result
+    assert (cost.seconds < 5, cost.megabytes < 100) == (True, True)
 
 
 def test_a_nested_repository_has_rules_of_its_own(project: Project, folder: Path) -> None:

@@ -11,6 +11,7 @@ from kit import GitServer, Repository, skill
 STRACE = shutil.which("strace")
 pytestmark = pytest.mark.skipif(STRACE is None, reason="strace sees which programs are run; it is not on PATH")
 
+ALLOWED = ["git-remote-http", "git-upload-pack", "/usr/lib/git-core/git"]
 RUN = "#!/bin/sh\ntouch $HOME/pwned\n"
 HOOKED = skill("hooked", hooks={"PreToolUse": [{"command": "./scripts/install.sh"}]}) | {
     "scripts/install.sh": RUN,
@@ -30,10 +31,10 @@ class Traced(Project):
     """A project whose commands are watched by strace."""
 
     @property
-    def executed(self) -> list[str]:
-        """Give each program that was started, and the first words of its command line."""
+    def executed(self) -> list[tuple[str, str]]:
+        """Give each program that was started, and its command line as strace shows it."""
         log = (self.root / "strace.log").read_text()
-        return [match[1] for match in re.finditer(r"execve\(\"([^\"]+)\".*\) = 0", log)]
+        return [(match[1], match[2]) for match in re.finditer(r'execve\("([^"]+)", (\[.*\]), .*\) = 0', log)]
 
 
 @pytest.mark.parametrize("over", ["http", "file"])
@@ -46,8 +47,12 @@ def test_only_git_is_run(upstream: Repository, server: GitServer, tmp_path: Path
 
     project.run("install", url, check=True)
 
-    programs = {Path(program).name for program in project.executed if not program.endswith(Path(Project.command[0]).name)}
-    assert programs <= {"git", "git-remote-http", "git-upload-pack"}, programs
-    assert "git" in programs
+    own = Path(Project.command[0]).name
+    programs = {words for program, words in project.executed if Path(program).name != own}
+    # For file:// git itself asks a shell to start its other half, with the path quoted.
+    shell = {words for words in programs if words.startswith('["/bin/sh"')}
+    assert shell == ({f"[\"/bin/sh\", \"-c\", \"git-upload-pack '{upstream.path}'\", ...]"} if over == "file" else set())
+    assert {words.split('"')[1] for words in programs - shell} <= {"git", *ALLOWED}, programs
+    assert programs
     assert project.installed("hooked") == upstream.files()
     assert not list(project.root.rglob("pwned"))

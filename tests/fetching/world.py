@@ -1,8 +1,9 @@
 """What the tests of fetching share: a project, its twin on another machine, and how to look at both."""
 
 import json
-import os
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,16 @@ from kit import GitServer, Result, Sandbox
 
 
 EMPTY = '{"skills": {}}\n'
+# A process inherits the peak of whoever starts it: so a small one does, between the tests and the command.
+MEASURE = """
+import resource, subprocess, sys, time
+begun = time.monotonic()
+code = subprocess.call(sys.argv[2:])
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+open(sys.argv[1], "w").write(f"{peak} {time.monotonic() - begun}")
+sys.exit(code)
+"""
+Environment = Mapping[str, str | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,19 +77,21 @@ class Project(Sandbox):
         source: Mapping[str, Any] = json.loads(self.read("skills.lock"))["skills"][name]["source"]
         return source
 
-    def run_measured(self, *arguments: str, env: Mapping[str, str | None] | None = None) -> tuple[Result, Cost]:
+    def run_measured(self, *arguments: str, env: Environment | None = None) -> tuple[Result, Cost]:
         """Run the command, and measure it with all its children."""
-        begun = time.monotonic()
-        with self.spawn(*arguments, env=env) as process:
-            assert process.stdin
-            assert process.stdout
-            assert process.stderr
-            process.stdin.close()
-            stdout, stderr = process.stdout.read().decode(), process.stderr.read().decode()
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        cost = Cost(seconds=time.monotonic() - begun, megabytes=usage.ru_maxrss / 1024)
-        return Result(code=process.returncode, stdout=stdout, stderr=stderr), cost
+        report = self.root / "cost"
+        done = subprocess.run(
+            [sys.executable, "-S", "-c", MEASURE, str(report), *self.command, *arguments],
+            cwd=self.work,
+            env=self.environment(env),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        kilobytes, seconds = report.read_text().split()
+        cost = Cost(seconds=float(seconds), megabytes=int(kilobytes) / 1024)
+        return Result(code=done.returncode, stdout=done.stdout, stderr=done.stderr), cost
 
 
 def asked(server: GitServer) -> list[str]:

@@ -63,8 +63,8 @@ def is_too_big(failed: GitFailed) -> bool:
 def translated(failed: GitFailed, url: str) -> SkillpmError:
     """Give the error a user can act on."""
     said, status = failed.said, _status(failed.said)
-    if match := re.search(r"couldn't find remote ref (\S+)|(?:not our ref|unadvertised object) ([0-9a-f]{40,64})", said):
-        return missing_ref(match[1] or match[2], url)
+    if match := re.search(r"(?:couldn't find remote ref|not our ref|unadvertised object) (\S+)", said):
+        return missing_ref(match[1], url)
     if "dubious ownership" in said:
         path = re.search(r"'([^']+)'", said)
         return FetchError(

@@ -1,34 +1,18 @@
 """One remote repository as seen through its cache: which commit a ref means, and which objects are at hand."""
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 from skillpm.documents.git_words import is_commit
-from skillpm.errors import FetchError, OfflineError
-from skillpm.fetching.git.cache import arriving
-from skillpm.fetching.git.complaints import is_damage, is_passing, is_too_big, missing_ref, translated
+from skillpm.errors import OfflineError
+from skillpm.fetching.git.complaints import missing_ref, translated
 from skillpm.fetching.git.fixed import base_environment
-from skillpm.fetching.git.objects import CacheDamaged, ObjectReader
-from skillpm.fetching.git.process import Children, Deadline, GitFailed
-from skillpm.fetching.git.transport import network_environment
-from skillpm.fetching.git.user_config import UserConfig
-from skillpm.settings import Settings
+from skillpm.fetching.git.line import Line, Surroundings
+from skillpm.fetching.git.objects import ObjectReader
+from skillpm.fetching.git.process import GitFailed
 
 PARTIAL = ("-c", "remote.origin.promisor=true", "-c", "remote.origin.partialCloneFilter=blob:none")
 QUIET = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules")
-PAUSES = (0.3, 1.0)
-
-
-class Surroundings:
-    """What every repository of a run needs to know; `seen` remembers which commit a ref was."""
-
-    def __init__(self, *, settings: Settings, children: Children, config: UserConfig, folder: str) -> None:
-        self.settings = settings
-        self.children = children
-        self.config = config
-        self.folder = folder
-        self.seen: dict[tuple[str, str], tuple[str, str]] = {}
 
 
 class Repository:
@@ -40,8 +24,8 @@ class Repository:
         self.around = around
         settings = around.settings
         self._base = base_environment(settings.environ, settings.git_environ, around.config.file)
+        self._line = Line(url, path, self._base, around)
         self._reader: ObjectReader | None = None
-        self._network: dict[str, str] = {}
 
     @property
     def reader(self) -> ObjectReader:
@@ -65,7 +49,7 @@ class Repository:
         data = "".join(f"{item}\n" for item in ids).encode()
         words = [*PARTIAL, *QUIET, *options, *(["--stdin"] if data else []), "--end-of-options", "origin", *refs]
         self.close()
-        self._run(words, data or None)
+        self._line.ask(words, data or None)
 
     def fetch_all(self) -> None:
         """Fetch all branches and tags with all their history: the last resort."""
@@ -79,7 +63,7 @@ class Repository:
             return {name: found.id for name in names if (found := known[kept(name)]) is not None}
         words = ["ls-remote", "--quiet", "--heads", "--tags", "--end-of-options", "origin", *names]
         try:
-            lines = self._run(words).decode("utf-8", "replace")
+            lines = self._line.ask(words).decode("utf-8", "replace")
         except GitFailed as failed:
             raise translated(failed, self.url) from failed
         pairs = (line.split("\t") for line in lines.splitlines() if "\t" in line)
@@ -127,45 +111,6 @@ class Repository:
                 self.fetch(["--filter=blob:none"], [f"+{ref}:{kept(ref)}" for ref in named])
         except GitFailed as failed:
             raise translated(failed, self.url) from failed
-
-    def _run(self, words: Sequence[str], data: bytes | None = None) -> bytes:
-        """Ask the server, and once or twice more where it was only busy or the line broke off."""
-        around = self.around
-        limit = around.settings.limits.download
-        too_big = FetchError(
-            f"{self.url} sends more than {limit} bytes", hint="if you trust it, raise SKILLPM_MAX_DOWNLOAD"
-        )
-
-        def watch() -> None:
-            if arriving(self.path) > limit:
-                raise too_big
-
-        environment = self._for_network()
-        words = [f"--git-dir={self.path}", *words]
-        for pause in (*PAUSES, None):
-            deadline = Deadline(self.url, around.settings.network_timeout, limit, watch)
-            try:
-                return around.children.run(words, environment, around.folder, data=data, deadline=deadline)
-            except GitFailed as failed:
-                if is_too_big(failed):
-                    raise too_big from failed
-                if is_damage(failed):
-                    raise CacheDamaged(failed.said) from failed
-                if pause is None or not is_passing(failed):
-                    raise
-                around.children.stopped.wait(pause)
-        raise AssertionError("the last try returns or raises")  # pragma: no cover
-
-    def _for_network(self) -> dict[str, str]:
-        if not self._network:
-            around = self.around
-
-            def rewritten(environment: Mapping[str, str]) -> str:
-                words = [f"--git-dir={self.path}", "ls-remote", "--get-url", "origin"]
-                return os.fsdecode(around.children.run(words, environment, around.folder)).strip()
-
-            self._network = network_environment(self.url, self._base, around.config, around.settings, rewritten)
-        return self._network
 
 
 def kept(ref: str) -> str:

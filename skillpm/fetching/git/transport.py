@@ -1,4 +1,4 @@
-"""By which transport a URL is really reached, and with what of the user's settings: the environment of a network call."""
+"""By which transport a URL is really reached, and with what of the user's settings."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,7 +13,11 @@ SSH = re.compile(r"[^/:]+:(?!:)", re.ASCII)
 
 
 def network_environment(
-    url: str, base: Mapping[str, str], config: UserConfig, settings: Settings, rewritten: Callable[[Mapping[str, str]], str]
+    url: str,
+    base: Mapping[str, str],
+    config: UserConfig,
+    settings: Settings,
+    rewritten: Callable[[Mapping[str, str]], str],
 ) -> dict[str, str]:
     """Give the environment of a call that may ask the network, by exactly the one transport that is meant.
 

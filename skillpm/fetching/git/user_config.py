@@ -36,9 +36,13 @@ class UserConfig(Value):
 
     def knows_credentials(self, host: str) -> bool:
         """Tell whether the user says how to log in at a host, which is better than a token in the environment."""
-        ways = (key for key, _ in self.settings if key.startswith("credential.") and key.endswith("helper"))
-        headers = (key for key, value in self.settings if key.endswith(".extraheader") and "authorization" in value.lower())
-        return any("://" not in key or host in key for key in (*ways, *headers))
+        ways = [
+            key
+            for key, value in self.settings
+            if (key.startswith("credential.") and key.endswith("helper"))
+            or (key.endswith(".extraheader") and value.lower().startswith("authorization"))
+        ]
+        return any("://" not in key or host in key for key in ways)
 
 
 def read_user_config(settings: Settings, children: Children, folder: str) -> UserConfig:

@@ -9,9 +9,10 @@ from skillpm.documents.names import SkillName
 from skillpm.errors import FetchError
 from skillpm.events import Reporter
 from skillpm.fetching.git.cache import GitCache, create, is_sound, sweep
+from skillpm.fetching.git.line import Surroundings
 from skillpm.fetching.git.objects import CacheDamaged
 from skillpm.fetching.git.process import Children
-from skillpm.fetching.git.repository import Repository, Surroundings
+from skillpm.fetching.git.repository import Repository
 from skillpm.fetching.git.user_config import read_user_config
 from skillpm.settings import Settings
 
@@ -45,12 +46,14 @@ class Visits:
             jobs = [pool.submit(self._visit, url, names, work) for url, names in sorted(groups.items())]
             try:
                 done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
-                failed = next((job for job in jobs if job in done and job.exception() is not None), None)
-                return {name: found for job in ([failed] if failed else jobs) for name, found in job.result().items()}
+                results: dict[SkillName, Result] = {}
+                for job in (job for job in jobs if job in done):
+                    results |= job.result()
             except BaseException:
                 self.children.stopped.set()
                 pool.shutdown(cancel_futures=True)
                 raise
+        return results
 
     def _visit(self, url: str, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
         self.reporter.started(f"fetching {url}")
@@ -86,7 +89,7 @@ class Visits:
             repository.close()
 
     def _give_up_cache(self, url: str, damaged: CacheDamaged | None) -> None:
-        """Forget what was learnt from a cache that is made anew. Offline it is kept: other skills may still be whole."""
+        """Forget what was learnt from a cache that is made anew. Offline it is kept: other skills may be whole."""
         if self.settings.offline:
             raise FetchError(
                 f"the cache of {url} is damaged, and the network is switched off",

@@ -30,7 +30,7 @@ class Leaf:
 
 @dataclass(slots=True)
 class Walked:
-    """What lies below a tree: leaves, folders with their tree ids, trees the database lacks; `cut` where it is too deep."""
+    """What lies below a tree: leaves, folders with tree ids, trees the database lacks; `cut` where it is too deep."""
 
     leaves: list[Leaf]
     folders: dict[str, str]

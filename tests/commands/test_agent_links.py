@@ -1,0 +1,465 @@
+"""Agent hosts see installed skills through links: made, followed by every command, and only ever our own."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene
+from kit import Repository, git, skill, under
+
+AGENTS = ["claude-code", "codex", "opencode", "glm"]
+
+
+def links(scene: Scene, *folders: str, top: str = ".") -> str:
+    """Draw the agents' folders that there are."""
+    there = [folder for folder in folders or (".agents", ".claude", ".glm") if scene.exists(f"{top}/{folder}")]
+    return "".join(f"{folder}/\n" + scene.tree_text(f"{top}/{folder}") for folder in there)
+
+
+@pytest.fixture
+def linked(project: Scene, url: str) -> Scene:
+    """Give a project with one skill, linked for four hosts."""
+    project.run("install", f"{url}@pdf", check=True)
+    project.run("link", *AGENTS, check=True)
+    return project
+
+
+def test_link_makes_one_relative_link_a_folder_and_writes_the_agents_down(
+    project: Scene, upstream: Repository, url: str
+) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+
+    said = project.tell("link", *AGENTS)
+
+    assert said == f"""\
+ → pdf {upstream.resolve("main")[:12]}  (linked in .agents/skills, .claude/skills, .glm/skills)
+relinked 1: 1 skill in WORK/.agent-skills
+"""
+    assert links(project) == """\
+.agents/
+skills/
+  pdf -> ../../.agent-skills/pdf
+.claude/
+skills/
+  pdf -> ../../.agent-skills/pdf
+.glm/
+skills/
+  pdf -> ../../.agent-skills/pdf
+"""
+    assert project.document("skills.json")["agents"] == AGENTS
+    assert project.document(".agent-skills/.skillpm/receipt.json")["links"] == {
+        ".agents/skills": {"pdf": "symlink"},
+        ".claude/skills": {"pdf": "symlink"},
+        ".glm/skills": {"pdf": "symlink"},
+    }
+    assert project.tell("link", *AGENTS) == "nothing to do: 1 skill in WORK/.agent-skills\n"
+
+
+def test_every_later_command_keeps_the_links_true(linked: Scene, upstream: Repository, url: str) -> None:
+    linked.run("install", f"{url}@docx", check=True)
+    assert links(linked, ".claude") == """\
+.claude/
+skills/
+  docx -> ../../.agent-skills/docx
+  pdf -> ../../.agent-skills/pdf
+"""
+
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    linked.run("update", check=True)
+    assert (linked.work / ".claude/skills/pdf/notes.md").read_text() == "Second.\n"
+
+    linked.run("uninstall", "pdf", check=True)
+    assert links(linked) == """\
+.agents/
+skills/
+  docx -> ../../.agent-skills/docx
+.claude/
+skills/
+  docx -> ../../.agent-skills/docx
+.glm/
+skills/
+  docx -> ../../.agent-skills/docx
+"""
+
+
+def test_unlink_takes_away_what_no_other_host_needs(linked: Scene) -> None:
+    linked.run("unlink", "codex", check=True)
+    assert linked.exists(".agents/skills/pdf")
+
+    linked.run("unlink", "opencode", "glm", check=True)
+    assert links(linked) == ".claude/\nskills/\n  pdf -> ../../.agent-skills/pdf\n"
+
+    linked.run("unlink", "claude-code", check=True)
+    assert links(linked) == ""
+    assert linked.document("skills.json")["agents"] == []
+    assert linked.exists(".agent-skills/pdf/SKILL.md")
+
+
+def test_a_fresh_clone_has_the_links_after_sync(linked: Scene) -> None:
+    for command in (["init", "-q"], ["add", "skills.json", "skills.lock"], ["commit", "-q", "-m", "skills"]):
+        git(*command, cwd=linked.work)
+    clone = linked.root / "clone"
+    git("clone", "-q", str(linked.work), str(clone))
+
+    linked.run("sync", "--frozen", cwd=clone, check=True)
+
+    assert links(linked, top="../clone") == links(linked)
+
+
+def test_a_project_can_be_moved_with_its_links(linked: Scene) -> None:
+    elsewhere = linked.root / "elsewhere"
+    linked.work.rename(elsewhere)
+
+    assert (elsewhere / ".claude/skills/pdf/SKILL.md").is_file()
+    assert linked.run("verify", cwd=elsewhere).code == 0
+    assert linked.run("sync", cwd=elsewhere).stdout == f"nothing to do: 1 skill in {elsewhere}/.agent-skills\n"
+
+
+def test_a_link_that_is_gone_is_told_and_made_again(linked: Scene, upstream: Repository) -> None:
+    (linked.work / ".claude/skills/pdf").unlink()
+
+    assert linked.tell("verify") == """\
+broken-link: pdf: .claude/skills/pdf does not lead here any more
+! 0 of 1 skills are what the lockfile says
+[1]
+"""
+    assert linked.tell("sync") == f"""\
+ → pdf {upstream.resolve("main")[:12]}  (linked in .claude/skills)
+relinked 1: 1 skill in WORK/.agent-skills
+"""
+    assert linked.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"
+
+
+def test_somebodys_own_folder_is_in_the_way_and_never_touched(project: Scene) -> None:
+    project.run("install", "code-review", "testing", check=True)
+    project.write(".claude/skills/testing/SKILL.md", "mine")
+    (project.work / ".agents/skills").mkdir(parents=True)
+    (project.work / ".agents/skills/testing").symlink_to("/somewhere/else")
+    before = project.everything
+
+    said = project.tell("link", "claude-code", "codex")
+
+    assert said == """\
+! error: a skill is in the way; nothing was changed
+!   testing: .agents/skills/testing and .claude/skills/testing are there already, and skillpm did not make them
+!   try: `--keep testing` goes on without it, `--force` sets it aside as a backup first
+[1]
+"""
+    assert project.everything == before
+
+    project.run("link", "claude-code", "codex", "--keep", "testing", check=True)
+    assert project.read(".claude/skills/testing/SKILL.md") == "mine"
+    assert os.readlink(project.work / ".agents/skills/testing") == "/somewhere/else"
+    assert os.readlink(project.work / ".claude/skills/code-review") == "../../.agent-skills/code-review"
+
+
+def test_force_sets_what_is_in_a_links_way_aside(project: Scene) -> None:
+    project.run("install", "testing", check=True)
+    project.write(".claude/skills/testing/SKILL.md", "mine")
+
+    said = project.tell("link", "claude-code", "--force")
+
+    assert said == """\
+ → testing 1.0.0  (linked in .claude/skills)
+relinked 1: 1 skill in WORK/.agent-skills
+! warning: what lay at WORK/.claude/skills/testing is kept as backup testing-1 in WORK/.agent-skills/.skillpm/backup
+"""
+    assert os.readlink(project.work / ".claude/skills/testing") == "../../.agent-skills/testing"
+    assert project.read(".agent-skills/.skillpm/backup/testing-1/SKILL.md") == "mine"
+
+
+def test_a_link_somebody_replaced_is_in_the_way_of_no_other_skill(linked: Scene, url: str) -> None:
+    (linked.work / ".claude/skills/pdf").unlink()
+    linked.write(".claude/skills/pdf/SKILL.md", "mine")
+
+    assert linked.run("install", f"{url}@docx").code == 0
+    assert linked.read(".claude/skills/pdf/SKILL.md") == "mine"
+    assert linked.run("sync").code == 1
+    assert linked.run("uninstall", "pdf").code == 0
+    assert links(linked, ".claude") == """\
+.claude/
+skills/
+  docx -> ../../.agent-skills/docx
+  pdf/
+    SKILL.md
+"""
+
+
+def test_other_things_in_an_agents_folder_stay(linked: Scene) -> None:
+    linked.write_files(under(".claude/skills/own", skill("own")))
+
+    linked.run("unlink", *AGENTS, check=True)
+
+    assert links(linked) == ".claude/\nskills/\n  own/\n    SKILL.md\n"
+
+
+COPY = {"SKILLPM_LINK_MODE": "copy"}
+
+
+def test_where_links_cannot_be_made_copies_follow_instead(project: Scene, upstream: Repository, url: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+
+    project.run("link", "claude-code", env=COPY, check=True)
+    assert project.snapshot(".claude/skills/pdf") == project.snapshot(".agent-skills/pdf")
+    assert project.tell("sync", env=COPY) == "nothing to do: 1 skill in WORK/.agent-skills\n"
+
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    project.run("update", env=COPY, check=True)
+    assert project.snapshot(".claude/skills/pdf") == project.snapshot(".agent-skills/pdf")
+
+    project.run("unlink", "claude-code", env=COPY, check=True)
+    assert links(project) == ""
+
+
+def test_a_copy_that_somebody_edited_is_kept(project: Scene, upstream: Repository, url: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    project.run("link", "claude-code", env=COPY, check=True)
+    project.write(".claude/skills/pdf/SKILL.md", "mine")
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    before = project.everything
+
+    assert project.tell("update", env=COPY) == """\
+! error: a skill is in the way; nothing was changed
+!   pdf: .claude/skills/pdf is there already, and skillpm did not make it
+!   try: `--keep pdf` goes on without it, `--force` sets it aside as a backup first
+[1]
+"""
+    assert project.everything == before
+    assert project.tell("unlink", "claude-code", env=COPY).splitlines()[-1] == (
+        "! warning: WORK/.claude/skills/pdf was edited; it is left as it is"
+    )
+    assert project.read(".claude/skills/pdf/SKILL.md") == "mine"
+
+
+def test_the_user_has_links_in_the_hosts_own_folders(scene: Scene) -> None:
+    scene.run("install", "-g", "testing", check=True)
+
+    said = scene.tell("link", "-g", *AGENTS)
+
+    assert said == """\
+ → testing 1.0.0  (linked in ~/.agents/skills, ~/.claude/skills, ~/.config/opencode/skills, ~/.glm/skills)
+relinked 1: 1 skill in HOME/.agent-skills
+"""
+    assert links(scene, ".agents", ".claude", ".config/opencode", ".glm", top="../home") == """\
+.agents/
+skills/
+  testing -> ../../.agent-skills/testing
+.claude/
+skills/
+  testing -> ../../.agent-skills/testing
+.config/opencode/
+skills/
+  testing -> ../../../.agent-skills/testing
+.glm/
+skills/
+  testing -> ../../.agent-skills/testing
+"""
+    scene.run("uninstall", "-g", "testing", check=True)
+    assert not (scene.home / ".claude/skills").exists()
+    assert (scene.home / ".claude").is_dir()
+
+
+def test_claude_code_is_found_where_its_own_variable_says(scene: Scene) -> None:
+    moved = {"CLAUDE_CONFIG_DIR": str(scene.root / "claude")}
+    scene.run("install", "-g", "testing", check=True)
+
+    scene.run("link", "-g", "claude-code", env=moved, check=True)
+
+    assert os.readlink(scene.root / "claude/skills/testing") == "../../home/.agent-skills/testing"
+    assert not (scene.home / ".claude").exists()
+    assert (scene.root / "claude/skills/testing/SKILL.md").is_file()
+
+
+def test_the_users_agents_hold_where_a_manifest_names_none(scene: Scene) -> None:
+    (scene.home / ".config/skillpm").mkdir(parents=True)
+    (scene.home / ".config/skillpm/config.toml").write_text('agents = ["claude-code"]\n')
+    scene.project()
+
+    scene.run("install", "testing", check=True)
+    assert links(scene) == ".claude/\nskills/\n  testing -> ../../.agent-skills/testing\n"
+
+    scene.write("skills.json", '{"agents": [], "skills": {"testing": {"bundled": true}}}\n')
+    assert scene.tell("sync") == """\
+ → testing 1.0.0  (no longer linked in .claude/skills)
+relinked 1: 1 skill in WORK/.agent-skills
+"""
+    assert links(scene) == ""
+
+
+def test_a_skill_can_be_kept_from_one_host(scene: Scene) -> None:
+    scene.project(
+        '{"skills": {"code-review": {"bundled": true}, "testing": {"bundled": true}},'
+        ' "agents": ["claude-code", "codex"], "disabled": {"testing": ["codex"], "code-review": true}}\n'
+    )
+
+    scene.run("sync", check=True)
+
+    assert links(scene) == ".claude/\nskills/\n  testing -> ../../.agent-skills/testing\n"
+    scene.write("skills.json", scene.read("skills.json").replace('{"testing": ["codex"], "code-review": true}', "{}"))
+    scene.run("sync", check=True)
+    assert links(scene, ".agents") == """\
+.agents/
+skills/
+  code-review -> ../../.agent-skills/code-review
+  testing -> ../../.agent-skills/testing
+"""
+
+
+def test_a_host_whose_folder_is_a_link_to_ours_needs_no_links(scene: Scene) -> None:
+    scene.project('{"skills": {"testing": {"bundled": true}}, "agents": ["claude-code"]}\n')
+    (scene.work / ".claude").mkdir()
+    (scene.work / ".claude/skills").symlink_to("../.agent-skills")
+
+    assert scene.tell("sync").splitlines()[0] == " + testing 1.0.0"
+    assert scene.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    scene.run("uninstall", "testing", check=True)
+    assert os.readlink(scene.work / ".claude/skills") == "../.agent-skills"
+
+
+@pytest.mark.parametrize("kind", ["link out of the project", "file", "link to nowhere", "file above it"])
+def test_an_agents_folder_that_is_none_is_refused_before_anything_changes(scene: Scene, kind: str) -> None:
+    scene.project('{"skills": {"testing": {"bundled": true}}, "agents": ["claude-code"]}\n')
+    (scene.root / "outside").mkdir()
+    place = scene.work / ".claude/skills"
+    if kind == "file above it":
+        place.parent.write_text("mine")
+    else:
+        place.parent.mkdir()
+    match kind:
+        case "link out of the project":
+            place.symlink_to(scene.root / "outside")
+        case "file":
+            place.write_text("mine")
+        case "link to nowhere":
+            place.symlink_to("nowhere")
+    before = scene.everything
+
+    said = scene.tell("sync")
+
+    assert said == {
+        "link out of the project": """\
+! error: .claude/skills leads out of the project
+!   where: WORK/.claude/skills
+!   try: it is a link to elsewhere; remove it first
+[1]
+""",
+        "file above it": """\
+! error: cannot write into WORK/.claude/skills
+!   where: WORK/.claude
+!   try: it is no folder; move it away first
+[1]
+""",
+    }.get(
+        kind,
+        """\
+! error: cannot write into WORK/.claude/skills
+!   where: WORK/.claude/skills
+!   try: it is no folder; move it away first
+[1]
+""",
+    )
+    assert scene.everything == before
+
+
+def test_a_linked_folder_that_was_led_out_of_the_project_since_is_refused_as_a_whole(linked: Scene, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "pdf").mkdir()
+    shutil.rmtree(linked.work / ".claude/skills")
+    (linked.work / ".claude/skills").symlink_to(outside)
+    before = linked.everything
+
+    for arguments in (["unlink", "claude-code"], ["uninstall", "pdf"], ["sync"]):
+        assert linked.tell(*arguments) == """\
+! error: .claude/skills leads out of the project
+!   where: WORK/.claude/skills
+!   try: it is a link to elsewhere; remove it first
+[1]
+""", arguments
+        assert linked.everything == before
+
+
+@pytest.mark.parametrize("place", [".agent-skills", ".agent-skills/.skillpm"])
+def test_a_skills_directory_that_leads_out_of_the_project_is_refused(scene: Scene, place: str) -> None:
+    scene.project('{"skills": {"testing": {"bundled": true}}}\n')
+    (scene.root / "outside").mkdir()
+    (scene.work / place).parent.mkdir(exist_ok=True)
+    (scene.work / place).symlink_to(scene.root / "outside")
+    before = scene.everything
+
+    for arguments in (["sync"], ["list"], ["verify"], ["install", "code-review"], ["registry", "build"]):
+        assert scene.tell(*arguments) == f"""\
+! error: WORK/{place} is a link that leads out of the project
+!   try: remove the link; a repository must not decide where skills are written
+[1]
+""", arguments
+    assert scene.everything == before
+
+
+def test_the_users_own_skills_directory_may_be_a_link(scene: Scene) -> None:
+    (scene.home / "dotfiles/skills").mkdir(parents=True)
+    (scene.home / ".agent-skills").symlink_to("dotfiles/skills")
+
+    scene.run("install", "-g", "testing", check=True)
+    scene.run("link", "-g", "claude-code", check=True)
+
+    assert (scene.home / "dotfiles/skills/testing/SKILL.md").is_file()
+    assert (scene.home / ".claude/skills/testing/SKILL.md").is_file()
+    assert scene.tell("sync", "-g") == "nothing to do: 1 skill in HOME/.agent-skills\n"
+    assert scene.tell("verify", "-g") == "! 1 of 1 skills are what the lockfile says\n"
+
+
+def test_agents_lists_those_that_are_here_and_what_is_linked(project: Scene) -> None:
+    assert project.tell("agents") == (
+        "! no agent host was found here; `skillpm agents --all` lists all that are known\n"
+    )
+    (project.home / ".claude").mkdir()
+    (project.work / ".glm").mkdir()
+
+    assert project.tell("agents") == """\
+claude-code      here    .claude/skills           ~/.claude/skills
+glm              here    .glm/skills              ~/.glm/skills
+! `skillpm link claude-code` shows the installed skills to it
+"""
+    project.run("install", "testing", check=True)
+    project.run("link", "glm", check=True)
+    assert project.tell("agents") == """\
+claude-code      here    .claude/skills           ~/.claude/skills
+glm              linked  .glm/skills              ~/.glm/skills
+"""
+    assert len(project.tell("agents", "--all").splitlines()) > 50
+
+
+def test_an_agent_nobody_knows_is_told_with_the_nearest(project: Scene) -> None:
+    before = project.everything
+
+    assert project.tell("link", "claude-cod") == """\
+! error: there is no agent `claude-cod`
+!   try: did you mean claude-code, command-code, autohand-code?
+[1]
+"""
+    assert project.tell("unlink", "zzz") == """\
+! error: there is no agent `zzz`
+!   try: `skillpm agents --all` lists them
+[1]
+"""
+    assert project.tell("link", "omega") == """\
+! error: omega reads no skills in project scope
+!   try: link it with `-g`
+[2]
+"""
+    assert project.everything == before
+
+
+def test_an_unknown_agent_in_a_document_is_told_with_its_place_and_can_be_unlinked(scene: Scene) -> None:
+    scene.project('{"skills": {"testing": {"bundled": true}}, "agents": ["nobody"]}\n')
+
+    assert scene.tell("sync") == """\
+! error: there is no agent `nobody`
+!   where: WORK/skills.json: agents
+!   try: `skillpm agents --all` lists them
+[1]
+"""
+    assert scene.tell("unlink", "nobody").splitlines()[0] == " + testing 1.0.0"
+    assert scene.document("skills.json")["agents"] == []

@@ -1,0 +1,260 @@
+"""What a person changed in an installed skill is never lost, and never in the way of anything else."""
+
+import shutil
+
+import pytest
+from commands.scene import NO_HOST, Scene
+from kit import Repository, git, skill, under
+
+BLOCKED = """\
+! error: a skill is in the way; nothing was changed
+!   pdf: edited since it was installed (SKILL.md modified)
+!   try: `skillpm diff pdf` shows it, `--keep pdf` goes on without it, `--force` sets it aside as a backup first
+[1]
+"""
+MINE = skill("pdf", "Reads PDF files, my way.", body="My own words.\n")["SKILL.md"]
+
+
+@pytest.fixture
+def edited(project: Scene, url: str) -> Scene:
+    """Give a project with an edited skill, its upstream and another skill."""
+    project.run("install", f"{url}@pdf", "testing", check=True)
+    project.write(".agent-skills/pdf/SKILL.md", MINE)
+    return project
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["sync"], ["sync", "--frozen"], ["install"], ["update"], ["update", "pdf"], ["uninstall", "pdf"]],
+    ids=" ".join,
+)
+def test_an_edited_skill_stops_its_own_change(
+    edited: Scene, upstream: Repository, arguments: list[str]
+) -> None:
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    before = edited.everything
+
+    assert edited.tell(*arguments) == BLOCKED
+    assert edited.everything == before
+
+
+def test_every_file_that_differs_is_named_in_the_message(edited: Scene) -> None:
+    edited.write(".agent-skills/pdf/new.md", "New.\n")
+    (edited.work / ".agent-skills/pdf/scripts/read.sh").unlink()
+
+    assert edited.tell("sync") == BLOCKED.replace(
+        "(SKILL.md modified)", "(SKILL.md modified, new.md extra, scripts/read.sh missing)"
+    )
+
+
+def test_two_edited_skills_are_told_together(edited: Scene) -> None:
+    edited.write(".agent-skills/testing/references/flaky.md", "Mine.\n")
+
+    assert edited.tell("sync") == """\
+! error: 2 skills are in the way; nothing was changed
+!   pdf: edited since it was installed (SKILL.md modified)
+!   testing: edited since it was installed (references/flaky.md modified)
+!   try: `skillpm diff pdf` shows it, `--keep pdf` goes on without it, `--force` sets it aside as a backup first
+[1]
+"""
+
+
+def test_an_edited_skill_is_in_nobody_elses_way(edited: Scene, upstream: Repository, url: str) -> None:
+    upstream.write({"skills/docx/notes.md": "Second.\n"}).commit()
+    mine = edited.snapshot(".agent-skills/pdf")
+
+    for arguments in (
+        ["install", f"{url}@docx"],
+        ["install", "code-review"],
+        ["update", "docx", "testing"],
+        ["uninstall", "testing"],
+        ["link", "claude-code"],
+        ["unlink", "claude-code"],
+    ):
+        assert edited.run(*arguments).code == 0, arguments
+        assert edited.snapshot(".agent-skills/pdf") == mine, arguments
+
+
+def test_keep_goes_on_without_it(edited: Scene, upstream: Repository, url: str) -> None:
+    edited.run("install", f"{url}@docx", check=True)
+    upstream.write({"skills/pdf/notes.md": "Second.\n", "skills/docx/notes.md": "Second.\n"}).commit()
+    mine = edited.snapshot(".agent-skills/pdf")
+
+    kept = edited.run("update", "--keep", "pdf", check=True)
+
+    assert kept.stdout.splitlines()[-1] == f"updated 1: 3 skills in {edited.work}/.agent-skills"
+    assert edited.snapshot(".agent-skills/pdf") == mine
+    assert edited.exists(".agent-skills/docx/notes.md")
+    assert edited.tell("sync") == BLOCKED
+
+
+def test_force_sets_it_aside_and_restore_brings_it_back(edited: Scene) -> None:
+    mine = edited.snapshot(".agent-skills/pdf")
+
+    forced = edited.tell("sync", "--force")
+
+    assert forced.splitlines()[0].startswith(" ~ pdf ")
+    assert forced.splitlines()[0].endswith("  (edited since it was installed; set aside first)")
+    assert forced.splitlines()[1:3] == [
+        "updated 1: 2 skills in WORK/.agent-skills",
+        "! warning: what lay at pdf is kept as backup pdf-1: `skillpm backup restore pdf-1` brings it back",
+    ]
+    assert edited.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert edited.tell("backup", "list") == "pdf-1  WORK/.agent-skills/.skillpm/backup/pdf-1\n"
+    assert edited.snapshot(".agent-skills/.skillpm/backup/pdf-1") == mine
+
+    assert edited.tell("backup", "restore", "pdf-1") == """\
+ ~ pdf pdf-1  (restored from a backup)
+updated 1: 2 skills in WORK/.agent-skills
+"""
+    assert edited.snapshot(".agent-skills/pdf") == mine
+    assert edited.tell("backup", "list") == "! nothing is set aside\n"
+    assert not edited.exists(".agent-skills/.skillpm/backup")
+    assert edited.tell("registry", "check") == "! the registry is true\n"
+
+
+def test_a_forced_removal_keeps_a_backup_too(edited: Scene) -> None:
+    mine = edited.snapshot(".agent-skills/pdf")
+
+    edited.run("uninstall", "pdf", "--force", check=True)
+
+    assert not edited.exists(".agent-skills/pdf")
+    assert edited.snapshot(".agent-skills/.skillpm/backup/pdf-1") == mine
+
+
+def test_each_forced_edit_has_a_backup_of_its_own(edited: Scene) -> None:
+    edited.run("sync", "--force", check=True)
+    edited.write(".agent-skills/pdf/SKILL.md", "second")
+    edited.run("sync", "--force", check=True)
+
+    assert edited.tell("backup", "list") == """\
+pdf-1  WORK/.agent-skills/.skillpm/backup/pdf-1
+pdf-2  WORK/.agent-skills/.skillpm/backup/pdf-2
+"""
+    assert edited.tell("backup", "restore", "pdf-3") == """\
+! error: there is no backup `pdf-3`
+!   try: here are: pdf-2, pdf-1
+[1]
+"""
+
+
+def test_a_backup_does_not_overrun_a_newer_edit(edited: Scene) -> None:
+    edited.run("sync", "--force", check=True)
+    edited.write(".agent-skills/pdf/SKILL.md", "a newer edit")
+    before = edited.everything
+
+    assert edited.tell("backup", "restore", "pdf-1") == """\
+! error: pdf has been edited again; nothing was changed
+!   where: WORK/.agent-skills/pdf
+!   try: `skillpm diff pdf` shows it, `--force` sets it aside as another backup first
+[1]
+"""
+    assert edited.everything == before
+
+    edited.run("backup", "restore", "pdf-1", "--force", check=True)
+    assert edited.read(".agent-skills/pdf/SKILL.md") == MINE.decode()
+    assert edited.read(".agent-skills/.skillpm/backup/pdf-2/SKILL.md") == "a newer edit"
+
+
+def test_diff_shows_the_edit(edited: Scene) -> None:
+    assert edited.tell("diff", "pdf") == """\
+--- a/SKILL.md
++++ b/SKILL.md
+@@ -1,5 +1,5 @@
+ ---
+ name: pdf
+-description: Reads PDF files.
++description: Reads PDF files, my way.
+ ---
+-Do it well.
++My own words.
+"""
+
+
+def test_list_show_and_verify_call_it_modified(edited: Scene) -> None:
+    assert "[modified] Reads PDF files, my way." in edited.tell("list")
+    assert "SKILL.md  [modified]" in edited.tell("show", "pdf")
+    assert edited.tell("verify") == """\
+modified: pdf: edited since it was installed
+    modified: SKILL.md
+! 1 of 2 skills are what the lockfile says
+[1]
+"""
+
+
+def test_an_edit_taken_back_by_hand_is_no_edit(edited: Scene) -> None:
+    edited.write(".agent-skills/pdf/SKILL.md", skill("pdf", "Reads PDF files.")["SKILL.md"])
+
+    assert edited.tell("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+
+
+def test_a_folder_made_by_hand_is_never_replaced(project: Scene) -> None:
+    project.write_files(under(".agent-skills/code-review", skill("code-review", body="Mine.\n")))
+    before = project.everything
+
+    said = project.tell("install", "code-review")
+
+    assert said == """\
+! error: a skill is in the way; nothing was changed
+!   code-review: a folder that skillpm did not make
+!   try: `--keep code-review` goes on without it, `--force` sets it aside as a backup first
+[1]
+"""
+    assert project.everything == before
+
+    assert project.tell("install", "code-review", "--force") == """\
+ + code-review 1.0.0  (a folder that skillpm did not make; set aside first)
+added 1: 1 skill in WORK/.agent-skills
+! warning: what lay at code-review is kept as backup code-review-1: `skillpm backup restore code-review-1` brings it back
+""" + NO_HOST
+    assert project.read(".agent-skills/.skillpm/backup/code-review-1/SKILL.md").endswith("Mine.\n")
+
+
+@pytest.fixture
+def committed(project: Scene) -> Scene:
+    """Give a project whose skills directory is in git."""
+    project.run("install", "code-review", "git-release", check=True)
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "skills"]):
+        git(*command, cwd=project.work)
+    return project
+
+
+def test_a_fresh_clone_takes_over_what_was_committed(committed: Scene) -> None:
+    clone = committed.root / "clone"
+    git("clone", "-q", str(committed.work), str(clone))
+
+    first = committed.run("sync", "--frozen", cwd=clone, check=True)
+    second = committed.run("sync", "--frozen", cwd=clone, check=True)
+
+    assert first.stdout == f"all documents were written; 2 skills in {clone}/.agent-skills\n"
+    assert second.stdout == f"nothing to do: 2 skills in {clone}/.agent-skills\n"
+    assert git("status", "--short", cwd=clone) == ""
+    assert committed.run("verify", cwd=clone).code == 0
+    (clone / ".agent-skills/code-review/SKILL.md").write_text("edited")
+    assert committed.run("sync", cwd=clone).code == 1
+
+
+def test_a_fresh_clone_of_a_skill_that_was_edited_is_blocked_and_can_be_compared(committed: Scene) -> None:
+    clone = committed.root / "clone"
+    committed.write(".agent-skills/code-review/SKILL.md", "edited\n")
+    git("commit", "-qam", "edit", cwd=committed.work)
+    git("clone", "-q", str(committed.work), str(clone))
+
+    assert committed.tell("sync", cwd=clone) == """\
+! error: a skill is in the way; nothing was changed
+!   code-review: a folder that skillpm did not make
+!   try: `skillpm diff code-review` shows it, `--keep code-review` goes on without it, `--force` sets it aside as a \
+backup first
+[1]
+"""
+    assert committed.run("diff", "code-review", cwd=clone).stdout.endswith("+edited\n")
+
+
+def test_a_clone_that_ignores_the_skills_gets_the_same_ones(committed: Scene) -> None:
+    clone = committed.root / "clone"
+    git("clone", "-q", str(committed.work), str(clone))
+    shutil.rmtree(clone / ".agent-skills")
+
+    committed.run("sync", "--frozen", cwd=clone, check=True)
+
+    assert git("status", "--short", cwd=clone) == ""

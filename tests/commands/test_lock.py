@@ -1,0 +1,81 @@
+"""`skillpm lock` and `lock --check`: the lockfile and nothing else."""
+
+from commands.scene import Scene
+from kit import Repository
+
+ONE = '{"skills": {"code-review": {"bundled": true}}}\n'
+
+
+def test_lock_writes_the_lockfile_and_installs_nothing(scene: Scene) -> None:
+    scene.project(ONE)
+
+    assert scene.tell("lock") == " ~ code-review 1.0.0\nWORK/skills.lock written\n"
+
+    assert scene.tree_text() == "skills.json\nskills.lock\n"
+    assert scene.read("skills.json") == ONE
+    assert scene.tell("lock") == "WORK/skills.lock is up to date\n"
+    assert scene.tell("sync", "--frozen").splitlines()[0] == " + code-review 1.0.0"
+
+
+def test_check_without_a_lockfile_is_an_error_and_writes_nothing(scene: Scene) -> None:
+    scene.project(ONE)
+    before = scene.snapshot("..")
+
+    assert scene.tell("lock", "--check") == """\
+! error: the lockfile is not up to date: there is no lockfile
+!   where: WORK/skills.lock
+!   try: run `skillpm lock`
+[1]
+"""
+    assert scene.snapshot("..") == before
+
+
+def test_check_names_everything_that_differs(scene: Scene, url: str) -> None:
+    scene.project(
+        '{"skills": {"code-review": {"bundled": true}, "pdf": {"git": "%s", "path": "skills/pdf"}}}\n' % url
+    ).run("lock", check=True)
+    assert scene.tell("lock", "--check") == "WORK/skills.lock is up to date\n"
+    scene.write(
+        "skills.json",
+        '{"skills": {"testing": {"bundled": true}, "pdf": {"git": "%s", "path": "skills/docx"}}}\n' % url,
+    )
+    before = scene.snapshot()
+
+    assert scene.tell("lock", "--check") == """\
+! error: the lockfile is not up to date: `pdf` is asked for differently than it was locked; `testing` is not locked; \
+`code-review` is locked and no longer asked for
+!   where: WORK/skills.lock
+!   try: run `skillpm lock`
+[1]
+"""
+    assert scene.snapshot() == before
+
+
+def test_the_same_meaning_written_otherwise_is_up_to_date(scene: Scene) -> None:
+    scene.project(ONE).run("lock", check=True)
+    scene.write("skills.json", '{"agents": ["codex"],\n\n "skills": {"code-review": {"bundled":true}}}')
+
+    assert scene.tell("lock", "--check") == "WORK/skills.lock is up to date\n"
+    assert scene.tell("lock") == "WORK/skills.lock is up to date\n"
+
+
+def test_a_moved_branch_is_not_taken_without_update(scene: Scene, upstream: Repository, url: str) -> None:
+    scene.project('{"skills": {"pdf": {"git": "%s", "path": "skills/pdf", "branch": "main"}}}\n' % url)
+    scene.run("lock", check=True)
+    before = scene.read("skills.lock")
+    upstream.write({"skills/pdf/notes.md": "Later.\n"}).commit()
+
+    assert scene.tell("lock") == "WORK/skills.lock is up to date\n"
+    assert scene.tell("lock", "--check") == "WORK/skills.lock is up to date\n"
+    assert scene.read("skills.lock") == before
+
+
+def test_a_changed_requirement_is_locked_anew(scene: Scene, upstream: Repository, url: str) -> None:
+    manifest = '{"skills": {"pdf": {"git": "%s", "path": "skills/pdf"}}}\n' % url
+    scene.project(manifest).run("lock", check=True)
+    commit = upstream.resolve("main")[:12]
+    scene.write("skills.json", manifest.replace('pdf"}', 'pdf", "tag": "v1.0.0"}'))
+
+    assert scene.tell("lock", "--dry-run") == f" ~ pdf {commit} → 1.0.0\nWORK/skills.lock would change\n"
+    assert scene.tell("lock") == f" ~ pdf {commit} → 1.0.0\nWORK/skills.lock written\n"
+    assert scene.document("skills.lock")["requirements"]["pdf"]["tag"] == "v1.0.0"

@@ -1,0 +1,143 @@
+"""Something else lies where a skill was: every command says so, none fails, nothing of it is lost."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene
+from kit import skill, snapshot, under
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    scene = Scene(tmp_path_factory.mktemp("installed") / "scene").project('{"skills": {}, "agents": ["claude-code"]}\n')
+    scene.run("install", "code-review", "testing", check=True)
+    return scene
+
+
+def a_file(place: Path) -> None:
+    place.write_text("mine")
+
+
+def an_empty_folder(place: Path) -> None:
+    place.mkdir()
+
+
+def a_link_to_nowhere(place: Path) -> None:
+    place.symlink_to("nowhere")
+
+
+def a_link_to_itself(place: Path) -> None:
+    place.symlink_to(place.name)
+
+
+def a_link_to_a_folder(place: Path) -> None:
+    folder = place.parents[1] / "mine"
+    folder.mkdir()
+    (folder / "SKILL.md").write_bytes(skill("code-review", "By hand.")["SKILL.md"])
+    place.symlink_to("../mine")
+
+
+def a_pipe_for_a_skill_file(place: Path) -> None:
+    place.mkdir()
+    os.mkfifo(place / "SKILL.md")
+
+
+def an_endless_skill_file(place: Path) -> None:
+    place.mkdir()
+    (place / "SKILL.md").symlink_to("/dev/zero")
+
+
+def a_folder_for_a_skill_file(place: Path) -> None:
+    (place / "SKILL.md").mkdir(parents=True)
+
+
+THINGS = [
+    a_file,
+    an_empty_folder,
+    a_link_to_nowhere,
+    a_link_to_itself,
+    a_link_to_a_folder,
+    a_pipe_for_a_skill_file,
+    an_endless_skill_file,
+    a_folder_for_a_skill_file,
+]
+
+
+@pytest.fixture(params=THINGS, ids=lambda thing: thing.__name__)
+def odd(request: pytest.FixtureRequest, installed: Scene, tmp_path: Path) -> Scene:
+    """Give a project in which something else lies where `code-review` was installed."""
+    installed.copy(tmp_path / "scene")
+    scene = Scene(tmp_path / "scene")
+    place = scene.work / ".agent-skills/code-review"
+    place.rename(scene.root / "taken-away")
+    thing: Callable[[Path], None] = request.param
+    thing(place)
+    return scene
+
+
+def test_reading_commands_say_so_and_stay_quick(odd: Scene) -> None:
+    before = odd.everything
+
+    listed = odd.run("list", timeout=20)
+    assert listed.code == 0
+    assert "[modified]" in listed.stdout.splitlines()[0]
+    assert odd.run("list", "--json").json["skills"][1]["state"] == "installed"
+    assert odd.run("verify").code == 1
+    assert odd.run("show", "code-review").code in {0, 1}
+    assert odd.run("diff", "code-review").code == 0
+    assert odd.run("registry", "check").code == 1
+    assert odd.everything == before
+
+
+def test_it_is_in_the_way_of_its_own_skill_only(odd: Scene) -> None:
+    before = snapshot(odd.work / ".agent-skills", ignore=[".skillpm", "skills.json"])
+
+    assert odd.run("sync").code == 1
+    assert odd.run("uninstall", "code-review").code == 1
+    assert odd.run("install", "testing").code == 0
+    assert odd.run("sync", "--keep", "code-review").code == 0
+    assert odd.run("registry", "build").code == 0
+    assert odd.run("registry", "check").code == 0
+    assert snapshot(odd.work / ".agent-skills", ignore=[".skillpm", "skills.json"]) == before
+
+
+def test_force_sets_it_aside_and_restore_brings_it_back_as_it_lay(odd: Scene) -> None:
+    place = odd.work / ".agent-skills"
+    before = {path: entry for path, entry in snapshot(place).items() if path.startswith("code-review") and entry.kind != "other"}
+
+    assert odd.run("sync", "--force").code == 0
+    assert odd.run("verify").code == 0
+    assert odd.run("backup", "restore", "code-review-1").code == 0
+
+    after = snapshot(place)
+    assert {path: entry for path, entry in after.items() if path.startswith("code-review")} == before
+    assert odd.run("list").code == 0
+    assert odd.run("registry", "check").code == 0
+    assert odd.run("sync", "--force").code == 0
+    assert odd.run("verify").code == 0
+
+
+def test_skills_that_cannot_be_read_hide_no_other(project: Scene) -> None:
+    project.write_files(under(".agent-skills/good", skill("good", "A good one.")))
+    project.write(".agent-skills/no-frontmatter/SKILL.md", "words")
+    project.write(".agent-skills/not-text/SKILL.md", b"---\nname: x\n---\n\xff")
+    project.write(".agent-skills/too-large/SKILL.md", b"-" * 1_000_001)
+    project.write(".agent-skills/no-skill/README.md", "words")
+    project.write(".agent-skills/notes.txt", "words")
+
+    assert project.tell("registry", "build") == """\
+WORK/.agent-skills/skills.json written: 1 skill
+! warning: no-frontmatter/SKILL.md is left out: line 1: the file does not begin with a `---` line
+! warning: not-text/SKILL.md is left out: line 4: the file is not UTF-8
+! warning: too-large/SKILL.md is left out: line 1: the file is over 1000000 bytes
+"""
+    assert project.run("list").stdout == "good   [unmanaged] A good one.\n"
+    assert project.tell("show", "no-frontmatter") == """\
+! error: `no-frontmatter` cannot be loaded: line 1: the file does not begin with a `---` line
+!   where: WORK/.agent-skills/no-frontmatter/SKILL.md
+!   try: mend that place by hand, or take the file from version control
+[1]
+"""
+    assert project.run("registry", "check").code == 0

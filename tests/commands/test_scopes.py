@@ -1,0 +1,169 @@
+"""Which folder a command works in: the project found upwards, else the user's own."""
+
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene
+from kit import git
+
+REGISTRY = '{"version": "1", "skills": []}\n'
+FOREIGN = '{"skills": {}, "installDir": "x"}\n'
+
+
+def where(scene: Scene, *arguments: str, cwd: str | Path | None = None, env: dict[str, str] | None = None) -> str:
+    """Give the scope and the skills directory that a command sees."""
+    listing = scene.json("list", *arguments, cwd=cwd, env=env)
+    return f"{listing['scope']} {listing['directory']}"
+
+
+def test_a_project_is_found_upwards_to_the_git_root(scene: Scene) -> None:
+    git("init", "-q", str(scene.work))
+    scene.project().write("a/b/here", "")
+
+    assert where(scene, cwd="a/b") == "project WORK/.agent-skills"
+    assert scene.tell("install", "testing", "-q", cwd="a/b") == ""
+    assert scene.tree_text("a") == "b/\n  here\n"
+    assert scene.exists(".agent-skills/testing/SKILL.md")
+
+
+def test_the_nearest_project_is_the_one(scene: Scene) -> None:
+    git("init", "-q", str(scene.work))
+    scene.project().write("a/skills.json", '{"skills": {}}\n')
+
+    assert where(scene, cwd="a") == "project WORK/a/.agent-skills"
+
+
+def test_above_the_git_root_nothing_is_looked_for(scene: Scene) -> None:
+    scene.project().write("a/here", "")
+    git("init", "-q", str(scene.work / "a"))
+
+    assert where(scene, cwd="a") == "user HOME/.agent-skills"
+
+
+def test_outside_of_git_only_the_working_directory_counts(scene: Scene) -> None:
+    scene.project().write("a/here", "")
+
+    assert where(scene) == "project WORK/.agent-skills"
+    assert where(scene, cwd="a") == "user HOME/.agent-skills"
+    assert where(scene, "--project", "..", cwd="a") == "project WORK/.agent-skills"
+
+
+def test_a_registry_on_the_way_is_passed_over(scene: Scene) -> None:
+    git("init", "-q", str(scene.work))
+    scene.project().write("a/skills.json", REGISTRY)
+
+    assert where(scene, cwd="a") == "project WORK/.agent-skills"
+    scene.run("install", "testing", check=True)
+    assert where(scene, cwd=".agent-skills") == "project WORK/.agent-skills"
+
+
+def test_another_tools_skills_json_is_an_error_that_names_the_way_out(scene: Scene) -> None:
+    scene.project(FOREIGN)
+    before = scene.everything
+
+    for arguments in (["install", "testing"], ["list"], ["sync"], ["verify"]):
+        assert scene.tell(*arguments) == """\
+! error: this skills.json belongs to another tool
+!   where: WORK/skills.json
+!   try: work in user scope with `-g`, or choose a project with --project
+[1]
+"""
+    assert scene.everything == before
+    assert where(scene, "-g") == "user HOME/.agent-skills"
+    assert scene.tell("install", "-g", "testing", "-q") == ""
+    assert scene.read("skills.json") == FOREIGN
+
+
+def test_home_is_never_a_project(scene: Scene) -> None:
+    (scene.home / "skills.json").write_text('{"skills": {}}\n')
+    git("init", "-q", str(scene.home))
+    (scene.home / "deep").mkdir()
+
+    assert where(scene, cwd=scene.home) == "user HOME/.agent-skills"
+    assert where(scene, cwd=scene.home / "deep") == "user HOME/.agent-skills"
+
+    scene.run("install", "-g", "testing", check=True)
+    before = scene.everything
+    for arguments in (["sync", "--project", str(scene.home)], ["init", str(scene.home)]):
+        assert scene.tell(*arguments) == """\
+! error: HOME is never a project
+!   try: work in user scope with `-g`, or in a folder below it
+[2]
+"""
+    assert scene.everything == before
+
+
+def test_a_project_that_is_none_is_told(scene: Scene) -> None:
+    assert scene.tell("list", "--project", "nowhere") == """\
+! error: WORK/nowhere has no skills.json
+!   try: start a project with `skillpm init nowhere`
+[1]
+"""
+
+
+def test_global_means_the_user_also_inside_a_project(project: Scene) -> None:
+    project.run("install", "-g", "testing", check=True)
+
+    assert not project.exists(".agent-skills")
+    assert (project.home / ".agent-skills/testing/SKILL.md").is_file()
+
+
+@pytest.mark.parametrize(
+    ("variables", "directory", "documents"),
+    [
+        ({}, "home/.agent-skills", "home/.config/skillpm"),
+        ({"SKILLPM_HOME": "ROOT/own"}, "own", "own/.skillpm"),
+        ({"SKILLPM_CONFIG_DIR": "ROOT/own"}, "home/.agent-skills", "own"),
+        ({"SKILLPM_CONFIG_DIR": "./agents"}, "home/.agent-skills", "work/agents"),
+        ({"XDG_CONFIG_HOME": "ROOT/xdg"}, "home/.agent-skills", "xdg/skillpm"),
+        ({"SKILLPM_HOME": "~/own", "SKILLPM_CONFIG_DIR": "~/dotfiles"}, "home/own", "home/dotfiles"),
+        ({"SKILLPM_HOME": "ROOT/own", "XDG_CONFIG_HOME": "ROOT/xdg"}, "own", "own/.skillpm"),
+    ],
+)
+def test_variables_move_the_users_skills_and_documents(
+    scene: Scene, variables: dict[str, str], directory: str, documents: str
+) -> None:
+    env = {name: value.replace("ROOT", str(scene.root)) for name, value in variables.items()}
+
+    scene.run("install", "testing", env=env, check=True)
+
+    root = scene.root
+    assert (root / directory / "testing/SKILL.md").is_file()
+    assert (root / directory / "skills.json").is_file()
+    assert {path.name for path in (root / documents).iterdir()} >= {"skills.json", "skills.lock"}
+    assert scene.run("sync", "--locked", env=env).stdout == f"nothing to do: 1 skill in {root / directory}\n"
+    found = {path.parent for path in root.rglob("skills.lock")}
+    assert found == {root / documents}
+
+
+def test_ci_boots_an_agent_machine_from_a_folder_of_the_repository(scene: Scene) -> None:
+    boot = {"SKILLPM_CONFIG_DIR": "./agents", "CI": "true"}
+    scene.write("agents/skills.json", '{"skills": {"testing": {"bundled": true}}, "agents": ["claude-code"]}\n')
+    scene.run("lock", "-g", env={"SKILLPM_CONFIG_DIR": "./agents"}, check=True)
+
+    said = scene.tell("sync", "-g", "--frozen", env=boot)
+
+    assert said == " + testing 1.0.0\nadded 1: 1 skill in HOME/.agent-skills\n"
+    assert (scene.home / ".claude/skills/testing/SKILL.md").is_file()
+    assert scene.tree_text() == "agents/\n  skills.json\n  skills.lock\n"
+
+
+def test_init_starts_a_project_once(scene: Scene) -> None:
+    assert scene.tell("init") == """\
+wrote WORK/skills.json
+! next: `skillpm install SPEC` adds skills to WORK/.agent-skills,
+!       which may be committed or ignored; commit skills.json and skills.lock
+"""
+    assert scene.read("skills.json") == '{\n  "$schema": "urn:skillpm:schema:manifest:1",\n  "skills": {}\n}\n'
+    before = scene.everything
+    assert scene.tell("init") == """\
+! error: WORK/skills.json is there already
+!   try: edit it, or add to it with `skillpm install SPEC`
+[1]
+"""
+    assert scene.everything == before
+
+
+def test_init_makes_the_folder(scene: Scene) -> None:
+    assert scene.json("init", "services/api") == {"created": ["WORK/services/api/skills.json"]}
+    assert where(scene, cwd="services/api") == "project WORK/services/api/.agent-skills"

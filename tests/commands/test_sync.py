@@ -1,0 +1,276 @@
+"""`skillpm sync`: the skills directory as the lockfile says, and how strictly."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commands.scene import NO_HOST, Scene
+from kit import GitServer, Repository, skill, under
+
+ONE = '{"skills": {"code-review": {"bundled": true}}}\n'
+TWO = '{"skills": {"code-review": {"bundled": true}, "testing": {"bundled": true}}}\n'
+
+
+def test_a_written_manifest_is_locked_and_installed(scene: Scene) -> None:
+    scene.project(TWO)
+
+    said = scene.tell("sync")
+
+    assert said == """\
+ + code-review 1.0.0
+ + testing 1.0.0
+added 2: 2 skills in WORK/.agent-skills
+""" + NO_HOST
+    assert scene.read("skills.json") == TWO
+    assert scene.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+
+
+def test_the_same_documents_give_the_same_bytes_on_two_machines(
+    project: Scene, upstream: Repository, served: str, tmp_path: Path
+) -> None:
+    assert upstream
+    project.run("install", served, "code-review", "--all", check=True)
+    other = Scene(tmp_path / "elsewhere")
+    for document in ("skills.json", "skills.lock"):
+        other.write(document, project.read(document))
+
+    other.run("sync", "--frozen", check=True)
+
+    news = [f".agent-skills/.skillpm/{name}" for name in ("lock", "lock.pid", "scan.json")]
+    assert other.snapshot(ignore=news) == project.snapshot(ignore=news)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env"),
+    [
+        (["sync", "--locked"], {}),
+        (["sync", "--frozen"], {}),
+        (["sync"], {"CI": "true"}),
+        (["ci"], {"CI": "1"}),
+        (["install"], {"CI": "true"}),
+        (["install", "--locked"], {}),
+    ],
+)
+def test_a_strict_sync_without_a_lockfile_names_the_command_that_makes_it(
+    scene: Scene, arguments: list[str], env: dict[str, str]
+) -> None:
+    scene.project(ONE)
+    before = scene.everything
+
+    assert scene.tell(*arguments, env=env) == """\
+! error: there is no lockfile
+!   where: WORK/skills.lock
+!   try: make it with `skillpm lock`
+[1]
+"""
+    assert scene.everything == before
+
+
+def test_a_strict_sync_where_nothing_was_ever_asked_for_is_an_error_too(scene: Scene) -> None:
+    assert scene.tell("sync", "--frozen") == """\
+! error: there is no lockfile
+!   where: HOME/.config/skillpm/skills.lock
+!   try: make it with `skillpm lock -g`
+[1]
+"""
+
+
+@pytest.mark.parametrize("strict", [["--locked"], ["--frozen"]])
+def test_a_name_that_is_not_locked_is_an_error_when_strict(scene: Scene, strict: list[str]) -> None:
+    scene.project(ONE).run("sync", check=True)
+    scene.write("skills.json", TWO)
+    before = scene.everything
+
+    assert scene.tell("sync", *strict) == """\
+! error: the lockfile is not up to date: `testing` is not locked
+!   where: WORK/skills.lock
+!   try: run `skillpm lock` and commit skills.lock
+[1]
+"""
+    assert scene.everything == before
+
+
+def test_a_name_that_is_no_longer_asked_for_is_an_error_when_locked(scene: Scene) -> None:
+    scene.project(TWO).run("sync", check=True)
+    scene.write("skills.json", ONE)
+
+    assert scene.tell("sync", "--locked") == """\
+! error: the lockfile is not up to date: `testing` is locked and no longer asked for
+!   where: WORK/skills.lock
+!   try: run `skillpm lock` and commit skills.lock
+[1]
+"""
+
+
+def test_a_frozen_lockfile_may_bring_nothing_that_the_manifest_does_not_name(scene: Scene) -> None:
+    scene.project(TWO).run("sync", check=True)
+    scene.write("skills.json", ONE)
+
+    assert scene.tell("sync", "--frozen") == """\
+! error: `testing` is locked to bundled:testing, but the manifest does not name it
+!   where: WORK/skills.lock: skills.testing.source
+!   try: find out who changed the lockfile; `skillpm lock` makes it anew from the manifest
+[1]
+"""
+
+
+def test_ci_is_strict_only_for_commands_that_name_no_skill(scene: Scene) -> None:
+    scene.project(ONE)
+
+    assert scene.tell("install", "testing", "-q", env={"CI": "true"}) == ""
+    assert scene.tell("sync", env={"CI": "true"}) == "nothing to do: 2 skills in WORK/.agent-skills\n"
+
+
+def test_locked_and_frozen_together_mean_nothing(project: Scene) -> None:
+    assert project.tell("sync", "--locked", "--frozen") == """\
+! error: --locked and --frozen say different things; give one
+!   try: skillpm sync --help
+[2]
+"""
+
+
+def test_a_skill_no_longer_asked_for_is_removed_unless_inexact(scene: Scene) -> None:
+    scene.project(TWO).run("sync", check=True)
+    scene.write("skills.json", ONE)
+
+    inexact = scene.run("sync", "--inexact", check=True)
+    assert scene.exists(".agent-skills/testing/SKILL.md")
+    assert inexact.stdout.endswith(f"1 skill in {scene.work}/.agent-skills\n")
+    assert scene.tell("verify") == """\
+not-locked: testing: installed, but not in the lockfile
+! 1 of 2 skills are what the lockfile says
+[1]
+"""
+
+    assert scene.tell("sync") == " - testing 1.0.0\nremoved 1: 1 skill in WORK/.agent-skills\n" + NO_HOST
+    assert not scene.exists(".agent-skills/testing")
+
+
+def test_what_skillpm_did_not_put_there_is_never_touched(scene: Scene) -> None:
+    scene.project(TWO).run("sync", check=True)
+    scene.write_files(under(".agent-skills/mine", skill("mine")) | {".agent-skills/README.md": "Ours.\n"})
+    before = scene.snapshot(".agent-skills/mine")
+    scene.write("skills.json", '{"skills": {}}\n')
+
+    scene.run("sync", check=True)
+
+    assert scene.snapshot(".agent-skills/mine") == before
+    assert scene.tree_text(".agent-skills", ignore=[".skillpm"]) == "README.md\nmine/\n  SKILL.md\nskills.json\n"
+
+
+def _lose_folder(scene: Scene) -> None:
+    shutil.rmtree(scene.work / ".agent-skills/code-review")
+
+
+def _lose_directory(scene: Scene) -> None:
+    shutil.rmtree(scene.work / ".agent-skills")
+
+
+def _lose_receipt(scene: Scene) -> None:
+    (scene.work / ".agent-skills/.skillpm/receipt.json").unlink()
+
+
+def _lose_registry(scene: Scene) -> None:
+    (scene.work / ".agent-skills/skills.json").unlink()
+
+
+def _spoil_registry(scene: Scene) -> None:
+    scene.write(".agent-skills/skills.json", "{")
+
+
+def _lose_scan(scene: Scene) -> None:
+    (scene.work / ".agent-skills/.skillpm/scan.json").unlink()
+
+
+def _lose_cache(scene: Scene) -> None:
+    shutil.rmtree(scene.cache)
+
+
+@pytest.mark.parametrize(
+    "lose", [_lose_folder, _lose_directory, _lose_receipt, _lose_registry, _spoil_registry, _lose_scan, _lose_cache]
+)
+def test_sync_brings_back_whatever_was_lost(scene: Scene, lose: Callable[[Scene], None]) -> None:
+    scene.project(TWO).run("sync", check=True)
+    before = scene.everything
+    lose(scene)
+
+    scene.run("sync", "--frozen", check=True)
+
+    assert scene.everything == before
+    for check in (["verify"], ["registry", "check"]):
+        assert scene.run(*check).code == 0
+
+
+def test_a_warm_cache_needs_no_network(project: Scene, server: GitServer, served: str) -> None:
+    project.run("install", f"{served}@pdf", check=True)
+    _lose_directory(project)
+    server.close()
+
+    said = project.tell("sync", "--frozen", "--offline")
+
+    assert said.splitlines()[1] == "added 1: 1 skill in WORK/.agent-skills"
+
+
+def test_offline_names_all_that_is_missing_at_once(project: Scene, served: str) -> None:
+    project.run("install", served, "--all", check=True)
+    _lose_directory(project)
+    _lose_cache(project)
+    before = project.everything
+
+    assert project.tell("sync", "--offline") == """\
+! error: not in the cache, and the network is switched off: docx (URL), pdf (URL)
+!   try: run the same command once without --offline
+[1]
+"""
+    assert project.everything == before
+    assert project.tell("sync", env={"SKILLPM_OFFLINE": "1"}).startswith("! error: not in the cache")
+
+
+def test_a_fetch_that_fails_changes_nothing(project: Scene, server: GitServer, served: str) -> None:
+    project.run("install", f"{served}@pdf", "testing", check=True)
+    _lose_directory(project)
+    _lose_cache(project)
+    server.remove("acme/skills")
+    before = project.everything
+
+    assert project.tell("sync") == """\
+! error: there is no git repository at URL
+!   try: check the spelling, and that it is public
+[1]
+"""
+    assert project.everything == before
+
+
+def test_a_bare_install_is_a_sync(scene: Scene) -> None:
+    scene.project(ONE)
+
+    assert scene.tell("install").splitlines()[0] == " + code-review 1.0.0"
+    assert scene.tell("install") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+
+
+def test_dry_run_tells_what_would_be_done(scene: Scene) -> None:
+    scene.project(TWO).run("sync", check=True)
+    scene.write("skills.json", ONE.replace("code-review", "api-design"))
+    before = scene.snapshot("..", ignore=["cache"])
+
+    assert scene.tell("sync", "--dry-run") == """\
+ + api-design 1.0.0
+ - code-review 1.0.0
+ - testing 1.0.0
+would have added 1, removed 2: 1 skill in WORK/.agent-skills
+"""
+    assert scene.snapshot("..", ignore=["cache"]) == before
+
+
+def test_a_disabled_skill_is_installed_and_not_registered(scene: Scene) -> None:
+    scene.project(TWO.replace("}}}", '}}, "disabled": {"testing": true}}'))
+
+    scene.run("sync", check=True)
+
+    registry = scene.document(".agent-skills/skills.json")
+    assert [entry["name"] for entry in registry["skills"]] == ["code-review"]
+    assert registry["disabled"] == ["testing"]
+    assert scene.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert scene.tell("registry", "check") == "! the registry is true\n"
+    assert scene.run("list").stdout.splitlines()[1].split() == ["testing", "[disabled]"]

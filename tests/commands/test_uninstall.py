@@ -1,0 +1,88 @@
+"""`skillpm uninstall`: out of the manifest, out of the lockfile, off the disk; and nothing else."""
+
+import pytest
+from commands.scene import NO_HOST, Scene
+from kit import skill, under
+
+
+@pytest.fixture
+def full(project: Scene) -> Scene:
+    """Give a project with three skills, one of them made by hand."""
+    project.run("install", "testing", "code-review", check=True)
+    project.write_files(under(".agent-skills/mine", skill("mine")))
+    project.run("registry", "build", check=True)
+    return project
+
+
+def test_everything_of_a_skill_goes_and_everything_else_stays(full: Scene) -> None:
+    before = full.snapshot(".agent-skills/testing") | full.snapshot(".agent-skills/mine")
+
+    said = full.tell("uninstall", "code-review")
+
+    assert said == " - code-review 1.0.0\nremoved 1: 1 skill in WORK/.agent-skills\n" + NO_HOST
+    assert full.read("skills.json") == '{"skills": {\n  "testing": {"bundled": true}\n}}\n'
+    assert list(full.document("skills.lock")["skills"]) == ["testing"]
+    assert list(full.document(".agent-skills/.skillpm/receipt.json")["skills"]) == ["testing"]
+    assert [entry["name"] for entry in full.document(".agent-skills/skills.json")["skills"]] == ["mine", "testing"]
+    assert not full.exists(".agent-skills/code-review")
+    assert full.snapshot(".agent-skills/testing") | full.snapshot(".agent-skills/mine") == before
+
+
+def test_the_last_skill_leaves_documents_that_say_so(project: Scene) -> None:
+    project.run("install", "code-review", check=True)
+
+    said = project.tell("rm", "code-review")
+
+    assert said == " - code-review 1.0.0\nremoved 1: 0 skills in WORK/.agent-skills\n"
+    assert project.document("skills.lock") == {"version": 1, "requirements": {}, "skills": {}}
+    assert project.document(".agent-skills/skills.json")["skills"] == []
+    assert project.tree_text(".agent-skills", ignore=[".skillpm"]) == "skills.json\n"
+
+
+def test_several_go_at_once(full: Scene) -> None:
+    assert full.tell("remove", "code-review", "testing") == """\
+ - code-review 1.0.0
+ - testing 1.0.0
+removed 2: 0 skills in WORK/.agent-skills
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["code-reviw"], "`code-reviw` is not installed in project scope\n!   try: did you mean: code-review"),
+        (["zzz"], "`zzz` is not installed in project scope\n!   try: here are: code-review, testing"),
+        (["testing", "zzz"], "`zzz` is not installed in project scope\n!   try: here are: code-review, testing"),
+        (["mine"], "`mine` is not installed in project scope\n!   try: here are: code-review, testing"),
+    ],
+)
+def test_a_name_that_is_not_there_stops_all(full: Scene, names: list[str], message: str) -> None:
+    before = full.everything
+
+    assert full.tell("uninstall", *names) == f"! error: {message}\n[1]\n"
+    assert full.everything == before
+
+
+def test_nothing_installed_at_all_is_told(project: Scene) -> None:
+    assert project.tell("uninstall", "pdf") == """\
+! error: `pdf` is not installed in project scope
+!   try: nothing is installed here
+[1]
+"""
+
+
+def test_dry_run_removes_nothing(full: Scene) -> None:
+    before = full.snapshot()
+
+    assert full.tell("uninstall", "testing", "--dry-run") == """\
+ - testing 1.0.0
+would have removed 1: 1 skill in WORK/.agent-skills
+"""
+    assert full.snapshot() == before
+
+
+def test_what_was_only_asked_for_by_hand_goes_too(project: Scene) -> None:
+    project.write("skills.json", '{"skills": {"testing": {"bundled": true}, "code-review": {"bundled": true}}}\n')
+
+    assert project.tell("uninstall", "testing").splitlines()[0] == " + code-review 1.0.0"
+    assert project.read("skills.json") == '{"skills": {"code-review": {"bundled": true}}}\n'

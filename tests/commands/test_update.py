@@ -1,0 +1,144 @@
+"""`skillpm update`: the newest that the manifest allows."""
+
+import os
+
+import pytest
+from commands.scene import NO_HOST, Scene
+from kit import Repository
+
+
+def say(upstream: Repository, text: str) -> str:
+    """Change both skills; give the short commit."""
+    upstream.write({"skills/pdf/notes.md": text, "skills/docx/notes.md": text})
+    return upstream.commit()[:12]
+
+
+@pytest.fixture
+def following(project: Scene, url: str) -> Scene:
+    """Give a project that follows a branch with one skill and a tag with another."""
+    project.run("install", f"{url}#main@pdf", f"{url}#v1.0.0@docx", "testing", check=True)
+    return project
+
+
+def test_nothing_newer_is_nothing_to_do(following: Scene) -> None:
+    before = following.everything
+
+    assert following.tell("update") == "nothing to do: 3 skills in WORK/.agent-skills\n"
+    assert following.everything == before
+
+
+def test_a_branch_that_moved_is_followed(following: Scene, upstream: Repository) -> None:
+    first = upstream.resolve("main")[:12]
+    second = say(upstream, "Second.\n")
+    manifest = following.read("skills.json")
+
+    assert following.tell("update") == f" ~ pdf {first} → {second}\nupdated 1: 3 skills in WORK/.agent-skills\n" + NO_HOST
+
+    assert following.read(".agent-skills/pdf/notes.md") == "Second.\n"
+    assert following.read("skills.json") == manifest
+    assert not following.exists(".agent-skills/docx/notes.md")
+    assert following.tell("verify") == "! 3 of 3 skills are what the lockfile says\n"
+
+
+def test_a_tag_that_moved_is_followed_and_told(following: Scene, upstream: Repository) -> None:
+    first = upstream.resolve("main")
+    say(upstream, "Second.\n")
+    upstream.tag("v1.0.0", force=True)
+    second = upstream.resolve("main")
+
+    said = following.tell("update", "docx")
+
+    assert said == f"""\
+ ~ docx 1.0.0  ({first[:7]} → {second[:7]})
+updated 1: 3 skills in WORK/.agent-skills
+! warning: docx: tag v1.0.0 moved {first[:7]}… → {second[:7]}…
+{NO_HOST}"""
+    assert following.read(".agent-skills/docx/notes.md") == "Second.\n"
+
+
+def test_a_tag_that_moved_changes_nothing_for_sync(following: Scene, upstream: Repository) -> None:
+    say(upstream, "Second.\n")
+    upstream.tag("v1.0.0", force=True)
+    before = following.snapshot()
+
+    assert following.tell("sync") == "nothing to do: 3 skills in WORK/.agent-skills\n"
+    assert following.snapshot() == before
+
+
+def test_only_the_named_skill_is_updated(project: Scene, upstream: Repository, url: str) -> None:
+    project.run("install", url, "--all", check=True)
+    first, second = upstream.resolve("main")[:12], say(upstream, "Second.\n")
+
+    assert project.tell("upgrade", "pdf", "--dry-run") == f"""\
+ ~ pdf {first} → {second}
+would have updated 1: 2 skills in WORK/.agent-skills
+"""
+    project.run("update", "pdf", check=True)
+
+    assert project.exists(".agent-skills/pdf/notes.md")
+    assert not project.exists(".agent-skills/docx/notes.md")
+
+
+def test_a_commit_that_leaves_the_skill_as_it_was_writes_no_file_of_it(project: Scene, upstream: Repository, url: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    before = os.stat(project.work / ".agent-skills/pdf/SKILL.md")
+    upstream.write({"README.md": "News.\n"}).commit()
+
+    project.run("update", check=True)
+
+    after = os.stat(project.work / ".agent-skills/pdf/SKILL.md")
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert project.document("skills.lock")["skills"]["pdf"]["source"]["commit"] == upstream.resolve("main")
+
+
+def test_a_skill_that_is_gone_upstream_stops_the_update(project: Scene, upstream: Repository, url: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    upstream.remove(["skills/pdf"]).commit()
+    before = project.everything
+
+    assert project.tell("update") == """\
+! error: URL has no folder `skills/pdf`
+!   try: skills are at: skills/docx
+[1]
+"""
+    assert project.everything == before
+    assert project.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+
+
+def test_an_unknown_name_is_told_with_the_nearest(following: Scene) -> None:
+    assert following.tell("update", "pfd") == """\
+! error: the manifest has no skill `pfd`
+!   where: WORK/skills.json
+!   try: did you mean pdf?
+[1]
+"""
+
+
+def test_a_bundled_skill_follows_the_tool(project: Scene) -> None:
+    project.run("install", "code-review", check=True)
+    digest = project.document("skills.lock")["skills"]["code-review"]["digest"]
+    older = "sha256:" + "0" * 64
+    # As if the tool was upgraded since: an older version is locked and installed.
+    for document in ("skills.lock", ".agent-skills/.skillpm/receipt.json"):
+        project.write(document, project.read(document).replace(digest, older).replace('"1.0.0"', '"0.9.0"'))
+
+    assert project.run("sync", "--frozen", check=True).stdout.splitlines()[0].endswith("1 skill in " + str(project.work / ".agent-skills"))
+    assert project.tell("update") == """\
+ ~ code-review 0.9.0 → 1.0.0
+updated 1: 1 skill in WORK/.agent-skills
+""" + NO_HOST
+    assert project.document("skills.lock")["skills"]["code-review"]["digest"] == digest
+
+
+def test_a_locked_bundled_version_that_nobody_has_any_more_is_told(project: Scene) -> None:
+    project.run("install", "code-review", check=True)
+    digest = project.document("skills.lock")["skills"]["code-review"]["digest"]
+    project.write("skills.lock", project.read("skills.lock").replace(digest, "sha256:" + "0" * 64).replace("1.0.0", "0.9.0"))
+    before = project.everything
+
+    assert project.tell("sync") == """\
+! error: `code-review` is locked to 0.9.0, this skillpm ships 1.0.0
+!   try: run `skillpm update code-review`
+[1]
+"""
+    assert project.everything == before

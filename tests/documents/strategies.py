@@ -1,0 +1,76 @@
+"""Documents out of thin air, for Hypothesis: whatever our own types allow, and no more."""
+
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from skillpm.documents.digest import Digest
+from skillpm.documents.lockfile import LockedSkill, Lockfile
+from skillpm.documents.names import RESERVED, SkillName
+from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin
+from skillpm.documents.receipt import InstalledFile, InstalledSkill, Receipt
+
+EXAMPLES = settings(derandomize=True, max_examples=100, deadline=None)
+
+HEX = "0123456789abcdef"
+hashes = st.text(HEX, min_size=64, max_size=64)
+digests = hashes.map(lambda text: Digest(f"sha256:{text}"))
+commits = st.text(HEX, min_size=40, max_size=40)
+names: SearchStrategy[SkillName] = (
+    st.from_regex(r"[a-z0-9]{1,4}(-[a-z0-9]{1,4}){0,2}", fullmatch=True)
+    .filter(lambda name: name not in RESERVED)
+    .map(SkillName)
+)
+folders = st.lists(names, min_size=1, max_size=3).map("/".join)
+texts = st.text(st.characters(codec="utf-8"), max_size=6)
+seen = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=6)
+refs = st.builds(str.__add__, st.sampled_from(["refs/heads/", "refs/tags/"]), folders) | st.sampled_from(["HEAD", ""])
+addresses = st.builds("https://host.example/{}".format, folders)
+
+git_pins = st.builds(
+    GitPin,
+    url=st.sampled_from(["https://github.com/o/r", "ssh://git@host.example/r.git", "git@host.example:o/r"]),
+    commit=commits,
+    tree=commits,
+    path=st.just(".") | folders,
+    ref=refs,
+)
+live_links = st.builds(PathPin, path=seen, link=st.just(value=True))
+stored_pins: SearchStrategy[Pin] = st.one_of(
+    git_pins,
+    st.builds(PathPin, path=seen),
+    st.builds(BundledPin, name=names),
+    st.builds(UrlPin, url=addresses, sha256=hashes),
+    st.builds(IndexPin, index=addresses, url=addresses, sha256=hashes),
+)
+
+requirements: SearchStrategy[Any] = texts | st.dictionaries(texts, texts | st.booleans(), max_size=3)
+locked_skills = st.builds(
+    LockedSkill,
+    pin=stored_pins,
+    digest=digests,
+    version=texts,
+    dependencies=st.dictionaries(names, requirements, max_size=2),
+) | st.builds(LockedSkill, pin=live_links, digest=st.none(), version=texts)
+lockfiles = st.builds(
+    Lockfile,
+    requirements=st.dictionaries(names, requirements, max_size=4),
+    skills=st.dictionaries(names, locked_skills, max_size=4),
+)
+
+files = st.builds(InstalledFile, sha256=hashes, size=st.integers(0, 2**40), executable=st.booleans(), link=texts)
+installed_skills = st.builds(
+    InstalledSkill, pin=stored_pins, digest=digests, version=texts, files=st.dictionaries(folders, files, max_size=3)
+) | st.builds(InstalledSkill, pin=live_links, digest=st.none())
+receipts = st.builds(
+    Receipt,
+    skills=st.dictionaries(names, installed_skills, max_size=3),
+    links=st.dictionaries(
+        texts, st.dictionaries(names, st.sampled_from(["symlink", "junction", "copy"]), min_size=1, max_size=3), max_size=2
+    ),
+    inherited=st.dictionaries(
+        names, st.fixed_dictionaries({"triggers": st.lists(texts, max_size=2), "category": texts}), max_size=2
+    ),
+)

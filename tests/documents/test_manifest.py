@@ -1,0 +1,141 @@
+"""The manifest: what is wanted, read strictly, with what nobody knows kept and named."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import EXAMPLES, names, requirements
+
+from skillpm.documents.decode import Node
+from skillpm.documents.json_edit import set_member
+from skillpm.documents.manifest import EMPTY, Manifest, document_kind, read_manifest
+from skillpm.errors import DocumentError, NewerDocument
+
+FILE = "skills.json"
+START = 'a manifest has `"skills": {}`; start one with `skillpm init`, or work in user scope with `-g`'
+NAME = "use lower-case letters, digits and single hyphens, at most 64 characters, e.g. code-review"
+
+
+def read(value: Any) -> Manifest:
+    return read_manifest(json.dumps(value), FILE)
+
+
+def test_the_manifest_of_the_documentation_is_read() -> None:
+    skills = {"code-review": "^1.2", "pdf": {"git": "https://github.com/anthropics/skills"}, "deploy": {"version": "*"}}
+    manifest = read(
+        {
+            "$schema": "urn:skillpm:schema:manifest:1",
+            "name": "payments-service",
+            "skills": skills,
+            "indexes": [{"name": "acme", "url": "https://skills.acme.example/"}],
+            "agents": ["claude-code", "opencode"],
+            "disabled": {"house-style": ["opencode"], "deploy": True},
+            "permissions": {"deploy-*": "ask"},
+        }
+    )
+
+    assert manifest == Manifest(
+        file=FILE,
+        skills=skills,
+        agents=("claude-code", "opencode"),
+        disabled={"house-style": ["opencode"], "deploy": True},
+    )
+    assert manifest.switched_off == {"deploy"}
+
+
+def test_only_skills_must_be_there() -> None:
+    assert read({"skills": {}}) == read_manifest(EMPTY, FILE) == Manifest(file=FILE)
+
+
+def test_no_agents_is_something_else_than_no_word_of_agents() -> None:
+    assert read({"skills": {}, "agents": []}).agents == ()
+    assert read({"skills": {}}).agents is None
+
+
+def test_keys_that_nobody_knows_are_kept_and_named_in_their_order() -> None:
+    manifest = read({"x-team": 1, "skills": {}, "author": {"name": "Ann"}, "$schema": "https://other.example/schema"})
+
+    assert manifest == Manifest(file=FILE, unknown=("x-team", "author"))
+
+
+@pytest.mark.parametrize(
+    ("value", "message", "where", "hint"),
+    [
+        ({"skills": {"PDF": "*"}}, "`PDF` is no name for a skill", "skills.json: skills.PDF", NAME),
+        ({"skills": {"../x": "*"}}, "`../x` is no name for a skill", "skills.json: skills.../x", NAME),
+        ({"skills": {"pdf\n": "*"}}, "`pdf\\n` is no name for a skill", "skills.json: skills.pdf\\n", NAME),
+        ({"skills": {"": "*"}}, "`` is no name for a skill", "skills.json: skills.", NAME),
+        ({"skills": {"con": "*"}}, "`con` is no name for a skill", "skills.json: skills.con", NAME),
+        ({"skills": {}, "agents": "claude-code"}, 'expected an array, got "claude-code"', "skills.json: agents", ""),
+        ({"skills": {}, "agents": ["a", 1]}, "expected a string, got 1", "skills.json: agents.1", ""),
+        ({"skills": {}, "disabled": ["a"]}, "expected an object, got an array", "skills.json: disabled", ""),
+        ({"skills": {}, "disabled": {"A": True}}, "`A` is no name for a skill", "skills.json: disabled.A", NAME),
+        ({"skills": {}, "disabled": {"a": False}}, "expected an array, got false", "skills.json: disabled.a", ""),
+        ({"skills": {}, "disabled": {"a": "x"}}, 'expected an array, got "x"', "skills.json: disabled.a", ""),
+        ({"skills": {}, "disabled": {"a": [1]}}, "expected a string, got 1", "skills.json: disabled.a.0", ""),
+    ],
+)
+def test_a_fault_is_told_with_its_key(value: Any, message: str, where: str, hint: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read(value)
+    assert (caught.value.message, caught.value.where, caught.value.hint) == (message, where, hint)
+
+
+FOREIGN = "this file is no manifest of skillpm"
+REGISTRY = "this file is a registry (its `skills` is an array)"
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "message"),
+    [
+        ({"skills": []}, "registry", REGISTRY),
+        ({"version": "1", "skills": [{"name": "pdf"}]}, "registry", REGISTRY),
+        ({"skills": ["pdf"]}, "foreign", FOREIGN),
+        ({"skills": [{"name": "pdf"}, "tdd"]}, "foreign", FOREIGN),
+        ({}, "foreign", FOREIGN),
+        ({"skills": None}, "foreign", FOREIGN),
+        ({"skills": "pdf"}, "foreign", FOREIGN),
+        ({"skills": {}, "installDir": ".skills"}, "foreign", FOREIGN),
+        ({"skills": {}, "linkTargets": []}, "foreign", FOREIGN),
+        ({"skills": {}, "patchedSkills": {}}, "foreign", FOREIGN),
+        ([], "foreign", FOREIGN),
+        ("skills", "foreign", FOREIGN),
+        (None, "foreign", FOREIGN),
+    ],
+)
+def test_a_file_of_the_same_name_that_is_no_manifest_is_told_apart(value: Any, kind: str, message: str) -> None:
+    assert document_kind(Node(value, FILE)) == kind
+    with pytest.raises(DocumentError) as caught:
+        read(value)
+    assert (caught.value.message, caught.value.where, caught.value.hint) == (message, FILE, START)
+
+
+@pytest.mark.parametrize("skills", [{}, [], None])
+def test_a_newer_manifest_is_refused_rather_than_misread(skills: Any) -> None:
+    with pytest.raises(NewerDocument) as caught:
+        read({"$schema": "urn:skillpm:schema:manifest:2", "skills": skills})
+    assert (caught.value.message, caught.value.where, caught.value.hint) == (
+        "this is format 2; this skillpm knows up to 1",
+        FILE,
+        "upgrade skillpm: pip install --upgrade agent-skillpm",
+    )
+
+
+def test_what_is_no_json_is_told_with_line_and_column() -> None:
+    with pytest.raises(DocumentError) as caught:
+        read_manifest('{\n  "skills": {\n    "pdf": "*",\n  }\n}\n', FILE)
+    assert caught.value.where in {"skills.json:4:3", "skills.json:3:15"}
+    assert caught.value.message.startswith("this is not JSON: ")
+
+
+@EXAMPLES
+@given(st.dictionaries(names, requirements, max_size=6))
+def test_what_is_edited_in_is_read_again(skills: dict[str, Any]) -> None:
+    text = EMPTY
+    for name, value in skills.items():
+        text = set_member(text, ("skills", name), value)
+
+    assert read_manifest(text, FILE) == Manifest(file=FILE, skills=skills)
+    assert list(read_manifest(text, FILE).skills) == sorted(skills)

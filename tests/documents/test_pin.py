@@ -1,0 +1,133 @@
+"""A pin is written and read as the same place; what an enemy puts into one is refused with its key."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from strategies import EXAMPLES, live_links, stored_pins
+
+from skillpm.documents.decode import Node
+from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin, describe, pin_value, place, read_pin
+from skillpm.errors import DocumentError
+
+URL = "https://github.com/acme/skills"
+COMMIT, TREE, SHA256 = "9d2f1ae1" * 5, "0c3b5d77" * 5, "f00dfeed" * 8
+GIT = GitPin(url=URL, commit=COMMIT, tree=TREE, path="skills/pdf", ref="refs/tags/v1.2")
+ARCHIVE = "https://host.example/pdf-1.2.tar.gz"
+INDEX = "https://skills.acme.example/"
+GIT_VALUE = {"git": URL, "commit": COMMIT, "tree": TREE, "path": "skills/pdf", "ref": "refs/tags/v1.2"}
+PINS: list[tuple[Pin, dict[str, Any], tuple[str, str], str]] = [
+    (GIT, GIT_VALUE, ("git", URL), f"git+{URL}@{COMMIT}#subdirectory=skills/pdf"),
+    (
+        GIT.but(path=".", ref="", commit=COMMIT + "0" * 24),
+        {"git": URL, "commit": COMMIT + "0" * 24, "tree": TREE, "path": "."},
+        ("git", URL),
+        f"git+{URL}@{COMMIT}{'0' * 24}",
+    ),
+    (PathPin(path="../house-style"), {"path": "../house-style"}, ("path", "../house-style"), "../house-style"),
+    (PathPin(path="~/x", link=True), {"path": "~/x", "link": True}, ("path", "~/x"), "link:~/x"),
+    (BundledPin(name="pdf"), {"bundled": "pdf"}, ("bundled", "pdf"), "bundled:pdf"),
+    (UrlPin(url=ARCHIVE, sha256=SHA256), {"url": ARCHIVE, "sha256": SHA256}, ("url", ARCHIVE), ARCHIVE),
+    (
+        IndexPin(index=INDEX, url=ARCHIVE, sha256=SHA256),
+        {"index": INDEX, "url": ARCHIVE, "sha256": SHA256},
+        ("index", INDEX),
+        ARCHIVE,
+    ),
+]
+
+
+def read(value: Any) -> Pin:
+    return read_pin(Node(value, "skills.lock", ("skills", "pdf", "source")))
+
+
+@pytest.mark.parametrize(("pin", "value", "where", "words"), PINS)
+def test_a_pin_is_a_value_a_place_and_words(pin: Pin, value: Any, where: tuple[str, str], words: str) -> None:
+    assert list(pin_value(pin).items()) == list(value.items())
+    assert read(value) == pin
+    assert (place(pin), describe(pin)) == (where, words)
+
+
+@EXAMPLES
+@given(stored_pins | live_links)
+def test_what_is_written_is_read_again(pin: Pin) -> None:
+    assert read(pin_value(pin)) == pin
+
+
+def without(key: str) -> dict[str, Any]:
+    return {name: part for name, part in GIT_VALUE.items() if name != key}
+
+
+ID = "a whole id (40 or 64 hex digits)"
+REF = "HEAD, refs/heads/… or refs/tags/…"
+PART = "the path has an empty, `.` or `..` part"
+
+
+@pytest.mark.parametrize(
+    ("value", "message", "key"),
+    [
+        ("bundled:pdf", "expected an object, got \"bundled:pdf\"", ""),
+        (None, "expected an object, got null", ""),
+        ({}, "expected a source: git, path, bundled or url, got an object", ""),
+        ({"index": INDEX}, "expected a source: git, path, bundled or url, got an object", ""),
+        (without("commit"), "`commit` is missing", ""),
+        (without("tree"), "`tree` is missing", ""),
+        (without("path"), "`path` is missing", ""),
+        (GIT_VALUE | {"sha": "1"}, "unknown key; known here: git, commit, tree, path, ref", ".sha"),
+        (GIT_VALUE | {"git": None}, "expected a string, got null", ".git"),
+        (GIT_VALUE | {"git": "ext::sh -c x"}, "`ext::sh -c x` is no URL that git may be given", ".git"),
+        (GIT_VALUE | {"git": "--upload-pack=x"}, "`--upload-pack=x` is no URL that git may be given", ".git"),
+        (GIT_VALUE | {"git": "ftp://h/x"}, "`ftp://` is not supported", ".git"),
+        (GIT_VALUE | {"commit": "HEAD"}, f'expected {ID}, got "HEAD"', ".commit"),
+        (GIT_VALUE | {"commit": COMMIT[:12]}, f'expected {ID}, got "{COMMIT[:12]}"', ".commit"),
+        (GIT_VALUE | {"commit": COMMIT.upper()}, f'expected {ID}, got "{COMMIT.upper()}"', ".commit"),
+        (GIT_VALUE | {"commit": COMMIT + "\n"}, f'expected {ID}, got "{COMMIT}\\n"', ".commit"),
+        (GIT_VALUE | {"commit": f"--{COMMIT}"}, f'expected {ID}, got "--{COMMIT}"', ".commit"),
+        (GIT_VALUE | {"tree": "../../x"}, f'expected {ID}, got "../../x"', ".tree"),
+        (GIT_VALUE | {"tree": 5}, "expected a string, got 5", ".tree"),
+        (GIT_VALUE | {"path": ""}, "the path is absolute or empty", ".path"),
+        (GIT_VALUE | {"path": "../x"}, PART, ".path"),
+        (GIT_VALUE | {"path": "a/./b"}, PART, ".path"),
+        (GIT_VALUE | {"path": "/etc"}, "the path is absolute or empty", ".path"),
+        (GIT_VALUE | {"path": "a/.git/hooks"}, "the path is a .git folder or file", ".path"),
+        (GIT_VALUE | {"path": "a\nb"}, "the path has a control, hidden or undecodable character", ".path"),
+        (GIT_VALUE | {"ref": ""}, f'expected {REF}, got ""', ".ref"),
+        (GIT_VALUE | {"ref": "main"}, f'expected {REF}, got "main"', ".ref"),
+        (GIT_VALUE | {"ref": "--exec=x"}, f'expected {REF}, got "--exec=x"', ".ref"),
+        (GIT_VALUE | {"ref": "refs/heads/--x"}, f'expected {REF}, got "refs/heads/--x"', ".ref"),
+        (GIT_VALUE | {"ref": "refs/heads/a..b"}, f'expected {REF}, got "refs/heads/a..b"', ".ref"),
+        (GIT_VALUE | {"ref": "refs/pull/1/head"}, f'expected {REF}, got "refs/pull/1/head"', ".ref"),
+        (GIT_VALUE | {"ref": None}, "expected a string, got null", ".ref"),
+        ({"path": ""}, 'expected a path, got ""', ".path"),
+        ({"path": "a\0b"}, 'expected a path, got "a\\u0000b"', ".path"),
+        ({"path": "a\u202eb"}, 'expected a path, got "a\\u202eb"', ".path"),
+        ({"path": "a", "link": 1}, "expected true or false, got 1", ".link"),
+        ({"path": "a", "digest": "x"}, "unknown key; known here: path, link", ".digest"),
+        ({"bundled": True}, "expected a string, got true", ".bundled"),
+        ({"bundled": "../pdf"}, "`../pdf` is no name for a skill", ".bundled"),
+        ({"bundled": "pdf\n"}, "`pdf\\n` is no name for a skill", ".bundled"),
+        ({"bundled": "pdf", "version": "1"}, "unknown key; known here: bundled", ".version"),
+        ({"url": ARCHIVE}, "`sha256` is missing", ""),
+        ({"url": ARCHIVE, "sha256": ""}, 'expected 64 hex digits, got ""', ".sha256"),
+        ({"url": ARCHIVE, "sha256": None}, "expected 64 hex digits, got null", ".sha256"),
+        ({"url": ARCHIVE, "sha256": SHA256[1:]}, f'expected 64 hex digits, got "{SHA256[1:]}"'[:86] + "…", ".sha256"),
+        ({"url": ARCHIVE, "sha256": "md5:abc"}, 'expected 64 hex digits, got "md5:abc"', ".sha256"),
+        ({"url": "file:///etc/passwd", "sha256": SHA256}, "`file:///etc/passwd` is no web address", ".url"),
+        ({"url": "-x", "sha256": SHA256}, "`-x` is no web address", ".url"),
+        ({"url": ARCHIVE + "\n\0", "sha256": SHA256}, f"`{ARCHIVE}\\n\\x00` is no web address", ".url"),
+        ({"url": ARCHIVE, "sha256": SHA256, "index": ""}, "`` is no web address", ".index"),
+        ({"url": ARCHIVE, "sha256": SHA256, "index": "acme"}, "`acme` is no web address", ".index"),
+        ({"url": ARCHIVE, "sha256": SHA256, "size": 5}, "unknown key; known here: index, url, sha256", ".size"),
+    ],
+)
+def test_a_pin_that_names_no_place_is_told_with_its_key(value: Any, message: str, key: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read(value)
+    assert (caught.value.message, caught.value.where) == (message, f"skills.lock: skills.pdf.source{key}")
+
+
+def test_credentials_in_a_pin_are_not_kept() -> None:
+    assert read(GIT_VALUE | {"git": "https://ann:secret@github.com/acme/skills"}) == GIT
+    assert read({"url": "https://ann:secret@host.example/x.zip", "sha256": SHA256}) == UrlPin(
+        url="https://host.example/x.zip", sha256=SHA256
+    )

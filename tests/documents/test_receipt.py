@@ -1,0 +1,180 @@
+"""The receipt: what skillpm put there, to the byte; so it must be read as strictly as it is written."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from strategies import EXAMPLES, receipts
+
+from skillpm.documents.digest import Digest
+from skillpm.documents.names import SkillName
+from skillpm.documents.pin import BundledPin, PathPin
+from skillpm.documents.receipt import InstalledFile, InstalledSkill, Receipt, read_receipt, write_receipt
+from skillpm.errors import DocumentError, NewerDocument
+
+PDF, MINE = SkillName("pdf"), SkillName("mine")
+HASH = "f00dfeed" * 8
+DIGEST = Digest(f"sha256:{HASH}")
+RECEIPT = Receipt(
+    skills={
+        PDF: InstalledSkill(
+            pin=BundledPin(name="pdf"),
+            digest=DIGEST,
+            version="1.0",
+            files={
+                "scripts/run.sh": InstalledFile(sha256=HASH, size=12, executable=True),
+                "SKILL.md": InstalledFile(sha256=HASH, size=0, link="docs/skill.md"),
+            },
+        ),
+        MINE: InstalledSkill(pin=PathPin(path="../mine", link=True), digest=None),
+    },
+    links={".claude/skills": {PDF: "symlink", MINE: "copy"}},
+    inherited={PDF: {"triggers": ["pdf"], "category": "documents"}},
+)
+TEXT = f"""\
+{{
+  "version": 1,
+  "skills": {{
+    "mine": {{
+      "source": {{
+        "path": "../mine",
+        "link": true
+      }},
+      "files": {{}}
+    }},
+    "pdf": {{
+      "version": "1.0",
+      "source": {{
+        "bundled": "pdf"
+      }},
+      "digest": "{DIGEST}",
+      "files": {{
+        "SKILL.md": {{
+          "sha256": "{HASH}",
+          "size": 0,
+          "link": "docs/skill.md"
+        }},
+        "scripts/run.sh": {{
+          "sha256": "{HASH}",
+          "size": 12,
+          "executable": true
+        }}
+      }}
+    }}
+  }},
+  "links": {{
+    ".claude/skills": {{
+      "mine": "copy",
+      "pdf": "symlink"
+    }}
+  }},
+  "inherited": {{
+    "pdf": {{
+      "triggers": [
+        "pdf"
+      ],
+      "category": "documents"
+    }}
+  }}
+}}
+"""
+
+
+def test_a_receipt_looks_like_this() -> None:
+    assert write_receipt(RECEIPT) == TEXT
+    assert read_receipt(TEXT, "receipt.json") == RECEIPT
+
+
+def test_an_empty_receipt_is_one() -> None:
+    text = '{\n  "version": 1,\n  "skills": {},\n  "links": {}\n}\n'
+
+    assert write_receipt(Receipt()) == text
+    assert read_receipt(text, "receipt.json") == Receipt()
+
+
+def test_a_folder_without_links_is_not_mentioned() -> None:
+    assert write_receipt(Receipt(links={".claude/skills": {}})) == write_receipt(Receipt())
+
+
+@EXAMPLES
+@given(receipts)
+def test_what_is_written_is_read_again_and_written_the_same(receipt: Receipt) -> None:
+    text = write_receipt(receipt)
+
+    assert read_receipt(text, "receipt.json") == receipt
+    assert write_receipt(read_receipt(text, "receipt.json")) == text
+
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def pdf(**members: Any) -> Change:
+    return lambda receipt: receipt["skills"]["pdf"].update(members)
+
+
+def script(**members: Any) -> Change:
+    return lambda receipt: receipt["skills"]["pdf"]["files"]["scripts/run.sh"].update(members)
+
+
+def named(path: str) -> Change:
+    return lambda receipt: receipt["skills"]["pdf"]["files"].update({path: {"sha256": HASH, "size": 1}})
+
+
+KEYS = "unknown key; known here: "
+RUN = ": skills.pdf.files.scripts/run.sh"
+NAME = "is no name for a skill"
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "where"),
+    [
+        (lambda receipt: receipt.update(version=True), "expected a whole number, got true", ": version"),
+        (lambda receipt: receipt.update(version=-1), "expected the number of a format, 1 to 1, got -1", ": version"),
+        (lambda receipt: receipt.pop("skills"), "`skills` is missing", ""),
+        (lambda receipt: receipt.pop("links"), "`links` is missing", ""),
+        (lambda receipt: receipt.update(extra=1), f"{KEYS}version, skills, links, inherited", ": extra"),
+        (lambda receipt: receipt["skills"].update({"..": {}}), f"`..` {NAME}", ": skills..."),
+        (lambda receipt: receipt["inherited"].update({"A": {}}), f"`A` {NAME}", ": inherited.A"),
+        (lambda receipt: receipt["links"]["x"], "", ""),
+        (lambda receipt: receipt["links"].update(x={"A": "copy"}), f"`A` {NAME}", ": links.x.A"),
+        (
+            lambda receipt: receipt["links"].update(x={"a": "hardlink"}),
+            "expected links of kind symlink, junction, copy, got an object",
+            ": links.x",
+        ),
+        (lambda receipt: receipt["links"].update(x={"a": 1}), "expected a string, got 1", ": links.x.a"),
+        (pdf(link=True), f"{KEYS}version, source, digest, files", ": skills.pdf.link"),
+        (pdf(files=[]), "expected an object, got an array", ": skills.pdf.files"),
+        (pdf(digest=None), "expected sha256: and 64 hex digits, got None", ": skills.pdf.digest"),
+        (lambda receipt: receipt["skills"]["pdf"].pop("digest"), "`digest` is missing", ": skills.pdf"),
+        (lambda receipt: receipt["skills"]["pdf"].pop("files"), "`files` is missing", ": skills.pdf"),
+        (pdf(source={"git": "ext::sh"}), f"{KEYS}", ""),
+        (script(mode="0755"), f"{KEYS}sha256, size, executable, link", f"{RUN}.mode"),
+        (script(sha256=""), 'expected 64 hex digits, got ""', f"{RUN}.sha256"),
+        (script(sha256=HASH.upper()), f'expected 64 hex digits, got "{HASH.upper()}"'[:86] + "…", f"{RUN}.sha256"),
+        (script(size="12"), 'expected a whole number, got "12"', f"{RUN}.size"),
+        (script(size=-1), "expected a size, got -1", f"{RUN}.size"),
+        (script(size=True), "expected a whole number, got true", f"{RUN}.size"),
+        (script(executable=1), "expected true or false, got 1", f"{RUN}.executable"),
+        (script(link=None), "expected a string, got null", f"{RUN}.link"),
+        (pdf(files={"a": []}), "expected an object, got an array", ": skills.pdf.files.a"),
+        (pdf(files={"a": {"size": 1}}), "`sha256` is missing", ": skills.pdf.files.a"),
+        (named("../x"), "the path has an empty, `.` or `..` part", ": skills.pdf.files.../x"),
+        (named("/x"), "the path is absolute or empty", ": skills.pdf.files./x"),
+        (named("a\\b"), "the path has a backslash or a colon", ": skills.pdf.files.a\\b"),
+    ],
+)
+def test_a_receipt_is_read_strictly(change: Change, message: str, where: str) -> None:
+    value = json.loads(TEXT)
+    change(value)
+    with pytest.raises(DocumentError) as caught:
+        read_receipt(json.dumps(value), "receipt.json")
+    assert (caught.value.message, caught.value.where) == (message, f"receipt.json{where}")
+
+
+def test_a_newer_receipt_is_refused() -> None:
+    with pytest.raises(NewerDocument) as caught:
+        read_receipt('{"version": 2}', "receipt.json")
+    assert (caught.value.message, caught.value.where) == ("this is format 2; this skillpm knows up to 1", "receipt.json")

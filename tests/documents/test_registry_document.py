@@ -1,0 +1,147 @@
+"""The registry: small when little is said, the same bytes for the same skills, and never believed too much."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import EXAMPLES, names, seen, texts
+
+from skillpm.documents.registry import RegistryEntry, read_registry, tidy, write_registry
+from skillpm.errors import DocumentError
+
+PDF: RegistryEntry = {
+    "name": "pdf",
+    "category": "general",
+    "description": "Reads PDFs.",
+    "triggers": [],
+    "filePath": "pdf/SKILL.md",
+}
+
+
+def test_a_registry_looks_like_this() -> None:
+    other = tidy(PDF | {"name": "docx", "filePath": "docx/SKILL.md", "tokens": 812, "version": "1.0", "tags": []})
+
+    assert write_registry([PDF, other], ["zip", "tdd"]) == """\
+{
+  "$schema": "urn:skillpm:schema:registry:1",
+  "version": "1",
+  "skills": [
+    {
+      "name": "docx",
+      "category": "general",
+      "description": "Reads PDFs.",
+      "triggers": [],
+      "filePath": "docx/SKILL.md",
+      "version": "1.0",
+      "tokens": 812
+    },
+    {
+      "name": "pdf",
+      "category": "general",
+      "description": "Reads PDFs.",
+      "triggers": [],
+      "filePath": "pdf/SKILL.md"
+    }
+  ],
+  "disabled": [
+    "tdd",
+    "zip"
+  ]
+}
+"""
+
+
+def test_what_is_empty_is_left_out_but_for_the_five_that_loaders_read() -> None:
+    assert tidy({"license": "", "tokens": 0, "tags": [], "description": "", "name": "x", "metadata": {}}) == {
+        "name": "x",
+        "description": "",
+    }
+    assert list(tidy({"tokens": 1, "filePath": "x/SKILL.md", "name": "x"})) == ["name", "filePath", "tokens"]
+
+
+ENTRIES = st.builds(
+    lambda name, words, more: tidy(PDF | {"name": name, "filePath": f"{name}/SKILL.md", "description": words} | more),
+    names,
+    texts,
+    st.fixed_dictionaries(
+        {}, optional={"version": texts, "license": texts, "tags": st.lists(seen), "tokens": st.integers(0, 10**6)}
+    ),
+)
+
+
+@EXAMPLES
+@given(st.lists(ENTRIES, max_size=5, unique_by=lambda entry: entry["name"]), st.lists(names, max_size=3))
+def test_what_is_written_is_read_again_and_written_the_same(entries: list[RegistryEntry], disabled: list[str]) -> None:
+    text = write_registry(entries, disabled)
+    read, off = read_registry(text, "skills.json")
+
+    assert read == {entry["name"]: entry for entry in entries}
+    assert off == tuple(sorted(disabled))
+    assert write_registry(reversed(entries), reversed(disabled)) == write_registry(read.values(), off) == text
+
+
+@pytest.mark.parametrize("name", ["pdf", "Pdf Tools", "x_y", "größe"])
+def test_a_skill_that_people_made_by_hand_may_have_any_harmless_name(name: str) -> None:
+    entry: RegistryEntry = {**PDF, "name": name, "filePath": f"{name}/SKILL.md"}
+
+    assert read_registry(write_registry([entry]), "skills.json") == ({name: entry}, ())
+
+
+BUILD = "run `skillpm registry build`"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": 5},
+        {"name": ["pdf"]},
+        {"description": None},
+        {"filePath": 5},
+        {"filePath": "../pdf/SKILL.md"},
+        {"filePath": "/etc/passwd"},
+        {"filePath": "pdf\\..\\..\\SKILL.md"},
+        {"name": "..", "filePath": "../SKILL.md"},
+        {"name": "../..", "filePath": "../../SKILL.md"},
+        {"name": "/etc", "filePath": "/etc/SKILL.md"},
+        {"name": "", "filePath": "/SKILL.md"},
+        {"name": "a\n", "filePath": "a\n/SKILL.md"},
+    ],
+)
+def test_an_entry_that_is_unsound_or_leads_out_spoils_the_registry(change: dict[str, Any]) -> None:
+    text = json.dumps({"version": "1", "skills": [PDF | change]})
+    with pytest.raises(DocumentError) as caught:
+        read_registry(text, "skills.json")
+    assert (caught.value.message, caught.value.where, caught.value.hint) == (
+        "this is no registry",
+        "skills.json",
+        BUILD,
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "nonsense", "[]", "null", "5", '"1"', "{}", '{"version": "1"}', '{"version": "1", "skills": {"pdf": 1}}'),
+        *('{"version": "1", "skills": [1]}', '{"version": "1", "skills": [{}]}', '{"version": "1", "skills": null}'),
+        *('{"version": "1", "skills": [], "disabled": "pdf"}', '{"version": "1", "skills": [], "disabled": [1]}'),
+        pytest.param('{"version": "1", "skills": ' + "[" * 100_000, id="deep"),
+        pytest.param('{"version": ' + "1" * 5000 + "}", id="long number"),
+    ],
+)
+def test_what_is_no_registry_is_refused(text: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read_registry(text, "skills.json")
+    assert (caught.value.message, caught.value.hint) == ("this is no registry", BUILD)
+
+
+@pytest.mark.parametrize(("version", "shown"), [("2", "2"), (1, "1"), ("\x1b[2J", "\\x1b[2J"), ("9" * 50, "9" * 19 + "…")])
+def test_a_registry_of_another_format_is_refused(version: Any, shown: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read_registry(json.dumps({"version": version, "skills": []}), "skills.json")
+    assert (caught.value.message, caught.value.where, caught.value.hint) == (
+        f"this registry is format {shown}, known is 1",
+        "skills.json",
+        BUILD,
+    )
