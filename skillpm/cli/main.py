@@ -30,6 +30,7 @@ TABLE = {
     "agents": "List agent hosts and where they read skills.",
     "link": "Show installed skills to agent hosts.",
     "unlink": "Take the links for agent hosts away.",
+    "new": "Start a skill of your own.",
     "validate": "Check skills against the Agent Skills specification.",
 }
 ALIASES = {"add": "install", "remove": "uninstall", "rm": "uninstall", "ls": "list", "upgrade": "update", "ci": "sync"}

@@ -16,7 +16,7 @@ def sandbox(tmp_path: Path) -> Sandbox:
     return made
 
 
-def names_in(sandbox: Sandbox, file: Path) -> list[str]:
+def names_in(file: Path) -> list[str]:
     skills = json.loads(file.read_text(encoding="utf-8"))["skills"]
     return sorted(entry["name"] for entry in skills) if isinstance(skills, list) else sorted(skills)
 
@@ -45,7 +45,7 @@ def test_twelve_installs_at_once_all_arrive_and_readers_see_only_whole_skills(sa
     config = sandbox.home / ".config" / "skillpm"
     assert sorted(path.name for path in home.iterdir() if path.is_dir() and path.name != ".skillpm") == everything
     for file in (config / "skills.json", config / "skills.lock", home / "skills.json"):
-        assert names_in(sandbox, file) == everything, file
+        assert names_in(file) == everything, file
     assert sandbox.run("verify", "-g").code == 0
     assert sandbox.run("registry", "check", "-g").code == 0
 

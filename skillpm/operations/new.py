@@ -1,0 +1,46 @@
+"""`new`: start a skill that is valid from its first line."""
+
+import os
+
+from skillpm.documents.names import skill_name
+from skillpm.errors import ConflictError
+from skillpm.files import told, write_new
+from skillpm.operations.tools import Tools
+
+TEMPLATE = """\
+---
+name: {name}
+description: What this skill does, in one sentence. Use when the user asks for it, in the words they would use.
+license: MIT
+metadata:
+  version: "0.1.0"
+  category: general
+  triggers: "{words}"
+---
+# {title}
+
+Say what the agent should achieve, then how, step by step.
+
+1. First, look at …
+2. Then …
+3. Finish by …
+
+## Checks before you are done
+
+- …
+"""
+
+
+def new(tools: Tools, name: str, folder: str = "") -> list[str]:
+    """Write a skill's folder; give the files made. Raises `ConflictError` where something of that name is there."""
+    checked = skill_name(name)
+    path = os.path.join(tools.settings.working_directory, folder, checked)
+    if os.path.lexists(path):
+        raise ConflictError(f"{path} is there already", hint="choose another name, or edit what is there")
+    words = checked.replace("-", " ")
+    text = TEMPLATE.format(name=checked, title=words.capitalize(), words=words)
+    file = os.path.join(path, "SKILL.md")
+    with told("start a skill", path):
+        os.makedirs(path)
+        write_new(file, text.encode(), 0o644, fsync=tools.settings.fsync)
+    return [file]

@@ -1,0 +1,70 @@
+"""What happens before any command: help, mistyped words, exit codes."""
+
+import pytest
+from commands.scene import Scene
+
+
+def test_the_bare_word_shows_the_help(scene: Scene) -> None:
+    bare, asked = scene.run(), scene.run("--help")
+
+    assert (bare.code, bare.stderr) == (0, "")
+    assert bare.stdout == asked.stdout
+    assert bare.stdout.startswith("Usage: skillpm [OPTIONS] COMMAND [ARGS]...\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["syncc"], "there is no command `syncc`. Did you mean sync?", "skillpm --help"),
+        (["zzzzzz"], "there is no command `zzzzzz`", "skillpm --help"),
+        (["backup"], "Missing command", "skillpm backup --help"),
+        (["backup", "lst"], "No such command 'lst'", "skillpm backup --help"),
+        (["registry"], "Missing command", "skillpm registry --help"),
+        (["--nonsense"], "No such option '--nonsense'", "skillpm --help"),
+        (["list", "--nonsense"], "No such option '--nonsense'", "skillpm list --help"),
+        (["list", "extra"], "Got unexpected extra argument (extra)", "skillpm list --help"),
+        (["show"], "Missing argument 'NAME'", "skillpm show --help"),
+        (["uninstall"], "Missing argument 'NAME...'", "skillpm uninstall --help"),
+        (["sync", "--lock-timeout", "soon"], "Invalid value for '--lock-timeout': 'soon' is not a valid float", "skillpm sync --help"),
+        (["install", "a", "--branch", "b", "--tag", "c"], "give one of --branch, --tag and --rev", "skillpm install --help"),
+        (["install", "--as", "x"], "a SPEC is missing", "skillpm install --help"),
+        (["install", "--list"], "a SPEC is missing", "skillpm install --help"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_call_is_told_in_two_lines(scene: Scene, arguments: list[str], message: str, hint: str) -> None:
+    before = scene.everything
+
+    assert scene.tell(*arguments) == f"! error: {message}\n!   try: {hint}\n[2]\n"
+    assert scene.everything == before
+
+
+def test_a_value_in_the_environment_that_cannot_be_meant_is_told(scene: Scene) -> None:
+    assert scene.tell("list", env={"SKILLPM_LOCK_TIMEOUT": "soon"}) == """\
+! error: SKILLPM_LOCK_TIMEOUT=soon is no number
+!   try: unset it, or give a number like 60
+[2]
+"""
+
+
+def test_a_reader_that_goes_away_is_no_failure(scene: Scene) -> None:
+    process = scene.spawn("agents", "--all")
+    assert process.stdout
+    assert process.stdin
+    assert process.stderr
+    process.stdout.close()
+    process.stdin.close()
+
+    assert (process.wait(30), process.stderr.read()) == (0, b"")
+    process.stderr.close()
+
+
+def test_a_terminal_of_few_letters_is_no_failure(scene: Scene) -> None:
+    scene.project()
+    few = {"PYTHONIOENCODING": "ascii"}
+
+    assert scene.run("install", "testing", env=few, check=True)
+    said = scene.run("link", "claude-code", env=few, check=True).stdout
+
+    assert said.splitlines()[0] == " \\u2192 testing 1.0.0  (linked in .claude/skills)"
+    assert scene.run("list", "--json", env=few).json["skills"][0]["name"] == "testing"

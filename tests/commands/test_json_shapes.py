@@ -1,0 +1,293 @@
+"""`--json`: one object on stdout with its keys in order, nothing on stderr; failures are objects too."""
+
+import json
+
+import pytest
+from commands.scene import Scene, keys
+from kit import Repository, skill, under
+
+CHANGED = ["changed", "scope", "directory", {"actions": ["action", "name", "from", "to", "reason"]}, "warnings"]
+LISTED = ["name", "version", "description", "category", "path", "source", "digest", "state", "tokens", "links"]
+
+
+@pytest.fixture
+def full(project: Scene, url: str) -> Scene:
+    """Give a project with a linked skill from git and one made by hand."""
+    project.run("install", f"{url}@pdf", check=True)
+    project.run("link", "claude-code", check=True)
+    project.write_files(under(".agent-skills/mine", skill("mine", "By hand.", category="house")))
+    project.run("registry", "build", check=True)
+    return project
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["install", "testing"],
+        ["uninstall", "pdf"],
+        ["sync"],
+        ["update"],
+        ["link", "codex"],
+        ["unlink", "claude-code"],
+        ["install"],
+    ],
+    ids=" ".join,
+)
+def test_commands_that_change_give_one_shape(full: Scene, arguments: list[str]) -> None:
+    dry = full.json(*arguments, "--dry-run")
+    done = full.json(*arguments)
+
+    assert keys(done) == CHANGED
+    assert keys(dry) == [*CHANGED, "dryRun"]
+    assert dry["dryRun"] is True
+    assert dry["changed"] is False
+    assert (done["scope"], done["directory"]) == ("project", "WORK/.agent-skills")
+    assert dry["actions"] == done["actions"]
+
+
+def test_the_actions_of_an_install_say_everything(full: Scene, upstream: Repository) -> None:
+    commit = upstream.resolve("main")[:12]
+
+    assert full.json("install", "testing") == {
+        "changed": True,
+        "scope": "project",
+        "directory": "WORK/.agent-skills",
+        "actions": [
+            {"action": "keep", "name": "pdf", "from": commit, "to": commit, "reason": ""},
+            {"action": "add", "name": "testing", "from": "", "to": "1.0.0", "reason": ""},
+        ],
+        "warnings": [],
+    }
+
+
+def test_warnings_stand_in_the_object(full: Scene) -> None:
+    full.write("skills.json", full.read("skills.json").replace('"agents"', '"extra": 1, "agents"'))
+
+    assert full.json("sync")["warnings"] == ["WORK/skills.json: `extra` is no key that skillpm knows; it is kept"]
+
+
+def test_lock(full: Scene) -> None:
+    assert list(full.json("lock").items()) == [("changed", False), ("upToDate", True), ("skills", [])]
+    full.write("skills.json", full.read("skills.json").replace('{"pdf"', '{"testing": {"bundled": true}, "pdf"').replace(
+        '"pdf":', '"testing": {"bundled": true}, "pdf":'
+    ))
+
+    check = full.run("lock", "--check", "--json")
+    assert (check.code, list(check.json.items())) == (1, [("changed", False), ("upToDate", False), ("skills", [])])
+    rows = [{"name": "testing", "from": "", "to": "1.0.0"}]
+    assert full.json("lock", "--dry-run") == {"changed": False, "upToDate": False, "skills": rows}
+    assert full.json("lock") == {"changed": True, "upToDate": False, "skills": rows}
+
+
+def test_list(full: Scene, upstream: Repository) -> None:
+    commit, digest = upstream.resolve("main"), full.document("skills.lock")["skills"]["pdf"]["digest"]
+
+    listing = full.json("list")
+
+    assert keys(listing) == ["scope", "directory", {"skills": LISTED}]
+    assert listing["skills"] == [
+        {
+            "name": "mine",
+            "version": "",
+            "description": "By hand.",
+            "category": "house",
+            "path": "WORK/.agent-skills/mine",
+            "source": "",
+            "digest": "",
+            "state": "unmanaged",
+            "tokens": 3,
+            "links": [],
+        },
+        {
+            "name": "pdf",
+            "version": commit[:7],
+            "description": "Reads PDF files.",
+            "category": "general",
+            "path": "WORK/.agent-skills/pdf",
+            "source": f"git+URL@{commit}#subdirectory=skills/pdf",
+            "digest": digest,
+            "state": "installed",
+            "tokens": 3,
+            "links": [".claude/skills/pdf"],
+        },
+    ]
+
+
+def test_the_states_of_a_list(full: Scene) -> None:
+    full.run("install", "testing", "code-review", "api-design", check=True)
+    full.write(".agent-skills/testing/SKILL.md", skill("testing")["SKILL.md"])
+    (full.work / ".agent-skills/code-review").rename(full.root / "gone")
+    manifest = full.read("skills.json")
+    full.write("skills.json", manifest.replace('"agents"', '"disabled": {"api-design": true}, "agents"'))
+
+    states = {entry["name"]: entry["state"] for entry in full.json("list")["skills"]}
+
+    assert states == {
+        "api-design": "disabled",
+        "code-review": "missing",
+        "mine": "unmanaged",
+        "pdf": "installed",
+        "testing": "modified",
+    }
+
+
+def test_show(full: Scene) -> None:
+    full.write(".agent-skills/pdf/notes.md", "Mine.\n")
+
+    shown = full.json("show", "pdf")
+
+    assert keys(shown) == [
+        *LISTED, "frontmatter", "requires", "available", "dependencies",
+        {"files": ["path", "size", "digest", "executable", "state"]}, "warnings",
+    ]  # fmt: skip
+    assert shown["frontmatter"] == {"name": "pdf", "description": "Reads PDF files."}
+    assert (shown["requires"], shown["available"], shown["dependencies"], shown["warnings"]) == ([], True, {}, [])
+    assert [(file["path"], file["size"], file["executable"], file["state"]) for file in shown["files"]] == [
+        ("SKILL.md", 55, False, "ok"),
+        ("notes.md", 6, False, "extra"),
+        ("scripts/read.sh", 20, True, "ok"),
+    ]
+
+
+def test_the_warnings_of_show_have_code_and_line(full: Scene) -> None:
+    full.write(".agent-skills/odd/SKILL.md", "---\ndescription: Nameless.\n---\n")
+
+    assert full.json("show", "odd")["warnings"] == [
+        {"code": "missing-name", "message": "there is no name; the folder's name counts", "line": 1}
+    ]
+
+
+def test_diff(full: Scene, upstream: Repository) -> None:
+    first = upstream.resolve("main")[:12]
+    full.write(".agent-skills/pdf/notes.md", "Mine.\n")
+
+    assert list(full.json("diff", "pdf").items()) == [
+        ("name", "pdf"),
+        ("from", first),
+        ("to", "on disk"),
+        ("files", [{"path": "notes.md", "change": "added", "diff": "--- /dev/null\n+++ b/notes.md\n@@ -0,0 +1 @@\n+Mine."}]),
+    ]
+    upstream.write({"skills/pdf/logo.png": b"\xff"}).commit()
+    assert full.json("diff", "pdf", "--update") == {
+        "name": "pdf",
+        "from": first,
+        "to": upstream.resolve("main")[:12],
+        "files": [{"path": "logo.png", "change": "added", "diff": ""}],
+    }
+
+
+def test_verify(full: Scene) -> None:
+    assert full.json("verify") == {"ok": True, "skills": [{"name": "pdf", "state": "ok", "files": []}]}
+    full.write(".agent-skills/pdf/notes.md", "Mine.\n")
+
+    result = full.run("verify", "--json")
+
+    assert (result.code, result.stderr) == (1, "")
+    assert list(result.json.items()) == [
+        ("ok", False),
+        ("skills", [{"name": "pdf", "state": "modified", "files": [{"path": "notes.md", "state": "extra"}]}]),
+    ]
+
+
+def test_registry(full: Scene) -> None:
+    full.write(".agent-skills/broken/SKILL.md", "words")
+    problem = {"path": "broken/SKILL.md", "message": "line 1: the file does not begin with a `---` line"}
+
+    assert list(full.json("registry", "check").items()) == [
+        ("ok", True), ("missing", []), ("stale", []), ("extra", []), ("problems", [problem]),
+    ]  # fmt: skip
+    assert full.json("registry", "build") == {"changed": False, "skills": 2, "problems": [problem]}
+    full.write_files(under(".agent-skills/new", skill("new")))
+    assert full.run("registry", "check", "--json").json["missing"] == ["new"]
+    assert list(full.json("registry", "build").items()) == [("changed", True), ("skills", 3), ("problems", [problem])]
+
+
+def test_agents(full: Scene) -> None:
+    (full.home / ".glm").mkdir()
+
+    found = full.json("agents")
+
+    assert keys(found) == [{"agents": ["id", "projectDir", "userDir", "present", "linked"]}]
+    ids = [agent["id"] for agent in found["agents"]]
+    assert ids == sorted(ids)
+    by_id = {agent["id"]: agent for agent in found["agents"]}
+    assert by_id["claude-code"] == {
+        "id": "claude-code",
+        "projectDir": ".claude/skills",
+        "userDir": "~/.claude/skills",
+        "present": False,
+        "linked": True,
+    }
+    assert (by_id["glm"]["present"], by_id["glm"]["linked"]) == (True, False)
+    assert by_id["omega"]["projectDir"] is None
+
+
+def test_backups(full: Scene) -> None:
+    assert full.json("backup", "list") == {"backups": []}
+    full.write(".agent-skills/pdf/notes.md", "Mine.\n")
+    full.run("sync", "--force", check=True)
+
+    assert full.json("backup", "list") == {
+        "backups": [{"id": "pdf-1", "name": "pdf", "path": "WORK/.agent-skills/.skillpm/backup/pdf-1"}]
+    }
+    restored = full.json("backup", "restore", "pdf-1")
+    assert keys(restored) == CHANGED
+    assert [(action["action"], action["name"], action["to"]) for action in restored["actions"]] == [
+        ("update", "pdf", "pdf-1")
+    ]
+
+
+def test_init(scene: Scene) -> None:
+    assert scene.json("init") == {"created": ["WORK/skills.json"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "exit_code"),
+    [
+        (["install", "zzzzz"], "not-found", 1),
+        (["install", "URL"], "choose", 1),
+        (["install", "URL#v1.0.0@pdf"], "conflict", 1),
+        (["install", "No SPEC"], "usage", 2),
+        (["install", "--no-such-option"], "usage", 2),
+        (["show"], "usage", 2),
+        (["show", "zzz"], "not-found", 1),
+        (["nonsense"], "usage", 2),
+        (["sync", "--locked", "--frozen"], "usage", 2),
+        (["backup", "restore", "zzz"], "not-found", 1),
+        (["link", "zzz"], "not-found", 1),
+        (["list", "--project", "zzz"], "not-found", 1),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
+)
+def test_a_failure_is_an_object_with_a_stable_code(
+    full: Scene, arguments: list[str], code: str, exit_code: int
+) -> None:
+    words = [word.replace("URL", next(iter(full.names))) for word in arguments]
+
+    failed = full.run(*words, "--json")
+    plain = full.run(*words)
+
+    assert (failed.code, failed.stderr) == (exit_code, "")
+    assert list(failed.json) == ["error"]
+    assert list(failed.json["error"]) == ["code", "message", "where", "hint"]
+    assert failed.json["error"]["code"] == code
+    error = failed.json["error"]
+    lines = [f"error: {error['message']}", *([f"  where: {error['where']}"] if error["where"] else []), f"  try: {error['hint']}"]
+    assert (plain.code, plain.stdout, plain.stderr.splitlines()) == (exit_code, "", "\n".join(lines).splitlines())
+
+
+def test_an_edit_a_lockfile_and_a_digest_have_codes_of_their_own(full: Scene) -> None:
+    full.write(".agent-skills/pdf/notes.md", "Mine.\n")
+    assert full.run("sync", "--json").json["error"]["code"] == "modified"
+    (full.work / ".agent-skills/pdf/notes.md").unlink()
+
+    lockfile = full.read("skills.lock")
+    digest = json.loads(lockfile)["skills"]["pdf"]["digest"]
+    full.write("skills.lock", lockfile.replace(digest, "sha256:" + "0" * 64))
+    assert full.run("sync", "--json").json["error"]["code"] == "digest-mismatch"
+    full.write("skills.lock", lockfile.replace('"version": 1', '"version": 2'))
+    assert full.run("sync", "--json").json["error"]["code"] == "newer-format"
+    full.write("skills.lock", "{")
+    assert full.run("sync", "--json").json["error"]["code"] == "document"
+    (full.work / "skills.lock").unlink()
+    assert full.run("sync", "--locked", "--json").json["error"]["code"] == "lockfile-outdated"

@@ -1,0 +1,213 @@
+"""`list`, `show`, `diff --update`, `verify`, `registry`: they look, and change nothing."""
+
+import shutil
+
+import pytest
+from commands.scene import Scene
+from kit import Repository, skill, under
+
+
+@pytest.fixture
+def full(project: Scene, url: str) -> Scene:
+    """Give a project with a skill of each kind: git, bundled, made by hand."""
+    project.run("install", f"{url}@pdf", "testing", check=True)
+    project.write_files(under(".agent-skills/mine", skill("mine", "By hand.")))
+    project.run("registry", "build", check=True)
+    return project
+
+
+def test_list_shows_name_version_state_and_description(full: Scene, upstream: Repository) -> None:
+    assert full.tell("list") == f"""\
+mine            [unmanaged] By hand.
+pdf     {upstream.resolve("main")[:7]}  Reads PDF files.
+testing 1.0.0    Writes, repairs and reviews automated tests that fail when the…
+"""
+
+
+def test_list_of_nothing_says_how_to_begin(scene: Scene) -> None:
+    assert scene.tell("list") == "! no skills in HOME/.agent-skills; `skillpm install code-review` is a start\n"
+
+
+def test_show_tells_all_of_a_skill(full: Scene, upstream: Repository) -> None:
+    commit = upstream.resolve("main")
+    digest = full.document("skills.lock")["skills"]["pdf"]["digest"]
+    full.run("link", "claude-code", check=True)
+
+    assert full.tell("show", "pdf") == f"""\
+pdf
+  version      {commit[:7]}
+  state        installed
+  description  Reads PDF files.
+  source       git+URL@{commit}#subdirectory=skills/pdf
+  digest       {digest}
+  path         WORK/.agent-skills/pdf
+  links        .claude/skills/pdf
+  tokens       about 3
+  files        2
+           55  SKILL.md
+           20  scripts/read.sh *
+"""
+
+
+def test_show_of_a_skill_made_by_hand_says_so(full: Scene) -> None:
+    assert full.tell("show", "mine") == """\
+mine
+  state        unmanaged
+  description  By hand.
+  source       made by hand
+  path         WORK/.agent-skills/mine
+  tokens       about 3
+  files        1
+           49  SKILL.md
+"""
+
+
+def test_a_program_that_is_missing_is_told(project: Scene) -> None:
+    project.write_files(under("mine", skill("mine", requires="git no-such-program")))
+    project.run("install", "./mine", check=True)
+
+    assert "  requires     git, no-such-program (not on PATH: no-such-program)\n" in project.tell("show", "mine")
+    assert project.json("show", "mine")["available"] is False
+
+
+@pytest.mark.parametrize("command", ["show", "diff"])
+def test_an_unknown_name_is_told_with_the_nearest(full: Scene, command: str) -> None:
+    assert full.tell(command, "testin") == """\
+! error: `testin` is not in WORK/.agent-skills
+!   try: did you mean testing?
+[1]
+"""
+    assert full.tell(command, "Bad Name") == """\
+! error: `Bad Name` is not in WORK/.agent-skills
+!   try: `skillpm list` shows what is there
+[1]
+"""
+
+
+def test_diff_update_shows_what_an_update_would_bring(full: Scene, upstream: Repository) -> None:
+    upstream.write({"skills/pdf/SKILL.md": skill("pdf", "Reads and writes PDF files.")["SKILL.md"]})
+    upstream.write({"skills/pdf/logo.png": b"\x89PNG\xff"}).remove(["skills/pdf/scripts"]).commit()
+    before = full.everything
+
+    assert full.tell("diff", "pdf", "--update") == """\
+--- a/SKILL.md
++++ b/SKILL.md
+@@ -1,5 +1,5 @@
+ ---
+ name: pdf
+-description: Reads PDF files.
++description: Reads and writes PDF files.
+ ---
+ Do it well.
+added: logo.png (no text)
+--- a/scripts/read.sh
++++ /dev/null
+@@ -1,2 +0,0 @@
+-#!/bin/sh
+-echo read
+"""
+    assert full.everything == before
+
+
+def test_diff_of_what_nobody_changed(full: Scene) -> None:
+    assert full.tell("diff", "testing") == "! testing: no difference (1.0.0 and on disk)\n"
+    assert full.tell("diff", "testing", "--update") == "! testing: no difference (1.0.0 and 1.0.0)\n"
+    assert full.tell("diff", "mine") == """\
+! error: `mine` was not installed by skillpm
+!   try: there is nothing to compare it with
+[1]
+"""
+
+
+def test_verify_tells_what_is_not_as_locked(full: Scene) -> None:
+    assert full.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    shutil.rmtree(full.work / ".agent-skills/testing")
+    full.write(".agent-skills/pdf/notes.md", "Mine.\n")
+    before = full.everything
+
+    assert full.tell("verify") == """\
+modified: pdf: edited since it was installed
+    extra: notes.md
+missing: testing: locked, but not installed
+! 0 of 2 skills are what the lockfile says
+[1]
+"""
+    assert full.everything == before
+
+
+def test_verify_sees_a_change_that_left_size_and_time_as_they_were(full: Scene) -> None:
+    import os  # noqa: PLC0415  (only here a clock is turned back)
+
+    file = full.work / ".agent-skills/pdf/SKILL.md"
+    state = file.stat()
+    file.write_bytes(file.read_bytes().replace(b"well", b"ill."))
+    os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+    assert full.run("verify").code == 1
+    assert full.run("sync").code == 1
+
+
+def test_verify_sees_that_the_lockfile_says_another_digest(full: Scene) -> None:
+    digest = full.document("skills.lock")["skills"]["pdf"]["digest"]
+    other = digest[:-4] + ("0000" if digest[-4:] != "0000" else "1111")
+    full.write("skills.lock", full.read("skills.lock").replace(digest, other))
+
+    assert full.tell("verify") == f"""\
+other-version: pdf: the lockfile says {other}, installed is {digest}
+! 1 of 2 skills are what the lockfile says
+[1]
+"""
+
+
+def test_the_registry_is_proved_against_the_disk(full: Scene) -> None:
+    assert full.tell("registry", "check") == "! the registry is true\n"
+    full.write_files(under(".agent-skills/new", skill("new")))
+    full.write_files(under(".agent-skills/mine", skill("mine", "Changed.")))
+    shutil.rmtree(full.work / ".agent-skills/testing")
+    before = full.everything
+
+    assert full.tell("registry", "check") == """\
+missing: new
+stale: mine
+extra: testing
+! the registry is not true: `skillpm registry build`
+[1]
+"""
+    assert full.everything == before
+
+    assert full.tell("registry", "build") == "WORK/.agent-skills/skills.json written: 3 skills\n"
+    assert full.tell("registry", "check") == "! the registry is true\n"
+    assert full.tell("registry", "build") == "WORK/.agent-skills/skills.json was up to date: 3 skills\n"
+
+
+def test_a_registry_edited_by_hand_is_not_true(full: Scene) -> None:
+    full.write(".agent-skills/skills.json", full.read(".agent-skills/skills.json").replace("By hand.", "By foot."))
+
+    assert full.tell("registry", "check").splitlines()[0] == "stale: mine"
+    assert full.tell("list").splitlines()[0] == "mine            [unmanaged] By hand."
+
+
+def test_building_a_registry_leaves_nothing_for_git_to_see(scene: Scene) -> None:
+    scene.project()
+    scene.write_files(under(".agent-skills/mine", skill("mine")))
+
+    scene.run("registry", "build", check=True)
+
+    assert scene.read(".agent-skills/.skillpm/.gitignore") == "*\n"
+
+
+def test_reading_commands_take_no_lock_and_write_nothing_at_all(full: Scene) -> None:
+    def state() -> dict[str, tuple[int, int]]:
+        found = ((path, path.lstat()) for path in sorted(full.root.rglob("*")) if full.cache not in path.parents)
+        return {str(path): (entry.st_mtime_ns, entry.st_ino) for path, entry in found}
+
+    before = state()
+
+    for arguments in (
+        ["list"], ["list", "--json"], ["show", "pdf"], ["diff", "pdf"], ["diff", "pdf", "--update"], ["verify"],
+        ["registry", "check"], ["lock", "--check"], ["agents"], ["backup", "list"], ["sync", "--dry-run"],
+        ["update", "--dry-run"], ["install", "--list", "URL"],
+    ):  # fmt: skip
+        words = [word.replace("URL", next(iter(full.names))) for word in arguments]
+        assert full.run(*words).code == 0, arguments
+        assert state() == before, arguments
