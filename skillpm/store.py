@@ -62,16 +62,16 @@ class Store:
     def read(self, digest: Digest, variant: str = "") -> Tree | None:
         """Give a tree, every byte of it checked; None where there is none.
 
-        Raises `StoreDamaged` after removing an entry that is not what it should be.
+        Raises `StoreDamaged` after removing an entry that is not what it should be; `FileError` for one that cannot
+        be read at all, since fetching it anew would not help.
         """
         path = self.path(digest, variant)
-        try:
-            with open(path, "rb") as file:
-                data = file.read()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise StoreDamaged(path) from error
+        with told("read a skill from the store", path):
+            try:
+                with open(path, "rb") as file:
+                    data = file.read()
+            except FileNotFoundError:
+                return None
         tree = _parse(data)
         if tree is None or tree.digest != digest:
             with suppress(OSError):
@@ -92,10 +92,10 @@ def _parse(data: bytes) -> Tree | None:
         files, at = [], end + 1
         for path, size, content, executable, link in rows:
             part = data[at : at + size]
-            if content_hash(part) != content:
+            if content_hash(part) != content or not (isinstance(path, str) and isinstance(link, str)):
                 return None
             files.append(TreeFile(path=path, data=part, executable=executable is True, link=link, content=content))
             at += size
-    except (ValueError, TypeError, UnicodeDecodeError):
+    except (ValueError, TypeError, RecursionError):
         return None
     return Tree(files=tuple(files)) if at == len(data) else None

@@ -95,14 +95,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal of few letters is no reason to fail
     words = list(sys.argv[1:] if arguments is None else arguments)
+    stdout = sys.stdout
     try:
         result = cli.main(args=words or ["--help"], prog_name="skillpm", standalone_mode=False)
+        stdout.flush()
     except click.exceptions.Abort:
         click.echo("interrupted", err=True)
         return 130
-    except BrokenPipeError:
-        # Whoever read us has gone; nothing may be written on the way out.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and sys.stdout is stdout:
+            raise
+        # Whoever read us has gone: click then puts another stdout in place and leaves. Nothing may be written any more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
         return 0
     except Exception as error:  # noqa: BLE001  (this is the edge)
         from skillpm.cli.failing import tell  # noqa: PLC0415

@@ -5,11 +5,13 @@ from typing import Any
 
 from skillpm.documents.findings import Finding, broken
 from skillpm.documents.repair import read_broken_yaml
-from skillpm.documents.yaml_text import YamlFault, read_yaml
+from skillpm.documents.text import show
+from skillpm.documents.yaml_text import DEEPEST, YamlFault, read_yaml
 from skillpm.values import Value
 
 LARGEST_FILE = 1_000_000
 LARGEST_BLOCK = 64_000
+LARGEST_TOML = 8_000  # tomllib takes time by the cube of a long dotted key: 20 seconds for 64 kB
 OPENING = re.compile(r"\s*^(---|\+\+\+)([^\n]*)\n", re.MULTILINE)
 TOML_LINE = re.compile(r"""\s*(?:\[[^\]]+\]\s*(?:#.*)?$|(?:[\w.-]+|"[^"]*"|'[^']*')\s*=)""")
 TOP_SCALAR = re.compile(r"""([A-Za-z_][\w.-]*)\s*:[ \t]+(\S.*)""")
@@ -33,7 +35,7 @@ def decode_text(data: bytes) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
+        line = error.object[: error.start].count(b"\n") + 1
         raise broken("not-utf8", "the file is not UTF-8", line) from None
     if "\0" in text:
         raise broken("nul", "the file has a NUL character", text[: text.index("\0")].count("\n") + 1)
@@ -48,7 +50,7 @@ def read_frontmatter(text: str) -> Frontmatter:
     fence, word = opening[1], opening[2].strip()
     if word not in {"", "toml", "yaml"} or (fence == "+++" and word):
         line = text[: opening.start(1)].count("\n") + 1
-        raise broken("unknown-language", f"frontmatter in `{word[:20]}` is not read", line)
+        raise broken("unknown-language", f"frontmatter in `{show(word, 20)}` is not read", line)
     closing = re.compile(rf"^{re.escape(fence)}[ \t]*$", re.MULTILINE).search(text, opening.end())
     if closing is None:
         raise broken("unclosed", f"the frontmatter is not closed by a `{fence}` line")
@@ -75,17 +77,24 @@ def _looks_like_toml(block: str) -> bool:
 def _read_toml(block: str, first: int) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415  (nearly all files are YAML)
 
+    if len(block.encode()) > LARGEST_TOML:
+        raise broken("too-large", f"the frontmatter is over {LARGEST_TOML} bytes of TOML", first)
     try:
-        return {key: _as_text(value) for key, value in tomllib.loads(block).items()}
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise broken("bad-toml", f"the frontmatter is no TOML: {error}", first) from None
+        # `1.10` stays `1.10`, as in YAML.
+        return {key: _as_text(value) for key, value in tomllib.loads(block, parse_float=str).items()}
+    except RecursionError:
+        raise broken("bad-toml", f"the frontmatter is no TOML: nested deeper than {DEEPEST}", first) from None
+    except ValueError as error:  # not TOML, too deep, or a number too long for an int
+        raise broken("bad-toml", f"the frontmatter is no TOML: {show(str(error))}", first) from None
 
 
-def _as_text(value: Any) -> Any:
+def _as_text(value: Any, depth: int = 2) -> Any:
+    if depth > DEEPEST and isinstance(value, dict | list):
+        raise ValueError(f"nested deeper than {DEEPEST}")
     if isinstance(value, dict):
-        return {str(key): _as_text(part) for key, part in value.items()}
+        return {key: _as_text(part, depth + 1) for key, part in value.items()}
     if isinstance(value, list):
-        return [_as_text(part) for part in value]
+        return [_as_text(part, depth + 1) for part in value]
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
@@ -97,7 +106,7 @@ def _read_yaml(block: str, first: int, findings: list[Finding]) -> dict[str, Any
     try:
         values = read_yaml(block, found)
     except YamlFault as fault:
-        values = _repaired(block, found, fault)
+        values = _repaired(block, first, found, fault)
     findings.extend(item.but(line=first + item.line - 1) for item in found)
     if values is None:
         return {}
@@ -106,7 +115,7 @@ def _read_yaml(block: str, first: int, findings: list[Finding]) -> dict[str, Any
     return values
 
 
-def _repaired(block: str, found: list[Finding], fault: YamlFault) -> Any:
+def _repaired(block: str, first: int, found: list[Finding], fault: YamlFault) -> Any:
     found.clear()
     text, lines = _quoted(block)
     try:
@@ -115,7 +124,8 @@ def _repaired(block: str, found: list[Finding], fault: YamlFault) -> Any:
         found.clear()
         values = read_broken_yaml(block, found)
         if not values:
-            raise broken("bad-yaml", f"the frontmatter is no YAML: {fault.message}", fault.line + 1) from None
+            line = first + fault.line - 1
+            raise broken("bad-yaml", f"the frontmatter is no YAML: {fault.message}", line) from None
         return values
     message = "this value was read as plain text, since YAML does not allow it unquoted"
     found.extend(

@@ -4,6 +4,7 @@ Fields may stand at the top level or, as text, under `metadata` (the only place 
 specification allows more than its own six); the top level wins. Everything else is kept as found in `extra`.
 """
 
+import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -105,11 +106,21 @@ def _words(value: Any, separators: str = ",|") -> tuple[str, ...]:
 def _programs(value: Any, metadata: Mapping[str, Any]) -> tuple[str, ...]:
     """Give the programs a skill needs on PATH, from `requires` in its shapes or from openclaw's metadata."""
     if value is None:
-        hosts = (metadata.get(key) for key in ("openclaw", "clawdbot", "clawdis", "moltbot"))
-        value = next((host.get("requires") for host in hosts if isinstance(host, dict)), None)
+        hosts = (_table(metadata.get(key)) for key in ("openclaw", "clawdbot", "clawdis", "moltbot"))
+        value = next((host.get("requires") for host in hosts if host), None)
     if isinstance(value, dict):
         value = value.get("bins")
     return tuple(word for word in _words(value, ", ") if PROGRAM.fullmatch(word))
+
+
+def _table(value: Any) -> Mapping[str, Any]:
+    """Give an object that is nested YAML or, since the specification wants text under `metadata`, JSON in a string."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return NOTHING
+    return value if isinstance(value, dict) else NOTHING
 
 
 def _tools(value: Any) -> tuple[str, ...]:

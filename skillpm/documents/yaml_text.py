@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from skillpm.documents.findings import Finding
+from skillpm.documents.text import show
 
 DEEPEST = 20
 NULLS = frozenset(["", "~", "null", "Null", "NULL"])
@@ -72,7 +73,8 @@ class _Builder:
         if getattr(event, "tag", None) is not None:
             raise YamlFault("tags are not read", line)
         if isinstance(event, yaml.ScalarEvent):
-            return None if event.style is None and event.value in NULLS else event.value
+            # A plain scalar's style is "" where libyaml parses, None where Python does.
+            return None if not event.style and event.value in NULLS else event.value
         self.depth += 1
         if self.depth > DEEPEST:
             raise YamlFault(f"nested deeper than {DEEPEST}", line)
@@ -90,7 +92,7 @@ class _Builder:
                 raise YamlFault("a key is no text", line)
             name = "" if key is None else str(key)
             if name in members:
-                message = f"the key `{name}` stands twice; the last one counts"
+                message = f"the key `{show(name, 80)}` stands twice; the last one counts"
                 self.findings.append(Finding(code="duplicate-key", level="warning", message=message, line=line))
             members[name] = self.value(next(self.events))
         return members

@@ -10,6 +10,7 @@ from skillpm.documents.receipt import InstalledSkill
 from skillpm.installing.survey import FileChange, OnDisk
 from skillpm.values import Value
 
+FOREIGN = "a folder that skillpm did not make"
 Verb = Literal["add", "update", "remove", "keep", "relink", "blocked"]
 
 
@@ -84,7 +85,8 @@ def _for_wanted(
         return Action(verb="keep", name=name, was=was, becomes=becomes, reason="already there")
     untouched = wishes.touched is not None and name not in wishes.touched
     if name in wishes.keep or (untouched and same):
-        return Action(verb="keep", name=name, was=was, becomes=was or becomes, reason="edited", changes=disk.changes)
+        reason = "edited" if disk.kind == "edited" else FOREIGN
+        return Action(verb="keep", name=name, was=was, becomes=was, reason=reason, changes=disk.changes)
     verb: Verb = "add" if old is None else "update"
     return _obstacle(verb, name, (was, becomes), disk, wishes)
 
@@ -101,7 +103,7 @@ def _for_gone(name: SkillName, old: InstalledSkill, disk: OnDisk, wishes: Wishes
 def _obstacle(verb: Verb, name: SkillName, versions: tuple[str, str], disk: OnDisk, wishes: Wishes) -> Action:
     """Somebody's work is in the way: blocked, or with `--force` set aside first."""
     was, becomes = versions
-    reason = "edited since it was installed" if disk.kind == "edited" else "a folder that skillpm did not make"
+    reason = "edited since it was installed" if disk.kind == "edited" else FOREIGN
     if wishes.force:
         reason += "; set aside first"
         return Action(verb=verb, name=name, was=was, becomes=becomes, reason=reason, aside=True)

@@ -18,7 +18,7 @@ def test_the_bare_word_shows_the_help(scene: Scene) -> None:
         (["syncc"], "there is no command `syncc`. Did you mean sync?", "skillpm --help"),
         (["zzzzzz"], "there is no command `zzzzzz`", "skillpm --help"),
         (["backup"], "Missing command", "skillpm backup --help"),
-        (["backup", "lst"], "No such command 'lst'", "skillpm backup --help"),
+        (["backup", "lst"], "No such command 'lst'. Did you mean 'list'?", "skillpm backup --help"),
         (["registry"], "Missing command", "skillpm registry --help"),
         (["--nonsense"], "No such option '--nonsense'", "skillpm --help"),
         (["list", "--nonsense"], "No such option '--nonsense'", "skillpm list --help"),
@@ -47,8 +47,10 @@ def test_a_value_in_the_environment_that_cannot_be_meant_is_told(scene: Scene) -
 """
 
 
-def test_a_reader_that_goes_away_is_no_failure(scene: Scene) -> None:
-    process = scene.spawn("agents", "--all")
+@pytest.mark.parametrize("arguments", [["agents", "--all"], ["list"], ["list", "--json"]], ids=" ".join)
+def test_a_reader_that_goes_away_is_no_failure(scene: Scene, arguments: list[str]) -> None:
+    scene.run("install", "testing", check=True)
+    process = scene.spawn(*arguments)
     assert process.stdout
     assert process.stdin
     assert process.stderr
@@ -61,7 +63,7 @@ def test_a_reader_that_goes_away_is_no_failure(scene: Scene) -> None:
 
 def test_a_terminal_of_few_letters_is_no_failure(scene: Scene) -> None:
     scene.project()
-    few = {"PYTHONIOENCODING": "ascii"}
+    few = {"PYTHONIOENCODING": "latin-1"}
 
     assert scene.run("install", "testing", env=few, check=True)
     said = scene.run("link", "claude-code", env=few, check=True).stdout

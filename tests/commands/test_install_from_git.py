@@ -247,7 +247,7 @@ def test_a_private_repository_needs_gits_own_credentials(project: Scene, server:
     taken = project.tell("install", f"{served}@pdf", "-q")
 
     assert refused == """\
-! error: no access to URL
+! error: no access to URL, or there is no such repository
 !   try: check that git can read it by itself (`git ls-remote`), with a credential helper or an ssh key
 [1]
 """

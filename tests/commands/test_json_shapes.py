@@ -143,7 +143,7 @@ def test_show(full: Scene) -> None:
     assert shown["frontmatter"] == {"name": "pdf", "description": "Reads PDF files."}
     assert (shown["requires"], shown["available"], shown["dependencies"], shown["warnings"]) == ([], True, {}, [])
     assert [(file["path"], file["size"], file["executable"], file["state"]) for file in shown["files"]] == [
-        ("SKILL.md", 55, False, "ok"),
+        ("SKILL.md", 60, False, "ok"),
         ("notes.md", 6, False, "extra"),
         ("scripts/read.sh", 20, True, "ok"),
     ]

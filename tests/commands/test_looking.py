@@ -18,7 +18,7 @@ def full(project: Scene, url: str) -> Scene:
 
 def test_list_shows_name_version_state_and_description(full: Scene, upstream: Repository) -> None:
     assert full.tell("list") == f"""\
-mine            [unmanaged] By hand.
+mine             [unmanaged] By hand.
 pdf     {upstream.resolve("main")[:7]}  Reads PDF files.
 testing 1.0.0    Writes, repairs and reviews automated tests that fail when the…
 """
@@ -44,7 +44,7 @@ pdf
   links        .claude/skills/pdf
   tokens       about 3
   files        2
-           55  SKILL.md
+           60  SKILL.md
            20  scripts/read.sh *
 """
 
@@ -58,7 +58,7 @@ mine
   path         WORK/.agent-skills/mine
   tokens       about 3
   files        1
-           49  SKILL.md
+           53  SKILL.md
 """
 
 
@@ -184,7 +184,7 @@ def test_a_registry_edited_by_hand_is_not_true(full: Scene) -> None:
     full.write(".agent-skills/skills.json", full.read(".agent-skills/skills.json").replace("By hand.", "By foot."))
 
     assert full.tell("registry", "check").splitlines()[0] == "stale: mine"
-    assert full.tell("list").splitlines()[0] == "mine            [unmanaged] By hand."
+    assert full.tell("list").splitlines()[0] == "mine             [unmanaged] By hand."
 
 
 def test_building_a_registry_leaves_nothing_for_git_to_see(scene: Scene) -> None:

@@ -10,7 +10,7 @@ from skillpm.documents.digest import Digest
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import RESERVED, SkillName
 from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin
-from skillpm.documents.receipt import InstalledFile, InstalledSkill, Receipt
+from skillpm.documents.receipt import LINK_KINDS, InstalledFile, InstalledSkill, Receipt
 
 EXAMPLES = settings(derandomize=True, max_examples=100, deadline=None)
 
@@ -64,12 +64,11 @@ files = st.builds(InstalledFile, sha256=hashes, size=st.integers(0, 2**40), exec
 installed_skills = st.builds(
     InstalledSkill, pin=stored_pins, digest=digests, version=texts, files=st.dictionaries(folders, files, max_size=3)
 ) | st.builds(InstalledSkill, pin=live_links, digest=st.none())
+links = st.dictionaries(names, st.sampled_from(LINK_KINDS), min_size=1, max_size=3)
 receipts = st.builds(
     Receipt,
     skills=st.dictionaries(names, installed_skills, max_size=3),
-    links=st.dictionaries(
-        texts, st.dictionaries(names, st.sampled_from(["symlink", "junction", "copy"]), min_size=1, max_size=3), max_size=2
-    ),
+    links=st.dictionaries(texts, links, max_size=2),
     inherited=st.dictionaries(
         names, st.fixed_dictionaries({"triggers": st.lists(texts, max_size=2), "category": texts}), max_size=2
     ),

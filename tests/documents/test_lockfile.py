@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from documents.strategies import EXAMPLES, lockfiles
 from hypothesis import given
-from strategies import EXAMPLES, lockfiles
 
 from skillpm.documents.digest import Digest
 from skillpm.documents.lockfile import LockedSkill, Lockfile, read_lockfile, write_lockfile
@@ -84,7 +84,8 @@ def test_a_lockfile_looks_like_this() -> None:
 
 def test_the_order_in_which_things_were_found_does_not_show() -> None:
     turned = Lockfile(
-        requirements=dict(reversed(LOCKFILE.requirements.items())), skills=dict(reversed(LOCKFILE.skills.items()))
+        requirements={name: LOCKFILE.requirements[name] for name in [PDF, MINE]},
+        skills={name: LOCKFILE.skills[name] for name in [PDF, MINE, GIT_BASICS]},
     )
 
     assert write_lockfile(turned) == TEXT

@@ -4,13 +4,14 @@ import json
 from typing import Any
 
 import pytest
+from documents.strategies import EXAMPLES, names, requirements
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import EXAMPLES, names, requirements
 
 from skillpm.documents.decode import Node
 from skillpm.documents.json_edit import set_member
 from skillpm.documents.manifest import EMPTY, Manifest, document_kind, read_manifest
+from skillpm.documents.names import SkillName
 from skillpm.errors import DocumentError, NewerDocument
 
 FILE = "skills.json"
@@ -23,7 +24,7 @@ def read(value: Any) -> Manifest:
 
 
 def test_the_manifest_of_the_documentation_is_read() -> None:
-    skills = {"code-review": "^1.2", "pdf": {"git": "https://github.com/anthropics/skills"}, "deploy": {"version": "*"}}
+    skills: dict[Any, Any] = {"code-review": "^1.2", "pdf": {"git": "https://github.com/anthropics/skills"}}
     manifest = read(
         {
             "$schema": "urn:skillpm:schema:manifest:1",
@@ -40,7 +41,7 @@ def test_the_manifest_of_the_documentation_is_read() -> None:
         file=FILE,
         skills=skills,
         agents=("claude-code", "opencode"),
-        disabled={"house-style": ["opencode"], "deploy": True},
+        disabled={SkillName("house-style"): ["opencode"], SkillName("deploy"): True},
     )
     assert manifest.switched_off == {"deploy"}
 
@@ -125,14 +126,16 @@ def test_a_newer_manifest_is_refused_rather_than_misread(skills: Any) -> None:
 
 def test_what_is_no_json_is_told_with_line_and_column() -> None:
     with pytest.raises(DocumentError) as caught:
-        read_manifest('{\n  "skills": {\n    "pdf": "*",\n  }\n}\n', FILE)
-    assert caught.value.where in {"skills.json:4:3", "skills.json:3:15"}
-    assert caught.value.message.startswith("this is not JSON: ")
+        read_manifest('{\n  "skills": {\n    "pdf": "*"\n    "tdd": "*"\n  }\n}\n', FILE)
+    assert (caught.value.message, caught.value.where) == (
+        "this is not JSON: Expecting ',' delimiter",
+        "skills.json:4:5",
+    )
 
 
 @EXAMPLES
 @given(st.dictionaries(names, requirements, max_size=6))
-def test_what_is_edited_in_is_read_again(skills: dict[str, Any]) -> None:
+def test_what_is_edited_in_is_read_again(skills: dict[SkillName, Any]) -> None:
     text = EMPTY
     for name, value in skills.items():
         text = set_member(text, ("skills", name), value)

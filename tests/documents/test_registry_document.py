@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 import pytest
+from documents.strategies import EXAMPLES, names, seen, texts
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import EXAMPLES, names, seen, texts
 
 from skillpm.documents.registry import RegistryEntry, read_registry, tidy, write_registry
 from skillpm.errors import DocumentError
@@ -54,11 +54,15 @@ def test_a_registry_looks_like_this() -> None:
 
 
 def test_what_is_empty_is_left_out_but_for_the_five_that_loaders_read() -> None:
-    assert tidy({"license": "", "tokens": 0, "tags": [], "description": "", "name": "x", "metadata": {}}) == {
-        "name": "x",
-        "description": "",
-    }
-    assert list(tidy({"tokens": 1, "filePath": "x/SKILL.md", "name": "x"})) == ["name", "filePath", "tokens"]
+    nothing: RegistryEntry = {**PDF, "description": "", "license": "", "tokens": 0, "tags": [], "metadata": {}}
+
+    assert tidy(nothing) == {**PDF, "description": ""}
+
+
+def test_the_keys_of_an_entry_come_in_one_order() -> None:
+    turned = RegistryEntry(**dict(reversed({**PDF, "version": "1.0", "tokens": 5}.items())))  # type: ignore[typeddict-item]
+
+    assert list(tidy(turned)) == [*PDF, "version", "tokens"]
 
 
 ENTRIES = st.builds(
@@ -136,7 +140,9 @@ def test_what_is_no_registry_is_refused(text: str) -> None:
     assert (caught.value.message, caught.value.hint) == ("this is no registry", BUILD)
 
 
-@pytest.mark.parametrize(("version", "shown"), [("2", "2"), (1, "1"), ("\x1b[2J", "\\x1b[2J"), ("9" * 50, "9" * 19 + "…")])
+@pytest.mark.parametrize(
+    ("version", "shown"), [("2", "2"), (1, "1"), ("\x1b[2J", "\\x1b[2J"), ("9" * 50, "9" * 19 + "…")]
+)
 def test_a_registry_of_another_format_is_refused(version: Any, shown: str) -> None:
     with pytest.raises(DocumentError) as caught:
         read_registry(json.dumps({"version": version, "skills": []}), "skills.json")

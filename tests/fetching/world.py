@@ -18,7 +18,7 @@ EMPTY = '{"skills": {}}\n'
 MEASURE = """
 import resource, subprocess, sys, time
 begun = time.monotonic()
-code = subprocess.call(sys.argv[2:])
+code = subprocess.call(sys.argv[2:], timeout=50)
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 open(sys.argv[1], "w").write(f"{peak} {time.monotonic() - begun}")
 sys.exit(code)

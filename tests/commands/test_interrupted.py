@@ -1,0 +1,105 @@
+"""A command was killed in the midst of its renames: readers see a whole state, and the next sync heals."""
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene
+from kit import Repository, skill, under
+
+STRACE = shutil.which("strace")
+pytestmark = pytest.mark.skipif(STRACE is None, reason="strace chooses the moment of death; it is not on PATH")
+NAMES = ["docx", "pdf", "xlsx"]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, Repository]:
+    """Give a project of three linked skills whose upstream has changed them all."""
+    folder = tmp_path_factory.mktemp("interrupted")
+    upstream = Repository.create(folder / "upstream")
+    for words in ("First.\n", "Second.\n"):
+        for name in NAMES:
+            upstream.write(under(name, skill(name, body=words) | {"notes.md": words}))
+        upstream.commit()
+        if words == "First.\n":
+            first = upstream.resolve("main")
+    scene = Scene(folder / "scene").project('{"skills": {}, "agents": ["claude-code"]}\n')
+    second = upstream.resolve("main")
+    upstream.reset(first)
+    scene.run("install", upstream.file_url, "--all", check=True)
+    scene.run("install", "testing", check=True)
+    upstream.reset(second)
+    return scene, upstream
+
+
+def kill(scene: Scene, call: str, number: int, *words: str) -> None:
+    """Run a command that dies at its n-th call of the system."""
+    done = subprocess.run(
+        [
+            str(STRACE), "-f", "-o", os.devnull, "-e", f"trace={call}",
+            "-e", f"inject={call}:signal=SIGKILL:when={number}", *scene.command, *words,
+        ],
+        cwd=scene.work, env=scene.environment(), capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode in {-signal.SIGKILL, 128 + signal.SIGKILL}, done.stderr
+
+
+# An update exchanges folders with renameat2, documents come with rename; an uninstall moves folders with rename.
+MOMENTS = [
+    ("renameat2", 1, ["update"]),
+    ("renameat2", 3, ["update"]),
+    ("rename", 4, ["update"]),
+    ("rename", 5, ["update"]),
+    ("rename", 4, ["uninstall", "pdf", "docx"]),
+    ("rename", 3, ["install", "code-review", "api-design"]),
+]
+
+
+@pytest.mark.parametrize(("call", "number", "words"), MOMENTS, ids=lambda value: str(value))
+def test_readers_see_a_whole_state_and_sync_heals(
+    base: tuple[Scene, Repository], tmp_path: Path, call: str, number: int, words: list[str]
+) -> None:
+    base[0].copy(tmp_path / "scene")
+    base[0].copy(tmp_path / "calm")
+    scene, calm = Scene(tmp_path / "scene"), Scene(tmp_path / "calm")
+    kill(scene, call, number, *words)
+    left = scene.snapshot("..", ignore=["cache"])
+    assert "work/.agent-skills/.skillpm/journal.json" in left, "it died too early or too late to be of interest"
+
+    calm.run(*words, check=True)
+    wanted = [(entry["name"], entry["version"], entry["state"]) for entry in calm.json("list")["skills"]]
+
+    listed = scene.run("list")
+    seen = [(entry["name"], entry["version"], entry["state"]) for entry in scene.run("list", "--json", check=True).json["skills"]]
+    assert seen == wanted
+    assert listed.stderr == "a change is under way or was interrupted; this is what it leads to\n"
+    for name, *_ in wanted:
+        shown = scene.run("show", name, "--json", check=True).json
+        assert {file["state"] for file in shown["files"]} == {"ok"}
+    assert scene.snapshot("..", ignore=["cache"]) == left
+
+    healed = scene.run("sync", check=True)
+    assert "warning: a change that had been interrupted was finished first\n" in healed.stderr
+    assert scene.everything == calm.everything
+    assert scene.run("verify").code == 0
+    assert scene.run("registry", "check").code == 0
+    assert scene.run("sync").stdout.startswith("nothing to do: ")
+
+
+def test_before_the_journal_nothing_has_happened(base: tuple[Scene, Repository], tmp_path: Path) -> None:
+    base[0].copy(tmp_path / "scene")
+    scene = Scene(tmp_path / "scene")
+    before = scene.everything
+    kill(scene, "rename", 1, "install", "code-review")
+
+    kept = {path: entry for path, entry in scene.everything.items() if "/staging" not in path}
+    assert kept == before
+    assert scene.tell("verify") == "! 4 of 4 skills are what the lockfile says\n"
+    assert scene.tell("list").count("\n") == 4
+
+    scene.run("install", "code-review", check=True)
+    assert scene.tell("verify") == "! 5 of 5 skills are what the lockfile says\n"
+    assert not scene.exists(".agent-skills/.skillpm/staging")

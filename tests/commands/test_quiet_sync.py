@@ -1,0 +1,69 @@
+"""A sync with nothing to do asks nobody, starts nothing and touches no file."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene
+from kit import GitServer
+
+STRACE = shutil.which("strace")
+
+
+@pytest.fixture
+def settled(project: Scene, served: str) -> Scene:
+    """Give a project with skills from a forge and the tool, linked."""
+    project.run("install", served, "testing", "--all", check=True)
+    project.run("link", "claude-code", "codex", check=True)
+    return project
+
+
+def times(scene: Scene) -> dict[Path, tuple[int, int, int]]:
+    """Take down when each file and folder changed, content or state, and which it is."""
+    found = ((path, path.lstat()) for path in sorted(scene.root.rglob("*")))
+    return {path: (state.st_mtime_ns, state.st_ctime_ns, state.st_ino) for path, state in found}
+
+
+@pytest.mark.parametrize("arguments", [["sync"], ["sync", "--frozen"], ["sync", "--locked"], ["install", "testing"]], ids=" ".join)
+def test_no_file_is_touched_and_nobody_is_asked(settled: Scene, server: GitServer, arguments: list[str]) -> None:
+    server.reset()
+    before = times(settled)
+
+    assert settled.tell(*arguments) == "nothing to do: 3 skills in WORK/.agent-skills\n"
+
+    assert times(settled) == before
+    assert server.requests == []
+
+
+@pytest.mark.skipif(STRACE is None, reason="strace sees what a process does; it is not on PATH")
+def test_there_is_no_child_process_no_socket_and_no_file_opened_for_writing(settled: Scene, tmp_path: Path) -> None:
+    log = tmp_path / "calls"
+    subprocess.run(
+        [str(STRACE), "-f", "-o", str(log), "-e", "trace=process,network,open,openat,creat", *settled.command, "sync"],
+        cwd=settled.work, env=settled.environment(), capture_output=True, check=True,
+    )  # fmt: skip
+
+    calls = [call[1] for line in log.read_text().splitlines() if (call := re.match(r"\d+ +(.*)", line))]
+    words = [re.match(r"(\w+)\(", call) for call in calls]
+    names = [word[1] for word in words if word]
+    assert names.count("execve") == 1
+    assert set(names) <= {"execve", "open", "openat", "exit", "exit_group", "arch_prctl"}
+    writing = [call for call in calls if "O_WRONLY" in call or "O_RDWR" in call or "O_CREAT" in call]
+    assert [call for call in writing if "/dev/" not in call] == []
+
+
+def test_the_files_of_skills_are_not_read(settled: Scene, tmp_path: Path) -> None:
+    """What the stat cache vouches for needs no reading: with the files unreadable, sync is still content."""
+    if STRACE is None:
+        pytest.skip("strace sees what a process does; it is not on PATH")
+    log = tmp_path / "calls"
+    for _ in ("remember", "look"):
+        subprocess.run(
+            [str(STRACE), "-f", "-o", str(log), "-e", "trace=open,openat", *settled.command, "sync"],
+            cwd=settled.work, env=settled.environment(), capture_output=True, check=True,
+        )  # fmt: skip
+
+    opened = re.findall(r'"([^"]+)"', log.read_text())
+    assert [path for path in opened if path.endswith("SKILL.md")] == []

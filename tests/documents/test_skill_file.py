@@ -1,0 +1,300 @@
+"""A SKILL.md as a value: the many spellings of one thing become one, and the rest is kept as found."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillpm.documents.findings import Finding, NotLoadable
+from skillpm.documents.skill import McpServer, Skill, read_skill
+
+
+def read(block: str, body: str = "") -> Skill:
+    return read_skill(f"---\nname: x\ndescription: d\n{block}\n---\n{body}".encode())
+
+
+def warning(code: str, message: str, line: int = 1) -> Finding:
+    return Finding(code=code, level="warning", message=message, line=line)
+
+
+def test_a_whole_skill() -> None:
+    data = (
+        b"\xef\xbb\xbf---\r\n"
+        b"name: code-review\r\n"
+        b"description: >\r\n  Reviews a change,\r\n  kindly.\r\n"
+        b"version: 1.10\r\nlicense: MIT\r\ncompatibility: Claude Code  2\r\ncategory: development\r\n"
+        b"triggers: [review, pull request]\r\ntags: a, b\r\nhomepage: https://x.example\r\nauthor: Ann\r\n"
+        b"requires: git\r\nallowed-tools: Read, Bash(git:*)\r\nmcp-web: npx -y server\r\n"
+        b"metadata:\r\n  audience: developers\r\n"
+        b"user-invocable: off\r\nhooks: {stop: [a]}\r\n"
+        b"---\r\n# Review\r\n"
+    )
+    skill = read_skill(data)
+
+    assert skill == Skill(
+        declared="code-review",
+        description="Reviews a change, kindly.",
+        body="# Review\n",
+        version="1.10",
+        license="MIT",
+        compatibility="Claude Code 2",
+        category="development",
+        triggers=("review", "pull request"),
+        tags=("a", "b"),
+        homepage="https://x.example",
+        author="Ann",
+        requires=("git",),
+        allowed_tools=("Read", "Bash(git:*)"),
+        mcp_servers=(McpServer(name="web", command="npx", args=("-y", "server")),),
+        metadata={"audience": "developers"},
+        extra={"user-invocable": "off", "hooks": {"stop": ["a"]}},
+        frontmatter=skill.frontmatter,
+    )
+    assert list(skill.frontmatter)[-3:] == ["metadata", "user-invocable", "hooks"]
+
+
+@pytest.mark.parametrize(
+    ("block", "findings"),
+    [
+        ("name: x\ndescription: d", ()),
+        ("description: d", (warning("missing-name", "there is no name; the folder's name counts"),)),
+        ("name:\ndescription: d", (warning("missing-name", "there is no name; the folder's name counts"),)),
+        ("name: [x]\ndescription: d", (warning("missing-name", "there is no name; the folder's name counts"),)),
+        ("name: My Skill\ndescription: d", (warning("bad-name", "the name is outside the specification's grammar"),)),
+        (
+            "name: x",
+            (warning("missing-description", "there is no description, so models are not told of this skill"),),
+        ),
+        (
+            "name: x\ndescription: null",
+            (warning("missing-description", "there is no description, so models are not told of this skill"),),
+        ),
+        (
+            "name: x\ndescription: use: it",
+            (
+                warning(
+                    "frontmatter-repaired",
+                    "this value was read as plain text, since YAML does not allow it unquoted",
+                    3,
+                ),
+            ),
+        ),
+    ],
+)
+def test_what_a_skill_lacks_is_a_warning(block: str, findings: tuple[Finding, ...]) -> None:
+    assert read_skill(f"---\n{block}\n---\n".encode()).findings == findings
+
+
+@pytest.mark.parametrize("data", [b"", b"# no head\n", b"\xff", b"---\0\n---\n", b"---js\n---\n", b"---\n- a\n---\n"])
+def test_what_cannot_be_loaded_says_why(data: bytes) -> None:
+    with pytest.raises(NotLoadable) as caught:
+        read_skill(data)
+    assert caught.value.finding.level == "error"
+    assert str(caught.value) == caught.value.finding.message
+
+
+# Words
+
+
+@pytest.mark.parametrize(
+    ("block", "triggers"),
+    [
+        ("triggers: [a, b c]", ("a", "b c")),
+        ("triggers:\n- a\n- b\n- a", ("a", "b")),
+        ("triggers: a, b c ,, d", ("a", "b c", "d")),
+        ("triggers: a|b", ("a", "b")),
+        ("trigger: a|b c", ("a", "b c")),
+        ("trigger: manual", ("manual",)),
+        ("trigger: a\ntriggers: [b]", ("b",)),
+        ("trigger: a\ntriggers: []", ("a",)),
+        ("triggers: |\n  one\n  line, two", ("one line", "two")),
+        ("triggers: {on: push}", ()),
+        ("triggers:\n- {on: push}\n- a", ("a",)),
+        ("triggers:", ()),
+        ("triggers: 1.10, on", ("1.10", "on")),
+        ("metadata:\n  triggers: a, b", ("a", "b")),
+        ("metadata:\n  trigger: a", ("a",)),
+        ("triggers: [a]\nmetadata:\n  triggers: b", ("a",)),
+        ("triggers:\nmetadata:\n  triggers: b", ("b",)),
+        ("metadata:\n  triggers: [a]", ()),
+    ],
+)
+def test_triggers_are_one_list_however_they_are_written(block: str, triggers: tuple[str, ...]) -> None:
+    assert read(block).triggers == triggers
+
+
+@pytest.mark.parametrize(
+    ("block", "programs"),
+    [
+        ("requires: git", ("git",)),
+        ("requires: git, node ripgrep", ("git", "node", "ripgrep")),
+        ("requires: [git, python3.11, g++, clang-format]", ("git", "python3.11", "g++", "clang-format")),
+        ("requires: {bins: [git, gh]}", ("git", "gh")),
+        ("requires:\n  bins: git, gh", ("git", "gh")),
+        ("requires: {mcp: [playwright]}", ()),
+        ("requires: [git>=2, ../x, $(x), -rf, '']", ()),
+        ("requires: null", ()),
+        ("metadata:\n  requires: git", ("git",)),
+        ("requires: [git]\nmetadata:\n  requires: gh", ("git",)),
+        ("metadata:\n  openclaw:\n    requires:\n      bins: [gh]", ("gh",)),
+        ('metadata: {"openclaw": {"emoji": "x", "requires": {"bins": ["gh"], "env": ["TOKEN"]}}}', ("gh",)),
+        ('metadata:\n  openclaw: \'{"requires": {"bins": ["gh"]}}\'', ("gh",)),
+        ("metadata: {clawdbot: {requires: {bins: [a]}}}", ("a",)),
+        ("metadata: {clawdis: {requires: {bins: [a]}}}", ("a",)),
+        ("metadata: {moltbot: {requires: {bins: [a]}}}", ("a",)),
+        ("metadata: {openclaw: {requires: {bins: [a]}}, clawdbot: {requires: {bins: [b]}}}", ("a",)),
+        ("requires: [git]\nmetadata: {openclaw: {requires: {bins: [gh]}}}", ("git",)),
+        ("metadata: {openclaw: {requires: {anyBins: [a]}}}", ()),
+        ("metadata: {openclaw: [gh]}", ()),
+        ("metadata: {openclaw: not json}", ()),
+        ("metadata: {openclaw: '[1]'}", ()),
+        ("metadata: words", ()),
+    ],
+)
+def test_programs_are_found_wherever_skills_name_them(block: str, programs: tuple[str, ...]) -> None:
+    assert read(block).requires == programs
+
+
+@pytest.mark.parametrize(
+    ("value", "tools"),
+    [
+        ("Read", ("Read",)),
+        ("Read, Write", ("Read", "Write")),
+        ("Read Write", ("Read", "Write")),
+        ("Bash(git:*), Bash(npm run test), Read", ("Bash(git:*)", "Bash(npm run test)", "Read")),
+        ("Bash(git:*) Read", ("Bash(git:*)", "Read")),
+        ("[Read, 'Bash(git add, git commit)']", ("Read", "Bash(git add, git commit)")),
+        ("[Read, {x: y}, '']", ("Read",)),
+        ("{Read: true}", ()),
+        ("", ()),
+    ],
+)
+def test_allowed_tools_are_one_list(value: str, tools: tuple[str, ...]) -> None:
+    assert read(f"allowed-tools: {value}").allowed_tools == tools
+
+
+# Fields that may stand in two places
+
+
+@pytest.mark.parametrize("field", ["version", "category", "homepage", "author"])
+def test_a_field_is_read_from_the_top_or_as_text_from_metadata(field: str) -> None:
+    def value(block: str) -> Any:
+        return getattr(read(block), field)
+
+    assert value(f"{field}: 1.10") == "1.10"
+    assert value(f"metadata:\n  {field}: '1.10'") == "1.10"
+    assert value(f"{field}: top\nmetadata:\n  {field}: below") == "top"
+    assert value(f"{field}:\nmetadata:\n  {field}: below") == "below"
+    assert value(f"metadata:\n  {field}: [a]") == ""
+    assert value(f"{field}: [a]") == ""
+
+
+@pytest.mark.parametrize("field", ["license", "compatibility", "description", "name"])
+def test_a_field_of_the_specification_is_read_from_the_top_only(field: str) -> None:
+    skill = read_skill(f"---\nmetadata:\n  {field}: below\n---\n".encode())
+
+    assert (skill.license, skill.compatibility, skill.description, skill.declared) == ("", "", "", "")
+
+
+def test_values_keep_their_text() -> None:
+    skill = read("version: 1.10\ncategory: on\nauthor: 0755\nlicense: 2026-01-31\nhomepage: 12:30:00\nx: No")
+
+    assert (skill.version, skill.category, skill.author, skill.license, skill.homepage, skill.extra) == (
+        *("1.10", "on", "0755", "2026-01-31", "12:30:00"),
+        {"x": "No"},
+    )
+
+
+def test_a_description_is_one_line() -> None:
+    assert read_skill(b"---\ndescription: |\n  one\n\n    two\t\n---\n").description == "one two"
+
+
+# MCP servers
+
+
+@pytest.mark.parametrize(
+    ("block", "servers"),
+    [
+        (
+            "mcp-playwright: npx @playwright/mcp --headless",
+            [McpServer(name="playwright", command="npx", args=("@playwright/mcp", "--headless"))],
+        ),
+        ("mcp-a: run 'one two' \"three\"", [McpServer(name="a", command="run", args=("one two", "three"))]),
+        ("metadata:\n  mcp-a: run x", [McpServer(name="a", command="run", args=("x",))]),
+        ("mcp-a: top\nmetadata:\n  mcp-a: below", [McpServer(name="a", command="top")]),
+        ("mcp:\n  a:\n    command: run\n    args: [x, '1.0']", [McpServer(name="a", command="run", args=("x", "1.0"))]),
+        ("mcp: {b: {command: run}, a: {command: ./bin/x}}", [
+            McpServer(name="a", command="./bin/x"), McpServer(name="b", command="run")]),
+        ("mcp-a: one\nmcp: {a: {command: two}}", [McpServer(name="a", command="two")]),
+        ("mcp-a: $(touch pwned)", []),
+        ("mcp-a: run;rm", []),
+        ("mcp-a: \"'open\"", []),
+        ("mcp-a:", []),
+        ("mcp-: run", []),
+        ("mcp-a: [run]", []),
+        ("mcp: [a]", []),
+        ("mcp: {a: run}", []),
+        ("mcp: {a: {command: [run]}}", []),
+        ("mcp: {a: {command: run, args: [{x: y}]}}", []),
+        ("mcp: {a: {command: 'run x'}}", []),
+        ("mcp: {a: {command: ''}}", []),
+        ("mcp: {a: {command: run, args: x}}", [McpServer(name="a", command="run")]),
+    ],
+)  # fmt: skip
+def test_mcp_servers_have_three_spellings(block: str, servers: list[McpServer]) -> None:
+    assert read(block).mcp_servers == tuple(servers)
+
+
+def test_the_third_spelling_is_toml() -> None:
+    data = b'+++\nname = "x"\n[mcp.a]\ncommand = "npx"\nargs = ["-y", "s@1.0"]\n[mcp.b]\ncommand = "b"\n+++\n'
+
+    assert read_skill(data).mcp_servers == (
+        McpServer(name="a", command="npx", args=("-y", "s@1.0")),
+        McpServer(name="b", command="b"),
+    )
+
+
+# The rest
+
+
+def test_every_other_key_is_kept_as_found() -> None:
+    block = "argument-hint: [file]\nmodel: opus\npaths: {a: [b]}\ndate_added: 2026-01-31\nmcp-x: y\ntrigger: t\nempty:"
+
+    assert read(block).extra == {
+        "argument-hint": ["file"],
+        "model": "opus",
+        "paths": {"a": ["b"]},
+        "date_added": "2026-01-31",
+        "empty": None,
+    }
+
+
+@pytest.mark.parametrize(("body", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("é" * 4, 2)])
+def test_four_bytes_are_about_one_token(body: str, tokens: int) -> None:
+    assert read("", body).tokens == tokens
+
+
+KEYS = st.sampled_from(
+    ["name", "description", "version", "triggers", "trigger", "tags", "requires", "allowed-tools", "metadata", "mcp"]
+)
+VALUES = st.sampled_from(
+    [
+        *("", "null", "x", "1.10", "a, b|c", "[a, b]", "[{a: b}]", "{a: {command: x}}", "{requires: {bins: [a]}}"),
+        *("{openclaw: {requires: [a]}}", "{mcp-a: \"'x\"}", "a: b", "*x", "[[[]]]", "{openclaw: '{'}", "'", "|"),
+    ]
+)
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(st.lists(st.tuples(KEYS, VALUES | st.text(max_size=5)), max_size=6), st.text(max_size=10))
+def test_any_skill_is_read_or_refused_and_its_fields_have_their_types(rows: list[tuple[str, str]], body: str) -> None:
+    block = "\n".join(f"{key}: {value}" for key, value in rows)
+    try:
+        skill = read_skill(f"---\n{block}\n---\n{body}".encode("utf-8", "replace"))
+    except NotLoadable:
+        return
+    lists = (skill.triggers, skill.tags, skill.requires, skill.allowed_tools)
+    texts = (skill.declared, skill.description, skill.version, skill.body, *(word for words in lists for word in words))
+    assert {type(text) for text in texts} == {str}
+    assert skill.description == " ".join(skill.description.split())

@@ -1,0 +1,121 @@
+"""The documentation keeps up: links lead somewhere, and what the code has is told."""
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from urllib.parse import unquote
+
+import click
+import pytest
+
+from skillpm import errors
+from skillpm.cli.main import ALIASES, TABLE
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def prose(page: Path) -> str:
+    """Give a page without its code blocks: links and headings in these are none."""
+    return CODE.sub("", page.read_text(encoding="utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """Give the anchors of a page's headings, as forges make them."""
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in HEADING.findall(prose(page))}
+
+
+def relative_links(page: Path) -> Iterator[tuple[Path, str]]:
+    """Give what a page links to in this repository: a path, and an anchor or nothing."""
+    for target in LINK.findall(re.sub(r"`[^`\n]*`", "", prose(page))):
+        if not re.match(r"[a-z]+:", target):
+            path, _, anchor = unquote(target).partition("#")
+            yield (page.parent / path).resolve() if path else page, anchor
+
+
+def commands() -> dict[str, click.Command]:
+    """Give every command by its name, those of groups as `backup list`."""
+    found: dict[str, click.Command] = {}
+    for name in TABLE:
+        command: click.Command = import_module(f"skillpm.cli.{name}_command").command
+        found[name] = command
+        if isinstance(command, click.Group):
+            found |= {f"{name} {inner}": part for inner, part in command.commands.items()}
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for path, anchor in relative_links(page):
+        assert path.exists(), f"{named(page)} links to {path}, which is not there"
+        assert path.is_relative_to(ROOT), f"{named(page)} links out of the repository"
+        if anchor:
+            assert anchor in anchors(path), f"{named(page)} links to #{anchor}, which {named(path)} does not have"
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    seen, todo = set[Path](), [ROOT / "README.md"]
+    while todo:
+        page = todo.pop()
+        if page not in seen:
+            seen.add(page)
+            todo.extend(path for path, _ in relative_links(page) if path.suffix == ".md")
+    assert [named(page) for page in PAGES if page not in seen] == []
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_every_command_has_a_section_and_is_in_the_table(name: str) -> None:
+    page = ROOT / "docs" / "commands.md"
+    assert f"\n## skillpm {name}\n" in page.read_text(encoding="utf-8")
+    assert f"| [`{name}`](#skillpm-{name}) |" in prose(page)
+
+
+def test_every_other_name_of_a_command_is_told() -> None:
+    table = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    for alias, name in ALIASES.items():
+        row = next(line for line in table.splitlines() if line.startswith(f"| [`{name}`]"))
+        assert f"`{alias}`" in row
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_help_has_examples(name: str) -> None:
+    command = commands()[name]
+    said = command.get_help(click.Context(command, info_name=name))
+    assert re.search(rf"Examples?:\n +skillpm {name}\b", said), said
+
+
+def test_every_option_is_told() -> None:
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    for name, command in commands().items():
+        for parameter in command.params:
+            for option in parameter.opts if isinstance(parameter, click.Option) else ():
+                assert option in text, f"{option} of `skillpm {name}`"
+
+
+def test_every_error_code_is_told() -> None:
+    known = {thing for thing in vars(errors).values() if isinstance(thing, type)}
+    codes = {error.code for error in known if issubclass(error, errors.SkillpmError)} | {"usage", "defect"}
+    page = ROOT / "docs" / "errors.md"
+    assert {code for code in codes if f"`{code}`" not in page.read_text(encoding="utf-8")} == set()
+    assert codes - {"error"} <= anchors(page)
+
+
+def test_every_variable_is_told() -> None:
+    read = re.compile(r"\"(SKILLPM_[A-Z_]+)\"").findall((ROOT / "skillpm" / "settings.py").read_text(encoding="utf-8"))
+    text = (ROOT / "docs" / "layout-on-disk.md").read_text(encoding="utf-8")
+    assert read
+    assert {name for name in read if f"| `{name}` |" not in text} == set()
+
+
+def test_every_page_that_the_code_names_is_there() -> None:
+    for module in sorted((ROOT / "skillpm").rglob("*.py")):
+        for name in re.findall(r"\bdocs/[\w/-]+\.md\b", module.read_text(encoding="utf-8")):
+            assert (ROOT / name).is_file(), f"{named(module)} speaks of {name}"
