@@ -55,6 +55,11 @@ class Layout:
         return os.path.join(self.ours, "lock")
 
     @property
+    def ignore(self) -> str:
+        """What keeps our own folder out of people's commits."""
+        return os.path.join(self.ours, ".gitignore")
+
+    @property
     def scan(self) -> str:
         """The stat cache."""
         return os.path.join(self.ours, "scan.json")

@@ -41,9 +41,8 @@ def prepare(layout: Layout, *, fsync: bool) -> None:
 
 def hide_from_git(layout: Layout, *, fsync: bool) -> None:
     """Write the `.gitignore` that keeps our own folder out of people's commits, where there is none."""
-    ignore = os.path.join(layout.ours, ".gitignore")
-    if not os.path.exists(ignore):
-        write_document(ignore, IGNORE_ALL, fsync=fsync)
+    if not os.path.exists(layout.ignore):
+        write_document(layout.ignore, IGNORE_ALL, fsync=fsync)
 
 
 def stage(layout: Layout, name: str, content: Content, *, fsync: bool) -> dict[str, Stamp]:

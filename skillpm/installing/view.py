@@ -42,6 +42,12 @@ class View(Value):
             return staged
         return self.layout.skill(name)
 
+    @property
+    def going(self) -> set[SkillName]:
+        """The skills whose folders are still there and will not be, once the change is over."""
+        removals = {} if self.journal is None else self.journal.removals
+        return {name for name, removal in removals.items() if removal.old == inode(self.layout.skill(name)) != 0}
+
     def document(self, role: str, path: str) -> str | None:
         """Give the text of a document that lies at `path` once the change is over."""
         if self.journal is not None and role in self.journal.documents:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from skillpm.errors import SkillpmError
-from skillpm.files import discard_file, remove_tree
+from skillpm.files import discard_file, remove_tree, told
+from skillpm.installing.leftovers import sweep
 from skillpm.installing.transaction import recover
 from skillpm.locking import locked
 from skillpm.operations.scope import Scope
@@ -20,6 +21,8 @@ def exclusive(scope: Scope, tools: Tools, *, force: bool = False) -> Iterator[No
     """
     layout = scope.layout
     with locked(layout.lock, tools.settings.lock_timeout, layout.directory, tools.reporter.warning):
+        with told("tidy up", layout.directory):
+            sweep([*scope.target(tools.settings).documents.values(), layout.journal, layout.scan, layout.ignore])
         try:
             if recover(scope.target(tools.settings), tools.reporter.warning):
                 tools.reporter.warning("a change that had been interrupted was finished first")

@@ -66,8 +66,9 @@ def check_registry(scope: Scope, tools: Tools) -> Checked:
 
     def look(seen: View) -> tuple[Checked, bool]:
         text = seen.document("registry", scope.layout.registry)
+        nothing, ahead = Known(entries={}, scan=Scan()), Ahead(gone=seen.going)
         built = build_registry(
-            scope.layout, seen.receipt(), Known(entries={}, scan=Scan()), Ahead(), disabled=disabled, place=seen.skill
+            scope.layout, seen.receipt(), nothing, ahead, disabled=disabled, place=seen.skill
         )
         entries: dict[str, RegistryEntry] = {}
         problems = list(built.problems)

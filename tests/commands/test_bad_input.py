@@ -119,7 +119,7 @@ SPECS = {
         hint="give all of its 40 digits, or use --tag or --branch",
     ),
     "--as and several": Case(
-        words="install testing api-design --as one",
+        words="install URL --all --as one",
         code=2,
         said="--as names one skill, and here are several",
         hint="skillpm install --help",
@@ -179,7 +179,7 @@ NAMES_NOBODY_HAS = {
     "a tag": Case(
         words="install URL@docx --tag zzz", said="URL has no tag `zzz`", hint="see what it has: git ls-remote URL"
     ),
-    "a ref": Case(words="install URL#zzz@docx", said="URL has no ref `zzz`", hint="see what it has: git ls-remote URL"),
+    "a ref": Case(words="install URL#zzz@docx", said="URL has no branch or tag `zzz`", hint="see what it has: git ls-remote URL"),
     "a folder of this disk": Case(
         words="install ./zzz", said="there is no folder ./zzz", hint="a SPEC without ./ in front means owner/repo"
     ),
@@ -305,8 +305,8 @@ DOCUMENTS = {
     "a receipt that is read": Case(
         words="list",
         spoil=changed(RECEIPT, '"size":', '"sice":'),
-        said="expected a file's sha256 and size, got an object",
-        where=f"WORK/{RECEIPT}: skills.code-review.files.SKILL.md",
+        said="unknown key; known here: sha256, size, executable, link",
+        where=f"WORK/{RECEIPT}: skills.code-review.files.SKILL.md.sice",
         hint="remove that file and run `skillpm sync`: what lies there as the lockfile says is taken over again",
     ),
     "a receipt of a newer skillpm": Case(
@@ -334,7 +334,7 @@ SURROUNDINGS = {
     ),
     "offline": Case(
         words="install MISSING@docx --offline",
-        said="not in the cache, and the network is switched off: MISSING",
+        said="not in the cache, and the network is switched off: MISSING at HEAD",
         hint="run the same command once without --offline",
     ),
 }
