@@ -62,7 +62,7 @@ def _summary(result: Changed, done: list[Action]) -> str:
     total = sum(action.verb != "remove" for action in result.actions)
     where = f"{total} skill{'' if total == 1 else 's'} in {result.directory}"
     if not done:
-        return f"all documents were written; {where}" if result.changed else f"nothing to do: {where}"
+        return f"registry and lockfile brought up to date: {where}" if result.changed else f"nothing to do: {where}"
     counts = [
         f"{word} {number}"
         for verb, word in PAST.items()

@@ -71,21 +71,27 @@ def read_registry(text: str, file: str) -> tuple[dict[str, RegistryEntry], tuple
             )
         entries = {entry["name"]: entry for entry in top["skills"]}
         disabled = top.get("disabled", [])
-        if all(map(_is_sound, entries.values())) and isinstance(disabled, list) and all(map(is_text, disabled)):
+        if all(map(_is_sound, entries.values())) and isinstance(disabled, list) and all(map(_is_text, disabled)):
             return entries, tuple(disabled)
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise DocumentError("this is no registry", where=file, hint="run `skillpm registry build`")
 
 
-def is_text(value: Any) -> bool:
+def _is_text(value: Any) -> bool:
     """Tell whether a value is a string."""
     return isinstance(value, str)
 
 
 def _is_sound(entry: Any) -> bool:
     name, path = entry["name"], entry["filePath"]
-    if not (is_text(name) and is_text(path) and is_text(entry["description"])):
+    if not (_is_text(name) and _is_text(path) and _is_text(entry["description"])):
         return False
-    # The quick question first, of ten thousand entries: whose name is one cannot lead out of the directory.
-    return (GRAMMAR.fullmatch(name) is not None and path == f"{name}/SKILL.md") or not path_fault(path)
+    # The quick question first, of ten thousand entries. A folder made by hand may have any name that is one.
+    if path == f"{name}/SKILL.md" and (GRAMMAR.fullmatch(name) or _is_one_folder(name)):
+        return True
+    return not path_fault(path)
+
+
+def _is_one_folder(name: str) -> bool:
+    return not {"/", "\0"} & {*name} and not {"", ".", ".."} & {*name.split("\\")}

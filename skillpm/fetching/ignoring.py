@@ -16,9 +16,10 @@ class Ignored:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._rules: list[tuple[str, tuple[Rule, ...]]] = []
-        for above in _outer_folders(folder):
+        outer = _outer_folders(folder)
+        for above in outer:
             self._read(above)
-        if self._is_ignored(folder, is_folder=True):
+        if any(self._is_ignored(on_the_way, is_folder=True) for on_the_way in (*outer, folder)):
             # Somebody names a folder that git ignores: then they mean what is in it.
             self._rules.clear()
 

@@ -1,7 +1,6 @@
 """Skills from folders of this machine: the user's own, and those that ship with the tool."""
 
 import os
-import stat
 from collections.abc import Iterator, Mapping
 
 from skillpm.documents.lockfile import LockedSkill
@@ -14,11 +13,12 @@ from skillpm.events import Reporter
 from skillpm.fetching.base import Found, variant_of
 from skillpm.fetching.describe import described
 from skillpm.fetching.ignoring import Ignored
+from skillpm.fetching.reading import read_regular
 from skillpm.files import told
 from skillpm.sources.source import PathSource
 from skillpm.store import Store
 
-LEFT_OUT = frozenset([".git", "__pycache__", ".DS_Store"])
+LEFT_OUT = frozenset([".git", ".agent-skills", "__pycache__", ".DS_Store"])
 
 
 class PathFetcher:
@@ -96,24 +96,31 @@ def _entries(folder: str, limits: Limits, name: str) -> Iterator[Entry]:
             elif item.is_symlink():
                 yield Entry(path=path, kind="link", data=os.readlink(item.path).encode("utf-8", "surrogateescape"))
             else:
-                state = item.stat(follow_symlinks=False)
-                total += state.st_size
-                if not stat.S_ISREG(state.st_mode):
-                    raise RefusedError(f"skill {show(name)}: '{show(path)}' is no regular file")
-                if state.st_size > limits.file or total > limits.skill:
-                    raise RefusedError(
-                        f"skill {show(name)}: '{show(path)}' makes it too big",
-                        hint="if you trust it, raise SKILLPM_MAX_FILE and SKILLPM_MAX_SKILL",
-                    )
-                yield Entry(path=path, data=_bytes_of(item.path), executable=bool(state.st_mode & 0o100))
+                file = _file(item, path, name, limits)
+                total += len(file.data)
+                if total > limits.skill:
+                    raise _too_big(name, f"all files together are over {limits.skill} bytes", "SKILL")
+                yield file
 
 
-def _bytes_of(path: str) -> bytes:
+def _file(item: os.DirEntry[str], path: str, name: str, limits: Limits) -> Entry:
+    """Read one file. What it says of its size is only a first look: it may grow, or lie."""
+    state = item.stat(follow_symlinks=False)
+    if state.st_size > limits.file:
+        raise _too_big(name, f"'{show(path)}' is over {limits.file} bytes", "FILE")
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        data = read_regular(item.path, limits.file)
     except OSError as error:
-        raise FileError(f"cannot read: {error.strerror}", where=path) from error
+        raise FileError(f"cannot read: {error.strerror}", where=item.path) from error
+    if data is None:
+        raise RefusedError(f"skill {show(name)}: '{show(path)}' is no regular file")
+    if len(data) > limits.file:
+        raise _too_big(name, f"'{show(path)}' is over {limits.file} bytes", "FILE")
+    return Entry(path=path, data=data, executable=bool(state.st_mode & 0o100))
+
+
+def _too_big(name: str, what: str, setting: str) -> RefusedError:
+    return RefusedError(f"skill {show(name)}: {what}", hint=f"if you trust it, raise SKILLPM_MAX_{setting}")
 
 
 def _inside(folder: str) -> str:

@@ -77,25 +77,25 @@ def _rule(line: str) -> Rule | None:
 def _expression(word: str) -> str:
     """Give the regular expression of a pattern without slashes."""
     pieces = [""]
-    for token in _tokens(word):
-        if token == "*":
+    for piece in _pieces(word):
+        if piece == "*":
             pieces.append("")
         else:
-            pieces[-1] += token
+            pieces[-1] += piece
     if len(pieces) == 1:
         return pieces[0]
     first, *middle, last = pieces
     return first + "".join(f"(?>.*?{piece})" for piece in middle if piece) + ".*" + last
 
 
-def _tokens(word: str) -> Iterator[str]:
+def _pieces(word: str) -> Iterator[str]:
     """Give an expression for each character or set; `*` for a star, `NEVER` for what git cannot read."""
     at = 0
     while at < len(word):
         character = word[at]
         if character == "[":
-            token, at = _set(word, at + 1)
-            yield token
+            piece, at = _set(word, at + 1)
+            yield piece
             continue
         if character == "\\":
             at += 1

@@ -43,9 +43,9 @@ class Target(Value):
 
         Raises `FileError`, or `ConflictError` for an agent folder that leads out of the project.
         """
-        for role in roles:
+        for role in sorted(roles):
             _must_take_files(os.path.dirname(os.path.realpath(self.documents[role])))
-        for folder in folders:
+        for folder in sorted(folders):
             _must_take_files(self.links.path(folder))
 
 

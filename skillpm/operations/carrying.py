@@ -27,7 +27,7 @@ from skillpm.store import StoreDamaged
 def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) -> None:
     """Do what was planned. Only under the lock."""
     settings, layout = tools.settings, scope.layout
-    scope.target(settings).refuse_unwritable(ahead.documents, ahead.links.touched)
+    scope.target(settings).refuse_unwritable({*ahead.documents, "receipt", "registry"}, ahead.links.touched)
     writing = [action for action in ahead.actions if action.verb in {"add", "update"}]
     puts = {action.name: action for action in writing if _needs_files(action, ahead)}
     contents = _contents(scope, tools, {name: ahead.lockfile.skills[name] for name in puts}, fetchers)

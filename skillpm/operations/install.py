@@ -160,7 +160,7 @@ def _from_path(scope: Scope, tools: Tools, source: PathSource, request: Request)
         whole = os.path.normpath(os.path.join(tools.settings.working_directory, typed))
     written = _written_path(scope, tools, whole)
     fetchers = make_fetchers(scope, tools)
-    probe = SkillName(request.alias or "skill")
+    probe = SkillName(request.alias or os.path.basename(os.path.realpath(whole)))
     declared = fetchers.pin({probe: source.but(path=written)})[probe].declared
     name = request.alias or folder_name(declared, os.path.basename(os.path.realpath(whole)))
     if not name:

@@ -59,6 +59,16 @@ class Scene(Sandbox):
         return {path: entry for path, entry in whole.items() if path not in news}
 
 
+def text(said: str) -> str:
+    """Mark what is to be said word for word; in a call the formatter leaves its lines beside the comparison."""
+    return said
+
+
+def asking(**skills: Any) -> str:
+    """Give the text of a manifest that asks for these skills."""
+    return json.dumps({"skills": skills}) + "\n"
+
+
 def keys(value: Any) -> Any:
     """Give the keys of an object in order, those of the objects in its lists behind their key."""
     if isinstance(value, dict):

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene
+from commands.scene import Scene, text
 from kit import Repository, git, skill, under
 
 AGENTS = ["claude-code", "codex", "opencode", "glm"]
@@ -32,11 +32,11 @@ def test_link_makes_one_relative_link_a_folder_and_writes_the_agents_down(
 
     said = project.tell("link", *AGENTS)
 
-    assert said == f"""\
+    assert said == text(f"""\
  → pdf {upstream.resolve("main")[:12]}  (linked in .agents/skills, .claude/skills, .glm/skills)
 relinked 1: 1 skill in WORK/.agent-skills
-"""
-    assert links(project) == """\
+""")
+    assert links(project) == text("""\
 .agents/
 skills/
   pdf -> ../../.agent-skills/pdf
@@ -46,7 +46,7 @@ skills/
 .glm/
 skills/
   pdf -> ../../.agent-skills/pdf
-"""
+""")
     assert project.document("skills.json")["agents"] == AGENTS
     assert project.document(".agent-skills/.skillpm/receipt.json")["links"] == {
         ".agents/skills": {"pdf": "symlink"},
@@ -58,19 +58,19 @@ skills/
 
 def test_every_later_command_keeps_the_links_true(linked: Scene, upstream: Repository, url: str) -> None:
     linked.run("install", f"{url}@docx", check=True)
-    assert links(linked, ".claude") == """\
+    assert links(linked, ".claude") == text("""\
 .claude/
 skills/
   docx -> ../../.agent-skills/docx
   pdf -> ../../.agent-skills/pdf
-"""
+""")
 
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     linked.run("update", check=True)
     assert (linked.work / ".claude/skills/pdf/notes.md").read_text() == "Second.\n"
 
     linked.run("uninstall", "pdf", check=True)
-    assert links(linked) == """\
+    assert links(linked) == text("""\
 .agents/
 skills/
   docx -> ../../.agent-skills/docx
@@ -80,7 +80,7 @@ skills/
 .glm/
 skills/
   docx -> ../../.agent-skills/docx
-"""
+""")
 
 
 def test_unlink_takes_away_what_no_other_host_needs(linked: Scene) -> None:
@@ -119,15 +119,15 @@ def test_a_project_can_be_moved_with_its_links(linked: Scene) -> None:
 def test_a_link_that_is_gone_is_told_and_made_again(linked: Scene, upstream: Repository) -> None:
     (linked.work / ".claude/skills/pdf").unlink()
 
-    assert linked.tell("verify") == """\
+    assert linked.tell("verify") == text("""\
 broken-link: pdf: .claude/skills/pdf does not lead here any more
 ! 0 of 1 skills are what the lockfile says
 [1]
-"""
-    assert linked.tell("sync") == f"""\
+""")
+    assert linked.tell("sync") == text(f"""\
  → pdf {upstream.resolve("main")[:12]}  (linked in .claude/skills)
 relinked 1: 1 skill in WORK/.agent-skills
-"""
+""")
     assert linked.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"
 
 
@@ -140,12 +140,12 @@ def test_somebodys_own_folder_is_in_the_way_and_never_touched(project: Scene) ->
 
     said = project.tell("link", "claude-code", "codex")
 
-    assert said == """\
+    assert said == text("""\
 ! error: a skill is in the way; nothing was changed
 !   testing: .agents/skills/testing and .claude/skills/testing are there already, and skillpm did not make them
 !   try: `--keep testing` goes on without it, `--force` sets it aside as a backup first
 [1]
-"""
+""")
     assert project.everything == before
 
     project.run("link", "claude-code", "codex", "--keep", "testing", check=True)
@@ -160,11 +160,11 @@ def test_force_sets_what_is_in_a_links_way_aside(project: Scene) -> None:
 
     said = project.tell("link", "claude-code", "--force")
 
-    assert said == """\
+    assert said == text("""\
  → testing 1.0.0  (linked in .claude/skills)
 relinked 1: 1 skill in WORK/.agent-skills
 ! warning: what lay at WORK/.claude/skills/testing is kept as backup testing-1 in WORK/.agent-skills/.skillpm/backup
-"""
+""")
     assert os.readlink(project.work / ".claude/skills/testing") == "../../.agent-skills/testing"
     assert project.read(".agent-skills/.skillpm/backup/testing-1/SKILL.md") == "mine"
 
@@ -177,13 +177,13 @@ def test_a_link_somebody_replaced_is_in_the_way_of_no_other_skill(linked: Scene,
     assert linked.read(".claude/skills/pdf/SKILL.md") == "mine"
     assert linked.run("sync").code == 1
     assert linked.run("uninstall", "pdf").code == 0
-    assert links(linked, ".claude") == """\
+    assert links(linked, ".claude") == text("""\
 .claude/
 skills/
   docx -> ../../.agent-skills/docx
   pdf/
     SKILL.md
-"""
+""")
 
 
 def test_other_things_in_an_agents_folder_stay(linked: Scene) -> None:
@@ -219,12 +219,12 @@ def test_a_copy_that_somebody_edited_is_kept(project: Scene, upstream: Repositor
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     before = project.everything
 
-    assert project.tell("update", env=COPY) == """\
+    assert project.tell("update", env=COPY) == text("""\
 ! error: a skill is in the way; nothing was changed
 !   pdf: .claude/skills/pdf is there already, and skillpm did not make it
 !   try: `--keep pdf` goes on without it, `--force` sets it aside as a backup first
 [1]
-"""
+""")
     assert project.everything == before
     assert project.tell("unlink", "claude-code", env=COPY).splitlines()[-1] == (
         "! warning: WORK/.claude/skills/pdf was edited; it is left as it is"
@@ -237,11 +237,11 @@ def test_the_user_has_links_in_the_hosts_own_folders(scene: Scene) -> None:
 
     said = scene.tell("link", "-g", *AGENTS)
 
-    assert said == """\
+    assert said == text("""\
  → testing 1.0.0  (linked in ~/.agents/skills, ~/.claude/skills, ~/.config/opencode/skills, ~/.glm/skills)
 relinked 1: 1 skill in HOME/.agent-skills
-"""
-    assert links(scene, ".agents", ".claude", ".config/opencode", ".glm", top="../home") == """\
+""")
+    assert links(scene, ".agents", ".claude", ".config/opencode", ".glm", top="../home") == text("""\
 .agents/
 skills/
   testing -> ../../.agent-skills/testing
@@ -254,7 +254,7 @@ skills/
 .glm/
 skills/
   testing -> ../../.agent-skills/testing
-"""
+""")
     scene.run("uninstall", "-g", "testing", check=True)
     assert not (scene.home / ".claude/skills").exists()
     assert (scene.home / ".claude").is_dir()
@@ -280,10 +280,10 @@ def test_the_users_agents_hold_where_a_manifest_names_none(scene: Scene) -> None
     assert links(scene) == ".claude/\nskills/\n  testing -> ../../.agent-skills/testing\n"
 
     scene.write("skills.json", '{"agents": [], "skills": {"testing": {"bundled": true}}}\n')
-    assert scene.tell("sync") == """\
+    assert scene.tell("sync") == text("""\
  → testing 1.0.0  (no longer linked in .claude/skills)
 relinked 1: 1 skill in WORK/.agent-skills
-"""
+""")
     assert links(scene) == ""
 
 
@@ -298,12 +298,12 @@ def test_a_skill_can_be_kept_from_one_host(scene: Scene) -> None:
     assert links(scene) == ".claude/\nskills/\n  testing -> ../../.agent-skills/testing\n"
     scene.write("skills.json", scene.read("skills.json").replace('{"testing": ["codex"], "code-review": true}', "{}"))
     scene.run("sync", check=True)
-    assert links(scene, ".agents") == """\
+    assert links(scene, ".agents") == text("""\
 .agents/
 skills/
   code-review -> ../../.agent-skills/code-review
   testing -> ../../.agent-skills/testing
-"""
+""")
 
 
 def test_a_host_whose_folder_is_a_link_to_ours_needs_no_links(scene: Scene) -> None:
@@ -362,7 +362,9 @@ def test_an_agents_folder_that_is_none_is_refused_before_anything_changes(scene:
     assert scene.everything == before
 
 
-def test_a_linked_folder_that_was_led_out_of_the_project_since_is_refused_as_a_whole(linked: Scene, tmp_path: Path) -> None:
+def test_a_linked_folder_that_was_led_out_of_the_project_since_is_refused_as_a_whole(
+    linked: Scene, tmp_path: Path
+) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "pdf").mkdir()
@@ -371,12 +373,12 @@ def test_a_linked_folder_that_was_led_out_of_the_project_since_is_refused_as_a_w
     before = linked.everything
 
     for arguments in (["unlink", "claude-code"], ["uninstall", "pdf"], ["sync"]):
-        assert linked.tell(*arguments) == """\
+        assert linked.tell(*arguments) == text("""\
 ! error: .claude/skills leads out of the project
 !   where: WORK/.claude/skills
 !   try: it is a link to elsewhere; remove it first
 [1]
-""", arguments
+"""), arguments
         assert linked.everything == before
 
 
@@ -389,11 +391,11 @@ def test_a_skills_directory_that_leads_out_of_the_project_is_refused(scene: Scen
     before = scene.everything
 
     for arguments in (["sync"], ["list"], ["verify"], ["install", "code-review"], ["registry", "build"]):
-        assert scene.tell(*arguments) == f"""\
+        assert scene.tell(*arguments) == text(f"""\
 ! error: WORK/{place} is a link that leads out of the project
 !   try: remove the link; a repository must not decide where skills are written
 [1]
-""", arguments
+"""), arguments
     assert scene.everything == before
 
 
@@ -417,49 +419,49 @@ def test_agents_lists_those_that_are_here_and_what_is_linked(project: Scene) -> 
     (project.home / ".claude").mkdir()
     (project.work / ".glm").mkdir()
 
-    assert project.tell("agents") == """\
+    assert project.tell("agents") == text("""\
 claude-code      here    .claude/skills           ~/.claude/skills
 glm              here    .glm/skills              ~/.glm/skills
 ! `skillpm link claude-code` shows the installed skills to it
-"""
+""")
     project.run("install", "testing", check=True)
     project.run("link", "glm", check=True)
-    assert project.tell("agents") == """\
+    assert project.tell("agents") == text("""\
 claude-code      here    .claude/skills           ~/.claude/skills
 glm              linked  .glm/skills              ~/.glm/skills
-"""
+""")
     assert len(project.tell("agents", "--all").splitlines()) > 50
 
 
 def test_an_agent_nobody_knows_is_told_with_the_nearest(project: Scene) -> None:
     before = project.everything
 
-    assert project.tell("link", "claude-cod") == """\
+    assert project.tell("link", "claude-cod") == text("""\
 ! error: there is no agent `claude-cod`
 !   try: did you mean claude-code, command-code, autohand-code?
 [1]
-"""
-    assert project.tell("unlink", "zzz") == """\
+""")
+    assert project.tell("unlink", "zzz") == text("""\
 ! error: there is no agent `zzz`
 !   try: `skillpm agents --all` lists them
 [1]
-"""
-    assert project.tell("link", "omega") == """\
+""")
+    assert project.tell("link", "omega") == text("""\
 ! error: omega reads no skills in project scope
 !   try: link it with `-g`
 [2]
-"""
+""")
     assert project.everything == before
 
 
 def test_an_unknown_agent_in_a_document_is_told_with_its_place_and_can_be_unlinked(scene: Scene) -> None:
     scene.project('{"skills": {"testing": {"bundled": true}}, "agents": ["nobody"]}\n')
 
-    assert scene.tell("sync") == """\
+    assert scene.tell("sync") == text("""\
 ! error: there is no agent `nobody`
 !   where: WORK/skills.json: agents
 !   try: `skillpm agents --all` lists them
 [1]
-"""
+""")
     assert scene.tell("unlink", "nobody").splitlines()[0] == " + testing 1.0.0"
     assert scene.document("skills.json")["agents"] == []

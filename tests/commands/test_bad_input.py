@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from commands.scene import Scene
+from commands.scene import Scene, asking, text
 from kit import GitServer, Repository, skill, under
 
 if TYPE_CHECKING:
     from kit.sandbox import Environment
 
 MANIFEST = '{"skills": {"code-review": {"bundled": true}, "pdf": {"git": "URL", "path": "skills/pdf"}}}\n'
-BUNDLED = "api-design, claude-code, code-review, git-release, google-workspace, playwright-mcp, skill-creator, skillpm, testing"
+BUNDLED = "api-design, claude-code, code-review, git-release, google-workspace, playwright-mcp, skill-creator, skillpm"
 EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
 NAMES = "use lower-case letters, digits and single hyphens, at most 64 characters, e.g. code-review"
 MEND = "mend that place by hand, or take the file from version control"
@@ -62,7 +62,8 @@ def changed(path: str, old: str, new: str) -> Callable[[Scene], object]:
 
 
 LOCKFILE, RECEIPT = "skills.lock", ".agent-skills/.skillpm/receipt.json"
-ANOTHER_PLACE = '"bundled": "code-review"', f'"git": "https://evil.example/x", "commit": "{ZEROS}", "tree": "{ZEROS}", "path": "."'
+EVIL = f'"git": "https://evil.example/x", "commit": "{ZEROS}", "tree": "{ZEROS}", "path": "."'
+ANOTHER_PLACE = ('"bundled": "code-review"', EVIL)
 
 SPECS = {
     "nothing": Case(words=["install", ""], code=2, said="an empty SPEC names nothing", hint=EXAMPLES),
@@ -77,7 +78,10 @@ SPECS = {
     ),
     "a reserved name": Case(words="install con", code=2, said="`con`: `con` is no name for a skill", hint=EXAMPLES),
     "a ref that is missing": Case(
-        words="install owner/repo#", code=2, said="`owner/repo#` ends where a ref or a skill should follow", hint=EXAMPLES
+        words="install owner/repo#",
+        code=2,
+        said="`owner/repo#` ends where a ref or a skill should follow",
+        hint=EXAMPLES,
     ),
     "a page that is no folder": Case(
         words="install https://github.com/o/r/issues/3",
@@ -104,7 +108,10 @@ SPECS = {
         words="install testing --tag v1", code=2, said="--tag does not go with `testing`", hint="skillpm install --help"
     ),
     "--link and a repository": Case(
-        words="install URL@docx --link", code=2, said="--link does not go with `URL@docx`", hint="skillpm install --help"
+        words="install URL@docx --link",
+        code=2,
+        said="--link does not go with `URL@docx`",
+        hint="skillpm install --help",
     ),
     "two refs": Case(
         words="install URL#main@docx --tag v1",
@@ -145,7 +152,7 @@ NAMES_NOBODY_HAS = {
     "a bundled skill, mistyped": Case(
         words="install code-reviw",
         said="no index is configured, and no skill called `code-reviw` ships with skillpm",
-        hint=f"did you mean code-review? bundled are: {BUNDLED}; from a repository: owner/repo@code-reviw",
+        hint=f"did you mean code-review? bundled are: {BUNDLED}, testing; from a repository: owner/repo@code-reviw",
     ),
     "a version that is not there": Case(
         words="install testing@9",
@@ -179,7 +186,9 @@ NAMES_NOBODY_HAS = {
     "a tag": Case(
         words="install URL@docx --tag zzz", said="URL has no tag `zzz`", hint="see what it has: git ls-remote URL"
     ),
-    "a ref": Case(words="install URL#zzz@docx", said="URL has no branch or tag `zzz`", hint="see what it has: git ls-remote URL"),
+    "a ref": Case(
+        words="install URL#zzz@docx", said="URL has no branch or tag `zzz`", hint="see what it has: git ls-remote URL"
+    ),
     "a folder of this disk": Case(
         words="install ./zzz", said="there is no folder ./zzz", hint="a SPEC without ./ in front means owner/repo"
     ),
@@ -388,7 +397,9 @@ def test_it_is_told_with_a_way_on_and_nothing_has_changed(spoilable: Scene, worl
     assert spoilable.everything == before
 
 
-@pytest.mark.parametrize("how", [[], ["--frozen"], ["--locked"], ["--offline"]], ids=lambda how: " ".join(how) or "plain")
+@pytest.mark.parametrize(
+    "how", [[], ["--frozen"], ["--locked"], ["--offline"]], ids=lambda how: " ".join(how) or "plain"
+)
 @pytest.mark.parametrize("is_installed", [True, False], ids=["installed", "not installed"])
 def test_one_character_of_a_digest_stops_a_sync_that_names_both(
     spoilable: Scene, world: World, how: list[str], *, is_installed: bool
@@ -403,13 +414,13 @@ def test_one_character_of_a_digest_stops_a_sync_that_names_both(
 
     said = spoilable.tell("sync", *how)
 
-    assert said == f"""\
+    assert said == text(f"""\
 ! error: `pdf` from git+URL@{commit}#subdirectory=skills/pdf is not what the lockfile recorded: \
 found sha256:DIGEST-pdf, locked sha256:{wrong}
 !   where: skills.lock: skills.pdf.digest
 !   try: nothing was changed; if the new content is what you want, run `skillpm update pdf`
 [1]
-"""
+""")
     assert spoilable.everything == before
 
 
@@ -445,11 +456,10 @@ def test_a_repository_without_a_skill_is_told(spoilable: Scene, tmp_path: Path, 
     assert spoilable.everything == before
 
 
-def test_another_skillpm_that_works_here_is_waited_for_and_named(spoilable: Scene, world: World) -> None:
+def test_another_skillpm_that_works_here_is_waited_for_and_named(spoilable: Scene) -> None:
     with GitServer() as slow:
         slow.stall = True
-        manifest = {"slow": slow.url("acme/slow")}
-        spoilable.write("skills.json", MANIFEST.replace("URL", world.url).replace("}}}", '}, "slow": {"git": "%(slow)s"}}}' % manifest))
+        spoilable.write("skills.json", asking(slow={"git": slow.url("acme/slow")}))
         with spoilable.spawn("sync") as other:
             while not slow.requests:
                 assert other.poll() is None
@@ -459,14 +469,13 @@ def test_another_skillpm_that_works_here_is_waited_for_and_named(spoilable: Scen
             said = spoilable.tell("sync", "--lock-timeout", "0.2")
             listed = spoilable.run("list")
 
-            assert said == f"""\
+            assert said == text(f"""\
 ! error: WORK/.agent-skills is held by process {other.pid}, for more than 0.2 s
 !   where: WORK/.agent-skills/.skillpm/lock
 !   try: wait for it to end, or allow more time with --lock-timeout
 [1]
-"""
+""")
             assert listed.code == 0
             assert spoilable.everything == before
             other.terminate()
             other.communicate(timeout=30)
-    assert spoilable.run("install", "testing", env={"SKILLPM_OFFLINE": "1"}).code == 1

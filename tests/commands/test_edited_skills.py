@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from commands.scene import NO_HOST, Scene
+from commands.scene import NO_HOST, Scene, text
 from kit import Repository, git, skill, under
 
 BLOCKED = """\
@@ -28,9 +28,7 @@ def edited(project: Scene, url: str) -> Scene:
     [["sync"], ["sync", "--frozen"], ["install"], ["update"], ["update", "pdf"], ["uninstall", "pdf"]],
     ids=" ".join,
 )
-def test_an_edited_skill_stops_its_own_change(
-    edited: Scene, upstream: Repository, arguments: list[str]
-) -> None:
+def test_an_edited_skill_stops_its_own_change(edited: Scene, upstream: Repository, arguments: list[str]) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     before = edited.everything
 
@@ -50,13 +48,13 @@ def test_every_file_that_differs_is_named_in_the_message(edited: Scene) -> None:
 def test_two_edited_skills_are_told_together(edited: Scene) -> None:
     edited.write(".agent-skills/testing/references/flaky.md", "Mine.\n")
 
-    assert edited.tell("sync") == """\
+    assert edited.tell("sync") == text("""\
 ! error: 2 skills are in the way; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
 !   testing: edited since it was installed (references/flaky.md modified)
 !   try: `skillpm diff pdf` shows it, `--keep pdf` goes on without it, `--force` sets it aside as a backup first
 [1]
-"""
+""")
 
 
 def test_an_edited_skill_is_in_nobody_elses_way(edited: Scene, upstream: Repository, url: str) -> None:
@@ -103,10 +101,10 @@ def test_force_sets_it_aside_and_restore_brings_it_back(edited: Scene) -> None:
     assert edited.tell("backup", "list") == "pdf-1  WORK/.agent-skills/.skillpm/backup/pdf-1\n"
     assert edited.snapshot(".agent-skills/.skillpm/backup/pdf-1") == mine
 
-    assert edited.tell("backup", "restore", "pdf-1") == """\
+    assert edited.tell("backup", "restore", "pdf-1") == text("""\
  ~ pdf pdf-1  (restored from a backup)
 updated 1: 2 skills in WORK/.agent-skills
-"""
+""")
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert edited.tell("backup", "list") == "! nothing is set aside\n"
     assert not edited.exists(".agent-skills/.skillpm/backup")
@@ -127,15 +125,15 @@ def test_each_forced_edit_has_a_backup_of_its_own(edited: Scene) -> None:
     edited.write(".agent-skills/pdf/SKILL.md", "second")
     edited.run("sync", "--force", check=True)
 
-    assert edited.tell("backup", "list") == """\
+    assert edited.tell("backup", "list") == text("""\
 pdf-1  WORK/.agent-skills/.skillpm/backup/pdf-1
 pdf-2  WORK/.agent-skills/.skillpm/backup/pdf-2
-"""
-    assert edited.tell("backup", "restore", "pdf-3") == """\
+""")
+    assert edited.tell("backup", "restore", "pdf-3") == text("""\
 ! error: there is no backup `pdf-3`
 !   try: here are: pdf-2, pdf-1
 [1]
-"""
+""")
 
 
 def test_a_backup_does_not_overrun_a_newer_edit(edited: Scene) -> None:
@@ -143,12 +141,12 @@ def test_a_backup_does_not_overrun_a_newer_edit(edited: Scene) -> None:
     edited.write(".agent-skills/pdf/SKILL.md", "a newer edit")
     before = edited.everything
 
-    assert edited.tell("backup", "restore", "pdf-1") == """\
+    assert edited.tell("backup", "restore", "pdf-1") == text("""\
 ! error: pdf has been edited again; nothing was changed
 !   where: WORK/.agent-skills/pdf
 !   try: `skillpm diff pdf` shows it, `--force` sets it aside as another backup first
 [1]
-"""
+""")
     assert edited.everything == before
 
     edited.run("backup", "restore", "pdf-1", "--force", check=True)
@@ -157,7 +155,7 @@ def test_a_backup_does_not_overrun_a_newer_edit(edited: Scene) -> None:
 
 
 def test_diff_shows_the_edit(edited: Scene) -> None:
-    assert edited.tell("diff", "pdf") == """\
+    assert edited.tell("diff", "pdf") == text("""\
 --- a/SKILL.md
 +++ b/SKILL.md
 @@ -1,5 +1,5 @@
@@ -168,18 +166,18 @@ def test_diff_shows_the_edit(edited: Scene) -> None:
  ---
 -Do it well.
 +My own words.
-"""
+""")
 
 
 def test_list_show_and_verify_call_it_modified(edited: Scene) -> None:
     assert "[modified] Reads PDF files, my way." in edited.tell("list")
     assert "SKILL.md  [modified]" in edited.tell("show", "pdf")
-    assert edited.tell("verify") == """\
+    assert edited.tell("verify") == text("""\
 modified: pdf: edited since it was installed
     modified: SKILL.md
 ! 1 of 2 skills are what the lockfile says
 [1]
-"""
+""")
 
 
 def test_an_edit_taken_back_by_hand_is_no_edit(edited: Scene) -> None:
@@ -194,19 +192,20 @@ def test_a_folder_made_by_hand_is_never_replaced(project: Scene) -> None:
 
     said = project.tell("install", "code-review")
 
-    assert said == """\
+    assert said == text("""\
 ! error: a skill is in the way; nothing was changed
 !   code-review: a folder that skillpm did not make
 !   try: `--keep code-review` goes on without it, `--force` sets it aside as a backup first
 [1]
-"""
+""")
     assert project.everything == before
 
-    assert project.tell("install", "code-review", "--force") == """\
+    assert project.tell("install", "code-review", "--force") == text(f"""\
  + code-review 1.0.0  (a folder that skillpm did not make; set aside first)
 added 1: 1 skill in WORK/.agent-skills
-! warning: what lay at code-review is kept as backup code-review-1: `skillpm backup restore code-review-1` brings it back
-""" + NO_HOST
+! warning: what lay at code-review is kept as backup code-review-1: `skillpm backup restore code-review-1` brings it \
+back
+{NO_HOST}""")
     assert project.read(".agent-skills/.skillpm/backup/code-review-1/SKILL.md").endswith("Mine.\n")
 
 
@@ -226,7 +225,7 @@ def test_a_fresh_clone_takes_over_what_was_committed(committed: Scene) -> None:
     first = committed.run("sync", "--frozen", cwd=clone, check=True)
     second = committed.run("sync", "--frozen", cwd=clone, check=True)
 
-    assert first.stdout == f"all documents were written; 2 skills in {clone}/.agent-skills\n"
+    assert first.stdout == f"registry and lockfile brought up to date: 2 skills in {clone}/.agent-skills\n"
     assert second.stdout == f"nothing to do: 2 skills in {clone}/.agent-skills\n"
     assert git("status", "--short", cwd=clone) == ""
     assert committed.run("verify", cwd=clone).code == 0
@@ -240,13 +239,13 @@ def test_a_fresh_clone_of_a_skill_that_was_edited_is_blocked_and_can_be_compared
     git("commit", "-qam", "edit", cwd=committed.work)
     git("clone", "-q", str(committed.work), str(clone))
 
-    assert committed.tell("sync", cwd=clone) == """\
+    assert committed.tell("sync", cwd=clone) == text("""\
 ! error: a skill is in the way; nothing was changed
 !   code-review: a folder that skillpm did not make
 !   try: `skillpm diff code-review` shows it, `--keep code-review` goes on without it, `--force` sets it aside as a \
 backup first
 [1]
-"""
+""")
     assert committed.run("diff", "code-review", cwd=clone).stdout.endswith("+edited\n")
 
 

@@ -1,7 +1,7 @@
 """What happens before any command: help, mistyped words, exit codes."""
 
 import pytest
-from commands.scene import Scene
+from commands.scene import Scene, text
 
 
 def test_the_bare_word_shows_the_help(scene: Scene) -> None:
@@ -25,8 +25,16 @@ def test_the_bare_word_shows_the_help(scene: Scene) -> None:
         (["list", "extra"], "Got unexpected extra argument (extra)", "skillpm list --help"),
         (["show"], "Missing argument 'NAME'", "skillpm show --help"),
         (["uninstall"], "Missing argument 'NAME...'", "skillpm uninstall --help"),
-        (["sync", "--lock-timeout", "soon"], "Invalid value for '--lock-timeout': 'soon' is not a valid float", "skillpm sync --help"),
-        (["install", "a", "--branch", "b", "--tag", "c"], "give one of --branch, --tag and --rev", "skillpm install --help"),
+        (
+            ["sync", "--lock-timeout", "soon"],
+            "Invalid value for '--lock-timeout': 'soon' is not a valid float",
+            "skillpm sync --help",
+        ),
+        (
+            ["install", "a", "--branch", "b", "--tag", "c"],
+            "give one of --branch, --tag and --rev",
+            "skillpm install --help",
+        ),
         (["install", "--as", "x"], "a SPEC is missing", "skillpm install --help"),
         (["install", "--list"], "a SPEC is missing", "skillpm install --help"),
     ],
@@ -40,11 +48,11 @@ def test_a_wrong_call_is_told_in_two_lines(scene: Scene, arguments: list[str], m
 
 
 def test_a_value_in_the_environment_that_cannot_be_meant_is_told(scene: Scene) -> None:
-    assert scene.tell("list", env={"SKILLPM_LOCK_TIMEOUT": "soon"}) == """\
+    assert scene.tell("list", env={"SKILLPM_LOCK_TIMEOUT": "soon"}) == text("""\
 ! error: SKILLPM_LOCK_TIMEOUT=soon is no number
 !   try: unset it, or give a number like 60
 [2]
-"""
+""")
 
 
 @pytest.mark.parametrize("arguments", [["agents", "--all"], ["list"], ["list", "--json"]], ids=" ".join)

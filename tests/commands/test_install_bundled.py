@@ -2,7 +2,7 @@
 
 import os
 
-from commands.scene import NO_HOST, Scene
+from commands.scene import NO_HOST, Scene, text
 
 NEXT_FOR_USER = NO_HOST.replace("link AGENT", "link -g AGENT")
 
@@ -11,7 +11,7 @@ def test_the_first_command_anybody_types_works_without_any_set_up(scene: Scene) 
     said = scene.tell("install", "code-review")
 
     assert said == " + code-review 1.0.0\nadded 1: 1 skill in HOME/.agent-skills\n" + NEXT_FOR_USER
-    assert scene.tree_text("../home") == """\
+    assert scene.tree_text("../home") == text("""\
 .agent-skills/
   .skillpm/
     .gitignore
@@ -28,30 +28,30 @@ def test_the_first_command_anybody_types_works_without_any_set_up(scene: Scene) 
   skillpm/
     skills.json
     skills.lock
-"""
+""")
     assert scene.tree_text() == ""
 
 
 def test_several_skills_are_installed_at_once(project: Scene) -> None:
     said = project.tell("install", "testing", "code-review", "bundled:api-design")
 
-    assert said == """\
+    assert said == text(f"""\
  + api-design 1.0.0
  + code-review 1.0.0
  + testing 1.0.0
 added 3: 3 skills in WORK/.agent-skills
-""" + NO_HOST
+{NO_HOST}""")
 
 
 def test_the_manifest_says_that_a_bare_name_is_the_bundled_skill(project: Scene) -> None:
     project.run("install", "testing", "code-review", check=True)
 
-    assert project.read("skills.json") == """\
+    assert project.read("skills.json") == text("""\
 {"skills": {
   "code-review": {"bundled": true},
   "testing": {"bundled": true}
 }}
-"""
+""")
 
 
 def test_the_lockfile_holds_version_source_and_digest(project: Scene) -> None:
@@ -116,7 +116,7 @@ def test_all_bundled_skills_come_at_once_and_only_where_absent(project: Scene) -
 
     said = project.tell("install", "--bundled")
 
-    assert said == """\
+    assert said == text(f"""\
  + api-design 1.0.0
  + claude-code 1.0.0
  + code-review 1.0.0
@@ -126,7 +126,7 @@ def test_all_bundled_skills_come_at_once_and_only_where_absent(project: Scene) -
  + skill-creator 1.0.0
  + skillpm 1.0.0
 added 8: 9 skills in WORK/.agent-skills
-""" + NO_HOST
+{NO_HOST}""")
     assert project.tell("install", "--bundled") == "nothing to do: 9 skills in WORK/.agent-skills\n"
 
 
@@ -143,12 +143,12 @@ def test_another_source_under_a_name_is_a_conflict_with_two_ways_out(project: Sc
 
     said = project.tell("install", "code-review")
 
-    assert said == """\
+    assert said == text("""\
 ! error: `code-review` is there already, from an index or the bundled skills (^1.0)
 !   where: WORK/skills.json: skills.code-review
 !   try: take this one under another name with --as NAME, or in its place with --force
 [1]
-"""
+""")
     assert project.everything == before
 
 
@@ -172,11 +172,11 @@ def test_the_hosts_that_are_here_are_named_with_the_command_that_links_them(proj
 
     said = project.tell("install", "code-review")
 
-    assert said == """\
+    assert said == text("""\
  + code-review 1.0.0
 added 1: 1 skill in WORK/.agent-skills
 ! next: no agent reads WORK/.agent-skills by itself; found claude-code, codex: `skillpm link claude-code codex`
-"""
+""")
 
 
 def test_add_is_another_word_for_install(project: Scene) -> None:

@@ -1,7 +1,7 @@
 """`skillpm install` of skills in repositories: how one is chosen, and what is written down of it."""
 
 import pytest
-from commands.scene import NO_HOST, Scene
+from commands.scene import NO_HOST, Scene, text
 from kit import GitServer, Repository, git, skill, under
 
 
@@ -49,11 +49,11 @@ def test_without_a_choice_a_repository_of_several_skills_is_only_listed(project:
 
     said = project.tell("install", url)
 
-    assert said == """\
+    assert said == text("""\
 ! error: `URL` holds 2 skills: docx, pdf
 !   try: choose one with `URL@docx`, or take all with `--all`
 [1]
-"""
+""")
     assert project.everything == before
 
 
@@ -67,11 +67,11 @@ def test_all_takes_all(project: Scene, url: str, short: str) -> None:
 def test_list_shows_what_a_repository_holds_and_changes_nothing(project: Scene, url: str) -> None:
     before = project.everything
 
-    assert project.tell("install", url, "--list") == """\
+    assert project.tell("install", url, "--list") == text("""\
 docx  Writes Word files.
 pdf   Reads PDF files.
 ! 2 skills; install one with `skillpm install URL@NAME`
-"""
+""")
     assert project.json("install", url, "--list") == {
         "skills": [
             {"name": "docx", "path": "skills/docx", "description": "Writes Word files."},
@@ -109,7 +109,7 @@ def test_a_repository_that_is_itself_a_skill_stands_at_its_top(project: Scene, u
         (["URL#FIRST@pdf"], {"rev": "FIRST"}, None, "FIRST"),
     ],
 )
-def test_a_ref_can_be_named_in_the_spec_or_by_a_flag(  # noqa: PLR0913
+def test_a_ref_can_be_named_in_the_spec_or_by_a_flag(  # noqa: PLR0913, PLR0917  (a row of the table has four)
     project: Scene,
     upstream: Repository,
     url: str,
@@ -162,12 +162,12 @@ def test_another_ref_of_the_same_repository_is_another_source(project: Scene, ur
 
     said = project.tell("install", f"{url}#v1.0.0@pdf")
 
-    assert said == """\
+    assert said == text("""\
 ! error: `pdf` is there already, from URL (skills/pdf)
 !   where: WORK/skills.json: skills.pdf
 !   try: take this one under another name with --as NAME, or in its place with --force
 [1]
-"""
+""")
     assert project.everything == before
 
 
@@ -189,11 +189,11 @@ def test_two_specs_that_want_one_name_are_a_conflict(project: Scene, url: str) -
 
     said = project.tell("install", f"{url}#v1.0.0@pdf", f"{url}#main@pdf", f"{url}@docx")
 
-    assert said == """\
+    assert said == text("""\
 ! error: two skills want the name `pdf`: URL#v1.0.0 (skills/pdf) and URL#main (skills/pdf)
 !   try: install them one by one, and give one another name with --as NAME
 [1]
-"""
+""")
     assert project.everything == before
 
 
@@ -202,11 +202,11 @@ def test_two_skills_of_one_name_in_a_repository_are_told_apart_by_folder(
 ) -> None:
     upstream.write(under("more/pdf", skill("pdf", "Another one."))).commit()
 
-    assert project.tell("install", f"{url}@pdf") == """\
+    assert project.tell("install", f"{url}@pdf") == text("""\
 ! error: URL holds several skills called `pdf`: more/pdf, skills/pdf
 !   try: choose one with --path, e.g. --path more/pdf
 [1]
-"""
+""")
     project.run("install", url, "--path", "more/pdf", check=True)
     assert "Another one." in project.read(".agent-skills/pdf/SKILL.md")
 
@@ -246,16 +246,14 @@ def test_a_private_repository_needs_gits_own_credentials(project: Scene, server:
     project.git_config(f'[url "{address}"]\n\tinsteadOf = {served}\n')
     taken = project.tell("install", f"{served}@pdf", "-q")
 
-    assert refused == """\
+    assert refused == text("""\
 ! error: no access to URL, or there is no such repository
 !   try: check that git can read it by itself (`git ls-remote`), with a credential helper or an ssh key
 [1]
-"""
+""")
     assert taken == ""
-    whole = b"".join(
-        entry.content for entry in project.snapshot("..", ignore=["home/.gitconfig"]).values() if isinstance(entry.content, bytes)
-    )
-    assert b"secret" not in whole
+    whole = project.snapshot("..", ignore=["home/.gitconfig"])
+    assert [path for path, entry in whole.items() if b"secret" in str(entry.content).encode()] == []
 
 
 def test_a_skill_of_a_work_tree_on_this_disk_is_taken_from_its_commits(project: Scene, upstream: Repository) -> None:

@@ -13,6 +13,7 @@ from kit import Repository, skill, under
 STRACE = shutil.which("strace")
 pytestmark = pytest.mark.skipif(STRACE is None, reason="strace chooses the moment of death; it is not on PATH")
 NAMES = ["docx", "pdf", "xlsx"]
+NO_PYC = {"PYTHONDONTWRITEBYTECODE": "1"}  # Python renames what it compiles, too
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +40,11 @@ def run_and_count(scene: Scene, log: Path, words: list[str]) -> list[tuple[str, 
     """Run a command to its end; give its renames after the journal was written: the call, and the how manieth."""
     subprocess.run(
         [str(STRACE), "-f", "-o", str(log), "-e", "trace=rename,renameat2", *scene.command, *words],
-        cwd=scene.work, env=scene.environment(), capture_output=True, check=True,
+        cwd=scene.work, env=scene.environment(NO_PYC), capture_output=True, check=True,
     )  # fmt: skip
     lines = [line.split(maxsplit=1) for line in log.read_text().splitlines()]
-    calls = [call for process, call in lines if process == lines[0][0] and "(" in call]
+    ours = next(process for process, call in lines if "journal.json" in call)  # the others are git's
+    calls = [call for process, call in lines if process == ours and call.startswith("rename")]
     steps: list[tuple[str, int]] = []
     counts = {"rename": 0, "renameat2": 0}
     for call in calls:
@@ -53,6 +55,11 @@ def run_and_count(scene: Scene, log: Path, words: list[str]) -> list[tuple[str, 
     return steps[1:]
 
 
+def seen_in(scene: Scene) -> list[tuple[str, str, str]]:
+    """Give name, version and state of each skill that a reader sees."""
+    return [(entry["name"], entry["version"], entry["state"]) for entry in scene.json("list")["skills"]]
+
+
 def kill(scene: Scene, call: str, number: int, *words: str) -> None:
     """Run a command that dies at its n-th call of the system."""
     done = subprocess.run(
@@ -60,7 +67,7 @@ def kill(scene: Scene, call: str, number: int, *words: str) -> None:
             str(STRACE), "-f", "-o", os.devnull, "-e", f"trace={call}",
             "-e", f"inject={call}:signal=SIGKILL:when={number}", *scene.command, *words,
         ],
-        cwd=scene.work, env=scene.environment(), capture_output=True, check=False,
+        cwd=scene.work, env=scene.environment(NO_PYC), capture_output=True, check=False,
     )  # fmt: skip
     assert done.returncode in {-signal.SIGKILL, 128 + signal.SIGKILL}, done.stderr
 
@@ -87,11 +94,10 @@ def test_readers_see_a_whole_state_and_sync_heals(
     kill(scene, *run_and_count(calm, tmp_path / "log", words)[step], *words)
     left = scene.snapshot("..", ignore=["cache"])
     assert "work/.agent-skills/.skillpm/journal.json" in left
-    wanted = [(entry["name"], entry["version"], entry["state"]) for entry in calm.json("list")["skills"]]
+    wanted = seen_in(calm)
 
     listed = scene.run("list")
-    seen = [(entry["name"], entry["version"], entry["state"]) for entry in scene.run("list", "--json", check=True).json["skills"]]
-    assert seen == wanted
+    assert seen_in(scene) == wanted
     assert listed.stderr == "a change is under way or was interrupted; this is what it leads to\n"
     for name, *_ in wanted:
         shown = scene.run("show", name, "--json", check=True).json

@@ -68,9 +68,7 @@ def test_warnings_stand_in_the_object(full: Scene) -> None:
 
 def test_lock(full: Scene) -> None:
     assert list(full.json("lock").items()) == [("changed", False), ("upToDate", True), ("skills", [])]
-    full.write("skills.json", full.read("skills.json").replace('{"pdf"', '{"testing": {"bundled": true}, "pdf"').replace(
-        '"pdf":', '"testing": {"bundled": true}, "pdf":'
-    ))
+    full.write("skills.json", full.read("skills.json").replace('"pdf":', '"testing": {"bundled": true}, "pdf":'))
 
     check = full.run("lock", "--check", "--json")
     assert (check.code, list(check.json.items())) == (1, [("changed", False), ("upToDate", False), ("skills", [])])
@@ -160,12 +158,13 @@ def test_the_warnings_of_show_have_code_and_line(full: Scene) -> None:
 def test_diff(full: Scene, upstream: Repository) -> None:
     first = upstream.resolve("main")[:12]
     full.write(".agent-skills/pdf/notes.md", "Mine.\n")
+    added = "--- /dev/null\n+++ b/notes.md\n@@ -0,0 +1 @@\n+Mine."
 
     assert list(full.json("diff", "pdf").items()) == [
         ("name", "pdf"),
         ("from", first),
         ("to", "on disk"),
-        ("files", [{"path": "notes.md", "change": "added", "diff": "--- /dev/null\n+++ b/notes.md\n@@ -0,0 +1 @@\n+Mine."}]),
+        ("files", [{"path": "notes.md", "change": "added", "diff": added}]),
     ]
     upstream.write({"skills/pdf/logo.png": b"\xff"}).commit()
     assert full.json("diff", "pdf", "--update") == {
@@ -272,8 +271,9 @@ def test_a_failure_is_an_object_with_a_stable_code(
     assert list(failed.json["error"]) == ["code", "message", "where", "hint"]
     assert failed.json["error"]["code"] == code
     error = failed.json["error"]
-    lines = [f"error: {error['message']}", *([f"  where: {error['where']}"] if error["where"] else []), f"  try: {error['hint']}"]
-    assert (plain.code, plain.stdout, plain.stderr.splitlines()) == (exit_code, "", "\n".join(lines).splitlines())
+    where = f"  where: {error['where']}\n" if error["where"] else ""
+    said = f"error: {error['message']}\n{where}  try: {error['hint']}\n"
+    assert (plain.code, plain.stdout, plain.stderr) == (exit_code, "", said)
 
 
 def test_an_edit_a_lockfile_and_a_digest_have_codes_of_their_own(full: Scene) -> None:

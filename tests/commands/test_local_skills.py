@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from commands.scene import NO_HOST, Scene
+from commands.scene import NO_HOST, Scene, text
 from kit import git, skill, under
 
 
@@ -33,18 +33,18 @@ def test_an_edit_of_the_source_reaches_a_copy_with_the_next_sync(mine: Scene) ->
     mine.write("mine/style/SKILL.md", skill("style", body="Second.\n")["SKILL.md"])
 
     assert mine.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"
-    assert mine.tell("lock", "--check") == """\
+    assert mine.tell("lock", "--check") == text("""\
 ! error: the lockfile is not up to date: the content of `style` has changed
 !   where: WORK/skills.lock
 !   try: run `skillpm lock`
 [1]
-"""
-    assert mine.tell("sync", "--locked") == """\
+""")
+    assert mine.tell("sync", "--locked") == text("""\
 ! error: the lockfile is not up to date: the content of `style` has changed
 !   where: WORK/skills.lock
 !   try: run `skillpm lock` and commit skills.lock
 [1]
-"""
+""")
     assert mine.run("sync", check=True).stdout.splitlines()[1] == f"updated 1: 1 skill in {mine.work}/.agent-skills"
     assert mine.read(".agent-skills/style/SKILL.md").endswith("Second.\n")
 
@@ -60,7 +60,7 @@ def test_a_live_link_is_what_the_folder_is(mine: Scene) -> None:
     mine.write("mine/style/SKILL.md", skill("style", "Changed.", body="Second.\n")["SKILL.md"])
     assert mine.tell("sync", "--locked") in {
         "nothing to do: 1 skill in WORK/.agent-skills\n",
-        "all documents were written; 1 skill in WORK/.agent-skills\n" + NO_HOST,
+        "registry and lockfile brought up to date: 1 skill in WORK/.agent-skills\n" + NO_HOST,
     }
     assert mine.tell("list") == "style   Changed.\n"
     assert mine.tell("verify") == "! 0 of 0 skills are what the lockfile says, 1 live link skipped\n"
@@ -71,17 +71,17 @@ def test_a_live_link_whose_folder_is_gone_is_told_by_every_command(mine: Scene) 
     shutil.rmtree(mine.work / "mine/style")
 
     assert mine.tell("list") == "style   [missing]\n"
-    assert mine.tell("verify") == """\
+    assert mine.tell("verify") == text("""\
 missing: style: its live link leads to no folder
 ! 0 of 1 skills are what the lockfile says
 [1]
-"""
-    assert mine.tell("show", "style") == """\
+""")
+    assert mine.tell("show", "style") == text("""\
 ! error: the folder that `style` is linked from is gone
 !   where: WORK/.agent-skills/style
 !   try: `skillpm uninstall style` takes the link away
 [1]
-"""
+""")
     assert mine.tell("uninstall", "style", "-q") == ""
     assert not mine.exists(".agent-skills/style")
 

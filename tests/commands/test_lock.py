@@ -1,6 +1,6 @@
 """`skillpm lock` and `lock --check`: the lockfile and nothing else."""
 
-from commands.scene import Scene
+from commands.scene import Scene, asking, text
 from kit import Repository
 
 ONE = '{"skills": {"code-review": {"bundled": true}}}\n'
@@ -21,33 +21,29 @@ def test_check_without_a_lockfile_is_an_error_and_writes_nothing(scene: Scene) -
     scene.project(ONE)
     before = scene.snapshot("..")
 
-    assert scene.tell("lock", "--check") == """\
+    assert scene.tell("lock", "--check") == text("""\
 ! error: the lockfile is not up to date: there is no lockfile
 !   where: WORK/skills.lock
 !   try: run `skillpm lock`
 [1]
-"""
+""")
     assert scene.snapshot("..") == before
 
 
 def test_check_names_everything_that_differs(scene: Scene, url: str) -> None:
-    scene.project(
-        '{"skills": {"code-review": {"bundled": true}, "pdf": {"git": "%s", "path": "skills/pdf"}}}\n' % url
-    ).run("lock", check=True)
+    pdf = {"git": url, "path": "skills/pdf"}
+    scene.project(asking(**{"code-review": {"bundled": True}, "pdf": pdf})).run("lock", check=True)
     assert scene.tell("lock", "--check") == "WORK/skills.lock is up to date\n"
-    scene.write(
-        "skills.json",
-        '{"skills": {"testing": {"bundled": true}, "pdf": {"git": "%s", "path": "skills/docx"}}}\n' % url,
-    )
+    scene.write("skills.json", asking(testing={"bundled": True}, pdf=pdf | {"path": "skills/docx"}))
     before = scene.snapshot()
 
-    assert scene.tell("lock", "--check") == """\
+    assert scene.tell("lock", "--check") == text("""\
 ! error: the lockfile is not up to date: `pdf` is asked for differently than it was locked; `testing` is not locked; \
 `code-review` is locked and no longer asked for
 !   where: WORK/skills.lock
 !   try: run `skillpm lock`
 [1]
-"""
+""")
     assert scene.snapshot() == before
 
 
@@ -60,7 +56,7 @@ def test_the_same_meaning_written_otherwise_is_up_to_date(scene: Scene) -> None:
 
 
 def test_a_moved_branch_is_not_taken_without_update(scene: Scene, upstream: Repository, url: str) -> None:
-    scene.project('{"skills": {"pdf": {"git": "%s", "path": "skills/pdf", "branch": "main"}}}\n' % url)
+    scene.project(asking(pdf={"git": url, "path": "skills/pdf", "branch": "main"}))
     scene.run("lock", check=True)
     before = scene.read("skills.lock")
     upstream.write({"skills/pdf/notes.md": "Later.\n"}).commit()
@@ -71,7 +67,7 @@ def test_a_moved_branch_is_not_taken_without_update(scene: Scene, upstream: Repo
 
 
 def test_a_changed_requirement_is_locked_anew(scene: Scene, upstream: Repository, url: str) -> None:
-    manifest = '{"skills": {"pdf": {"git": "%s", "path": "skills/pdf"}}}\n' % url
+    manifest = asking(pdf={"git": url, "path": "skills/pdf"})
     scene.project(manifest).run("lock", check=True)
     commit = upstream.resolve("main")[:12]
     scene.write("skills.json", manifest.replace('pdf"}', 'pdf", "tag": "v1.0.0"}'))

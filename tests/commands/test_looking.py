@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from commands.scene import Scene
+from commands.scene import Scene, text
 from kit import Repository, skill, under
 
 
@@ -17,11 +17,11 @@ def full(project: Scene, url: str) -> Scene:
 
 
 def test_list_shows_name_version_state_and_description(full: Scene, upstream: Repository) -> None:
-    assert full.tell("list") == f"""\
+    assert full.tell("list") == text(f"""\
 mine             [unmanaged] By hand.
 pdf     {upstream.resolve("main")[:7]}  Reads PDF files.
 testing 1.0.0    Writes, repairs and reviews automated tests that fail when the…
-"""
+""")
 
 
 def test_list_of_nothing_says_how_to_begin(scene: Scene) -> None:
@@ -33,7 +33,7 @@ def test_show_tells_all_of_a_skill(full: Scene, upstream: Repository) -> None:
     digest = full.document("skills.lock")["skills"]["pdf"]["digest"]
     full.run("link", "claude-code", check=True)
 
-    assert full.tell("show", "pdf") == f"""\
+    assert full.tell("show", "pdf") == text(f"""\
 pdf
   version      {commit[:7]}
   state        installed
@@ -46,11 +46,11 @@ pdf
   files        2
            60  SKILL.md
            20  scripts/read.sh *
-"""
+""")
 
 
 def test_show_of_a_skill_made_by_hand_says_so(full: Scene) -> None:
-    assert full.tell("show", "mine") == """\
+    assert full.tell("show", "mine") == text("""\
 mine
   state        unmanaged
   description  By hand.
@@ -59,7 +59,7 @@ mine
   tokens       about 3
   files        1
            53  SKILL.md
-"""
+""")
 
 
 def test_a_program_that_is_missing_is_told(project: Scene) -> None:
@@ -72,16 +72,16 @@ def test_a_program_that_is_missing_is_told(project: Scene) -> None:
 
 @pytest.mark.parametrize("command", ["show", "diff"])
 def test_an_unknown_name_is_told_with_the_nearest(full: Scene, command: str) -> None:
-    assert full.tell(command, "testin") == """\
+    assert full.tell(command, "testin") == text("""\
 ! error: `testin` is not in WORK/.agent-skills
 !   try: did you mean testing?
 [1]
-"""
-    assert full.tell(command, "Bad Name") == """\
+""")
+    assert full.tell(command, "Bad Name") == text("""\
 ! error: `Bad Name` is not in WORK/.agent-skills
 !   try: `skillpm list` shows what is there
 [1]
-"""
+""")
 
 
 def test_diff_update_shows_what_an_update_would_bring(full: Scene, upstream: Repository) -> None:
@@ -89,7 +89,7 @@ def test_diff_update_shows_what_an_update_would_bring(full: Scene, upstream: Rep
     upstream.write({"skills/pdf/logo.png": b"\x89PNG\xff"}).remove(["skills/pdf/scripts"]).commit()
     before = full.everything
 
-    assert full.tell("diff", "pdf", "--update") == """\
+    assert full.tell("diff", "pdf", "--update") == text("""\
 --- a/SKILL.md
 +++ b/SKILL.md
 @@ -1,5 +1,5 @@
@@ -105,18 +105,18 @@ added: logo.png (no text)
 @@ -1,2 +0,0 @@
 -#!/bin/sh
 -echo read
-"""
+""")
     assert full.everything == before
 
 
 def test_diff_of_what_nobody_changed(full: Scene) -> None:
     assert full.tell("diff", "testing") == "! testing: no difference (1.0.0 and on disk)\n"
     assert full.tell("diff", "testing", "--update") == "! testing: no difference (1.0.0 and 1.0.0)\n"
-    assert full.tell("diff", "mine") == """\
+    assert full.tell("diff", "mine") == text("""\
 ! error: `mine` was not installed by skillpm
 !   try: there is nothing to compare it with
 [1]
-"""
+""")
 
 
 def test_verify_tells_what_is_not_as_locked(full: Scene) -> None:
@@ -125,13 +125,13 @@ def test_verify_tells_what_is_not_as_locked(full: Scene) -> None:
     full.write(".agent-skills/pdf/notes.md", "Mine.\n")
     before = full.everything
 
-    assert full.tell("verify") == """\
+    assert full.tell("verify") == text("""\
 modified: pdf: edited since it was installed
     extra: notes.md
 missing: testing: locked, but not installed
 ! 0 of 2 skills are what the lockfile says
 [1]
-"""
+""")
     assert full.everything == before
 
 
@@ -152,11 +152,11 @@ def test_verify_sees_that_the_lockfile_says_another_digest(full: Scene) -> None:
     other = digest[:-4] + ("0000" if digest[-4:] != "0000" else "1111")
     full.write("skills.lock", full.read("skills.lock").replace(digest, other))
 
-    assert full.tell("verify") == f"""\
+    assert full.tell("verify") == text(f"""\
 other-version: pdf: the lockfile says {other}, installed is {digest}
 ! 1 of 2 skills are what the lockfile says
 [1]
-"""
+""")
 
 
 def test_the_registry_is_proved_against_the_disk(full: Scene) -> None:
@@ -166,13 +166,13 @@ def test_the_registry_is_proved_against_the_disk(full: Scene) -> None:
     shutil.rmtree(full.work / ".agent-skills/testing")
     before = full.everything
 
-    assert full.tell("registry", "check") == """\
+    assert full.tell("registry", "check") == text("""\
 missing: new
 stale: mine
 extra: testing
 ! the registry is not true: `skillpm registry build`
 [1]
-"""
+""")
     assert full.everything == before
 
     assert full.tell("registry", "build") == "WORK/.agent-skills/skills.json written: 3 skills\n"

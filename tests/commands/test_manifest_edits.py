@@ -1,7 +1,7 @@
 """What people wrote in skills.json stays as they wrote it, byte for byte around the change."""
 
 import pytest
-from commands.scene import Scene
+from commands.scene import Scene, text
 
 TABS = """\
 {
@@ -13,9 +13,13 @@ TABS = """\
 \t},
 \t"permissions": {"deploy-*": "ask"}
 }"""
-FOUR_BLANKS = '{\n    "skills": {\n        "api-design": {"bundled": true},\n        "testing": {"bundled": true}\n    }\n}\n'
+FOUR_BLANKS = (
+    '{\n    "skills": {\n        "api-design": {"bundled": true},\n        "testing": {"bundled": true}\n    }\n}\n'
+)
 ONE_LINE = '{"skills":{"testing":{"bundled":true}}}'
-WINDOWS = '{\r\n  "skills": {\r\n    "api-design": {"bundled": true},\r\n    "testing": {"bundled": true}\r\n  }\r\n}\r\n'
+WINDOWS = (
+    '{\r\n  "skills": {\r\n    "api-design": {"bundled": true},\r\n    "testing": {"bundled": true}\r\n  }\r\n}\r\n'
+)
 
 
 @pytest.mark.parametrize(
@@ -58,10 +62,10 @@ def test_a_key_that_nobody_knows_is_kept_and_told(scene: Scene) -> None:
 
     assert said == ""
     assert scene.read("skills.json") == '{"skills": {\n  "code-review": {"bundled": true}\n}, "editor": "ours"}\n'
-    assert scene.tell("sync") == """\
+    assert scene.tell("sync") == text("""\
 nothing to do: 1 skill in WORK/.agent-skills
 ! warning: WORK/skills.json: `editor` is no key that skillpm knows; it is kept
-"""
+""")
 
 
 def test_link_and_unlink_touch_only_the_agents(scene: Scene) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene
+from commands.scene import Scene, text
 from kit import skill, snapshot, under
 
 
@@ -105,7 +105,8 @@ def test_it_is_in_the_way_of_its_own_skill_only(odd: Scene) -> None:
 
 def test_force_sets_it_aside_and_restore_brings_it_back_as_it_lay(odd: Scene) -> None:
     place = odd.work / ".agent-skills"
-    before = {path: entry for path, entry in snapshot(place).items() if path.startswith("code-review") and entry.kind != "other"}
+    lay = {path: entry for path, entry in snapshot(place).items() if path.startswith("code-review")}
+    before = {path: entry for path, entry in lay.items() if entry.kind != "other"}
 
     assert odd.run("sync", "--force").code == 0
     assert odd.run("verify").code == 0
@@ -127,17 +128,17 @@ def test_skills_that_cannot_be_read_hide_no_other(project: Scene) -> None:
     project.write(".agent-skills/no-skill/README.md", "words")
     project.write(".agent-skills/notes.txt", "words")
 
-    assert project.tell("registry", "build") == """\
+    assert project.tell("registry", "build") == text("""\
 WORK/.agent-skills/skills.json written: 1 skill
 ! warning: no-frontmatter/SKILL.md is left out: line 1: the file does not begin with a `---` line
 ! warning: not-text/SKILL.md is left out: line 4: the file is not UTF-8
 ! warning: too-large/SKILL.md is left out: line 1: the file is over 1000000 bytes
-"""
+""")
     assert project.run("list").stdout == "good   [unmanaged] A good one.\n"
-    assert project.tell("show", "no-frontmatter") == """\
+    assert project.tell("show", "no-frontmatter") == text("""\
 ! error: `no-frontmatter` cannot be loaded: line 1: the file does not begin with a `---` line
 !   where: WORK/.agent-skills/no-frontmatter/SKILL.md
 !   try: mend that place by hand, or take the file from version control
 [1]
-"""
+""")
     assert project.run("registry", "check").code == 0

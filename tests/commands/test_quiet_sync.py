@@ -9,6 +9,7 @@ import pytest
 from commands.scene import Scene
 from kit import GitServer
 
+NO_PYC = {"PYTHONDONTWRITEBYTECODE": "1"}
 STRACE = shutil.which("strace")
 
 
@@ -26,12 +27,12 @@ def times(scene: Scene) -> dict[Path, tuple[int, int, int]]:
     return {path: (state.st_mtime_ns, state.st_ctime_ns, state.st_ino) for path, state in found}
 
 
-@pytest.mark.parametrize("arguments", [["sync"], ["sync", "--frozen"], ["sync", "--locked"], ["install", "testing"]], ids=" ".join)
-def test_no_file_is_touched_and_nobody_is_asked(settled: Scene, server: GitServer, arguments: list[str]) -> None:
+@pytest.mark.parametrize("words", ["sync", "sync --frozen", "sync --locked", "install testing"])
+def test_no_file_is_touched_and_nobody_is_asked(settled: Scene, server: GitServer, words: str) -> None:
     server.reset()
     before = times(settled)
 
-    assert settled.tell(*arguments) == "nothing to do: 3 skills in WORK/.agent-skills\n"
+    assert settled.tell(*words.split()) == "nothing to do: 3 skills in WORK/.agent-skills\n"
 
     assert times(settled) == before
     assert server.requests == []
@@ -42,7 +43,7 @@ def test_there_is_no_child_process_no_socket_and_no_file_opened_for_writing(sett
     log = tmp_path / "calls"
     subprocess.run(
         [str(STRACE), "-f", "-o", str(log), "-e", "trace=process,network,open,openat,creat", *settled.command, "sync"],
-        cwd=settled.work, env=settled.environment(), capture_output=True, check=True,
+        cwd=settled.work, env=settled.environment(NO_PYC), capture_output=True, check=True,
     )  # fmt: skip
 
     calls = [call[1] for line in log.read_text().splitlines() if (call := re.match(r"\d+ +(.*)", line))]
@@ -62,7 +63,7 @@ def test_the_files_of_skills_are_not_read(settled: Scene, tmp_path: Path) -> Non
     for _ in ("remember", "look"):
         subprocess.run(
             [str(STRACE), "-f", "-o", str(log), "-e", "trace=open,openat", *settled.command, "sync"],
-            cwd=settled.work, env=settled.environment(), capture_output=True, check=True,
+            cwd=settled.work, env=settled.environment(NO_PYC), capture_output=True, check=True,
         )  # fmt: skip
 
     opened = re.findall(r'"([^"]+)"', log.read_text())

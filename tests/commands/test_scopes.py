@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene
+from commands.scene import Scene, text
 from kit import git
 
 REGISTRY = '{"version": "1", "skills": []}\n'
@@ -62,12 +62,12 @@ def test_another_tools_skills_json_is_an_error_that_names_the_way_out(scene: Sce
     before = scene.everything
 
     for arguments in (["install", "testing"], ["list"], ["sync"], ["verify"]):
-        assert scene.tell(*arguments) == """\
+        assert scene.tell(*arguments) == text("""\
 ! error: this skills.json belongs to another tool
 !   where: WORK/skills.json
 !   try: work in user scope with `-g`, or choose a project with --project
 [1]
-"""
+""")
     assert scene.everything == before
     assert where(scene, "-g") == "user HOME/.agent-skills"
     assert scene.tell("install", "-g", "testing", "-q") == ""
@@ -85,20 +85,20 @@ def test_home_is_never_a_project(scene: Scene) -> None:
     scene.run("install", "-g", "testing", check=True)
     before = scene.everything
     for arguments in (["sync", "--project", str(scene.home)], ["init", str(scene.home)]):
-        assert scene.tell(*arguments) == """\
+        assert scene.tell(*arguments) == text("""\
 ! error: HOME is never a project
 !   try: work in user scope with `-g`, or in a folder below it
 [2]
-"""
+""")
     assert scene.everything == before
 
 
 def test_a_project_that_is_none_is_told(scene: Scene) -> None:
-    assert scene.tell("list", "--project", "nowhere") == """\
+    assert scene.tell("list", "--project", "nowhere") == text("""\
 ! error: WORK/nowhere has no skills.json
 !   try: start a project with `skillpm init nowhere`
 [1]
-"""
+""")
 
 
 def test_global_means_the_user_also_inside_a_project(project: Scene) -> None:
@@ -149,18 +149,18 @@ def test_ci_boots_an_agent_machine_from_a_folder_of_the_repository(scene: Scene)
 
 
 def test_init_starts_a_project_once(scene: Scene) -> None:
-    assert scene.tell("init") == """\
+    assert scene.tell("init") == text("""\
 wrote WORK/skills.json
 ! next: `skillpm install SPEC` adds skills to WORK/.agent-skills,
 !       which may be committed or ignored; commit skills.json and skills.lock
-"""
+""")
     assert scene.read("skills.json") == '{\n  "$schema": "urn:skillpm:schema:manifest:1",\n  "skills": {}\n}\n'
     before = scene.everything
-    assert scene.tell("init") == """\
+    assert scene.tell("init") == text("""\
 ! error: WORK/skills.json is there already
 !   try: edit it, or add to it with `skillpm install SPEC`
 [1]
-"""
+""")
     assert scene.everything == before
 
 

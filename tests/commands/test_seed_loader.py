@@ -99,8 +99,9 @@ def test_the_loader_of_the_seed_finds_loads_and_searches_every_skill(scene: Scen
         "byWord": ["mine-too"],
         "categories": {"development": ["code-review"], "house": ["mine-too"], "testing": ["testing"]},
     }
+    skills = scene.home / ".agent-skills"
     assert content == {
-        name: (scene.home / f".agent-skills/{name}/SKILL.md").read_text() for name in ("code-review", "mine-too", "testing")
+        name: (skills / name / "SKILL.md").read_text() for name in ("code-review", "mine-too", "testing")
     }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands.scene import NO_HOST, Scene
+from commands.scene import NO_HOST, Scene, text
 from kit import GitServer, Repository, skill, under
 
 ONE = '{"skills": {"code-review": {"bundled": true}}}\n'
@@ -17,11 +17,11 @@ def test_a_written_manifest_is_locked_and_installed(scene: Scene) -> None:
 
     said = scene.tell("sync")
 
-    assert said == """\
+    assert said == text(f"""\
  + code-review 1.0.0
  + testing 1.0.0
 added 2: 2 skills in WORK/.agent-skills
-""" + NO_HOST
+{NO_HOST}""")
     assert scene.read("skills.json") == TWO
     assert scene.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
 
@@ -58,22 +58,22 @@ def test_a_strict_sync_without_a_lockfile_names_the_command_that_makes_it(
     scene.project(ONE)
     before = scene.everything
 
-    assert scene.tell(*arguments, env=env) == """\
+    assert scene.tell(*arguments, env=env) == text("""\
 ! error: there is no lockfile
 !   where: WORK/skills.lock
 !   try: make it with `skillpm lock`
 [1]
-"""
+""")
     assert scene.everything == before
 
 
 def test_a_strict_sync_where_nothing_was_ever_asked_for_is_an_error_too(scene: Scene) -> None:
-    assert scene.tell("sync", "--frozen") == """\
+    assert scene.tell("sync", "--frozen") == text("""\
 ! error: there is no lockfile
 !   where: HOME/.config/skillpm/skills.lock
 !   try: make it with `skillpm lock -g`
 [1]
-"""
+""")
 
 
 @pytest.mark.parametrize("strict", [["--locked"], ["--frozen"]])
@@ -82,12 +82,12 @@ def test_a_name_that_is_not_locked_is_an_error_when_strict(scene: Scene, strict:
     scene.write("skills.json", TWO)
     before = scene.everything
 
-    assert scene.tell("sync", *strict) == """\
+    assert scene.tell("sync", *strict) == text("""\
 ! error: the lockfile is not up to date: `testing` is not locked
 !   where: WORK/skills.lock
 !   try: run `skillpm lock` and commit skills.lock
 [1]
-"""
+""")
     assert scene.everything == before
 
 
@@ -95,24 +95,24 @@ def test_a_name_that_is_no_longer_asked_for_is_an_error_when_locked(scene: Scene
     scene.project(TWO).run("sync", check=True)
     scene.write("skills.json", ONE)
 
-    assert scene.tell("sync", "--locked") == """\
+    assert scene.tell("sync", "--locked") == text("""\
 ! error: the lockfile is not up to date: `testing` is locked and no longer asked for
 !   where: WORK/skills.lock
 !   try: run `skillpm lock` and commit skills.lock
 [1]
-"""
+""")
 
 
 def test_a_frozen_lockfile_may_bring_nothing_that_the_manifest_does_not_name(scene: Scene) -> None:
     scene.project(TWO).run("sync", check=True)
     scene.write("skills.json", ONE)
 
-    assert scene.tell("sync", "--frozen") == """\
+    assert scene.tell("sync", "--frozen") == text("""\
 ! error: `testing` is locked to bundled:testing, but the manifest does not name it
 !   where: WORK/skills.lock: skills.testing.source
 !   try: find out who changed the lockfile; `skillpm lock` makes it anew from the manifest
 [1]
-"""
+""")
 
 
 def test_ci_is_strict_only_for_commands_that_name_no_skill(scene: Scene) -> None:
@@ -123,11 +123,11 @@ def test_ci_is_strict_only_for_commands_that_name_no_skill(scene: Scene) -> None
 
 
 def test_locked_and_frozen_together_mean_nothing(project: Scene) -> None:
-    assert project.tell("sync", "--locked", "--frozen") == """\
+    assert project.tell("sync", "--locked", "--frozen") == text("""\
 ! error: --locked and --frozen say different things; give one
 !   try: skillpm sync --help
 [2]
-"""
+""")
 
 
 def test_a_skill_no_longer_asked_for_is_removed_unless_inexact(scene: Scene) -> None:
@@ -137,11 +137,11 @@ def test_a_skill_no_longer_asked_for_is_removed_unless_inexact(scene: Scene) -> 
     inexact = scene.run("sync", "--inexact", check=True)
     assert scene.exists(".agent-skills/testing/SKILL.md")
     assert inexact.stdout.endswith(f"1 skill in {scene.work}/.agent-skills\n")
-    assert scene.tell("verify") == """\
+    assert scene.tell("verify") == text("""\
 not-locked: testing: installed, but not in the lockfile
 ! 1 of 2 skills are what the lockfile says
 [1]
-"""
+""")
 
     assert scene.tell("sync") == " - testing 1.0.0\nremoved 1: 1 skill in WORK/.agent-skills\n" + NO_HOST
     assert not scene.exists(".agent-skills/testing")
@@ -218,11 +218,11 @@ def test_offline_names_all_that_is_missing_at_once(project: Scene, served: str) 
     _lose_cache(project)
     before = project.everything
 
-    assert project.tell("sync", "--offline") == """\
+    assert project.tell("sync", "--offline") == text("""\
 ! error: not in the cache, and the network is switched off: docx (URL), pdf (URL)
 !   try: run the same command once without --offline
 [1]
-"""
+""")
     assert project.everything == before
     assert project.tell("sync", env={"SKILLPM_OFFLINE": "1"}).startswith("! error: not in the cache")
 
@@ -234,11 +234,11 @@ def test_a_fetch_that_fails_changes_nothing(project: Scene, server: GitServer, s
     server.remove("acme/skills")
     before = project.everything
 
-    assert project.tell("sync") == """\
+    assert project.tell("sync") == text("""\
 ! error: there is no git repository at URL
 !   try: check the spelling, and that it is public
 [1]
-"""
+""")
     assert project.everything == before
 
 
@@ -254,12 +254,12 @@ def test_dry_run_tells_what_would_be_done(scene: Scene) -> None:
     scene.write("skills.json", ONE.replace("code-review", "api-design"))
     before = scene.snapshot("..", ignore=["cache"])
 
-    assert scene.tell("sync", "--dry-run") == """\
+    assert scene.tell("sync", "--dry-run") == text("""\
  + api-design 1.0.0
  - code-review 1.0.0
  - testing 1.0.0
 would have added 1, removed 2: 1 skill in WORK/.agent-skills
-"""
+""")
     assert scene.snapshot("..", ignore=["cache"]) == before
 
 

@@ -1,7 +1,7 @@
 """`skillpm uninstall`: out of the manifest, out of the lockfile, off the disk; and nothing else."""
 
 import pytest
-from commands.scene import NO_HOST, Scene
+from commands.scene import NO_HOST, Scene, text
 from kit import skill, under
 
 
@@ -40,11 +40,11 @@ def test_the_last_skill_leaves_documents_that_say_so(project: Scene) -> None:
 
 
 def test_several_go_at_once(full: Scene) -> None:
-    assert full.tell("remove", "code-review", "testing") == """\
+    assert full.tell("remove", "code-review", "testing") == text("""\
  - code-review 1.0.0
  - testing 1.0.0
 removed 2: 0 skills in WORK/.agent-skills
-"""
+""")
 
 
 @pytest.mark.parametrize(
@@ -64,20 +64,20 @@ def test_a_name_that_is_not_there_stops_all(full: Scene, names: list[str], messa
 
 
 def test_nothing_installed_at_all_is_told(project: Scene) -> None:
-    assert project.tell("uninstall", "pdf") == """\
+    assert project.tell("uninstall", "pdf") == text("""\
 ! error: `pdf` is not installed in project scope
 !   try: nothing is installed here
 [1]
-"""
+""")
 
 
 def test_dry_run_removes_nothing(full: Scene) -> None:
     before = full.snapshot()
 
-    assert full.tell("uninstall", "testing", "--dry-run") == """\
+    assert full.tell("uninstall", "testing", "--dry-run") == text("""\
  - testing 1.0.0
 would have removed 1: 1 skill in WORK/.agent-skills
-"""
+""")
     assert full.snapshot() == before
 
 

@@ -12,7 +12,7 @@ from skillpm.documents.names import RESERVED, SkillName
 from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin
 from skillpm.documents.receipt import LINK_KINDS, InstalledFile, InstalledSkill, Receipt
 
-EXAMPLES = settings(derandomize=True, max_examples=100, deadline=None)
+EXAMPLES = settings(derandomize=True, max_examples=60, deadline=None)
 
 HEX = "0123456789abcdef"
 hashes = st.text(HEX, min_size=64, max_size=64)

@@ -126,7 +126,7 @@ def written(draw: st.DrawFn, value: Any) -> str:
 
 
 TEXTS = OBJECTS.flatmap(lambda value: st.tuples(st.just(value), written(value)))
-EXAMPLES = settings(derandomize=True, max_examples=100, deadline=None)
+EXAMPLES = settings(derandomize=True, max_examples=60, deadline=None)
 
 
 def spans(text: str) -> dict[str, str]:

@@ -92,7 +92,7 @@ def test_a_bad_name_in_a_document_is_told_with_its_place() -> None:
     )
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(derandomize=True, max_examples=200, deadline=None)
 @given(st.text(max_size=8) | st.text("ab1-", max_size=8) | st.sampled_from(["con", "com1", "lpt0", "nul-a", "com"]))
 def test_the_rule_in_other_words(text: str) -> None:
     reserved = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
@@ -255,7 +255,7 @@ def test_what_no_skill_may_hold_is_named(path: str, fault: str) -> None:
 TRAPS = [*"- a", "..", ".", "", ".git", ".GIT", "git~1", "con", "NUL", "Aux.txt", "com1.tar.gz", "prn ", "a.", "x.con"]
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(derandomize=True, max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from(TRAPS) | st.text(max_size=8), max_size=4).map("/".join))
 def test_a_path_without_fault_stays_where_it_is_told_to(path: str) -> None:
     if path_fault(path):

@@ -86,7 +86,7 @@ def test_what_is_written_is_read_again_and_written_the_same(entries: list[Regist
     assert write_registry(reversed(entries), reversed(disabled)) == write_registry(read.values(), off) == text
 
 
-@pytest.mark.parametrize("name", ["pdf", "Pdf Tools", "x_y", "größe"])
+@pytest.mark.parametrize("name", ["pdf", "Pdf Tools", "x_y", "größe", "con", "a:b", "x\\y", "a.", "..a", "two\nlines"])
 def test_a_skill_that_people_made_by_hand_may_have_any_harmless_name(name: str) -> None:
     entry: RegistryEntry = {**PDF, "name": name, "filePath": f"{name}/SKILL.md"}
 
@@ -110,7 +110,9 @@ BUILD = "run `skillpm registry build`"
         {"name": "../..", "filePath": "../../SKILL.md"},
         {"name": "/etc", "filePath": "/etc/SKILL.md"},
         {"name": "", "filePath": "/SKILL.md"},
-        {"name": "a\n", "filePath": "a\n/SKILL.md"},
+        {"name": ".", "filePath": "./SKILL.md"},
+        {"name": "..\\..", "filePath": "..\\../SKILL.md"},
+        {"name": "a\0", "filePath": "a\0/SKILL.md"},
     ],
 )
 def test_an_entry_that_is_unsound_or_leads_out_spoils_the_registry(change: dict[str, Any]) -> None:

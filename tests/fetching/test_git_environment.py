@@ -128,13 +128,13 @@ def test_git_is_needed_and_its_absence_is_told(project: Project, url: str) -> No
 def test_a_git_that_is_too_old_is_told(project: Project, url: str, tmp_path: Path) -> None:
     old = tmp_path / "bin" / "git"
     old.parent.mkdir()
-    old.write_text('#!/bin/sh\ncase "$*" in *--version*) echo git version 2.25.1;; *--get-regexp*) exit 1;; '
+    old.write_text('#!/bin/sh\ncase "$*" in *--get-regexp*) exit 1;; '
                    "*) echo usage: git >&2; exit 129;; esac\n")
     old.chmod(0o755)
 
     result = project.run("install", url, env={"PATH": f"{old.parent}:/usr/bin:/bin"})
 
-    assert (result.code, result.stderr.splitlines()[0]) == (1, "error: git 2.25.1 is too old for skillpm")
+    assert (result.code, result.stderr.splitlines()[0]) == (1, "error: this git is too old for skillpm")
     assert "2.36" in result.stderr
 
 

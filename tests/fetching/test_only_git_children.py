@@ -11,7 +11,7 @@ from kit import GitServer, Repository, skill
 STRACE = shutil.which("strace")
 pytestmark = pytest.mark.skipif(STRACE is None, reason="strace sees which programs are run; it is not on PATH")
 
-ALLOWED = ["git-remote-http", "git-upload-pack", "/usr/lib/git-core/git"]
+ALLOWED = {"git", "git-remote-http", "git-upload-pack"}
 RUN = "#!/bin/sh\ntouch $HOME/pwned\n"
 HOOKED = skill("hooked", hooks={"PreToolUse": [{"command": "./scripts/install.sh"}]}) | {
     "scripts/install.sh": RUN,
@@ -48,11 +48,12 @@ def test_only_git_is_run(upstream: Repository, server: GitServer, tmp_path: Path
     project.run("install", url, check=True)
 
     own = Path(Project.command[0]).name
-    programs = {words for program, words in project.executed if Path(program).name != own}
-    # For file:// git itself asks a shell to start its other half, with the path quoted.
-    shell = {words for words in programs if words.startswith('["/bin/sh"')}
-    assert shell == ({f"[\"/bin/sh\", \"-c\", \"git-upload-pack '{upstream.path}'\", ...]"} if over == "file" else set())
-    assert {words.split('"')[1] for words in programs - shell} <= {"git", *ALLOWED}, programs
-    assert programs
+    programs = [(Path(program).name, words) for program, words in project.executed if Path(program).name != own]
+    # For file:// git itself asks a shell to start its other half: exactly that, with the path quoted.
+    shells = {words for name, words in programs if name == "sh"}
+    other_half = f"git-upload-pack '{upstream.path}'"
+    assert shells == ({f'["/bin/sh", "-c", "{other_half}", "{other_half}"]'} if over == "file" else set())
+    assert {name for name, _ in programs} - {"sh"} <= ALLOWED
+    assert "git" in {name for name, _ in programs}
     assert project.installed("hooked") == upstream.files()
     assert not list(project.root.rglob("pwned"))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from sources.strategies import sources
 
 from skillpm.documents.decode import Node
 from skillpm.documents.manifest import read_manifest
@@ -180,32 +180,8 @@ def test_a_value_that_means_nothing_is_told_with_its_key(value: Any, message: st
 # Round trips
 
 
-NAMES = st.from_regex(r"[a-z0-9]{1,5}(-[a-z0-9]{1,5}){0,2}", fullmatch=True)
-REFS = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9_+-]{0,4}(/[A-Za-z0-9_][A-Za-z0-9_+-]{0,4}){0,2}", fullmatch=True)
-RANGES = st.sampled_from(["*", "^1.2", "~1", ">=1,<2", "==1.*", "1.2.0", "v2", "^1.0b1"])
-PATHS = st.just(".") | st.just("") | st.lists(NAMES, min_size=1, max_size=3).map("/".join)
-HOSTS = st.sampled_from(["https://github.com/o/r", "https://h.example/x.git", "ssh://git@h.example/x", "git@h:o/r"])
-REF_FIELDS = st.one_of(
-    st.just({}),
-    st.text("0123456789abcdef", min_size=40, max_size=40).map(lambda ref: {"kind": "rev", "ref": ref}),
-    st.builds(lambda kind, ref: {"kind": kind, "ref": ref}, st.sampled_from(["tag", "branch"]), REFS),
-    RANGES.map(lambda ref: {"kind": "version", "ref": ref}),
-)
-LOCAL = st.text(st.characters(codec="utf-8", categories=["L", "N", "P"]), min_size=1, max_size=8)
-WRITTEN = st.one_of(
-    st.builds(
-        lambda url, path, skill, ref: GitSource(url=url, path=path, skill=skill, **ref),
-        *(HOSTS, PATHS, st.just("") | NAMES, REF_FIELDS),
-    ),
-    st.builds(PathSource, path=LOCAL, link=st.booleans()),
-    st.just(BundledSource(name="pdf")),
-    st.builds(IndexSource, name=st.just("pdf"), version=RANGES, index=st.just("") | NAMES),
-    st.builds(UrlSource, url=NAMES.map("https://h.example/{}.zip".format), digest=st.sampled_from(["", DIGEST])),
-)
-
-
-@settings(derandomize=True, max_examples=200, deadline=None)
-@given(WRITTEN)
+@settings(derandomize=True, max_examples=120, deadline=None)
+@given(sources)
 def test_what_is_written_down_is_read_again_as_the_same_source(source: Source) -> None:
     value = requirement_value(source)
 
@@ -214,8 +190,8 @@ def test_what_is_written_down_is_read_again_as_the_same_source(source: Source) -
     assert requirement_value(read(value)) == value
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
-@given(WRITTEN, WRITTEN)
+@settings(derandomize=True, max_examples=120, deadline=None)
+@given(sources, sources)
 def test_equal_values_mean_equal_sources(one: Source, other: Source) -> None:
     assert (requirement_value(one) == requirement_value(other)) == (one == other)
 
@@ -247,13 +223,13 @@ def test_a_whole_manifest_is_understood() -> None:
         json.dumps({"skills": {"pdf": {"git": URL, "path": "skills/pdf"}, "tdd": "acme/skills#v2@tdd", "x": "^1"}}),
         "skills.json",
     )
-    sources = {
+    meant = {
         "pdf": GIT.but(path="skills/pdf"),
         "tdd": GIT.but(kind="any", ref="v2", skill="tdd"),
         "x": IndexSource(name="x", version="^1"),
     }
 
-    assert wanted(manifest) == sources
+    assert wanted(manifest) == meant
     assert requirement_values(wanted(manifest)) == {
         "pdf": {"git": URL, "path": "skills/pdf"},
         "tdd": {"git": URL, "skill": "tdd", "any": "v2"},

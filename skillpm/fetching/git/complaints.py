@@ -16,12 +16,11 @@ REFUSALS = (
 )  # fmt: skip
 # Git stumbled over our own cache, as opposed to what the server sends.
 DAMAGE = (
-    "is corrupt", "loose object", "inflate: data stream error", "packfile", "bad signature", "index file",
-    "unable to read", "bad config", "cannot lock ref", "not a git repository: ", "bad shallow line", "shallow file",
+    "is corrupt", "loose object", "unable to unpack", "packfile", "bad signature", "index file", "unable to read",
+    "bad config", "cannot lock ref", "not a git repository: ", "bad shallow line", "shallow file", "bad object refs/",
     "does not point to a valid object", "broken reference", "cannot read existing object", "COLLISION FOUND",
-    "bad object", "bad tree object", "bad packed object", "error: Could not read ",
+    "bad tree object", "bad packed object", "error: Could not read ",
 )  # fmt: skip
-ARRIVING = ("index-pack", "early EOF", "RPC failed", "pack has bad object")
 NO_ACCESS = ("could not read Username", "could not read Password", "Authentication failed", "Permission denied")
 NOT_THERE = ("not found", "does not exist", "does not appear to be a git repository")
 BROKEN_OFF = (
@@ -29,12 +28,11 @@ BROKEN_OFF = (
     "Operation too slow", "transfer closed", "Empty reply", "pack has bad object", "HTTP/2 stream",
 )  # fmt: skip
 NO_GIT = ("not valid: is this a git repository", "invalid server response", "protocol error", "expected flush")
-TOO_BIG = ("died of signal 25", "File too large")
 
 
 def is_refusal(failed: GitFailed) -> bool:
     """Tell whether the server was reached and only refused this way of asking."""
-    return _any(REFUSALS, failed.said)
+    return _any(REFUSALS, failed.said) and "RPC failed" not in failed.said
 
 
 def is_gone(failed: GitFailed) -> bool:
@@ -45,7 +43,7 @@ def is_gone(failed: GitFailed) -> bool:
 def is_damage(failed: GitFailed) -> bool:
     """Tell whether git stumbled over our own cache, which is then made anew."""
     own = "\n".join(line for line in failed.said.splitlines() if not line.startswith("remote:"))
-    return _any(DAMAGE, own) and not _any(ARRIVING, own) and not is_refusal(failed)
+    return _any(DAMAGE, own)
 
 
 def is_passing(failed: GitFailed) -> bool:
@@ -53,11 +51,6 @@ def is_passing(failed: GitFailed) -> bool:
     if (status := _status(failed.said)) is not None:
         return status in {429, 500, 502, 503, 504}
     return _any(BROKEN_OFF, failed.said) and "remote: fatal:" not in failed.said and not is_refusal(failed)
-
-
-def is_too_big(failed: GitFailed) -> bool:
-    """Tell whether the system ended git because a file grew over its bound."""
-    return _any(TOO_BIG, failed.said)
 
 
 def translated(failed: GitFailed, url: str) -> SkillpmError:
@@ -92,14 +85,16 @@ def translated(failed: GitFailed, url: str) -> SkillpmError:
 
 
 def _not_served(said: str, status: int | None, url: str) -> SkillpmError:
+    if "usage: git" in said:
+        return FetchError("this git is too old for skillpm", hint="install git 2.36 or newer")
+    if _any(BROKEN_OFF, said) and "remote: fatal:" not in said:
+        return FetchError(f"the connection to {url} broke off", hint="try again; nothing was changed")
     if _any(NO_GIT, said):
         return FetchError(f"{url} answers, but not as a git server does", hint=_last(said))
     if status is not None or _any(NOT_THERE, said):
         return NotFoundError(f"there is no git repository at {url}", hint="check the spelling, and that it is public")
     if "remote: fatal:" in said or "remote error:" in said:
         return FetchError(f"{url} was reached, but failed", hint=_last(said))
-    if _any(BROKEN_OFF, said):
-        return FetchError(f"the connection to {url} broke off", hint="try again; nothing was changed")
     return FetchError(f"{url} could not be reached", hint=_last(said) or "git failed without a word")
 
 

@@ -41,8 +41,8 @@ WORDS = [word for key, value in FIXED.items() for word in ("-c", f"{key}={value}
 PASSED = (
     "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_EXEC_PATH", "GIT_PROXY_COMMAND",
     "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_CERT", "GIT_SSL_KEY", "GIT_SSL_CERT_PASSWORD_PROTECTED",
-    "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF",
 )  # fmt: skip
+TRACES = ("GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF")
 
 
 def base_environment(environ: Mapping[str, str], git_environ: Mapping[str, str], config: str) -> dict[str, str]:
@@ -50,6 +50,8 @@ def base_environment(environ: Mapping[str, str], git_environ: Mapping[str, str],
     return {
         **environ,
         **{key: git_environ[key] for key in PASSED if key in git_environ},
+        # Only into a file: what git says to us must be meant for us.
+        **{key: git_environ[key] for key in TRACES if git_environ.get(key, "").startswith("/")},
         "LC_ALL": "C.UTF-8",
         "LANGUAGE": "C",
         "GIT_TERMINAL_PROMPT": "0",

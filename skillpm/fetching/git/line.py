@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from skillpm.errors import FetchError
 from skillpm.fetching.git.cache import arriving
-from skillpm.fetching.git.complaints import is_damage, is_passing, is_too_big
+from skillpm.fetching.git.complaints import is_damage, is_passing
 from skillpm.fetching.git.objects import CacheDamaged
 from skillpm.fetching.git.process import Children, Deadline, GitFailed
 from skillpm.fetching.git.transport import network_environment
@@ -53,8 +53,7 @@ class Line:
             try:
                 return around.children.run(words, self._environment, around.folder, data=data, deadline=deadline)
             except GitFailed as failed:
-                if is_too_big(failed):
-                    raise self._too_big() from failed
+                self._watch()  # the system may have ended git at the limit
                 if is_damage(failed):
                     raise CacheDamaged(failed.said) from failed
                 if pause is None or not is_passing(failed):
@@ -63,13 +62,10 @@ class Line:
         raise AssertionError("the last try returns or raises")  # pragma: no cover
 
     def _watch(self) -> None:
-        if arriving(self.path) > self.around.settings.limits.download:
-            raise self._too_big()
-
-    def _too_big(self) -> FetchError:
         limit = self.around.settings.limits.download
-        hint = "if you trust it, raise SKILLPM_MAX_DOWNLOAD"
-        return FetchError(f"{self.url} sends more than {limit} bytes", hint=hint)
+        if arriving(self.path) >= limit:
+            hint = "if you trust it, raise SKILLPM_MAX_DOWNLOAD"
+            raise FetchError(f"{self.url} sends more than {limit} bytes", hint=hint)
 
     def _rewritten(self, environment: Mapping[str, str]) -> str:
         """Ask git what the user's `insteadOf` makes of the URL; no network."""

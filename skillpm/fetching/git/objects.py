@@ -3,13 +3,15 @@
 Never a checkout: so no filter, no line-ending conversion, no hook, no link can act.
 """
 
+import os
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha1, sha256
 from typing import IO
 
-from skillpm.fetching.git.process import Children, end
+from skillpm.fetching.git.process import Children, end, nameless_file
 
 CHUNK = 60  # requests in flight: less than the smallest pipe holds, so nobody waits for the other
 TREE, LINK, GITLINK, EXECUTABLE = 0o040000, 0o120000, 0o160000, 0o100755
@@ -34,20 +36,29 @@ class ObjectReader:
 
     def __init__(self, children: Children, words: Sequence[str], environment: dict[str, str], folder: str) -> None:
         words = [*words, "cat-file", "--batch-command"]
-        self._process = children.start(words, environment, folder, stdin=True, stderr=subprocess.DEVNULL)
+        self._complaint = nameless_file(folder)
+        self._process = children.start(words, environment, folder, stdin=True, stderr=self._complaint)
 
     def close(self) -> None:
         """End the process."""
         end(self._process)
+        os.close(self._complaint)
 
     def sizes(self, names: Iterable[str]) -> dict[str, int | None]:
         """Give how many bytes objects hold, before anybody reads them."""
         answers = self._asked("info", names)
         return {name: None if head is None else head[2] for name, head in answers}
 
-    def read(self, names: Iterable[str]) -> dict[str, GitObject | None]:
-        """Give objects by the names they were asked for. Raises `CacheDamaged` for a wrong byte."""
+    def read(self, names: Iterable[str], *, largest: int = 0) -> dict[str, GitObject | None]:
+        """Give objects by the names they were asked for. One over `largest` bytes is none.
+
+        Raises `CacheDamaged` for a wrong byte.
+        """
         found: dict[str, GitObject | None] = {}
+        if largest:
+            sizes = self.sizes(names := list(names))
+            names = [name for name in names if (sizes[name] or 0) <= largest]
+            found = dict.fromkeys(sizes)
         for name, head in self._asked("contents", names):
             found[name] = None if head is None else self._content(*head)
         return found
@@ -57,14 +68,16 @@ class ObjectReader:
         wanted = list(dict.fromkeys(names))
         for start in range(0, len(wanted), CHUNK):
             chunk = wanted[start : start + CHUNK]
-            try:
-                stdin, stdout = _pipes(self._process)
+            stdin, stdout = _pipes(self._process)
+            with suppress(OSError):  # git has ended: then it said why, and gives no answer
                 stdin.write("".join(f"{verb} {name}\n" for name in chunk).encode())
                 stdin.flush()
-                for name in chunk:
-                    yield name, _head(stdout)
-            except OSError as error:
-                raise CacheDamaged(str(error)) from error
+            for name in chunk:
+                line = stdout.readline()
+                # Of a pack it cannot read git says here that it has no such object, and complains there.
+                if said := os.pread(self._complaint, 1000, 0):
+                    raise CacheDamaged(said.decode("utf-8", "replace"))
+                yield name, _head(line)
 
     def _content(self, oid: str, kind: str, size: int) -> GitObject:
         _, stdout = _pipes(self._process)
@@ -84,11 +97,11 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     return process.stdin, process.stdout
 
 
-def _head(stdout: IO[bytes]) -> tuple[str, str, int] | None:
+def _head(line: bytes) -> tuple[str, str, int] | None:
     """Read the first line of an answer: id, kind and size, or that there is no such object."""
-    words = stdout.readline().decode("utf-8", "replace").split()
+    words = line.decode("utf-8", "replace").split()
     if words[-1:] == ["missing"]:
         return None
     if len(words) != 3 or not words[2].isdigit():  # noqa: PLR2004  (id, kind, size)
-        raise CacheDamaged("git ended or answered something else")
+        raise CacheDamaged("git ended, or answered something else")
     return words[0], words[1], int(words[2])

@@ -64,7 +64,7 @@ class Children:
     ) -> bytes:
         """Run git to its end and give what it printed. Raises `GitFailed`, or `FetchError` when the time is over."""
         deadline = deadline or Deadline("git", 60.0)
-        complaint = _nameless_file(folder)
+        complaint = nameless_file(folder)
         try:
             child = self.start(words, environment, folder, stdin=data is not None, stderr=complaint)
             try:
@@ -77,19 +77,21 @@ class Children:
                         data = None
                         if self.stopped.is_set():
                             raise FetchError("interrupted") from None
-                        deadline.check(os.fstat(complaint).st_size)
+                        deadline.check()
+                        if os.fstat(complaint).st_size > MOST_SAID:
+                            raise GitFailed(_said(complaint)) from None
             except BaseException:
                 end(child)
                 raise
             if child.returncode:
-                raise GitFailed(os.pread(complaint, MOST_SAID, 0).decode("utf-8", "replace").strip())
+                raise GitFailed(_said(complaint))
         finally:
             os.close(complaint)
         return output
 
 
 class Deadline:
-    """How long a git may take, how much it may say and write; `watch` looks at it several times a second."""
+    """How long a git may take, and how much it may write; `watch` looks at it several times a second."""
 
     def __init__(
         self, what: str, seconds: float, most_bytes: int = 0, watch: Callable[[], None] | None = None
@@ -100,12 +102,10 @@ class Deadline:
         self._watch = watch
         self._end = time.monotonic() + seconds
 
-    def check(self, said: int) -> None:
+    def check(self) -> None:
         """Raise `FetchError` when it is over."""
         if self._watch is not None:
             self._watch()
-        if said > MOST_SAID:
-            raise FetchError(f"{self.what} talks without end")
         if time.monotonic() > self._end:
             raise FetchError(
                 f"{self.what} gave no answer within {self.seconds:g} s",
@@ -127,6 +127,19 @@ def end(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
+def nameless_file(folder: str) -> int:
+    """Open a file without a name: what git says may be more than a pipe or the memory should hold."""
+    path = os.path.join(os.path.dirname(folder), f"said-{os.getpid()}-{threading.get_ident()}")
+    with told("write in the git cache", path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | NOFOLLOW, 0o600)
+        os.unlink(path)
+    return descriptor
+
+
+def _said(complaint: int) -> str:
+    return os.pread(complaint, 64_000, 0).decode("utf-8", "replace").strip()
+
+
 def _bound(child: subprocess.Popen[bytes], most_bytes: int) -> None:
     """Have the system hold git and its children to a size of files and of memory, where it can.
 
@@ -139,12 +152,3 @@ def _bound(child: subprocess.Popen[bytes], most_bytes: int) -> None:
             resource.prlimit(child.pid, resource.RLIMIT_CORE, (0, 0))
             resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
             resource.prlimit(child.pid, resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
-
-
-def _nameless_file(folder: str) -> int:
-    """Open a file without a name: what git says may be more than a pipe or the memory should hold."""
-    path = os.path.join(os.path.dirname(folder), f"said-{os.getpid()}-{threading.get_ident()}")
-    with told("write in the git cache", path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | NOFOLLOW, 0o600)
-        os.unlink(path)
-    return descriptor

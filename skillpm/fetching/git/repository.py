@@ -8,10 +8,12 @@ from skillpm.errors import OfflineError
 from skillpm.fetching.git.complaints import missing_ref, translated
 from skillpm.fetching.git.fixed import base_environment
 from skillpm.fetching.git.line import Line, Surroundings
-from skillpm.fetching.git.objects import ObjectReader
+from skillpm.fetching.git.objects import GitObject, ObjectReader
 from skillpm.fetching.git.process import GitFailed
 
 PARTIAL = ("-c", "remote.origin.promisor=true", "-c", "remote.origin.partialCloneFilter=blob:none")
+LARGEST_COMMIT = 1_000_000
+MOST_HOPS = 5
 QUIET = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules")
 
 
@@ -83,8 +85,8 @@ class Repository:
         if not self.around.settings.offline:
             self._fetch_commits(refs)
         # A commit is known by its id alone: no ref of that name, here or there, may stand for it.
-        names = {ref: f"{ref if is_commit(ref) else kept(ref)}^{{commit}}" for ref in refs}
-        found = self.reader.read(names.values())
+        names = {ref: ref if is_commit(ref) else kept(ref) for ref in refs}
+        found = self._peeled(names.values())
         commits: dict[str, tuple[str, str]] = {}
         for ref in refs:
             commit = found[names[ref]]
@@ -94,6 +96,18 @@ class Repository:
                 raise missing_ref(ref, self.url)
             commits[ref] = (commit.id, commit.data[5 : commit.data.index(b"\n")].decode())
         return commits
+
+    def _peeled(self, names: Iterable[str]) -> dict[str, GitObject | None]:
+        """Give the commits that names stand for, through annotated tags; None where one leads to something else."""
+        found = self.reader.read(names, largest=LARGEST_COMMIT)
+        for name, item in found.items():
+            hops = 0
+            while item is not None and item.kind == "tag" and hops < MOST_HOPS:
+                oid = item.data[7 : item.data.index(b"\n")].decode()
+                item = self.reader.read([oid], largest=LARGEST_COMMIT)[oid]
+                hops += 1
+            found[name] = item if item is not None and item.kind == "commit" else None
+        return found
 
     def _fetch_commits(self, refs: Sequence[str]) -> None:
         try:

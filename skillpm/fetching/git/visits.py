@@ -9,9 +9,10 @@ from skillpm.documents.names import SkillName
 from skillpm.errors import FetchError
 from skillpm.events import Reporter
 from skillpm.fetching.git.cache import GitCache, create, is_sound, sweep
+from skillpm.fetching.git.complaints import translated
 from skillpm.fetching.git.line import Surroundings
 from skillpm.fetching.git.objects import CacheDamaged
-from skillpm.fetching.git.process import Children
+from skillpm.fetching.git.process import Children, GitFailed
 from skillpm.fetching.git.repository import Repository
 from skillpm.fetching.git.user_config import read_user_config
 from skillpm.settings import Settings
@@ -19,7 +20,6 @@ from skillpm.settings import Settings
 Result = TypeVar("Result")
 Work = Callable[[Repository, Sequence[SkillName]], dict[SkillName, Result]]
 AT_ONCE = 8
-OLDEST_GIT = (2, 36)
 
 
 class Visits:
@@ -79,7 +79,7 @@ class Visits:
         try:
             return self._with(path, url, names, work)
         except CacheDamaged as failed:
-            raise self._hopeless(url, failed) from failed
+            raise translated(GitFailed(str(failed)), url) from failed
 
     def _with(self, path: str, url: str, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
         repository = Repository(url, path, self._surroundings())
@@ -99,16 +99,6 @@ class Visits:
         seen = self._surroundings().seen
         for key in [key for key in seen if key[0] == url]:
             del seen[key]
-
-    def _hopeless(self, url: str, failed: CacheDamaged) -> FetchError:
-        """Say why git cannot work in a cache just made: it is too old, or the place is bad."""
-        environment = {**self.settings.environ, "LC_ALL": "C"}
-        said = self.children.run(["--version"], environment, self.cache.empty).decode().split()
-        version = next((word for word in said if word[:1].isdigit()), "?")
-        numbers = [int(part) for part in version.split(".")[:2] if part.isdigit()]
-        if numbers and tuple(numbers) < OLDEST_GIT:
-            return FetchError(f"git {version} is too old for skillpm", hint="install git 2.36 or newer")
-        return FetchError(f"git cannot work with the cache of {url}: {failed}", where=self.cache.path(url))
 
     def _surroundings(self) -> Surroundings:
         if self._around is None:

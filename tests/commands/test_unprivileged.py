@@ -1,0 +1,170 @@
+"""Places that cannot be read or written: told before anything has changed, and one bad place hides no other."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene, asking, text
+from kit import GitServer, skill, under
+
+SETPRIV = shutil.which("setpriv")
+IS_ROOT = os.geteuid() == 0
+# Root writes where nobody may; without these two capabilities it is a user like all others.
+ORDINARY = ["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
+pytestmark = pytest.mark.skipif(IS_ROOT and SETPRIV is None, reason="root may write anywhere, and setpriv is missing")
+
+
+class Ordinary(Scene):
+    """A scene whose commands run with the rights of an ordinary user."""
+
+    command = (str(SETPRIV), *ORDINARY, *Scene.command) if IS_ROOT else Scene.command
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Ordinary]:
+    scene = Ordinary(tmp_path / "scene")
+    yield scene
+    for folder, _, _ in os.walk(scene.root):
+        os.chmod(folder, 0o700)
+
+
+def closed(path: Path, mode: int = 0o555) -> Path:
+    path.chmod(mode)
+    return path
+
+
+@pytest.mark.parametrize("place", [".agent-skills", ".agent-skills/.skillpm"])
+def test_a_skills_directory_that_is_read_only_stops_everything(project: Scene, place: str) -> None:
+    project.run("install", "testing", check=True)
+    closed(project.work / place)
+    before = project.everything
+
+    for arguments in (["install", "code-review"], ["uninstall", "testing"], ["link", "codex"]):
+        assert project.tell(*arguments) == text(f"""\
+! error: cannot write into WORK/{place}: permission denied
+!   where: WORK/{place}
+!   try: check who owns that place
+[1]
+"""), arguments
+        assert project.everything == before
+    assert project.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"
+    assert project.run("list").code == 0
+
+
+def test_a_read_only_project_is_told_before_the_first_download(project: Scene, server: GitServer, served: str) -> None:
+    project.write("skills.json", asking(pdf={"git": served, "path": "skills/pdf"}))
+    closed(project.work)
+    before = project.everything
+
+    said = project.tell("sync")
+
+    assert said == text("""\
+! error: cannot make a lock file: permission denied
+!   where: WORK/.agent-skills
+!   try: check who owns that place, or choose another with SKILLPM_HOME or SKILLPM_CACHE_DIR
+[1]
+""")
+    assert server.requests == []
+    assert project.everything == before
+
+
+def test_documents_that_cannot_be_written_are_told_before_any_skill_is_touched(scene: Scene) -> None:
+    scene.run("install", "-g", "testing", check=True)
+    closed(scene.home / ".config/skillpm")
+    before = scene.everything
+
+    assert scene.tell("install", "-g", "code-review") == text("""\
+! error: cannot write into HOME/.config/skillpm: permission denied
+!   where: HOME/.config/skillpm
+!   try: check who owns that place
+[1]
+""")
+    assert scene.everything == before
+    assert scene.tell("sync", "-g") == "nothing to do: 1 skill in HOME/.agent-skills\n"
+
+
+def test_an_agents_folder_that_cannot_be_written_is_told_before_any_skill_is_touched(project: Scene) -> None:
+    project.run("install", "testing", check=True)
+    (project.work / ".claude").mkdir()
+    closed(project.work / ".claude")
+    before = project.everything
+
+    assert project.tell("link", "claude-code") == text("""\
+! error: cannot write into WORK/.claude/skills: permission denied
+!   where: WORK/.claude
+!   try: check who owns that place
+[1]
+""")
+    assert project.everything == before
+
+
+def test_a_manifest_that_cannot_be_read_is_told(project: Scene) -> None:
+    closed(project.work / "skills.json", 0)
+
+    assert project.tell("list").splitlines()[0] == "! error: cannot read: permission denied"
+    assert "!   where: WORK/skills.json" in project.tell("sync")
+    (project.work / "skills.json").chmod(0o644)
+
+
+def test_skills_that_cannot_be_read_hide_no_other(project: Scene) -> None:
+    project.write_files(under(".agent-skills/good", skill("good", "A good one.")))
+    project.write_files(under(".agent-skills/shut", skill("shut")))
+    project.write_files(under(".agent-skills/sealed", skill("sealed")))
+    project.run("install", "testing", check=True)
+    closed(project.work / ".agent-skills/shut", 0)
+    closed(project.work / ".agent-skills/sealed/SKILL.md", 0)
+
+    listed = project.run("list")
+
+    assert listed.code == 0
+    assert listed.stdout.splitlines()[0].startswith("good")
+    assert listed.stdout.splitlines()[1].startswith("testing 1.0.0")
+    assert listed.stderr.splitlines() == [
+        "warning: sealed/SKILL.md: Permission denied",
+        "warning: shut/SKILL.md: Permission denied",
+    ]
+    assert project.run("sync").code == 0
+    assert project.run("registry", "build").code == 0
+    (project.work / ".agent-skills/sealed/SKILL.md").chmod(0o644)
+
+
+def test_a_part_of_an_installed_skill_that_nobody_can_read_is_an_edit(project: Scene) -> None:
+    project.run("install", "testing", "code-review", check=True)
+    closed(project.work / ".agent-skills/testing/references", 0)
+    closed(project.work / ".agent-skills/code-review/SKILL.md", 0)
+
+    assert project.tell("verify").splitlines()[-2:] == ["! 0 of 2 skills are what the lockfile says", "[1]"]
+    assert project.run("list").code == 0
+    assert project.run("show", "testing").code == 0
+    assert project.run("diff", "code-review").code == 1
+    assert project.run("sync").code == 1
+    (project.work / ".agent-skills/testing/references").chmod(0o755)
+    (project.work / ".agent-skills/code-review/SKILL.md").chmod(0o644)
+    assert project.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+
+
+def test_no_space_for_a_file_leaves_the_old_state(project: Scene) -> None:
+    """A limit on the size of files stands for a full disk: both are refused in the midst of writing."""
+    project.run("install", "testing", check=True)
+    before = project.everything
+    limited = Ordinary(project.root)
+    limited.names = project.names
+    shell = 'ulimit -f 8; trap "" XFSZ; exec "$@"'
+    words = ["sh", "-c", shell, "sh", *limited.command, "install", "code-review"]
+    done = _run(limited, words)
+
+    assert done.startswith("error: cannot ")
+    assert "the file is larger than allowed here" in done
+    assert project.everything == before
+    assert project.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+
+
+def _run(scene: Scene, words: list[str]) -> str:
+    import subprocess  # noqa: PLC0415  (the one command that is not skillpm itself)
+
+    done = subprocess.run(words, cwd=scene.work, env=scene.environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    return done.stderr
