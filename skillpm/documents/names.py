@@ -21,8 +21,7 @@ RESERVED = frozenset(
 PLAIN_PART = r"[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*"
 PLAIN = re.compile(rf"{PLAIN_PART}(?:/{PLAIN_PART}){{0,30}}", re.ASCII)
 SPLIT = re.compile(r"[./]")
-LONGEST_PART = 255
-LONGEST_PATH = 240
+LONGEST_PATH = 240  # and so no part is over the 255 bytes that file systems hold
 DEEPEST_PATH = 32
 # What HFS+ ignores when it compares names (git's core.protectHFS).
 IGNORED_BY_HFS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
@@ -81,8 +80,6 @@ def _part_fault(part: str) -> str:
         return "has a backslash or a colon"
     if HIDDEN.search(part):
         return "has a control, hidden or undecodable character"
-    if len(part.encode("utf-8")) > LONGEST_PART:
-        return f"has a part longer than {LONGEST_PART} bytes"
     if part[-1] in ". ":
         return "has a part that ends in a dot or a blank"
     if part.partition(".")[0].rstrip(" ").casefold() in RESERVED:

@@ -126,7 +126,7 @@ class _Links:
         inside = self._inside(target)
         if not inside:
             raise _leaves(self.name, entry, "points at nothing")
-        if target in within or entry.path.startswith(target + "/"):
+        if target in within:
             raise _leaves(self.name, entry, "goes in a circle")
         for item in inside:
             place = path + item.path[len(target) :]

@@ -67,13 +67,11 @@ def _clause(text: str) -> str:
 
 
 def _numbers(text: str) -> tuple[str, list[int]]:
-    """Give the epoch (`1!`, nearly always nothing) and the numbers of a version, as many as are written."""
+    """Give the epoch (`1!`, nearly always nothing) and the numbers of a version."""
     from packaging.version import Version  # noqa: PLC0415
 
-    written = text.strip().removeprefix("v").split("-")[0].split("+")[0].count(".") + 1
     version = Version(text.strip())
-    numbers = [*version.release[:written], *[0] * (written - len(version.release))]
-    return f"{version.epoch}!" if version.epoch else "", numbers
+    return f"{version.epoch}!" if version.epoch else "", [*version.release]
 
 
 def _bumped(numbers: list[int]) -> str:

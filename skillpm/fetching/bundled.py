@@ -51,9 +51,7 @@ class BundledFetcher:
                     shipped = described(tree, skill.pin, name, self.reporter.note).version
                     if shipped == skill.version:
                         came_from = f"the bundled skills, version {shipped}"
-                        raise DigestMismatch(
-                            name, locked=skill.digest or "", found=tree.digest, came_from=came_from
-                        )
+                        raise DigestMismatch(name, locked=skill.digest or "", found=tree.digest, came_from=came_from)
                     raise NotFoundError(
                         f"`{name}` is locked to {skill.version or skill.digest}, this skillpm ships {shipped}",
                         hint=f"run `skillpm update {name}`",

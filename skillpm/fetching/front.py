@@ -82,5 +82,3 @@ def _by_kind(things: Mapping[SkillName, Any]) -> dict[str, list[SkillName]]:
     for name, thing in things.items():
         groups.setdefault(KINDS[type(thing)], []).append(name)
     return dict(sorted(groups.items()))
-
-

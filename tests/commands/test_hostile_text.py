@@ -19,9 +19,10 @@ SKILL = (
 )
 
 
-@pytest.fixture
-def hostile(project: Scene) -> Scene:
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     """Give a project with a hostile skill installed and edited, and others made by hand under hostile names."""
+    project = Scene(tmp_path_factory.mktemp("hostile") / "scene").project()
     project.write("evil/SKILL.md", SKILL)
     project.run("install", "./evil", check=True)
     project.write(".agent-skills/evil/SKILL.md", SKILL + f"more {ESCAPE}[2J\n")

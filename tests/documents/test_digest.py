@@ -60,6 +60,7 @@ def test_a_digest_in_a_document_is_taken_as_it_stands() -> None:
         (f"sha256:{HELLO}\n", f"expected sha256: and 64 hex digits, got 'sha256:{HELLO}\\n'"),
         (f" sha256:{HELLO}", f"expected sha256: and 64 hex digits, got ' sha256:{HELLO}'"),
         (f"sha256:{HELLO}0", f"expected sha256: and 64 hex digits, got 'sha256:{HELLO}0'"),
+        ("x" * 500, f"expected sha256: and 64 hex digits, got '{'x' * 119}"),
         (f"md5:{HELLO[:32]}", f"expected sha256: and 64 hex digits, got 'md5:{HELLO[:32]}'"),
         ("sha256:" + "\u0661" * 64, "expected sha256: and 64 hex digits, got 'sha256:" + "\u0661" * 64 + "'"),
     ],

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.git_words import clean_url, has_credentials, host_of, is_commit, is_insecure, is_ref
+from skillpm.documents.git_words import (
+    clean_address,
+    clean_url,
+    has_credentials,
+    host_of,
+    is_commit,
+    is_insecure,
+    is_ref,
+)
 from skillpm.documents.text import HIDDEN
 from skillpm.errors import DocumentError, UsageError
 
@@ -183,6 +191,49 @@ def test_it_is_known_whether_credentials_were_dropped(url: str, *, answer: bool)
 )
 def test_plain_http_is_insecure_but_on_this_machine(url: str, host: str, *, insecure: bool) -> None:
     assert (host_of(url), is_insecure(url)) == (host, insecure)
+
+
+# Archives and sites
+
+
+@pytest.mark.parametrize(
+    ("url", "kept"),
+    [
+        ("https://host.example/x.tar.gz", "https://host.example/x.tar.gz"),
+        (" HTTPS://Host.Example/X.zip ", "https://host.example/X.zip"),
+        ("https://ann:secret@host.example/x.zip", "https://host.example/x.zip"),
+        ("http://127.0.0.1:8000/x?y=z@w", "http://127.0.0.1:8000/x?y=z@w"),
+        ("https://host.example", "https://host.example"),
+        ("https://host.example/skills/", "https://host.example/skills/"),
+    ],
+)
+def test_a_web_address_is_kept_without_user_info(url: str, kept: str) -> None:
+    assert clean_address(url) == clean_address(kept) == kept
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("", ""),
+        ("host.example/x", "host.example/x"),
+        ("ftp://host.example/x", "ftp://host.example/x"),
+        ("file:///etc/passwd", "file:///etc/passwd"),
+        ("https:///x", "https:///x"),
+        ("https://ann:secret@/x", "https://***@/x"),
+        ("https://host.example/a b", "https://host.example/a b"),
+        ("https://host.example/#x", "https://host.example/#x"),
+        ("https://host.example/a\0b", "https://host.example/a\\x00b"),
+        ("https://host.example/\u202ex", "https://host.example/\\u202ex"),
+    ],
+)
+def test_an_address_that_is_none_is_refused(url: str, shown: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        clean_address(url, fail=DocumentError, where="skills.json: skills.pdf.url")
+    assert (caught.value.message, caught.value.where, caught.value.hint) == (
+        f"`{shown}` is no web address",
+        "skills.json: skills.pdf.url",
+        "e.g. https://host.example/skill.tar.gz",
+    )
 
 
 # Commits and refs

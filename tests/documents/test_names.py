@@ -82,6 +82,12 @@ def test_a_bad_name_on_the_command_line_is_a_matter_of_usage() -> None:
     )
 
 
+def test_a_long_name_is_shown_in_part() -> None:
+    with pytest.raises(UsageError) as caught:
+        skill_name("x" * 81)
+    assert caught.value.message == f"`{'x' * 79}…` is no name for a skill"
+
+
 def test_a_bad_name_in_a_document_is_told_with_its_place() -> None:
     with pytest.raises(DocumentError) as caught:
         skill_name(5, where="skills.json: skills.5")

@@ -135,6 +135,7 @@ def test_the_name_of_the_skill_is_shown_safely() -> None:
 @pytest.mark.parametrize(
     ("path", "target"),
     [
+        ("l", "./" * 2044 + "a/run.sh"),
         ("l", "a/run.sh"),
         ("l", "./a//run.sh"),
         ("l", "a/../a/./run.sh"),

@@ -153,11 +153,15 @@ def silent_proxy() -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
-def git_under_way(project: Project, spec: str, proxy: str, env: Mapping[str, str]) -> tuple[str, list[Mapping[str, str]]]:
+def git_under_way(
+    project: Project, spec: str, proxy: str, env: Mapping[str, str]
+) -> tuple[str, list[Mapping[str, str]]]:
     """Give command lines and environments of the gits that wait for a proxy."""
     with project.spawn("install", spec, env={"https_proxy": proxy, **env}) as process:
         try:
-            children = wait_for(lambda: [c for c in git_children(project).values() if "remote-https" in c[0]] and git_children(project))
+            children = wait_for(
+                lambda: [c for c in git_children(project).values() if "remote-https" in c[0]] and git_children(project)
+            )
         finally:
             process.terminate()
             process.communicate(timeout=10)
@@ -165,7 +169,12 @@ def git_under_way(project: Project, spec: str, proxy: str, env: Mapping[str, str
 
 
 def extra_headers(environments: list[Mapping[str, str]]) -> set[str]:
-    return {value for one in environments for key, value in one.items() if key.startswith("GIT_CONFIG_VALUE") and "Auth" in value}
+    return {
+        value
+        for one in environments
+        for key, value in one.items()
+        if key.startswith("GIT_CONFIG_VALUE") and "Auth" in value
+    }
 
 
 def test_a_token_travels_in_variables_and_never_in_a_command_line(project: Project, silent_proxy: str) -> None:

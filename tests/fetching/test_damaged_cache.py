@@ -55,10 +55,8 @@ def flipped(data: bytes) -> bytes:
 
 DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
     "flipped": flipped,
-    "first": lambda data: bytes([data[0] ^ 0x55]) + data[1:] if data else b"\0",
     "truncated": lambda data: data[: len(data) * 2 // 3],
     "emptied": lambda _: b"",
-    "garbled": lambda data: b"\0garbage\n" * (1 + len(data) // 9),
     "deleted": lambda _: None,
 }
 

@@ -32,6 +32,12 @@ SENTENCES = [
     ("fatal: transport 'ext' not allowed", "{url} leads to a transport that is not allowed"),
     ("error: object " + "b" * 40 + ": hasDot: contains '.'\nfatal: fsck error in packed object",
      "git refuses {url}: object bbbbbbbbbbbb: contains '.'"),
+    ("error: git upload-pack: git-pack-objects died with error.\nfatal: the remote end hung up unexpectedly",
+     "{url} was reached, but failed"),
+    ("fatal: mismatched algorithms: client sha1; server sha256", "{url} has object ids of SHA-256, which skillpm cannot read yet"),
+    ("fatal: write error: No space left on device\nfatal: fetch-pack: invalid index-pack output",
+     "there is no room for the git cache"),
+    ("usage: git cat-file (-t | -s)", "this git is too old for skillpm"),
     ("remote: fatal: empty filename in tree entry        \nfatal: the remote end hung up", "{url} was reached, but failed"),
 ]  # fmt: skip
 
@@ -67,6 +73,15 @@ def test_damage_of_the_cache_is_known(said: str) -> None:
     assert is_damage(GitFailed(said))
 
 
-@pytest.mark.parametrize("said", ["fatal: early EOF", "fatal: repository 'x' not found", "fatal: unable to access 'x': 500"])
+def test_git_is_quoted_in_one_safe_line_without_credentials() -> None:
+    error = translated(GitFailed("fatal: \x1b[2J https://ann:p@ss@x/y \u202e" + "z" * 999), URL)
+
+    assert error.hint.startswith("git says: fatal: \\x1b[2J https://***@x/y \\u202e")
+    assert len(error.hint) < 200
+
+
+@pytest.mark.parametrize(
+    "said", ["fatal: early EOF", "fatal: repository 'x' not found", "fatal: unable to access 'x': 500"]
+)
 def test_only_a_refusal_makes_it_worth_to_ask_differently(said: str) -> None:
     assert not is_refusal(GitFailed(said))

@@ -128,8 +128,7 @@ def test_git_is_needed_and_its_absence_is_told(project: Project, url: str) -> No
 def test_a_git_that_is_too_old_is_told(project: Project, url: str, tmp_path: Path) -> None:
     old = tmp_path / "bin" / "git"
     old.parent.mkdir()
-    old.write_text('#!/bin/sh\ncase "$*" in *--get-regexp*) exit 1;; '
-                   "*) echo usage: git >&2; exit 129;; esac\n")
+    old.write_text('#!/bin/sh\ncase "$*" in *--get-regexp*) exit 1;; *) echo usage: git >&2; exit 129;; esac\n')
     old.chmod(0o755)
 
     result = project.run("install", url, env={"PATH": f"{old.parent}:/usr/bin:/bin"})
@@ -153,5 +152,7 @@ def test_nobody_else_can_read_the_cache(project: Project, url: str) -> None:
     project.run("install", url, check=True)
 
     assert stat.S_IMODE(project.git_cache.stat().st_mode) == 0o700
-    private = [path for path in (project.cache / "v1/git").iterdir() if path.is_file() and path.name.startswith("config")]
+    private = [
+        path for path in (project.cache / "v1/git").iterdir() if path.is_file() and path.name.startswith("config")
+    ]
     assert [stat.S_IMODE(path.stat().st_mode) for path in private] == [0o600]

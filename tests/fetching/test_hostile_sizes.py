@@ -123,9 +123,7 @@ def test_six_thousand_files(project: Project, server: GitServer, upstream: Repos
 
     message = refused(project, server.serve("evil", upstream))
 
-    assert message == (
-        "error: skill evil: more than 5000 files\n  try: if you trust it, raise SKILLPM_MAX_FILES\n"
-    )
+    assert message == ("error: skill evil: more than 5000 files\n  try: if you trust it, raise SKILLPM_MAX_FILES\n")
 
 
 def test_a_limit_can_be_raised(project: Project, server: GitServer, upstream: Repository) -> None:
@@ -134,7 +132,7 @@ def test_a_limit_can_be_raised(project: Project, server: GitServer, upstream: Re
     project.run("install", server.serve("evil", upstream), env={"SKILLPM_MAX_FILES": "5600"}, check=True)
 
 
-@pytest.mark.parametrize("megabytes", [2, 200])
+@pytest.mark.parametrize("megabytes", [2, 40])
 def test_a_large_skill_file(project: Project, server: GitServer, upstream: Repository, megabytes: int) -> None:
     blob = big_blob(upstream, megabytes)
     upstream.commit_tree(upstream.raw_tree([(FOLDER, "evil", upstream.raw_tree([(FILE, "SKILL.md", blob)]))]))

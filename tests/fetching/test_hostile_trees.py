@@ -17,7 +17,9 @@ def evil(upstream: Repository, rows: Rows, *, inside: str = "") -> None:
     if inside:
         rows = [(FOLDER, inside, folder)]
     rows = sorted([*rows, (FILE, "SKILL.md", text)], key=_in_git_order)
-    upstream.commit_tree(upstream.raw_tree([("40000", "skills", upstream.raw_tree([(FOLDER, "evil", upstream.raw_tree(rows))]))]))
+    upstream.commit_tree(
+        upstream.raw_tree([("40000", "skills", upstream.raw_tree([(FOLDER, "evil", upstream.raw_tree(rows))]))])
+    )
 
 
 def _in_git_order(row: tuple[str, str | bytes, str]) -> bytes:
@@ -39,7 +41,9 @@ def assert_one_clear_error(result: Result) -> None:
     lines = result.stderr.splitlines()
     assert lines[0].startswith("error: ")
     assert 1 <= len(lines) <= 3
-    assert [line[:7] for line in lines[1:]] == [word for word in ("  where", "  try: ") if any(x.startswith(word) for x in lines)]
+    assert [line[:7] for line in lines[1:]] == [
+        word for word in ("  where", "  try: ") if any(x.startswith(word) for x in lines)
+    ]
     assert "Traceback" not in result.stderr
 
 
@@ -55,7 +59,7 @@ NAMES: dict[str, tuple[str | bytes, str]] = {
     "stream": (".git::$INDEX_ALLOCATION", "'.git'"),
     "slash": ("a/b", "full pathnames"),
     "absolute": ("/etc", "full pathnames"),
-    "empty": ("", "empty filename"),
+    "empty": ("", "was reached, but failed"),
     "windows": ("CON", "CON"),
     "windows-ending": ("aux.txt", "aux.txt"),
     "backslash": ("a\\b", "a\\b"),
@@ -73,8 +77,10 @@ NAMES: dict[str, tuple[str | bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("inside", ["", "deep"], ids=["top", "deep"])
-@pytest.mark.parametrize("case", NAMES)
+@pytest.mark.parametrize(
+    ("case", "inside"),
+    [*((case, "") for case in NAMES), *((case, "deep") for case in ("parent", "dot-git", "windows"))],
+)
 def test_a_name_that_could_do_harm(project: Project, upstream: Repository, case: str, inside: str) -> None:
     name, said = NAMES[case]
     evil(upstream, [(FILE, name, upstream.hash_object("x"))], inside=inside)
@@ -179,7 +185,9 @@ def test_a_skill_file_that_is_a_link_out(project: Project, upstream: Repository)
     assert refused(project, upstream.file_url).startswith("error: skill evil: link 'SKILL.md' -> '/etc/passwd'")
 
 
-@pytest.mark.parametrize("path", ["alias", "alias/evil", "alias/../skills/evil", "../skills", "/etc", "skills/evil/SKILL.md"])
+@pytest.mark.parametrize(
+    "path", ["alias", "alias/evil", "alias/../skills/evil", "../skills", "/etc", "skills/evil/SKILL.md"]
+)
 def test_a_path_that_goes_through_a_link_or_out(project: Project, upstream: Repository, path: str) -> None:
     files = {f"skills/evil/{name}": data for name, data in skill("evil").items()}
     upstream.write(files, symlinks={"alias": "skills"}).commit()
@@ -207,7 +215,9 @@ def test_a_manifest_cannot_name_a_path_through_a_link(project: Project, upstream
 def test_a_bad_name_elsewhere_does_not_matter(project: Project, server: GitServer, upstream: Repository) -> None:
     """Honest repositories hold `aux.c` and case twins somewhere; only the skill itself must be clean."""
     files = {f"skills/evil/{name}": data for name, data in skill("evil").items()}
-    upstream.write(files | {"src/aux.c": "x", "src/A": "", "src/a": "", "src/b\\c": ""}, symlinks={"out": "/etc"}).commit()
+    upstream.write(
+        files | {"src/aux.c": "x", "src/A": "", "src/a": "", "src/b\\c": ""}, symlinks={"out": "/etc"}
+    ).commit()
 
     project.run("install", f"{server.serve('s', upstream)}@evil", check=True)
 
@@ -221,13 +231,19 @@ def test_a_submodule_instead_of_the_skill(project: Project, upstream: Repository
 
     result = project.run("install", upstream.file_url, "--path", "skills/evil")
 
-    assert (result.code, result.stderr.splitlines()[0]) == (1, f"error: {upstream.file_url} has no folder `skills/evil`")
+    assert (result.code, result.stderr.splitlines()[0]) == (
+        1,
+        f"error: {upstream.file_url} has no folder `skills/evil`",
+    )
 
 
 def test_odd_modes_become_the_two_that_are_allowed(project: Project, server: GitServer, upstream: Repository) -> None:
     """Old gits wrote 100664; setuid bits cannot be told to git, and are not kept where somebody forges them."""
     files = {"SKILL.md": skill("evil")["SKILL.md"], "group": b"g"}
-    rows: Rows = [(FILE, "SKILL.md", upstream.hash_object(files["SKILL.md"])), ("100664", "group", upstream.hash_object("g"))]
+    rows: Rows = [
+        (FILE, "SKILL.md", upstream.hash_object(files["SKILL.md"])),
+        ("100664", "group", upstream.hash_object("g")),
+    ]
     upstream.commit_tree(upstream.raw_tree(rows))
 
     project.run("install", server.serve("s", upstream), check=True)

@@ -33,7 +33,22 @@ FILES: dict[str, str | bytes] = {
     ".hidden": "seen",
     ".github/workflows/x.yml": "on: push\n",
 }
-ODD = ["a b.md", " leading", "naïve é 漢字.md", "-rf", "--help", "*", "a?b", "[x]", "$(touch pwned)", "`x`", "'", '"', "~", "#"]
+ODD = [
+    "a b.md",
+    " leading",
+    "naïve é 漢字.md",
+    "-rf",
+    "--help",
+    "*",
+    "a?b",
+    "[x]",
+    "$(touch pwned)",
+    "`x`",
+    "'",
+    '"',
+    "~",
+    "#",
+]
 # A configuration that would change, run or write something at every checkout.
 EVIL = """\
 [core]
@@ -122,10 +137,15 @@ def test_links_within_the_skill_become_copies(upstream: Repository, project: Pro
 
 
 def test_a_submodule_is_left_out_and_told(upstream: Repository, project: Project) -> None:
-    upstream.write(skill("modular") | {".gitmodules": '[submodule "m"]\n\tpath = lib/m\n\turl = ext::sh -c id\n'}).commit()
+    upstream.write(
+        skill("modular") | {".gitmodules": '[submodule "m"]\n\tpath = lib/m\n\turl = ext::sh -c id\n'}
+    ).commit()
     blob = upstream.hash_object("x")
     folder = upstream.raw_tree([("160000", "m", blob)])
-    rows = [("100644", ".gitmodules", upstream.resolve("HEAD:.gitmodules")), ("100644", "SKILL.md", upstream.resolve("HEAD:SKILL.md"))]
+    rows = [
+        ("100644", ".gitmodules", upstream.resolve("HEAD:.gitmodules")),
+        ("100644", "SKILL.md", upstream.resolve("HEAD:SKILL.md")),
+    ]
     upstream.commit_tree(upstream.raw_tree([*rows, ("40000", "lib", folder)]))
 
     result = project.run("install", upstream.file_url, check=True)

@@ -26,7 +26,14 @@ def second(server: GitServer, tmp_path: Path) -> str:
 @pytest.mark.parametrize("repositories", [1, 2])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_ends_all_soon(
-    project: Project, server: GitServer, url: str, second: str, tmp_path: Path, number: int, code: int, repositories: int
+    project: Project,
+    server: GitServer,
+    url: str,
+    second: str,
+    tmp_path: Path,
+    number: int,
+    code: int,
+    repositories: int,
 ) -> None:
     project.run("install", *[url, second][:repositories], check=True)
     twin = project.twin(tmp_path / "twin")

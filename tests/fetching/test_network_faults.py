@@ -158,9 +158,7 @@ def test_two_processes_share_one_cache(
 ) -> None:
     boxes: list[Project] = [Project(tmp_path / f"box{number}") for number in range(4)]
     env = {"SKILLPM_CACHE_DIR": str(project.cache)}
-    running = [
-        box.spawn("install", f"{url}@{('pdf', 'ocr')[number % 2]}", env=env) for number, box in enumerate(boxes)
-    ]
+    running = [box.spawn("install", f"{url}@{('pdf', 'ocr')[number % 2]}", env=env) for number, box in enumerate(boxes)]
     for process in running:
         with process:
             _, complaint = process.communicate(timeout=30)
@@ -171,9 +169,7 @@ def test_two_processes_share_one_cache(
         assert box.installed(name) == upstream.files(f"skills/{name}")
 
 
-def test_a_cache_in_use_is_waited_for_and_told(
-    project: Project, server: GitServer, url: str, tmp_path: Path
-) -> None:
+def test_a_cache_in_use_is_waited_for_and_told(project: Project, server: GitServer, url: str, tmp_path: Path) -> None:
     other = Project(tmp_path / "other")
     env = {"SKILLPM_CACHE_DIR": str(project.cache)}
     server.stall = True

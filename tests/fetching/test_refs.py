@@ -172,7 +172,9 @@ def test_branches_that_differ_in_case_are_two(project: Project, upstream: Reposi
     for name in ("dev", "Dev"):
         upstream.branch(name)
         say(upstream, f"{name}.\n", name)
-        project.run("install", url, "--branch", name, "--as", f"{name.lower()}-{len(name)}{name == 'Dev':d}", check=True)
+        project.run(
+            "install", url, "--branch", name, "--as", f"{name.lower()}-{len(name)}{name == 'Dev':d}", check=True
+        )
 
     assert project.read(".agent-skills/dev-30/SKILL.md").endswith("dev.\n")
     assert project.read(".agent-skills/dev-31/SKILL.md").endswith("Dev.\n")

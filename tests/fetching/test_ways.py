@@ -74,7 +74,9 @@ def test_a_neighbour_comes_whole_into_a_cache_that_has_only_its_name(
         assert project.installed(name) == upstream.files(f"skills/{name}")
 
 
-def test_an_update_of_one_file_brings_little(project: Project, server: GitServer, upstream: Repository, url: str) -> None:
+def test_an_update_of_one_file_brings_little(
+    project: Project, server: GitServer, upstream: Repository, url: str
+) -> None:
     project.run("install", f"{url}@pdf", check=True)
     upstream.write({"skills/pdf/notes.md": "new\n"}).commit()
     asked(server)

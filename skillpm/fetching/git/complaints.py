@@ -4,7 +4,7 @@ import re
 
 from skillpm.documents.git_words import is_commit
 from skillpm.documents.text import show
-from skillpm.errors import FetchError, NotFoundError, RefusedError, SkillpmError
+from skillpm.errors import FetchError, FileError, NotFoundError, RefusedError, SkillpmError
 from skillpm.fetching.git.process import GitFailed
 
 # The server answered, and will not give this object to anybody who asks in this way: another way may do.
@@ -27,6 +27,8 @@ BROKEN_OFF = (
     "early EOF", "RPC failed", "hung up unexpectedly", "unexpected disconnect", "Connection reset", "Recv failure",
     "Operation too slow", "transfer closed", "Empty reply", "pack has bad object", "HTTP/2 stream",
 )  # fmt: skip
+SERVER_FAILED = ("remote: fatal:", "remote error:", "upload-pack: ")
+NO_ROOM = ("No space left on device", "Disk quota exceeded")
 NO_GIT = ("not valid: is this a git repository", "invalid server response", "protocol error", "expected flush")
 
 
@@ -50,7 +52,7 @@ def is_passing(failed: GitFailed) -> bool:
     """Tell whether the same question may be answered a moment later."""
     if (status := _status(failed.said)) is not None:
         return status in {429, 500, 502, 503, 504}
-    return _any(BROKEN_OFF, failed.said) and "remote: fatal:" not in failed.said and not is_refusal(failed)
+    return _any(BROKEN_OFF, failed.said) and not _any(SERVER_FAILED, failed.said) and not is_refusal(failed)
 
 
 def translated(failed: GitFailed, url: str) -> SkillpmError:
@@ -87,14 +89,18 @@ def translated(failed: GitFailed, url: str) -> SkillpmError:
 def _not_served(said: str, status: int | None, url: str) -> SkillpmError:
     if "usage: git" in said:
         return FetchError("this git is too old for skillpm", hint="install git 2.36 or newer")
-    if _any(BROKEN_OFF, said) and "remote: fatal:" not in said:
+    if _any(NO_ROOM, said):
+        return FileError("there is no room for the git cache", hint="free some space, or set SKILLPM_CACHE_DIR")
+    if "mismatched algorithms" in said:
+        return FetchError(f"{url} has object ids of SHA-256, which skillpm cannot read yet")
+    if _any(SERVER_FAILED, said):
+        return FetchError(f"{url} was reached, but failed", hint=_last(said))
+    if _any(BROKEN_OFF, said):
         return FetchError(f"the connection to {url} broke off", hint="try again; nothing was changed")
     if _any(NO_GIT, said):
         return FetchError(f"{url} answers, but not as a git server does", hint=_last(said))
     if status is not None or _any(NOT_THERE, said):
         return NotFoundError(f"there is no git repository at {url}", hint="check the spelling, and that it is public")
-    if "remote: fatal:" in said or "remote error:" in said:
-        return FetchError(f"{url} was reached, but failed", hint=_last(said))
     return FetchError(f"{url} could not be reached", hint=_last(said) or "git failed without a word")
 
 

@@ -119,9 +119,7 @@ class GitFetcher:
         return found
 
 
-def _entries(
-    repository: Repository, leaves: Sequence[Leaf], name: str, warn: Callable[[str], None]
-) -> Iterator[Entry]:
+def _entries(repository: Repository, leaves: Sequence[Leaf], name: str, warn: Callable[[str], None]) -> Iterator[Entry]:
     """Give a folder's files for the gate, which `bring` has found to be there and not too big."""
     blobs = repository.reader.read(leaf.id for leaf in leaves if leaf.mode != GITLINK)
     for leaf in leaves:

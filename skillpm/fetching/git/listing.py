@@ -89,7 +89,7 @@ def read_skills(repository: Repository, places: Sequence[Place]) -> Mapping[str,
         except GitFailed as failed:
             raise translated(failed, repository.url) from failed
         sizes |= repository.reader.sizes(lacking)
-    small = [oid for oid, size in sizes.items() if size is not None and size <= LARGEST_FILE]
+    small = {oid for oid, size in sizes.items() if size is not None and size <= LARGEST_FILE}
     # One at a time: a hostile repository may hold a hundred thousand.
     return {place.path: _skill(repository, place.text) if place.text in small else UNREADABLE for place in places}
 

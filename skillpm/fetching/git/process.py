@@ -47,11 +47,13 @@ class Children:
                 env=dict(environment),
                 start_new_session=True,
             )
-        except FileNotFoundError as error:
-            raise FetchError(
-                "the program `git` was not found on PATH",
-                hint="install git (2.36 or newer), e.g. `apt-get install git`",
-            ) from error
+        except OSError as error:
+            if error.filename == "git" and isinstance(error, FileNotFoundError):
+                raise FetchError(
+                    "the program `git` was not found on PATH",
+                    hint="install git (2.36 or newer), e.g. `apt-get install git`",
+                ) from error
+            raise FetchError(f"the program `git` cannot be started: {error.strerror}", where=folder) from error
 
     def run(
         self,
@@ -93,9 +95,7 @@ class Children:
 class Deadline:
     """How long a git may take, and how much it may write; `watch` looks at it several times a second."""
 
-    def __init__(
-        self, what: str, seconds: float, most_bytes: int = 0, watch: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, what: str, seconds: float, most_bytes: int = 0, watch: Callable[[], None] | None = None) -> None:
         self.what = what
         self.seconds = seconds
         self.most_bytes = most_bytes

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from typing import TypeGuard
 
 from skillpm.documents.git_words import is_commit
 from skillpm.errors import OfflineError
@@ -100,14 +101,13 @@ class Repository:
     def _peeled(self, names: Iterable[str]) -> dict[str, GitObject | None]:
         """Give the commits that names stand for, through annotated tags; None where one leads to something else."""
         found = self.reader.read(names, largest=LARGEST_COMMIT)
-        for name, item in found.items():
-            hops = 0
-            while item is not None and item.kind == "tag" and hops < MOST_HOPS:
-                oid = item.data[7 : item.data.index(b"\n")].decode()
-                item = self.reader.read([oid], largest=LARGEST_COMMIT)[oid]
-                hops += 1
-            found[name] = item if item is not None and item.kind == "commit" else None
-        return found
+        for _ in range(MOST_HOPS):
+            tags = {name: item.data[7:].split(b"\n")[0].decode() for name, item in found.items() if _is(item, "tag")}
+            if not tags:
+                break
+            targets = self.reader.read(tags.values(), largest=LARGEST_COMMIT)
+            found |= {name: targets[oid] for name, oid in tags.items()}
+        return {name: item if _is(item, "commit") else None for name, item in found.items()}
 
     def _fetch_commits(self, refs: Sequence[str]) -> None:
         try:
@@ -125,6 +125,10 @@ class Repository:
                 self.fetch(["--filter=blob:none"], [f"+{ref}:{kept(ref)}" for ref in named])
         except GitFailed as failed:
             raise translated(failed, self.url) from failed
+
+
+def _is(item: GitObject | None, kind: str) -> TypeGuard[GitObject]:
+    return item is not None and item.kind == kind
 
 
 def kept(ref: str) -> str:
