@@ -1,6 +1,6 @@
 """Our strict verdict beside the reference validator's (`skills-ref`), on every SKILL.md it can parse.
 
-    .venv/bin/python bench/agreement.py REPOSITORY...
+.venv/bin/python bench/agreement.py REPOSITORY...
 """
 
 import collections

@@ -53,5 +53,3 @@ class Value:
 
     def _key(self) -> tuple[tuple[str, Any], ...]:
         return tuple((name, getattr(self, name)) for name in sorted(self._fields))
-
-

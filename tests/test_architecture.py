@@ -84,7 +84,9 @@ def test_rules_touch_neither_disk_nor_clock_nor_environment(place: str) -> None:
     for path in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found = {name.split(".")[0] for name in imports(path)} & HANDS
-        calls = [node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+        calls = [
+            node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        ]
         assert not found, f"{path} imports {found}"
         assert "open" not in calls, f"{path} opens a file"
 

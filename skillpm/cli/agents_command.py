@@ -8,10 +8,12 @@ from skillpm.cli.common import call_of, reading
 from skillpm.operations.agents import KnownAgent, known_agents
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   skillpm agents         the hosts that are here
-  skillpm agents --all   every host skillpm knows""")
+  skillpm agents --all   every host skillpm knows"""
+)
 @click.option("--all", "every", is_flag=True, help="List hosts that are not here, too.")
 @reading
 def command(every: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)

@@ -10,10 +10,13 @@ from skillpm.cli.told import tell_changed
 from skillpm.operations.backup import list_backups, restore
 
 
-@click.group(no_args_is_help=False, epilog="""\b
+@click.group(
+    no_args_is_help=False,
+    epilog="""\b
 Examples:
   skillpm backup list            what --force set aside
-  skillpm backup restore pdf-1   bring it back""")
+  skillpm backup restore pdf-1   bring it back""",
+)
 def command() -> None:
     """List or restore what --force set aside."""
 

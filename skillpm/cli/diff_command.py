@@ -12,10 +12,12 @@ from skillpm.operations.diffing import diff_edits, diff_update
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   skillpm diff pdf            your edits against what was installed
-  skillpm diff pdf --update   what `skillpm update pdf` would bring""")
+  skillpm diff pdf --update   what `skillpm update pdf` would bring"""
+)
 @click.argument("name")
 @click.option("--update", "newer", is_flag=True, help="Against the newest version instead of your edits.")
 @networked

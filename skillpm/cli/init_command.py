@@ -9,10 +9,12 @@ from skillpm.cli.common import call_of, reading
 from skillpm.operations.init import init
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   skillpm init               write skills.json here
-  skillpm init services/api  write it there, making the folder""")
+  skillpm init services/api  write it there, making the folder"""
+)
 @click.argument("folder", default=".", metavar="[DIR]")
 @reading
 def command(folder: str, **flags: Any) -> None:

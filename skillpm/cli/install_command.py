@@ -15,7 +15,8 @@ from skillpm.operations.sync import sync
 from skillpm.sources.source import RefKind
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   skillpm install code-review                       ships with skillpm
   skillpm install anthropics/skills@pdf             one skill of a GitHub repository
@@ -26,7 +27,8 @@ Examples:
   skillpm install git@git.acme.example:team/skills.git@deploy  any git
   skillpm install ./my-skill --link                 a local folder, live
   skillpm install acme/skills@pdf --as acme-pdf     under another name
-  skillpm install                                   the same as sync""")
+  skillpm install                                   the same as sync"""
+)
 @click.argument("specs", nargs=-1, metavar="[SPEC]...")
 @click.option("--as", "alias", metavar="NAME", help="Install under another name.")
 @click.option("--all", "every", is_flag=True, help="Take all skills of a repository.")

@@ -10,10 +10,12 @@ from skillpm.cli.told import tell_changed
 from skillpm.operations.agents import link
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   skillpm link claude-code       link every installed skill into .claude/skills
-  skillpm link -g codex cursor   for two hosts, in user scope""")
+  skillpm link -g codex cursor   for two hosts, in user scope"""
+)
 @click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
 @changing
 def command(agents: tuple[str, ...], **flags: Any) -> None:

@@ -11,11 +11,13 @@ from skillpm.documents.text import show
 from skillpm.operations.listing import Listed, Listing, list_skills, tokens_of, version_of
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   skillpm list          the skills of this project, else your own
   skillpm list -g       your own
-  skillpm ls --json     for programs""")
+  skillpm ls --json     for programs"""
+)
 @reading
 def command(**flags: Any) -> None:
     """List installed skills: name, version, state, description."""

@@ -10,10 +10,12 @@ from skillpm.errors import LockfileOutdated
 from skillpm.operations.lock import check_lock, lock
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   skillpm lock           write skills.lock, install nothing
-  skillpm lock --check   is it up to date? writes nothing, exit 1 if not""")
+  skillpm lock --check   is it up to date? writes nothing, exit 1 if not"""
+)
 @click.option("--check", is_flag=True, help="Only tell whether the lockfile is up to date.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be locked.")
 @click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm.")

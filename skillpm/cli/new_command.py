@@ -8,10 +8,12 @@ from skillpm.cli.common import call_of, reading
 from skillpm.operations.new import new
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   skillpm new deploy-check              ./deploy-check/SKILL.md, valid as it is
-  skillpm new deploy-check --in skills  below another folder""")
+  skillpm new deploy-check --in skills  below another folder"""
+)
 @click.argument("name")
 @click.option("--in", "folder", metavar="DIR", default="", help="The folder to make it in.")
 @reading

@@ -8,10 +8,13 @@ from skillpm.cli.common import call_of, reading
 from skillpm.operations.registry import check_registry, rebuild
 
 
-@click.group(no_args_is_help=False, epilog="""\b
+@click.group(
+    no_args_is_help=False,
+    epilog="""\b
 Examples:
   skillpm registry build   after you made or changed a skill by hand
-  skillpm registry check   exit 1 if it is not true""")
+  skillpm registry check   exit 1 if it is not true""",
+)
 def command() -> None:
     """Build or check the registry (skills.json in the skills directory) that loaders read."""
 

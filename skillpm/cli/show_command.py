@@ -11,10 +11,12 @@ from skillpm.operations.listing import tokens_of, version_of
 from skillpm.operations.showing import Shown, show_skill
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   skillpm show code-review          what it is, where it came from, its files
-  skillpm show code-review --json   for programs""")
+  skillpm show code-review --json   for programs"""
+)
 @click.argument("name")
 @reading
 def command(name: str, **flags: Any) -> None:

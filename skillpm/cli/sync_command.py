@@ -10,12 +10,14 @@ from skillpm.cli.told import tell_changed
 from skillpm.operations.sync import sync
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   skillpm sync             install what skills.lock says, locking first what is new
   skillpm sync --frozen    for CI: exactly the lockfile, or a clear refusal
   skillpm sync --offline   from the caches alone
-  skillpm sync --dry-run   only say what would be done""")
+  skillpm sync --dry-run   only say what would be done"""
+)
 @click.option("--inexact", is_flag=True, help="Remove nothing.")
 @strict
 @changing

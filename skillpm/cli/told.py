@@ -64,9 +64,7 @@ def _summary(result: Changed, done: list[Action]) -> str:
     if not done:
         return f"registry and lockfile brought up to date: {where}" if result.changed else f"nothing to do: {where}"
     counts = [
-        f"{word} {number}"
-        for verb, word in PAST.items()
-        if (number := sum(action.verb == verb for action in done))
+        f"{word} {number}" for verb, word in PAST.items() if (number := sum(action.verb == verb for action in done))
     ]
     said = ", ".join(counts)
     return f"would have {said}: {where}" if result.dry_run else f"{said}: {where}"

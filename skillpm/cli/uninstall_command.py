@@ -10,10 +10,12 @@ from skillpm.cli.told import tell_changed
 from skillpm.operations.uninstall import uninstall
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   skillpm uninstall pdf           out of skills.json, skills.lock and the disk
-  skillpm rm pdf docx --dry-run   only say what would go""")
+  skillpm rm pdf docx --dry-run   only say what would go"""
+)
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @changing
 def command(names: tuple[str, ...], **flags: Any) -> None:

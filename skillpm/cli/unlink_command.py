@@ -10,9 +10,11 @@ from skillpm.cli.told import tell_changed
 from skillpm.operations.agents import unlink
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
-  skillpm unlink claude-code   take the links away; the skills stay""")
+  skillpm unlink claude-code   take the links away; the skills stay"""
+)
 @click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
 @changing
 def command(agents: tuple[str, ...], **flags: Any) -> None:

@@ -10,11 +10,13 @@ from skillpm.cli.told import tell_changed
 from skillpm.operations.update import update
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   skillpm update             all skills
   skillpm update pdf         one of them
-  skillpm update --dry-run   only say what would change""")
+  skillpm update --dry-run   only say what would change"""
+)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @changing
 def command(names: tuple[str, ...], **flags: Any) -> None:

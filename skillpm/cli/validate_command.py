@@ -9,11 +9,13 @@ from skillpm.documents.text import show
 from skillpm.operations.validating import Judged, validate
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   skillpm validate ./my-skill     every finding at once, exit 1 if it is not valid
   skillpm validate skills         all skills below a folder
-  skillpm validate --lenient .    only whether they can be loaded""")
+  skillpm validate --lenient .    only whether they can be loaded"""
+)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--lenient", is_flag=True, help="Ask only whether the skills can be loaded.")
 @reading

@@ -9,10 +9,12 @@ from skillpm.documents.text import show
 from skillpm.operations.verifying import verify
 
 
-@click.command(epilog="""\b
+@click.command(
+    epilog="""\b
 Examples:
   skillpm verify          exit 1 if a byte differs
-  skillpm verify --json   which skill and which file""")
+  skillpm verify --json   which skill and which file"""
+)
 @reading
 def command(**flags: Any) -> int:
     """Check every installed byte against the lockfile. Changes nothing."""

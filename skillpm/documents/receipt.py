@@ -61,9 +61,7 @@ def write_receipt(receipt: Receipt) -> str:
     value: dict[str, Any] = {
         "version": FORMAT,
         "skills": {name: _skill_value(receipt.skills[name]) for name in sorted(receipt.skills)},
-        "links": {
-            folder: dict(sorted(links.items())) for folder, links in sorted(receipt.links.items()) if links
-        },
+        "links": {folder: dict(sorted(links.items())) for folder, links in sorted(receipt.links.items()) if links},
     }
     if receipt.inherited:
         value["inherited"] = dict(sorted(receipt.inherited.items()))

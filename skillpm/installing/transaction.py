@@ -113,9 +113,7 @@ def _put(layout: Layout, name: SkillName, put: Put, before: Receipt, warn: Calla
         os.rename(staged, place)
 
 
-def _take_away(
-    layout: Layout, name: SkillName, before: Receipt, warn: Callable[[str], None], *, aside: bool
-) -> None:
+def _take_away(layout: Layout, name: SkillName, before: Receipt, warn: Callable[[str], None], *, aside: bool) -> None:
     if aside or _is_somebodys(layout, name, before):
         _set_aside(layout, name, warn)
     else:

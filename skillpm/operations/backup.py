@@ -98,4 +98,3 @@ def _find(found: Sequence[Backup], slot: str) -> Backup:
     similar = near(slot, ids) or tuple(ids[:5])
     hint = f"here are: {', '.join(similar)}" if similar else "nothing is set aside here"
     raise NotFoundError(f"there is no backup `{slot}`", hint=hint)
-

@@ -82,9 +82,7 @@ def change(
     return _changed(scope, tools, options, ahead)
 
 
-def _ahead(
-    scope: Scope, tools: Tools, options: Options, papers: Paperwork, upgrade: Collection[SkillName]
-) -> Outlook:
+def _ahead(scope: Scope, tools: Tools, options: Options, papers: Paperwork, upgrade: Collection[SkillName]) -> Outlook:
     lockfile = relocked(scope, papers, make_fetchers(scope, tools), options.strictness, upgrade)
     return outlook(scope, tools, papers, lockfile, options.wishes)
 

@@ -229,5 +229,3 @@ def _said(source: Source) -> str:
             return f"an index or the bundled skills ({source.version})"
         case _:
             return str(requirement_value(source))
-
-

@@ -104,5 +104,3 @@ def version_of(listed: Listed) -> str:
     version = listed.entry.get("version", "")
     commit = listed.source.rpartition("@")[2].partition("#")[0] if listed.source.startswith("git+") else ""
     return version or commit[:7]
-
-

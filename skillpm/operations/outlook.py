@@ -106,7 +106,5 @@ def _adopted(scope: Scope, name: SkillName, locked: LockedSkill, old: InstalledS
         state = entry.stat(follow_symlinks=False)
         with open(entry.path, "rb") as file:
             data = file.read()
-        files[path] = InstalledFile(
-            sha256=content_hash(data), size=len(data), executable=bool(state.st_mode & 0o100)
-        )
+        files[path] = InstalledFile(sha256=content_hash(data), size=len(data), executable=bool(state.st_mode & 0o100))
     return InstalledSkill(pin=locked.pin, digest=locked.digest, version=locked.version, files=files)

@@ -1,6 +1,5 @@
 """`registry build|check`: regenerate the registry, or prove that it matches the disk."""
 
-
 from skillpm.documents.registry import RegistryEntry, read_registry
 from skillpm.errors import DocumentError
 from skillpm.files import told, write_document
@@ -67,9 +66,7 @@ def check_registry(scope: Scope, tools: Tools) -> Checked:
     def look(seen: View) -> tuple[Checked, bool]:
         text = seen.document("registry", scope.layout.registry)
         nothing, ahead = Known(entries={}, scan=Scan()), Ahead(gone=seen.going)
-        built = build_registry(
-            scope.layout, seen.receipt(), nothing, ahead, disabled=disabled, place=seen.skill
-        )
+        built = build_registry(scope.layout, seen.receipt(), nothing, ahead, disabled=disabled, place=seen.skill)
         entries: dict[str, RegistryEntry] = {}
         problems = list(built.problems)
         if text is not None:

@@ -33,9 +33,7 @@ class Scope(Value):
             "manifest": self.manifest,
             "lockfile": self.lockfile,
         }
-        return Target(
-            layout=self.layout, documents=documents, links=self.link_folders(settings), fsync=settings.fsync
-        )
+        return Target(layout=self.layout, documents=documents, links=self.link_folders(settings), fsync=settings.fsync)
 
     def link_folders(self, settings: Settings) -> LinkFolders:
         """Give how agent folders become paths here."""

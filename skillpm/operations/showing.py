@@ -134,6 +134,4 @@ def _shown_file(path: str, file: InstalledFile | None, state: str, there: dict[s
     if file is None:
         size = there[path].stat(follow_symlinks=False).st_size
         return ShownFile(path=path, size=size, digest="", executable=False, state=state)
-    return ShownFile(
-        path=path, size=file.size, digest=f"sha256:{file.sha256}", executable=file.executable, state=state
-    )
+    return ShownFile(path=path, size=file.size, digest=f"sha256:{file.sha256}", executable=file.executable, state=state)

@@ -60,9 +60,7 @@ def verify(scope: Scope, tools: Tools) -> Verdict:
     return look_until(scope.layout, look)
 
 
-def _verified(
-    name: SkillName, seen: View, locked: LockedSkill | None, installed: InstalledSkill | None
-) -> Verified:
+def _verified(name: SkillName, seen: View, locked: LockedSkill | None, installed: InstalledSkill | None) -> Verified:
     folder = seen.skill(name)
     if locked is None:
         return Verified(name=name, state="not-locked", detail="installed, but not in the lockfile")
@@ -75,9 +73,7 @@ def _verified(
     return _content_verified(name, folder, locked, installed)
 
 
-def _content_verified(
-    name: SkillName, folder: str, locked: LockedSkill, installed: InstalledSkill | None
-) -> Verified:
+def _content_verified(name: SkillName, folder: str, locked: LockedSkill, installed: InstalledSkill | None) -> Verified:
     if os.path.islink(folder) or not os.path.isdir(folder):
         place = (FileChange(path=".", state="modified"),)
         return Verified(name=name, state="modified", detail="something else lies in its place", files=place)

@@ -120,9 +120,7 @@ def _address(node: Node) -> str:
 
 def _git_source(node: Node) -> GitSource:
     node.only("git", "path", "skill", "rev", "tag", "branch", "version")
-    given: list[RefKind] = [
-        kind for kind in ("rev", "tag", "branch", "version", "any") if kind in node.value
-    ]
+    given: list[RefKind] = [kind for kind in ("rev", "tag", "branch", "version", "any") if kind in node.value]
     if len(given) > 1:
         raise DocumentError(f"at most one of {', '.join(given)} may be given", where=node.where)
     kind: RefKind = given[0] if given else ""

@@ -109,7 +109,7 @@ def test_a_repository_that_is_itself_a_skill_stands_at_its_top(project: Scene, u
         (["URL#FIRST@pdf"], {"rev": "FIRST"}, None, "FIRST"),
     ],
 )
-def test_a_ref_can_be_named_in_the_spec_or_by_a_flag(  # noqa: PLR0913, PLR0917  (a row of the table has four)
+def test_a_ref_can_be_named_in_the_spec_or_by_a_flag(
     project: Scene,
     upstream: Repository,
     url: str,

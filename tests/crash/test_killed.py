@@ -65,7 +65,7 @@ def moments(sandbox: Sandbox, words: list[str], log: Path) -> Iterator[int]:
     )  # fmt: skip
     steps = sum("(" in line for line in log.read_text(encoding="utf-8", errors="replace").splitlines())
     assert steps > 100
-    return iter(sorted(random.Random(20).sample(range(1, steps + 1), MOMENTS)))  # noqa: S311  (the same every time)
+    return iter(sorted(random.Random(20).sample(range(1, steps + 1), MOMENTS)))
 
 
 def killed(sandbox: Sandbox, words: list[str], moment: int) -> None:
@@ -132,4 +132,3 @@ def test_an_update_of_thirty_skills_survives_being_killed(
         assert healed.code == 0, healed.stderr
         now = copy.read(".agent-skills/red-00/SKILL.md")
         assert_heals(copy, "second " if "second " in now else "first ")
-

@@ -23,7 +23,9 @@ PDF: RegistryEntry = {
 def test_a_registry_looks_like_this() -> None:
     other = tidy(PDF | {"name": "docx", "filePath": "docx/SKILL.md", "tokens": 812, "version": "1.0", "tags": []})
 
-    assert write_registry([PDF, other], ["zip", "tdd"]) == """\
+    assert (
+        write_registry([PDF, other], ["zip", "tdd"])
+        == """\
 {
   "$schema": "urn:skillpm:schema:registry:1",
   "version": "1",
@@ -51,6 +53,7 @@ def test_a_registry_looks_like_this() -> None:
   ]
 }
 """
+    )
 
 
 def test_what_is_empty_is_left_out_but_for_the_five_that_loaders_read() -> None:

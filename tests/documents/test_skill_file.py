@@ -281,7 +281,7 @@ KEYS = st.sampled_from(
 VALUES = st.sampled_from(
     [
         *("", "null", "x", "1.10", "a, b|c", "[a, b]", "[{a: b}]", "{a: {command: x}}", "{requires: {bins: [a]}}"),
-        *("{openclaw: {requires: [a]}}", "{mcp-a: \"'x\"}", "a: b", "*x", "[[[]]]", "{openclaw: '{'}", "'", "|"),
+        *("{openclaw: {requires: [a]}}", '{mcp-a: "\'x"}', "a: b", "*x", "[[[]]]", "{openclaw: '{'}", "'", "|"),
     ]
 )
 

@@ -159,9 +159,7 @@ def test_caret_and_tilde_hold_from_the_version_to_the_next_breaking_one(
 ) -> None:
     """The rule in other words: not below, and equal up to the number that may not change."""
     written, version = ".".join(map(str, low)) + low_early, ".".join(map(str, other)) + early
-    fixed = (
-        next((n for n, number in enumerate(low) if number), len(low) - 1) + 1 if mark == "^" else min(2, len(low))
-    )
+    fixed = next((n for n, number in enumerate(low) if number), len(low) - 1) + 1 if mark == "^" else min(2, len(low))
     same_line = (other + [0] * 4)[:fixed] == low[:fixed]
     allowed = not early or bool(low_early)
 

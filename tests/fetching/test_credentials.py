@@ -3,11 +3,11 @@
 import base64
 import socket
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import pytest
 from fetching.world import Project, git_children, wait_for
 from kit import GitServer, Repository, Result, skill
+
 from skillpm.fetching.git.user_config import token_for
 
 PASSWORD = "s3cr3t-Pa55"  # noqa: S105  (of the test's own server)

@@ -37,7 +37,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     root = tmp_path_factory.mktemp("damage")
     upstream = Repository.create(root / "upstream")
     for name in ("pdf", "ocr"):
-        files = skill(name, body=name * 200) | {"data.bin": bytes(range(256)) * 8, "run.sh": f"echo {name}\n"}
+        files = skill(name, body=name * 200) | {"data.bin": bytes(range(256)) * 8, "run.sh": f"echo {name}\n".encode()}
         upstream.write(under(f"skills/{name}", files), executable=[f"skills/{name}/run.sh"])
     upstream.commit()
     with GitServer() as server:

@@ -1,6 +1,9 @@
 """What git says, translated: real sentences of several versions of git, and what a user is told."""
 
+# ruff: noqa: E501  (what git says stands as git says it, beside what we make of it)
+
 import pytest
+
 from skillpm.fetching.git.complaints import is_damage, is_refusal, translated
 from skillpm.fetching.git.process import GitFailed
 

@@ -109,8 +109,7 @@ def test_a_killed_command_leaves_a_usable_cache(
         process.kill()
         process.communicate(timeout=10)
     server.stall = False
-    for child in left:
-        wait_for(lambda child=child: not os.path.exists(f"/proc/{child}"))
+    wait_for(lambda: not any(os.path.exists(f"/proc/{child}") for child in left))
 
     project.run("install", url, check=True)
     assert project.installed("pdf") == upstream.files()

@@ -1,12 +1,11 @@
 """What goes wrong on the way: told within bounded time, nothing changed, and right again with the next try."""
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from fetching.world import Project, asked, wait_for
-from kit import GitServer, Repository, Sandbox, skill, under
+from kit import GitServer, Repository, skill, under
 
 SOON = {"SKILLPM_NETWORK_TIMEOUT": "2"}
 Trouble = Callable[[GitServer], None]

@@ -43,8 +43,7 @@ class CommandFailedError(AssertionError):
         """Show all that the command said."""
         self.result = result
         super().__init__(
-            f"{' '.join(arguments)}: exit {result.code}\n"
-            f"--- stdout\n{result.stdout}--- stderr\n{result.stderr}",
+            f"{' '.join(arguments)}: exit {result.code}\n--- stdout\n{result.stdout}--- stderr\n{result.stderr}",
         )
 
 
