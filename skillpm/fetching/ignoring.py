@@ -37,7 +37,10 @@ class Ignored:
         return verdict
 
     def _read(self, folder: str) -> None:
-        data = read_regular(os.path.join(folder, ".gitignore"), LARGEST_RULES)
+        try:
+            data = read_regular(os.path.join(folder, ".gitignore"), LARGEST_RULES)
+        except OSError:
+            return
         if data is not None:
             self._specs.append((folder, GitIgnoreSpec.from_lines(data.decode("utf-8", "replace").splitlines())))
 
