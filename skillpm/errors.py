@@ -133,7 +133,7 @@ class BusyError(SkillpmError):
 
 
 class ManySkillsError(SkillpmError):
-    """A repository holds several skills and none was chosen; `offers` are (name, path, description)."""
+    """A repository holds several skills and none was chosen; `offers` of `spec` are (name, path, description)."""
 
     code = "choose"
 
@@ -144,6 +144,7 @@ class ManySkillsError(SkillpmError):
             f"`{spec}` holds {len(offers)} skills: {names}{more}",
             hint=f"choose one with `{spec}@{offers[0][0]}`, or take all with `--all`",
         )
+        self.spec = spec
         self.offers = tuple(offers)
 
 

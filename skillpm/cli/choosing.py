@@ -16,7 +16,9 @@ def choose(console: Console, many: ManySkillsError) -> list[str]:
     for number, (name, _, description) in enumerate(many.offers, 1):
         console.line(f"{number:4}  {show(name, 40):28} {show(description, 44)}".rstrip())
     while True:
-        said = click.prompt("Which? Numbers or names with blanks between them, or `all`", default="", err=True)
+        said = click.prompt(
+            "Which? Numbers or names with blanks between them, or `all`", default="", show_default=False, err=True
+        )
         words = said.replace(",", " ").split()
         names = [name for name, _, _ in many.offers]
         if words == ["all"]:

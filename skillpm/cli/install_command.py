@@ -10,6 +10,7 @@ from skillpm.cli.common import Call, call_of
 from skillpm.cli.told import tell_changed
 from skillpm.documents.text import show
 from skillpm.errors import ManySkillsError, UsageError
+from skillpm.operations.change import Changed
 from skillpm.operations.install import Request, install, offers
 from skillpm.operations.sync import sync
 from skillpm.sources.source import RefKind
@@ -56,16 +57,20 @@ def command(specs: tuple[str, ...], listing: bool, **flags: Any) -> None:  # noq
     if listing:
         _show_offers(call, request)
         return
+    tell_changed(call, _install(call, request))
+
+
+def _install(call: Call, request: Request) -> Changed:
+    """Install, asking in a terminal which skills of a repository are meant."""
     options = options_of(call)
-    try:
-        result = install(call.scope, call.tools, request, options)
-    except ManySkillsError as error:
-        names = choose(call.console, error)
-        if not names:
-            raise
-        chosen = tuple(f"{specs[0]}@{name}" for name in names)
-        result = install(call.scope, call.tools, Request(specs=chosen, alias=request.alias), options)
-    tell_changed(call, result)
+    while True:
+        try:
+            return install(call.scope, call.tools, request, options)
+        except ManySkillsError as error:
+            names = choose(call.console, error)
+            if not names:
+                raise
+            request = request.but(chosen={**request.chosen, error.spec: tuple(names)})
 
 
 def _request(specs: tuple[str, ...], flags: dict[str, Any]) -> Request:

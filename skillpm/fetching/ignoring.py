@@ -4,9 +4,13 @@ import os
 
 from pathspec import GitIgnoreSpec
 
+from skillpm.documents.text import show
+from skillpm.errors import RefusedError
 from skillpm.fetching.reading import read_regular
 
 LARGEST_RULES = 1_000_000
+LONGEST_RULE = 1_000
+MOST_STARS = 6  # each more makes a hopeless match many times slower
 
 
 class Ignored:
@@ -28,6 +32,8 @@ class Ignored:
 
     def leaves_out(self, path: str, *, is_folder: bool) -> bool:
         """Tell whether git ignores a path below the folder; the innermost file that speaks of it decides."""
+        if path == "SKILL.md":
+            return False  # without it there is no skill, whatever somebody's rules say of Markdown
         whole = os.path.join(self.folder, path)
         verdict = False
         for base, spec in self._specs:
@@ -37,12 +43,30 @@ class Ignored:
         return verdict
 
     def _read(self, folder: str) -> None:
+        path = os.path.join(folder, ".gitignore")
         try:
-            data = read_regular(os.path.join(folder, ".gitignore"), LARGEST_RULES)
-        except OSError:
+            data = read_regular(path, LARGEST_RULES)
+        except (FileNotFoundError, NotADirectoryError):
             return
-        if data is not None:
-            self._specs.append((folder, GitIgnoreSpec.from_lines(data.decode("utf-8", "replace").splitlines())))
+        except OSError:
+            data = None
+        if data is None and os.path.isdir(path):
+            return
+        if data is None or len(data) > LARGEST_RULES:
+            raise RefusedError(f"{show(path)} is no file of rules that can be read", hint="remove it, or make it one")
+        lines = data.decode("utf-8", "replace").splitlines()
+        self._specs.append((folder, GitIgnoreSpec.from_lines(line for line in lines if _is_sane(line))))
+
+
+def _is_sane(line: str) -> bool:
+    """Tell whether a line is a pattern that can be matched in reasonable time; any other one is no rule."""
+    if len(line) > LONGEST_RULE or line.count("*") > MOST_STARS:
+        return False
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True
 
 
 def _outer_folders(folder: str) -> list[str]:

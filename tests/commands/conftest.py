@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene
-from kit import GitServer, Repository, skill, under
+from commands.scene import Scene, two_skills
+from kit import GitServer, Repository
 
 
 @pytest.fixture
@@ -23,13 +23,7 @@ def project(scene: Scene) -> Scene:
 @pytest.fixture
 def upstream(tmp_path: Path) -> Repository:
     """Give a repository of two skills, its first commit tagged `v1.0.0`."""
-    repository = Repository.create(tmp_path / "upstream" / "skills")
-    pdf = skill("pdf", "Reads PDF files.") | {"scripts/read.sh": "#!/bin/sh\necho read\n"}
-    docx = skill("docx", "Writes Word files.")
-    repository.write(under("skills/pdf", pdf) | under("skills/docx", docx), executable=["skills/pdf/scripts/read.sh"])
-    repository.commit("first")
-    repository.tag("v1.0.0")
-    return repository
+    return two_skills(tmp_path / "upstream")
 
 
 @pytest.fixture

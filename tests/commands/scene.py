@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kit import Entry, Result, Sandbox
+from kit import Entry, Repository, Result, Sandbox, skill, under
 from kit.sandbox import Environment
 
 EMPTY = '{"skills": {}}\n'
@@ -57,6 +57,17 @@ class Scene(Sandbox):
         whole = self.snapshot("..", ignore=["cache"])
         news = {f"{top}/{path}" for top in ("work", "home") for path in LEFT_BY_ANY}
         return {path: entry for path, entry in whole.items() if path not in news}
+
+
+def two_skills(path: Path) -> Repository:
+    """Make a repository of two skills, its first commit tagged `v1.0.0`."""
+    repository = Repository.create(path)
+    pdf = skill("pdf", "Reads PDF files.") | {"scripts/read.sh": "#!/bin/sh\necho read\n"}
+    docx = skill("docx", "Writes Word files.")
+    repository.write(under("skills/pdf", pdf) | under("skills/docx", docx), executable=["skills/pdf/scripts/read.sh"])
+    repository.commit("first")
+    repository.tag("v1.0.0")
+    return repository
 
 
 def text(said: str) -> str:

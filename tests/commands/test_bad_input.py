@@ -196,7 +196,10 @@ NAMES_NOBODY_HAS = {
         words="install /zzz/zzz", said="there is no folder /zzz/zzz", hint="a SPEC without ./ in front means owner/repo"
     ),
     "a folder that is no skill": Case(
-        words="install .", said=". has no SKILL.md", hint="a skill is a folder with a SKILL.md in it"
+        words="install ./plain",
+        spoil=written("plain/notes.md", "Words.\n"),
+        said="./plain has no SKILL.md",
+        hint="a skill is a folder with a SKILL.md in it",
     ),
     "a repository": Case(
         words="install MISSING@pdf",

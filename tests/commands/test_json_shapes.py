@@ -1,23 +1,38 @@
 """`--json`: one object on stdout with its keys in order, nothing on stderr; failures are objects too."""
 
 import json
+from pathlib import Path
 
 import pytest
-from commands.scene import Scene, keys
+from commands.scene import Scene, keys, two_skills
 from kit import Repository, skill, under
 
 CHANGED = ["changed", "scope", "directory", {"actions": ["action", "name", "from", "to", "reason"]}, "warnings"]
 LISTED = ["name", "version", "description", "category", "path", "source", "digest", "state", "tokens", "links"]
 
 
-@pytest.fixture
-def full(project: Scene, url: str) -> Scene:
-    """Give a project with a linked skill from git and one made by hand."""
-    project.run("install", f"{url}@pdf", check=True)
+@pytest.fixture(scope="module")
+def upstream(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    return two_skills(tmp_path_factory.mktemp("upstream"))
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory, upstream: Repository) -> Scene:
+    project = Scene(tmp_path_factory.mktemp("ready") / "scene").project()
+    project.run("install", f"{upstream.file_url}@pdf", check=True)
     project.run("link", "claude-code", check=True)
     project.write_files(under(".agent-skills/mine", skill("mine", "By hand.", category="house")))
     project.run("registry", "build", check=True)
     return project
+
+
+@pytest.fixture
+def full(ready: Scene, upstream: Repository, tmp_path: Path) -> Scene:
+    """Give a project with a linked skill from git and one made by hand."""
+    ready.copy(tmp_path / "scene")
+    scene = Scene(tmp_path / "scene")
+    scene.names = {upstream.file_url: "URL", **scene.names}
+    return scene
 
 
 @pytest.mark.parametrize(
@@ -46,7 +61,7 @@ def test_commands_that_change_give_one_shape(full: Scene, arguments: list[str]) 
 
 
 def test_the_actions_of_an_install_say_everything(full: Scene, upstream: Repository) -> None:
-    commit = upstream.resolve("main")[:12]
+    commit = upstream.resolve("v1.0.0")[:12]
 
     assert full.json("install", "testing") == {
         "changed": True,
@@ -78,7 +93,7 @@ def test_lock(full: Scene) -> None:
 
 
 def test_list(full: Scene, upstream: Repository) -> None:
-    commit, digest = upstream.resolve("main"), full.document("skills.lock")["skills"]["pdf"]["digest"]
+    commit, digest = upstream.resolve("v1.0.0"), full.document("skills.lock")["skills"]["pdf"]["digest"]
 
     listing = full.json("list")
 
@@ -156,7 +171,7 @@ def test_the_warnings_of_show_have_code_and_line(full: Scene) -> None:
 
 
 def test_diff(full: Scene, upstream: Repository) -> None:
-    first = upstream.resolve("main")[:12]
+    first = upstream.resolve("v1.0.0")[:12]
     full.write(".agent-skills/pdf/notes.md", "Mine.\n")
     added = "--- /dev/null\n+++ b/notes.md\n@@ -0,0 +1 @@\n+Mine."
 

@@ -1,5 +1,6 @@
 """`list`, `show`, `diff --update`, `verify`, `registry`: they look, and change nothing."""
 
+import os
 import shutil
 
 import pytest
@@ -136,8 +137,6 @@ missing: testing: locked, but not installed
 
 
 def test_verify_sees_a_change_that_left_size_and_time_as_they_were(full: Scene) -> None:
-    import os  # noqa: PLC0415  (only here a clock is turned back)
-
     file = full.work / ".agent-skills/pdf/SKILL.md"
     state = file.stat()
     file.write_bytes(file.read_bytes().replace(b"well", b"ill."))

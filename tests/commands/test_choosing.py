@@ -1,0 +1,102 @@
+"""In a terminal a repository of several skills is a question; everywhere else an error."""
+
+import os
+import pty
+import subprocess
+from collections.abc import Sequence
+
+import pytest
+from commands.scene import Scene
+from kit import Repository, skill, under
+
+
+@pytest.fixture
+def forge(project: Scene, upstream: Repository) -> Scene:
+    """Give a project for which github.com/acme/skills is the upstream."""
+    project.rewrite("https://github.com/acme/skills", upstream.file_url)
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    return project
+
+
+def answered(scene: Scene, answers: Sequence[str], *arguments: str) -> tuple[int, str]:
+    """Run a command in a terminal where a person types these lines; give its exit code and what the screen showed."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*scene.command, *arguments],
+        cwd=scene.work, env=scene.environment(), stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        os.write(ours, "".join(f"{answer}\n" for answer in answers).encode())
+        shown = b""
+        try:
+            while part := os.read(ours, 4096):
+                shown += part
+        except OSError:  # Linux says so when the other side of a terminal is closed
+            pass
+    os.close(ours)
+    return process.returncode, scene.named(shown.decode().replace("\r\n", "\n"))
+
+
+@pytest.mark.parametrize(
+    ("answers", "chosen"),
+    [
+        (["2"], ["pdf"]),
+        (["docx"], ["docx"]),
+        (["1, pdf"], ["docx", "pdf"]),
+        (["all"], ["docx", "pdf"]),
+        (["7", "pdf"], ["pdf"]),
+    ],
+    ids=" then ".join,
+)
+def test_numbers_and_names_choose(forge: Scene, answers: list[str], chosen: list[str]) -> None:
+    code, shown = answered(forge, answers, "install", "acme/skills")
+
+    assert code == 0, shown
+    assert (
+        "   1  docx                         Writes Word files.\n   2  pdf                          Reads PDF files.\n"
+        in shown
+    )
+    assert list(forge.document("skills.json")["skills"]) == chosen
+
+
+def test_a_choice_keeps_everything_else_that_was_typed(forge: Scene) -> None:
+    code, shown = answered(forge, ["pdf"], "install", "acme/skills", "testing", "--tag", "v1.0.0")
+    assert code == 2, shown  # a tag of a bundled skill means nothing
+
+    code, shown = answered(forge, ["pdf"], "install", "acme/skills#v1.0.0", "testing")
+    assert code == 0, shown
+    assert list(forge.document("skills.json")["skills"]) == ["pdf", "testing"]
+    assert forge.document("skills.json")["skills"]["pdf"]["tag"] == "v1.0.0"
+
+    code, shown = answered(
+        forge, ["docx"], "install", "https://github.com/acme/skills", "--tag", "v1.0.0", "--as", "word"
+    )
+    assert code == 0, shown
+    assert forge.document("skills.json")["skills"]["word"]["tag"] == "v1.0.0"
+
+
+def test_two_repositories_are_two_questions(forge: Scene, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = Repository.create(tmp_path_factory.mktemp("other"))
+    other.write(under("a", skill("aaa")) | under("b", skill("bbb"))).commit()
+
+    code, shown = answered(forge, ["pdf", "2"], "install", "acme/skills", other.file_url)
+
+    assert code == 0, shown
+    assert list(forge.document("skills.json")["skills"]) == ["bbb", "pdf"]
+
+
+def test_no_answer_changes_nothing(forge: Scene) -> None:
+    before = forge.everything
+
+    code, shown = answered(forge, [""], "install", "acme/skills")
+
+    assert code == 1
+    assert shown.splitlines()[-2].endswith("error: `acme/skills` holds 2 skills: docx, pdf")
+    assert forge.everything == before
+
+
+def test_with_json_nobody_is_asked(forge: Scene) -> None:
+    code, shown = answered(forge, ["1"], "install", "acme/skills", "--json")
+
+    assert code == 1
+    assert '"code": "choose"' in shown
