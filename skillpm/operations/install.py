@@ -1,7 +1,7 @@
 """`install`: add to the manifest, resolve only what is new, install."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from skillpm.documents.git_words import has_credentials, is_commit
 from skillpm.documents.json_edit import set_member
@@ -27,11 +27,14 @@ from skillpm.sources.source import (
     requirement_value,
 )
 from skillpm.sources.specifier import Specifier, parse_specifier, with_ref
-from skillpm.values import Value
+from skillpm.values import NOTHING, Value
 
 
 class Request(Value):
-    """What was typed: SPECs, and the flags that say the same as parts of a SPEC."""
+    """What was typed: SPECs, and the flags that say the same as parts of a SPEC.
+
+    `chosen` are the names of the skills that a person chose of a SPEC that holds several.
+    """
 
     specs: tuple[str, ...]
     alias: str = ""
@@ -41,6 +44,7 @@ class Request(Value):
     path: str = ""
     ref_kind: RefKind = ""
     ref: str = ""
+    chosen: Mapping[str, Collection[str]] = NOTHING
 
 
 class Addition(Value):
@@ -95,6 +99,8 @@ def _from_spec(scope: Scope, tools: Tools, spec: str, request: Request) -> list[
             if has_credentials(spec):
                 tools.reporter.warning("the credentials in the URL are not kept; use a git credential helper")
             found = fetchers.offers(source, specifier.browser)
+            if spec in request.chosen:
+                return [_from_offer(offer, request.alias) for offer in found if offer.name in request.chosen[spec]]
             if len(found) > 1 and not request.every:
                 rows = [(offer.name, getattr(offer.source, "path", ""), offer.description) for offer in found]
                 raise ManySkillsError(spec, sorted(rows))
