@@ -141,7 +141,7 @@ def _quoted(block: str) -> tuple[str, list[int]]:
         match = TOP_SCALAR.fullmatch(line.rstrip())
         if match is None or UNTOUCHED.match(match[2]):
             continue
-        if ": " in match[2] or match[2].endswith(":") or " #" in match[2] or match[2][0] in "[]{}&*!%@`,?-|>":
+        if ": " in match[2] or match[2].endswith(":") or match[2][0] in "[]{}&*!%@`,?-|>":
             quoted = match[2].replace("'", "''")
             lines[number] = f"{match[1]}: '{quoted}'"
             changed.append(number)

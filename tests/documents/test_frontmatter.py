@@ -91,6 +91,8 @@ def test_a_file_as_large_as_is_allowed_is_read() -> None:
         ("---\n---\nbody", Frontmatter(values={}, body="body", body_line=3, dialect="yaml")),
         ("---\n# only a comment\n---\n", Frontmatter(values={}, body="", body_line=4, dialect="yaml")),
         ("---\n---\nb\n---\nc\n", Frontmatter(values={}, body="b\n---\nc\n", body_line=3, dialect="yaml")),
+        ("---yaml\na: b = c\n---\n", Frontmatter(values={"a": "b = c"}, body="", body_line=4, dialect="yaml")),
+        ("---yaml\n# x\n---\n", Frontmatter(values={}, body="", body_line=4, dialect="yaml")),
         ("---yaml\na: 1\n---\n", Frontmatter(values={"a": "1"}, body="", body_line=4, dialect="yaml")),
         ('+++\na = "1"\n+++\nb', Frontmatter(values={"a": "1"}, body="b", body_line=4, dialect="toml")),
         ('---toml\na = "1"\n---\nb', Frontmatter(values={"a": "1"}, body="b", body_line=4, dialect="toml")),
@@ -238,6 +240,10 @@ def test_what_yaml_allows_is_never_repaired() -> None:
     }
 
 
+def test_a_comment_behind_a_good_value_is_no_part_of_it_when_another_line_is_repaired() -> None:
+    assert repaired("a: one # note\nb: two: three # four") == ({"a": "one", "b": "two: three # four"}, [(3, QUOTED)])
+
+
 def test_block_scalars_and_comments_stay_as_they_are_when_another_line_is_repaired() -> None:
     block = "a: >-\n  x: y\nb: |\n  *z*\nc: 'q: r'\nd: \"s: t\"\n# e: f: g\nh: i: j"
 
@@ -259,12 +265,19 @@ def test_block_scalars_and_comments_stay_as_they_are_when_another_line_is_repair
         ("a: \x07bell\nb: x", {"a": "\x07bell", "b": "x"}, [2]),
         ("a:\n  b: *c\nd: e", {"a": "b: *c", "d": "e"}, [2]),
         ("\n\na: 'open", {"a": "open"}, [4]),
+        ("a: 'open\n  # note\n  more\nb: x", {"a": "open more", "b": "x"}, [2]),
+        ("a: 'it' is: 'so'\nb: \"x", {"a": "it' is: 'so", "b": "x"}, [2, 3]),
+        ("a: |\n  *one*\n\ttwo\nb: x", {"a": "*one*\ntwo", "b": "x"}, [2]),
+        ("x: 'open\na:\n  b: 1\n  b: 2", {"x": "open", "a": {"b": "2"}}, [2, 5]),
+        ("b: 1\na: 'open\nb: 2", {"a": "open", "b": "2"}, [4, 3]),
+        ("a: 'open\nb:\nc: ~", {"a": "open", "b": None, "c": None}, [2]),
     ],
 )
 def test_as_a_last_resort_each_key_is_read_by_itself(block: str, found: dict[str, Any], lines: list[int]) -> None:
     front, told = repaired(block)
 
     assert front == found
+    assert list(front) == list(found)
     assert [line for line, _ in told] == lines
 
 
@@ -391,6 +404,10 @@ def test_bad_toml_is_refused(block: str, why: str) -> None:
 
     assert (finding.code, finding.line) == ("bad-toml", 3)
     assert finding.message.startswith(f"the frontmatter is no TOML: {why}")
+
+
+def test_as_much_toml_as_is_allowed_is_read() -> None:
+    assert len(read_frontmatter(f"+++\na = '{'x' * 7_993}'\n+++\n").values["a"]) == 7_993
 
 
 def test_twenty_levels_of_toml_are_allowed() -> None:

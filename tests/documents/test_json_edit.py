@@ -37,6 +37,10 @@ def test_a_new_member_goes_to_the_end_where_there_is_no_order() -> None:
     assert set_member('{"b": 1, "c": 2, "a": 3}', ("aa",), 4) == '{"b": 1, "c": 2, "a": 3, "aa": 4}'
 
 
+def test_letters_are_written_as_they_are() -> None:
+    assert set_member('{"a":1}', ("ü",), "ß") == '{"a":1, "ü": "ß"}'
+
+
 def test_a_member_that_is_there_gets_its_new_value_in_place() -> None:
     assert set_member(PRETTY, ("skills", "tdd"), "^2") == PRETTY.replace('"tdd":"*"', '"tdd":"^2"')
     assert set_member(PRETTY, ("agents",), []) == PRETTY.replace('[ "claude-code" ]', "[]")

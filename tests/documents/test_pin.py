@@ -35,6 +35,12 @@ PINS: list[tuple[Pin, dict[str, Any], tuple[str, str], str]] = [
         ("git", URL),
         f"git+{URL}@{COMMIT}{'0' * 24}",
     ),
+    (
+        GIT.but(ref="HEAD"),
+        GIT_VALUE | {"ref": "HEAD"},
+        ("git", URL),
+        f"git+{URL}@{COMMIT}#subdirectory=skills/pdf",
+    ),
     (PathPin(path="../house-style"), {"path": "../house-style"}, ("path", "../house-style"), "../house-style"),
     (PathPin(path="~/x", link=True), {"path": "~/x", "link": True}, ("path", "~/x"), "link:~/x"),
     (BundledPin(name="pdf"), {"bundled": "pdf"}, ("bundled", "pdf"), "bundled:pdf"),

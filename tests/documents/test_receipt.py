@@ -148,6 +148,7 @@ NAME = "is no name for a skill"
         (pdf(files=[]), "expected an object, got an array", ": skills.pdf.files"),
         (pdf(digest=None), "expected sha256: and 64 hex digits, got None", ": skills.pdf.digest"),
         (lambda receipt: receipt["skills"]["pdf"].pop("digest"), "`digest` is missing", ": skills.pdf"),
+        (lambda receipt: receipt["skills"]["mine"]["source"].pop("link"), "`digest` is missing", ": skills.mine"),
         (lambda receipt: receipt["skills"]["pdf"].pop("files"), "`files` is missing", ": skills.pdf"),
         (pdf(source={"git": "ext::sh"}), "`commit` is missing", ": skills.pdf.source"),
         (script(mode="0755"), f"{KEYS}sha256, size, executable, link", f"{RUN}.mode"),

@@ -231,6 +231,7 @@ def test_a_description_is_one_line() -> None:
         ("mcp-a: run;rm", []),
         ("mcp-a: \"'open\"", []),
         ("mcp-a:", []),
+        ("mcp-a: ''", []),
         ("mcp-: run", []),
         ("mcp-a: [run]", []),
         ("mcp: [a]", []),

@@ -1,0 +1,58 @@
+"""YAML that is not read says why and where, counted within the text."""
+
+import pytest
+
+from skillpm.documents.findings import Finding
+from skillpm.documents.yaml_text import YamlFault, read_yaml
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("a: 1\nb: [", "did not find expected node content", 3),
+        ("a: 1\nb: 'x", "found unexpected end of stream", 2),
+        ("a: 1\n\tb: 2", "found a tab character that violates indentation", 2),
+        ("a: 1\nb: c: d", "mapping values are not allowed in this context", 2),
+        ("a: 1\n--- b", "a second YAML document begins", 2),
+        ("a: 1\nb: *c", "anchors and aliases are not read", 2),
+        ("a: 1\nb: &c 1", "anchors and aliases are not read", 2),
+        ("a: 1\nb: &c [1]", "anchors and aliases are not read", 2),
+        ("a: 1\nb: !c 1", "tags are not read", 2),
+        ("a: 1\nb: !c [1]", "tags are not read", 2),
+        ("a: 1\n? [b]\n: c", "a key is no text", 2),
+        ("a: 1\nb:\n  " + "[" * 20, "nested deeper than 20", 3),
+        ("a: \x07", "unacceptable character #x0007: control characters are not allowed", 1),
+    ],
+)
+def test_a_fault_says_what_and_on_which_line(text: str, message: str, line: int) -> None:
+    with pytest.raises(YamlFault) as caught:
+        read_yaml(text, [])
+    assert (caught.value.message, caught.value.line) == (message, line)
+
+
+@pytest.mark.parametrize("text", ["", "# comment", "---", "--- ", "---\n...", "~", "null"])
+def test_nothing_is_none(text: str) -> None:
+    assert read_yaml(text, []) is None
+
+
+def test_a_directive_and_the_marks_of_one_document_are_no_fault() -> None:
+    assert read_yaml("%YAML 1.1\n---\na: 1.10\n...\n", []) == {"a": "1.10"}
+
+
+def test_many_values_side_by_side_are_not_deep() -> None:
+    assert read_yaml("a: [" + "[b], {c: d}, " * 50 + "]", []) == {"a": [["b"], {"c": "d"}] * 50}
+
+
+def test_doubled_keys_are_told_where_the_second_stands() -> None:
+    findings: list[Finding] = []
+
+    assert read_yaml("a: 1\nb: {x: 1, x: 2}\na: 3\n~: 4\n'': 5\n", findings) == {"a": "3", "b": {"x": "2"}, "": "5"}
+    assert findings == [
+        Finding(
+            code="duplicate-key",
+            level="warning",
+            message=f"the key `{key}` stands twice; the last one counts",
+            line=line,
+        )
+        for key, line in (("x", 2), ("a", 3), ("", 5))
+    ]
