@@ -14,7 +14,7 @@ from skillpm.fetching.base import Found, variant_of
 from skillpm.fetching.describe import described
 from skillpm.fetching.ignoring import Ignored
 from skillpm.fetching.reading import read_regular
-from skillpm.files import told
+from skillpm.files import is_below, told
 from skillpm.sources.source import PathSource
 from skillpm.store import Store
 
@@ -41,7 +41,7 @@ class PathFetcher:
         """Read the folders as they are now, and keep their content; a live link is only looked at."""
         found = {}
         for name, source in wanted.items():
-            tree = self.read(name, source.path)
+            tree = self.read(name, source.path, live=source.link)
             pin = PathPin(path=source.path, link=source.link)
             seen = described(tree, pin, name, self.reporter.warning)
             if not source.link:
@@ -61,9 +61,15 @@ class PathFetcher:
                 self.store.keep(tree, variant_of(skill.pin), replace=True)
         return []
 
-    def read(self, name: str, path: str) -> Tree:
-        """Give a folder's tree through the gate."""
-        return read_skill_folder(self.folder(path), name, self.limits, written=path)
+    def read(self, name: str, path: str, *, live: bool = False) -> Tree:
+        """Give a folder's tree through the gate. One that holds the project would change with each of its syncs."""
+        folder = self.folder(path)
+        if not live and is_below(os.path.realpath(self.base), folder):
+            raise RefusedError(
+                f"skill {show(name)}: {show(path)} holds the project that would install it",
+                hint="put the skill into a folder of its own",
+            )
+        return read_skill_folder(folder, name, self.limits, written=path)
 
 
 def read_skill_folder(folder: str, name: str, limits: Limits, *, written: str = "") -> Tree:

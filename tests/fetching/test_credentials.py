@@ -1,6 +1,7 @@
 """Passwords and tokens reach exactly the server they are for, and are found nowhere afterwards."""
 
 import base64
+import json
 import socket
 from collections.abc import Iterator, Mapping
 
@@ -36,8 +37,10 @@ def test_without_credentials_the_message_says_what_to_do(project: Project, url: 
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: no access to {url}, or there is no such repository\n"
-        "  try: check that git can read it by itself (`git ls-remote`), with a credential helper or an ssh key\n",
+        (
+            f"error: no access to {url}, or there is no such repository\n"
+            "  try: check that git can read it by itself (`git ls-remote`), with a credential helper or an ssh key\n"
+        ),
     )
     assert project.is_untouched
 
@@ -54,7 +57,7 @@ def test_credentials_in_an_address_are_dropped_and_told(project: Project, url: s
 
 def test_credentials_in_a_manifest_are_dropped(project: Project, url: str) -> None:
     inside = url.replace("//", f"//ann:{PASSWORD}@")
-    project.write("skills.json", '{"skills": {"pdf": {"git": "%s"}}}' % inside)
+    project.write("skills.json", json.dumps({"skills": {"pdf": {"git": inside}}}))
 
     result = project.run("sync")
 
@@ -143,7 +146,15 @@ def basic(user: str, token: str) -> str:
 def test_a_token_is_for_exactly_its_host(
     host: str, environ: Mapping[str, str], expected: list[tuple[str, str]]
 ) -> None:
-    assert token_for(host, environ) == [(f"http.https://{there}/.extraHeader", header) for there, header in expected]
+    settings = [
+        setting
+        for there, header in expected
+        for setting in (
+            (f"http.https://{there}/.extraHeader", header),
+            (f"http.https://{there}/.followRedirects", "false"),
+        )
+    ]
+    assert token_for(host, environ) == settings
 
 
 @pytest.fixture

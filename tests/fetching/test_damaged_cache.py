@@ -110,8 +110,10 @@ def test_offline_a_damaged_cache_is_told_and_kept(world: World, tmp_path: Path) 
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: the cache of {world.url} is damaged, and the network is switched off\n"
-        "  try: run the same command once without --offline\n",
+        (
+            f"error: the cache of {world.url} is damaged, and the network is switched off\n"
+            "  try: run the same command once without --offline\n"
+        ),
     )
     assert {path for path in before if ".pack" in path} <= set(project.snapshot("../cache/v1/git"))
 

@@ -27,8 +27,10 @@ def test_a_repository_of_another_user_is_not_read_unasked(foreign: Repository, p
     assert (result.code, result.stdout, result.stderr) == (
         1,
         "",
-        f"error: {foreign.file_url} belongs to another user, and git will not read it unasked\n"
-        f"  try: if you trust it: git config --global --add safe.directory {foreign.git_folder}\n",
+        (
+            f"error: {foreign.file_url} belongs to another user, and git will not read it unasked\n"
+            f"  try: if you trust it: git config --global --add safe.directory {foreign.git_folder}\n"
+        ),
     )
     assert project.is_untouched
 
@@ -59,11 +61,24 @@ def test_a_folder_that_is_no_repository(project: Project, tmp_path: Path) -> Non
     )
 
 
+def test_a_repository_with_longer_ids_is_told(project: Project, tmp_path: Path) -> None:
+    git("init", "-q", "--bare", "-b", "main", "--object-format=sha256", str(tmp_path / "new/.git"))
+    repository = Repository(tmp_path / "new")
+    repository.write(skill("pdf")).commit()
+
+    result = project.run("install", repository.file_url)
+
+    assert (result.code, result.stderr) == (
+        1,
+        f"error: {repository.file_url} has object ids of SHA-256, which skillpm cannot read yet\n",
+    )
+
+
 def test_a_path_with_blanks_and_other_alphabets(project: Project, tmp_path: Path) -> None:
-    repository = Repository.create(tmp_path / "naïve-漢字")
+    repository = Repository.create(tmp_path / "naïve 漢字")
     repository.write(under("skills/pdf", skill("pdf"))).commit()
 
-    project.run("install", f"file://{repository.path}@pdf", check=True)
+    project.run("install", f"file://{str(repository.path).replace(' ', '%20')}@pdf", check=True)
 
     assert project.installed("pdf") == repository.files("skills/pdf")
 

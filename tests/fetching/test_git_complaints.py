@@ -1,7 +1,5 @@
 """What git says, translated: real sentences of several versions of git, and what a user is told."""
 
-# ruff: noqa: E501  (what git says stands as git says it, beside what we make of it)
-
 import pytest
 
 from skillpm.fetching.git.complaints import is_damage, is_refusal, translated
@@ -9,40 +7,54 @@ from skillpm.fetching.git.process import GitFailed
 
 URL = "https://git.example/acme/skills"
 ACCESS = f"fatal: unable to access '{URL}/': "
+COMMIT = "a" * 40
+NO_ACCESS = "no access to {url}, or there is no such repository"
+NO_REPOSITORY = "there is no git repository at {url}"
+NOT_REACHED = "{url} could not be reached"
+BROKE_OFF = "the connection to {url} broke off"
+NO_GIT = "{url} answers, but not as a git server does"
+FAILED = "{url} was reached, but failed"
+SSH = "\nfatal: Could not read from remote repository."
 SENTENCES = [
     ("fatal: couldn't find remote ref refs/heads/dev", "{url} has no branch `dev`"),
     ("fatal: couldn't find remote ref refs/tags/v1/x", "{url} has no tag `v1/x`"),
     ("fatal: couldn't find remote ref HEAD", "{url} is empty: it has no commit yet"),
-    ("fatal: remote error: upload-pack: not our ref " + "a" * 40, "{url} has no commit `" + "a" * 40 + "`"),
-    ("error: Server does not allow request for unadvertised object " + "a" * 40, "{url} has no commit `" + "a" * 40 + "`"),
-    (f"remote: Repository not found.\nfatal: repository '{URL}/' not found", "there is no git repository at {url}"),
-    (ACCESS + "The requested URL returned error: 404", "there is no git repository at {url}"),
-    (ACCESS + "The requested URL returned error: 403", "no access to {url}, or there is no such repository"),
-    (f"fatal: Authentication failed for '{URL}/'", "no access to {url}, or there is no such repository"),
-    (f"fatal: could not read Username for '{URL}': terminal prompts disabled", "no access to {url}, or there is no such repository"),
-    ("git@git.example: Permission denied (publickey).\nfatal: Could not read from remote repository.", "no access to {url}, or there is no such repository"),
-    ("Host key verification failed.\nfatal: Could not read from remote repository.", "the host key of {url} is not known"),
+    (f"fatal: remote error: upload-pack: not our ref {COMMIT}", f"{{url}} has no commit `{COMMIT}`"),
+    (f"error: Server does not allow request for unadvertised object {COMMIT}", f"{{url}} has no commit `{COMMIT}`"),
+    (f"remote: Repository not found.\nfatal: repository '{URL}/' not found", NO_REPOSITORY),
+    (ACCESS + "The requested URL returned error: 404", NO_REPOSITORY),
+    (ACCESS + "The requested URL returned error: 403", NO_ACCESS),
+    (f"fatal: Authentication failed for '{URL}/'", NO_ACCESS),
+    (f"fatal: could not read Username for '{URL}': terminal prompts disabled", NO_ACCESS),
+    ("git@git.example: Permission denied (publickey)." + SSH, NO_ACCESS),
+    ("Host key verification failed." + SSH, "the host key of {url} is not known"),
     (ACCESS + "The requested URL returned error: 502", "the server failed (HTTP 502): {url}"),
     (ACCESS + "The requested URL returned error: 429", "the server asks to wait (HTTP 429): {url}"),
-    (ACCESS + "Could not resolve host: git.example", "{url} could not be reached"),
-    (ACCESS + "Failed to connect to git.example port 40300 after 1 ms: Connection refused", "{url} could not be reached"),
-    (ACCESS + "SSL certificate problem: self-signed certificate", "{url} could not be reached"),
-    ("fatal: early EOF\nfatal: fetch-pack: invalid index-pack output", "the connection to {url} broke off"),
-    ("error: RPC failed; curl 18 transfer closed with 5 bytes remaining to read", "the connection to {url} broke off"),
-    (ACCESS + "Operation too slow. Less than 1000 bytes/sec", "the connection to {url} broke off"),
-    ("fatal: https://x/info/refs not valid: is this a git repository?", "{url} answers, but not as a git server does"),
-    ("fatal: protocol error: bad line length character: <!DO", "{url} answers, but not as a git server does"),
+    (ACCESS + "Could not resolve host: git.example", NOT_REACHED),
+    (ACCESS + "Failed to connect to git.example port 40300 after 1 ms: Connection refused", NOT_REACHED),
+    (ACCESS + "SSL certificate problem: self-signed certificate", NOT_REACHED),
+    ("fatal: early EOF\nfatal: fetch-pack: invalid index-pack output", BROKE_OFF),
+    ("error: RPC failed; curl 18 transfer closed with 5 bytes remaining to read", BROKE_OFF),
+    (ACCESS + "Operation too slow. Less than 1000 bytes/sec", BROKE_OFF),
+    ("fatal: https://x/info/refs not valid: is this a git repository?", NO_GIT),
+    ("fatal: protocol error: bad line length character: <!DO", NO_GIT),
     ("fatal: transport 'ext' not allowed", "{url} leads to a transport that is not allowed"),
-    ("error: object " + "b" * 40 + ": hasDot: contains '.'\nfatal: fsck error in packed object",
-     "git refuses {url}: object bbbbbbbbbbbb: contains '.'"),
-    ("error: git upload-pack: git-pack-objects died with error.\nfatal: the remote end hung up unexpectedly",
-     "{url} was reached, but failed"),
-    ("fatal: mismatched algorithms: client sha1; server sha256", "{url} has object ids of SHA-256, which skillpm cannot read yet"),
-    ("fatal: write error: No space left on device\nfatal: fetch-pack: invalid index-pack output",
-     "there is no room for the git cache"),
+    (
+        f"error: object {'b' * 40}: hasDot: contains '.'\nfatal: fsck error in packed object",
+        "git refuses {url}: object bbbbbbbbbbbb: contains '.'",
+    ),
+    ("error: git upload-pack: git-pack-objects died with error.\nfatal: the remote end hung up unexpectedly", FAILED),
+    ("remote: fatal: empty filename in tree entry        \nfatal: the remote end hung up", FAILED),
+    (
+        "fatal: mismatched algorithms: client sha1; server sha256",
+        "{url} has object ids of SHA-256, which skillpm cannot read yet",
+    ),
+    (
+        "fatal: write error: No space left on device\nfatal: fetch-pack: invalid index-pack output",
+        "there is no room for the git cache",
+    ),
     ("usage: git cat-file (-t | -s)", "this git is too old for skillpm"),
-    ("remote: fatal: empty filename in tree entry        \nfatal: the remote end hung up", "{url} was reached, but failed"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("said", "told"), SENTENCES)

@@ -120,8 +120,10 @@ def test_git_is_needed_and_its_absence_is_told(project: Project, url: str) -> No
 
     assert (result.code, result.stderr) == (
         1,
-        "error: the program `git` was not found on PATH\n"
-        "  try: install git (2.36 or newer), e.g. `apt-get install git`\n",
+        (
+            "error: the program `git` was not found on PATH\n"
+            "  try: install git (2.36 or newer), e.g. `apt-get install git`\n"
+        ),
     )
 
 

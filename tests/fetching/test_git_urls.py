@@ -62,13 +62,16 @@ def test_plain_http_to_another_machine_is_refused_before_anything_is_sent(projec
 
     assert (result.code, result.stderr) == (
         1,
-        "error: http://skills.example/acme/pdf.git is plain http, which anybody on the way can change\n"
-        "  try: use https, or allow it with --allow-insecure-host skills.example\n",
+        (
+            "error: http://skills.example/acme/pdf.git is plain http, which anybody on the way can change\n"
+            "  try: use https, or allow it with --allow-insecure-host skills.example\n"
+        ),
     )
     assert project.is_untouched
 
 
-def test_plain_http_may_be_allowed_for_one_host(project: Project, server: GitServer, url: str) -> None:
+@pytest.mark.usefixtures("url")
+def test_plain_http_may_be_allowed_for_one_host(project: Project, server: GitServer) -> None:
     project.git_config(f"[http]\n\tproxy = {server.address}")
 
     allowed = project.run("install", "http://skills.example/acme/pdf.git", "--allow-insecure-host", "skills.example")
@@ -78,9 +81,10 @@ def test_plain_http_may_be_allowed_for_one_host(project: Project, server: GitSer
     assert "is plain http" in other.stderr
 
 
+@pytest.mark.usefixtures("url")
 @pytest.mark.parametrize("how", ["global", "include", "environment", "system"])
 def test_the_users_own_insteadof_is_honoured(
-    project: Project, server: GitServer, upstream: Repository, url: str, how: str, tmp_path: Path
+    project: Project, server: GitServer, upstream: Repository, how: str, tmp_path: Path
 ) -> None:
     key, value = f"url.{server.address}/.insteadOf", "https://github.com/"
     text = f'[url "{server.address}/"]\n\tinsteadOf = {value}\n'
@@ -106,7 +110,7 @@ def test_the_users_own_insteadof_is_honoured(
 @pytest.mark.parametrize("base", ["git@forge.example:", "ssh://git@forge.example/"])
 @pytest.mark.parametrize("how", ["core.sshCommand", "GIT_SSH_COMMAND", "GIT_SSH"])
 def test_ssh_goes_by_the_users_own_command(
-    project: Project, server: GitServer, upstream: Repository, url: str, base: str, how: str
+    project: Project, upstream: Repository, url: str, base: str, how: str
 ) -> None:
     """Also where insteadOf turns https into an address like `git@host:path`."""
     assert url

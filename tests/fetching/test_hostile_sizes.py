@@ -152,6 +152,17 @@ def test_a_skill_file_of_two_megabytes_of_text(project: Project, server: GitServ
     assert "1000000" in message or "1,000,000" in message or "1 MB" in message
 
 
+def test_many_skills_that_are_each_large(project: Project, server: GitServer, upstream: Repository) -> None:
+    for number in range(350):
+        upstream.write({f"s{number}/SKILL.md": skill(f"s{number}", body="x" * 900_000)["SKILL.md"]})
+    upstream.commit()
+
+    result, cost = project.run_measured("install", server.serve("many", upstream), "--list")
+
+    assert (result.code, len(result.stdout.splitlines())) == (0, 350)
+    assert_within_bounds(cost)
+
+
 @pytest.mark.parametrize("depth", [33, 200])
 def test_folders_deeper_than_allowed(project: Project, server: GitServer, upstream: Repository, depth: int) -> None:
     upstream.write(skill("evil") | {"d/" * depth + "f": "x"}).commit()

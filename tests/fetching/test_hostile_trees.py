@@ -1,6 +1,6 @@
 """Repositories made to do harm: each is refused with one clear error, and nothing is installed."""
 
-from pathlib import Path
+import json
 
 import pytest
 from fetching.world import Project
@@ -202,7 +202,7 @@ def test_a_path_that_goes_through_a_link_or_out(project: Project, upstream: Repo
 def test_a_manifest_cannot_name_a_path_through_a_link(project: Project, upstream: Repository) -> None:
     files = {f"skills/evil/{name}": data for name, data in skill("evil").items()}
     upstream.write(files, symlinks={"alias": "skills"}).commit()
-    project.write("skills.json", '{"skills": {"evil": {"git": "%s", "path": "alias/evil"}}}' % upstream.file_url)
+    project.write("skills.json", json.dumps({"skills": {"evil": {"git": upstream.file_url, "path": "alias/evil"}}}))
 
     result = project.run("sync")
 
@@ -251,7 +251,7 @@ def test_odd_modes_become_the_two_that_are_allowed(project: Project, server: Git
     assert project.installed("evil") == {path: ("100644", data) for path, data in files.items()}
 
 
-def test_a_skill_file_that_is_a_folder(project: Project, upstream: Repository, tmp_path: Path) -> None:
+def test_a_skill_file_that_is_a_folder(project: Project, upstream: Repository) -> None:
     upstream.write({"skills/evil/SKILL.md/x": "y"}).commit()
 
     result = project.run("install", upstream.file_url, "--path", "skills/evil")

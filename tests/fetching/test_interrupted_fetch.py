@@ -17,32 +17,20 @@ def url(upstream: Repository, server: GitServer) -> str:
 
 
 @pytest.fixture
-def second(server: GitServer, tmp_path: Path) -> str:
+def urls(server: GitServer, url: str, tmp_path: Path) -> list[str]:
     other = Repository.create(tmp_path / "other")
     other.write(skill("other")).commit()
-    return server.serve("acme/other", other)
+    return [url, server.serve("acme/other", other)]
 
 
 @pytest.mark.parametrize("repositories", [1, 2])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupt_ends_all_soon(
-    project: Project,
-    server: GitServer,
-    url: str,
-    second: str,
-    tmp_path: Path,
-    number: int,
-    code: int,
-    repositories: int,
-) -> None:
-    project.run("install", *[url, second][:repositories], check=True)
-    twin = project.twin(tmp_path / "twin")
-    before = twin.snapshot()
-    server.reset()
+def test_an_interrupt_ends_all_soon(locked: Project, server: GitServer, number: int, code: int) -> None:
+    before = locked.snapshot()
     server.stall = True
-    with twin.spawn("sync", "--frozen") as process:
-        wait_for(lambda: len(server.requests) >= repositories)
-        assert git_children(twin)
+    with locked.spawn("sync", "--frozen") as process:
+        wait_for(lambda: len(server.requests) >= locked.read("skills.lock").count("commit"))
+        assert git_children(locked)
         begun = time.monotonic()
         os.kill(process.pid, number)
         stdout, stderr = process.communicate(timeout=10)
@@ -51,15 +39,23 @@ def test_an_interrupt_ends_all_soon(
 
     assert (process.returncode, stdout, took < 2) == (code, b"", True), (stderr, took)
     assert b"Traceback" not in stderr
-    assert not git_children(twin)
-    assert twin.snapshot() == before
-    twin.run("sync", "--frozen", check=True)
+    assert not git_children(locked)
+    assert locked.snapshot() == before
+    locked.run("sync", "--frozen", check=True)
+
+
+@pytest.fixture
+def locked(project: Project, server: GitServer, urls: list[str], tmp_path: Path, repositories: int) -> Project:
+    """Give a project with a lockfile and nothing else."""
+    project.run("install", *urls[:repositories], check=True)
+    server.reset()
+    return project.twin(tmp_path / "twin")
 
 
 def test_an_interrupt_while_another_process_holds_the_caches(
-    project: Project, server: GitServer, url: str, second: str, tmp_path: Path
+    project: Project, server: GitServer, urls: list[str], tmp_path: Path
 ) -> None:
-    project.run("install", url, second, check=True)
+    project.run("install", *urls, check=True)
     holder, waiting = project.twin(tmp_path / "holder"), project.twin(tmp_path / "waiting")
     env = {"SKILLPM_CACHE_DIR": str(holder.cache)}
     server.reset()
@@ -109,7 +105,7 @@ def test_a_killed_command_leaves_a_usable_cache(
         process.kill()
         process.communicate(timeout=10)
     server.stall = False
-    wait_for(lambda: not any(os.path.exists(f"/proc/{child}") for child in left))
+    wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in left))
 
     project.run("install", url, check=True)
     assert project.installed("pdf") == upstream.files()

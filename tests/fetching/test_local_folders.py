@@ -44,8 +44,10 @@ def test_an_edit_is_seen_by_the_next_sync(project: Project, folder: Path) -> Non
     assert project.installed("mine")["SKILL.md"][0] == "100755"
 
 
-def test_what_no_skill_means_is_left_out(project: Project, folder: Path) -> None:
-    for path in ("__pycache__/x.pyc", "lib/__pycache__/y.pyc", ".DS_Store", "docs/.DS_Store", ".git/config"):
+@pytest.mark.usefixtures("folder")
+def test_what_no_skill_means_is_left_out(project: Project) -> None:
+    left_out = ["__pycache__/x.pyc", "lib/__pycache__/y.pyc", ".DS_Store", "docs/.DS_Store", ".git/config"]
+    for path in [*left_out, ".agent-skills/other/SKILL.md"]:
         project.write(f"mine/{path}", "x")
     project.write("mine/.hidden", "kept")
 
@@ -66,7 +68,8 @@ IGNORED = [
 KEPT = ["kept.log", "deep/kept.log", "build/x", "docs/x.md", "deep/only-top", "a.txt", "deep/.gitignore.md"]
 
 
-def test_what_git_ignores_is_left_out(project: Project, folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_what_git_ignores_is_left_out(project: Project) -> None:
     git("init", "-q", str(project.work))
     project.write_files(RULES)
     for path in [*IGNORED, *KEPT]:
@@ -79,7 +82,8 @@ def test_what_git_ignores_is_left_out(project: Project, folder: Path) -> None:
     assert names(project) == {path.strip('"').removeprefix("mine/") for path in untracked}
 
 
-def test_an_ignored_folder_that_is_named_is_meant(project: Project, folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_an_ignored_folder_that_is_named_is_meant(project: Project) -> None:
     git("init", "-q", str(project.work))
     project.write(".gitignore", "/mine/\n*.log\n")
     project.write("mine/.gitignore", "*.tmp\n")
@@ -91,7 +95,8 @@ def test_an_ignored_folder_that_is_named_is_meant(project: Project, folder: Path
     assert names(project) == {"SKILL.md", ".gitignore", "a.log", "c.md"}
 
 
-def test_outside_of_git_only_its_own_rules_hold(project: Project, folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_outside_of_git_only_its_own_rules_hold(project: Project) -> None:
     project.write(".gitignore", "*\n")
     project.write("mine/.gitignore", "*.tmp\n")
     project.write("mine/x.tmp", "x")
@@ -101,7 +106,8 @@ def test_outside_of_git_only_its_own_rules_hold(project: Project, folder: Path) 
     assert names(project) == {"SKILL.md", ".gitignore"}
 
 
-def test_the_skill_file_itself_is_never_left_out(project: Project, folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_the_skill_file_itself_is_never_left_out(project: Project) -> None:
     git("init", "-q", str(project.work))
     project.write(".gitignore", "*.md\n")
     project.write("mine/notes.md", "x")
@@ -111,7 +117,8 @@ def test_the_skill_file_itself_is_never_left_out(project: Project, folder: Path)
     assert names(project) == {"SKILL.md"}
 
 
-def test_odd_rules_do_no_harm(project: Project, folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_odd_rules_do_no_harm(project: Project) -> None:
     project.write("mine/.gitignore", b"!\n/\n**\n[\n\\\n***/x\n\xff\xfe\n" + b"(" * 5000)
     project.write("mine/a", "x")
 
@@ -201,8 +208,9 @@ def test_a_skill_file_that_is_a_pipe_never_hangs(project: Project, folder: Path)
     assert (result.code, result.stderr.splitlines()[0]) == (1, "error: skill mine: 'SKILL.md' is no regular file")
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_file_that_cannot_be_read_is_named(project: Project, folder: Path) -> None:
+def test_a_file_that_cannot_be_read_is_named(project: Project) -> None:
     project.write("mine/secret", "x").chmod(0)
 
     result = project.run("install", "./mine")
@@ -211,6 +219,7 @@ def test_a_file_that_cannot_be_read_is_named(project: Project, folder: Path) -> 
     assert "mine/secret" in result.stderr
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("env", "files", "said"),
     [
@@ -223,7 +232,7 @@ def test_a_file_that_cannot_be_read_is_named(project: Project, folder: Path) -> 
     ],
 )
 def test_limits_and_names_hold_here_too(
-    project: Project, folder: Path, env: dict[str, str], files: dict[str, str], said: str
+    project: Project, env: dict[str, str], files: dict[str, str], said: str
 ) -> None:
     project.write_files(under("mine", files))
     before = project.snapshot()
@@ -259,8 +268,31 @@ def test_a_file_that_pretends_to_be_small_is_not_read_without_end(project: Proje
     assert cost.megabytes < 100
 
 
+@pytest.mark.parametrize("spec", [".", "./", ".."])
+def test_a_project_cannot_be_a_skill_of_itself(project: Project, spec: str) -> None:
+    """Its lockfile would be a part of the skill, and the skill's digest a part of the lockfile."""
+    project.write_files(skill("mine"))
+    (project.work / "deeper").mkdir()
+    before = project.snapshot()
+
+    result = project.run("install", spec, "--project", str(project.work), cwd="deeper" if spec == ".." else ".")
+
+    assert result.code == 1
+    assert "holds the project that would install it" in result.stderr
+    assert project.snapshot() == before
+
+
+def test_a_project_may_be_linked_into_itself(project: Project) -> None:
+    project.write_files(skill("mine"))
+
+    project.run("install", ".", "--link", check=True)
+
+    assert "nothing to do" in project.run("sync", check=True).stdout
+
+
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("words", [["./nothing"], ["./mine/SKILL.md"], ["./empty"]])
-def test_what_is_no_skill_is_told(project: Project, folder: Path, words: list[str]) -> None:
+def test_what_is_no_skill_is_told(project: Project, words: list[str]) -> None:
     (project.work / "empty").mkdir()
 
     result = project.run("install", *words)
@@ -269,7 +301,8 @@ def test_what_is_no_skill_is_told(project: Project, folder: Path, words: list[st
     assert words[0].removeprefix("./").split("/")[0] in result.stderr
 
 
-def test_a_folder_of_several_skills_names_them(project: Project, folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_a_folder_of_several_skills_names_them(project: Project) -> None:
     project.write_files(under("all/a", skill("a")) | under("all/b", skill("b")))
 
     result = project.run("install", "./all")

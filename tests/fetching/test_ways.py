@@ -117,6 +117,20 @@ def test_a_server_without_partial_clone_gives_the_same(
     assert project.installed("pdf") == old.files("skills/pdf")
 
 
+@pytest.mark.parametrize("partial_clone", [False, True])
+def test_an_old_commit_is_found_on_a_server_that_names_only_tips(
+    project: Project, server: GitServer, tmp_path: Path, *, partial_clone: bool
+) -> None:
+    old = Repository.create(tmp_path / "old", partial_clone=partial_clone)
+    first = old.write(skill("pdf", body="First.\n")).commit()
+    old.write(skill("pdf", body="Second.\n")).commit()
+    server.protocol_v0 = True
+
+    project.run("install", server.serve("pdf", old), "--rev", first, check=True)
+
+    assert project.installed("pdf") == old.files(at=first)
+
+
 @pytest.mark.parametrize("protocol_v0", [False, True], ids=["v2", "v0"])
 def test_a_commit_that_is_gone_is_named_and_nothing_changes(
     project: Project, server: GitServer, tmp_path: Path, *, protocol_v0: bool
@@ -136,8 +150,10 @@ def test_a_commit_that_is_gone_is_named_and_nothing_changes(
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: {url} no longer has the locked commit {gone[:12]}, and neither has the cache\n"
-        "  try: lock what is there now with `skillpm update`, or sync on a machine whose cache still has it\n",
+        (
+            f"error: {url} no longer has the locked commit {gone[:12]}, and neither has the cache\n"
+            "  try: lock what is there now with `skillpm update`, or sync on a machine whose cache still has it\n"
+        ),
     )
     assert twin.snapshot() == before
     project.lose_what_is_installed()
@@ -167,7 +183,7 @@ def test_of_a_large_repository_little_is_received(server: GitServer, project: Pr
 
 
 def test_http_and_file_of_one_repository_are_two_caches(
-    project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path
+    project: Project, upstream: Repository, url: str, tmp_path: Path
 ) -> None:
     project.run("install", f"{url}@pdf", check=True)
     project.run("install", f"{upstream.file_url}@ocr", check=True)

@@ -115,7 +115,7 @@ def git_children(sandbox: Sandbox) -> dict[int, tuple[str, dict[str, str]]]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and _read(entry / "comm").startswith("git"):
             pairs = (pair.split("=", 1) for pair in _read(entry / "environ").split("\0") if "=" in pair)
-            environment = {key: value for key, value in pairs}  # noqa: C416  (dict() wants pairs typed as tuples)
+            environment = dict(pairs)
             if environment.get("HOME") == str(sandbox.home):
                 found[int(entry.name)] = (_read(entry / "cmdline").replace("\0", " "), environment)
     return found

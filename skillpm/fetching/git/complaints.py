@@ -55,6 +55,11 @@ def is_passing(failed: GitFailed) -> bool:
     return _any(BROKEN_OFF, failed.said) and not _any(SERVER_FAILED, failed.said) and not is_refusal(failed)
 
 
+def is_redirect(failed: GitFailed) -> bool:
+    """Tell whether the server sends us elsewhere, and git was told not to follow."""
+    return _status(failed.said) in {301, 302, 303, 307, 308}
+
+
 def translated(failed: GitFailed, url: str) -> SkillpmError:
     """Give the error a user can act on."""
     said, status = failed.said, _status(failed.said)

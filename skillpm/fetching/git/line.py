@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from skillpm.errors import FetchError
 from skillpm.fetching.git.cache import arriving
-from skillpm.fetching.git.complaints import is_damage, is_passing
+from skillpm.fetching.git.complaints import is_damage, is_passing, is_redirect
 from skillpm.fetching.git.objects import CacheDamaged
 from skillpm.fetching.git.process import Children, Deadline, GitFailed
 from skillpm.fetching.git.transport import network_environment
@@ -35,6 +35,8 @@ class Line:
         self.around = around
         self._base = base
         self._environment: dict[str, str] = {}
+        self._with_token = True
+        self._limit = around.settings.limits.download
 
     def ask(self, words: Sequence[str], data: bytes | None = None) -> bytes:
         """Ask, and once or twice more where the server was only busy or the line broke off.
@@ -42,30 +44,36 @@ class Line:
         Raises `GitFailed` for what the server says, `CacheDamaged` for what is wrong here.
         """
         around = self.around
-        if not self._environment:
-            self._environment = network_environment(
-                self.url, self._base, around.config, around.settings, self._rewritten
-            )
         words = [f"--git-dir={self.path}", *words]
-        limit = around.settings.limits.download
         for pause in (*PAUSES, None):
-            deadline = Deadline(self.url, around.settings.network_timeout, limit, self._watch)
+            deadline = Deadline(self.url, around.settings.network_timeout, self._limit, self._watch)
             try:
-                return around.children.run(words, self._environment, around.folder, data=data, deadline=deadline)
+                return around.children.run(words, self._surrounded(), around.folder, data=data, deadline=deadline)
             except GitFailed as failed:
                 self._watch()  # the system may have ended git at the limit
                 if is_damage(failed):
                     raise CacheDamaged(failed.said) from failed
-                if pause is None or not is_passing(failed):
+                if is_redirect(failed) and self._with_token:
+                    # Git would send the token wherever it is sent itself: on with the way, and without the token.
+                    self._with_token, self._environment = False, {}
+                elif pause is None or not is_passing(failed):
                     raise
-                around.children.stopped.wait(pause)
+                else:
+                    around.children.stopped.wait(pause)
         raise AssertionError("the last try returns or raises")  # pragma: no cover
 
+    def _surrounded(self) -> Mapping[str, str]:
+        if not self._environment:
+            config, settings = self.around.config, self.around.settings
+            self._environment = network_environment(
+                self.url, self._base, config, settings, self._rewritten, with_token=self._with_token
+            )
+        return self._environment
+
     def _watch(self) -> None:
-        limit = self.around.settings.limits.download
-        if arriving(self.path) >= limit:
+        if arriving(self.path) >= self._limit:
             hint = "if you trust it, raise SKILLPM_MAX_DOWNLOAD"
-            raise FetchError(f"{self.url} sends more than {limit} bytes", hint=hint)
+            raise FetchError(f"{self.url} sends more than {self._limit} bytes", hint=hint)
 
     def _rewritten(self, environment: Mapping[str, str]) -> str:
         """Ask git what the user's `insteadOf` makes of the URL; no network."""

@@ -10,13 +10,15 @@ from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, NotFoundError, RefusedError
 from skillpm.fetching.git.complaints import translated
-from skillpm.fetching.git.objects import KINDS, LINK, TREE, CacheDamaged
+from skillpm.fetching.git.objects import KINDS, LINK, TREE, CacheDamaged, GitObject
 from skillpm.fetching.git.process import GitFailed
 from skillpm.fetching.git.repository import Repository
 from skillpm.fetching.git.walking import TooMuch, entry_of, folder_id, walk
 from skillpm.sources.source import GitSource
 from skillpm.values import Value
 
+AT_ONCE = 50
+LONGEST_DESCRIPTION = 1024  # Agent Skills specification, "description"
 UNREADABLE = Skill(declared="", description="", body="")
 
 
@@ -89,9 +91,13 @@ def read_skills(repository: Repository, places: Sequence[Place]) -> Mapping[str,
         except GitFailed as failed:
             raise translated(failed, repository.url) from failed
         sizes |= repository.reader.sizes(lacking)
-    small = {oid for oid, size in sizes.items() if size is not None and size <= LARGEST_FILE}
-    # One at a time: a hostile repository may hold a hundred thousand.
-    return {place.path: _skill(repository, place.text) if place.text in small else UNREADABLE for place in places}
+    small = [oid for oid, size in sizes.items() if size is not None and size <= LARGEST_FILE]
+    skills = {"": UNREADABLE}
+    # Not all at once: a hostile repository may hold a hundred thousand.
+    for start in range(0, len(small), AT_ONCE):
+        found = repository.reader.read(small[start : start + AT_ONCE])
+        skills |= {oid: _skill(blob) for oid, blob in found.items()}
+    return {place.path: skills.get(place.text, UNREADABLE) for place in places}
 
 
 def name_of(place: Place, skill: Skill, url: str) -> str:
@@ -112,12 +118,13 @@ def _place_at(repository: Repository, root: str, source: GitSource) -> Place:
     return Place(path=source.path, tree=tree, text=text if mode & KINDS not in {LINK, TREE} else "")
 
 
-def _skill(repository: Repository, oid: str) -> Skill:
-    blob = repository.reader.read([oid])[oid]
+def _skill(blob: GitObject | None) -> Skill:
+    """Give what has to be known of a skill to choose it, and no more: there may be many, and each may be large."""
     try:
-        return read_skill(blob.data) if blob is not None else UNREADABLE
+        said = read_skill(blob.data) if blob is not None else UNREADABLE
     except NotLoadable:
         return UNREADABLE
+    return Skill(declared=said.declared, description=said.description[:LONGEST_DESCRIPTION], body="")
 
 
 def _is_inside(folder: str, folders: Mapping[str, str]) -> bool:

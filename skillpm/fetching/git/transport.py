@@ -18,6 +18,8 @@ def network_environment(
     config: UserConfig,
     settings: Settings,
     rewritten: Callable[[Mapping[str, str]], str],
+    *,
+    with_token: bool,
 ) -> dict[str, str]:
     """Give the environment of a call that may ask the network, by exactly the one transport that is meant.
 
@@ -34,8 +36,9 @@ def network_environment(
     scheme = _transport(real)
     if scheme not in SCHEMES:
         raise FetchError(f"{url} leads to a transport that is not allowed: {scheme}", hint="look at your `insteadOf`")
-    if scheme == "https" and "@" not in real.split("/")[2] and not config.knows_credentials(host_of(real)):
-        environment = environment_for(config, base, token_for(host_of(real), settings.environ))
+    host = host_of(real)
+    if with_token and scheme == "https" and "@" not in real.split("/")[2] and not config.knows_credentials(host):
+        environment = environment_for(config, base, token_for(host, settings.environ))
     return {**environment, "GIT_ALLOW_PROTOCOL": scheme}
 
 

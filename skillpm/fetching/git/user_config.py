@@ -82,7 +82,10 @@ def environment_for(config: UserConfig, base: Mapping[str, str], extra: Sequence
 
 
 def token_for(host: str, environ: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Give the setting that sends a token of the environment to exactly its host, over https only."""
+    """Give the settings that send a token of the environment to exactly its host, over https only.
+
+    Git repeats such a header to whomever the host redirects it to, so with it no redirect is followed.
+    """
     user, token = "", ""
     if host == "github.com":
         user, token = "x-access-token", environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN", "")
@@ -93,7 +96,10 @@ def token_for(host: str, environ: Mapping[str, str]) -> list[tuple[str, str]]:
     if not token:
         return []
     basic = base64.b64encode(f"{user}:{token}".encode()).decode()
-    return [(f"http.https://{host}/.extraHeader", f"Authorization: Basic {basic}")]
+    return [
+        (f"http.https://{host}/.extraHeader", f"Authorization: Basic {basic}"),
+        (f"http.https://{host}/.followRedirects", "false"),
+    ]
 
 
 def _private_file(folder: str, safe: Sequence[str]) -> str:
