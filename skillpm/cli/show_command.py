@@ -30,10 +30,19 @@ def command(name: str, **flags: Any) -> None:
 
 
 def _value(shown: Shown) -> dict[str, Any]:
+    requires = shown.skill.requires
     return {
         **listed_value(shown.listed),
         "frontmatter": dict(shown.skill.frontmatter),
-        "requires": list(shown.skill.requires),
+        "requires": list(requires.bins),
+        "needs": {
+            "anyBins": list(requires.any_bins),
+            "env": list(requires.env),
+            "config": list(requires.config),
+            "os": list(requires.os),
+            "mcp": list(requires.mcp),
+            "notes": list(requires.notes),
+        },
         "available": shown.available,
         "dependencies": shown.dependencies,
         "files": [
@@ -64,7 +73,13 @@ def _tell(call: Call, shown: Shown) -> None:
         ("author", skill.author),
         ("homepage", skill.homepage),
         ("triggers", ", ".join(skill.triggers)),
-        ("requires", ", ".join(skill.requires) + missing),
+        ("requires", ", ".join(skill.requires.bins) + missing),
+        ("any of", ", ".join(skill.requires.any_bins)),
+        ("environment", ", ".join(skill.requires.env)),
+        ("config", ", ".join(skill.requires.config)),
+        ("systems", ", ".join(skill.requires.os)),
+        ("mcp servers", ", ".join(skill.requires.mcp)),
+        ("needs", "; ".join(skill.requires.notes)),
         ("source", listed.source or "made by hand"),
         ("digest", listed.digest),
         ("path", listed.path),

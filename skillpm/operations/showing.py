@@ -8,6 +8,7 @@ from skillpm.documents.agents import near
 from skillpm.documents.findings import Finding, NotLoadable
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import InstalledFile
+from skillpm.documents.requires import Requires
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.errors import DocumentError, FileError, NotFoundError
 from skillpm.files import REASONS
@@ -61,11 +62,7 @@ def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
         except NotLoadable as error:
             where = f"{folder}/SKILL.md:{error.finding.line}"
             raise DocumentError(f"`{name}` cannot be loaded: {error.finding.message}", where=where) from None
-        missing = tuple(
-            program
-            for program in skill.requires
-            if shutil.which(program, path=tools.settings.environ.get("PATH")) is None
-        )
+        missing = _missing(skill.requires, tools.settings.environ.get("PATH"))
         shown = Shown(
             listed=listed,
             skill=skill,
@@ -81,6 +78,18 @@ def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
     if found is None:
         raise _gone(name, scope.layout.skill(name))
     return found
+
+
+def _missing(requires: Requires, path: str | None) -> tuple[str, ...]:
+    """Give what is needed and not on PATH: each program, and the programs of which not even one is."""
+
+    def lacks(program: str) -> bool:
+        return shutil.which(program, path=path) is None
+
+    missing = [program for program in requires.bins if lacks(program)]
+    if requires.any_bins and all(lacks(program) for program in requires.any_bins):
+        missing.append(f"any of {', '.join(requires.any_bins)}")
+    return tuple(missing)
 
 
 def _gone(name: str, folder: str) -> NotFoundError:

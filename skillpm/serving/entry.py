@@ -32,7 +32,7 @@ def entry_of(
             homepage=skill.homepage,
             author=skill.author,
             tags=list(skill.tags),
-            requires=list(skill.requires),
+            requires=list(skill.requires.bins),
             allowedTools=list(skill.allowed_tools),
             mcpServers={
                 server.name: {"command": server.command, "args": list(server.args)} for server in skill.mcp_servers

@@ -150,7 +150,8 @@ def test_show(full: Scene) -> None:
     shown = full.json("show", "pdf")
 
     assert keys(shown) == [
-        *LISTED, "frontmatter", "requires", "available", "dependencies",
+        *LISTED, "frontmatter", "requires",
+        "needs", "available", "dependencies",
         {"files": ["path", "size", "digest", "executable", "state"]}, "warnings",
     ]  # fmt: skip
     assert shown["frontmatter"] == {"name": "pdf", "description": "Reads PDF files."}

@@ -68,6 +68,27 @@ def test_a_program_that_is_missing_is_told(project: Scene) -> None:
     project.run("install", "./mine", check=True)
 
     assert "  requires     git, no-such-program (not on PATH: no-such-program)\n" in project.tell("show", "mine")
+
+
+def test_show_tells_every_kind_of_need(project: Scene) -> None:
+    needs = "requires: {bins: [git], anyBins: [no-such-a, no-such-b], env: TOKEN, os: linux, notes: a quiet room}"
+    project.write_files({"mine/SKILL.md": f"---\nname: mine\ndescription: d\n{needs}\n---\n"})
+    project.run("install", "./mine", check=True)
+
+    told = project.tell("show", "mine")
+    assert "  requires     git (not on PATH: any of no-such-a, no-such-b)\n" in told
+    assert "  any of       no-such-a, no-such-b\n  environment  TOKEN\n  systems      linux\n" in told
+    assert "  needs        a quiet room\n" in told
+    shown = project.json("show", "mine")
+    assert (shown["requires"], shown["available"]) == (["git"], False)
+    assert shown["needs"] == {
+        "anyBins": ["no-such-a", "no-such-b"],
+        "env": ["TOKEN"],
+        "config": [],
+        "os": ["linux"],
+        "mcp": [],
+        "notes": ["a quiet room"],
+    }
     assert project.json("show", "mine")["available"] is False
 
 

@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillpm.documents.findings import Finding, NotLoadable
-from skillpm.documents.skill import McpServer, Skill, read_skill
+from skillpm.documents.mcp_servers import McpServer
+from skillpm.documents.requires import Requires
+from skillpm.documents.skill import Skill, read_skill
 
 
 def read(block: str, body: str = "") -> Skill:
@@ -44,7 +46,7 @@ def test_a_whole_skill() -> None:
         tags=("a", "b"),
         homepage="https://x.example",
         author="Ann",
-        requires=("git",),
+        requires=Requires(bins=("git",)),
         allowed_tools=("Read", "Bash(git:*)"),
         mcp_servers=(McpServer(name="web", command="npx", args=("-y", "server")),),
         metadata={"audience": "developers"},
@@ -110,6 +112,13 @@ def test_what_cannot_be_loaded_says_why(data: bytes) -> None:
         ("trigger: a\ntriggers: []", ("a",)),
         ("triggers: |\n  one\n  line, two", ("one line", "two")),
         ("triggers: {on: push}", ()),
+        ("triggers: {keywords: [a, b c], conditions: [never read]}", ("a", "b c")),
+        ("triggers: {keyword: 'a, b'}", ("a", "b")),
+        (
+            "triggers:\n- pattern: stock|share price\n- pattern: buy.*now|sell\n- plain",
+            ("plain", "stock", "share price", "sell"),
+        ),
+        ("triggers: \"[a, 'b c']\"", ("a", "b c")),
         ("triggers:\n- {on: push}\n- a", ("a",)),
         ("triggers:", ()),
         ("triggers: 1.10, on", ("1.10", "on")),
@@ -117,43 +126,11 @@ def test_what_cannot_be_loaded_says_why(data: bytes) -> None:
         ("metadata:\n  trigger: a", ("a",)),
         ("triggers: [a]\nmetadata:\n  triggers: b", ("a",)),
         ("triggers:\nmetadata:\n  triggers: b", ("b",)),
-        ("metadata:\n  triggers: [a]", ()),
+        ("metadata:\n  triggers: [a]", ("a",)),
     ],
 )
 def test_triggers_are_one_list_however_they_are_written(block: str, triggers: tuple[str, ...]) -> None:
     assert read(block).triggers == triggers
-
-
-@pytest.mark.parametrize(
-    ("block", "programs"),
-    [
-        ("requires: git", ("git",)),
-        ("requires: git, node ripgrep", ("git", "node", "ripgrep")),
-        ("requires: [git, python3.11, g++, clang-format]", ("git", "python3.11", "g++", "clang-format")),
-        ("requires: {bins: [git, gh]}", ("git", "gh")),
-        ("requires:\n  bins: git, gh", ("git", "gh")),
-        ("requires: {mcp: [playwright]}", ()),
-        ("requires: [git>=2, ../x, $(x), -rf, '']", ()),
-        ("requires: null", ()),
-        ("metadata:\n  requires: git", ("git",)),
-        ("requires: [git]\nmetadata:\n  requires: gh", ("git",)),
-        ("metadata:\n  openclaw:\n    requires:\n      bins: [gh]", ("gh",)),
-        ('metadata: {"openclaw": {"emoji": "x", "requires": {"bins": ["gh"], "env": ["TOKEN"]}}}', ("gh",)),
-        ('metadata:\n  openclaw: \'{"requires": {"bins": ["gh"]}}\'', ("gh",)),
-        ("metadata: {clawdbot: {requires: {bins: [a]}}}", ("a",)),
-        ("metadata: {clawdis: {requires: {bins: [a]}}}", ("a",)),
-        ("metadata: {moltbot: {requires: {bins: [a]}}}", ("a",)),
-        ("metadata: {openclaw: {requires: {bins: [a]}}, clawdbot: {requires: {bins: [b]}}}", ("a",)),
-        ("requires: [git]\nmetadata: {openclaw: {requires: {bins: [gh]}}}", ("git",)),
-        ("metadata: {openclaw: {requires: {anyBins: [a]}}}", ()),
-        ("metadata: {openclaw: [gh]}", ()),
-        ("metadata: {openclaw: not json}", ()),
-        ("metadata: {openclaw: '[1]'}", ()),
-        ("metadata: words", ()),
-    ],
-)
-def test_programs_are_found_wherever_skills_name_them(block: str, programs: tuple[str, ...]) -> None:
-    assert read(block).requires == programs
 
 
 @pytest.mark.parametrize(
@@ -165,7 +142,9 @@ def test_programs_are_found_wherever_skills_name_them(block: str, programs: tupl
         ("Bash(git:*), Bash(npm run test), Read", ("Bash(git:*)", "Bash(npm run test)", "Read")),
         ("Bash(git:*) Read", ("Bash(git:*)", "Read")),
         ("[Read, 'Bash(git add, git commit)']", ("Read", "Bash(git add, git commit)")),
-        ("[Read, {x: y}, '']", ("Read",)),
+        ("[Read, {x: y}, '', -]", ("Read",)),
+        ("Read - Write", ("Read", "Write")),
+        ("|\n  - Read\n  - Bash(a - b)", ("Read", "Bash(a - b)")),
         ("{Read: true}", ()),
         ("", ()),
     ],
@@ -235,16 +214,32 @@ def test_a_description_is_one_line() -> None:
         ("mcp-: run", []),
         ("mcp-a: [run]", []),
         ("mcp: [a]", []),
-        ("mcp: {a: run}", []),
+        ("mcp: {a: run x}", [McpServer(name="a", command="run", args=("x",))]),
         ("mcp: {a: {command: [run]}}", []),
         ("mcp: {a: {command: run, args: [{x: y}]}}", []),
         ("mcp: {a: {command: 'run x'}}", []),
         ("mcp: {a: {command: ''}}", []),
-        ("mcp: {a: {command: run, args: x}}", [McpServer(name="a", command="run")]),
+        ("mcp: {a: {command: run, args: x 'y z'}}", [McpServer(name="a", command="run", args=("x", "y z"))]),
+        ("mcp: {a: {command: run, args: {x: y}}}", [McpServer(name="a", command="run")]),
+        ("mcp: {a: {url: 'https://x.example'}}", []),
+        ("mcp-a: -x run", []),
+        ("mcp: {a b: {command: run}}", []),
     ],
 )  # fmt: skip
 def test_mcp_servers_have_three_spellings(block: str, servers: list[McpServer]) -> None:
     assert read(block).mcp_servers == tuple(servers)
+
+
+def test_an_mcp_server_that_cannot_be_meant_is_left_out_and_told() -> None:
+    skill = read("mcp-good: run\nmcp-bad: run;rm -rf x\nmcp: {a b: {command: run}, c: {url: 'https://x'}}")
+    allowed = "may have letters, digits and `. _ - + @ /` only"
+
+    assert [server.name for server in skill.mcp_servers] == ["good"]
+    assert skill.findings == (
+        warning("mcp-left-out", f"the MCP server `bad` is left out: its command {allowed}"),
+        warning("mcp-left-out", f"the MCP server `a b` is left out: its name {allowed.replace('- + @', '- @')}"),
+        warning("mcp-left-out", "the MCP server `c` is left out: its command is no text with arguments"),
+    )  # fmt: skip
 
 
 def test_the_third_spelling_is_toml() -> None:
@@ -295,7 +290,8 @@ def test_any_skill_is_read_or_refused_and_its_fields_have_their_types(rows: list
         skill = read_skill(f"---\n{block}\n---\n{body}".encode("utf-8", "replace"))
     except NotLoadable:
         return
-    lists = (skill.triggers, skill.tags, skill.requires, skill.allowed_tools)
+    needs = skill.requires
+    lists = (skill.triggers, skill.tags, needs.bins, needs.notes, skill.allowed_tools)
     texts = (skill.declared, skill.description, skill.version, skill.body, *(word for words in lists for word in words))
     assert {type(text) for text in texts} == {str}
     assert skill.description == " ".join(skill.description.split())

@@ -1,0 +1,133 @@
+"""What a skill needs: R38, R39 and X13, however its author wrote it."""
+
+import pytest
+
+from skillpm.documents.requires import Requires
+from skillpm.documents.skill import read_skill
+
+
+def requires(block: str) -> Requires:
+    return read_skill(f"---\nname: x\ndescription: d\n{block}\n---\n".encode()).requires
+
+
+def bins(*names: str) -> Requires:
+    return Requires(bins=names)
+
+
+@pytest.mark.parametrize(
+    ("block", "needs"),
+    [
+        ("requires: git", bins("git")),
+        ("requires: git, gh", bins("git", "gh")),
+        ("requires: git node ripgrep", bins("git", "node", "ripgrep")),
+        ("requires: git, node ripgrep", bins("git", "node", "ripgrep")),
+        ("requires: |\n  git\n  gh", bins("git", "gh")),
+        ("requires: git|gh", bins("git", "gh")),
+        ("requires: '[git, \"gh\"]'", bins("git", "gh")),
+        ("requires: [python3.11, g++, clang-format, 7z, R]", bins("python3.11", "g++", "clang-format", "7z", "R")),
+        ("requires: [git, git, ' gh ']", bins("git", "gh")),
+        ("requires:\n- git\n- bins: [gh]\n  env: TOKEN", Requires(bins=("git", "gh"), env=("TOKEN",))),
+        ("requires: []", Requires()),
+        ("requires: {}", Requires()),
+        ("requires: ''", Requires()),
+        ("requires:", Requires()),
+        ("", Requires()),
+    ],
+)  # fmt: skip
+def test_programs_are_listed_in_a_list_or_in_text(block: str, needs: Requires) -> None:
+    assert requires(block) == needs
+
+
+def test_an_object_names_each_kind_in_the_words_that_people_use() -> None:
+    block = """\
+requires:
+  bins: [git]
+  binaries: gh
+  anyBins: [rg, grep]
+  any_bins: ag
+  env: TOKEN_A TOKEN_B
+  environment: {TOKEN_C: {required: true, description: it}}
+  config: [channels.discord.token]
+  os: [darwin, linux]
+  platforms: win32
+  mcp: [rube]
+  mcp-servers:
+  - {name: playwright}
+  notes: a quiet room, please
+"""
+    assert requires(block) == Requires(
+        bins=("git", "gh"),
+        any_bins=("rg", "grep", "ag"),
+        env=("TOKEN_A", "TOKEN_B", "TOKEN_C"),
+        config=("channels.discord.token",),
+        os=("darwin", "linux", "win32"),
+        mcp=("rube", "playwright"),
+        notes=("a quiet room, please",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("block", "needs"),
+    [
+        ("requires: [git>=2, ../x, $(x), -rf, '', 3.10]", Requires(notes=("git>=2", "../x", "$(x)", "-rf", "3.10"))),
+        ("requires: MuseScore 4 (musescore.org)", Requires(notes=("MuseScore 4 (musescore.org)",))),
+        (
+            "requires: git, Blender 4.3+ (desktop, headless not supported)",
+            Requires(bins=("git",), notes=("Blender 4.3+ (desktop, headless not supported)",)),
+        ),
+        ("requires: [git, flow-nexus MCP server]", Requires(bins=("git",), notes=("flow-nexus MCP server",))),
+        ("requires: access to the web", Requires(notes=("access to the web",))),
+        ("requires: [open (a", Requires(notes=("[open (a",))),
+        ("requires: {bins: [pdf tools], env: [a-b]}", Requires(notes=("pdf tools", "a-b"))),
+        (
+            "requires: {python: '>=3.10', pip: [a, b], ports: 3000, gone: null}",
+            Requires(notes=("python: >=3.10", "pip: a, b", "ports: 3000")),
+        ),
+        ("requires: [[git], {x: [{y: z}]}]", Requires()),
+        ("requires: größe", Requires(notes=("größe",))),
+        (f"requires: {'x' * 65}", Requires(notes=("x" * 65,))),
+    ],
+)
+def test_what_is_no_name_of_a_program_is_a_note(block: str, needs: Requires) -> None:
+    assert requires(block) == needs
+
+
+@pytest.mark.parametrize(
+    ("block", "needs"),
+    [
+        ("metadata:\n  openclaw:\n    requires:\n      bins: [gh]", bins("gh")),
+        (
+            'metadata: {"openclaw": {"emoji": "x", "requires": {"bins": ["gh"], "env": ["TOKEN"]}}}',
+            Requires(bins=("gh",), env=("TOKEN",)),
+        ),
+        ('metadata:\n  openclaw: \'{"requires": {"bins": ["gh"], "env": "A"}}\'', Requires(bins=("gh",), env=("A",))),
+        ('metadata: \'{"openclaw": {"requires": {"bins": ["gh"]}}}\'', bins("gh")),
+        ("metadata: {clawdbot: {requires: {bins: [a]}}}", bins("a")),
+        ("metadata: {clawdis: {requires: {bins: [a]}}}", bins("a")),
+        ("metadata: {moltbot: {requires: {bins: [a]}}}", bins("a")),
+        ("metadata: {openclaw: {requires: {bins: [a]}}, clawdbot: {requires: {bins: [b]}}}", bins("a")),
+        ("metadata: {openclaw: {emoji: x}, clawdbot: {requires: {bins: [b]}}}", bins("b")),
+        ("metadata: {openclaw: {requires: [a], os: [darwin]}}", Requires(bins=("a",), os=("darwin",))),
+        ("metadata: {openclaw: {os: [linux]}}", Requires(os=("linux",))),
+        ("metadata:\n  requires: git gh", bins("git", "gh")),
+        ("metadata:\n  requires: '{\"bins\": [\"gh\"], \"os\": \"linux\"}'", Requires(bins=("gh",), os=("linux",))),
+        ("metadata: {requires: {bins: [gh]}}", bins("gh")),
+        ("metadata: {requires: git, openclaw: {requires: {bins: [gh]}}}", bins("git")),
+        ("metadata: {openclaw: [gh]}", Requires()),
+        ("metadata: {openclaw: not json}", Requires()),
+        ("metadata: {openclaw: '[1]'}", Requires()),
+        ("metadata: {openclaw: '{\"requires\": 5}'}", Requires(notes=("5",))),
+        ("metadata: words", Requires()),
+    ],
+)  # fmt: skip
+def test_r39_what_hosts_keep_under_metadata_is_read_as_yaml_or_as_json(block: str, needs: Requires) -> None:
+    assert requires(block) == needs
+
+
+@pytest.mark.parametrize("explicit", ["[git]", "git", "{bins: git}"])
+def test_x13_an_explicit_requires_wins(explicit: str) -> None:
+    assert requires(f"requires: {explicit}\nmetadata: {{openclaw: {{requires: {{bins: [gh]}}}}}}") == bins("git")
+
+
+def test_x13_an_explicit_requires_that_is_empty_wins_too() -> None:
+    assert requires("requires: []\nmetadata: {requires: a, openclaw: {requires: {bins: [gh]}}}") == Requires()
