@@ -80,11 +80,13 @@ def write_new(path: str, data: bytes, mode: int, *, fsync: bool = False) -> os.s
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(descriptor, rest) :]
-        if hasattr(os, "fchmod"):
+        state = os.fstat(descriptor)
+        if stat.S_IMODE(state.st_mode) != mode and hasattr(os, "fchmod"):
             os.fchmod(descriptor, mode)  # whatever the umask is
+            state = os.fstat(descriptor)
         if fsync:
             os.fsync(descriptor)
-        return os.fstat(descriptor)
+        return state
     finally:
         os.close(descriptor)
 

@@ -55,11 +55,11 @@ def listed_value(skill: Listed) -> dict[str, Any]:
 
 def _lines(listing: Listing) -> Iterator[str]:
     width = max(60, min(shutil.get_terminal_size((80, 24)).columns, 160))
-    names = min(32, max(len(show(skill.name)) for skill in listing.skills))
-    versions = max(len(skill.entry.get("version", "")) or 7 * (skill.source[:4] == "git+") for skill in listing.skills)
-    for skill in listing.skills:
-        version = show(version_of(skill), 12)
+    shown = [(show(skill.name), show(version_of(skill), 12), skill) for skill in listing.skills]
+    names = min(32, max(len(name) for name, _, _ in shown))
+    versions = max(len(version) for _, version, _ in shown)
+    for name, version, skill in shown:
         mark = "" if skill.state == "installed" else f"[{skill.state}] "
-        head = f"{show(skill.name):{names}} {version:{min(12, versions)}}  {mark}"
+        head = f"{name:{names}} {version:{versions}}  {mark}"
         room = max(10, width - len(head))
         yield (head + show(skill.entry["description"][: room + 1], room)).rstrip()

@@ -1,6 +1,7 @@
 """`skills.lock`: what the manifest means, exactly (docs/formats.md, "skills.lock")."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from skillpm.documents.decode import Node, dump_json, parse_json
@@ -33,8 +34,12 @@ class Lockfile(Value):
         return self.but(requirements=requirements)
 
 
+@lru_cache(maxsize=2)
 def read_lockfile(text: str, file: str) -> Lockfile:
-    """Read a lockfile strictly: an unknown key is an error, since it would be a promise nobody keeps."""
+    """Read a lockfile strictly: an unknown key is an error, since it would be a promise nobody keeps.
+
+    A command that changes something reads it twice, the second time under the lock, where it is mostly the same.
+    """
     top = parse_json(text, file)
     top.format_number("version", FORMAT)
     top.only("version", "requirements", "skills")

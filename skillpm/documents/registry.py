@@ -84,8 +84,8 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_sound(entry: Any) -> bool:
-    name, path = entry["name"], entry["filePath"]
-    if not (_is_text(name) and _is_text(path) and _is_text(entry["description"])):
+    name, path, description = entry["name"], entry["filePath"], entry["description"]
+    if not (isinstance(name, str) and isinstance(path, str) and isinstance(description, str)):
         return False
     # The quick question first, of ten thousand entries. A folder made by hand may have any name that is one.
     if path == f"{name}/SKILL.md" and (GRAMMAR.fullmatch(name) or _is_one_folder(name)):

@@ -17,7 +17,8 @@ def show(text: str, limit: int = 200) -> str:
 
     Credentials in URLs are hidden.
     """
-    text = USER_INFO.sub(_masked, text) if "://" in text else text
+    if "://" in text:
+        text = USER_INFO.sub(_masked, text)
     clean = text if text.isascii() and text.isprintable() else HIDDEN.sub(_escape, text)
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 

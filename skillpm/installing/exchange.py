@@ -1,6 +1,5 @@
 """Exchange two folders in one step, where the system can: then nobody ever sees the name empty."""
 
-import ctypes
 import errno
 import os
 import sys
@@ -15,6 +14,8 @@ def exchange(one: str, other: str) -> bool:
     """Swap what is at two paths of one file system; False where the system cannot, and nothing has happened."""
     if os.name != "posix":
         return False
+    import ctypes  # noqa: PLC0415  (only who replaces a folder pays for it)
+
     library = ctypes.CDLL(None, use_errno=True)
     first, second = os.fsencode(one), os.fsencode(other)
     if sys.platform == "linux" and hasattr(library, "renameat2"):

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Mapping
 
 from skillpm.documents.tree import Tree
-from skillpm.files import remove_tree, sync_folder, told, write_document, write_new
+from skillpm.files import remove_tree, told, write_document, write_new
 from skillpm.installing.layout import Layout
 from skillpm.installing.scan import Stamp, stamp_of
 from skillpm.values import Value
@@ -45,8 +45,11 @@ def hide_from_git(layout: Layout, *, fsync: bool) -> None:
         write_document(layout.ignore, IGNORE_ALL, fsync=fsync)
 
 
-def stage(layout: Layout, name: str, content: Content, *, fsync: bool) -> dict[str, Stamp]:
-    """Write a skill into staging; give the stamps of its files. Executable bits are the only modes that are kept."""
+def stage(layout: Layout, name: str, content: Content) -> dict[str, Stamp]:
+    """Write a skill into staging; give the stamps of its files. Executable bits are the only modes that are kept.
+
+    Nothing may rely on it before it has settled (`Settling`).
+    """
     place = os.path.join(layout.staging, name)
     with told(f"write skill {name}", place):
         if isinstance(content, LiveLink):
@@ -66,9 +69,6 @@ def stage(layout: Layout, name: str, content: Content, *, fsync: bool) -> dict[s
                 os.makedirs(folder, 0o755, exist_ok=True)
                 folders.add(folder)
             stamps[file.path] = stamp_of(write_new(path, file.data, 0o755 if file.executable else 0o644))
-        if fsync:
-            for folder in sorted(folders, reverse=True):
-                sync_folder(folder)
         return stamps
 
 

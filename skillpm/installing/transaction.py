@@ -36,7 +36,7 @@ def commit(
 ) -> None:
     """Bring staged skills to their places and write the documents. The values of `puts` and `removals` say whether
     what lies there is set aside as a backup; `asides` are the same for things at links' places, by agent folder.
-    Only under the lock, after everything was staged.
+    Only under the lock, after everything was staged and has settled (`Settling`).
     """
     layout = target.layout
     stage_documents(layout, documents, fsync=target.fsync)
@@ -54,7 +54,7 @@ def commit(
     )
     with told("write the journal", layout.journal):
         if target.fsync:
-            sync_folder(layout.staging)
+            sync_folder(layout.staging)  # the names in it; what is in the folders has settled
         write_journal(layout, journal, fsync=target.fsync)
     finish(target, journal, warn)
 

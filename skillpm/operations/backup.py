@@ -13,6 +13,7 @@ from skillpm.installing.backups import Backup, backups
 from skillpm.installing.layout import Layout, load_receipt
 from skillpm.installing.plan import Action, label
 from skillpm.installing.scan import Scan, read_scan
+from skillpm.installing.settling import Settling
 from skillpm.installing.skill_file import read_skill_file
 from skillpm.installing.staging import Copied, prepare, stage
 from skillpm.installing.survey import look_at
@@ -45,7 +46,8 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False) -> Ch
                 hint=f"`skillpm diff {name}` shows it, `--force` sets it aside as another backup first",
             )
         prepare(layout, fsync=tools.settings.fsync)
-        stage(layout, name, Copied(folder=backup.path), fsync=tools.settings.fsync)
+        stage(layout, name, Copied(folder=backup.path))
+        settling = Settling(layout.staging, fsync=tools.settings.fsync)
         installed = receipt.skills.get(name)
         edited = look_at(backup.path, name, installed, Scan()).kind == "edited"
         data = _skill_file(layout, backup)
@@ -55,6 +57,7 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False) -> Ch
         disabled = read_paperwork(scope, tools).disabled
         built = build_registry(layout, receipt, known, ahead, disabled=disabled)
         documents = {"registry": built.text, "receipt": write_receipt(receipt)}
+        settling.wait()
         commit(
             scope.target(tools.settings),
             {name: there.kind in {"edited", "foreign"}},

@@ -15,6 +15,7 @@ from skillpm.files import read_text
 from skillpm.installing.layout import Layout
 from skillpm.installing.plan import Action
 from skillpm.installing.scan import Stamp, stamp_of, write_scan
+from skillpm.installing.settling import Settling
 from skillpm.installing.staging import Content, LiveLink, prepare, stage
 from skillpm.installing.transaction import commit
 from skillpm.operations.outlook import Outlook, receipt_after
@@ -35,10 +36,11 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
     fresh: dict[SkillName, Fresh] = {}
     installed = dict(receipt_after(scope, ahead.receipt, ahead.lockfile, ahead.disk, ahead.actions))
     for name, content in contents.items():
-        stamps = stage(layout, name, content, fsync=settings.fsync)
+        stamps = stage(layout, name, content)
         locked = ahead.lockfile.skills[name]
         fresh[name] = Fresh(data=_skill_file(layout, content), stamps=stamps)
         installed[name] = installed_skill(locked, content)
+    settling = Settling(layout.staging, fsync=settings.fsync)
     removals = {action.name: action.aside for action in ahead.actions if action.verb == "remove"}
     after = ahead.receipt.but(skills=installed, links=ahead.links.links)
     built = build_registry(
@@ -52,6 +54,7 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
         tools.reporter.warning(f"{problem.path} is not in the registry: {problem.message}")
     documents = {**ahead.documents, "receipt": write_receipt(after), "registry": built.text}
     here = {name: lies for name, lies in removals.items() if os.path.lexists(layout.skill(name))}
+    settling.wait()
     commit(
         scope.target(settings),
         {name: action.aside for name, action in puts.items()},

@@ -142,17 +142,16 @@ def _unchanged(directory: str, names: Collection[SkillName], known: Known) -> di
     One look each and nothing else: this loop is what listing ten thousand skills takes.
     """
     found = {}
-    entries, stamps, latest = known.entries, known.scan.stamps, known.scan.at
-    for name in names:
-        stamp, entry = stamps.get(name), entries.get(name)
-        if stamp is None or entry is None or "source" in entry:
+    stamps, latest, stat = known.scan.stamps, known.scan.at, os.stat
+    for name, entry in known.entries.items():  # in the document's order: what lies together is read together
+        if name not in names or name not in stamps or "source" in entry:
             continue
         try:
-            state = os.stat(f"{directory}/{name}/{SKILL_FILE}")
+            state = stat(f"{directory}/{name}/{SKILL_FILE}")
         except OSError:
             continue
-        if state.st_ctime_ns < latest and stamp.get(SKILL_FILE) == stamp_of(state):
-            found[name] = entry
+        if state.st_ctime_ns < latest and stamps[name].get(SKILL_FILE) == stamp_of(state):
+            found[SkillName(name)] = entry
     return found
 
 
