@@ -1,5 +1,6 @@
 """The block at the head of a SKILL.md: found, its dialect told, read; repaired only after reading failed."""
 
+import codecs
 import re
 from typing import Any
 
@@ -13,6 +14,7 @@ LARGEST_FILE = 1_000_000
 LARGEST_BLOCK = 64_000
 LARGEST_TOML = 8_000  # tomllib takes time by the cube of a long dotted key: 20 seconds for 64 kB
 OPENING = re.compile(r"\s*^(---|\+\+\+)([^\n]*)\n", re.MULTILINE)
+CLOSING = {fence: re.compile(rf"^{re.escape(fence)}[ \t]*$", re.MULTILINE) for fence in ("---", "+++")}
 TOML_LINE = re.compile(r"""\s*(?:\[[^\]]+\]\s*(?:#.*)?$|(?:[\w.-]+|"[^"]*"|'[^']*')\s*=)""")
 TOP_SCALAR = re.compile(r"""([A-Za-z_][\w.-]*)\s*:[ \t]+(\S.*)""")
 UNTOUCHED = re.compile(r"""["'#]|[|>][-+0-9]*\s*(?:#.*)?$""")
@@ -33,13 +35,13 @@ def decode_text(data: bytes) -> str:
     if len(data) > LARGEST_FILE:
         raise broken("too-large", f"the file is over {LARGEST_FILE} bytes")
     try:
-        text = data.decode("utf-8-sig")
+        text = data.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise broken("not-utf8", "the file is not UTF-8", line) from None
-    if "\0" in text:
+    if b"\0" in data:
         raise broken("nul", "the file has a NUL character", text[: text.index("\0")].count("\n") + 1)
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def read_frontmatter(text: str) -> Frontmatter:
@@ -51,18 +53,18 @@ def read_frontmatter(text: str) -> Frontmatter:
     if word not in {"", "toml", "yaml"} or (fence == "+++" and word):
         line = text[: opening.start(1)].count("\n") + 1
         raise broken("unknown-language", f"frontmatter in `{show(word, 20)}` is not read", line)
-    closing = re.compile(rf"^{re.escape(fence)}[ \t]*$", re.MULTILINE).search(text, opening.end())
+    closing = CLOSING[fence].search(text, opening.end())
     if closing is None:
         raise broken("unclosed", f"the frontmatter is not closed by a `{fence}` line")
     block, first = text[opening.end() : closing.start()], text[: opening.end()].count("\n") + 1
-    if len(block.encode()) > LARGEST_BLOCK:
+    if closing.start() - opening.end() > LARGEST_BLOCK or len(block.encode()) > LARGEST_BLOCK:
         raise broken("too-large", f"the frontmatter is over {LARGEST_BLOCK} bytes", first)
     findings: list[Finding] = []
     is_toml = fence == "+++" or word == "toml" or (not word and _looks_like_toml(block))
     values = _read_toml(block, first) if is_toml else _read_yaml(block, first, findings)
     return Frontmatter(
         values=values,
-        body=text[closing.end() :].removeprefix("\n"),
+        body=text[closing.end() + text.startswith("\n", closing.end()) :],
         body_line=text[: closing.end()].count("\n") + 2,
         dialect="toml" if is_toml else "yaml",
         findings=tuple(findings),
@@ -70,8 +72,10 @@ def read_frontmatter(text: str) -> Frontmatter:
 
 
 def _looks_like_toml(block: str) -> bool:
-    lines = (line for line in block.split("\n") if line.strip() and not line.lstrip().startswith("#"))
-    return TOML_LINE.match(next(lines, "")) is not None
+    line = block.partition("\n")[0]
+    if not line.strip() or line.lstrip().startswith("#"):
+        line = next((line for line in block.split("\n") if line.strip() and not line.lstrip().startswith("#")), "")
+    return TOML_LINE.match(line) is not None
 
 
 def _read_toml(block: str, first: int) -> dict[str, Any]:

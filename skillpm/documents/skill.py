@@ -49,7 +49,8 @@ class Skill(Value):
     @property
     def tokens(self) -> int:
         """An estimate of what the body costs a model: four bytes a token."""
-        return (len(self.body.encode()) + 3) // 4
+        size = len(self.body) if self.body.isascii() else len(self.body.encode())
+        return (size + 3) // 4
 
 
 def read_skill(data: bytes) -> Skill:

@@ -27,11 +27,15 @@ def text_of(value: Any) -> str:
 
 def words_of(value: Any, separators: str = ",|") -> tuple[str, ...]:
     """Give a list of words from a list, or from text with separators; each once, in order."""
+    if value is None:
+        return ()
     return tuple(dict.fromkeys(word for part in _parts(value, separators) if (word := one_line(part))))
 
 
 def triggers_of(value: Any, separators: str = ",|") -> tuple[str, ...]:
     """Give keywords from a list, from text, or from objects that have `keywords` or a `pattern` of alternatives."""
+    if value is None:
+        return ()
     objects = value if isinstance(value, list) else [value]
     found = list(words_of(value, separators))
     for entry in objects:
@@ -49,6 +53,8 @@ def tools_of(value: Any) -> tuple[str, ...]:
 
     A dash alone is what is left of a list written into a block scalar.
     """
+    if value is None:
+        return ()
     found = map(text_of, value) if isinstance(value, list) else ONE_TOOL.findall(text_of(value))
     return tuple(tool for tool in found if tool and tool != "-")
 
@@ -59,6 +65,7 @@ def object_of(value: Any) -> Mapping[str, Any]:
         try:
             # As in YAML, every scalar keeps its text.
             value = json.loads(value, parse_int=str, parse_float=str, parse_constant=str)
+            json.dumps(value, ensure_ascii=False).encode()  # an escaped half of a character cannot be written
         except (ValueError, RecursionError):
             return NOTHING
     return value if isinstance(value, dict) else NOTHING

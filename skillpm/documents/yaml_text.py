@@ -5,7 +5,8 @@ and explicit tags are refused while the text is being parsed: a composed load wo
 nesting before anybody could look.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable
 from typing import Any
 
 import yaml
@@ -14,9 +15,10 @@ from skillpm.documents.findings import Finding
 from skillpm.documents.text import show
 
 DEEPEST = 20
+HALF = re.compile("[\ud800-\udfff]")
 NULLS = frozenset(["", "~", "null", "Null", "NULL"])
-# Types are missing for the C parser where libyaml is absent; the pure parser gives the same events, slower.
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# libyaml's parser alone; where libyaml is absent the pure one gives the same events, slower.
+PARSER: Any = getattr(yaml.cyaml, "CParser") if yaml.__with_libyaml__ else yaml.SafeLoader  # noqa: B009  (untyped)
 
 
 class YamlFault(Exception):
@@ -34,8 +36,7 @@ def read_yaml(text: str, findings: list[Finding]) -> Any:
     Raises `YamlFault` for anything else than one plain document.
     """
     try:
-        events = yaml.parse(text, Loader=LOADER)
-        return _Builder(events, findings).document()
+        return _Builder(PARSER(text).get_event, findings).document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise YamlFault(error.problem or "not YAML", mark.line + 1 if mark else 1) from error
@@ -48,8 +49,10 @@ def _line(event: Any) -> int:
 
 
 class _Builder:
-    def __init__(self, events: Iterator[Any], findings: list[Finding]) -> None:
-        self.events = events
+    """Builds values from `get_event`, the parser's own, without a generator between: there are many events."""
+
+    def __init__(self, get_event: Callable[[], Any], findings: list[Finding]) -> None:
+        self.next = get_event
         self.findings = findings
         self.depth = 0
 
@@ -57,49 +60,51 @@ class _Builder:
         """Read a stream of at most one document."""
         value: Any = None
         documents = 0
-        for event in self.events:
+        while not isinstance(event := self.next(), yaml.StreamEndEvent):
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
                     raise YamlFault("a second YAML document begins", _line(event))
-                value = self.value(next(self.events))
+                value = self.value(self.next())
         return value
 
     def value(self, event: Any) -> Any:
         """Read the value that begins with an event."""
-        line = _line(event)
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise YamlFault("anchors and aliases are not read", line)
-        if getattr(event, "tag", None) is not None:
-            raise YamlFault("tags are not read", line)
-        if isinstance(event, yaml.ScalarEvent):
+        kind = type(event)
+        if kind is yaml.AliasEvent or event.anchor is not None:
+            raise YamlFault("anchors and aliases are not read", _line(event))
+        if event.tag is not None:
+            raise YamlFault("tags are not read", _line(event))
+        if kind is yaml.ScalarEvent:
             # A plain scalar's style is "" where libyaml parses, None where Python does.
-            return None if not event.style and event.value in NULLS else event.value
+            text: str = event.value
+            if not text.isascii() and HALF.search(text):  # the pure parser lets an escaped half through
+                raise YamlFault("half a character (a lone surrogate) is not read", _line(event))
+            return None if not event.style and text in NULLS else text
         self.depth += 1
         if self.depth > DEEPEST:
-            raise YamlFault(f"nested deeper than {DEEPEST}", line)
-        value = self.mapping() if isinstance(event, yaml.MappingStartEvent) else self.sequence()
+            raise YamlFault(f"nested deeper than {DEEPEST}", _line(event))
+        value = self.mapping() if kind is yaml.MappingStartEvent else self.sequence()
         self.depth -= 1
         return value
 
     def mapping(self) -> dict[str, Any]:
         """Read the members of a mapping up to its end."""
         members: dict[str, Any] = {}
-        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+        while type(event := self.next()) is not yaml.MappingEndEvent:
             key = self.value(event)
-            line = _line(event)
             if isinstance(key, dict | list):
-                raise YamlFault("a key is no text", line)
-            name = "" if key is None else str(key)
+                raise YamlFault("a key is no text", _line(event))
+            name = "" if key is None else key
             if name in members:
                 message = f"the key `{show(name, 80)}` stands twice; the last one counts"
-                self.findings.append(Finding(code="duplicate-key", level="warning", message=message, line=line))
-            members[name] = self.value(next(self.events))
+                self.findings.append(Finding(code="duplicate-key", level="warning", message=message, line=_line(event)))
+            members[name] = self.value(self.next())
         return members
 
     def sequence(self) -> list[Any]:
         """Read the elements of a sequence up to its end."""
         elements: list[Any] = []
-        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+        while type(event := self.next()) is not yaml.SequenceEndEvent:
             elements.append(self.value(event))
         return elements

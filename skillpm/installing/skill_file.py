@@ -13,7 +13,15 @@ def read_skill_file(folder: str) -> bytes:
     path = f"{folder}/{SKILL_FILE}"
     # Without NONBLOCK, opening a pipe waits for somebody to write into it.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode):
             raise OSError(errno.EINVAL, "it is no regular file", path)
-        return file.read(ENOUGH)
+        # As much as there is, and one byte more to see whether that was all: asking for the most that may be costs a
+        # buffer of that size for each of ten thousand files.
+        data = os.read(descriptor, min(state.st_size + 1, ENOUGH))
+        while len(data) < ENOUGH and (more := os.read(descriptor, ENOUGH - len(data))):
+            data += more
+        return data
+    finally:
+        os.close(descriptor)

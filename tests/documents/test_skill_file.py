@@ -185,6 +185,12 @@ def test_values_keep_their_text() -> None:
     )
 
 
+def test_half_a_character_in_metadata_makes_it_text() -> None:
+    skill = read_skill(b'---\nname: a\ndescription: b\nmetadata: \'{"x": "\\ud800"}\'\n---\n')
+    assert skill.metadata == {}
+    assert skill.extra == {"metadata": '{"x": "\\ud800"}'}
+
+
 def test_a_description_is_one_line() -> None:
     assert read_skill(b"---\ndescription: |\n  one\n\n    two\t\n---\n").description == "one two"
 

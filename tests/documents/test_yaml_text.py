@@ -1,7 +1,9 @@
 """YAML that is not read says why and where, counted within the text."""
 
 import pytest
+import yaml
 
+from skillpm.documents import yaml_text
 from skillpm.documents.findings import Finding
 from skillpm.documents.yaml_text import YamlFault, read_yaml
 
@@ -28,6 +30,14 @@ def test_a_fault_says_what_and_on_which_line(text: str, message: str, line: int)
     with pytest.raises(YamlFault) as caught:
         read_yaml(text, [])
     assert (caught.value.message, caught.value.line) == (message, line)
+
+
+@pytest.mark.parametrize("parser", [yaml_text.PARSER, yaml.SafeLoader], ids=["as installed", "without libyaml"])
+def test_half_a_character_is_no_text_whichever_parser_reads(parser: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_text, "PARSER", parser)
+    with pytest.raises(YamlFault):
+        read_yaml('a: "\\ud800"', [])
+    assert read_yaml('a: "\\u00e9"\nb: 1.10', []) == {"a": "é", "b": "1.10"}
 
 
 @pytest.mark.parametrize("text", ["", "# comment", "---", "--- ", "---\n...", "~", "null"])
