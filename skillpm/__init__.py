@@ -1,3 +1,30 @@
-"""skillpm: the package manager for agent skills."""
+"""skillpm: the package manager for agent skills.
+
+From Python: `from skillpm import discover`. Importing the package loads nothing; each name is loaded when it is used.
+"""
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Discovery": "skillpm.serving.discovery",
+    "FoundSkill": "skillpm.serving.shadowing",
+    "HeadCache": "skillpm.serving.heads",
+    "SkillpmError": "skillpm.errors",
+    "discover": "skillpm.operations.discovering",
+}
+__all__ = ["Discovery", "FoundSkill", "HeadCache", "SkillpmError", "__version__", "discover"]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name at its first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'skillpm' has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415  (importing the package loads nothing at all)
+
+    thing: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = thing
+    return thing
+
+
+def __dir__() -> list[str]:
+    return __all__

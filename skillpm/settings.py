@@ -71,6 +71,11 @@ def read_settings(
     )
 
 
+def current_settings() -> Settings:
+    """Give the settings of this process, for Python programs that call skillpm."""
+    return read_settings(os.environ)
+
+
 def _limits(environ: Mapping[str, str]) -> Limits:
     standard = Limits()
     return Limits(

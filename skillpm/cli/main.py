@@ -30,6 +30,7 @@ TABLE = {
     "agents": "List agent hosts and where they read skills.",
     "link": "Show installed skills to agent hosts.",
     "unlink": "Take the links for agent hosts away.",
+    "discover": "Show every skill an agent host would see here, and what hides what.",
     "new": "Start a skill of your own.",
     "validate": "Check skills against the Agent Skills specification.",
 }

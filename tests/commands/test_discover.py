@@ -1,0 +1,161 @@
+"""`skillpm discover`: what a host sees, told to a person in eighty columns and to a program as one object."""
+
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene, keys, text
+from kit import skill, under
+from serving.world import full_world
+
+
+@pytest.fixture
+def host(scene: Scene) -> Scene:
+    """Give a project with skills for Claude Code, some of them in each other's way."""
+    (scene.work / ".git").mkdir()
+    scene.write_files(under("../home/.claude/skills/pdf", skill("pdf", "Reads PDF files, mine.")))
+    scene.write_files(under("../home/.claude/skills/deploy", skill("deploy", "Ships it. " * 20)))
+    scene.write_files(under(".claude/skills/pdf", skill("pdf", "Reads PDF files, the project's.")))
+    scene.write_files(under(".claude/skills/review", skill("review", "")))
+    scene.write(".claude/skills/broken/SKILL.md", "# Broken\n")
+    (scene.work / ".claude/skills/same").symlink_to("review")
+    return scene
+
+
+def test_a_person_reads_where_a_host_looks_what_it_sees_and_what_hides_what(host: Scene) -> None:
+    assert host.tell("discover", "--agent", "claude-code") == text("""\
+claude-code sees 3 skills from WORK
+(Claude Code: what the organisation manages before what is yours, and yours
+before the project's)
+
+it looks into these folders, and the first that has a name counts:
+   1 user     ~/.claude/skills  2 skills
+   2 project  .claude/skills    1 skill
+     not there: /etc/claude-code/.claude/skills
+
+~/.claude/skills (user)
+  deploy  Ships it. Ships it. Ships it. Ships it. Ships it. Ships it. Ships it.…
+  pdf     Reads PDF files, mine.
+
+.claude/skills (project)
+  review  (no description)
+
+hidden by a skill of the same name that comes before:
+  pdf: .claude/skills/pdf/SKILL.md
+    hidden by ~/.claude/skills/pdf/SKILL.md
+    since ~/.claude/skills (user) comes before .claude/skills (project)
+
+one file, met again through a link and counted once:
+  .claude/skills/same/SKILL.md
+    is .claude/skills/review/SKILL.md
+! warning: .claude/skills/broken/SKILL.md: line 1: the file does not begin with a `---` line
+""")
+
+
+def test_a_program_gets_one_object(host: Scene) -> None:
+    found = host.json("discover", "--agent", "claude-code")
+    assert keys(found) == [
+        "agent",
+        {"roots": ["path", "scope", "layout", "exists", "off"]},
+        {"skills": ["name", "path", "scope", "description"]},
+        {"shadowed": ["name", "path", "winner", "why"]},
+        "warnings",
+        {"again": ["name", "path", "winner"]},
+    ]
+    assert found["agent"] == "claude-code"
+    assert found["roots"][1] == {
+        "path": "HOME/.claude/skills",
+        "scope": "user",
+        "layout": "dir",
+        "exists": True,
+        "off": "",
+    }
+    assert [(skill["name"], skill["path"], skill["scope"]) for skill in found["skills"]] == [
+        ("deploy", "HOME/.claude/skills/deploy/SKILL.md", "user"),
+        ("pdf", "HOME/.claude/skills/pdf/SKILL.md", "user"),
+        ("review", "WORK/.claude/skills/review/SKILL.md", "project"),
+    ]
+    assert found["shadowed"] == [
+        {
+            "name": "pdf",
+            "path": "WORK/.claude/skills/pdf/SKILL.md",
+            "winner": "HOME/.claude/skills/pdf/SKILL.md",
+            "why": "~/.claude/skills (user) comes before .claude/skills (project)",
+        }
+    ]
+    assert found["warnings"] == [
+        "WORK/.claude/skills/broken/SKILL.md: line 1: the file does not begin with a `---` line"
+    ]
+
+
+def test_the_users_own_and_another_place_can_be_asked_for(host: Scene) -> None:
+    def seen(*arguments: str) -> list[str]:
+        return [skill["name"] for skill in host.json("discover", "--agent", "claude-code", *arguments)["skills"]]
+
+    host.write_files(under("drafts/idea", skill("idea")))
+    assert seen("-g") == ["deploy", "pdf"]
+    assert seen("--project", "..") == ["deploy", "pdf"]
+    assert seen("--path", "drafts", "-g") == ["deploy", "idea", "pdf"]
+
+
+def test_nothing_found_is_no_error(scene: Scene) -> None:
+    assert scene.tell("discover", "--agent", "omega") == text("""\
+omega sees 0 skills from WORK
+(omega: one folder of the user, one level deep; links that lead out of it are
+refused)
+     not there: ~/.omega/skills
+""")
+
+
+def test_folders_that_are_switched_off_are_told(host: Scene) -> None:
+    said = host.tell("discover", "--agent", "brutus", env={"SKILLPM_DISABLE_CLAUDE_PATHS": "1"})
+    assert said == text("""\
+brutus sees 0 skills from WORK
+(BRUTUS: Claude's folders, then OpenCode's, of the working directory and of the
+user in turn)
+
+it looks into these folders, and the first that has a name counts:
+   1 project  .claude/skills    switched off by SKILLPM_DISABLE_CLAUDE_PATHS
+   2 user     ~/.claude/skills  switched off by SKILLPM_DISABLE_CLAUDE_PATHS
+     not there: .opencode/skill, .opencode/skills, ~/.config/opencode/skill
+""")
+
+
+def test_mistakes_are_told_with_a_way_out(host: Scene) -> None:
+    assert host.tell("discover", "--agent", "claude") == text("""\
+! error: there is no agent `claude`
+!   try: did you mean claude-code?
+[1]
+""")
+    assert host.tell("discover", "--project", "nowhere") == text("""\
+! error: there is no folder WORK/nowhere
+[1]
+""")
+    host.write("../home/.config/skillpm/config.toml", "[discovery]\ndisable-claude-paths = 'yes'\n")
+    assert host.tell("discover") == text("""\
+! error: expected true or false, got "yes"
+!   where: HOME/.config/skillpm/config.toml: discovery.disable-claude-paths
+!   try: mend that place by hand, or take the file from version control
+[1]
+""")
+
+
+def test_nothing_in_a_skill_reaches_the_terminal_as_it_is(scene: Scene) -> None:
+    evil = "\x1b[2J\u202e\u200bx"
+    scene.write(f".agents/skills/{evil}/SKILL.md", '---\nname: "\\e[31mred"\ndescription: "\\e]0;t\\a"\n---\n')
+    scene.write(f".agents/skills/{evil}2/SKILL.md", f"---{evil}\n---\n")
+    result = scene.run("discover", "--agent", "agentskills", check=True)
+    as_json = scene.run("discover", "--agent", "agentskills", "--json", check=True)
+    for said in (result.stdout + result.stderr, as_json.stdout):
+        assert not {*said} & {"\x1b", "\u202e", "\u200b", "\x07"}
+    assert "\\x1b[31mred" in result.stdout
+    assert as_json.json["skills"][0]["name"] == "\x1b[31mred"
+
+
+def test_no_line_is_wider_than_the_terminal_but_for_long_paths(tmp_path: Path) -> None:
+    """Every host over the world of tests/serving: a report that a person can read."""
+    world = full_world(tmp_path)
+    scene = Scene(tmp_path)
+    for agent in ("skillpm", "claude-code", "opencode", "glm", "omega", "supercode", "brutus", "codex", "agentskills"):
+        said = scene.run("discover", "--agent", agent, cwd=world.app, check=True)
+        for line in said.stdout.splitlines():
+            assert len(line) <= 80 or str(tmp_path) in line or "bundled" in line, line

@@ -1,0 +1,53 @@
+"""Reading only the head of a skill says what reading all of it would say."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillpm.documents.findings import NotLoadable
+from skillpm.documents.head import Head, front_of, read_head
+
+PIECES = st.sampled_from(
+    [
+        b"---", b"+++", b"---toml", b"--- ", b"----", b"\n", b"\r\n", b"\r", b" ", b"\t", b"\xef\xbb\xbf", b"\x1c",
+        b"name: pdf", b"description: a: b", b"name = 'pdf'", b"text: |", b"  ---", b"- x", b"\xc3\xa9", b"#",
+    ]
+)  # fmt: skip
+
+
+def said(data: bytes) -> Head | str:
+    try:
+        return read_head(data)
+    except NotLoadable as error:
+        return error.finding.code
+
+
+@settings(derandomize=True, max_examples=3000, deadline=None)
+@given(st.lists(PIECES, max_size=14).map(b"".join))
+def test_the_front_says_what_the_whole_file_says(data: bytes) -> None:
+    front = front_of(data)
+    if front is not None:
+        assert data.startswith(front)
+        assert said(front) == said(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "front"),
+    [
+        (b"---\nname: pdf\n---\nbody", b"---\nname: pdf\n---"),
+        (b"\n\n---\r\nname: pdf\r\n---\r\nbody", b"\n\n---\r\nname: pdf\r\n---"),
+        (b"---\n---\nbody", b"---\n---"),
+        (b"+++\nname = 'pdf'\n---\n+++ \nbody", b"+++\nname = 'pdf'\n---\n+++ "),
+        (b"---\nname: pdf\n---", None),
+        (b"---\nname: pdf\n", None),
+        (b"no frontmatter\n---\n---\n", None),
+        (b"", None),
+    ],
+)
+def test_the_front_ends_with_its_fence(data: bytes, front: bytes | None) -> None:
+    assert front_of(data) == front
+
+
+def test_a_head_has_each_word_once_and_on_one_line() -> None:
+    data = b"---\nname: ' pdf '\ndescription: |\n  Reads\n  PDFs.\ncompatibility: [a]\n---\n"
+    assert read_head(data) == Head(name="pdf", description="Reads PDFs.", compatibility="")

@@ -1,0 +1,5 @@
+"""A world for each test of discovery."""
+
+from serving.world import world
+
+__all__ = ["world"]

@@ -1,0 +1,247 @@
+"""Discovery from Python: what counts, what is read and remembered, and what is said of it."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from serving.world import World
+
+from skillpm import Discovery, HeadCache, SkillpmError, discover
+from skillpm.documents.profile import SCOPES
+
+
+def mine(world: World, *folders: str, **profile: str) -> None:
+    """Write a host of one's own into config.toml: its folders, highest precedence first."""
+    lines = [f'{key} = "{value}"\n' for key, value in profile.items()]
+    roots = [f'[[profiles.mine.roots]]\nscope = "user"\npaths = ["{folder}"]\n' for folder in folders]
+    world.write("home/.config/skillpm/config.toml", "".join(["[profiles.mine]\n", *lines, *roots]))
+
+
+def look(world: World, agent: str = "mine", cache: HeadCache | None = None) -> Discovery:
+    return discover(agent, settings=world.settings(), cache=cache)
+
+
+def test_the_first_of_a_name_counts_and_the_others_are_told(world: World) -> None:
+    """R65, R66, X1: name, the path that counts, the path that does not, and why."""
+    for folder in ("one", "two", "three"):
+        world.skill(f"home/{folder}/pdf", description=f"From {folder}.")
+    mine(world, "~/two", "~/one", "~/three")
+    found = look(world)
+    assert [(skill.name, skill.description) for skill in found.skills] == [("pdf", "From two.")]
+    assert [tuple(world.short(part) for part in hidden) for hidden in found.shadowed] == [
+        ("pdf", "~/one/pdf/SKILL.md", "~/two/pdf/SKILL.md", "~/two (user) comes before ~/one (user)"),
+        ("pdf", "~/three/pdf/SKILL.md", "~/two/pdf/SKILL.md", "~/two (user) comes before ~/three (user)"),
+    ]
+
+
+def test_in_one_folder_the_first_by_path_counts(world: World) -> None:
+    """X1: whatever order the file system gives."""
+    for folder in ("b", "a", "c"):
+        world.skill(f"home/one/{folder}", "pdf", description=f"From {folder}.")
+    mine(world, "~/one")
+    found = look(world)
+    assert [skill.description for skill in found.skills] == ["From a."]
+    assert {hidden.why for hidden in found.shadowed} == {
+        "both are in one folder of skills, and the first by path counts"
+    }
+
+
+def test_a_host_may_show_both(world: World) -> None:
+    """X1: as Codex does; it is a warning and nothing is hidden."""
+    for folder in ("one", "two"):
+        world.skill(f"home/{folder}/pdf")
+    mine(world, "~/one", "~/two", duplicates="both")
+    found = look(world)
+    assert (found.names, found.shadowed) == (("pdf", "pdf"), ())
+    assert [world.short(str(warning)) for warning in found.warnings] == [
+        "~/two/pdf/SKILL.md: `pdf` is there twice, and mine shows both: ~/one/pdf/SKILL.md"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("agent", "folder", "message"),
+    [
+        ("brutus", ".claude/skills", "it has no name, and brutus takes no skill without"),
+        ("opencode", ".claude/skills", "it has no name, and opencode takes no skill without"),
+        ("glm", ".glm/skills", "it has no name, and glm takes no skill without"),
+        ("omega", ".omega/skills", "it has no name, and omega takes no skill without"),
+        ("codex", ".agents/skills", "it has no description, and codex takes no skill without"),
+        ("agentskills", ".agents/skills", "it has no description, and agentskills takes no skill without"),
+    ],
+)
+def test_a_host_leaves_out_what_lacks_the_keys_it_needs(world: World, agent: str, folder: str, message: str) -> None:
+    """X6: and says so; a search of skillpm itself takes the folder's name."""
+    for name, key in (("no-name", "description"), ("no-description", "name")):
+        world.write(f"home/{folder}/{name}/SKILL.md", f"---\n{key}: x\n---\n")
+        world.write(f"home/.agent-skills/{name}/SKILL.md", f"---\n{key}: x\n---\n")
+    found = look(world, agent)
+    place = "no-name" if "name" in message.partition(",")[0] else "no-description"
+    assert f"~/{folder}/{place}/SKILL.md: {message}" in [world.short(str(warning)) for warning in found.warnings]
+    assert world.short(str([skill.path for skill in found.skills])).count(place) == 0
+
+    everything = look(world, "skillpm")
+    own = [(skill.name, skill.description) for skill in everything.skills if skill.scope == "user"]
+    assert own == [("no-name", "x"), ("x", "")]
+
+
+@pytest.mark.parametrize("word", ["glm-cli", "opencode", "'*'", "all"])
+def test_glm_takes_the_compatibilities_it_knows(world: World, word: str) -> None:
+    """R47, X12: and no other; the filter is of this host alone."""
+    world.write("home/.claude/skills/pdf/SKILL.md", f"---\nname: pdf\ndescription: d\ncompatibility: {word}\n---\n")
+    world.write("home/.claude/skills/docx/SKILL.md", "---\nname: docx\ndescription: d\ncompatibility: other\n---\n")
+    assert look(world, "glm").names == ("pdf",)
+    assert look(world, "claude-code").names == ("docx", "pdf")
+
+
+def test_only_the_frontmatter_is_read(world: World) -> None:
+    """R46: a body is looked at when the skill is loaded, so what is wrong in it does not show yet."""
+    body = b"x" * 100_000 + b"\xff\0"
+    world.write("home/one/pdf/SKILL.md", b"---\nname: pdf\ndescription: d\n---\n" + body)
+    mine(world, "~/one")
+    assert (look(world).names, look(world).warnings) == (("pdf",), ())
+
+
+def test_a_frontmatter_longer_than_the_first_look_is_read_whole(world: World) -> None:
+    """R46."""
+    comments = "".join(f"# {number}\n" for number in range(5000))
+    world.write("home/one/pdf/SKILL.md", f"---\nname: pdf\n{comments}description: At the end.\n---\nbody\n")
+    mine(world, "~/one")
+    assert [skill.description for skill in look(world).skills] == ["At the end."]
+
+
+def test_a_file_that_did_not_change_is_not_read_again(world: World) -> None:
+    """R67, X26: keyed by path, size, times and inode; what changed or is new is seen at once, and `clear` forgets."""
+    path = world.skill("home/one/pdf", description="First.")
+    world.skill("home/one/docx", description="Other.")
+    mine(world, "~/one")
+    cache = HeadCache(rest=0)
+
+    def said() -> tuple[list[str], int]:
+        before = cache.reads
+        return [skill.description for skill in look(world, cache=cache).skills], cache.reads - before
+
+    assert said() == (["Other.", "First."], 2)
+    assert said() == (["Other.", "First."], 0)
+    path.write_text(path.read_text().replace("First.", "Second."))
+    assert said() == (["Other.", "Second."], 1)
+    path.replace(world.home / "one/docx/SKILL.md")
+    assert said() == (["Second."], 1)
+    world.skill("home/one/new", description="New.")
+    assert said() == (["New.", "Second."], 1)
+    cache.clear()
+    assert said() == (["New.", "Second."], 2)
+
+
+def test_a_file_that_changed_just_now_is_not_believed_yet(world: World) -> None:
+    """X26: the same size within the same tick of the clock is a change that no stamp shows."""
+    path = world.skill("home/one/pdf", description="First.")
+    mine(world, "~/one")
+    cache = HeadCache()
+    assert [skill.description for skill in look(world, cache=cache).skills] == ["First."]
+    path.write_text(path.read_text().replace("First.", "Other."))
+    assert [skill.description for skill in look(world, cache=cache).skills] == ["Other."]
+    assert cache.reads == 2
+
+
+def test_several_threads_may_look_at_once(world: World) -> None:
+    """R12, R68: folders are read one after the other, which is faster here; callers may still be many."""
+    for number in range(100):
+        world.skill(f"home/one/skill-{number}")
+    mine(world, "~/one")
+    cache = HeadCache()
+    found: list[Discovery] = []
+    threads = [threading.Thread(target=lambda: found.append(look(world, cache=cache))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert found == [look(world)] * 8
+    assert len(found[0].skills) == 100
+
+
+def test_a_found_skill_has_its_name_description_and_absolute_path(world: World) -> None:
+    """R1, R7, R8: look it up by name, or go through all."""
+    world.skill("home/one/pdf", description="Reads PDFs.")
+    mine(world, "~/one")
+    found = look(world)
+    pdf = found.get("pdf")
+    assert pdf is not None
+    assert (pdf.name, pdf.description, pdf.path) == ("pdf", "Reads PDFs.", f"{world.home}/one/pdf/SKILL.md")
+    assert found.get("docx") is None
+    assert found.names == ("pdf",)
+
+
+@pytest.mark.parametrize(
+    ("config", "where", "message"),
+    [
+        ("skills =", "", "this is not TOML: Invalid value (at end of document)"),
+        ("discovery = 1", ": discovery", "expected an object, got 1"),
+        ("discovery.additional-paths = 'x'", ": discovery.additional-paths", 'expected an array, got "x"'),
+        ("discovery.additional-paths = ['']", ": discovery.additional-paths.0", 'expected a path, got ""'),
+        ("discovery.disable-claude-path = true", ": discovery.disable-claude-path",
+         "unknown key; known here: additional-paths, disable-claude-paths"),
+        ("discovery.disable-claude-paths = 2026-01-01", ": discovery.disable-claude-paths",
+         'expected true or false, got "2026-01-01"'),
+        ("skills.enabled = 'no'", ": skills.enabled", 'expected true or false, got "no"'),
+        ("profiles.mine = {}", ": profiles.mine", "`roots` is missing"),
+        ("profiles.mine.roots = [{paths = ['x']}]", ": profiles.mine.roots.0", "`scope` is missing"),
+        ("profiles.mine.roots = [{scope = 'all', paths = ['x']}]", ": profiles.mine.roots.0.scope",
+         f'expected one of {", ".join(SCOPES)}, got "all"'),
+        ("profiles.mine.roots = [{scope = 'project', paths = ['../x']}]", ": profiles.mine.roots.0.paths.0",
+         'expected a path inside the project, got "../x"'),
+        ("profiles.mine.roots = [{scope = 'project', paths = ['~/x']}]", ": profiles.mine.roots.0.paths.0",
+         'expected a path inside the project, got "~/x"'),
+        ("profiles.mine.roots = [{scope = 'user', paths = ['~/x'], depth = 7}]", ": profiles.mine.roots.0.depth",
+         "expected a number from 1 to 6, got 7"),
+        ("profiles.mine = {roots = [], requires = ['licence']}", ": profiles.mine.requires.0",
+         'expected one of name, description, got "licence"'),
+    ],
+)  # fmt: skip
+def test_settings_that_cannot_be_meant_are_told_with_their_place(
+    world: World, config: str, where: str, message: str
+) -> None:
+    file = world.write("home/.config/skillpm/config.toml", config)
+    with pytest.raises(SkillpmError) as caught:
+        look(world, "skillpm")
+    assert (caught.value.message, caught.value.where) == (message, f"{file}{where}")
+
+
+def test_a_host_of_ones_own_may_stand_for_a_known_one(world: World) -> None:
+    world.skill("home/one/pdf")
+    mine(world, "~/one")
+    path = world.home / ".config/skillpm/config.toml"
+    path.write_text(path.read_text().replace("profiles.mine", "profiles.claude-code"))
+    assert look(world, "claude-code").names == ("pdf",)
+
+
+def test_an_unknown_host_is_told_with_the_nearest_names(world: World) -> None:
+    with pytest.raises(SkillpmError) as caught:
+        look(world, "claude")
+    assert (caught.value.code, caught.value.message) == ("not-found", "there is no agent `claude`")
+    assert caught.value.hint == "did you mean claude-code?"
+    with pytest.raises(SkillpmError) as caught:
+        look(world, "../../x")
+    assert caught.value.hint == (
+        "known are agentskills, brutus, claude-code, codex, glm, omega, opencode, skillpm, supercode "
+        "and all of `skillpm agents --all`"
+    )
+
+
+def test_a_folder_that_is_not_there_cannot_be_looked_from(world: World) -> None:
+    with pytest.raises(SkillpmError) as caught:
+        discover(directory="nowhere", settings=world.settings())
+    assert caught.value.message == f"there is no folder {world.app}/nowhere"
+
+
+def test_a_python_program_needs_one_import(world: World) -> None:
+    world.skill("home/code/repo/app/.claude/skills/pdf")
+    code = "from skillpm import discover; print(discover('claude-code').names)"
+    environ = {"HOME": str(world.home), "PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=world.app, env=environ, capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "('pdf',)\n"

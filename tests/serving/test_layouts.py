@@ -1,0 +1,270 @@
+"""How the skills lie in a folder: five layouts, links and circles, and files that are no skills."""
+
+import json
+import os
+from typing import Any
+
+import pytest
+from kit import skill
+from serving.world import World
+
+from skillpm import Discovery, discover
+
+
+def look(world: World, layout: str, **more: Any) -> Discovery:
+    """Look at `~/skills` as a host of one's own would that has this layout."""
+    extra = "".join(f"{key} = {json.dumps(value)}\n" for key, value in more.items())
+    root = f'[[profiles.mine.roots]]\nscope = "user"\npaths = ["~/skills"]\nlayout = "{layout}"\n{extra}'
+    world.write("home/.config/skillpm/config.toml", root)
+    return discover("mine", settings=world.settings())
+
+
+def seen(world: World, layout: str, **more: Any) -> list[str]:
+    """Give the paths of what is seen, from `~/skills`."""
+    found = look(world, layout, **more)
+    return [os.path.relpath(skill.path, world.home / "skills") for skill in found.skills]
+
+
+def warned(world: World, found: Discovery) -> list[str]:
+    return [world.short(str(warning)).replace("~/skills/", "") for warning in found.warnings]
+
+
+@pytest.fixture
+def mixed(world: World) -> World:
+    """Give a folder with something for every layout."""
+    for path in ("one", "group/two", "group/three/four", "one/inner", ".hidden", ".git/no", "node_modules/no"):
+        world.skill(f"home/skills/{path}")
+    for path in ("flat.md", "coding/review.md", "coding/test.MD", "coding/deep/no.md", "README.md", ".dot.md"):
+        stem = os.path.basename(path).split(".")[0]
+        world.write(f"home/skills/{path}", skill(stem)["SKILL.md"])
+    world.write("home/skills/notes.md", "# Just notes\n")
+    world.write("home/skills/coding/notes.md", "# Just notes\n")
+    return world
+
+
+@pytest.mark.parametrize(
+    ("layout", "more", "expected"),
+    [
+        ("dir", {}, ["one/SKILL.md"]),
+        ("dir", {"hidden": True}, [".hidden/SKILL.md", "one/SKILL.md"]),
+        ("tree", {}, ["group/three/four/SKILL.md", "one/SKILL.md", "group/two/SKILL.md"]),
+        ("tree", {"nested": True}, ["group/three/four/SKILL.md", "one/inner/SKILL.md", "one/SKILL.md",
+                                    "group/two/SKILL.md"]),
+        ("tree", {"depth": 1}, ["one/SKILL.md"]),
+        ("flat", {}, ["flat.md"]),
+        ("category", {}, ["coding/review.md", "coding/test.MD"]),
+    ],
+    ids=["dir", "dir-hidden", "tree", "tree-nested", "tree-one-deep", "flat", "category"],
+)  # fmt: skip
+def test_a_layout_finds_its_own_and_nothing_else(
+    mixed: World, layout: str, more: dict[str, Any], expected: list[str]
+) -> None:
+    """R52, R59, X22: `.git` and `node_modules` never, READMEs and files without frontmatter neither."""
+    assert seen(mixed, layout, **more) == expected
+
+
+def test_a_tree_is_searched_six_levels_deep_and_says_where_it_stops(world: World) -> None:
+    """R71, X22: the bound of the design; a folder below it is told once."""
+    world.skill("home/skills/1/2/3/4/5/six")
+    world.skill("home/skills/1/2/3/4/5/6/seven")
+    found = look(world, "tree")
+    assert found.names == ("six",)
+    assert warned(world, found) == ["1/2/3/4/5/6/seven: folders deeper than 6 levels are not searched"]
+
+
+REGISTRY = {
+    "version": "1.0",
+    "skills": [
+        {
+            "name": "review",
+            "category": "coding",
+            "description": "Reviews.",
+            "triggers": [],
+            "filePath": "coding/review.md",
+        },
+        {"name": "pdf", "category": "general", "description": "pdf.", "triggers": [], "filePath": "./pdf/SKILL.md"},
+        {"name": "other", "description": "Other words.", "filePath": "stale/SKILL.md"},
+        {"name": "review", "description": "The second of its name.", "filePath": "coding/again.md"},
+        {"name": "up", "filePath": "../outside.md"},
+        {"name": "absolute", "filePath": "/etc/passwd"},
+        {"name": "backslash", "filePath": "coding\\review.md"},
+        {"name": "by-link", "filePath": "link.md"},
+        {"name": "gone", "filePath": "coding/gone.md"},
+        {"name": "folder", "filePath": "coding"},
+        {"name": 7, "filePath": "coding/review.md"},
+        {"filePath": "coding/review.md"},
+        "text",
+    ],
+}
+
+
+def test_a_registry_is_read_and_never_trusted(world: World) -> None:
+    """R60, X23: checked against the files: missing, escaping, stale; what is there and not listed is not seen."""
+    world.write("home/skills/skills.json", json.dumps(REGISTRY))
+    world.write("home/skills/coding/review.md", "# Review\n")
+    world.write("home/skills/coding/again.md", "# Again\n")
+    world.write("home/outside.md", "# A secret\n")
+    world.link("home/skills/link.md", "../outside.md")
+    world.skill("home/skills/pdf")
+    world.skill("home/skills/stale")
+    world.skill("home/skills/unlisted")
+    found = look(world, "registry")
+    assert [(skill.name, skill.description) for skill in found.skills] == [
+        ("other", "Other words."),
+        ("pdf", "pdf."),
+        ("review", "Reviews."),
+    ]
+    assert [(hidden.name, world.short(hidden.path), hidden.why) for hidden in found.shadowed] == [
+        ("review", "~/skills/coding/again.md", "both are in one folder of skills, and the first by path counts")
+    ]
+    assert warned(world, found) == [
+        "stale/SKILL.md: the file says another name or description than skills.json does",
+        "skills.json: skills.4: the filePath of `up` has an empty, `.` or `..` part, so it is refused: ../outside.md",
+        "skills.json: skills.5: the filePath of `absolute` is absolute or empty, so it is refused: /etc/passwd",
+        "skills.json: skills.6: the filePath of `backslash` has a backslash or a colon, so it is refused: "
+        "coding\\review.md",
+        "skills.json: skills.7: the filePath of `by-link` leads out of the folder, so it is refused",
+        "skills.json: skills.8: the file of `gone` is not there: coding/gone.md",
+        "skills.json: skills.9: the file of `folder` is not there: coding",
+        "skills.json: skills.10: an entry needs a `name` and a `filePath`",
+        "skills.json: skills.11: an entry needs a `name` and a `filePath`",
+        "skills.json: skills.12: an entry needs a `name` and a `filePath`",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "there is none, so nothing is listed"),
+        ("{", "this is not JSON"),
+        ("[" * 100_000, "this is not JSON"),
+        (b"\xff\xfe{", "this is not JSON"),
+        ('{"skills": {"pdf": "^1"}}', "this is no registry: `skills` is no list"),
+        ("[]", "this is no registry: `skills` is no list"),
+    ],
+    ids=["missing", "broken", "too-deep", "undecodable", "a-manifest", "a-list"],
+)
+def test_a_registry_that_is_none_is_told(world: World, content: str | bytes | None, message: str) -> None:
+    """R60, R61."""
+    (world.home / "skills").mkdir()
+    if content is not None:
+        world.write("home/skills/skills.json", content)
+    assert warned(world, look(world, "registry")) == [f"skills.json: {message}"]
+
+
+def test_links_are_followed_and_a_real_file_is_counted_once(world: World) -> None:
+    """R55, X24: a skill is known by the path it really lies at, where that is in the same folder."""
+    world.skill("home/elsewhere/pdf")
+    world.skill("home/skills/zeta")
+    world.link("home/skills/alpha", "zeta")
+    world.link("home/skills/pdf", "../elsewhere/pdf")
+    world.link("home/skills/file/SKILL.md", "../../elsewhere/pdf/SKILL.md")
+    assert seen(world, "tree") == ["file/SKILL.md", "zeta/SKILL.md"]
+    found = look(world, "dir")
+    assert [os.path.relpath(skill.path, world.home / "skills") for skill in found.skills] == [
+        "file/SKILL.md",
+        "alpha/SKILL.md",
+    ]
+    assert [(world.short(same.path), world.short(same.winner)) for same in found.again] == [
+        ("~/skills/pdf/SKILL.md", "~/skills/file/SKILL.md"),
+        ("~/skills/zeta/SKILL.md", "~/skills/alpha/SKILL.md"),
+    ]
+
+
+def test_circles_of_links_end(world: World) -> None:
+    """R55, X24: to oneself, to each other, upwards, and many at once, which would be 10^6 ways."""
+    world.skill("home/skills/real")
+    world.link("home/skills/self", "self")
+    world.link("home/skills/left", "right")
+    world.link("home/skills/right", "left")
+    world.link("home/skills/top", ".")
+    world.link("home/skills/real-parent/up", "../..")
+    for number in range(10):
+        for other in range(10):
+            world.link(f"home/skills/maze/{number}/to{other}", f"../{other}")
+    found = look(world, "tree", nested=True)
+    assert found.names == ("real",)
+    assert warned(world, found) == [
+        "left: the link leads nowhere",
+        "right: the link leads nowhere",
+        "self: the link leads nowhere",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        ("follow", ["file", "in", "out"]),
+        ("folders", ["in", "out"]),
+        ("inside", ["in"]),
+        ("none", []),
+    ],
+)
+def test_a_host_may_follow_fewer_links(world: World, links: str, expected: list[str]) -> None:
+    """X24: all of them, only those to folders, only those that stay inside, or none."""
+    for name in ("in", "out", "file"):
+        world.skill(f"home/{'skills/.store' if name == 'in' else 'elsewhere'}/{name}")
+    world.link("home/skills/in", ".store/in")
+    world.link("home/skills/out", "../elsewhere/out")
+    world.link("home/skills/file/SKILL.md", "../../elsewhere/file/SKILL.md")
+    for layout in ("dir", "tree"):
+        assert list(look(world, layout, links=links).names) == expected
+
+
+def test_a_file_in_lower_case_is_read_with_a_warning(world: World) -> None:
+    """X32: and SKILL.md is preferred where both are there."""
+    world.write("home/skills/lower/skill.md", skill("lower")["SKILL.md"])
+    world.write("home/skills/both/skill.md", skill("both", description="Lower.")["SKILL.md"])
+    world.skill("home/skills/both", description="Upper.")
+    for layout in ("dir", "tree"):
+        found = look(world, layout)
+        assert [(skill.name, skill.description) for skill in found.skills] == [
+            ("both", "Upper."),
+            ("lower", "Use when a test needs a skill."),
+        ]
+        assert warned(world, found) == ["lower/skill.md: the file should be called SKILL.md; some hosts do not see it"]
+
+
+def test_what_cannot_be_read_is_a_warning_and_the_search_goes_on(world: World) -> None:
+    """R44, R62: no file of this kind stops anything, and none is waited for."""
+    broken: dict[str, str | bytes] = {
+        "a-none": "# no frontmatter\n",
+        "b-open": "---\nname: x\n",
+        "c-bytes": b"---\nname: \xff\n---\n",
+        "d-nul": b"---\nname: \0\n---\n",
+        "e-js": "---js\n{}\n---\n",
+        "f-list": "---\n- a\n---\n",
+        "g-large": b"---\nname: x\n---\n" + b"x" * 1_000_000,
+        "h-yaml": "---\n{" + "[" * 50 + "\n---\n",
+    }
+    for name, content in broken.items():
+        world.write(f"home/skills/{name}/SKILL.md", content)
+    (world.home / "skills/i-pipe").mkdir()
+    os.mkfifo(world.home / "skills/i-pipe/SKILL.md")
+    world.link("home/skills/j-link/SKILL.md", "nowhere")
+    world.link("home/skills/k-device/SKILL.md", "/dev/zero")
+    world.write("home/skills/l-file", "no folder")
+    world.write("home/skills/m-other/notes.md", "no skill")
+    world.skill("home/skills/z-good")
+    found = look(world, "dir")
+    assert found.names == ("z-good",)
+    assert warned(world, found) == [
+        "a-none/SKILL.md: line 1: the file does not begin with a `---` line",
+        "b-open/SKILL.md: line 1: the frontmatter is not closed by a `---` line",
+        "c-bytes/SKILL.md: line 2: the file is not UTF-8",
+        "d-nul/SKILL.md: line 2: the file has a NUL character",
+        "e-js/SKILL.md: line 1: frontmatter in `js` is not read",
+        "f-list/SKILL.md: line 2: the frontmatter is no list of `key: value` lines",
+        "g-large/SKILL.md: line 1: the file is over 1000000 bytes",
+        "h-yaml/SKILL.md: line 2: the frontmatter is no YAML: nested deeper than 20",
+        "i-pipe/SKILL.md: it is no regular file",
+        "j-link/SKILL.md: the link leads nowhere",
+        "k-device/SKILL.md: it is no regular file",
+    ]
+
+
+def test_a_root_that_is_a_file_is_no_root(world: World) -> None:
+    """R61, R70: nothing raises, whatever lies there."""
+    world.write("home/skills", "a file")
+    found = look(world, "tree")
+    assert ([place.exists for place in found.roots], found.skills, found.warnings) == ([False], (), ())

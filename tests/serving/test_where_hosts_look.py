@@ -1,0 +1,243 @@
+"""The folders a host looks into: templates, the way up, switches, further folders. Requirements R50 to R71."""
+
+from pathlib import Path
+
+import pytest
+from serving.world import World
+
+from skillpm import discover
+
+
+def roots(world: World, agent: str, directory: str = "", **environ: str) -> list[str]:
+    """Give the folders of a host in order, each with the switch that turns it off."""
+    found = discover(agent, settings=world.settings(directory, **environ))
+    return [world.short(place.path) + (f" off by {place.off}" if place.off else "") for place in found.roots]
+
+
+def names(world: World, agent: str, **environ: str) -> tuple[str, ...]:
+    return discover(agent, settings=world.settings(**environ)).names
+
+
+def config(world: World, text: str) -> None:
+    world.write("home/.config/skillpm/config.toml", text)
+
+
+@pytest.mark.parametrize(
+    ("agent", "expected"),
+    [
+        pytest.param(
+            "brutus",
+            ["APP/.claude/skills", "~/.claude/skills", "APP/.opencode/skill", "APP/.opencode/skills",
+             "~/.config/opencode/skill"],
+            id="R50-brutus-in-its-order-of-priority",
+        ),
+        pytest.param(
+            "opencode",
+            ["~/.opencode/skills", "~/.opencode/skill",
+             "REPO/.opencode/skills", "REPO/.opencode/skill", "APP/.opencode/skills", "APP/.opencode/skill",
+             "~/.config/opencode/skills", "~/.config/opencode/skill",
+             "REPO/.agents/skills", "REPO/.claude/skills", "APP/.agents/skills", "APP/.claude/skills",
+             "~/.agents/skills", "~/.claude/skills"],
+            id="R53-R54-opencode-walks-up-to-the-worktree",
+        ),
+        pytest.param(
+            "glm",
+            ["APP/.glm/skills", "REPO/.glm/skills", "APP/.claude/skills", "REPO/.claude/skills",
+             "~/.glm/skills", "~/.claude/skills"],
+            id="R56-X4-glm-by-its-table",
+        ),
+        pytest.param("omega", ["~/.omega/skills"], id="R59-omega"),
+        pytest.param("supercode", ["~/.agent-skills"], id="R60-supercode"),
+        pytest.param(
+            "claude-code",
+            ["/etc/claude-code/.claude/skills", "~/.claude/skills", "APP/.claude/skills", "REPO/.claude/skills"],
+            id="X3-claude-code-takes-the-user-before-the-project",
+        ),
+        pytest.param(
+            "codex",
+            ["APP/.agents/skills", "REPO/.agents/skills", "~/.agents/skills", "~/.codex/skills",
+             "~/.codex/skills/.system", "/etc/codex/skills"],
+            id="X3-codex",
+        ),
+        pytest.param(
+            "agentskills", ["APP/.agents/skills", "REPO/.agents/skills", "~/.agents/skills"], id="X3-agentskills"
+        ),
+        pytest.param("cursor", ["APP/.agents/skills", "REPO/.agents/skills", "~/.cursor/skills"], id="simple-cursor"),
+        pytest.param("eve", ["APP/agent/skills", "REPO/agent/skills"], id="simple-project-only"),
+    ],
+)  # fmt: skip
+def test_the_folders_of_a_host_in_their_order(world: World, agent: str, expected: list[str]) -> None:
+    """R50, R53, R54, R56, R59, R60, X3, X4."""
+    assert roots(world, agent) == expected
+
+
+def test_a_folder_that_is_not_there_is_told_and_stops_nothing(world: World) -> None:
+    """R51, R61: a missing folder is an empty one."""
+    world.skill("home/.claude/skills/pdf")
+    found = discover("brutus", settings=world.settings())
+    assert [world.short(place.path) for place in found.roots if place.exists] == ["~/.claude/skills"]
+    assert (found.names, found.warnings) == (("pdf",), ())
+    assert names(world, "omega") == ()
+
+
+@pytest.mark.parametrize("agent", ["brutus", "opencode"])
+def test_only_the_folders_named_skills_are_searched_and_these_to_any_depth(world: World, agent: str) -> None:
+    """R52, R71, X5: `skills/**` of .claude, `{skill,skills}/**` of .opencode, and nothing beside them."""
+    world.skill("home/.claude/skills/nested/deep")
+    world.skill("home/.claude/plugins/no-skill")
+    world.skill("home/code/repo/app/.opencode/skill/one/two/three/four/five/singular")
+    world.skill("home/code/repo/app/.opencode/skills/plural")
+    world.skill("home/code/repo/app/.opencode/agents/no-skill-either")
+    world.write("home/code/repo/app/.opencode/skills/SKILL.md", "---\nname: at-the-top\ndescription: d\n---\n")
+    assert names(world, agent) == ("at-the-top", "deep", "plural", "singular")
+
+
+def test_paths_are_absolute_and_lead_to_files_only(world: World) -> None:
+    """R55: absolute paths, files only, hidden folders in .claude but not in .opencode."""
+    world.skill("home/code/repo/app/.claude/skills/.seen")
+    world.skill("home/code/repo/app/.opencode/skills/.unseen")
+    (world.app / ".opencode/skills/folder/SKILL.md").mkdir(parents=True)
+    found = discover("opencode", settings=world.settings())
+    assert [(skill.name, skill.path) for skill in found.skills] == [
+        (".seen", f"{world.app}/.claude/skills/.seen/SKILL.md")
+    ]
+    assert [str(warning) for warning in found.warnings] == [
+        f"{world.app}/.opencode/skills/folder/SKILL.md: it is no regular file"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("git", "directory", "expected"),
+    [
+        (".git", "home/code/repo/app", ["APP/.glm/skills", "REPO/.glm/skills"]),
+        ("", "home/code/repo/app", ["APP/.glm/skills", "REPO/.glm/skills", "~/code/.glm/skills"]),
+        ("", "elsewhere", ["ROOT/elsewhere/.glm/skills"]),
+        ("", "home", []),
+    ],
+    ids=["the-git-root", "else-the-home-folder", "outside-of-both", "the-home-folder-is-no-project"],
+)
+def test_the_way_up_ends_at_the_git_root_else_at_home(
+    world: World, git: str, directory: str, expected: list[str]
+) -> None:
+    """R57: and what lies in the home folder itself is the user's."""
+    if not git:
+        (world.repo / ".git").rmdir()
+    (world.root / "elsewhere").mkdir()
+    project = [path for path in roots(world, "glm", directory) if ".glm" in path and path != "~/.glm/skills"]
+    assert project == expected
+    assert roots(world, "glm", directory)[-2:] == ["~/.glm/skills", "~/.claude/skills"]
+
+
+def test_without_git_most_hosts_look_only_into_the_working_directory(world: World) -> None:
+    """R57: `git` as the end of the way, and no git."""
+    (world.repo / ".git").rmdir()
+    assert roots(world, "agentskills") == ["APP/.agents/skills", "~/.agents/skills"]
+
+
+def test_a_tilde_is_the_home_folder(world: World) -> None:
+    """R58: and only where it stands for one: `~ada` and `a~` are names."""
+    config(world, '[discovery]\nadditional-paths = ["~/team", "~ada", "a~/b"]\n')
+    assert roots(world, "brutus")[:3] == ["~/team", "APP/~ada", "APP/a~/b"]
+
+
+def test_further_folders_come_first_in_hosts_that_have_them(world: World) -> None:
+    """R63: `additional-paths` of config.toml, before all other folders; not in a host that knows no such setting."""
+    world.skill("shared/pdf", description="The team's.")
+    world.skill("home/.claude/skills/pdf", description="Mine.")
+    config(world, f'[discovery]\nadditional-paths = ["{world.root}/shared"]\n')
+    for agent in ("brutus", "opencode"):
+        found = discover(agent, settings=world.settings())
+        assert [(skill.description, skill.scope) for skill in found.skills] == [("The team's.", "explicit")]
+        assert [world.short(hidden.why) for hidden in found.shadowed] == [
+            "ROOT/shared (explicit) comes before ~/.claude/skills (user)"
+        ]
+    found = discover("claude-code", settings=world.settings())
+    assert [skill.description for skill in found.skills] == ["Mine."]
+
+
+def test_folders_named_in_the_call_come_before_everything(world: World) -> None:
+    """X3: an explicit path wins in every host; a relative one starts where you are."""
+    world.skill("home/code/repo/app/drafts/pdf", description="A draft.")
+    world.skill("home/.claude/skills/pdf", description="Mine.")
+    found = discover("claude-code", paths=["drafts", Path("nowhere")], settings=world.settings())
+    assert [skill.description for skill in found.skills] == ["A draft."]
+    assert [(world.short(place.path), place.exists) for place in found.roots[:2]] == [
+        ("APP/drafts", True),
+        ("APP/nowhere", False),
+    ]
+
+
+SWITCHED = ["APP/.claude/skills", "~/.claude/skills"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "environ", "switch"),
+    [
+        ("", {}, ""),
+        ("[discovery]\ndisable-claude-paths = true\n", {}, "disable-claude-paths"),
+        ("", {"OPENCODE_DISABLE_CLAUDE_CODE_SKILLS": "1"}, "OPENCODE_DISABLE_CLAUDE_CODE_SKILLS"),
+        ("", {"SKILLPM_DISABLE_CLAUDE_PATHS": "true"}, "SKILLPM_DISABLE_CLAUDE_PATHS"),
+        ("[discovery]\ndisable-claude-paths = true\n", {"SKILLPM_DISABLE_CLAUDE_PATHS": "0"}, ""),
+    ],
+    ids=["default", "config", "environment-of-opencode", "environment", "environment-before-config"],
+)
+def test_the_folders_of_claude_can_be_switched_off(
+    world: World, settings: str, environ: dict[str, str], switch: str
+) -> None:
+    """R64: off by configuration or environment, on by default; Claude Code itself reads them whatever is said."""
+    config(world, settings)
+    world.skill("home/.claude/skills/pdf")
+    world.skill("home/code/repo/app/.opencode/skills/docx")
+    assert names(world, "brutus", **environ) == (("docx",) if switch else ("docx", "pdf"))
+    said = [path for path in roots(world, "brutus", **environ) if ".claude" in path]
+    assert said == [f"{path} off by {switch}" if switch else path for path in SWITCHED]
+    assert names(world, "claude-code", **environ) == ("pdf",)
+
+
+def test_only_what_lies_in_claudes_folders_is_switched_off(world: World) -> None:
+    """R64: opencode's root of `.agents` and `.claude` loses one half."""
+    off = [path for path in roots(world, "opencode", OPENCODE_DISABLE_CLAUDE_CODE_SKILLS="1") if " off " in path]
+    assert [path.partition(" ")[0] for path in off] == ["REPO/.claude/skills", "APP/.claude/skills", "~/.claude/skills"]
+
+
+def test_skills_can_be_switched_off_altogether(world: World) -> None:
+    """R69: `[skills] enabled = false`; true and absent mean on."""
+    world.skill("home/.claude/skills/pdf")
+    for text in ("", "[skills]\nenabled = true\n"):
+        config(world, text)
+        assert names(world, "claude-code") == ("pdf",)
+    config(world, "[skills]\nenabled = false\n")
+    found = discover("claude-code", settings=world.settings())
+    assert (found.roots, found.skills) == ((), ())
+    assert [world.short(str(warning)) for warning in found.warnings] == [
+        "~/.config/skillpm/config.toml: skills are switched off: `enabled = false` in `[skills]`"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("agent", "environ", "expected"),
+    [
+        ("claude-code", {"CLAUDE_CONFIG_DIR": "/moved"}, "/moved/skills"),
+        ("codex", {"CODEX_HOME": "/moved"}, "/moved/skills/.system"),
+        ("opencode", {"OPENCODE_CONFIG_DIR": "/moved"}, "/moved/skills"),
+        ("opencode", {"XDG_CONFIG_HOME": "/moved"}, "/moved/opencode/skills"),
+        ("grok", {"GROK_HOME": "/moved"}, "/moved/skills"),
+        ("skillpm", {"SKILLPM_HOME": "/moved"}, "/moved"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
+)
+def test_a_variable_moves_a_hosts_own_folder(world: World, agent: str, environ: dict[str, str], expected: str) -> None:
+    assert expected in roots(world, agent, **environ)
+
+
+def test_without_a_project_only_the_users_folders_are_searched(world: World) -> None:
+    world.skill("home/.claude/skills/mine")
+    world.skill("home/code/repo/app/.claude/skills/ours")
+    found = discover("claude-code", user_only=True, settings=world.settings())
+    assert found.names == ("mine",)
+
+
+def test_another_folder_to_look_from(world: World) -> None:
+    world.skill("home/code/repo/app/.claude/skills/ours")
+    found = discover("claude-code", directory=world.app, settings=world.settings("home"))
+    assert found.names == ("ours",)
