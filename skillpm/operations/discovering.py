@@ -56,7 +56,10 @@ def user_config(settings: Settings) -> Config:
 
 
 def _folder(directory: str | os.PathLike[str], settings: Settings) -> str:
-    path = os.path.normpath(os.path.join(settings.working_directory, directory))
+    text = os.fspath(directory)
+    if text == "~" or text.startswith("~/"):
+        text = settings.home + text[1:]
+    path = os.path.normpath(os.path.join(settings.working_directory, text))
     if not os.path.isdir(path):
         raise NotFoundError(f"there is no folder {show(path)}")
     return path

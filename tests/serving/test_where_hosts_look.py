@@ -239,5 +239,6 @@ def test_without_a_project_only_the_users_folders_are_searched(world: World) -> 
 
 def test_another_folder_to_look_from(world: World) -> None:
     world.skill("home/code/repo/app/.claude/skills/ours")
-    found = discover("claude-code", directory=world.app, settings=world.settings("home"))
-    assert found.names == ("ours",)
+    for directory in (world.app, "~/code/repo/app", "code/repo/app"):
+        found = discover("claude-code", directory=directory, settings=world.settings("home"))
+        assert found.names == ("ours",)
