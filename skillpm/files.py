@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from skillpm.errors import DocumentError, FileError
 
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 BINARY = getattr(os, "O_BINARY", 0)
+LARGEST_DOCUMENT = 200_000_000
 REASONS = {
     errno.ENOSPC: "no space left on the device",
     errno.EDQUOT: "the disk quota is used up",
@@ -44,8 +46,7 @@ def _advice(error: OSError) -> str:
 def read_text(path: str) -> str | None:
     """Give a document's text, or None where there is no such file. Not UTF-8 is a `DocumentError`."""
     try:
-        with open(path, "rb") as file:
-            return file.read().decode()
+        return read_document(path).decode()
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
@@ -56,12 +57,30 @@ def read_text(path: str) -> str | None:
         raise FileError(f"cannot read: {REASONS.get(error.errno or 0, error.strerror or '')}", where=path) from error
 
 
-def write_document(path: str, data: bytes, *, fsync: bool, mode: int = 0o644) -> None:
-    """Write a whole document, or leave the old one: temporary file beside it, then one rename."""
+def read_document(path: str) -> bytes:
+    """Give a document's bytes. Raises `OSError`, for anything but a regular file of a sensible size too: a checkout may
+    bring a pipe, or a link to something endless.
+    """
+    descriptor = os.open(path, os.O_RDONLY | NONBLOCK | BINARY)
+    with open(descriptor, "rb") as file:
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode):
+            raise OSError(0, "it is no regular file", path)
+        if state.st_size > LARGEST_DOCUMENT:
+            raise OSError(0, f"it is over {LARGEST_DOCUMENT} bytes", path)
+        return file.read(LARGEST_DOCUMENT)
+
+
+def write_document(path: str, data: bytes, *, fsync: bool, mode: int = 0o644, follow: bool = False) -> None:
+    """Write a whole document, or leave the old one: temporary file beside it, then one rename.
+
+    A link is replaced, unless `follow` is set: a manifest kept in dotfiles is often a link, and the file it points at
+    is the document.
+    """
     folder = os.path.dirname(path)
     os.makedirs(folder, exist_ok=True)
-    # A manifest kept in dotfiles is often a link: the file it points at is the document.
-    path = os.path.realpath(path)
+    if follow:
+        path = os.path.realpath(path)
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         write_new(temporary, data, mode, fsync=fsync)

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from filelock import FileLock, Timeout
 
 from skillpm.errors import BusyError
-from skillpm.files import told
+from skillpm.files import NOFOLLOW, NONBLOCK, told
 
 PATIENCE = 1.0
 SLICE = 0.25
@@ -40,11 +40,18 @@ def locked(
                     hint="wait for it to end, or allow more time with --lock-timeout",
                 )
     try:
-        with suppress(OSError), open(path + ".pid", "w", encoding="ascii") as file:
-            file.write(str(os.getpid()))
+        with suppress(OSError):
+            _say_who(path + ".pid")
         yield
     finally:
         lock.release()
+
+
+def _say_who(path: str) -> None:
+    """Write down which process holds the lock, into a file and never through a link."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NOFOLLOW | NONBLOCK, 0o644)
+    with open(descriptor, "w", encoding="ascii") as file:
+        file.write(str(os.getpid()))
 
 
 def _acquired(lock: FileLock, seconds: float, stopped: Callable[[], bool]) -> bool:

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Mapping
 
-from skillpm.files import write_document
+from skillpm.files import read_document, write_document
 from skillpm.values import NOTHING, Value
 
 FORMAT = 1
@@ -42,8 +42,7 @@ def stamp_of(state: os.stat_result) -> Stamp:
 def read_scan(path: str) -> Scan:
     """Give the cache; an empty one where it cannot be read."""
     try:
-        with open(path, "rb") as file:
-            value = json.loads(file.read())
+        value = json.loads(read_document(path))
         if value["version"] == FORMAT:
             return Scan(at=int(value["at"]), stamps=value["stamps"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -159,7 +159,7 @@ def _write(target: Target, role: str, hashes: tuple[str, str], warn: Callable[[s
     if role in {"manifest", "lockfile"} and there != hashes[0]:
         warn(f"{path} was changed while a command was interrupted; it is left as it is")
         return
-    write_document(path, text.encode(), fsync=target.fsync)
+    write_document(path, text.encode(), fsync=target.fsync, follow=role in {"manifest", "lockfile"})
 
 
 def _hash_of(text: str | None) -> str:

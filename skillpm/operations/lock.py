@@ -32,7 +32,7 @@ def lock(scope: Scope, tools: Tools, *, dry_run: bool = False) -> Locked:
             text = lock_text(after, papers)
             changed = text != papers.lockfile_text
             if changed and not dry_run:
-                write_document(scope.lockfile, text.encode(), fsync=tools.settings.fsync)
+                write_document(scope.lockfile, text.encode(), fsync=tools.settings.fsync, follow=True)
     finally:
         if not was_there:
             tidy_up(scope)

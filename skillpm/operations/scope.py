@@ -14,6 +14,7 @@ from skillpm.settings import Settings
 from skillpm.values import Value
 
 MANIFEST, LOCKFILE = "skills.json", "skills.lock"
+PROJECT_FOLDER = ".agent-skills"
 
 
 class Scope(Value):
@@ -86,20 +87,27 @@ def user_scope(settings: Settings) -> Scope:
 
 def project_scope(root: str) -> Scope:
     """Give a project's scope. Raises `ConflictError` when its skills directory leads out of it."""
-    layout = Layout(os.path.join(root, ".agent-skills"))
+    layout = Layout(os.path.join(root, PROJECT_FOLDER))
+    _refuse_links_out(layout, root)
+    manifest, lockfile = os.path.join(root, MANIFEST), os.path.join(root, LOCKFILE)
+    for path in (manifest, lockfile):
+        if os.path.islink(path):
+            _refuse_link_out(path, _repository(root))
+    return Scope(kind="project", root=root, layout=layout, manifest=manifest, lockfile=lockfile)
+
+
+def _refuse_links_out(layout: Layout, root: str) -> None:
+    """Raise `ConflictError` when a folder that is written into leads out of the root it belongs to."""
     for path in (layout.directory, layout.ours, layout.staging, layout.trash, layout.backup):
-        if os.path.islink(path) and not is_below(os.path.realpath(path), os.path.realpath(root)):
-            raise ConflictError(
-                f"{path} is a link that leads out of the project",
-                hint="remove the link; a repository must not decide where skills are written",
-            )
-    return Scope(
-        kind="project",
-        root=root,
-        layout=layout,
-        manifest=os.path.join(root, MANIFEST),
-        lockfile=os.path.join(root, LOCKFILE),
-    )
+        _refuse_link_out(path, root)
+
+
+def _refuse_link_out(path: str, root: str) -> None:
+    if os.path.islink(path) and not is_below(os.path.realpath(path), os.path.realpath(root)):
+        raise ConflictError(
+            f"{path} is a link that leads out of the project",
+            hint="remove the link; a repository must not decide where skills are written",
+        )
 
 
 def _upwards(settings: Settings) -> Iterator[str]:
@@ -119,6 +127,16 @@ def refuse_home(settings: Settings, root: str) -> None:
     """Refuse HOME as a project: its skills directory would be the user's own. Raises `UsageError`."""
     if _is_home(settings, root):
         raise UsageError(f"{root} is never a project", hint="work in user scope with `-g`, or in a folder below it")
+
+
+def _repository(root: str) -> str:
+    """Give the git root a project lies in; outside of git, its own."""
+    folder = root
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        if os.path.dirname(folder) == folder:
+            return root
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _is_home(settings: Settings, folder: str) -> bool:
