@@ -2,9 +2,9 @@
 
 from skillpm.documents.registry import RegistryEntry, read_registry
 from skillpm.errors import DocumentError
-from skillpm.files import told, write_document
+from skillpm.files import read_text, told, write_document
 from skillpm.installing.layout import load_receipt
-from skillpm.installing.scan import Scan
+from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.staging import hide_from_git
 from skillpm.installing.view import View, look_until
 from skillpm.operations.carrying import remember
@@ -12,7 +12,7 @@ from skillpm.operations.exclusive import exclusive
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.serving.registering import Ahead, Known, Problem, build_registry
+from skillpm.serving.registering import Ahead, Known, Problem, build_registry, known_registry
 from skillpm.values import Value
 
 
@@ -39,24 +39,29 @@ class Checked(Value):
 
 
 def rebuild(scope: Scope, tools: Tools) -> Rebuilt:
-    """Build the registry anew from what lies on disk; every SKILL.md is read again."""
+    """Build the registry from what lies on disk; a SKILL.md that the stat cache vouches for is not read again."""
     disabled = read_paperwork(scope, tools).disabled
+    layout = scope.layout
     with exclusive(scope, tools):
-        built = build_registry(
-            scope.layout, load_receipt(scope.layout), Known(entries={}, scan=Scan()), Ahead(), disabled=disabled
-        )
-        try:
-            with open(scope.layout.registry, "rb") as file:
-                before = file.read()
-        except FileNotFoundError:
-            before = b""
-        text = built.text.encode()
-        if text != before:
-            with told("write the registry", scope.layout.registry):
-                hide_from_git(scope.layout, fsync=tools.settings.fsync)
-                write_document(scope.layout.registry, text, fsync=tools.settings.fsync)
-        remember(scope, built)
-    return Rebuilt(changed=text != before, skills=len(built.entries), problems=tuple(built.problems))
+        before, scan = _text_of(layout.registry), read_scan(layout.scan)
+        known = known_registry(layout, before, scan)
+        built = build_registry(layout, load_receipt(layout), known, Ahead(), disabled=disabled)
+        changed = not built.is_as_known and built.text != before
+        if changed:
+            with told("write the registry", layout.registry):
+                hide_from_git(layout, fsync=tools.settings.fsync)
+                write_document(layout.registry, built.text.encode(), fsync=tools.settings.fsync)
+        if not built.is_as_known:
+            remember(scope, built)
+    return Rebuilt(changed=changed, skills=len(built.entries), problems=tuple(built.problems))
+
+
+def _text_of(path: str) -> str | None:
+    """Give the text of a document that is made anew whatever is wrong with it."""
+    try:
+        return read_text(path)
+    except DocumentError:
+        return None
 
 
 def check_registry(scope: Scope, tools: Tools) -> Checked:

@@ -13,6 +13,7 @@ from skillpm.installing.layout import Layout
 from skillpm.installing.scan import Scan, Stamp, stamp_of
 from skillpm.installing.skill_file import SKILL_FILE, read_skill_file
 from skillpm.installing.survey import compare, walk_files
+from skillpm.serving.handmade import Reading, read_by_hand, still_true
 from skillpm.values import NOTHING, Value
 
 
@@ -38,7 +39,7 @@ class Built:
     """A registry as it should be: its text, the stamps behind it, and what could not be in it.
 
     `intact`: skills that the stat cache vouches for, every file of them. A registry that is only looked at
-    (`for_reading`) needs no stamps.
+    (`for_reading`) needs no stamps. `is_as_known`: nothing was read, and the registry on disk says just this.
     """
 
     entries: dict[str, RegistryEntry] = field(default_factory=dict)
@@ -47,6 +48,7 @@ class Built:
     stamps: dict[str, Mapping[str, Stamp]] = field(default_factory=dict)
     intact: set[str] = field(default_factory=set)
     for_reading: bool = False
+    is_as_known: bool = False
 
     @property
     def text(self) -> str:
@@ -70,6 +72,7 @@ class Known(Value):
 
     entries: Mapping[str, RegistryEntry]
     scan: Scan
+    disabled: tuple[str, ...] | None = None
 
 
 def known_registry(layout: Layout, text: str | None, scan: Scan) -> Known:
@@ -77,7 +80,8 @@ def known_registry(layout: Layout, text: str | None, scan: Scan) -> Known:
     try:
         state = os.stat(layout.registry)
         if text is not None and scan.stamps.get("", {}).get("skills.json") == stamp_of(state):
-            return Known(entries=read_registry(text, layout.registry)[0], scan=scan)
+            entries, disabled = read_registry(text, layout.registry)
+            return Known(entries=entries, scan=scan, disabled=disabled)
     except (OSError, DocumentError):
         pass
     return Known(entries={}, scan=scan)
@@ -101,7 +105,9 @@ def build_registry(
     there = {SkillName(name) for name in folders_in(layout.directory)}
     if place is not None:
         there |= {*receipt.skills}
-    unchanged = _unchanged(layout.directory, there - receipt.skills.keys(), known)
+    by_hand = there - receipt.skills.keys() - coming.keys() - {*ahead.gone} - {*map(SkillName, disabled)}
+    unchanged = still_true(layout.directory, by_hand, known.entries, known.scan)
+    read = read_by_hand({name: layout.skill(name) for name in sorted(by_hand - unchanged.keys())})
     for name in sorted((there - {*ahead.gone}) | {*coming}):
         installed = receipt.skills.get(name)
         if name in disabled:
@@ -112,11 +118,15 @@ def build_registry(
         elif name in unchanged:
             built.entries[name] = unchanged[name]
             built.stamps[name] = known.scan.stamps[name]
+        elif installed is None:
+            _made_by_hand(built, name, read[name])
         elif name in ahead.intact and name in known.entries and _speaks_of(known.entries[name], installed):
             built.entries[name] = known.entries[name]
             built.stamps[name] = known.scan.stamps.get(name, {})
         else:
             _from_disk(built, (place or layout.skill)(name), name, installed, known)
+    seen = unchanged.keys() | built.intact
+    built.is_as_known = seen == built.entries.keys() == known.entries.keys() and known.disabled == (*built.disabled,)
     return built
 
 
@@ -136,27 +146,18 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _unchanged(directory: str, names: Collection[SkillName], known: Known) -> dict[SkillName, RegistryEntry]:
-    """Give the entries of hand-made skills whose SKILL.md is surely as it was.
-
-    One look each and nothing else: this loop is what listing ten thousand skills takes.
-    """
-    found = {}
-    stamps, latest, stat = known.scan.stamps, known.scan.at, os.stat
-    for name, entry in known.entries.items():  # in the document's order: what lies together is read together
-        if name not in names or name not in stamps or "source" in entry:
-            continue
-        try:
-            state = stat(f"{directory}/{name}/{SKILL_FILE}")
-        except OSError:
-            continue
-        if state.st_ctime_ns < latest and stamps[name].get(SKILL_FILE) == stamp_of(state):
-            found[SkillName(name)] = entry
-    return found
+def _made_by_hand(built: Built, name: str, reading: Reading) -> None:
+    """Take one skill that somebody made by hand; without a SKILL.md it is none."""
+    if reading.entry is not None:
+        built.entries[name] = reading.entry
+    elif reading.why:
+        built.problems.append(Problem(path=f"{name}/{SKILL_FILE}", message=reading.why))
+    if reading.stamp and not built.for_reading:
+        built.stamps[name] = {SKILL_FILE: reading.stamp}
 
 
-def _from_disk(built: Built, folder: str, name: str, installed: InstalledSkill | None, known: Known) -> None:
-    """Take one skill that lies there, from the old registry when nothing of it has changed."""
+def _from_disk(built: Built, folder: str, name: str, installed: InstalledSkill, known: Known) -> None:
+    """Take one skill that was installed as it lies there, from the old registry when nothing of it has changed."""
     try:
         states = states_of(folder, installed)
         old = known.entries.get(name)
@@ -170,20 +171,18 @@ def _from_disk(built: Built, folder: str, name: str, installed: InstalledSkill |
             built.entries[name] = old
             built.intact.add(name)
         else:
-            edited = installed is not None and any(compare(folder, name, installed.files, known.scan))
+            edited = any(compare(folder, name, installed.files, known.scan))
             _add(built, name, read_skill_file(folder), installed, edited=edited)
         if not built.for_reading:
             built.stamps[name] = {path: stamp_of(state) for path, state in states.items()}
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not os.path.lexists(f"{folder}/{SKILL_FILE}"):
-            return  # no skill, or ours and gone: whoever asks sees that it is not in the registry
+            return  # it is gone: whoever asks sees that it is not in the registry
         built.problems.append(Problem(path=f"{name}/{SKILL_FILE}", message=error.strerror or "cannot be read"))
 
 
-def _speaks_of(entry: RegistryEntry, installed: InstalledSkill | None) -> bool:
+def _speaks_of(entry: RegistryEntry, installed: InstalledSkill) -> bool:
     """Tell whether an entry was made for the very skill that the receipt knows."""
-    if installed is None:
-        return "source" not in entry
     return (
         entry.get("digest", "") == (installed.digest or "")
         and entry.get("source") == describe(installed.pin)
@@ -191,9 +190,9 @@ def _speaks_of(entry: RegistryEntry, installed: InstalledSkill | None) -> bool:
     )
 
 
-def states_of(folder: str, installed: InstalledSkill | None) -> dict[str, os.stat_result]:
-    """Give the states of the files that matter: all of an installed skill, the SKILL.md of a hand-made one."""
-    if installed is None or installed.digest is None:
+def states_of(folder: str, installed: InstalledSkill) -> dict[str, os.stat_result]:
+    """Give the states of the files that matter: all of an installed skill, the SKILL.md of a live link."""
+    if installed.digest is None:
         return {SKILL_FILE: os.stat(f"{folder}/{SKILL_FILE}")}
     return {path: entry.stat(follow_symlinks=False) for path, entry in walk_files(folder)}
 
