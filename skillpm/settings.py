@@ -54,7 +54,7 @@ def read_settings(
     skills_home = _folder(environ, "SKILLPM_HOME", home)
     return Settings(
         home=home,
-        working_directory=os.getcwd(),
+        working_directory=_working_directory(),
         skills_home=skills_home or os.path.join(home, ".agent-skills"),
         config_dir=_config_dir(environ, home, skills_home),
         cache_dir=os.path.join(_cache_dir(environ, home), CACHE_FORMAT),
@@ -74,6 +74,13 @@ def read_settings(
 def current_settings() -> Settings:
     """Give the settings of this process, for Python programs that call skillpm."""
     return read_settings(os.environ)
+
+
+def _working_directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError as error:
+        raise UsageError("the folder you are in is not there any more", hint="go to another one: cd") from error
 
 
 def _limits(environ: Mapping[str, str]) -> Limits:

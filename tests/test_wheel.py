@@ -45,5 +45,8 @@ def test_an_installed_wheel_does_the_main_job_without_a_checkout(wheel: Path, tm
     )
     assert where.stdout.strip() == str(site / "skillpm" / "__init__.py")
     assert sandbox.run("install", "code-review").stdout.splitlines()[0] == " + code-review 1.0.0"
+    seen = sandbox.run("discover", "--agent", "omega", check=True).stdout.splitlines()[0]
+    assert seen == f"omega sees 0 skills from {sandbox.work}"
+    assert "code-review" in {skill["name"] for skill in sandbox.run("discover", "--json", check=True).json["skills"]}
     registry = (sandbox.home / ".agent-skills" / "skills.json").read_text(encoding="utf-8")
     assert '"filePath": "code-review/SKILL.md"' in registry

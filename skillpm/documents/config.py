@@ -1,11 +1,7 @@
 """`config.toml`: the user's settings, as values. Pure; keys of other features are left to their readers."""
 
-import json
-from typing import Any
-
-from skillpm.documents.decode import Node
+from skillpm.documents.decode import Node, parse_toml
 from skillpm.documents.profile import Profile, read_profile
-from skillpm.errors import DocumentError
 from skillpm.values import Value
 
 
@@ -31,17 +27,6 @@ def read_config(text: str, file: str) -> Config:
         additional_paths=() if paths is None else tuple(part.path() for part in paths.elements()),
         profiles=() if profiles is None else tuple(read_profile(node, name) for name, node in profiles.items()),
     )
-
-
-def parse_toml(text: str, file: str) -> Node:
-    """Read TOML text of a document; dates and times become text."""
-    import tomllib  # noqa: PLC0415  (most users have no config.toml)
-
-    try:
-        value: Any = json.loads(json.dumps(tomllib.loads(text), default=str))
-    except (ValueError, RecursionError) as error:
-        raise DocumentError(f"this is not TOML: {error}", where=file) from error
-    return Node(value, file)
 
 
 def _flag(node: Node | None, key: str, *, default: bool) -> bool:

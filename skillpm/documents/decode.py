@@ -1,4 +1,4 @@
-"""JSON to checked values: every fault says its file and key path (`skills.json: skills.pdf.git: expected …`)."""
+"""JSON and TOML to checked values; every fault says its file and key (`skills.json: skills.pdf.git: expected …`)."""
 
 import json
 import re
@@ -132,6 +132,17 @@ def parse_json(text: str, file: str) -> Node:
         raise DocumentError("a number is too long", where=file) from error
     except RecursionError as error:
         raise DocumentError("this JSON is nested too deeply", where=file) from error
+    return Node(value, file)
+
+
+def parse_toml(text: str, file: str) -> Node:
+    """Read TOML text of a document; dates and times become text."""
+    import tomllib  # noqa: PLC0415  (most users have no config.toml)
+
+    try:
+        value = json.loads(json.dumps(tomllib.loads(text), default=str))
+    except (ValueError, RecursionError) as error:
+        raise DocumentError(f"this is not TOML: {error}", where=file) from error
     return Node(value, file)
 
 

@@ -3,10 +3,10 @@
 import os
 from collections.abc import Mapping
 
+from skillpm.documents.decode import parse_toml
 from skillpm.documents.lockfile import Lockfile, read_lockfile
 from skillpm.documents.manifest import EMPTY, Manifest, read_manifest
 from skillpm.documents.names import SkillName
-from skillpm.errors import DocumentError
 from skillpm.files import read_text
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -75,12 +75,5 @@ def _agents_of_user(path: str) -> tuple[str, ...]:
     text = read_text(path)
     if text is None:
         return ()
-    import tomllib  # noqa: PLC0415  (most users have no config.toml)
-
-    try:
-        agents = tomllib.loads(text).get("agents", [])
-    except tomllib.TOMLDecodeError as error:
-        raise DocumentError(f"this is not TOML: {error}", where=path) from error
-    if not isinstance(agents, list) or not all(isinstance(agent, str) for agent in agents):
-        raise DocumentError("expected a list of agents", where=f"{path}: agents")
-    return tuple(agents)
+    agents = parse_toml(text, path).get("agents")
+    return () if agents is None else agents.texts()

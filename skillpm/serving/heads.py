@@ -9,10 +9,9 @@ from typing import NamedTuple
 from skillpm.documents.findings import broken
 from skillpm.documents.frontmatter import LARGEST_FILE
 from skillpm.documents.head import ENOUGH, Head, front_of, read_head
-from skillpm.files import BINARY
+from skillpm.files import BINARY, NONBLOCK
 
 CHUNK = 1 << 20
-NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
 
 class Seen(NamedTuple):
@@ -65,7 +64,7 @@ def read_bytes(path: str, most: int) -> tuple[bytes, os.stat_result]:
         state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode):
             raise OSError(errno.EINVAL, "it is no regular file", path)
-        data = os.read(descriptor, min(most + 1, CHUNK))
+        data = os.read(descriptor, min(state.st_size, most) + 1)
         # One call is enough for nearly every file; one that lies about its size is read to its end.
         while len(data) <= most and len(data) != state.st_size:
             part = os.read(descriptor, min(most + 1 - len(data), CHUNK))

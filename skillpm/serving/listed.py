@@ -10,7 +10,7 @@ from skillpm.documents.text import one_line, show
 from skillpm.files import is_below
 from skillpm.serving.heads import read_bytes
 
-LARGEST = 64_000_000
+LARGEST = 16_000_000  # of JSON that is made to be large, a byte takes sixty of memory
 
 
 class Listed(NamedTuple):
@@ -43,7 +43,8 @@ def listed(folder: str, remark: Callable[[str, str], None]) -> Iterator[Listed]:
 
 def _entries(file: str, remark: Callable[[str, str], None]) -> list[object]:
     try:
-        top = json.loads(read_bytes(file, LARGEST)[0])
+        data = read_bytes(file, LARGEST)[0]
+        top = json.loads(data) if len(data) <= LARGEST else None
     except FileNotFoundError:
         remark(file, "there is none, so nothing is listed")
         return []
@@ -52,6 +53,9 @@ def _entries(file: str, remark: Callable[[str, str], None]) -> list[object]:
         return []
     except (ValueError, RecursionError):
         remark(file, "this is not JSON")
+        return []
+    if len(data) > LARGEST:
+        remark(file, f"it is over {LARGEST} bytes, so it is not read")
         return []
     skills = top.get("skills") if isinstance(top, dict) else None
     if isinstance(skills, list):

@@ -1,6 +1,7 @@
 """The folders a host looks into from here: a profile's roots, with every template filled in."""
 
 import os
+import stat
 from collections.abc import Sequence
 
 from skillpm.documents.config import Config
@@ -57,8 +58,18 @@ def _places(template: str, start: str, root: Root, profile: Profile, config: Con
         path = os.path.normpath(os.path.join(start, path))
         label = text if root.scope == "project" else _short(path, settings)
         off = _switched_off(config, settings) if root.claude and ".claude" in text.split("/") else ""
-        places.append(Place(path=path, label=label, root=root, start=start, exists=os.path.isdir(path), off=off))
+        places.append(Place(path=path, label=label, root=root, start=start, exists=_is_there(path), off=off))
     return places
+
+
+def _is_there(path: str) -> bool:
+    """Tell whether there is a folder; one that may not even be looked at counts, so that somebody says so."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
 
 
 def _filled(template: str, profile: Profile, settings: Settings) -> str:

@@ -1,6 +1,7 @@
 """Something else lies where a skill was: every command says so, none fails, nothing of it is lost."""
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -125,6 +126,19 @@ def test_force_sets_it_aside_and_restore_brings_it_back_as_it_lay(odd: Scene) ->
     assert odd.run("list").code == 0
     assert odd.run("registry", "check").code == 0
     assert odd.run("sync").code == 1
+
+
+def test_the_folder_one_stands_in_may_be_gone(scene: Scene) -> None:
+    shell = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
+    for command in ("discover", "list"):
+        words = ["sh", "-c", shell, "sh", *scene.command, command]
+        done = subprocess.run(
+            words, cwd=scene.work, env=scene.environment(), capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (
+            2,
+            "error: the folder you are in is not there any more\n  try: go to another one: cd\n",
+        )
 
 
 def test_skills_that_cannot_be_read_hide_no_other(project: Scene) -> None:

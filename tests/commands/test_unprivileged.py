@@ -147,6 +147,45 @@ def test_a_part_of_an_installed_skill_that_nobody_can_read_is_an_edit(project: S
     assert project.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
 
 
+def test_what_may_not_be_read_hides_no_other_skill_from_discover(scene: Scene) -> None:
+    """R62: a folder of skills, a skill's folder, a file; each is told, and the rest is seen."""
+    for path in (
+        "../home/.claude/skills/hidden",
+        ".claude/skills/sealed",
+        ".claude/skills/a-file",
+        ".claude/skills/ok",
+    ):
+        scene.write_files(under(path, skill(os.path.basename(path), "Fine.")))
+    closed(scene.home / ".claude", 0)
+    closed(scene.work / ".claude/skills/sealed", 0)
+    closed(scene.work / ".claude/skills/a-file/SKILL.md", 0)
+
+    assert scene.tell("discover", "--agent", "brutus") == text("""\
+brutus sees 1 skill from WORK
+(BRUTUS: Claude's folders, then OpenCode's, of the working directory and of the
+user in turn)
+
+it looks into these folders, and the first that has a name counts:
+   1 project  .claude/skills    1 skill
+   2 user     ~/.claude/skills  0 skills
+     not there: .opencode/skill, .opencode/skills, ~/.config/opencode/skill
+
+.claude/skills (project)
+  ok  Fine.
+! warning: .claude/skills/sealed: the folder cannot be read: permission denied
+! warning: .claude/skills/a-file/SKILL.md: permission denied
+! warning: ~/.claude/skills: the folder cannot be read: permission denied
+""")
+    said = scene.run("discover", "--agent", "cline", check=True)
+    assert said.stderr == ""
+    said = scene.run("discover", "--agent", "claude-code", check=True)
+    assert scene.named(said.stderr) == text("""\
+warning: ~/.claude/skills: the folder cannot be read: permission denied
+warning: .claude/skills/a-file/SKILL.md: permission denied
+warning: .claude/skills/sealed/SKILL.md: permission denied
+""")
+
+
 def test_no_space_for_a_file_leaves_the_old_state(project: Scene) -> None:
     """A limit on the size of files stands for a full disk: both are refused in the midst of writing."""
     project.run("install", "testing", check=True)

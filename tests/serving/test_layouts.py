@@ -141,8 +141,9 @@ def test_a_registry_is_read_and_never_trusted(world: World) -> None:
         (b"\xff\xfe{", "this is not JSON"),
         ('{"skills": {"pdf": "^1"}}', "this is no registry: `skills` is no list"),
         ("[]", "this is no registry: `skills` is no list"),
+        (b'{"skills": []}' + b" " * 16_000_000, "it is over 16000000 bytes, so it is not read"),
     ],
-    ids=["missing", "broken", "too-deep", "undecodable", "a-manifest", "a-list"],
+    ids=["missing", "broken", "too-deep", "undecodable", "a-manifest", "a-list", "too-large"],
 )
 def test_a_registry_that_is_none_is_told(world: World, content: str | bytes | None, message: str) -> None:
     """R60, R61."""
