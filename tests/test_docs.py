@@ -108,6 +108,16 @@ def test_every_error_code_is_told() -> None:
     assert codes - {"error"} <= anchors(page)
 
 
+def test_every_finding_is_told() -> None:
+    """The code of each finding is a word in the place where it is made."""
+    made = re.compile(r"""(?:broken|_error|_warning|_fixed)\(\s*"([a-z0-9-]+)"|code="([a-z0-9-]+)"|\(\("([a-z-]+)",""")
+    page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    modules = [*(ROOT / "skillpm" / "documents").glob("*.py"), ROOT / "skillpm" / "operations" / "validating.py"]
+    codes = {"".join(match.groups("")) for path in modules for match in made.finditer(path.read_text(encoding="utf-8"))}
+    assert len(codes) > 30
+    assert {code for code in codes if f"`{code}`" not in page} == set()
+
+
 def test_every_variable_is_told() -> None:
     read = re.compile(r"\"(SKILLPM_[A-Z_]+)\"").findall((ROOT / "skillpm" / "settings.py").read_text(encoding="utf-8"))
     text = (ROOT / "docs" / "layout-on-disk.md").read_text(encoding="utf-8")

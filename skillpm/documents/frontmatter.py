@@ -16,8 +16,6 @@ LARGEST_TOML = 8_000  # tomllib takes time by the cube of a long dotted key: 20 
 OPENING = re.compile(r"\s*^(---|\+\+\+)([^\n]*)\n", re.MULTILINE)
 CLOSING = {fence: re.compile(rf"^{re.escape(fence)}[ \t]*$", re.MULTILINE) for fence in ("---", "+++")}
 TOML_LINE = re.compile(r"""\s*(?:\[[^\]]+\]\s*(?:#.*)?$|(?:[\w.-]+|"[^"]*"|'[^']*')\s*=)""")
-TOP_SCALAR = re.compile(r"""([A-Za-z_][\w.-]*)\s*:[ \t]+(\S.*)""")
-UNTOUCHED = re.compile(r"""["'#]|[|>][-+0-9]*\s*(?:#.*)?$""")
 
 
 class Frontmatter(Value):
@@ -105,48 +103,19 @@ def _as_text(value: Any, depth: int = 2) -> Any:
 
 
 def _read_yaml(block: str, first: int, findings: list[Finding]) -> dict[str, Any]:
-    """Read strictly; only if that fails, quote what spoilt it; only if that fails too, go key by key."""
+    """Read strictly; only if that fails, go key by key and quote what spoilt it."""
     found: list[Finding] = []
     try:
         values = read_yaml(block, found)
     except YamlFault as fault:
-        values = _repaired(block, first, found, fault)
+        found.clear()
+        values = read_broken_yaml(block, found)
+        if not values:
+            line = first + fault.line - 1
+            raise broken("bad-yaml", f"the frontmatter is no YAML: {fault.message}", line) from None
     findings.extend(item.but(line=first + item.line - 1) for item in found)
     if values is None:
         return {}
     if not isinstance(values, dict):
         raise broken("not-a-map", "the frontmatter is no list of `key: value` lines", first)
     return values
-
-
-def _repaired(block: str, first: int, found: list[Finding], fault: YamlFault) -> Any:
-    found.clear()
-    text, lines = _quoted(block)
-    try:
-        values = read_yaml(text, found)
-    except YamlFault:
-        found.clear()
-        values = read_broken_yaml(block, found)
-        if not values:
-            line = first + fault.line - 1
-            raise broken("bad-yaml", f"the frontmatter is no YAML: {fault.message}", line) from None
-        return values
-    message = "this value was read as plain text, since YAML does not allow it unquoted"
-    found.extend(
-        Finding(code="frontmatter-repaired", level="warning", message=message, line=line + 1) for line in lines
-    )
-    return values
-
-
-def _quoted(block: str) -> tuple[str, list[int]]:
-    """Quote every top-level scalar that is not quoted yet and could be meant otherwise; give the lines changed."""
-    lines, changed = block.split("\n"), []
-    for number, line in enumerate(lines):
-        match = TOP_SCALAR.fullmatch(line.rstrip())
-        if match is None or UNTOUCHED.match(match[2]):
-            continue
-        if ": " in match[2] or match[2].endswith(":") or match[2][0] in "[]{}&*!%@`,?-|>":
-            quoted = match[2].replace("'", "''")
-            lines[number] = f"{match[1]}: '{quoted}'"
-            changed.append(number)
-    return "\n".join(lines), changed

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Container
 from typing import NewType
 
 from skillpm.documents.text import HIDDEN, show
@@ -12,6 +13,9 @@ SkillName = NewType("SkillName", str)
 # Agent Skills specification, "name": lower-case letters, digits and single hyphens, at most 64 characters.
 GRAMMAR = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 LONGEST_NAME = 64
+# The file that makes a folder a skill. Some tools read it in lower case too; upper case is preferred where both stand.
+SKILL_FILE = "SKILL.md"
+SKILL_FILES = (SKILL_FILE, "skill.md")
 # Windows, "Naming Files, Paths, and Namespaces": the superscript digits count too.
 RESERVED = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
@@ -46,6 +50,11 @@ def skill_name(text: object, *, where: str = "") -> SkillName:
     if where:
         raise DocumentError(message, where=where, hint=hint)
     raise UsageError(message, hint=hint)
+
+
+def skill_file(paths: Container[str], folder: str = "") -> str | None:
+    """Give the path of the file that makes a folder (`a/b/`, or empty for the top) a skill, if it is among these."""
+    return next((folder + name for name in SKILL_FILES if folder + name in paths), None)
 
 
 def folder_name(declared: str, folder: str) -> SkillName | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skillpm.documents.text import one_line
-from skillpm.documents.words import BRACKETED, object_of, text_of, unquoted
+from skillpm.documents.words import BRACKETED, object_of, outside_parentheses, text_of, unquoted
 from skillpm.values import Value
 
 HOSTS = ("openclaw", "clawdbot", "clawdis", "moltbot")
@@ -41,8 +41,6 @@ OF_SENTENCES = frozenset(
         *("this", "to", "using", "version", "via", "with", "you", "your"),
     ]
 )
-# Commas and line ends part what is listed, but not inside parentheses.
-PART = re.compile(r"(?:[^,|\n()]|\([^()]*\)|[()])+")
 
 
 class Requires(Value):
@@ -115,7 +113,7 @@ def _listed(kind: str, text: str) -> Iterator[str]:
         yield text
         return
     bracketed = BRACKETED.fullmatch(text)
-    for part in PART.findall(text if bracketed is None else bracketed[1]):
+    for part in outside_parentheses(text if bracketed is None else bracketed[1], ",|\n"):
         words = part.split()
         shape = IN_A_ROW.get(kind)
         if shape is not None and all(shape.fullmatch(word) and word not in OF_SENTENCES for word in words):

@@ -7,20 +7,27 @@ reference validator `skills-ref` on every file that its YAML dialect can read (d
 import posixpath
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from skillpm.documents.findings import Finding, NotLoadable
 from skillpm.documents.frontmatter import Frontmatter, decode_text, read_frontmatter
-from skillpm.documents.names import LONGEST_NAME, is_skill_name, path_fault
+from skillpm.documents.mcp_servers import servers_of
+from skillpm.documents.names import LONGEST_NAME, SKILL_FILE, SKILL_FILES, is_skill_name, path_fault, skill_file
 from skillpm.documents.text import HIDDEN, show
-from skillpm.values import Value
+from skillpm.documents.words import metadata_of
+from skillpm.values import NOTHING, Value
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 LONGEST_DESCRIPTION = 1024
 LONGEST_COMPATIBILITY = 500
 MANY_TOKENS = 5_000
-MARKDOWN_LINK = re.compile(r"\[[^\]\n]*\]\(<?([^)\s>]+)>?(?:\s+\"[^\"\n]*\")?\)")
+# Every repeated class ends at what another match may begin with: a megabyte of brackets takes no time by the square.
+MARKDOWN_LINK = re.compile(r'\[[^\[\]\n]*\]\(<?([^()<>\s]+)>?(?:[ \t]+"[^"\n]*")?\)')
+KEY_LINE = re.compile(r"""(["']?)([^\s:"'=\[#][^:"'=]*)\1[ \t]{0,9}[:=]""")
+MANY_FINDINGS = 100
 FENCE = re.compile(r"^[ \t]*(```+|~~~+)")
 KEPT = frozenset("\t\n")
 JOINERS = frozenset("\u200c\u200d")
@@ -43,12 +50,18 @@ def judge(data: bytes, folder: str, files: Collection[str]) -> Verdict:
         front = read_frontmatter(text)
     except NotLoadable as error:
         return Verdict(declared="", loadable=False, valid=False, findings=(error.finding,))
-    found = [finding.but(level="error") for finding in front.findings]
-    found.extend(_form(data, text, front))
-    found.extend(_fields(front, folder, text))
-    found.extend(_hidden(text))
-    found.extend(_body(front, files))
-    found.extend(_files(files))
+    found = list(
+        _bounded(
+            chain(
+                (finding.but(level="error") for finding in front.findings),
+                _form(data, text, front),
+                _fields(front, folder, text),
+                _hidden(text),
+                _body(front, files),
+                _files(files),
+            )
+        )
+    )
     name = front.values.get("name")
     return Verdict(
         declared=name if isinstance(name, str) else "",
@@ -56,6 +69,20 @@ def judge(data: bytes, folder: str, files: Collection[str]) -> Verdict:
         valid=all(finding.level != "error" for finding in found),
         findings=tuple(sorted(found, key=lambda finding: (finding.line, finding.code))),
     )
+
+
+def _bounded(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Give the first hundred findings of each kind, and one that counts the others: a file may have a million."""
+    counts: Counter[str] = Counter()
+    last: dict[str, Finding] = {}
+    for finding in found:
+        counts[finding.code] += 1
+        if counts[finding.code] <= MANY_FINDINGS:
+            yield finding
+        else:
+            last[finding.code] = finding
+    for code, finding in last.items():
+        yield finding.but(message=f"{counts[code] - MANY_FINDINGS} more of these, up to here")
 
 
 def _form(data: bytes, text: str, front: Frontmatter) -> Iterator[Finding]:
@@ -84,6 +111,9 @@ def _fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding]:
     if isinstance(values.get("allowed-tools"), list):
         message = "`allowed-tools` should be one text with blanks between the tools"
         yield _warning("tools-not-text", message, lines.get("allowed-tools", 1))
+    left_out: list[Finding] = []
+    servers_of(values, metadata_of(metadata) or NOTHING, left_out)
+    yield from left_out
 
 
 def _name(value: Any, folder: str, line: int) -> Iterator[Finding]:
@@ -143,11 +173,18 @@ def _body(front: Frontmatter, files: Collection[str]) -> Iterator[Finding]:
         yield _warning("long-body", message, front.body_line)
     if not front.body.strip():
         yield _warning("empty-body", "there are no instructions below the frontmatter", front.body_line)
+    there = {*files, "."}
+    for file in files:
+        there.update(_folders_of(file))
     for number, target in _links(front.body):
-        path = posixpath.normpath(target)
-        if path not in files and not any(file.startswith(path + "/") for file in files):
+        if posixpath.normpath(target) not in there:
             message = f"`{show(target, 80)}` is no file of this skill"
             yield _warning("missing-file", message, front.body_line + number)
+
+
+def _folders_of(path: str) -> Iterator[str]:
+    while path := posixpath.dirname(path):
+        yield path
 
 
 def _links(body: str) -> Iterator[tuple[int, str]]:
@@ -165,8 +202,10 @@ def _links(body: str) -> Iterator[tuple[int, str]]:
 
 
 def _files(files: Collection[str]) -> Iterator[Finding]:
+    if skill_file(files) not in {None, SKILL_FILE}:
+        yield _warning("file-name", f"the file should be called {SKILL_FILE}: some hosts read no other")
     for path in sorted(files):
-        if path.endswith("/SKILL.md"):
+        if posixpath.basename(path) in SKILL_FILES and "/" in path:
             yield _warning("nested-skill", f"`{show(path)}` is another skill inside this one; some hosts load it too")
         if fault := path_fault(path):
             yield _error("bad-path", f"the path `{show(path)}` {fault}")
@@ -176,9 +215,9 @@ def _lines_of_keys(text: str, front: Frontmatter) -> dict[str, int]:
     """Give the line each top-level key stands in."""
     lines: dict[str, int] = {}
     for number, line in enumerate(text.split("\n")[: front.body_line - 1], 1):
-        match = re.match(r"[\"']?([^\s:\"'=\[#][^:\"'=]*?)[\"']?\s*[:=]", line)
+        match = KEY_LINE.match(line)
         if match is not None:
-            lines[match[1]] = number
+            lines[match[2].rstrip()] = number
     return lines
 
 

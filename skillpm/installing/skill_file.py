@@ -4,13 +4,19 @@ import errno
 import os
 import stat
 
-SKILL_FILE = "SKILL.md"
+from skillpm.documents.names import SKILL_FILE, SKILL_FILES
+
 ENOUGH = 1_000_001  # one byte more than a SKILL.md may have, so that its reader sees that it is too large
+
+
+def skill_file_in(folder: str) -> str:
+    """Give the name of the file that makes a folder a skill; `SKILL.md` where there is none."""
+    return next((name for name in SKILL_FILES if os.path.lexists(f"{folder}/{name}")), SKILL_FILE)
 
 
 def read_skill_file(folder: str) -> bytes:
     """Give the bytes of a folder's SKILL.md. Raises `OSError`, for anything but a regular file too."""
-    path = f"{folder}/{SKILL_FILE}"
+    path = f"{folder}/{skill_file_in(folder)}"
     # Without NONBLOCK, opening a pipe waits for somebody to write into it.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:

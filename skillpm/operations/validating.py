@@ -1,29 +1,36 @@
-"""`validate`: judge skills as their author has them on disk, every finding at once."""
+"""`validate`: judge skills as their author has them on disk, every finding at once; mend what can be, if asked."""
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 
 from skillpm.documents.findings import Finding
+from skillpm.documents.fixing import fix
+from skillpm.documents.names import SKILL_FILE, SKILL_FILES
 from skillpm.documents.text import show
 from skillpm.documents.validity import Verdict, judge
-from skillpm.errors import NotFoundError
-from skillpm.files import told
+from skillpm.errors import NotFoundError, RefusedError
+from skillpm.files import is_below, told, write_document
+from skillpm.installing.skill_file import read_skill_file
 from skillpm.installing.survey import walk_files
 from skillpm.operations.tools import Tools
 from skillpm.values import Value
 
-SKILL_FILE = "SKILL.md"
 NEVER_ENTERED = frozenset([".git", "node_modules", ".skillpm"])
 DEEPEST = 6
 
 
 class Judged(Value):
-    """One skill on disk and the verdict on it; `lines` is its text, for showing where a finding stands."""
+    """One skill on disk and the verdict on it; `lines` is its text, for showing where a finding stands.
+
+    `fixed` are the repairs that were made before, each with the line where it was needed.
+    """
 
     path: str
     name: str
     verdict: Verdict
     lines: tuple[str, ...]
+    fixed: tuple[Finding, ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -31,30 +38,36 @@ class Judged(Value):
         return self.verdict.findings
 
 
-def validate(tools: Tools, paths: Sequence[str]) -> list[Judged]:
-    """Judge the skills at these paths: a SKILL.md, a skill's folder, or a folder of many.
+def validate(tools: Tools, paths: Sequence[str], *, mend: bool = False) -> list[Judged]:
+    """Judge the skills at these paths: a SKILL.md, a skill's folder, or a folder of many. `mend`: repair them first.
 
-    Raises `NotFoundError` for a path that is or holds no skill.
+    Raises `NotFoundError` for a path that is or holds no skill, `RefusedError` for one to mend that a link leads away
+    from where it was named. All are looked at before the first is written.
     """
-    judged: list[Judged] = []
+    base = tools.settings.working_directory
+    found: list[str] = []
     for path in paths or (".",):
-        whole = os.path.join(tools.settings.working_directory, path)
-        folders = list(_skill_folders(whole))
+        folders = list(_skill_folders(os.path.join(base, path)))
         if not folders:
             raise NotFoundError(f"{show(path)} holds no SKILL.md", hint="name a skill's folder, or a folder of skills")
-        judged.extend(_judged(folder, tools.settings.working_directory) for folder in folders)
-    return judged
+        found.extend(folders)
+    files = [_skill_file(folder) for folder in found]
+    if not mend:
+        return [_judged(file, base) for file in files]
+    for file in files:
+        _check_place(file, base)
+    return [_mended(file, base, fsync=tools.settings.fsync) for file in files]
 
 
 def _skill_folders(path: str) -> Iterator[str]:
     """Give the folders of skills at or below a path; a skill inside a skill is a part of that one."""
-    if os.path.basename(path) == SKILL_FILE and os.path.isfile(path):
+    if os.path.basename(path) in SKILL_FILES and os.path.isfile(path):
         yield os.path.dirname(path)
         return
     todo = [(path, 0)]
     while todo:
         folder, depth = todo.pop()
-        if os.path.isfile(os.path.join(folder, SKILL_FILE)):
+        if any(os.path.isfile(os.path.join(folder, name)) for name in SKILL_FILES):
             yield folder
         elif depth < DEEPEST and os.path.isdir(folder):
             with told("look for skills", folder), os.scandir(folder) as entries:
@@ -62,11 +75,15 @@ def _skill_folders(path: str) -> Iterator[str]:
             todo.extend((entry.path, depth + 1) for entry in sorted(below, key=lambda e: e.name, reverse=True))
 
 
-def _judged(folder: str, base: str) -> Judged:
-    path = os.path.join(folder, SKILL_FILE)
+def _skill_file(folder: str) -> str:
+    name = next(name for name in SKILL_FILES if os.path.isfile(os.path.join(folder, name)))
+    return os.path.join(folder, name)
+
+
+def _judged(path: str, base: str, fixed: tuple[Finding, ...] = ()) -> Judged:
+    folder = os.path.dirname(path)
     with told("read a skill", path):
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_skill_file(folder)
         files = [name for name, _ in walk_files(folder)]
     name = os.path.basename(os.path.realpath(folder))
     return Judged(
@@ -74,4 +91,34 @@ def _judged(folder: str, base: str) -> Judged:
         name=name,
         verdict=judge(data, name, files),
         lines=tuple(data.decode("utf-8", "replace").splitlines()),
+        fixed=fixed,
     )
+
+
+def _check_place(path: str, base: str) -> None:
+    """Refuse to write through a link that leads out of the skill, or out of here: what it points at was not named."""
+    folder = os.path.dirname(os.path.normpath(path))
+    place = base if is_below(folder, base) else os.path.dirname(folder)
+    if not (
+        is_below(os.path.realpath(folder), os.path.realpath(place))
+        and is_below(os.path.realpath(path), os.path.realpath(folder))
+    ):
+        raise RefusedError(
+            f"{show(os.path.relpath(path, base))} is reached by a link that leads elsewhere; nothing was changed",
+            hint=f"name the place itself: {show(os.path.realpath(path))}",
+        )
+
+
+def _mended(path: str, base: str, *, fsync: bool) -> Judged:
+    """Write one file anew where something in it can be mended, whole or not at all, and judge it as it is then."""
+    folder = os.path.dirname(path)
+    with told("mend a skill", path):
+        fixed = fix(read_skill_file(folder), os.path.basename(os.path.realpath(folder)))
+        fixes = list(fixed.fixes)
+        if fixes:
+            write_document(path, fixed.data, fsync=fsync, mode=stat.S_IMODE(os.stat(path).st_mode))
+        if os.path.basename(path) != SKILL_FILE:
+            old, path = path, os.path.join(folder, SKILL_FILE)
+            os.rename(old, path)
+            fixes.append(Finding(code="file-name", level="warning", message=f"the file is called {SKILL_FILE} now"))
+    return _judged(path, base, tuple(sorted(fixes, key=lambda item: (item.line, item.code))))

@@ -4,14 +4,14 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from skillpm.documents.names import SkillName
+from skillpm.documents.names import SKILL_FILE, SkillName
 from skillpm.documents.pin import describe
 from skillpm.documents.receipt import InstalledSkill, Receipt
 from skillpm.documents.registry import RegistryEntry, read_registry, write_registry
 from skillpm.errors import DocumentError
 from skillpm.installing.layout import Layout
 from skillpm.installing.scan import Scan, Stamp, stamp_of
-from skillpm.installing.skill_file import SKILL_FILE, read_skill_file
+from skillpm.installing.skill_file import read_skill_file
 from skillpm.installing.survey import compare, walk_files
 from skillpm.serving.handmade import Reading, read_by_hand, still_true
 from skillpm.values import NOTHING, Value

@@ -110,3 +110,128 @@ def test_every_bundled_skill_is_valid(sandbox: Sandbox) -> None:
     sandbox.run("install", "-g", "--bundled", check=True)
     verdict = sandbox.run("validate", str(sandbox.home / ".agent-skills"))
     assert (verdict.code, verdict.stdout, verdict.stderr) == (0, "", "9 of 9 skills valid\n")
+
+
+# Mending
+
+
+def test_what_can_be_mended_is_mended_named_and_the_rest_is_told(sandbox: Sandbox) -> None:
+    sandbox.write("mine/SKILL.md", WRONG.replace("category", "license: MIT # as ever\r\ncategory"))
+    verdict = sandbox.run("validate", "--fix", "mine")
+    assert verdict.code == 1
+    assert verdict.stdout == (
+        "mine/SKILL.md:3: fixed: `description` stands in quotes now [frontmatter-repaired]\n"
+        "mine/SKILL.md:5: fixed: `category` stands under `metadata` now, as text [unknown-field]\n"
+        "mine/SKILL.md:2: error: the name must be lower-case letters, digits and single hyphens [bad-name]\n"
+        "       2 | name: Other Name\n"
+        "mine/SKILL.md:2: error: the folder is called `mine`, the skill `Other Name` [name-not-folder]\n"
+        "       2 | name: Other Name\n"
+        "mine/SKILL.md:8: warning: `references/guide.md` is no file of this skill [missing-file]\n"
+        "       8 | See [the guide](references/guide.md) and [the web](https://example.com).\n"
+    )
+    assert verdict.stderr == "2 mended, 0 of 1 skill valid\n"
+    assert sandbox.read("mine/SKILL.md") == (
+        "---\n"
+        "name: Other Name\n"
+        "description: 'Fine: it has a colon that YAML does not allow.'\n"
+        "license: MIT # as ever\r\n"
+        "metadata:\n"
+        "  category: 'testing'\n"
+        "---\n"
+        "See [the guide](references/guide.md) and [the web](https://example.com).\n"
+    )
+
+
+def test_mending_twice_is_mending_once(sandbox: Sandbox) -> None:
+    sandbox.write("mine/SKILL.md", WRONG.replace("Other Name", "mine"))
+    first = sandbox.run("validate", "--fix", "mine", "--json")
+    assert first.json["ok"] is True
+    assert first.json["skills"][0]["fixed"] == [
+        {"code": "frontmatter-repaired", "message": "`description` stands in quotes now", "line": 3},
+        {"code": "unknown-field", "message": "`category` stands under `metadata` now, as text", "line": 4},
+    ]
+    before = sandbox.snapshot()
+    again = sandbox.run("validate", "--fix", "mine", "--json")
+    assert again.json["skills"][0]["fixed"] == []
+    assert sandbox.snapshot() == before
+
+
+def test_mending_keeps_the_mode_of_a_file_and_leaves_nothing_beside_it(sandbox: Sandbox) -> None:
+    path = sandbox.write("mine/SKILL.md", WRONG)
+    path.chmod(0o600)
+    sandbox.run("validate", "--fix", "mine")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [entry.name for entry in path.parent.iterdir()] == ["SKILL.md"]
+
+
+def test_nothing_is_mended_through_a_link_that_leads_elsewhere(sandbox: Sandbox) -> None:
+    outside = sandbox.write("../elsewhere/theirs/SKILL.md", WRONG).resolve()
+    sandbox.write("skills/a/SKILL.md", WRONG)
+    (sandbox.work / "skills/b").mkdir()
+    (sandbox.work / "skills/b/SKILL.md").symlink_to(outside)
+    (sandbox.work / "linked").symlink_to(outside.parent)
+    before = sandbox.snapshot()
+    for place, path in (("skills", "skills/b/SKILL.md"), ("linked", "linked/SKILL.md")):
+        verdict = sandbox.run("validate", "--fix", place)
+        assert verdict.code == 1
+        assert verdict.stderr == (
+            f"error: {path} is reached by a link that leads elsewhere; nothing was changed\n"
+            f"  try: name the place itself: {outside}\n"
+        )
+    assert sandbox.snapshot() == before
+
+
+def test_a_link_that_stays_inside_is_mended_where_it_points(sandbox: Sandbox) -> None:
+    sandbox.write("mine/docs/text.md", WRONG)
+    (sandbox.work / "mine/SKILL.md").symlink_to("docs/text.md")
+    sandbox.run("validate", "--fix", "mine")
+    assert (sandbox.work / "mine/SKILL.md").is_symlink()
+    assert "description: 'Fine: it has" in sandbox.read("mine/docs/text.md")
+
+
+def test_lenient_and_fix_are_two_questions(sandbox: Sandbox) -> None:
+    verdict = sandbox.run("validate", "--fix", "--lenient")
+    assert (verdict.code, verdict.stderr) == (
+        2,
+        "error: give one of --lenient and --fix\n  try: skillpm validate --help\n",
+    )
+
+
+def test_x32_a_skill_in_lower_case_is_judged_with_a_warning_and_mended_by_a_rename(sandbox: Sandbox) -> None:
+    sandbox.write("mine/skill.md", "---\nname: mine\ndescription: Fine.\n---\nBody.\n")
+    told = sandbox.run("validate", "mine")
+    assert (told.code, told.stdout) == (
+        0,
+        "mine/skill.md:1: warning: the file should be called SKILL.md: some hosts read no other [file-name]\n"
+        "       1 | ---\n",
+    )
+    mended = sandbox.run("validate", "mine", "--fix")
+    assert (mended.code, mended.stdout) == (0, "mine/SKILL.md:1: fixed: the file is called SKILL.md now [file-name]\n")
+    assert [path.name for path in (sandbox.work / "mine").iterdir()] == ["SKILL.md"]
+
+
+def test_what_is_large_nested_missing_or_not_portable_is_a_warning(sandbox: Sandbox) -> None:
+    sandbox.write(
+        "größe/SKILL.md", "---\nname: größe\ndescription: Fine.\n---\n" + "words " * 4000 + "\n[x](gone.md)\n"
+    )
+    sandbox.write("größe/inner/SKILL.md", "---\nname: inner\ndescription: Fine.\n---\nBody.\n")
+    verdict = sandbox.run("validate", "größe", "--json")
+    assert verdict.code == 0
+    assert [(item["code"], item["level"]) for item in verdict.json["skills"][0]["findings"]] == [
+        ("nested-skill", "warning"),
+        ("unportable-name", "warning"),
+        ("long-body", "warning"),
+        ("missing-file", "warning"),
+    ]
+
+
+def test_a_thousand_findings_of_a_kind_are_counted(sandbox: Sandbox) -> None:
+    sandbox.write("mine/SKILL.md", "---\nname: mine\ndescription: Fine.\n---\n" + "[x](gone.md)\n" * 1000)
+    findings = sandbox.run("validate", "mine", "--json").json["skills"][0]["findings"]
+    assert len(findings) == 101
+    assert findings[-1] == {
+        "code": "missing-file",
+        "level": "warning",
+        "message": "900 more of these, up to here",
+        "line": 1004,
+    }

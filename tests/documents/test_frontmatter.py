@@ -240,6 +240,27 @@ def test_what_yaml_allows_is_never_repaired() -> None:
     }
 
 
+def test_x9_what_is_honest_beside_a_broken_neighbour_stays_what_it_is() -> None:
+    block = (
+        'metadata: {"openclaw": {"emoji": "x"}}\ntags: [a, b]\ndescription: Use: it\nflow: {a: b,\n  c: d}\nlist: [x] y'
+    )
+
+    assert repaired(block) == (
+        {
+            "metadata": {"openclaw": {"emoji": "x"}},
+            "tags": ["a", "b"],
+            "description": "Use: it",
+            "flow": {"a": "b", "c": "d"},
+            "list": "[x] y",
+        },
+        [(4, QUOTED), (7, QUOTED)],
+    )
+
+
+def test_a_block_scalar_keeps_its_last_lines_when_another_line_is_repaired() -> None:
+    assert repaired("a: |+\n  x\n\nb: c: d\ne: |\n  y") == ({"a": "x\n\n", "b": "c: d", "e": "y\n"}, [(5, QUOTED)])
+
+
 def test_a_comment_behind_a_good_value_is_no_part_of_it_when_another_line_is_repaired() -> None:
     assert repaired("a: one # note\nb: two: three # four") == ({"a": "one", "b": "two: three # four"}, [(3, QUOTED)])
 

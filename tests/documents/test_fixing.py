@@ -1,0 +1,187 @@
+"""`--fix` mends what it names and nothing else: what is read stays the same, twice is the same as once."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillpm.documents.findings import NotLoadable
+from skillpm.documents.fixing import READ, fix
+from skillpm.documents.skill import Skill, read_skill
+from skillpm.documents.validity import judge
+
+
+def mended(text: str, folder: str = "x") -> tuple[str, list[tuple[int, str, str]]]:
+    fixed = fix(text.encode(), folder)
+    return fixed.data.decode(), [(item.line, item.code, item.message) for item in fixed.fixes]
+
+
+QUOTED = "`{}` stands in quotes now"
+MOVED = "`{}` stands under `metadata` now, as text"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fixes"),
+    [
+        ("\ufeff---\nname: x\n---\n", "---\nname: x\n---\n", [(1, "bom", "the byte order mark is gone")]),
+        (
+            "\n \n---\nname: x\n---\nb",
+            "---\nname: x\n---\nb",
+            [(1, "leading-blank", "the blank lines above the frontmatter are gone")],
+        ),
+        (
+            "---\nname: x\ndescription: Use this: it's good # yes\n---\n",
+            "---\nname: x\ndescription: 'Use this: it''s good # yes'\n---\n",
+            [(3, "frontmatter-repaired", QUOTED.format("description"))],
+        ),
+        (
+            "---\nname: x\ndescription: 'open\n  more words\n\n# about y\ny: 1\n---\n",
+            "---\nname: x\ndescription: 'open more words'\n\n# about y\ny: 1\n---\n",
+            [(3, "frontmatter-repaired", QUOTED.format("description"))],
+        ),
+        (
+            '---\nname: x\na: "tab \\q \x07\n---\n',
+            '---\nname: x\na: "tab \\\\q \\U00000007"\n---\n',
+            [(3, "frontmatter-repaired", QUOTED.format("a"))],
+        ),
+        ("---\n# c\ndescription: d\n---\n", "---\nname: x\n# c\ndescription: d\n---\n", [
+            (1, "missing-name", "the name is the folder's now: `x`")]),
+        (
+            "---\nname: x\nversion: 1.0 \ndescription: d\ntags: [a, b c]\n---\n",
+            "---\nname: x\nmetadata:\n  version: '1.0'\n  tags: 'a, b c'\ndescription: d\n---\n",
+            [(3, "unknown-field", MOVED.format("version")), (5, "unknown-field", MOVED.format("tags"))],
+        ),
+        (
+            "---\nversion: 1.0\nmetadata:\n    a: b\n    # c\n\n# d\nname: x\nmcp-y: run z\n---\n",
+            "---\nmetadata:\n    a: b\n    # c\n    version: '1.0'\n    mcp-y: 'run z'\n\n# d\nname: x\n---\n",
+            [(2, "unknown-field", MOVED.format("version")), (9, "unknown-field", MOVED.format("mcp-y"))],
+        ),
+        ("---\r\nname: x\r\nversion: 2\r\n---\r\nb\r", "---\r\nname: x\r\nmetadata:\r\n  version: '2'\r\n---\r\nb\r", [
+            (3, "unknown-field", MOVED.format("version"))]),
+    ],
+)  # fmt: skip
+def test_what_can_be_mended_is_mended_and_named(before: str, after: str, fixes: list[tuple[int, str, str]]) -> None:
+    assert mended(before) == (after, fixes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nname: x\ndescription: fine\n---\nbody",
+        "---\nname: x\nname: y\n---\n",
+        "---\nname: other\n---\n",
+        "---\nname: x\nauthor: me # to be moved with care\n---\n",
+        "---\nname: x\nversion: {a: b}\n---\n",
+        "---\nname: x\ntags: [{a: b}]\n---\n",
+        "---\nname: x\ntags:\n- 'a, b'\n---\n",
+        "---\nname: x\nversion: 1\nmetadata: {a: b}\n---\n",
+        "---\nname: x\nversion: 1\nmetadata:\n  version: 2\n---\n",
+        "---\nname: x\nmodel: opus\n---\n",
+        "---\nname: x\na: 'open\n  # a comment in its midst\n  more\n---\n",
+        "---\nname: x\n<<<<<<< HEAD\n---\n",
+        "+++\nname = 'x'\nversion = '1'\n+++\n",
+        "no frontmatter",
+        "---\nnot closed",
+        "---\n{name: x, version: 1}\n---\n",
+        "---\nname: x\n\t\ndescription: d\n---\n",
+    ],
+)
+def test_what_only_its_author_can_decide_stays(text: str) -> None:
+    assert mended(text) == (text, [])
+
+
+def test_a_folder_without_a_valid_name_gives_none() -> None:
+    assert mended("---\ndescription: d\n---\n", "My Skill") == ("---\ndescription: d\n---\n", [])
+
+
+def test_a_skill_that_is_mended_is_valid_where_nothing_else_was_wrong() -> None:
+    text = "\ufeff---\ndescription: Use this: it is good.\nversion: 1.0\ntriggers: [a, b]\n---\nBody.\n"
+    fixed = fix(text.encode(), "x")
+
+    assert [(item.line, item.code) for item in fixed.fixes] == [
+        *((1, "bom"), (1, "missing-name"), (2, "frontmatter-repaired")),
+        *((3, "unknown-field"), (4, "unknown-field")),
+    ]
+    assert judge(fixed.data, "x", ["SKILL.md"]).findings == ()
+
+
+# Anything
+
+
+KEYS = st.sampled_from(
+    ["name", "description", "version", "tags", "triggers", "requires", "author", "metadata", "mcp-a", "model", "x y"]
+)
+VALUES = st.sampled_from(
+    [
+        *(
+            "",
+            "x",
+            "a: b",
+            "'open",
+            '"open',
+            "[a, b]",
+            "[a",
+            "{a: b}",
+            "*x",
+            "|\n  a\n  b",
+            ">-\n  a: b",
+            "a # c",
+            "'q'",
+        ),
+        *(
+            "\n  a: b",
+            "\n  version: 2",
+            "\n- a\n- b",
+            "\n  - 'x, y'",
+            "x\n  more: words",
+            "\x07",
+            "größe: 1",
+            "a\n\n# c",
+        ),
+    ]
+)
+LINES = st.one_of(
+    st.tuples(KEYS, VALUES).map(lambda row: f"{row[0]}: {row[1]}"),
+    st.sampled_from(["# c", "", "<<<<<<< x", "---x", "  nested: y", "\t", "..."]),
+    st.text(max_size=8),
+)
+HEADS = st.sampled_from(["", "\ufeff", "\n", "\ufeff\n \n"])
+
+
+def read(data: bytes) -> Skill | None:
+    try:
+        return read_skill(data)
+    except NotLoadable:
+        return None
+
+
+def said(skill: Skill) -> dict[str, Any]:
+    return {field: getattr(skill, field) for field in READ}
+
+
+@settings(derandomize=True, max_examples=400, deadline=None)
+@given(HEADS, st.lists(LINES, max_size=6), st.text(max_size=8), st.sampled_from(["\n", "\r\n", "\r"]))
+def test_mending_changes_nothing_of_what_is_read_and_twice_is_once(
+    head: str, lines: list[str], body: str, ending: str
+) -> None:
+    data = (head + "\n".join(["---", *lines, "---", body])).replace("\n", ending).encode("utf-8", "replace")
+    fixed = fix(data, "x")
+    before, after = read(data), read(fixed.data)
+
+    assert fix(fixed.data, "x") == fixed.but(fixes=())
+    assert (fixed.data == data) == (fixed.fixes == ())
+    assert (before is None) == (after is None)
+    if before is None or after is None:
+        assert fixed.data == data
+        return
+    assert said(before) == said(after)
+    assert after.declared in {before.declared, "x"}
+    # Line by line: what is gone or new is one of the named repairs.
+    touched = {item.code for item in fixed.fixes}
+    if "unknown-field" not in touched and "frontmatter-repaired" not in touched:
+        inserted = [f"name: x{ending}".encode()] if "missing-name" in touched else []
+        rest = data.removeprefix(b"\xef\xbb\xbf").splitlines(keepends=True)
+        assert [line for line in fixed.data.splitlines(keepends=True) if line not in inserted or line in rest] == [
+            line for number, line in enumerate(rest) if line.strip() or any(other.strip() for other in rest[:number])
+        ]

@@ -1,0 +1,33 @@
+"""No file of a megabyte takes a second, whoever wrote it: read, judged, mended or searched for references."""
+
+import time
+
+import pytest
+from documents.slow_inputs import slow_inputs
+
+from skillpm.documents.findings import NotLoadable
+from skillpm.documents.fixing import fix
+from skillpm.documents.skill import read_skill
+from skillpm.documents.validity import judge
+
+INPUTS = slow_inputs()
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_a_file_made_to_take_long_does_not(name: str) -> None:
+    data = INPUTS[name]
+    assert len(data) <= 1_000_000
+    start = time.process_time()
+    try:
+        read_skill(data)
+    except NotLoadable:
+        pass
+    finally:
+        read = time.process_time()
+    judge(data, "x", ["SKILL.md", "a/b.md"])
+    judged = time.process_time()
+    fix(data, "x")
+    fixed = time.process_time()
+    assert read - start < 1
+    assert judged - read < 2
+    assert fixed - judged < 3
