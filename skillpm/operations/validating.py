@@ -116,7 +116,8 @@ def _mended(path: str, base: str, *, fsync: bool) -> Judged:
         fixed = fix(read_skill_file(folder), os.path.basename(os.path.realpath(folder)))
         fixes = list(fixed.fixes)
         if fixes:
-            write_document(path, fixed.data, fsync=fsync, mode=stat.S_IMODE(os.stat(path).st_mode))
+            # A link that leads elsewhere was refused: the one that stays within leads to the file that is meant.
+            write_document(path, fixed.data, fsync=fsync, mode=stat.S_IMODE(os.stat(path).st_mode), follow=True)
         if os.path.basename(path) != SKILL_FILE:
             old, path = path, os.path.join(folder, SKILL_FILE)
             os.rename(old, path)

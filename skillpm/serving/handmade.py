@@ -5,10 +5,10 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from skillpm.documents.names import SkillName
+from skillpm.documents.names import SKILL_FILE, SkillName
 from skillpm.documents.registry import RegistryEntry
 from skillpm.installing.scan import Scan, Stamp, stamp_of
-from skillpm.installing.skill_file import SKILL_FILE, read_skill_file
+from skillpm.installing.skill_file import read_skill_file
 
 MANY = 2_000  # starting another process takes as long as reading some hundred
 MOST_PROCESSES = 4
