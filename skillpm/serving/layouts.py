@@ -44,15 +44,24 @@ def _dir(place: Place, remark: Remark) -> Iterator[Candidate]:
             yield Candidate(f"{entry.path}/{SKILL_FILE}", entry.name)
 
 
+class _Folder(NamedTuple):
+    """A folder to look into, and whether it lies inside a skill."""
+
+    is_link: bool
+    path: str
+    in_skill: bool
+
+
 def _tree(place: Place, remark: Remark) -> Iterator[Candidate]:
     """`**/SKILL.md`: level by level, so that a folder is met on its shortest way."""
     found: list[Candidate] = []
     seen: set[tuple[int, int]] = set()
-    level = [(place.path, False)]
-    for depth in range(place.root.depth + 1):
-        below: list[tuple[str, bool]] = []
+    level = [_Folder(is_link=False, path=place.path, in_skill=False)]
+    for _ in range(place.root.depth + 1):
+        below: list[_Folder] = []
         # What really lies there before what a link leads to: a skill is known by the path it lies at.
-        for path, _ in sorted(level, key=lambda item: (item[1], item[0])):
+        for folder in sorted(level):
+            path = folder.path
             if _is_new(path, seen, remark):
                 entries = _entries(path, remark)
                 is_skill = any(entry.name in {SKILL_FILE, LOWER} for entry in entries)
@@ -60,14 +69,16 @@ def _tree(place: Place, remark: Remark) -> Iterator[Candidate]:
                     found.append(Candidate(f"{path}/{SKILL_FILE}", os.path.basename(path)))
                 if not is_skill or place.root.nested:
                     # Inside a skill, a link that leads nowhere is the skill's own business.
-                    told = _unheard if is_skill else remark
-                    below += [(e.path, e.is_symlink()) for e in entries if _is_open(e, place, told)]
+                    inside = is_skill or folder.in_skill
+                    told = _unheard if inside else remark
+                    below += [_Folder(e.is_symlink(), e.path, inside) for e in entries if _is_open(e, place, told)]
         if len(seen) + len(below) > MOST_FOLDERS:
             remark(place.path, f"there are over {MOST_FOLDERS} folders below; the deeper ones were not searched")
             break
-        if depth == place.root.depth and below and not place.root.nested:
-            remark(below[0][0], f"folders deeper than {place.root.depth} levels are not searched")
         level = below
+    else:
+        if deeper := [folder.path for folder in level if not folder.in_skill]:
+            remark(min(deeper), f"folders deeper than {place.root.depth} levels are not searched")
     yield from sorted(found, key=lambda candidate: candidate.path.split("/"))
 
 

@@ -33,9 +33,10 @@ def places_of(
 ) -> tuple[Place, ...]:
     """Give the folders in order, highest precedence first; each folder once.
 
-    `extra` folders come before all of the host's own; `user_only` leaves out those of a project.
+    `extra` folders come before all of the host's own, and are searched whole, hidden folders too; `user_only` leaves
+    out those of a project.
     """
-    named = Root(scope="explicit", paths=tuple(extra), layout="tree")
+    named = Root(scope="explicit", paths=tuple(extra), layout="tree", hidden=True)
     found: list[Place] = []
     for root in (named, *profile.roots):
         if root.scope == "project":

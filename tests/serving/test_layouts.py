@@ -2,9 +2,13 @@
 
 import json
 import os
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from kit import skill
 from serving.world import World
 
@@ -67,9 +71,39 @@ def test_a_tree_is_searched_six_levels_deep_and_says_where_it_stops(world: World
     """R71, X22: the bound of the design; a folder below it is told once."""
     world.skill("home/skills/1/2/3/4/5/six")
     world.skill("home/skills/1/2/3/4/5/6/seven")
-    found = look(world, "tree")
-    assert found.names == ("six",)
-    assert warned(world, found) == ["1/2/3/4/5/6/seven: folders deeper than 6 levels are not searched"]
+    world.write("home/skills/1/2/3/4/5/six/assets/a/b/c.txt", "deep, but inside a skill")
+    for nested in (False, True):
+        found = look(world, "tree", nested=nested)
+        assert found.names == ("six",)
+        assert warned(world, found) == ["1/2/3/4/5/6/seven: folders deeper than 6 levels are not searched"]
+
+
+FOLDERS = st.lists(
+    st.lists(st.sampled_from(["a", "b", ".c", ".git", "node_modules", "d"]), min_size=0, max_size=8), max_size=12
+)
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(folders=FOLDERS, hidden=st.booleans())
+def test_a_tree_finds_what_a_glob_finds(folders: list[list[str]], hidden: bool) -> None:  # noqa: FBT001
+    """R52, R71: `**/SKILL.md`, less what is too deep, hidden or never entered."""
+    with tempfile.TemporaryDirectory() as top:
+        world = World(Path(top))
+        (world.home / "skills").mkdir()
+        for number, parts in enumerate(folders):
+            world.skill("/".join(["home/skills", *parts]), f"skill-{number}")
+        expected = {
+            path.parent.relative_to(world.home / "skills").parts for path in (world.home / "skills").rglob("SKILL.md")
+        }
+        expected = {
+            parts
+            for parts in expected
+            if len(parts) <= 6 and not {".git", "node_modules"} & {*parts} and (hidden or ".c" not in parts)
+        }
+        found = seen(world, "tree", hidden=hidden, nested=True)
+        assert {Path(path).parent.parts for path in found} == expected
+        tops = {parts for parts in expected if not any(parts[:end] in expected for end in range(len(parts)))}
+        assert {Path(path).parent.parts for path in seen(world, "tree", hidden=hidden)} == tops
 
 
 REGISTRY = {

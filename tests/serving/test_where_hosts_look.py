@@ -157,7 +157,7 @@ def test_further_folders_come_first_in_hosts_that_have_them(world: World) -> Non
 
 def test_folders_named_in_the_call_come_before_everything(world: World) -> None:
     """X3: an explicit path wins in every host; a relative one starts where you are."""
-    world.skill("home/code/repo/app/drafts/pdf", description="A draft.")
+    world.skill("home/code/repo/app/drafts/.new/pdf", description="A draft.")
     world.skill("home/.claude/skills/pdf", description="Mine.")
     found = discover("claude-code", paths=["drafts", Path("nowhere")], settings=world.settings())
     assert [skill.description for skill in found.skills] == ["A draft."]
