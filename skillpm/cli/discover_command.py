@@ -86,17 +86,25 @@ def _lines(found: Discovery, names: _Names) -> Iterator[str]:
         yield from textwrap.wrap(f"({show(found.about, 500)})", width)
     yield from _roots(found, names, width)
     yield from _skills(found, names, width)
-    if found.shadowed:
-        yield from ("", "hidden by a skill of the same name that comes before:")
-    for hidden in found.shadowed:
-        yield f"  {show(hidden.name)}: {names.short(hidden.path)}"
-        yield f"    hidden by {names.short(hidden.winner)}"
-        yield from textwrap.wrap(hidden.why, width, initial_indent="    since ", subsequent_indent="    ")
+    yield from _shadowed(found, names, width)
     if found.again:
         yield from ("", "one file, met again through a link and counted once:")
     for same in found.again:
         yield f"  {names.short(same.path)}"
         yield f"    is {names.short(same.winner)}"
+
+
+def _shadowed(found: Discovery, names: _Names, width: int) -> Iterator[str]:
+    """Say what is hidden, under the skill that hides it, each with the reason."""
+    if found.shadowed:
+        yield from ("", "of skills with the same name, only the first counts:")
+    winner = ""
+    for hidden in found.shadowed:
+        if hidden.winner != winner:
+            winner = hidden.winner
+            yield f"  {show(hidden.name)} is {names.short(winner)}, and hidden are"
+        yield f"    {names.short(hidden.path)}"
+        yield from textwrap.wrap(hidden.why, width, initial_indent="      ", subsequent_indent="      ")
 
 
 def _roots(found: Discovery, names: _Names, width: int) -> Iterator[str]:

@@ -25,7 +25,8 @@ class Remarked(NamedTuple):
 
 
 class Discovery(Value):
-    """What a host sees. `roots` are in order, and the first that has a name counts; the lists are sorted by name.
+    """What a host sees. `roots` are in order, and the first that has a name counts; the lists are sorted by name,
+    those of one name by precedence.
 
     `shadowed` are skills hidden by another one of the same name, `again` further paths to a file counted already.
     """
@@ -66,7 +67,7 @@ def look(profile: Profile, places: Sequence[Place], cache: HeadCache) -> Discove
                         yield sighting
 
     settled = settle(sightings(), places, keep_both=profile.duplicates == "both")
-    skills = sorted((skill for skill in settled.skills if _is_for(profile, skill, remark)), key=_place)
+    skills = sorted((skill for skill in settled.skills if _is_for(profile, skill, remark)), key=_name)
     for first, second in pairwise(skills):
         if first.name == second.name:
             remark(second.path, f"`{show(first.name, 60)}` is there twice, and {profile.id} shows both: {first.path}")
@@ -75,8 +76,8 @@ def look(profile: Profile, places: Sequence[Place], cache: HeadCache) -> Discove
         about=profile.about,
         roots=tuple(places),
         skills=tuple(skills),
-        shadowed=tuple(sorted(settled.shadowed, key=_place)),
-        again=tuple(sorted(settled.again, key=_place)),
+        shadowed=tuple(sorted(settled.shadowed, key=_name)),
+        again=tuple(sorted(settled.again, key=_name)),
         warnings=tuple(warnings),
     )
 
@@ -90,5 +91,6 @@ def _is_for(profile: Profile, skill: FoundSkill, remark: Remark) -> bool:
     return False
 
 
-def _place(item: FoundSkill | Shadowed | Again) -> tuple[str, int, str]:
-    return (item.name, item.root if isinstance(item, FoundSkill) else 0, item.path)
+def _name(item: FoundSkill | Shadowed | Again) -> str:
+    """What lists are sorted by; of one name, they stay in the order of precedence."""
+    return item.name

@@ -3,6 +3,7 @@
 Links are followed as the root says. No folder is entered twice, whatever leads to it, so a circle of links ends.
 """
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -174,4 +175,6 @@ def _is_new(path: str, seen: set[tuple[int, int]], remark: Remark) -> bool:
 
 def reason(error: OSError) -> str:
     """Give what the file system said, in words."""
+    if error.errno == errno.ELOOP:
+        return "its links lead in a circle"
     return REASONS.get(error.errno or 0, error.strerror or "it cannot be read")

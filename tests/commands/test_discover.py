@@ -39,10 +39,10 @@ it looks into these folders, and the first that has a name counts:
 .claude/skills (project)
   review  (no description)
 
-hidden by a skill of the same name that comes before:
-  pdf: .claude/skills/pdf/SKILL.md
-    hidden by ~/.claude/skills/pdf/SKILL.md
-    since ~/.claude/skills (user) comes before .claude/skills (project)
+of skills with the same name, only the first counts:
+  pdf is ~/.claude/skills/pdf/SKILL.md, and hidden are
+    .claude/skills/pdf/SKILL.md
+      ~/.claude/skills (user) comes before .claude/skills (project)
 
 one file, met again through a link and counted once:
   .claude/skills/same/SKILL.md

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from serving.world import World
 
+import skillpm
 from skillpm import Discovery, HeadCache, SkillpmError, discover
 from skillpm.documents.profile import SCOPES
 
@@ -245,3 +246,42 @@ def test_a_python_program_needs_one_import(world: World) -> None:
         [sys.executable, "-c", code], cwd=world.app, env=environ, capture_output=True, text=True, check=True
     )
     assert result.stdout == "('pdf',)\n"
+
+
+def test_every_public_name_is_loaded_when_it_is_used_and_no_other_is_there() -> None:
+    stub = (Path(skillpm.__file__).parent / "__init__.pyi").read_text(encoding="utf-8")
+    for name in skillpm.__all__:
+        assert getattr(skillpm, name) is not None
+        assert f" {name} as {name}\n" in stub or f"{name}: " in stub
+    assert dir(skillpm) == sorted(skillpm.__all__)
+    with pytest.raises(AttributeError, match="module 'skillpm' has no attribute 'nothing'"):
+        skillpm.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+FIXTURES = {
+    "valid-skill": "---\nname: valid-skill\ndescription: A valid one.\n---\nbody\n",
+    "colon-in-value": "---\nname: colon-in-value\ndescription: Use this: it has a colon.\n---\n",
+    "missing-name": "---\ndescription: It has no name.\n---\n",
+    "nested/deep": "---\nname: deep\ndescription: Found at any depth.\n---\n",
+    "in-toml": '---\nname = "in-toml"\ndescription = "TOML is read, too."\n---\n',
+    "git-release": "---\nname: git-release\ndescription: Release it.\nmetadata:\n  name: other\n---\n",
+    "playwright-mcp-1.0.0": "---\nname: playwright-mcp\ndescription: Named otherwise.\n---\n",
+}
+
+
+def test_the_fixtures_that_the_specifications_of_hosts_name(world: World) -> None:
+    """R20, R42, R44, R71: one file that cannot be taken stops nothing, and a name may differ from its folder's."""
+    for folder, content in FIXTURES.items():
+        world.write(f"home/.claude/skills/{folder}/SKILL.md", content)
+    found = look(world, "brutus")
+    assert [(skill.name, skill.description) for skill in found.skills] == [
+        ("colon-in-value", "Use this: it has a colon."),
+        ("deep", "Found at any depth."),
+        ("git-release", "Release it."),
+        ("in-toml", "TOML is read, too."),
+        ("playwright-mcp", "Named otherwise."),
+        ("valid-skill", "A valid one."),
+    ]
+    assert [world.short(str(warning)) for warning in found.warnings] == [
+        "~/.claude/skills/missing-name/SKILL.md: it has no name, and brutus takes no skill without"
+    ]

@@ -22,8 +22,8 @@ SEEN = {
         ~/.agent-skills/skillpm-home
         REPO/.agent-skills/skillpm-repo
         hidden:
-        ~/.agent-skills/shared: .agent-skills (project) comes before ~/.agent-skills (user)
         REPO/.agent-skills/shared: of a project's folders, the nearest one counts
+        ~/.agent-skills/shared: .agent-skills (project) comes before ~/.agent-skills (user)
         """,
     # One level deep; what is yours comes before the project's.
     "claude-code": """\
@@ -33,8 +33,8 @@ SEEN = {
         REPO/.claude/skills/claude-repo
         ~/.claude/skills/shared
         hidden:
-        REPO/.claude/skills/shared: ~/.claude/skills (user) comes before .claude/skills (project)
         APP/.claude/skills/shared: ~/.claude/skills (user) comes before .claude/skills (project)
+        REPO/.claude/skills/shared: ~/.claude/skills (user) comes before .claude/skills (project)
         warned:
         REPO/.claude/skills/broken/SKILL.md: line 1: the frontmatter is not closed by a `---` line
         REPO/.claude/skills/self: the link leads nowhere
@@ -60,14 +60,14 @@ SEEN = {
         REPO/.opencode/skills/shared
         hidden:
         APP/.claude/skills/claude-app/inner: .agents/skills (project) comes before .claude/skills (project)
-        ~/.agents/skills/shared: .opencode/skills (project) comes before ~/.agents/skills (user)
-        ~/.claude/skills/shared: .opencode/skills (project) comes before ~/.claude/skills (user)
+        APP/.opencode/skill/shared: of a project's folders, the outermost one counts
         ~/.config/opencode/skill/shared: .opencode/skills (project) comes before ~/.config/opencode/skill (user)
         REPO/.agents/skills/shared: .opencode/skills (project) comes before .agents/skills (project)
         REPO/.claude/skills/shared: .opencode/skills (project) comes before .claude/skills (project)
         APP/.agents/skills/shared: .opencode/skills (project) comes before .agents/skills (project)
         APP/.claude/skills/shared: .opencode/skills (project) comes before .claude/skills (project)
-        APP/.opencode/skill/shared: of a project's folders, the outermost one counts
+        ~/.agents/skills/shared: .opencode/skills (project) comes before ~/.agents/skills (user)
+        ~/.claude/skills/shared: .opencode/skills (project) comes before ~/.claude/skills (user)
         again:
         APP/.claude/skills/agents-repo: REPO/.agents/skills/agents-repo
         warned:
@@ -88,11 +88,11 @@ SEEN = {
         APP/.claude/skills/claude-app/inner
         APP/.glm/skills/shared
         hidden:
-        ~/.claude/skills/shared: .glm/skills (project) comes before ~/.claude/skills (user)
-        ~/.glm/skills/shared: .glm/skills (project) comes before ~/.glm/skills (user)
-        REPO/.claude/skills/shared: .glm/skills (project) comes before .claude/skills (project)
         REPO/.glm/skills/shared: of a project's folders, the nearest one counts
         APP/.claude/skills/shared: .glm/skills (project) comes before .claude/skills (project)
+        REPO/.claude/skills/shared: .glm/skills (project) comes before .claude/skills (project)
+        ~/.glm/skills/shared: .glm/skills (project) comes before ~/.glm/skills (user)
+        ~/.claude/skills/shared: .glm/skills (project) comes before ~/.claude/skills (user)
         warned:
         REPO/.claude/skills/self: the link leads nowhere
         REPO/.claude/skills/broken/SKILL.md: line 1: the frontmatter is not closed by a `---` line
@@ -127,8 +127,8 @@ so it is refused: ../.ssh/id
         APP/.claude/skills/shared
         hidden:
         ~/.claude/skills/shared: .claude/skills (project) comes before ~/.claude/skills (user)
-        ~/.config/opencode/skill/shared: .claude/skills (project) comes before ~/.config/opencode/skill (user)
         APP/.opencode/skill/shared: .claude/skills (project) comes before .opencode/skill (project)
+        ~/.config/opencode/skill/shared: .claude/skills (project) comes before ~/.config/opencode/skill (user)
         """,
     # Skills of one name side by side; a SKILL.md that is a link is none, and neither is what is hidden.
     "codex": """\
@@ -155,8 +155,8 @@ REPO/.agents/skills/shared/SKILL.md
         APP/.agents/skills/linked-file
         APP/.agents/skills/shared
         hidden:
-        ~/.agents/skills/shared: .agents/skills (project) comes before ~/.agents/skills (user)
         REPO/.agents/skills/shared: of a project's folders, the nearest one counts
+        ~/.agents/skills/shared: .agents/skills (project) comes before ~/.agents/skills (user)
         """,
     # A host in simple form: its folder in the project, then the user's.
     "cursor": """\
@@ -166,8 +166,8 @@ REPO/.agents/skills/shared/SKILL.md
         APP/.agents/skills/linked-file
         APP/.agents/skills/shared
         hidden:
-        ~/.cursor/skills/shared: .agents/skills (project) comes before ~/.cursor/skills (user)
         REPO/.agents/skills/shared: of a project's folders, the nearest one counts
+        ~/.cursor/skills/shared: .agents/skills (project) comes before ~/.cursor/skills (user)
         """,
 }
 
