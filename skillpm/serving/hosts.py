@@ -7,7 +7,7 @@ from typing import Literal
 from skillpm.documents.agents import Agent, near, read_agents
 from skillpm.documents.text import show
 from skillpm.errors import NotFoundError, UsageError
-from skillpm.files import is_below
+from skillpm.serving.templates import filled, shortened
 from skillpm.settings import Settings
 
 TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "profiles", "agents.json")
@@ -36,7 +36,7 @@ def agent_folder(agent: Agent, kind: Literal["project", "user"], settings: Setti
     """Give where a host reads skills in a scope, as a receipt names it; None where it reads none there."""
     if kind == "project":
         return agent.project_dir
-    return None if agent.user_dir is None else _shortened(_expanded(agent.user_dir, agent, settings), settings)
+    return None if agent.user_dir is None else shortened(_expanded(agent.user_dir, agent, settings), settings)
 
 
 def folder_needed(agent: Agent, kind: Literal["project", "user"], settings: Settings) -> str:
@@ -58,17 +58,6 @@ def is_present(agent: Agent, root: str, settings: Settings) -> bool:
 
 
 def _expanded(template: str, agent: Agent, settings: Settings) -> str:
-    """Give the path of a template: `$XDG`, `~`, and the variable that moves the host's home, where it is set."""
-    moved = settings.environ.get(agent.home_env, "") if agent.home_env else ""
+    """Give the path of a template, with the variable that moves the host's home, where it is set."""
     home = agent.presence[0] if agent.presence else ""
-    if moved and home.startswith("~/") and is_below(template, home):
-        return moved + template[len(home) :]
-    if template.startswith("$XDG"):
-        config = settings.environ.get("XDG_CONFIG_HOME") or os.path.join(settings.home, ".config")
-        return config + template[len("$XDG") :]
-    return settings.home + template[1:] if template.startswith("~/") else template
-
-
-def _shortened(path: str, settings: Settings) -> str:
-    inside = is_below(path, settings.home)
-    return "~" + path[len(settings.home) :] if inside else path
+    return filled(template, settings, home=home, env=agent.home_env)

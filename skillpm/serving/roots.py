@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from skillpm.documents.config import Config
 from skillpm.documents.profile import Profile, Root
-from skillpm.fetching.shipped import bundled_folder
 from skillpm.files import is_below
+from skillpm.serving.templates import filled, shortened
 from skillpm.settings import Settings
 from skillpm.values import Value
 
@@ -53,11 +53,11 @@ def _places(template: str, start: str, root: Root, profile: Profile, config: Con
     templates = config.additional_paths if template == ADDITIONAL else (template,)
     places = []
     for text in templates:
-        path = _filled(text, profile, settings)
+        path = filled(text, settings, home=profile.home, env=profile.env)
         if not path:
             continue
         path = os.path.normpath(os.path.join(start, path))
-        label = text if root.scope == "project" else _short(path, settings)
+        label = text if root.scope == "project" else shortened(path, settings)
         off = _switched_off(config, settings) if root.claude and ".claude" in text.split("/") else ""
         places.append(Place(path=path, label=label, root=root, start=start, exists=_is_there(path), off=off))
     return places
@@ -71,28 +71,6 @@ def _is_there(path: str) -> bool:
         return True
     except OSError:
         return False
-
-
-def _filled(template: str, profile: Profile, settings: Settings) -> str:
-    """Give the path of a template; empty where it names a variable that is not set."""
-    moved = settings.environ.get(profile.env, "") if profile.env else ""
-    if moved and is_below(template, profile.home):
-        return moved + template[len(profile.home) :]
-    if template == "~" or template.startswith("~/"):
-        return settings.home + template[1:]
-    if not template.startswith("$"):
-        return template
-    name, _, rest = template[1:].partition("/")
-    match name:
-        case "SKILLS_HOME":
-            start = settings.skills_home
-        case "BUNDLED":
-            start = bundled_folder()
-        case "XDG":
-            start = settings.environ.get("XDG_CONFIG_HOME") or os.path.join(settings.home, ".config")
-        case _:
-            start = settings.environ.get(name, "")
-    return os.path.join(start, rest) if start else ""
 
 
 def _folders(root: Root, settings: Settings) -> list[str]:
@@ -134,7 +112,3 @@ def _each_once(found: list[Place]) -> tuple[Place, ...]:
             seen.add(path)
             kept.append(place)
     return tuple(kept)
-
-
-def _short(path: str, settings: Settings) -> str:
-    return "~" + path[len(settings.home) :] if is_below(path, settings.home) else path
