@@ -187,6 +187,29 @@ def test_a_registry_that_is_none_is_told(world: World, content: str | bytes | No
     assert warned(world, look(world, "registry")) == [f"skills.json: {message}"]
 
 
+WORDS = st.sampled_from(
+    ["name", "filePath", "skills", "pdf", "pdf/SKILL.md", "../outside.md", "x\0y", "\ud800", "", "/"]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | WORDS | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=12,
+)
+ENTRIES = VALUES | st.fixed_dictionaries({"name": VALUES, "filePath": VALUES})
+
+
+@settings(derandomize=True, max_examples=150, deadline=None)
+@given(top=VALUES | st.fixed_dictionaries({"skills": st.lists(ENTRIES, max_size=5)}))
+def test_no_registry_raises_or_leads_out(top: Any) -> None:
+    """R60, X23: whatever it says."""
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(Path(folder))
+        world.skill("home/skills/pdf")
+        world.write("home/outside.md", "a secret")
+        world.write("home/skills/skills.json", json.dumps(top))
+        assert {skill.path for skill in look(world, "registry").skills} <= {f"{world.home}/skills/pdf/SKILL.md"}
+
+
 def test_links_are_followed_and_a_real_file_is_counted_once(world: World) -> None:
     """R55, X24: a skill is known by the path it really lies at, where that is in the same folder."""
     world.skill("home/elsewhere/pdf")

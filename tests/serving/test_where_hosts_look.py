@@ -67,7 +67,7 @@ def config(world: World, text: str) -> None:
     ],
 )  # fmt: skip
 def test_the_folders_of_a_host_in_their_order(world: World, agent: str, expected: list[str]) -> None:
-    """R50, R53, R54, R56, R59, R60, X3, X4."""
+    """R50, R53, R54, R56, R59, R60, X2 (the project before the user, where a host does not otherwise), X3, X4."""
     assert roots(world, agent) == expected
 
 
