@@ -80,6 +80,8 @@ def _once(data: bytes, folder: str) -> Fixed:
     ):
         after = _edited(lines, edits)
         if _reads_the_same(before, after, folder):
+            if after == data:
+                break
             fixes = [*mark, *(item for edit in edits for item in edit.fixed)]
             return Fixed(data=after, fixes=tuple(sorted(fixes, key=lambda item: item.line)))
     return Fixed(data=data)
@@ -136,6 +138,8 @@ def _moved(pieces: list[Piece], opening: int) -> Iterator[Edit]:
         return
     below = next((line for line in content[1:] if line.strip() and not line.lstrip().startswith("#")), "  x")
     indent = below[: len(below) - len(below.lstrip())]
+    if not indent:  # a list, or what is no YAML at all
+        return
     entries = tuple(f"{indent}{piece.key}: {text}" for piece, text in moving)
     if home is not None:
         at = opening + home.line + len(content)

@@ -85,6 +85,8 @@ def test_what_can_be_mended_is_mended_and_named(before: str, after: str, fixes: 
         "---\nnot closed",
         "---\n{name: x, version: 1}\n---\n",
         "---\nname: x\n\t\ndescription: d\n---\n",
+        "---\nname: x\nmetadata:\n  # c\n@\nversion: 1\n---\n",
+        "---\nname: x\nmetadata:\n- a\nversion: 1\n---\n",
     ],
 )
 def test_what_only_its_author_can_decide_stays(text: str) -> None:
