@@ -111,7 +111,8 @@ def _roots(found: Discovery, names: _Names, width: int) -> Iterator[str]:
     """Say where the host looks: the folders that are there, in order, then the others in a few lines."""
     there = [(number, place) for number, place in enumerate(found.roots) if place.exists]
     if there:
-        yield from ("", "it looks into these folders, and the first that has a name counts:")
+        rule = "skills of one name are all shown" if found.shows_both else "the first that has a name counts"
+        yield from ("", f"it looks into these folders, and {rule}:")
     longest = max((len(names.short(place.path)) for _, place in there), default=0)
     for position, (number, place) in enumerate(there, 1):
         held = sum(skill.root == number for skill in found.skills)

@@ -29,10 +29,12 @@ class Discovery(Value):
     those of one name by precedence.
 
     `shadowed` are skills hidden by another one of the same name, `again` further paths to a file counted already.
+    `shows_both`: the host shows skills of one name side by side, and nothing is hidden.
     """
 
     agent: str
     about: str = ""
+    shows_both: bool = False
     roots: tuple[Place, ...] = ()
     skills: tuple[FoundSkill, ...] = ()
     shadowed: tuple[Shadowed, ...] = ()
@@ -74,6 +76,7 @@ def look(profile: Profile, places: Sequence[Place], cache: HeadCache) -> Discove
     return Discovery(
         agent=profile.id,
         about=profile.about,
+        shows_both=profile.duplicates == "both",
         roots=tuple(places),
         skills=tuple(skills),
         shadowed=tuple(sorted(settled.shadowed, key=_name)),

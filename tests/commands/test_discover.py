@@ -106,6 +106,28 @@ refused)
 """)
 
 
+def test_a_host_that_shows_both_says_so(scene: Scene) -> None:
+    for place in (".agents/skills/pdf", "../home/.agents/skills/pdf"):
+        scene.write_files(under(place, skill("pdf", "Reads.")))
+    assert scene.tell("discover", "--agent", "codex") == text("""\
+codex sees 2 skills from WORK
+(Codex: from the working directory up to the repository's root, then the user's,
+its own, the machine's; skills of one name are all kept)
+
+it looks into these folders, and skills of one name are all shown:
+   1 project  .agents/skills    1 skill
+   2 user     ~/.agents/skills  1 skill
+     not there: ~/.codex/skills, ~/.codex/skills/.system, /etc/codex/skills
+
+.agents/skills (project)
+  pdf  Reads.
+
+~/.agents/skills (user)
+  pdf  Reads.
+! warning: ~/.agents/skills/pdf/SKILL.md: `pdf` is there twice, and codex shows both: WORK/.agents/skills/pdf/SKILL.md
+""")
+
+
 def test_folders_that_are_switched_off_are_told(host: Scene) -> None:
     said = host.tell("discover", "--agent", "brutus", env={"SKILLPM_DISABLE_CLAUDE_PATHS": "1"})
     assert said == text("""\
