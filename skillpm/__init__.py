@@ -1,18 +1,40 @@
 """skillpm: the package manager for agent skills.
 
-From Python: `from skillpm import discover`. Importing the package loads nothing; each name is loaded when it is used.
+From Python: `from skillpm import Registry, SkillService, discover, load_skill, open_service` (docs/guides/python.md).
+Importing the package loads nothing; each name is loaded when it is used.
 """
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Card": "skillpm.serving.cards",
     "Discovery": "skillpm.serving.discovery",
     "FoundSkill": "skillpm.serving.shadowing",
     "HeadCache": "skillpm.serving.heads",
+    "Loaded": "skillpm.serving.answers",
+    "Registry": "skillpm.serving.registry",
+    "Rules": "skillpm.serving.permissions",
+    "SkillService": "skillpm.serving.service",
     "SkillpmError": "skillpm.errors",
     "discover": "skillpm.operations.discovering",
+    "load_skill": "skillpm.operations.serving",
+    "open_service": "skillpm.operations.serving",
 }
-__all__ = ["Discovery", "FoundSkill", "HeadCache", "SkillpmError", "__version__", "discover"]
+__all__ = [
+    "Card",
+    "Discovery",
+    "FoundSkill",
+    "HeadCache",
+    "Loaded",
+    "Registry",
+    "Rules",
+    "SkillService",
+    "SkillpmError",
+    "__version__",
+    "discover",
+    "load_skill",
+    "open_service",
+]
 
 
 def __getattr__(name: str) -> object:

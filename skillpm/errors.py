@@ -14,6 +14,7 @@ process ends with.
     ├── LockfileOutdated      lockfile-outdated       the lockfile does not say what the manifest asks
     ├── DigestMismatch        digest-mismatch         the bytes that came are not the bytes that were locked
     ├── RefusedError          refused                 a skill that breaks the rules for what may be installed
+    ├── NotAllowedError       not-allowed             permissions forbid a skill, or want a person asked first
     ├── FetchError            fetch                   a server or git did not give what was asked
     ├── OfflineError          offline                 not in the caches, and not allowed to ask
     ├── BusyError             busy                    another skillpm holds the lock
@@ -106,6 +107,12 @@ class RefusedError(SkillpmError):
     """A skill breaks a rule for what may be installed (a link that leaves it, a bad name, too big)."""
 
     code = "refused"
+
+
+class NotAllowedError(SkillpmError):
+    """Permissions forbid a skill, or want a person to be asked first."""
+
+    code = "not-allowed"
 
 
 class FetchError(SkillpmError):

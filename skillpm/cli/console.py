@@ -38,6 +38,11 @@ class Console:
         """Print many lines, plain."""
         sys.stdout.write(plain("\n".join(lines)) + "\n")
 
+    def block(self, text: str) -> None:
+        """Print text for an agent as it is: it was made safe where it was written, and keeps its tabs."""
+        if text:
+            sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
     def say(self, text: str) -> None:
         """Say something that is no data."""
         if not self.quiet and not self.as_json:

@@ -8,7 +8,16 @@ import click
 
 from skillpm.cli.common import call_of, reading
 from skillpm.documents.text import show
-from skillpm.operations.listing import Listed, Listing, list_skills, tokens_of, version_of
+from skillpm.operations.listing import (
+    Listed,
+    Listing,
+    list_skills,
+    start_tokens_of,
+    tokens_of,
+    version_of,
+    without_denied,
+)
+from skillpm.operations.permitting import rules_here
 
 
 @click.command(
@@ -16,25 +25,52 @@ from skillpm.operations.listing import Listed, Listing, list_skills, tokens_of, 
 Examples:
   skillpm list          the skills of this project, else your own
   skillpm list -g       your own
+  skillpm list --tokens what a host loads at start, and what each skill costs
   skillpm ls --json     for programs"""
 )
+@click.option("--tokens", is_flag=True, help="Show about how many tokens each costs a model.")
+@click.option("--all", "everything", is_flag=True, help="Those that permissions hide, too.")
 @reading
-def command(**flags: Any) -> None:
+def command(*, tokens: bool, everything: bool, **flags: Any) -> None:
     """List installed skills: name, version, state, description."""
     call = call_of(flags)
     listing = list_skills(call.scope)
+    hidden = 0
+    if not everything:
+        listing, hidden = without_denied(listing, rules_here(call.scope, call.tools.settings))
     if call.console.as_json:
-        rows = [listed_value(skill) for skill in listing.skills]
-        call.console.data({"scope": listing.scope, "directory": listing.directory, "skills": rows})
+        call.console.data(_value(listing, tokens=tokens))
         return
     if listing.pending:
         call.console.say("a change is under way or was interrupted; this is what it leads to")
     if listing.skills:
-        call.console.lines(_lines(listing))
+        call.console.lines(_costs(listing) if tokens else _lines(listing))
     for problem in listing.problems:
         call.console.warning(problem)
-    if not listing.skills:
+    if hidden:
+        call.console.say(f"permissions hide {hidden} more; `skillpm list --all` shows them")
+    elif not listing.skills:
         call.console.say(f"no skills in {listing.directory}; `skillpm install code-review` is a start")
+
+
+def _value(listing: Listing, *, tokens: bool) -> dict[str, Any]:
+    rows = [listed_value(skill) for skill in listing.skills]
+    value: dict[str, Any] = {"scope": listing.scope, "directory": listing.directory, "skills": rows}
+    if tokens:
+        for row, skill in zip(rows, listing.skills, strict=True):
+            row["startTokens"] = start_tokens_of(skill)
+        value["startTokens"] = sum(row["startTokens"] for row in rows)
+    return value
+
+
+def _costs(listing: Listing) -> Iterator[str]:
+    """Give a line for each skill: what its name and description cost at every start, and its body when loaded."""
+    shown = [(show(skill.name, 64), start_tokens_of(skill), tokens_of(skill)) for skill in listing.skills]
+    width = max(len("at start"), *(len(name) for name, _, _ in shown))
+    yield f"{'':{width}}  at start  when loaded"
+    for name, start, body in shown:
+        yield f"{name:{width}} {start:9} {body:12}"
+    yield f"{'':{width}} {sum(start for _, start, _ in shown):9} {sum(body for _, _, body in shown):12}"
 
 
 def listed_value(skill: Listed) -> dict[str, Any]:

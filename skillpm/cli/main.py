@@ -31,6 +31,11 @@ TABLE = {
     "link": "Show installed skills to agent hosts.",
     "unlink": "Take the links for agent hosts away.",
     "discover": "Show every skill an agent host would see here, and what hides what.",
+    "load": "Give a skill as an agent gets it.",
+    "prompt": "Give the catalogue of skills for a system prompt.",
+    "match": "Tell which skills a message calls for.",
+    "search": "Find skills by words.",
+    "projects": "List projects, or give the instructions of one.",
     "new": "Start a skill of your own.",
     "validate": "Check skills against the Agent Skills specification.",
 }

@@ -17,6 +17,7 @@ FORMAT = 1
 SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
 SCHEMA_NUMBER = re.compile(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
 KNOWN = ("$schema", "name", "skills", "indexes", "agents", "disabled", "permissions", "overrides")
+ACTIONS = ("allow", "ask", "deny")
 EMPTY = '{\n  "$schema": "' + SCHEMA + '",\n  "skills": {}\n}\n'
 
 
@@ -27,6 +28,7 @@ class Manifest(Value):
     skills: Mapping[SkillName, Any] = NOTHING
     agents: tuple[str, ...] | None = None
     disabled: Mapping[SkillName, Any] = NOTHING
+    permissions: Mapping[str, str] = NOTHING
     unknown: tuple[str, ...] = ()
 
     @property
@@ -58,7 +60,7 @@ def read_manifest(text: str, file: str) -> Manifest:
             where=file,
             hint='a manifest has `"skills": {}`; start one with `skillpm init`, or work in user scope with `-g`',
         )
-    agents, disabled = top.get("agents"), top.get("disabled")
+    agents, disabled, permissions = top.get("agents"), top.get("disabled"), top.get("permissions")
     return Manifest(
         file=file,
         skills={skill_name(key, where=node.where): node.value for key, node in top.need("skills").items()},
@@ -66,6 +68,9 @@ def read_manifest(text: str, file: str) -> Manifest:
         disabled={}
         if disabled is None
         else {skill_name(key, where=node.where): _checked_disabled(node) for key, node in disabled.items()},
+        permissions={}
+        if permissions is None
+        else {pattern: _checked_action(node) for pattern, node in permissions.items()},
         unknown=tuple(key for key, _ in top.items() if key not in KNOWN),
     )
 
@@ -76,6 +81,12 @@ def _check_format(top: Node) -> None:
     ours = SCHEMA_NUMBER.fullmatch(schema) if isinstance(schema, str) else None
     if ours and int(ours[1]) > FORMAT:
         raise NewerDocument(top.file, found=ours[1], known=FORMAT)
+
+
+def _checked_action(node: Node) -> str:
+    """One of the three words of a permission."""
+    word = node.value
+    return word if isinstance(word, str) and word in ACTIONS else node.expected("allow, ask or deny")
 
 
 def _checked_disabled(node: Node) -> Any:

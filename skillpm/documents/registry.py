@@ -32,6 +32,7 @@ class RegistryEntry(TypedDict, total=False):
     author: str
     tags: list[str]
     requires: list[str]
+    needs: Mapping[str, list[str]]
     allowedTools: list[str]
     mcpServers: Mapping[str, Any]
     metadata: Mapping[str, Any]

@@ -16,7 +16,11 @@ def skill_file_in(folder: str) -> str:
 
 def read_skill_file(folder: str) -> bytes:
     """Give the bytes of a folder's SKILL.md. Raises `OSError`, for anything but a regular file too."""
-    path = f"{folder}/{skill_file_in(folder)}"
+    return read_regular_file(f"{folder}/{skill_file_in(folder)}")[0]
+
+
+def read_regular_file(path: str) -> tuple[bytes, os.stat_result]:
+    """Give the bytes of a file, up to one more than a SKILL.md may have, and its state. Raises `OSError`."""
     # Without NONBLOCK, opening a pipe waits for somebody to write into it.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
@@ -28,6 +32,14 @@ def read_skill_file(folder: str) -> bytes:
         data = os.read(descriptor, min(state.st_size + 1, ENOUGH))
         while len(data) < ENOUGH and (more := os.read(descriptor, ENOUGH - len(data))):
             data += more
-        return data
+        return data, state
     finally:
         os.close(descriptor)
+
+
+def read_text_file(path: str) -> str:
+    """Give a text that anybody may have written, its lines ending in line feeds. Raises `OSError` for one too large."""
+    data, _ = read_regular_file(path)
+    if len(data) >= ENOUGH:
+        raise OSError(errno.EFBIG, "it is too large", path)
+    return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")

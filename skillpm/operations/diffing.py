@@ -45,7 +45,7 @@ def diff_edits(scope: Scope, tools: Tools, name: str) -> Diff:
     installed = load_receipt(scope.layout).skills.get(SkillName(name))
     locked = read_paperwork(scope, tools).lockfile.skills.get(SkillName(name))
     if installed is None and locked is None:
-        find_listed(scope, name)
+        find_listed(scope, tools, name)
     there = _on_disk(scope.layout.skill(name))
     if installed is None:
         if locked is None:
@@ -66,7 +66,7 @@ def diff_update(scope: Scope, tools: Tools, name: str) -> Diff:
     skill_name = SkillName(name)
     locked, source = papers.lockfile.skills.get(skill_name), papers.requirements.get(skill_name)
     if locked is None or source is None:
-        find_listed(scope, name)
+        find_listed(scope, tools, name)
         raise NotFoundError(f"`{name}` is not in the lockfile", hint="only locked skills can be updated")
     found = make_fetchers(scope, tools).pin({skill_name: source})[skill_name]
     newest = LockedSkill(pin=found.pin, digest=found.digest, version=found.version)

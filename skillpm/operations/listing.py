@@ -13,7 +13,9 @@ from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.survey import compare
 from skillpm.installing.view import View, look_until
 from skillpm.operations.scope import Scope
+from skillpm.serving.permissions import Rules
 from skillpm.serving.registering import Ahead, Built, build_registry, known_registry
+from skillpm.serving.tokens import tokens_in
 from skillpm.values import Value
 
 State = Literal["installed", "modified", "missing", "unmanaged", "disabled"]
@@ -92,6 +94,21 @@ def _state(name: str, seen: View, installed: InstalledSkill, built: Built, scan:
         return "installed"
     is_edited = os.path.islink(folder) or any(compare(folder, name, installed.files, scan))
     return "modified" if is_edited else "installed"
+
+
+def without_denied(listing: Listing, rules: Rules) -> tuple[Listing, int]:
+    """Give the list without what permissions hide, and how many these are."""
+    if not rules.layers:
+        return listing, 0
+    skills = tuple(skill for skill in listing.skills if not rules.hides(skill.name))
+    problems = tuple(problem for problem in listing.problems if not rules.hides(problem.partition("/")[0]))
+    return listing.but(skills=skills, problems=problems), len(listing.skills) - len(skills)
+
+
+def start_tokens_of(listed: Listed) -> int:
+    """Give about what a host spends on a skill at every start: its name and its description."""
+    described = listed.entry["description"]
+    return tokens_in(f"{listed.name}: {described}") if described else 0
 
 
 def tokens_of(listed: Listed) -> int:

@@ -18,6 +18,7 @@ from skillpm.installing.survey import compare, walk_files
 from skillpm.installing.view import View, look_until
 from skillpm.operations.listing import Listed, list_skills
 from skillpm.operations.paperwork import read_paperwork
+from skillpm.operations.permitting import refuse_denied, rules_here
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.values import Value
@@ -47,7 +48,7 @@ class Shown(Value):
 
 def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
     """Show one installed skill, a hand-made one too. Raises `NotFoundError` that names the nearest ones."""
-    listed = find_listed(scope, name)
+    listed = find_listed(scope, tools, name)
     locked = read_paperwork(scope, tools).lockfile.skills.get(SkillName(name))
 
     def look(seen: View) -> tuple[Shown | None, bool]:
@@ -102,8 +103,10 @@ def _gone(name: str, folder: str) -> NotFoundError:
     return NotFoundError(f"the folder of `{name}` is gone", where=folder, hint="`skillpm sync` brings it back")
 
 
-def find_listed(scope: Scope, name: str) -> Listed:
-    """Give one skill of the list."""
+def find_listed(scope: Scope, tools: Tools, name: str) -> Listed:
+    """Give one skill of the list. Raises `NotAllowedError` for a name that a rule denies, there or not."""
+    rules = rules_here(scope, tools.settings)
+    refuse_denied(rules, name)
     listing = list_skills(scope)
     for skill in listing.skills:
         if skill.name == name:
@@ -112,7 +115,7 @@ def find_listed(scope: Scope, name: str) -> Listed:
         path, _, why = problem.partition(": ")
         if path == f"{name}/SKILL.md":
             raise DocumentError(f"`{name}` cannot be loaded: {why}", where=f"{scope.layout.directory}/{path}")
-    names = [skill.name for skill in listing.skills]
+    names = [skill.name for skill in listing.skills if not rules.hides(skill.name)]
     similar = near(name, names)
     hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm list` shows what is there"
     raise NotFoundError(f"`{name}` is not in {scope.layout.directory}", hint=hint)

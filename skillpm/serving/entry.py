@@ -3,6 +3,7 @@
 from skillpm.documents.digest import Digest
 from skillpm.documents.pin import Pin, describe
 from skillpm.documents.registry import RegistryEntry, tidy
+from skillpm.documents.requires import Requires
 from skillpm.documents.skill import read_skill
 from skillpm.documents.text import show
 
@@ -33,6 +34,7 @@ def entry_of(
             author=skill.author,
             tags=list(skill.tags),
             requires=list(skill.requires.bins),
+            needs=_needs(skill.requires),
             allowedTools=list(skill.allowed_tools),
             mcpServers={
                 server.name: {"command": server.command, "args": list(server.args)} for server in skill.mcp_servers
@@ -43,3 +45,9 @@ def entry_of(
             tokens=skill.tokens,
         )
     )
+
+
+def _needs(requires: Requires) -> dict[str, list[str]]:
+    """Give what a skill needs beyond programs, as far as it can be looked up on a machine."""
+    kinds = {"anyBins": requires.any_bins, "env": requires.env, "os": requires.os}
+    return {kind: list(words) for kind, words in kinds.items() if words}

@@ -42,6 +42,7 @@ def test_the_manifest_of_the_documentation_is_read() -> None:
         skills=skills,
         agents=("claude-code", "opencode"),
         disabled={SkillName("house-style"): ["opencode"], SkillName("deploy"): True},
+        permissions={"deploy-*": "ask"},
     )
     assert manifest.switched_off == {"deploy"}
 
@@ -142,3 +143,12 @@ def test_what_is_edited_in_is_read_again(skills: dict[SkillName, Any]) -> None:
 
     assert read_manifest(text, FILE) == Manifest(file=FILE, skills=skills)
     assert list(read_manifest(text, FILE).skills) == sorted(skills)
+
+
+@pytest.mark.parametrize("value", ["yes", True, None, ["deny"]])
+def test_a_permission_is_one_of_three_words(value: Any) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read({"skills": {}, "permissions": {"pdf": value}})
+
+    assert caught.value.message.startswith("expected allow, ask or deny, got ")
+    assert caught.value.where == f"{FILE}: permissions.pdf"

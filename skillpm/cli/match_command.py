@@ -1,0 +1,34 @@
+"""`skillpm match`."""
+
+from typing import Any
+
+import click
+
+from skillpm.cli.common import call_of
+from skillpm.cli.serving import service_for, serving
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  skillpm match "take a screenshot of our site"   by the skills' triggers
+  skillpm match --whole-words "pr for april"      `pr` is not in `april`
+  skillpm match --json "browse to the docs"       with the MCP servers to start"""
+)
+@click.argument("message")
+@click.option("--whole-words", is_flag=True, help="A trigger counts only as words of their own.")
+@serving
+def command(message: str, whole_words: bool, **flags: Any) -> None:  # noqa: FBT001  (an option)
+    """Tell which skills a message calls for by their triggers, and the MCP servers that they bring."""
+    call = call_of(flags)
+    match = service_for(call).match(message, whole_words=whole_words)
+    servers = [{"name": server.name, "command": server.command, "args": list(server.args)} for server in match.servers]
+    if call.console.as_json:
+        call.console.data({"skills": [card.name for card in match.skills], "mcpServers": servers})
+        return
+    for card in match.skills:
+        call.console.line(card.name)
+    for server in match.servers:
+        call.console.line(f"mcp {server.name}: {' '.join([server.command, *server.args])}")
+    if not match.skills:
+        call.console.say("no skill has a trigger in that message, or what it needs is not here")

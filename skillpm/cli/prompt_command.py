@@ -1,0 +1,33 @@
+"""`skillpm prompt`."""
+
+from typing import Any
+
+import click
+
+from skillpm.cli.common import call_of
+from skillpm.cli.serving import mode_option, service_for, serving, style_option
+from skillpm.serving.modes import Mode
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  skillpm prompt                    the block that the Agent Skills specification recommends
+  skillpm prompt --style omega      what is installed, what is not, and where to read more
+  skillpm prompt --budget 500       descriptions shortened until it costs no more"""
+)
+@click.option("--budget", type=click.IntRange(min=0), metavar="TOKENS", help="Cost no more than this.")
+@style_option
+@mode_option
+@serving
+def command(style: str, mode: Mode | None, budget: int | None, **flags: Any) -> None:
+    """Give the catalogue of skills for a system prompt; nothing where there are none."""
+    call = call_of(flags)
+    prompt = service_for(call).prompt(style=style, mode=mode, budget=budget)
+    if call.console.as_json:
+        value = {"style": prompt.style, "skills": prompt.skills, "tokens": prompt.tokens, "text": prompt.text}
+        call.console.data({**value, "leftOut": prompt.left_out})
+        return
+    call.console.block(prompt.text)
+    if prompt.left_out:
+        call.console.warning(f"{prompt.left_out} of {prompt.skills + prompt.left_out} skills did not fit the budget")

@@ -1,0 +1,55 @@
+"""What the commands that serve agents share: whose eyes they look through, and asking a person."""
+
+import sys
+
+import click
+
+from skillpm.cli.common import Call, Function, reading
+from skillpm.documents.text import show
+from skillpm.operations.permitting import silent_rules
+from skillpm.operations.serving import service_of
+from skillpm.serving.modes import MODES
+from skillpm.serving.service import SkillService
+from skillpm.serving.styles.table import ALIASES, STYLES
+
+style_option = click.option(
+    "--style", type=click.Choice([*STYLES, *ALIASES]), default="default", help="Whose words to use."
+)
+mode_option = click.option("--mode", type=click.Choice(MODES), help="How much of it.")
+
+
+def serving(function: Function) -> Function:
+    """Give a command the options of one that shows what an agent may see."""
+    for option in (
+        click.option("--agent", metavar="ID", default="", help="As this host: without what is disabled for it."),
+        click.option("--profile", metavar="NAME", default="", help="With the permissions of this profile, too."),
+    ):
+        function = option(function)
+    return reading(function)
+
+
+def service_for(call: Call) -> SkillService:
+    """Make the service of a command; rules that never count are told."""
+    flags = call.flags
+    service = service_of(
+        call.scope,
+        call.tools.settings,
+        profile=flags["profile"],
+        agent=flags["agent"],
+        style=flags.get("style", "default"),
+        ask=_ask if _can_ask(call) else None,
+    )
+    for message in silent_rules(service.rules):
+        call.console.warning(message)
+    for problem in service.registry.problems:
+        if not service.rules.hides(problem.path.partition("/")[0]):
+            call.console.warning(f"{problem.path}: {problem.message}")
+    return service
+
+
+def _can_ask(call: Call) -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty() and not call.console.as_json
+
+
+def _ask(name: str) -> bool:
+    return click.confirm(f"a rule wants you to be asked: load `{show(name, 80)}`?", err=True)

@@ -1,0 +1,60 @@
+"""Which rules count in a scope: those of the manifest and of the user's configuration."""
+
+import os
+from typing import Any
+
+from skillpm.documents.manifest import Manifest, read_manifest
+from skillpm.documents.text import show
+from skillpm.errors import DocumentError
+from skillpm.files import read_text
+from skillpm.operations.scope import Scope
+from skillpm.serving.permissions import Rules
+from skillpm.serving.refusals import Forbidden
+from skillpm.serving.rule_files import config_rules, manifest_rules
+from skillpm.settings import Settings
+
+
+def manifest_of(scope: Scope) -> Manifest:
+    """Give the manifest of a scope; an empty one where there is none."""
+    text = read_text(scope.manifest)
+    return Manifest(file=scope.manifest) if text is None else read_manifest(text, scope.manifest)
+
+
+def rules_here(scope: Scope, settings: Settings) -> Rules:
+    """Give the rules that count in a scope, without those of any profile."""
+    return rules_of(manifest_of(scope), settings)
+
+
+def rules_of(manifest: Manifest, settings: Settings, profile: str = "") -> Rules:
+    """Give the rules that count in a scope: the user's, and the manifest's; of both the strictest."""
+    file = os.path.join(settings.config_dir, "config.toml")
+    config = _config(file)
+    rules = Rules().with_layer(config_rules(config, file, profile)) if config or profile else Rules()
+    return rules.with_layer(manifest_rules(manifest.permissions, manifest.file))
+
+
+def refuse_denied(rules: Rules, name: str) -> None:
+    """Raise `NotAllowedError` where a rule denies a name, whether there is such a skill or not."""
+    decision = rules.decide(name)
+    if decision.action == "deny":
+        raise Forbidden(name, decision)
+
+
+def silent_rules(rules: Rules) -> list[str]:
+    """Tell of the rules that never count."""
+    return [
+        f"{show(rule.where, 300)}: this rule never counts: `{show(by.pattern, 80)}` behind it takes all its names"
+        for rule, by in rules.unreachable
+    ]
+
+
+def _config(path: str) -> dict[str, Any]:
+    text = read_text(path)
+    if text is None:
+        return {}
+    import tomllib  # noqa: PLC0415  (most users have no config.toml)
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DocumentError(f"this is not TOML: {error}", where=path) from error

@@ -1,0 +1,59 @@
+"""What the service gives: values, each with its text for an agent."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from skillpm.serving.cards import Card, McpServer
+from skillpm.serving.references import references_inside, shell_commands
+from skillpm.values import NOTHING, Value
+
+
+class Loaded(Value):
+    """A skill as an agent gets it: `text` in its style and mode; `body` is the whole body, arguments put in."""
+
+    name: str
+    title: str
+    text: str
+    directory: str
+    files: tuple[str, ...]
+    mode: str
+    style: str
+    truncated: bool
+    body: str
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The files of the skill that its body names with `@`."""
+        return references_inside(self.body, self.files)
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The commands that its body has in ``!`…` ``. They are listed; nothing runs them."""
+        return shell_commands(self.body)
+
+
+class Prompt(Value):
+    """A catalogue for a system prompt: how many skills it names, about how many tokens it costs, what a budget cost."""
+
+    style: str
+    skills: int
+    tokens: int
+    text: str
+    left_out: int = 0
+
+
+class Match(Value):
+    """What a message calls for."""
+
+    skills: tuple[Card, ...] = ()
+    servers: tuple[McpServer, ...] = ()
+
+
+class Answer(Value):
+    """What the tool answers; `value` is it in the shape that the style's host expects."""
+
+    ok: bool
+    title: str
+    text: str
+    metadata: Mapping[str, Any] = NOTHING
+    value: Mapping[str, Any] = NOTHING

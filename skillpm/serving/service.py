@@ -1,0 +1,262 @@
+"""What agents are served: one service, of which the shell, Python and MCP are skins.
+
+Permissions come before everything else: a denied skill is not listed, not found, not suggested and never opened, and
+what is said of its name does not tell whether it is there.
+"""
+
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from skillpm.errors import SkillpmError
+from skillpm.serving.answers import Answer, Loaded, Match, Prompt
+from skillpm.serving.availability import Surroundings
+from skillpm.serving.bundled_files import files_beside
+from skillpm.serving.cards import Card, names_of
+from skillpm.serving.catalogue import within_budget
+from skillpm.serving.finding import find, haystack, search, suggestions
+from skillpm.serving.modes import LONGEST, Mode
+from skillpm.serving.permissions import Rules
+from skillpm.serving.refusals import Forbidden, NeedsYes, NoSuchSkill, SeveralSkills
+from skillpm.serving.registry import Registry, Shelf
+from skillpm.serving.styles.base import Opened, Told
+from skillpm.serving.styles.table import style_of
+from skillpm.serving.tokens import tokens_in
+from skillpm.serving.tool import SCHEMA, BadRequest, Request, understand
+from skillpm.serving.triggers import matching, servers_of, trigger_index
+from skillpm.settings import current_settings
+
+Ask = Callable[[str], bool]
+
+
+class SkillService:
+    """The skills of a registry as an agent may see them. Safe from several threads.
+
+    `rules` say what is allowed, `disabled` names are switched off, `style` is whose words answers have, `ask` puts a
+    question to a person (without it, what must be asked is refused), `environ` is where programs are looked for.
+    """
+
+    def __init__(  # noqa: PLR0913  (each has a default that is right for most)
+        self,
+        registry: Registry,
+        *,
+        rules: Rules | None = None,
+        disabled: Collection[str] = (),
+        style: str = "default",
+        ask: Ask | None = None,
+        environ: Mapping[str, str] | None = None,
+        longest: int = LONGEST,
+    ) -> None:
+        self.registry = registry
+        self.rules = rules or Rules()
+        self.disabled = frozenset(disabled)
+        self.style = style_of(style)
+        self.surroundings = Surroundings(current_settings().environ if environ is None else environ)
+        self.longest = longest
+        self._ask = ask
+        self._loaded: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._view: _Visible | None = None
+
+    # What is there
+
+    @property
+    def visible(self) -> Mapping[str, Card]:
+        """The skills that may be seen, by name, sorted."""
+        return self._visible.cards
+
+    def list(self) -> tuple[Told, ...]:
+        """Give every skill that may be seen, with what it lacks here."""
+        return self._told(self.visible.values())
+
+    def find(self, name: str) -> Card:
+        """Give the skill that a name means, part of a name included where only one has it.
+
+        Raises `Forbidden` for a name that a rule denies, `NoSuchSkill` with near names, `SeveralSkills`.
+        """
+        decision = self.rules.decide(name.strip())
+        if decision.action == "deny":
+            raise Forbidden(name.strip(), decision)
+        seen = self._visible
+        found = find(name, seen.cards) or tuple(card for card in seen.cards.values() if card.declared == name)
+        if len(found) > 1:
+            raise SeveralSkills(name, names_of(found))
+        if not found:
+            raise NoSuchSkill(name, suggestions(name, seen.cards, seen.texts))
+        return found[0]
+
+    def search(self, words: str) -> tuple[Told, ...]:
+        """Give the skills in which all words stand, best first."""
+        seen = self._visible
+        return self._told(search(words, [*seen.cards.values()], seen.texts))
+
+    def match(self, message: str, *, whole_words: bool = False) -> Match:
+        """Give the skills whose triggers stand in a message and that can work here, and the MCP servers they bring."""
+        found = matching(message, self._visible.triggers, whole_words=whole_words)
+        usable = tuple(card for card in found if not self.surroundings.missing(card))
+        return Match(skills=usable, servers=servers_of(usable))
+
+    def missing(self, card: Card) -> tuple[str, ...]:
+        """Give what a skill needs and is not here."""
+        return self.surroundings.missing(card)
+
+    # What an agent gets
+
+    def load(
+        self,
+        name: str,
+        *,
+        mode: Mode | None = None,
+        style: str | None = None,
+        arguments: str | Sequence[str] | None = None,
+    ) -> Loaded:
+        """Open a skill for an agent. `arguments` is what a user typed behind its name.
+
+        Raises what `find` raises, `NeedsYes` where a person must approve and none does, `FileError` and
+        `DocumentError` where its file cannot be read.
+        """
+        words = self.style if style is None else style_of(style)
+        card = self.find(name)
+        self._permit(card.name)
+        skill = self.registry.read(card)
+        body = skill.body
+        if arguments is not None:
+            from skillpm.serving.arguments import names_of_arguments, with_arguments  # noqa: PLC0415  (rarely)
+
+            body = with_arguments(body, arguments, names_of_arguments(skill.extra))
+        files = files_beside(card)
+        opened = Opened(card=card, body=body, files=files)
+        text, was_cut = words.loaded(opened, mode or words.mode, self.longest)
+        with self._lock:
+            self._loaded[card.name] = skill.body.strip()
+        return Loaded(
+            name=card.name,
+            title=f"Loaded skill: {card.name}",
+            text=text,
+            directory=card.folder,
+            files=files,
+            mode=mode or words.mode,
+            style=words.name,
+            truncated=was_cut,
+            body=body,
+        )
+
+    def prompt(self, *, style: str | None = None, mode: Mode | None = None, budget: int | None = None) -> Prompt:
+        """Give the catalogue for a system prompt: all that may be seen and say what they are for.
+
+        With a `budget` in tokens descriptions are shortened first, and only then skills left out, the last ones.
+        """
+        words = self.style if style is None else style_of(style)
+        advertised = tuple(told for told in self.list() if told.description)
+
+        def written(skills: Sequence[Told]) -> str:
+            return words.catalogue(skills, mode or words.mode)
+
+        kept = advertised if budget is None else within_budget(advertised, written, budget)
+        text = written(kept)
+        return Prompt(
+            style=words.name,
+            skills=len(kept),
+            tokens=tokens_in(text),
+            text=text,
+            left_out=len(advertised) - len(kept),
+        )
+
+    # The tool
+
+    @property
+    def description(self) -> str:
+        """What the tool `skill` says of itself to a model: made anew from what may be seen now."""
+        return self.style.description(tuple(told for told in self.list() if told.description))
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON Schema of the tool's arguments."""
+        return SCHEMA
+
+    def call(self, arguments: Mapping[str, Any]) -> Answer:
+        """Answer a call of the tool `skill`; never raises for what a caller or a skill may do wrong."""
+        try:
+            request = understand(arguments)
+            return self._answered(request)
+        except BadRequest as error:
+            return self._refused(str(error))
+        except Forbidden as error:
+            return self._refused(self.style.not_allowed(error.name))
+        except SeveralSkills as error:
+            return self._refused(self.style.several(error.name, error.names))
+        except NoSuchSkill as error:
+            return self._refused(self.style.not_found(error.name, error.similar, tuple(self.visible)))
+        except NeedsYes as error:
+            return self._refused(f"Error: {error.message}")
+        except SkillpmError as error:
+            return self._refused(self.style.not_readable(str(arguments.get("name", "")), error.message))
+
+    @property
+    def loaded(self) -> Mapping[str, str]:
+        """What was loaded so far: bodies by name, in the order of their first loading."""
+        with self._lock:
+            return dict(self._loaded)
+
+    def loaded_prompt(self) -> str:
+        """Give what was loaded as an appendix to a system prompt."""
+        return "".join(f"\n\n--- Loaded Skill: {name} ---\n{body}" for name, body in self.loaded.items())
+
+    def _answered(self, request: Request) -> Answer:
+        mode = request.mode or self.style.mode
+        if request.verb == "list":
+            return self._said(self.style.listing(self.list(), mode), title="Available skills")
+        if request.verb == "search":
+            text = self.style.found(request.query, self.search(request.query))
+            return self._said(text, title="Found skills")
+        if not request.name.strip():
+            return self._refused(self.style.no_name())
+        loaded = self.load(request.name, mode=mode)
+        metadata = {"name": loaded.name, "dir": loaded.directory}
+        return self._said(loaded.text, title=loaded.title, metadata=metadata)
+
+    def _said(self, text: str, *, title: str, metadata: Mapping[str, Any] | None = None) -> Answer:
+        value = self.style.answer(ok=True, title=title, text=text, metadata=metadata or {})
+        return Answer(ok=True, title=title, text=text, metadata=metadata or {}, value=value)
+
+    def _refused(self, text: str) -> Answer:
+        return Answer(
+            ok=False, title="", text=text, value=self.style.answer(ok=False, title="", text=text, metadata={})
+        )
+
+    def _permit(self, name: str) -> None:
+        decision = self.rules.decide(name)
+        if decision.action == "ask" and (self._ask is None or not self._ask(name)):
+            raise NeedsYes(name, decision, was_asked=self._ask is not None)
+
+    def _told(self, cards: Collection[Card]) -> tuple[Told, ...]:
+        missing = self.surroundings.missing
+        return tuple(Told(card=card, missing=missing(card), description=card.description) for card in cards)
+
+    @property
+    def _visible(self) -> "_Visible":
+        shelf, view = self.registry.shelf, self._view
+        if view is None or view.shelf is not shelf:
+            hides, disabled = self.rules.hides, self.disabled
+            view = _Visible(shelf, {n: c for n, c in shelf.cards.items() if n not in disabled and not hides(n)})
+            self._view = view
+        return view
+
+
+class _Visible:
+    """What may be seen of a shelf, and what is asked of it again and again. Made once, never changed."""
+
+    def __init__(self, shelf: Shelf, cards: Mapping[str, Card]) -> None:
+        self.shelf = shelf
+        self.cards = cards
+
+    @cached_property
+    def texts(self) -> Sequence[str]:
+        """The text that a search looks at, for each card."""
+        return [haystack(card) for card in self.cards.values()]
+
+    @cached_property
+    def triggers(self) -> Mapping[str, tuple[Card, ...]]:
+        """The skills by their trigger words."""
+        return trigger_index(self.cards.values())

@@ -1,0 +1,342 @@
+"""`load`, `prompt`, `match`, `search`, `projects`, `list --tokens`: what agents get from the shell."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene, keys, text
+from kit import skill, under
+
+
+@pytest.fixture
+def full(project: Scene) -> Scene:
+    """Give a project with three skills made by hand."""
+    pdf = skill("pdf", "Reads PDF files.", "Read.\n", triggers=["pdf"], category="documents")
+    web = skill("web", "Opens pages.", trigger="browse", **{"mcp-web": "sh web --headless"}, requires=["sh"])
+    deploy = skill("deploy-prod", "Ships.", triggers=["ship", "pdf"], requires=["no-such-program"])
+    project.write_files(under(".agent-skills/pdf", pdf | {"notes.md": ""}))
+    project.write_files(under(".agent-skills/web", web) | under(".agent-skills/deploy-prod", deploy))
+    project.run("registry", "build", check=True)
+    return project
+
+
+def permit(scene: Scene, **permissions: str) -> None:
+    rules = {name.replace("_", "-"): action for name, action in permissions.items()}
+    scene.write("skills.json", json.dumps({"skills": {}, "permissions": rules}))
+
+
+def test_load_gives_the_instructions(full: Scene) -> None:
+    assert full.tell("load", "pdf") == text("""\
+<skill_content name="pdf">
+# Skill: pdf
+
+Base directory: WORK/.agent-skills/pdf
+Relative paths below start there.
+
+Read.
+
+<skill_files>
+<file>notes.md</file>
+</skill_files>
+</skill_content>
+""")
+    assert full.tell("load", "pdf", "--style", "opencode") == text("""\
+## Skill: pdf
+
+**Base directory**: WORK/.agent-skills/pdf
+
+Read.
+""")
+
+
+def test_load_as_json(full: Scene) -> None:
+    loaded = full.json("load", "PDF", "--style", "glm", "--mode", "full")
+
+    assert list(loaded.items()) == [
+        ("name", "pdf"),
+        ("title", "Loaded skill: pdf"),
+        ("text", "\n**Loaded Skill: pdf**\n\nRead.\n\n---\n*Skill loaded from: WORK/.agent-skills/pdf/SKILL.md*\n"),
+        ("directory", "WORK/.agent-skills/pdf"),
+        ("files", ["notes.md"]),
+        ("mode", "full"),
+        ("style", "glm"),
+        ("truncated", False),
+        ("references", []),
+        ("commands", []),
+    ]
+
+
+def test_load_puts_arguments_in(full: Scene) -> None:
+    full.write_files(under(".agent-skills/fix", skill("fix", body="Fix $0 as $ARGUMENTS.\n")))
+
+    assert full.tell("load", "fix", "--style", "omega", "--", "a b", "--high") == "Fix a b as a b --high.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("pfd", "! error: there is no skill `pfd` here\n!   try: did you mean pdf?\n[1]\n"),
+        ("zzz", "! error: there is no skill `zzz` here\n!   try: `skillpm list` shows what is there\n[1]\n"),
+        ("", "! error: there is no skill `` here\n!   try: `skillpm list` shows what is there\n[1]\n"),
+    ],
+)
+def test_what_is_not_there_is_told_with_near_names(full: Scene, name: str, said: str) -> None:
+    assert full.tell("load", name) == said
+
+
+def test_prompt(full: Scene) -> None:
+    assert full.tell("prompt", "--style", "supercode", "--mode", "compact") == text("""\
+# Available Skills
+
+## general
+
+- **deploy-prod**: Ships. (not usable here: needs no-such-program)
+- **web**: Opens pages.
+
+## documents
+
+- **pdf**: Reads PDF files.
+""")
+    value = full.json("prompt", "--budget", "70")
+    assert keys(value) == ["style", "skills", "tokens", "text", "leftOut"]
+    assert value["tokens"] <= 70
+    assert value["skills"] + value["leftOut"] == 3
+
+
+def test_prompt_of_nothing_is_nothing(project: Scene) -> None:
+    assert project.tell("prompt") == ""
+    assert project.json("prompt") == {"style": "default", "skills": 0, "tokens": 0, "text": "", "leftOut": 0}
+
+
+def test_match(full: Scene) -> None:
+    assert full.tell("match", "Browse a PDF and ship it") == "pdf\nweb\nmcp web: sh web --headless\n"
+    assert full.json("match", "browse") == {
+        "skills": ["web"],
+        "mcpServers": [{"name": "web", "command": "sh", "args": ["web", "--headless"]}],
+    }
+    assert full.tell("match", "--whole-words", "pdfs") == (
+        "! no skill has a trigger in that message, or what it needs is not here\n"
+    )
+
+
+def test_search(full: Scene) -> None:
+    assert full.tell("search", "reads", "files") == "pdf (documents): Reads PDF files.\n"
+    assert full.tell("search", "zzz") == "! no installed skill has all of `zzz`\n"
+    assert full.json("search", "Pages") == {
+        "query": "Pages",
+        "results": [
+            {
+                "name": "web",
+                "description": "Opens pages.",
+                "category": "general",
+                "version": "",
+                "source": "",
+                "installed": True,
+            }
+        ],
+    }
+
+
+def test_projects(full: Scene) -> None:
+    assert full.tell("projects") == (
+        "! no projects in WORK/.agent-skills; one is a folder projects/NAME with a ROLE.md\n"
+    )
+    full.write(".agent-skills/projects/stocks/ROLE.md", "---\nskills: [pdf, deploy-prod]\n---\nYou track.\nDaily.\n")
+    full.write("../home/.omega/projects/nutrition/ROLE.md", "You coach.\n")
+
+    assert full.tell("projects") == "stocks: You track.\n"
+    assert full.tell("projects", "stocks") == "You track.\nDaily.\n"
+    assert full.tell("projects", "--data-dir", "~/.omega") == "nutrition: You coach.\n"
+    assert full.tell("projects", "stoks") == text("""\
+! error: there is no project `stoks`
+!   try: did you mean stocks?
+[1]
+""")
+    assert full.json("projects") == {
+        "projects": [
+            {
+                "name": "stocks",
+                "path": "WORK/.agent-skills/projects/stocks/ROLE.md",
+                "instructions": "You track.\nDaily.",
+                "skills": ["pdf", "deploy-prod"],
+            }
+        ]
+    }
+
+
+def test_list_tells_what_skills_cost(full: Scene) -> None:
+    assert full.tell("list", "--tokens") == text("""\
+             at start  when loaded
+deploy-prod         5            3
+pdf                 6            2
+web                 5            3
+                   16            8
+""")
+    value = full.json("list", "--tokens")
+    assert value["startTokens"] == 16
+    assert [skill["startTokens"] for skill in value["skills"]] == [5, 6, 5]
+
+
+# Permissions
+
+
+def test_a_denied_skill_is_refused_and_the_rule_named(full: Scene) -> None:
+    permit(full, **{"deploy-*": "deny"})
+
+    assert full.tell("load", "deploy-prod") == text("""\
+! error: `deploy-prod` is not allowed by permissions
+!   where: WORK/skills.json: permissions.deploy-*
+!   try: whoever set the rule can change it
+[1]
+""")
+    assert full.tell("load", "deploy-nothing").replace("nothing", "prod") == full.tell("load", "deploy-prod")
+    assert full.run("load", "deploy-prod", "--json").json["error"]["code"] == "not-allowed"
+
+
+def test_no_command_ever_names_a_denied_skill(full: Scene) -> None:
+    full.write(".agent-skills/projects/ops/ROLE.md", "---\nskills: [pdf, deploy-prod]\n---\nWork.\n")
+    full.write(".agent-skills/deploy-broken/SKILL.md", "words")
+    commands = [
+        ["list"], ["list", "--tokens"], ["prompt"], ["match", "ship pdf"], ["search", "ships"], ["search", "deploy"],
+        ["load", "deplo"], ["load", "deploy-pro"], ["load", "prod"], ["load", "zzz"], ["load", "pdf"], ["projects"],
+        ["projects", "ops"], ["show", "deplo"], ["show", "depoy-prod"], ["diff", "depoy-prod"], ["show", "pdf"],
+        *(["prompt", "--style", style] for style in ("opencode", "brutus", "glm", "supercode", "omega")),
+        *(["load", "zzz", "--style", style] for style in ("opencode", "brutus", "glm", "supercode", "omega")),
+    ]  # fmt: skip
+    before = "".join(full.tell(*words) for words in commands)
+    permit(full, **{"deploy-*": "deny"})
+
+    for words in commands:
+        said = [full.tell(*words), full.tell(*words, "--json"), full.tell(*words, "-v")]
+        typed = [word for word in words if word.startswith("deploy-")]
+        for word in typed:
+            said = [part.replace(f"`{word}`", "") for part in said]
+        assert "deploy-" not in "".join(said).replace("permissions.deploy-*", ""), words
+    assert "deploy-prod" in before
+    assert full.run("show", "deploy-prod").code == 1
+
+
+def test_list_tells_how_many_are_hidden_and_all_shows_them(full: Scene) -> None:
+    permit(full, **{"deploy-*": "deny"})
+
+    assert full.tell("list") == text("""\
+pdf   [unmanaged] Reads PDF files.
+web   [unmanaged] Opens pages.
+! permissions hide 1 more; `skillpm list --all` shows them
+""")
+    assert [entry["name"] for entry in full.json("list", "--all")["skills"]] == ["deploy-prod", "pdf", "web"]
+
+
+def test_a_skill_to_ask_for_is_refused_without_a_terminal(full: Scene) -> None:
+    permit(full, pdf="ask")
+
+    assert full.tell("load", "pdf") == text("""\
+! error: `pdf` needs a person's approval, and nobody can be asked here
+!   where: WORK/skills.json: permissions.pdf
+!   try: to allow it for good, add `"pdf": "allow"` behind that rule
+[1]
+""")
+    assert "pdf" in full.tell("prompt")
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\n", 1)])
+def test_in_a_terminal_a_person_is_asked(full: Scene, answer: bytes, code: int) -> None:
+    permit(full, pdf="ask")
+    ours, theirs = pty.openpty()
+    os.write(ours, answer)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "skillpm", "load", "pdf"],
+        cwd=full.work, env=full.environment(), stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, check=False,
+    )  # fmt: skip
+
+    os.close(theirs)
+    assert b"a rule wants you to be asked: load `pdf`?" in os.read(ours, 10_000)
+    os.close(ours)
+    assert (done.returncode, done.stdout.startswith(b"<skill_content")) == (code, code == 0)
+
+
+def test_a_rule_that_never_counts_is_told(full: Scene) -> None:
+    permit(full, **{"deploy-*": "deny", "*": "allow"})
+
+    assert full.tell("search", "reads").splitlines()[-1] == (
+        "! warning: WORK/skills.json: permissions.deploy-*: this rule never counts: `*` behind it takes all its names"
+    )
+
+
+def test_the_users_rules_and_the_manifests_both_count(full: Scene) -> None:
+    config = full.home / ".config/skillpm/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[permissions]\n"deploy-*" = "deny"\n"*" = "allow"\n[permissions-for.build]\n"pdf" = "deny"\n')
+    permit(full, **{"*": "allow", "web": "deny"})
+
+    assert [skill["name"] for skill in full.json("list")["skills"]] == ["pdf"]
+    assert full.tell("search", "reads") == "pdf (documents): Reads PDF files.\n"
+    assert full.tell("search", "reads", "--profile", "build") == "! no installed skill has all of `reads`\n"
+    assert full.tell("search", "reads", "--profile", "biuld") == text("""\
+! error: there is no profile `biuld`
+!   where: HOME/.config/skillpm/config.toml
+!   try: profiles are tables `[permissions-for.NAME]`; known: build
+[1]
+""")
+
+
+def test_a_rule_that_is_no_rule_is_told_with_its_place(full: Scene) -> None:
+    full.write("skills.json", '{"skills": {}, "permissions": {"pdf": "maybe"}}')
+
+    assert full.tell("load", "pdf") == text("""\
+! error: expected allow, ask or deny, got "maybe"
+!   where: WORK/skills.json: permissions.pdf
+!   try: mend that place by hand, or take the file from version control
+[1]
+""")
+
+
+def test_what_is_disabled_is_not_served(full: Scene) -> None:
+    full.write("skills.json", '{"skills": {}, "disabled": {"pdf": true, "web": ["codex"]}}')
+
+    assert full.json("prompt")["skills"] == 2
+    assert full.json("prompt", "--agent", "codex")["skills"] == 1
+    assert full.run("load", "pdf").code == 1
+    assert full.run("load", "web").code == 0
+    assert full.run("load", "web", "--agent", "codex").code == 1
+
+
+def test_serving_writes_nothing(full: Scene) -> None:
+    before = full.snapshot("..")
+
+    for words in (["load", "pdf"], ["prompt"], ["match", "pdf"], ["search", "pdf"], ["projects"], ["list", "--tokens"]):
+        full.run(*words, check=True)
+
+    assert full.snapshot("..") == before
+
+
+def test_python_gives_the_same(full: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = (
+        "import json\nfrom skillpm import load_skill, open_service\nservice = open_service()\n"
+        "matched = [card.name for card in service.match('pdf').skills]\n"
+        "print(json.dumps([load_skill('pdf').text, service.prompt().text, matched]))"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code], cwd=full.work, env=full.environment(), capture_output=True, text=True, check=True
+    ).stdout
+
+    loaded, prompt, matched = json.loads(said)
+    assert loaded == full.run("load", "pdf", "--json").json["text"]
+    assert prompt == full.run("prompt", "--json").json["text"]
+    assert matched == ["pdf"]
+
+
+@pytest.mark.parametrize("name", ["Registry", "SkillService", "load_skill", "open_service"])
+def test_importing_from_the_package_loads_no_http_no_git_and_no_command_line(name: str, tmp_path: Path) -> None:
+    code = f"from skillpm import {name}\nimport sys\nprint(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+
+    heavy = {"click", "httpx", "git", "rich", "yaml", "tomllib", "asyncio", "filelock", "pathspec", "packaging"}
+    assert set(loaded.split()) & heavy == set()

@@ -1,0 +1,40 @@
+"""Text behind a skill's name, put into its body as Claude Code documents it."""
+
+import pytest
+
+from skillpm.serving.arguments import names_of_arguments, with_arguments
+
+
+@pytest.mark.parametrize(
+    ("body", "typed", "filled"),
+    [
+        ("Fix issue $ARGUMENTS.", "42 high", "Fix issue 42 high."),
+        ("Fix issue $ARGUMENTS.", '"a b" c', 'Fix issue "a b" c.'),
+        ("Move $0 from $1 to $2.", "SearchBar React Vue", "Move SearchBar from React to Vue."),
+        ("Move $ARGUMENTS[0] to $ARGUMENTS[1].", "'a b' c", "Move a b to c."),
+        ("$0 and $1", "one", "one and $1"),
+        ("$0 and $0", "one", "one and one"),
+        ("It's $0", "it's", "It's it's"),
+        ("Nothing.", "42", "Nothing.\n\nARGUMENTS: 42\n"),
+        ("Nothing.\n", "", "Nothing.\n"),
+        ("Fix $ARGUMENTS", "", "Fix "),
+        ("$HOME and $ARGUMENTS_X stay", "x", "$HOME and $ARGUMENTS_X stay\n\nARGUMENTS: x\n"),
+        ("$0", "$ARGUMENTS", "$ARGUMENTS"),
+        ("costs $5m", "x", "costs $5m\n\nARGUMENTS: x\n"),
+        ("$0", r"\1 \g<0>", "1"),
+    ],
+)
+def test_places_are_filled(body: str, typed: str, filled: str) -> None:
+    assert with_arguments(body, typed) == filled
+
+
+def test_words_that_came_parted_stay_parted() -> None:
+    assert with_arguments("$0|$1|$ARGUMENTS", ["a b", "c"]) == "a b|c|a b c"
+
+
+def test_names_of_the_frontmatter_stand_for_places() -> None:
+    names = names_of_arguments({"arguments": ["issue", "branch"]})
+
+    assert with_arguments("Fix $issue on $branch, not $other.", "42 main", names) == "Fix 42 on main, not $other."
+    assert names_of_arguments({"arguments": "issue branch"}) == ("issue", "branch")
+    assert names_of_arguments({}) == ()

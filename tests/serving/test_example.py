@@ -1,0 +1,29 @@
+"""The agent loop of the guide is a program that works."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from kit import Sandbox, skill, under
+
+GUIDE = Path(__file__).parents[2] / "docs/guides/python.md"
+
+
+def test_the_agent_loop_of_the_guide_finds_and_loads_a_skill(tmp_path: Path) -> None:
+    loop = next(code for code in re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL) if "def run" in code)
+    sandbox = Sandbox(tmp_path)
+    sandbox.write("skills.json", '{"skills": {}}')
+    sandbox.write_files(under(".agent-skills/code-review", skill("code-review", "Reviews code.")))
+    script = sandbox.write("loop.py", loop)
+
+    said = subprocess.run(
+        [sys.executable, script],
+        cwd=sandbox.work,
+        env=sandbox.environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert (said.stdout, said.stderr) == ('<skill_content name="code-review">\n', "")

@@ -1,0 +1,175 @@
+"""What an agent may do: rules, their order, and documents that disagree."""
+
+import pytest
+
+from skillpm.errors import DocumentError, NotFoundError
+from skillpm.serving.permissions import Action, Layer, Rules, by_specificity, of_lists, ordered
+from skillpm.serving.rule_files import config_rules, glm_rules, opencode_rules
+
+GLM = {"git-release": "allow", "code-review": "allow", "experimental-*": "ask", "*": "allow"}
+OPENCODE = {"code-review": "allow", "deploy-*": "deny"}
+
+
+def of(*layers: Layer) -> Rules:
+    return Rules(layers=layers)
+
+
+CASES: dict[str, tuple[Rules, dict[str, Action]]] = {
+    "no rules": (of(), {"pdf": "allow", "": "allow", "any thing": "allow"}),
+    "OpenCode's example": (
+        of(ordered(OPENCODE)),
+        {"code-review": "allow", "deploy-prod": "deny", "deploy-": "deny", "deploy": "allow", "redeploy-x": "allow"},
+    ),
+    "GLM's example, a table: its last line silences nothing": (
+        of(by_specificity(GLM)),
+        {"git-release": "allow", "experimental-x": "ask", "experimental": "allow", "x": "allow"},
+    ),
+    "the same rules in an order: the last line silences all": (
+        of(ordered(GLM)),
+        {"git-release": "allow", "experimental-x": "allow", "x": "allow"},
+    ),
+    "deny all but one, in order": (
+        of(ordered({"*": "deny", "pdf": "allow"})),
+        {"pdf": "allow", "pdf-forms": "deny", "docx": "deny"},
+    ),
+    "deny all but one, the other way round: nothing is left": (
+        of(ordered({"pdf": "allow", "*": "deny"})),
+        {"pdf": "deny", "docx": "deny"},
+    ),
+    "deny all but one, a table": (
+        of(by_specificity({"pdf": "allow", "*": "deny"})),
+        {"pdf": "allow", "docx": "deny"},
+    ),
+    "a longer pattern is behind a shorter one": (
+        of(by_specificity({"deploy-prod-*": "deny", "deploy-*": "ask", "*": "allow"})),
+        {"deploy-prod-eu": "deny", "deploy-test": "ask", "other": "allow"},
+    ),
+    "an exact name is behind every pattern": (
+        of(by_specificity({"deploy-prod": "allow", "deploy-prod*": "deny", "d*": "ask"})),
+        {"deploy-prod": "allow", "deploy-prod2": "deny", "docs": "ask"},
+    ),
+    "of two as specific the stricter counts": (
+        of(by_specificity({"ab*": "allow", "*ba": "deny"})),
+        {"abba": "deny", "abc": "allow", "cba": "deny"},
+    ),
+    "`?` is one character": (
+        of(ordered({"v?": "deny"})),
+        {"v1": "deny", "v": "allow", "v10": "allow", "vé": "deny"},
+    ),
+    "`*` goes over `/` and `:`": (
+        of(ordered({"team*": "deny", "a/*/c": "ask"})),
+        {"team/deploy": "deny", "team:x": "deny", "a/b/c": "ask", "a/b/b/c": "ask", "a/c": "allow"},
+    ),
+    "nothing else is special": (
+        of(ordered({"a[bc]": "deny", "x.y": "deny", "(": "ask", "a|b": "ask"})),
+        {"a[bc]": "deny", "ab": "allow", "x.y": "deny", "xzy": "allow", "(": "ask", "a|b": "ask", "a": "allow"},
+    ),
+    "case counts": (of(ordered({"Deploy": "deny"})), {"Deploy": "deny", "deploy": "allow"}),
+    "an allow list leaves out the rest": (
+        of_lists(allowed=["pdf", "docx"]),
+        {"pdf": "allow", "docx": "allow", "xlsx": "deny"},
+    ),
+    "a deny list beats the allow list": (
+        of_lists(allowed=["pdf", "docx"], denied=["pdf"]),
+        {"pdf": "deny", "docx": "allow", "xlsx": "deny"},
+    ),
+    "lists and rules: the strictest": (
+        of_lists(allowed=["pdf", "docx"], denied=["docx"], permissions={"pdf": "ask", "xlsx": "allow"}),
+        {"pdf": "ask", "docx": "deny", "xlsx": "deny"},
+    ),
+    "no lists": (of_lists(), {"pdf": "allow"}),
+    "of two documents the strictest counts, whichever comes first": (
+        of(ordered({"*": "ask"}), ordered({"pdf": "allow", "docx": "deny"})),
+        {"pdf": "ask", "docx": "deny", "xlsx": "ask"},
+    ),
+    "a document that says nothing of a name has no say": (
+        of(ordered({"pdf": "allow"}), ordered({"docx": "deny"})),
+        {"pdf": "allow", "docx": "deny", "xlsx": "allow"},
+    ),
+    "a profile's rules stand behind the general ones": (
+        of(config_rules({"permissions": {"deploy-prod": "allow"}, "permissions-for": {"build": {"deploy-*": "deny"}}},
+                        "config.toml", "build")),
+        {"deploy-prod": "deny", "deploy-x": "deny", "pdf": "allow"},
+    ),
+    "another profile's rules do not count": (
+        of(config_rules({"permissions": {"*": "ask"}, "permissions-for": {"build": {"*": "deny"}, "plan": {}}},
+                        "config.toml", "plan")),
+        {"deploy-prod": "ask"},
+    ),
+    "OpenCode's file, a word for all": (
+        of(opencode_rules({"permission": {"skill": "deny"}}, "opencode.json")),
+        {"pdf": "deny"},
+    ),
+    "OpenCode's file, patterns": (
+        of(opencode_rules({"permission": {"skill": {"*": "deny", "docs-*": "allow"}}}, "opencode.json")),
+        {"pdf": "deny", "docs-api": "allow"},
+    ),
+    "GLM's file": (of(glm_rules({"skill_permissions": GLM}, "config.toml")), {"experimental-x": "ask", "x": "allow"}),
+}  # fmt: skip
+ROWS = [(case, name, action) for case, (_, names) in CASES.items() for name, action in names.items()]
+
+
+def test_there_are_rows_enough_to_speak_of_a_matrix() -> None:
+    assert len(ROWS) >= 60
+
+
+@pytest.mark.parametrize(("case", "name", "action"), ROWS)
+def test_what_holds_for_a_name(case: str, name: str, action: Action) -> None:
+    assert CASES[case][0].decide(name).action == action
+
+
+def test_a_decision_names_the_rule_that_made_it() -> None:
+    rules = of(ordered({"*": "allow", "deploy-*": "deny"}, "skills.json: permissions"))
+
+    decision = rules.decide("deploy-prod")
+
+    assert decision.rule is not None
+    assert (decision.rule.pattern, decision.rule.where) == ("deploy-*", "skills.json: permissions.deploy-*")
+    assert of().decide("pdf").rule is None
+
+
+@pytest.mark.parametrize(
+    ("rules", "silenced"),
+    [
+        (GLM, {"git-release": "*", "code-review": "*", "experimental-*": "*"}),
+        ({"*": "deny", "pdf": "allow"}, {}),
+        ({"a-b-*": "deny", "a-*": "allow"}, {"a-b-*": "a-*"}),
+        ({"a-*": "deny", "a-b-*": "allow"}, {}),
+        ({"a?": "deny", "a*": "allow"}, {"a?": "a*"}),
+        ({"a*": "deny", "a?": "allow"}, {}),
+        ({"*x": "deny", "?x": "allow"}, {}),
+    ],
+)
+def test_a_rule_that_never_counts_is_found(rules: dict[str, str], silenced: dict[str, str]) -> None:
+    found = of(ordered(rules)).unreachable
+
+    assert {rule.pattern: by.pattern for rule, by in found} == silenced
+
+
+def test_in_a_table_no_rule_is_out_of_reach() -> None:
+    assert of(by_specificity(GLM)).unreachable == ()
+
+
+def test_a_hostile_pattern_costs_nothing() -> None:
+    rules = of(ordered({"*a" * 200 + "b": "deny"}))
+
+    assert rules.decide("a" * 5_000).action == "allow"
+
+
+def test_a_profile_that_is_not_there_is_an_error_and_no_permission() -> None:
+    with pytest.raises(NotFoundError) as caught:
+        config_rules({"permissions-for": {"build": {}}}, "config.toml", "biuld")
+
+    error = caught.value
+    assert (error.message, error.hint) == (
+        "there is no profile `biuld`",
+        "profiles are tables `[permissions-for.NAME]`; known: build",
+    )
+
+
+@pytest.mark.parametrize("value", ["yes", True, 1, None, ["deny"], {"a": "deny"}])
+def test_another_word_is_an_error_with_its_place(value: object) -> None:
+    with pytest.raises(DocumentError) as caught:
+        config_rules({"permissions": {"pdf": value}}, "config.toml")
+
+    assert caught.value.where == "config.toml: permissions.pdf"

@@ -1,0 +1,59 @@
+"""Projects: `projects/NAME/ROLE.md`."""
+
+import os
+from pathlib import Path
+
+from serving.shelf import put
+
+from skillpm.serving.projects import Project, ensure_projects_folder, load_projects, project_instructions
+
+
+def test_projects_are_folders_with_a_role_sorted_by_name(tmp_path: Path) -> None:
+    put(
+        tmp_path / "projects",
+        {"stocks/ROLE.md": "\nYou track.\n\n", "nutrition/ROLE.md": "You coach.", "x/other.md": "x"},
+    )
+
+    assert load_projects(str(tmp_path)) == (
+        Project(name="nutrition", instructions="You coach.", path=f"{tmp_path}/projects/nutrition/ROLE.md"),
+        Project(name="stocks", instructions="You track.", path=f"{tmp_path}/projects/stocks/ROLE.md"),
+    )
+
+
+def test_frontmatter_may_name_skills(tmp_path: Path) -> None:
+    put(
+        tmp_path / "projects",
+        {"a/ROLE.md": "---\nskills: [pdf, docx, pdf]\n---\n\nDo.\n", "b/ROLE.md": "---\nskills: pdf, docx\n---\nDo."},
+    )
+
+    assert [(p.instructions, p.skills) for p in load_projects(str(tmp_path))] == [("Do.", ("pdf", "docx"))] * 2
+
+
+def test_a_line_that_is_no_frontmatter_is_an_instruction(tmp_path: Path) -> None:
+    put(tmp_path / "projects", {"a/ROLE.md": "---\nDo it.\n"})
+
+    assert load_projects(str(tmp_path))[0].instructions == "---\nDo it."
+
+
+def test_what_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
+    put(
+        tmp_path / "projects",
+        {"a/ROLE.md": b"\xff\xfe", "b/ROLE.md": "Do.", "c/ROLE.md": "a" * 1_000_001, "e/ROLE.md/x": ""},
+    )
+    (tmp_path / "projects/d").mkdir()
+    os.mkfifo(tmp_path / "projects/d/ROLE.md")
+
+    assert [project.name for project in load_projects(str(tmp_path))] == ["b"]
+
+
+def test_the_folder_is_made_once(tmp_path: Path) -> None:
+    assert ensure_projects_folder(str(tmp_path / "data")) == f"{tmp_path}/data/projects"
+    assert ensure_projects_folder(str(tmp_path / "data")) == f"{tmp_path}/data/projects"
+    assert load_projects(str(tmp_path / "data")) == ()
+
+
+def test_instructions_are_found_by_name() -> None:
+    projects = [Project(name="a", instructions="Do.", path="/a")]
+
+    assert project_instructions(projects, "a") == "Do."
+    assert project_instructions(projects, "b") is None

@@ -1,0 +1,198 @@
+"""The registry of a directory: what is there, now, whoever put it there; safe from several threads."""
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from kit import Sandbox, skill, under
+from serving.shelf import put
+
+from skillpm import Registry
+from skillpm.errors import DocumentError, FileError
+
+
+def old_registry(*skills: Mapping[str, object], version: str = "1.0.0") -> str:
+    return json.dumps({"version": version, "skills": skills})
+
+
+def test_a_folder_of_skills_needs_no_registry(tmp_path: Path) -> None:
+    put(tmp_path, under("pdf", skill("pdf", "Paper.")) | under("docx", skill("docx")) | {"notes/README.md": "x"})
+
+    registry = Registry.load(tmp_path)
+
+    assert list(registry.cards) == ["docx", "pdf"]
+    assert len(registry) == 2
+    assert "pdf" in registry
+    card = registry.cards["pdf"]
+    assert (card.description, card.location) == ("Paper.", f"{tmp_path}/pdf/SKILL.md")
+
+
+def test_a_folder_that_is_not_there_is_empty_until_it_is(tmp_path: Path) -> None:
+    registry = Registry.load(tmp_path / "skills")
+    assert list(registry) == []
+
+    put(tmp_path, under("skills/pdf", skill("pdf")))
+
+    assert list(registry.cards) == ["pdf"]
+
+
+def test_without_a_folder_it_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, under("pdf", skill("pdf")))
+    monkeypatch.setenv("SKILLPM_HOME", str(tmp_path))
+
+    assert list(Registry.load().cards) == ["pdf"]
+
+
+def test_what_a_command_changes_is_seen_at_once(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path)
+    registry = Registry.load(sandbox.home / ".agent-skills")
+
+    sandbox.run("install", "-g", "testing", "code-review", check=True)
+    assert list(registry.cards) == ["code-review", "testing"]
+    before = registry.read(registry.cards["testing"])
+    sandbox.run("uninstall", "-g", "testing", check=True)
+
+    assert list(registry.cards) == ["code-review"]
+    assert before.body.startswith("\n# ")
+
+
+def test_what_a_person_changes_is_seen_at_once(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path)
+    sandbox.run("install", "-g", "testing", check=True)
+    folder = sandbox.home / ".agent-skills"
+    registry = Registry.load(folder)
+
+    put(folder, under("mine", skill("mine")))
+    assert list(registry.cards) == ["mine", "testing"]
+    (folder / "testing").rename(tmp_path / "away")
+    assert list(registry.cards) == ["mine"]
+    put(folder, under("mine", skill("mine", body="Other words.\n")))
+    assert registry.read(registry.cards["mine"]).body == "Other words.\n"
+
+
+def test_a_body_is_read_once_while_nothing_changes(tmp_path: Path) -> None:
+    put(tmp_path, under("pdf", skill("pdf", body="One.\n")))
+    registry = Registry.load(tmp_path)
+    first = registry.read(registry.cards["pdf"])
+
+    assert registry.read(registry.cards["pdf"]) is first
+    put(tmp_path, under("pdf", skill("pdf", body="Two.\n")))
+
+    assert registry.read(registry.cards["pdf"]).body == "Two.\n"
+
+
+def test_a_skill_is_found_by_the_name_it_gives_itself(tmp_path: Path) -> None:
+    put(tmp_path, under("google-workspace", skill("gog")))
+    registry = Registry.load(tmp_path)
+
+    found = registry.get("gog")
+
+    assert found is not None
+    assert (found.name, found.declared) == ("google-workspace", "gog")
+    assert registry.get("goo") is None
+
+
+def test_a_skill_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
+    put(tmp_path, under("good", skill("good")) | {"broken/SKILL.md": "words", "odd/SKILL.md/x": ""})
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "pipes").mkdir()
+    os.mkfifo(tmp_path / "pipes/SKILL.md")
+
+    registry = Registry.load(tmp_path)
+
+    assert list(registry.cards) == ["good"]
+    assert [problem.path for problem in registry.problems] == ["broken/SKILL.md", "odd/SKILL.md", "pipes/SKILL.md"]
+
+
+def test_a_file_that_spoils_later_is_an_error_with_its_place(tmp_path: Path) -> None:
+    put(tmp_path, under("a", skill("a")) | under("b", skill("b")))
+    registry = Registry.load(tmp_path)
+    one, other = registry.cards["a"], registry.cards["b"]
+    put(tmp_path, {"a/SKILL.md": "---\nname: [\n"})
+    (tmp_path / "b/SKILL.md").unlink()
+
+    with pytest.raises(DocumentError) as document:
+        registry.read(one)
+    with pytest.raises(FileError) as file:
+        registry.read(other)
+
+    assert document.value.where == f"{tmp_path}/a/SKILL.md:1"
+    assert (file.value.message, file.value.where) == (
+        "`b` cannot be read: No such file or directory",
+        f"{tmp_path}/b/SKILL.md",
+    )
+
+
+def test_a_registry_of_ours_from_the_future_is_passed_over_and_the_folders_are_read(tmp_path: Path) -> None:
+    future = {"$schema": "urn:skillpm:schema:registry:2", "version": "2", "skills": [{"name": "x", "filePath": "x"}]}
+    put(tmp_path, under("pdf", skill("pdf")) | {"skills.json": json.dumps(future)})
+
+    assert list(Registry.load(tmp_path).cards) == ["pdf"]
+
+
+def test_an_old_registry_is_read_with_its_flat_files(tmp_path: Path) -> None:
+    entry = {
+        "name": "api-design",
+        "category": "dev",
+        "description": "APIs.",
+        "triggers": ["api"],
+        "filePath": "dev/api.md",
+    }
+    bare = {"name": "bare", "filePath": "./bare.md"}
+    put(tmp_path, {"dev/api.md": "# API\n\nWords.\n", "bare.md": "---\nname: bare\n---\nBody.\n"})
+    put(tmp_path, {"skills.json": old_registry(entry, bare).encode()} | under("pdf", skill("pdf")))
+
+    registry = Registry.load(tmp_path)
+
+    assert list(registry.cards) == ["api-design", "bare", "pdf"]
+    card = registry.cards["api-design"]
+    assert (card.category, card.triggers, card.location) == ("dev", ("api",), f"{tmp_path}/dev/api.md")
+    assert registry.read(card).body == "# API\n\nWords.\n"
+    assert registry.read(registry.cards["bare"]).body == "Body.\n"
+    assert registry.cards["bare"].category == "general"
+
+
+@pytest.mark.parametrize("path", ["../secret.md", "/etc/passwd", "a/../../secret.md", "link/secret.md", "none.md", ""])
+def test_an_old_registry_leads_nowhere_else(tmp_path: Path, path: str) -> None:
+    skills = tmp_path / "skills"
+    put(tmp_path, {"secret.md": "secret", "skills/skills.json": old_registry({"name": "x", "filePath": path})})
+    (skills / "link").symlink_to(tmp_path)
+
+    assert list(Registry.load(skills)) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"skills": 3}', '{"skills": [1, {"name": 2}]}', "[" * 100_000])
+def test_rubbish_is_no_registry_and_harms_nothing(tmp_path: Path, text: str) -> None:
+    put(tmp_path, under("pdf", skill("pdf")) | {"skills.json": text})
+
+    assert list(Registry.load(tmp_path).cards) == ["pdf"]
+
+
+def test_several_threads_read_while_skills_come_and_go(tmp_path: Path) -> None:
+    put(tmp_path, under("always", skill("always", body="Here.\n")))
+    registry = Registry.load(tmp_path)
+    done, wrong = threading.Event(), list[str]()
+
+    def read() -> None:
+        while not done.is_set():
+            cards = registry.cards
+            if "always" not in cards or registry.read(cards["always"]).body != "Here.\n":
+                wrong.append(str(list(cards)))
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        for number in range(60):
+            put(tmp_path, under(f"new-{number}", skill(f"new-{number}")))
+            assert f"new-{number}" in registry
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+
+    assert wrong == []
+    assert len(registry) == 61

@@ -1,0 +1,232 @@
+"""The service: who is found, what a budget costs, what a message calls for."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from kit import skill, under
+from serving.shelf import put, serve
+
+from skillpm import Rules
+from skillpm.errors import NotAllowedError, NotFoundError
+from skillpm.serving.permissions import ordered
+from skillpm.serving.tokens import tokens_in
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    """Give a folder of four skills."""
+    skills = {
+        "pdf": skill("pdf", "Reads PDF files.", triggers=["pdf", "scan"], category="documents"),
+        "pdf-forms": skill("pdf-forms", "Fills forms.", trigger="form|fill in", category="documents"),
+        "review": skill("code-review", "Reviews code.", tags=["pull request"], triggers=["pr"]),
+        "browser": skill(
+            "browser", "Opens pages.", trigger="browse|website", requires=["npx"], **{"mcp-web": "npx web --headless"}
+        ),
+    }
+    for folder, files in skills.items():
+        put(tmp_path, under(folder, files))
+    return tmp_path
+
+
+def deny(*patterns: str) -> Rules:
+    return Rules(layers=(ordered(dict.fromkeys(patterns, "deny")),))
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("pdf", "pdf"), ("PDF", "pdf"), ("forms", "pdf-forms"), ("browser-tool", "browser"), ("code-review", "review")],
+)
+def test_a_name_is_found_by_case_part_and_what_it_calls_itself(shelf: Path, name: str, found: str) -> None:
+    assert serve(shelf).find(name).name == found
+
+
+def test_several_that_it_may_be_are_named_and_none_is_guessed(shelf: Path) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        serve(shelf).find("pd")
+
+    assert (caught.value.message, caught.value.hint) == ("`pd` may be one of pdf, pdf-forms", "give the whole name")
+    assert serve(shelf).call({"name": "pd"}).text == '"pd" may be one of: pdf, pdf-forms'
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("brwoser", "did you mean browser?"),
+        ("pull-request", "did you mean review?"),
+        ("zzz", "`skillpm list` shows what is there"),
+        ("", "`skillpm list` shows what is there"),
+    ],
+)
+def test_near_names_are_suggested_by_typing_and_by_search(shelf: Path, name: str, hint: str) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        serve(shelf).find(name)
+
+    assert caught.value.hint == hint
+
+
+def test_a_denied_skill_is_not_there_for_anybody(shelf: Path) -> None:
+    service = serve(shelf, rules=deny("pdf*"), environ={"PATH": ""})
+
+    assert list(service.visible) == ["browser", "review"]
+    assert service.search("pdf") == ()
+    assert service.match("a pdf form").skills == ()
+    assert "pdf" not in service.prompt().text
+    assert service.call({"name": "pd"}).text == 'Skill "pd" not found.'
+    with pytest.raises(NotFoundError) as caught:
+        service.load("pd-forms")
+    assert "pdf" not in caught.value.hint
+
+
+def test_what_is_said_of_a_denied_name_does_not_tell_whether_it_is_there(shelf: Path) -> None:
+    service = serve(shelf, rules=deny("pdf*"), style="glm")
+
+    assert service.call({"name": "pdf"}).text == "Error: Skill 'pdf' is not allowed by permissions"
+    assert service.call({"name": "pdf-nothing"}).text == "Error: Skill 'pdf-nothing' is not allowed by permissions"
+    with pytest.raises(NotAllowedError):
+        service.load("pdf")
+
+
+def test_permissions_are_asked_before_anything_is_read(shelf: Path) -> None:
+    (shelf / "pdf/SKILL.md").write_text("no skill any more")
+
+    with pytest.raises(NotAllowedError):
+        serve(shelf, rules=deny("pdf")).load("pdf")
+
+
+def test_a_skill_to_be_asked_for_is_listed_and_refused_without_a_person(shelf: Path) -> None:
+    rules = Rules(layers=(ordered({"pdf": "ask"}, "skills.json: permissions"),))
+    service = serve(shelf, rules=rules)
+
+    assert "pdf" in service.visible
+    with pytest.raises(NotAllowedError) as caught:
+        service.load("pdf")
+    error = caught.value
+    assert (error.message, error.where, error.hint) == (
+        "`pdf` needs a person's approval, and nobody can be asked here",
+        "skills.json: permissions.pdf",
+        'to allow it for good, add `"pdf": "allow"` behind that rule',
+    )
+    assert service.loaded == {}
+
+
+def test_a_person_who_is_asked_decides(shelf: Path) -> None:
+    rules, asked = Rules(layers=(ordered({"*": "ask"}),)), []
+
+    def ask(name: str) -> bool:
+        asked.append(name)
+        return name == "pdf"
+
+    service = serve(shelf, rules=rules, ask=ask)
+
+    assert service.load("PDF").name == "pdf"
+    with pytest.raises(NotAllowedError) as caught:
+        service.load("review")
+    assert caught.value.message == "`review` was not approved"
+    assert asked == ["pdf", "review"]
+
+
+def test_what_is_switched_off_is_not_there(shelf: Path) -> None:
+    service = serve(shelf, disabled={"pdf"})
+
+    assert "pdf" not in service.visible
+    with pytest.raises(NotFoundError):
+        serve(shelf, disabled={"pdf", "pdf-forms"}).find("pdf")
+
+
+def test_a_search_wants_all_words_and_gives_the_best_first(shelf: Path) -> None:
+    service = serve(shelf)
+
+    def names(words: str) -> list[str]:
+        return [told.card.name for told in service.search(words)]
+
+    assert names("pdf") == ["pdf", "pdf-forms"]
+    assert names("pdf forms") == ["pdf-forms"]
+    assert names("documents READS") == ["pdf"]
+    assert names("pull request") == ["review"]
+    assert names("pdf zzz") == names("") == names("  ") == []
+
+
+def test_a_budget_shortens_descriptions_before_it_leaves_skills_out(tmp_path: Path) -> None:
+    for name in "abcd":
+        put(tmp_path, under(name, skill(name, f"{name} " * 200)))
+    service = serve(tmp_path)
+    whole = service.prompt()
+
+    for budget in (whole.tokens, whole.tokens - 1, 300, 200):
+        prompt = service.prompt(budget=budget)
+        assert prompt.tokens <= budget
+        assert (prompt.skills, prompt.left_out) == (4, 0)
+    assert service.prompt(budget=whole.tokens).text == whole.text
+    assert "a a a…" in service.prompt(budget=200).text
+
+    tight = service.prompt(budget=80)
+    assert (tight.skills + tight.left_out, tight.tokens <= 80) == (4, True)
+    assert 0 < tight.skills < 4
+    assert service.prompt(budget=0).text == ""
+
+
+def test_tokens_are_four_bytes_each() -> None:
+    assert [tokens_in(text) for text in ("", "a", "abcd", "abcde", "日本")] == [0, 1, 1, 2, 2]
+
+
+def test_a_message_calls_for_skills_and_their_servers(shelf: Path, tmp_path: Path) -> None:
+    bin_ = tmp_path / "bin"
+    put(bin_, {"npx": "#!/bin/sh\n"})
+    (bin_ / "npx").chmod(0o755)
+
+    found = serve(shelf, environ={"PATH": str(bin_)}).match("Browse the SCAN, fill in the form")
+
+    assert [card.name for card in found.skills] == ["browser", "pdf", "pdf-forms"]
+    assert [(server.name, server.command, server.args) for server in found.servers] == [
+        ("web", "npx", ("web", "--headless"))
+    ]
+    assert serve(shelf).match("browse").skills == ()
+
+
+def test_whole_words_are_words_of_their_own(shelf: Path) -> None:
+    service = serve(shelf)
+
+    assert [card.name for card in service.match("in april").skills] == ["review"]
+    assert service.match("in april", whole_words=True).skills == ()
+    assert [card.name for card in service.match("My PR, please", whole_words=True).skills] == ["review"]
+
+
+@pytest.mark.parametrize(
+    ("requires", "missing"),
+    [
+        ({"bins": ["sh", "no-such-program"]}, ("no-such-program",)),
+        ({"anyBins": ["no-such-program", "sh"]}, ()),
+        ({"anyBins": ["no-such-program", "nor-this"]}, ("one of no-such-program, nor-this",)),
+        ({"env": ["HERE", "NOT_HERE"]}, ("$NOT_HERE",)),
+        ({"os": [sys.platform]}, ()),
+        ({"os": ["plan9", "beos"]}, ("plan9 or beos",)),
+    ],
+)
+def test_what_is_missing_here_is_told(tmp_path: Path, requires: dict[str, list[str]], missing: tuple[str, ...]) -> None:
+    put(tmp_path, under("one", skill("one", requires=requires)))
+    put(tmp_path / "bin", {"sh": "#!/bin/sh\n"})
+    (tmp_path / "bin/sh").chmod(0o755)
+
+    service = serve(tmp_path, environ={"PATH": str(tmp_path / "bin"), "HERE": "1"})
+
+    assert service.missing(service.find("one")) == missing
+
+
+def test_a_file_on_the_path_that_cannot_be_run_is_no_program(tmp_path: Path) -> None:
+    put(tmp_path, under("one", skill("one", requires=["tool"])) | {"bin/tool": "text", "bin/sub/x": ""})
+
+    service = serve(tmp_path, environ={"PATH": str(tmp_path / "bin")})
+
+    assert service.missing(service.find("one")) == ("tool",)
+
+
+def test_references_are_files_of_the_skill_and_commands_are_only_listed(tmp_path: Path) -> None:
+    body = "See @notes.md, @./scripts/run.sh and @../../etc/passwd; mail a@b.c; `@not.md`. !`rm -rf /` and !`ls`\n"
+    put(tmp_path, under("one", skill("one", body=body) | {"notes.md": "", "scripts/run.sh": ""}))
+
+    loaded = serve(tmp_path).load("one")
+
+    assert loaded.references == ("notes.md", "scripts/run.sh")
+    assert loaded.commands == ("rm -rf /", "ls")
+    assert body.strip() in loaded.text

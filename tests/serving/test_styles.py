@@ -1,0 +1,383 @@
+"""The words of each loader, to the character: where its specification gives the text, the text here is that one."""
+
+import json
+from pathlib import Path
+
+import pytest
+from kit import skill, under
+from serving.shelf import put, serve
+from skills_ref.prompt import to_prompt  # type: ignore[import-untyped]
+
+BODY = "\n## What I do\n\n- Draft release notes\n\n```sh\ngh release create\n```\n\n## Examples\n\nNone.\n"
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    """Give a folder of two skills, one with files and metadata."""
+    release = skill(
+        "git-release",
+        "Create consistent releases and changelogs",
+        BODY,
+        metadata={"audience": "maintainers", "workflow": "github"},
+        category="git",
+        triggers=["release", "tag"],
+    )
+    review = skill("code-review", "Reviews code.", "Look twice.\n", category="development", triggers=["review"])
+    put(tmp_path, under("git-release", release | {"scripts/tag.sh": "", "notes.md": ""}) | under("code-review", review))
+    return tmp_path
+
+
+@pytest.fixture
+def nothing(tmp_path: Path) -> Path:
+    """Give a folder without skills."""
+    return tmp_path / "nothing"
+
+
+# What is loaded
+
+
+def test_the_default_is_tagged_and_names_the_files(shelf: Path) -> None:
+    assert (
+        serve(shelf).load("git-release").text
+        == f"""\
+<skill_content name="git-release">
+# Skill: git-release
+
+Base directory: {shelf}/git-release
+Relative paths below start there.
+
+## What I do
+
+- Draft release notes
+
+```sh
+gh release create
+```
+
+## Examples
+
+None.
+
+<skill_files>
+<file>notes.md</file>
+<file>scripts/tag.sh</file>
+</skill_files>
+</skill_content>"""
+    )
+
+
+@pytest.mark.parametrize("style", ["opencode", "brutus"])
+def test_opencode_and_brutus_give_the_base_directory(shelf: Path, style: str) -> None:
+    loaded = serve(shelf).load("code-review", style=style)
+
+    assert loaded.title == "Loaded skill: code-review"
+    assert loaded.text == f"## Skill: code-review\n\n**Base directory**: {shelf}/code-review\n\nLook twice."
+
+
+def test_glm_names_the_file(shelf: Path) -> None:
+    assert (
+        serve(shelf).load("code-review", style="glm").text
+        == f"""
+**Loaded Skill: code-review**
+
+Look twice.
+
+---
+*Skill loaded from: {shelf}/code-review/SKILL.md*
+"""
+    )
+
+
+def test_supercode_is_compact_unless_asked(shelf: Path) -> None:
+    service = serve(shelf, style="supercode")
+
+    assert service.load("git-release").text == "## What I do\n\n- Draft release notes\n\n[code example removed]\n"
+    assert service.load("git-release", mode="toon").text == ("## What I do\n- Draft release notes\n## Examples\nNone.")
+    assert service.load("code-review", mode="full").text == "# Skill: code-review\n\nLook twice."
+
+
+def test_omega_gives_the_instructions(shelf: Path) -> None:
+    assert serve(shelf).load("code-review", style="omega").text == "Look twice."
+
+
+def test_a_long_skill_is_cut_and_its_tag_stays_closed(tmp_path: Path) -> None:
+    put(tmp_path, under("long", skill("long", body="a" * 60_000)))
+
+    loaded = serve(tmp_path).load("long")
+
+    assert loaded.truncated
+    assert loaded.text.endswith("a\n\n[... truncated ...]\n</skill_content>")
+    supercode = serve(tmp_path, style="supercode").load("long", mode="full")
+    assert supercode.text == "# Skill: long\n\n" + "a" * 50_000 + "\n\n[... truncated ...]"
+
+
+def test_at_most_twenty_files_are_named(tmp_path: Path) -> None:
+    put(tmp_path, under("many", skill("many") | {f"f{number:02}": "" for number in range(25)}))
+
+    loaded = serve(tmp_path).load("many")
+
+    assert loaded.text.count("<file>") == 20
+    assert "<more>5</more>" in loaded.text
+    assert len(loaded.files) == 25
+
+
+# What there is
+
+
+def test_the_catalogue_is_the_one_of_the_reference_library(tmp_path: Path) -> None:
+    odd = skill("odd", "Says \"hello\" & 'bye' <now>.")
+    put(tmp_path, under("odd", odd) | under("pdf", skill("pdf", "Reads PDF files.")))
+
+    text = serve(tmp_path).prompt().text
+
+    assert text == to_prompt([tmp_path / "odd", tmp_path / "pdf"])
+    assert serve(tmp_path).prompt(style="agentskills").text == text
+
+
+OPENCODE = (
+    "Load a skill to get detailed instructions for a specific task. "
+    "Skills provide specialized knowledge and step-by-step guidance. "
+    "Use this when a task matches an available skill's description. "
+    "<available_skills>"
+    "   <skill>     <name>code-review</name>     <description>Reviews code.</description>   </skill>"
+    "   <skill>     <name>git-release</name>"
+    "     <description>Create consistent releases and changelogs</description>   </skill>"
+    " </available_skills>"
+)
+BRUTUS = (
+    "Load a skill to get detailed instructions for a specific task. "
+    "Skills provide specialized knowledge and step-by-step guidance. "
+    "Use this when a task matches an available skill's description. "
+    "<available_skills>"
+    " <skill> <name>code-review</name> <description>Reviews code.</description> </skill>"
+    " <skill> <name>git-release</name> <description>Create consistent releases and changelogs</description> </skill>"
+    "</available_skills>"
+)
+NONE = "Load a skill to get detailed instructions for a specific task. No skills are currently available."
+
+
+@pytest.mark.parametrize(("style", "text"), [("opencode", OPENCODE), ("brutus", BRUTUS)])
+def test_the_description_of_the_tool_lists_the_skills(shelf: Path, nothing: Path, style: str, text: str) -> None:
+    assert serve(shelf, style=style).description == text
+    assert serve(shelf).prompt(style=style).text == text
+    assert serve(nothing, style=style).description == NONE
+
+
+def test_the_descriptions_of_glm_and_supercode_list_nothing(shelf: Path) -> None:
+    assert serve(shelf, style="glm").description == (
+        "Load a reusable skill definition. Skills provide specialized instructions for common tasks. "
+        "Use list_available=true to see what skills are available."
+    )
+    assert serve(shelf, style="supercode").description == (
+        "Load a skill to get detailed instructions for a specific task.\n\n"
+        "Skills provide specialized knowledge and step-by-step guidance.\n"
+        "Use this when a task matches an available skill's description."
+    )
+
+
+def test_our_own_description_is_a_list(shelf: Path, nothing: Path) -> None:
+    assert (
+        serve(shelf).description
+        == """\
+Load a skill to get detailed instructions for a specific task. \
+Skills provide specialized knowledge and step-by-step guidance. \
+Use this when a task matches an available skill's description.
+
+Available skills:
+- code-review: Reviews code.
+- git-release: Create consistent releases and changelogs"""
+    )
+    assert serve(nothing).description == NONE
+
+
+def test_glm_lists_with_metadata(shelf: Path, nothing: Path) -> None:
+    assert (
+        serve(shelf).prompt(style="glm").text
+        == """
+**Available Skills:**
+
+• **code-review**: Reviews code.
+• **git-release**: Create consistent releases and changelogs (audience:maintainers, workflow:github)
+
+To load a skill, call: skill({ name: "skill-name" })
+"""
+    )
+    assert serve(nothing).prompt(style="glm").text == (
+        "No skills found. Create .glm/skills/<name>/SKILL.md files to define skills."
+    )
+
+
+def test_omega_tells_what_is_installed_and_where_to_read(tmp_path: Path) -> None:
+    put(tmp_path, under("gog", skill("gog", "Mail.", requires=["gog"])) | under("pdf", skill("pdf", "Paper.")))
+
+    assert (
+        serve(tmp_path).prompt(style="omega").text
+        == f"""
+
+These skills are available. Read a skill's file for its full instructions before using it. \
+Where a tool is not installed, the file says how to install it.
+
+Skills:
+- gog [not installed]: Mail. -> Read {tmp_path}/gog/SKILL.md
+- pdf [installed]: Paper. -> Read {tmp_path}/pdf/SKILL.md
+"""
+    )
+
+
+@pytest.mark.parametrize("style", ["default", "agentskills", "omega"])
+def test_of_nothing_there_is_nothing_to_say(nothing: Path, style: str) -> None:
+    prompt = serve(nothing).prompt(style=style)
+
+    assert (prompt.text, prompt.skills, prompt.tokens) == ("", 0, 0)
+
+
+SUPERCODE = {
+    "full": """\
+# Available Skills
+
+## development
+
+### code-review
+Reviews code.
+Triggers: review
+
+
+## git
+
+### git-release
+Create consistent releases and changelogs
+Triggers: release, tag
+
+
+""",
+    "compact": """\
+# Available Skills
+
+## development
+
+- **code-review**: Reviews code.
+
+## git
+
+- **git-release**: Create consistent releases and changelogs
+""",
+    "toon": """\
+# Available Skills
+
+## development
+
+- code-review
+
+## git
+
+- git-release
+""",
+}
+
+
+@pytest.mark.parametrize("mode", SUPERCODE)
+def test_supercode_lists_by_category(shelf: Path, nothing: Path, mode: str) -> None:
+    answer = serve(shelf, style="supercode").call({"name": "", "action": "list", "mode": mode})
+
+    assert answer.value == {
+        "success": True,
+        "data": SUPERCODE[mode].removesuffix("\n") if mode == "full" else SUPERCODE[mode],
+    }
+    assert serve(nothing, style="supercode").call({}).text == "# Available Skills\n"
+
+
+def test_a_skill_that_cannot_work_here_says_what_it_needs(tmp_path: Path) -> None:
+    put(tmp_path, under("gog", skill("gog", "Mail.", requires=["gog", "jq"])))
+
+    assert "- gog: Mail. (not usable here: needs gog, jq)" in serve(tmp_path).description
+
+
+def test_a_skill_without_description_is_not_advertised_and_can_be_loaded(tmp_path: Path) -> None:
+    put(tmp_path, {"silent/SKILL.md": "---\nname: silent\n---\nShh."})
+    service = serve(tmp_path)
+
+    assert service.prompt().text == ""
+    assert [told.card.name for told in service.list()] == ["silent"]
+    assert service.load("silent", style="omega").text == "Shh."
+
+
+# Answers of the tool
+
+NOT_FOUND = {
+    "default": {
+        "ok": False,
+        "title": "",
+        "text": 'Skill "reviw" not found.\n\nDid you mean: code-review?',
+        "metadata": {},
+    },
+    "opencode": {"error": 'Skill "reviw" not found. Available skills: code-review, git-release'},
+    "brutus": {"error": 'skill "reviw" not found. Available skills: code-review, git-release'},
+    "glm": {"result": "Error: Skill 'reviw' not found. Use list_available=true to see available skills."},
+    "supercode": {"success": False, "error": 'Skill "reviw" not found.\n\nDid you mean: code-review?'},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("style", NOT_FOUND)
+def test_a_name_that_nothing_has(shelf: Path, style: str) -> None:
+    assert serve(shelf, style=style).call({"name": "reviw"}).value == NOT_FOUND[style]
+
+
+def test_nothing_to_choose_from_is_none(nothing: Path) -> None:
+    assert serve(nothing, style="opencode").call({"name": "x"}).text == 'Skill "x" not found. Available skills: none'
+    assert serve(nothing, style="supercode").call({"name": "x"}).text == 'Skill "x" not found.'
+
+
+@pytest.mark.parametrize("style", ["default", "opencode", "brutus", "glm", "supercode"])
+def test_an_empty_name_loads_nothing(shelf: Path, style: str) -> None:
+    answer = serve(shelf, style=style).call({"name": " "})
+
+    assert (answer.ok, answer.text) == (False, "Error: 'name' parameter is required")
+
+
+def test_a_search_names_category_and_description(shelf: Path) -> None:
+    service = serve(shelf, style="supercode")
+
+    assert service.call({"action": "search", "query": "RELEASE"}).value == {
+        "success": True,
+        "data": "Found 1 skill(s):\n\n- **git-release** (git): Create consistent releases and changelogs",
+    }
+    assert service.call({"query": "zzz"}).value == {"success": True, "data": 'No skills found matching "zzz"'}
+
+
+def test_an_answer_of_opencode_has_title_output_and_metadata(shelf: Path) -> None:
+    text = f"## Skill: code-review\n\n**Base directory**: {shelf}/code-review\n\nLook twice."
+
+    assert serve(shelf, style="opencode").call({"name": "code-review"}).value == {
+        "title": "Loaded skill: code-review",
+        "output": text,
+        "metadata": {"name": "code-review", "dir": f"{shelf}/code-review"},
+    }
+
+
+def test_what_was_loaded_can_be_appended_to_a_prompt(shelf: Path) -> None:
+    service = serve(shelf, style="glm")
+    service.call({"name": "code-review"})
+    service.load("git-release")
+
+    assert list(service.loaded) == ["code-review", "git-release"]
+    assert service.loaded["code-review"] == "Look twice."
+    assert service.loaded_prompt().startswith(
+        "\n\n--- Loaded Skill: code-review ---\nLook twice.\n\n--- Loaded Skill: git"
+    )
+
+
+@pytest.mark.parametrize(
+    ("style", "text"),
+    [
+        ("supercode", 'Failed to load skill content for "gone"'),
+        ("brutus", "failed to load skill: `gone` cannot be read: it is no regular file"),
+        ("default", 'Failed to load skill content for "gone": `gone` cannot be read: it is no regular file'),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_an_answer(tmp_path: Path, style: str, text: str) -> None:
+    entry = {"name": "gone", "category": "general", "description": "", "triggers": [], "filePath": "gone/SKILL.md"}
+    put(tmp_path, {"gone/SKILL.md/x": "", "skills.json": json.dumps({"version": "1", "skills": [entry]})})
+
+    answer = serve(tmp_path, style=style).call({"name": "gone"})
+
+    assert (answer.ok, answer.text) == (False, text)
