@@ -85,12 +85,12 @@ def read_pin(node: Node) -> Pin:
         return BundledPin(name=skill_name(name.text(), where=name.where))
     if node.get("url") is not None:
         node.only("index", "url", "sha256")
-        url, sha256, index = _address(node.need("url")), node.need("sha256"), node.get("index")
+        sha256, index = node.need("sha256"), node.get("index")
         if not is_content_hash(sha256.value):
             sha256.expected("64 hex digits")
         if index is None:
-            return UrlPin(url=url, sha256=sha256.text())
-        return IndexPin(index=_address(index), url=url, sha256=sha256.text())
+            return UrlPin(url=archive_address(node.need("url")), sha256=sha256.text())
+        return IndexPin(index=_address(index), url=_address(node.need("url")), sha256=sha256.text())
     return node.expected("a source: git, path, bundled or url")
 
 
@@ -125,6 +125,11 @@ def describe(pin: Pin) -> str:
             return pin.url
         case _:
             assert_never(pin)
+
+
+def archive_address(node: Node) -> str:
+    """Give where an archive is: a file on this machine, or a web address without user info."""
+    return node.path() if node.text().startswith(("./", "../", "/", "~/")) else _address(node)
 
 
 def _address(node: Node) -> str:

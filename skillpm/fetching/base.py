@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from skillpm.documents.digest import Digest
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
-from skillpm.documents.pin import GitPin, PathPin, Pin
+from skillpm.documents.pin import GitPin, IndexPin, PathPin, Pin, UrlPin
 from skillpm.sources.source import Source
 from skillpm.values import NOTHING, Value
 
@@ -42,6 +42,9 @@ class Fetcher(Protocol):
 def variant_of(pin: Pin) -> str:
     """Give what besides the content tells two store entries apart, since executable bits are no part of the digest.
 
-    The tree id of a git skill knows them; a local folder is kept anew each time it is read.
+    The tree id of a git skill knows them, and so does the sum of an archive; a local folder is kept anew each time it
+    is read.
     """
+    if isinstance(pin, UrlPin | IndexPin):
+        return pin.sha256
     return pin.tree if isinstance(pin, GitPin) else "path" if isinstance(pin, PathPin) else ""

@@ -18,7 +18,7 @@ from skillpm.store import Store
 
 KINDS: Mapping[type[Any], str] = {
     GitSource: "git", GitPin: "git", PathSource: "path", PathPin: "path", BundledSource: "bundled",
-    IndexSource: "bundled", BundledPin: "bundled", UrlSource: "url", UrlPin: "url", IndexPin: "url",
+    IndexSource: "bundled", BundledPin: "bundled", UrlSource: "url", UrlPin: "url", IndexPin: "index",
 }  # fmt: skip
 
 
@@ -71,9 +71,13 @@ class Fetchers:
             from skillpm.fetching.bundled import BundledFetcher  # noqa: PLC0415
 
             return cast("Fetcher", BundledFetcher(self.store, self.reporter))
+        if kind == "url":
+            from skillpm.fetching.url import UrlFetcher  # noqa: PLC0415
+
+            return cast("Fetcher", UrlFetcher(self.settings, self.base, self.store, self.reporter))
         raise UsageError(
-            "archives and sites with an index cannot be installed yet",
-            hint="name the git repository the skill comes from, or a folder",
+            "skills from an index cannot be installed yet",
+            hint="name the git repository the skill comes from, a folder or an archive",
         )
 
 

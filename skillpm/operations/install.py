@@ -10,8 +10,8 @@ from skillpm.documents.text import show
 from skillpm.errors import ConflictError, ManySkillsError, UsageError
 from skillpm.fetching.base import Offer
 from skillpm.fetching.shipped import bundled_names
-from skillpm.files import is_below
 from skillpm.operations.change import Changed, Options, change
+from skillpm.operations.close_by import named_by_itself
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.relock import make_fetchers
 from skillpm.operations.scope import Scope
@@ -105,19 +105,16 @@ def _from_spec(scope: Scope, tools: Tools, spec: str, request: Request) -> list[
                 rows = [(offer.name, getattr(offer.source, "path", ""), offer.description) for offer in found]
                 raise ManySkillsError(spec, sorted(rows))
             return [_from_offer(offer, request.alias) for offer in found]
-        case PathSource() as source:
-            return [_from_path(scope, tools, source, request)]
-        case UrlSource() as source:
-            name = skill_name(request.alias or "skill")
-            fetchers.pin({name: source})
-            return [Addition(name=name, source=source)]
+        case PathSource() | UrlSource() as source:
+            name, kept = named_by_itself(scope, tools, source, request.alias)
+            return [Addition(name=name, source=kept)]
         case source:
             if request.alias not in {"", source.name}:
                 raise UsageError(f"--as does not go with `{spec}`: what ships with skillpm keeps its name")
             # No index knows a bare name: what ships with the tool is meant, and written down as such.
             is_bare = isinstance(source, IndexSource) and source.version == "*" and not source.index
-            kept = BundledSource(name=source.name) if is_bare else source
-            return [Addition(name=skill_name(source.name), source=kept)]
+            shipped = BundledSource(name=source.name) if is_bare else source
+            return [Addition(name=skill_name(source.name), source=shipped)]
 
 
 def _specifier(spec: str, request: Request) -> Specifier:
@@ -155,43 +152,6 @@ def _from_offer(offer: Offer, alias: str) -> Addition:
             hint="give it one with --as NAME",
         )
     return Addition(name=skill_name(alias) if alias else SkillName(str(name)), source=source)
-
-
-def _from_path(scope: Scope, tools: Tools, source: PathSource, request: Request) -> Addition:
-    """Read the folder, for its name, and write its path down so that others may find it too."""
-    typed = source.path
-    if typed.startswith("~"):
-        whole = tools.settings.home + typed[1:]
-    else:
-        whole = os.path.normpath(os.path.join(tools.settings.working_directory, typed))
-    written = _written_path(scope, tools, whole)
-    fetchers = make_fetchers(scope, tools)
-    probe = SkillName(request.alias or os.path.basename(os.path.realpath(whole)))
-    declared = fetchers.pin({probe: source.but(path=written)})[probe].declared
-    name = request.alias or folder_name(declared, os.path.basename(os.path.realpath(whole)))
-    if not name:
-        raise UsageError(f"`{declared or typed}` can be no name of a skill", hint="give it one with --as NAME")
-    if scope.kind == "project" and os.path.isabs(written):
-        tools.reporter.warning(f"{whole} is outside of this repository and of HOME; others will not find it")
-    return Addition(name=skill_name(name), source=source.but(path=written))
-
-
-def _written_path(scope: Scope, tools: Tools, whole: str) -> str:
-    """Give how a manifest says a folder: relative within one git root, `~/…` below HOME, else as it is."""
-    base = os.path.realpath(os.path.dirname(scope.manifest))
-    real = os.path.realpath(whole)
-    root = base
-    while not os.path.lexists(os.path.join(root, ".git")) and os.path.dirname(root) != root:
-        root = os.path.dirname(root)
-    if not os.path.lexists(os.path.join(root, ".git")):
-        root = base
-    if scope.kind == "project" and is_below(real, root):
-        relative = os.path.relpath(real, base)
-        return relative if relative == "." or relative.split(os.sep)[0] == ".." else f"./{relative}"
-    home = os.path.realpath(tools.settings.home)
-    if is_below(real, home):
-        return "~" + real[len(home) :]
-    return whole
 
 
 def _each_once(additions: Sequence[Addition]) -> list[Addition]:

@@ -4,8 +4,9 @@ from typing import Any, Literal, assert_never
 
 from skillpm.documents.decode import Node
 from skillpm.documents.digest import parse_digest
-from skillpm.documents.git_words import clean_address, clean_url, is_commit, is_ref
+from skillpm.documents.git_words import clean_url, is_commit, is_ref
 from skillpm.documents.names import SkillName, path_fault
+from skillpm.documents.pin import archive_address
 from skillpm.documents.text import show
 from skillpm.documents.versions import RANGE_HINT, is_range
 from skillpm.errors import DocumentError
@@ -93,7 +94,7 @@ def read_table(name: SkillName, node: Node) -> Source:
         node.only("url", "digest")
         digest = node.get("digest")
         checked = "" if digest is None else parse_digest(digest.value, where=digest.where)
-        return UrlSource(url=_address(url), digest=checked)
+        return UrlSource(url=archive_address(url), digest=checked)
     if node.get("version") is not None:
         node.only("version", "index")
         return IndexSource(name=name, version=checked_range(node.need("version")), index=node.text_or("index"))
@@ -109,13 +110,6 @@ def checked_range(node: Node) -> str:
             hint=RANGE_HINT,
         )
     return node.text().strip()
-
-
-def _address(node: Node) -> str:
-    """Give where an archive or a site is: a file on this machine, or a web address without user info."""
-    if node.text().startswith(("./", "../", "/", "~/")):
-        return node.path()
-    return clean_address(node.text(), fail=DocumentError, where=node.where)
 
 
 def _git_source(node: Node) -> GitSource:

@@ -94,10 +94,9 @@ SPECS = {
         words=["install", "ext::sh -c id"], code=2, said="`ext::sh -c id` is no SPEC", hint=EXAMPLES
     ),
     "an archive": Case(
-        words="install https://example.com/x.tar.gz",
-        code=2,
-        said="archives and sites with an index cannot be installed yet",
-        hint="name the git repository the skill comes from, or a folder",
+        words="install ./nothing.tar.gz",
+        said="there is no file ./nothing.tar.gz",
+        hint="relative ones start where skills.json is",
     ),
     "plain http": Case(
         words="install http://example.com/x.git",

@@ -1,5 +1,6 @@
 """The test kit: real git, a real server, a real process; a place for each, and no mocks."""
 
+from .answers import Answer
 from .behaviour import Request
 from .git import GitError, git
 from .repository import Repository
@@ -9,6 +10,7 @@ from .skills import Files, skill, under
 from .snapshot import Entry, snapshot, tree_text
 
 __all__ = [
+    "Answer",
     "CommandFailedError",
     "Entry",
     "Files",

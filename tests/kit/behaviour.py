@@ -4,6 +4,8 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from .answers import Answer
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
@@ -42,6 +44,20 @@ class Behaviour:
         self._requests: list[Request] = []
         self._failures: list[int] = []
         self._folders: dict[str, Path] = {}
+        self._published: dict[str, Answer] = {}
+
+    def publish(self, path: str, answer: Answer | bytes) -> None:
+        """Answer requests for a path with a file, or with just this answer."""
+        whole = (
+            Answer(200, {"Content-Type": "application/octet-stream"}, answer) if isinstance(answer, bytes) else answer
+        )
+        with self._lock:
+            self._published[path] = whole
+
+    def published_at(self, path: str) -> Answer | None:
+        """Give what was published at a path."""
+        with self._lock:
+            return self._published.get(path)
 
     @property
     def stall(self) -> bool:

@@ -76,6 +76,8 @@ class Connection(BaseHTTPRequestHandler):
             return unauthorized()
         if behaviour.garbage:
             return garbage()
+        if published := behaviour.published_at(urlsplit(self.path).path):
+            return published
         return self._ask_git(body)
 
     def _ask_git(self, body: bytes) -> Answer:

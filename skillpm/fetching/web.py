@@ -1,0 +1,189 @@
+"""HTTP, the only place that speaks it: httpx, with limits on what comes and rules for where it may lead.
+
+A file is taken whole or not at all. What passes by itself (a connection that breaks, 429, 5xx) is asked for again;
+a redirect is followed only where it gives nothing away: never from https to http, never from the world into this
+machine or its network, never with anybody's credentials to another host.
+"""
+
+import email.utils
+import ipaddress
+import os
+import random
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from threading import Event
+
+import httpx
+import truststore
+
+from skillpm.documents.git_words import host_of, is_insecure
+from skillpm.documents.text import show
+from skillpm.errors import FetchError, NotFoundError
+from skillpm.settings import Settings
+from skillpm.values import Value
+
+TRIES = 3
+LONGEST_PAUSE = 30.0
+MOST_REDIRECTS = 5
+CHUNK = 1 << 16
+PASSING = frozenset([408, 425, 429, 500, 502, 503, 504])
+REDIRECTS = frozenset([301, 302, 303, 307, 308])
+GONE = frozenset([404, 410])
+REFUSED = frozenset([401, 403])
+
+
+class Answer(Value):
+    """What a server gave: the address it came from in the end, its head, and the whole body."""
+
+    url: str
+    status: int
+    headers: httpx.Headers
+    body: bytes
+
+
+class Web:
+    """One connection pool for a command. Certificates are the system's, proxies those of the environment."""
+
+    def __init__(self, settings: Settings, note: Callable[[str], None]) -> None:
+        self.settings = settings
+        self.note = note
+        self.stopped = Event()
+        self.requests = 0
+        self._client = httpx.Client(
+            verify=truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            timeout=httpx.Timeout(20, connect=10),
+            headers={"User-Agent": "skillpm", "Accept-Encoding": "identity"},
+            follow_redirects=False,
+        )
+        self._netrc = _netrc(settings)
+
+    def get(self, url: str, *, limit: int, headers: dict[str, str] | None = None) -> Answer:
+        """Get a file whole. `headers` are for this host only.
+
+        Raises `NotFoundError` for what is not there, `FetchError` for everything else that goes wrong.
+        """
+        for attempt in range(1, TRIES + 1):
+            try:
+                answer = self._followed(url, limit, headers or {})
+            except httpx.TransportError as error:
+                if attempt == TRIES:
+                    hint = "try again, or look at your proxy"
+                    raise FetchError(f"{show(url)}: {_reason(error)}", hint=hint) from None
+                self._pause(attempt, "")
+                continue
+            except httpx.HTTPError as error:
+                raise FetchError(f"{show(url)}: {show(str(error), 100)}") from None
+            if answer.status not in PASSING:
+                return _checked(answer, url)
+            if attempt == TRIES:
+                break
+            self._pause(attempt, answer.headers.get("Retry-After", ""))
+        raise FetchError(f"{show(url)}: the server answers {answer.status}, {TRIES} times", hint="try again later")
+
+    def close(self) -> None:
+        """End all connections."""
+        self._client.close()
+
+    def _followed(self, url: str, limit: int, headers: dict[str, str]) -> Answer:
+        here = url
+        for _ in range(MOST_REDIRECTS + 1):
+            if is_insecure(here) and host_of(here) not in self.settings.insecure_hosts:
+                raise FetchError(f"{show(here)} is plain http", hint=f"--allow-insecure-host {host_of(here)} allows it")
+            own = headers if _origin(here) == _origin(url) else {}
+            answer = self._asked(here, limit, own)
+            if answer.status not in REDIRECTS:
+                return answer
+            there = str(httpx.URL(here).join(answer.headers.get("Location", "")))
+            _check_redirect(here, there)
+            here = there
+        raise FetchError(f"{show(url)} leads on and on, over more than {MOST_REDIRECTS} redirects")
+
+    def _asked(self, url: str, limit: int, headers: dict[str, str]) -> Answer:
+        self.requests += 1
+        began = time.monotonic()
+        deadline = began + self.settings.network_timeout
+        with self._client.stream("GET", url, headers=headers, auth=self._netrc) as response:
+            body = bytearray()
+            if response.status_code not in REDIRECTS:
+                if response.headers.get("Content-Encoding", "identity") != "identity":
+                    raise FetchError(f"{show(url)} comes in an encoding that was not asked for")
+                for chunk in response.iter_raw(CHUNK):
+                    body += chunk
+                    if len(body) > limit:
+                        hint = "if you trust it, raise SKILLPM_MAX_DOWNLOAD"
+                        raise FetchError(f"{show(url)} sends more than {limit} bytes", hint=hint)
+                    if time.monotonic() > deadline or self.stopped.is_set():
+                        raise FetchError(f"{show(url)} takes longer than {self.settings.network_timeout:g} s")
+            took = (time.monotonic() - began) * 1000
+            self.note(f"GET {show(url)} {response.status_code} {len(body)} bytes {took:.0f} ms")
+            return Answer(url=url, status=response.status_code, headers=response.headers, body=bytes(body))
+
+    def _pause(self, attempt: int, retry_after: str) -> None:
+        """Wait before the next try: as long as the server asks, else longer each time and never in step."""
+        self.stopped.wait(min(LONGEST_PAUSE, _seconds(retry_after) or random.uniform(0.5, 1) * 0.5 * 2**attempt))  # noqa: S311
+
+
+def _checked(answer: Answer, url: str) -> Answer:
+    if answer.status in GONE:
+        raise NotFoundError(f"{show(url)} is not there (the server answers {answer.status})")
+    if answer.status in REFUSED:
+        hint = "credentials come from ~/.netrc, or for an index from SKILLPM_INDEX_<NAME>_TOKEN"
+        raise FetchError(f"{show(url)}: the server wants other credentials (it answers {answer.status})", hint=hint)
+    if answer.status not in {200, 304}:
+        raise FetchError(f"{show(url)}: the server answers {answer.status}")
+    return answer
+
+
+def _check_redirect(here: str, there: str) -> None:
+    url = httpx.URL(there)
+    if url.scheme not in {"http", "https"} or not url.host or url.userinfo:
+        raise FetchError(f"{show(here)} leads to {show(there)}, which is no plain web address")
+    if httpx.URL(here).scheme == "https" and url.scheme == "http":
+        raise FetchError(f"{show(here)} leads from https to http: {show(there)}")
+    if _is_private(url.host) and not _is_private(httpx.URL(here).host):
+        raise FetchError(f"{show(here)} leads into this machine's own network: {show(there)}")
+
+
+def _is_private(host: str) -> bool:
+    """Tell whether a host is this machine or one of its network, by what its name means here and now."""
+    try:
+        found = {info[4][0] for info in socket.getaddrinfo(host, None)}
+    except (OSError, UnicodeError):
+        return False
+    return any(not ipaddress.ip_address(str(address).partition("%")[0]).is_global for address in found)
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    parsed = httpx.URL(url)
+    return parsed.scheme, parsed.host, parsed.port
+
+
+def _netrc(settings: Settings) -> httpx.Auth | None:
+    """Give the credentials of `~/.netrc` (or `NETRC`), each for its own host."""
+    path = settings.environ.get("NETRC") or os.path.join(settings.home, ".netrc")
+    try:
+        return httpx.NetRCAuth(path) if os.path.isfile(path) else None
+    except (OSError, SyntaxError, UnicodeError) as error:
+        raise FetchError(f"cannot read the credentials: {show(str(error), 100)}", where=path) from None
+
+
+def _seconds(text: str) -> float:
+    """Read a `Retry-After`: seconds, or a date."""
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+
+
+def _reason(error: httpx.TransportError) -> str:
+    if isinstance(error, httpx.TimeoutException):
+        return "the server does not answer"
+    if isinstance(error, httpx.RemoteProtocolError):
+        return f"the answer broke off ({show(str(error), 100)})"
+    return f"no connection ({show(str(error), 100)})"

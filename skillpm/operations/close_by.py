@@ -1,0 +1,65 @@
+"""Sources that hold one skill, a folder or an archive: its name, and how a manifest says where it is."""
+
+import os
+
+from skillpm.documents.names import SkillName, folder_name, skill_name
+from skillpm.documents.text import show
+from skillpm.errors import UsageError
+from skillpm.files import is_below
+from skillpm.operations.relock import make_fetchers
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools
+from skillpm.sources.source import PathSource, UrlSource
+
+ENDINGS = (".tar.gz", ".tgz", ".zip", "/SKILL.md")
+
+
+def named_by_itself(
+    scope: Scope, tools: Tools, source: PathSource | UrlSource, alias: str
+) -> tuple[SkillName, PathSource | UrlSource]:
+    """Look at a folder or an archive, for the skill's name; give the source as others may find it too.
+
+    The name is `alias`, else what the skill calls itself, else the folder's or the file's.
+    """
+    typed = source.path if isinstance(source, PathSource) else source.url
+    written, called = (typed, typed) if "://" in typed else _on_this_machine(scope, tools, typed)
+    source = source.but(path=written) if isinstance(source, PathSource) else source.but(url=written)
+    folder = os.path.basename(_without_ending(called))
+    probe = SkillName(alias or folder)
+    declared = make_fetchers(scope, tools).pin({probe: source})[probe].declared
+    name = alias or folder_name(declared, folder)
+    if not name:
+        raise UsageError(f"`{show(declared or typed)}` can be no name of a skill", hint="give it one with --as NAME")
+    if scope.kind == "project" and os.path.isabs(written):
+        tools.reporter.warning(f"{written} is outside of this repository and of HOME; others will not find it")
+    return skill_name(name), source
+
+
+def _on_this_machine(scope: Scope, tools: Tools, typed: str) -> tuple[str, str]:
+    """Give how a manifest says a path, and where that really is."""
+    whole = tools.settings.home + typed[1:] if typed.startswith("~") else typed
+    whole = os.path.normpath(os.path.join(tools.settings.working_directory, whole))
+    return _written_path(scope, tools, whole), os.path.realpath(whole)
+
+
+def _without_ending(path: str) -> str:
+    path = path.partition("?")[0]
+    return next((path.removesuffix(ending) for ending in ENDINGS if path.endswith(ending)), path)
+
+
+def _written_path(scope: Scope, tools: Tools, whole: str) -> str:
+    """Give how a manifest says a folder: relative within one git root, `~/…` below HOME, else as it is."""
+    base = os.path.realpath(os.path.dirname(scope.manifest))
+    real = os.path.realpath(whole)
+    root = base
+    while not os.path.lexists(os.path.join(root, ".git")) and os.path.dirname(root) != root:
+        root = os.path.dirname(root)
+    if not os.path.lexists(os.path.join(root, ".git")):
+        root = base
+    if scope.kind == "project" and is_below(real, root):
+        relative = os.path.relpath(real, base)
+        return relative if relative == "." or relative.split(os.sep)[0] == ".." else f"./{relative}"
+    home = os.path.realpath(tools.settings.home)
+    if is_below(real, home):
+        return "~" + real[len(home) :]
+    return whole

@@ -1,0 +1,69 @@
+"""Archives as honest tools and enemies make them, in memory."""
+
+import gzip
+import io
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable
+
+from kit import Files
+from kit.skills import as_bytes
+
+
+def tar(files: Files, *more: tarfile.TarInfo, executable: Iterable[str] = ()) -> bytes:
+    """Pack files, then members that hold nothing (links, devices), uncompressed."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for path, content in files.items():
+            member = tarfile.TarInfo(path)
+            data = as_bytes(content)
+            member.size, member.mode = len(data), 0o755 if path in executable else 0o644
+            archive.addfile(member, io.BytesIO(data))
+        for member in more:
+            archive.addfile(member)
+    return buffer.getvalue()
+
+
+def tgz(files: Files, *more: tarfile.TarInfo, executable: Iterable[str] = ()) -> bytes:
+    """Pack files and compress them."""
+    return gzip.compress(tar(files, *more, executable=executable), mtime=0)
+
+
+def member(path: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
+    """Give a member of a tar that is no file: `tarfile.SYMTYPE`, `LNKTYPE`, `FIFOTYPE` …"""
+    found = tarfile.TarInfo(path)
+    found.type, found.linkname = kind, target
+    return found
+
+
+def zipped(files: Files, *, mode: Callable[[str], int] = lambda _: stat.S_IFREG | 0o644) -> bytes:
+    """Pack files as a zip of Unix; `mode` gives type and permissions of each."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in files.items():
+            info = zipfile.ZipInfo(path)
+            info.create_system, info.external_attr = 3, mode(path) << 16
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, as_bytes(content))
+    return buffer.getvalue()
+
+
+def zip_bomb(size: int) -> bytes:
+    """Give a zip whose one file is zeros, and says so truly."""
+    return zipped({"SKILL.md": bytes(size)})
+
+
+def zip_that_lies(size: int) -> bytes:
+    """Give a zip whose one file unpacks to `size` bytes and says that it has ten."""
+    content = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = content.compress(bytes(size)) + content.flush()
+    name = b"SKILL.md"
+    crc = zlib.crc32(bytes(size))
+    local = struct.pack("<4s5H3I2H", b"PK\3\4", 20, 0, 8, 0, 0, crc, len(packed), 10, len(name), 0) + name + packed
+    sizes = struct.pack("<4s6H3I5H2I", b"PK\1\2", 20, 20, 0, 8, 0, 0, crc, len(packed), 10, len(name), 0, 0, 0, 0, 0, 0)
+    directory = sizes + name
+    end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, len(directory), len(local), 0)
+    return local + directory + end
