@@ -26,6 +26,7 @@ TABLE = {
     "diff": "Show your edits to a skill, or what an update would bring.",
     "verify": "Check every installed byte against the lockfile.",
     "backup": "List or restore what --force set aside.",
+    "migrate": "Make skills of flat .md files.",
     "registry": "Build or check the registry that loaders read.",
     "agents": "List agent hosts and where they read skills.",
     "link": "Show installed skills to agent hosts.",

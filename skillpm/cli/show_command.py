@@ -9,6 +9,7 @@ from skillpm.cli.list_command import listed_value
 from skillpm.documents.text import show
 from skillpm.operations.listing import tokens_of, version_of
 from skillpm.operations.showing import Shown, show_skill
+from skillpm.serving.inheriting import GENERAL
 
 
 @click.command(
@@ -62,17 +63,17 @@ def _value(shown: Shown) -> dict[str, Any]:
 
 
 def _tell(call: Call, shown: Shown) -> None:
-    skill, listed = shown.skill, shown.listed
+    skill, listed, entry = shown.skill, shown.listed, shown.listed.entry
     missing = f" (not on PATH: {', '.join(shown.missing_programs)})" if shown.missing_programs else ""
     rows = [
         ("version", version_of(listed)),
         ("state", listed.state),
-        ("description", show(skill.description, 1000)),
-        ("category", skill.category),
+        ("description", show(skill.description or entry["description"], 1000)),
+        ("category", skill.category or (entry["category"] if entry["category"] != GENERAL else "")),
         ("license", skill.license),
         ("author", skill.author),
         ("homepage", skill.homepage),
-        ("triggers", ", ".join(skill.triggers)),
+        ("triggers", ", ".join(entry["triggers"] or skill.triggers)),
         ("requires", ", ".join(skill.requires.bins) + missing),
         ("any of", ", ".join(skill.requires.any_bins)),
         ("environment", ", ".join(skill.requires.env)),

@@ -65,6 +65,15 @@ def folder_name(declared: str, folder: str) -> SkillName | None:
     return None
 
 
+def made_valid(text: str) -> SkillName | None:
+    """Make a name of what people call a file: `API Design` → `api-design`; nothing where letters would be lost."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    if any(c.isalnum() and not c.isascii() for c in plain):
+        return None
+    name = "-".join(re.findall(r"[a-z0-9]+", plain.lower()))[:LONGEST_NAME].rstrip("-")
+    return SkillName(name) if is_skill_name(name) else None
+
+
 def path_fault(path: str) -> str:
     """Say what is wrong with the path of a file inside a skill (`/` between parts), or nothing.
 

@@ -33,12 +33,20 @@ class InstalledSkill(Value):
     files: Mapping[str, InstalledFile] = NOTHING
 
 
+class Inherited(Value):
+    """What an old hand-made registry said of a skill beyond its SKILL.md: `migrate` found it, the registry keeps it."""
+
+    triggers: tuple[str, ...] = ()
+    category: str = ""
+    description: str = ""
+
+
 class Receipt(Value):
     """All that skillpm installed: skills, and the links it made: agent folder -> skill -> kind of link."""
 
     skills: Mapping[SkillName, InstalledSkill] = NOTHING
     links: Mapping[str, Mapping[SkillName, str]] = NOTHING
-    inherited: Mapping[SkillName, Any] = NOTHING
+    inherited: Mapping[SkillName, Inherited] = NOTHING
 
 
 def read_receipt(text: str, file: str) -> Receipt:
@@ -52,7 +60,7 @@ def read_receipt(text: str, file: str) -> Receipt:
         links={folder: _read_links(node) for folder, node in top.need("links").items()},
         inherited={}
         if inherited is None
-        else {skill_name(key, where=node.where): node.value for key, node in inherited.items()},
+        else {skill_name(key, where=node.where): _read_inherited(node) for key, node in inherited.items()},
     )
 
 
@@ -64,7 +72,7 @@ def write_receipt(receipt: Receipt) -> str:
         "links": {folder: dict(sorted(links.items())) for folder, links in sorted(receipt.links.items()) if links},
     }
     if receipt.inherited:
-        value["inherited"] = dict(sorted(receipt.inherited.items()))
+        value["inherited"] = {name: _inherited_value(receipt.inherited[name]) for name in sorted(receipt.inherited)}
     return dump_json(value)
 
 
@@ -78,6 +86,16 @@ def _read_skill(node: Node) -> InstalledSkill:
         digest=None if digest is None else parse_digest(digest.value, where=digest.where),
         version=node.text_or("version"),
         files={path: _read_file(path, part) for path, part in node.need("files").items()},
+    )
+
+
+def _read_inherited(node: Node) -> Inherited:
+    node.only("triggers", "category", "description")
+    triggers = node.get("triggers")
+    return Inherited(
+        triggers=() if triggers is None else triggers.texts(),
+        category=node.text_or("category"),
+        description=node.text_or("description"),
     )
 
 
@@ -125,6 +143,15 @@ def _read_links(node: Node) -> dict[SkillName, str]:
     if any(kind not in LINK_KINDS for kind in links.values()):
         node.expected(f"links of kind {', '.join(LINK_KINDS)}")
     return links
+
+
+def _inherited_value(inherited: Inherited) -> dict[str, Any]:
+    value = {
+        "triggers": list(inherited.triggers),
+        "category": inherited.category,
+        "description": inherited.description,
+    }
+    return {key: part for key, part in value.items() if part}
 
 
 def _skill_value(skill: InstalledSkill) -> dict[str, Any]:

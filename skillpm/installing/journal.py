@@ -1,6 +1,8 @@
 """`.skillpm/journal.json`: a change under way, from the moment it is decided until the last rename.
 
 It names skills and roles, never paths: a journal that somebody planted in a repository cannot point anywhere else.
+Only flat files that `migrate` moves are named by theirs, inside the directory; and one is removed only when the skill
+made of it holds all its bytes.
 Folders are told apart by inode: a rename keeps it, so one look says whether a step was done.
 """
 
@@ -10,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillpm.documents.decode import Node, parse_json
-from skillpm.documents.names import SkillName, skill_name
+from skillpm.documents.names import SkillName, path_fault, skill_name
 from skillpm.files import read_text, write_document
 from skillpm.installing.layout import Layout
 from skillpm.values import NOTHING, Value
@@ -36,13 +38,14 @@ class Removal(Value):
 
 class Journal(Value):
     """Everything needed to finish a change. `documents`: role -> (hash before, hash after); `asides`: what lies at
-    links' places and is set aside, agent folder -> skills.
+    links' places and is set aside, agent folder -> skills; `flat`: files that became skills, and go in the end.
     """
 
     puts: Mapping[SkillName, Put] = NOTHING
     removals: Mapping[SkillName, Removal] = NOTHING
     documents: Mapping[str, tuple[str, str]] = NOTHING
     asides: Mapping[str, tuple[SkillName, ...]] = NOTHING
+    flat: Mapping[SkillName, str] = NOTHING
 
 
 def write_journal(layout: Layout, journal: Journal, *, fsync: bool) -> None:
@@ -53,6 +56,7 @@ def write_journal(layout: Layout, journal: Journal, *, fsync: bool) -> None:
         "removals": {name: [removal.old, removal.aside] for name, removal in journal.removals.items()},
         "documents": {role: list(hashes) for role, hashes in journal.documents.items()},
         "asides": {folder: list(names) for folder, names in journal.asides.items()},
+        "flat": dict(journal.flat),
     }
     write_document(layout.journal, json.dumps(value).encode(), fsync=fsync)
 
@@ -66,6 +70,7 @@ def read_journal(layout: Layout) -> Journal | None:
     top.format_number("version", FORMAT)
     puts = {skill_name(key, where=node.where): _row(node, 3) for key, node in top.need("puts").items()}
     removals = {skill_name(key, where=node.where): _row(node, 2) for key, node in top.need("removals").items()}
+    flat = top.get("flat")
     documents = {role: node.texts() for role, node in top.need("documents").items() if role in ROLES}
     return Journal(
         puts={name: Put(new=row[0], old=row[1], aside=bool(row[2])) for name, row in puts.items()},
@@ -75,6 +80,9 @@ def read_journal(layout: Layout) -> Journal | None:
             folder: tuple(skill_name(name, where=node.where) for name in node.texts())
             for folder, node in top.need("asides").items()
         },
+        flat={}
+        if flat is None
+        else {skill_name(key, where=node.where): _flat_path(node) for key, node in flat.items()},
     )
 
 
@@ -84,6 +92,14 @@ def inode(path: str) -> int:
         return os.lstat(path).st_ino
     except (FileNotFoundError, NotADirectoryError):
         return 0
+
+
+def _flat_path(node: Node) -> str:
+    """Give the path of a flat file: in the skills directory or one folder below, and none of our own."""
+    path = node.text()
+    if path_fault(path) or path.count("/") > 1 or path.startswith(".") or not path.lower().endswith(".md"):
+        node.expected("the path of a flat file")
+    return path
 
 
 def _row(node: Node, length: int) -> list[Any]:

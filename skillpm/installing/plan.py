@@ -27,12 +27,15 @@ class Action(Value):
 
 
 class Wishes(Value):
-    """How the person wants obstacles met. `touched`: the only skills to look at; None means all."""
+    """How the person wants obstacles met. `touched`: the only skills to look at; None means all. `gone`: skills made by
+    hand that are to go.
+    """
 
     keep: Collection[str] = ()
     force: bool = False
     inexact: bool = False
     touched: Collection[str] | None = None
+    gone: Collection[SkillName] = ()
 
 
 def plan(
@@ -43,8 +46,8 @@ def plan(
 ) -> tuple[Action, ...]:
     """Give the actions, by name: first what is wanted, then what is wanted no more."""
     wanted = [_for_wanted(name, locked[name], installed.get(name), disk[name], wishes) for name in sorted(locked)]
-    gone = [] if wishes.inexact else [name for name in sorted(installed) if name not in locked]
-    return (*wanted, *(_for_gone(name, installed[name], disk[name], wishes) for name in gone))
+    gone = [] if wishes.inexact else [name for name in sorted({*installed, *wishes.gone}) if name not in locked]
+    return (*wanted, *(_for_gone(name, installed.get(name), disk[name], wishes) for name in gone))
 
 
 def label(skill: LockedSkill | InstalledSkill | None) -> str:
@@ -91,7 +94,7 @@ def _for_wanted(
     return _obstacle(verb, name, (was, becomes), disk, wishes)
 
 
-def _for_gone(name: SkillName, old: InstalledSkill, disk: OnDisk, wishes: Wishes) -> Action:
+def _for_gone(name: SkillName, old: InstalledSkill | None, disk: OnDisk, wishes: Wishes) -> Action:
     was = label(old)
     if disk.kind in {"absent", "intact"}:
         return Action(verb="remove", name=name, was=was, reason="already gone" if disk.kind == "absent" else "")

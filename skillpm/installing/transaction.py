@@ -15,7 +15,8 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt, read_receipt
 from skillpm.errors import FileError
 from skillpm.files import discard_file, read_text, remove_tree, sync_folder, told, write_document
-from skillpm.installing.backups import next_slot, set_aside
+from skillpm.installing.backups import keep_old_registry, next_slot, set_aside
+from skillpm.installing.clearing import clear_away
 from skillpm.installing.exchange import exchange
 from skillpm.installing.journal import ROLES, Journal, Put, Removal, inode, read_journal, write_journal
 from skillpm.installing.layout import Layout, load_receipt
@@ -46,12 +47,26 @@ def commit(
             for name, aside in puts.items()
         },
         removals={name: Removal(old=inode(layout.skill(name)), aside=aside) for name, aside in removals.items()},
-        documents={
-            role: (_hash_of(read_text(target.documents[role])), content_hash(text.encode()))
-            for role, text in documents.items()
-        },
+        documents=_hashes(target, documents),
         asides={folder: tuple(sorted(names)) for folder, names in asides.items()},
     )
+    _begin(target, journal, warn)
+
+
+def commit_flat(
+    target: Target, flat: Mapping[SkillName, str], documents: Mapping[str, str], warn: Callable[[str], None]
+) -> None:
+    """Bring staged skills that were made of flat files to their places, write the documents, and remove the flat
+    files: name -> path. Only under the lock, after everything was staged and is on the disk.
+    """
+    layout = target.layout
+    stage_documents(layout, documents, fsync=target.fsync)
+    puts = {name: Put(new=inode(os.path.join(layout.staging, name))) for name in flat}
+    _begin(target, Journal(puts=puts, documents=_hashes(target, documents), flat=flat), warn)
+
+
+def _begin(target: Target, journal: Journal, warn: Callable[[str], None]) -> None:
+    layout = target.layout
     with told("write the journal", layout.journal):
         if target.fsync:
             sync_folder(layout.staging)  # the names in it; what is in the folders has settled
@@ -90,6 +105,7 @@ def finish(target: Target, journal: Journal, warn: Callable[[str], None]) -> Non
         for role in ROLES:
             if role in journal.documents and role in target.documents:
                 _write(target, role, journal.documents[role], warn)
+        clear_away(layout, journal.flat, warn)
         discard_file(layout.journal)
         if target.fsync:
             sync_folder(layout.ours)
@@ -159,7 +175,17 @@ def _write(target: Target, role: str, hashes: tuple[str, str], warn: Callable[[s
     if role in {"manifest", "lockfile"} and there != hashes[0]:
         warn(f"{path} was changed while a command was interrupted; it is left as it is")
         return
+    if role == "registry":
+        keep_old_registry(target.layout, warn, fsync=target.fsync)
     write_document(path, text.encode(), fsync=target.fsync, follow=role in {"manifest", "lockfile"})
+
+
+def _hashes(target: Target, documents: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Give each document's hash as it is and as it will be."""
+    return {
+        role: (_hash_of(read_text(target.documents[role])), content_hash(text.encode()))
+        for role, text in documents.items()
+    }
 
 
 def _hash_of(text: str | None) -> str:

@@ -43,6 +43,11 @@ class View(Value):
         return self.layout.skill(name)
 
     @property
+    def coming(self) -> set[SkillName]:
+        """The skills that wait in staging, and will be at their place once the change is over."""
+        return set() if self.journal is None else {*self.journal.puts}
+
+    @property
     def going(self) -> set[SkillName]:
         """The skills whose folders are still there and will not be, once the change is over."""
         removals = {} if self.journal is None else self.journal.removals

@@ -7,9 +7,9 @@ from contextlib import suppress
 from skillpm.documents.agents import near
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import write_receipt
-from skillpm.errors import BlockedError, NotFoundError
+from skillpm.errors import BlockedError, NotFoundError, UsageError
 from skillpm.files import read_text, remove_tree
-from skillpm.installing.backups import Backup, backups
+from skillpm.installing.backups import REGISTRY, Backup, backups
 from skillpm.installing.layout import Layout, load_receipt
 from skillpm.installing.plan import Action, label
 from skillpm.installing.scan import Scan, read_scan
@@ -36,6 +36,11 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False) -> Ch
     """Put a backup back in its skill's place. What lies there must be as installed, unless `force` sets it aside."""
     with exclusive(scope, tools):
         backup = _find(backups(scope.layout), slot)
+        if backup.name == REGISTRY:
+            raise UsageError(
+                f"`{slot}` is a registry that was made by hand, and no skill; the registry is built from the skills",
+                hint=f"`skillpm migrate` takes what it says of them; the file is {backup.path}",
+            )
         layout, name = scope.layout, SkillName(backup.name)
         receipt = load_receipt(layout)
         there = look_at(layout.skill(name), name, receipt.skills.get(name), Scan())

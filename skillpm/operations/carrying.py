@@ -18,7 +18,7 @@ from skillpm.installing.scan import Stamp, stamp_of, write_scan
 from skillpm.installing.settling import Settling
 from skillpm.installing.staging import Content, LiveLink, prepare, stage
 from skillpm.installing.transaction import commit
-from skillpm.operations.outlook import Outlook, receipt_after
+from skillpm.operations.outlook import Outlook, inherited_after, receipt_after
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.serving.registering import Ahead, Built, Fresh, build_registry, known_registry
@@ -42,7 +42,8 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
         installed[name] = installed_skill(locked, content)
     settling = Settling(layout.staging, fsync=settings.fsync)
     removals = {action.name: action.aside for action in ahead.actions if action.verb == "remove"}
-    after = ahead.receipt.but(skills=installed, links=ahead.links.links)
+    inherited = inherited_after(scope, ahead.receipt, ahead.actions)
+    after = ahead.receipt.but(skills=installed, links=ahead.links.links, inherited=inherited)
     built = build_registry(
         layout,
         after,
@@ -70,6 +71,8 @@ def remember(scope: Scope, built: Built) -> None:
     """Write the stat cache for a registry that was just written."""
     try:
         registry: dict[str, Stamp] = {"skills.json": stamp_of(os.stat(scope.layout.registry))}
+        if built.inherited:
+            registry["inherited"] = built.inherited
     except OSError:
         return
     write_scan(scope.layout.scan, {**built.stamps, "": registry})

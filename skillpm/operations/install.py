@@ -1,7 +1,7 @@
 """`install`: add to the manifest, resolve only what is new, install."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from skillpm.documents.git_words import has_credentials, is_commit
 from skillpm.documents.json_edit import set_member
@@ -10,9 +10,12 @@ from skillpm.documents.text import show
 from skillpm.errors import ConflictError, ManySkillsError, UsageError
 from skillpm.fetching.base import Offer
 from skillpm.fetching.shipped import bundled_names
+from skillpm.installing.layout import load_receipt
+from skillpm.installing.scan import Scan
+from skillpm.installing.survey import look_at
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.close_by import named_by_itself
-from skillpm.operations.paperwork import Paperwork
+from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.relock import make_fetchers
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -56,7 +59,7 @@ class Addition(Value):
 
 def install(scope: Scope, tools: Tools, request: Request, options: Options) -> Changed:
     """Add skills to the manifest and install them. What is there already from the same source stays as it is."""
-    additions = understand(scope, tools, request)
+    additions = understand(scope, tools, request, force=options.wishes.force)
     names = [addition.name for addition in additions]
     touched = options.but(wishes=options.wishes.but(touched=names, inexact=True))
 
@@ -78,16 +81,35 @@ def offers(scope: Scope, tools: Tools, request: Request) -> list[Offer]:
     return found
 
 
-def understand(scope: Scope, tools: Tools, request: Request) -> list[Addition]:
+def understand(scope: Scope, tools: Tools, request: Request, *, force: bool = False) -> list[Addition]:
     """Turn what was typed into requirements: names and sources, each exact enough to be written down."""
     additions: list[Addition] = []
     if request.bundled:
-        additions.extend(Addition(name=name, source=BundledSource(name=name)) for name in bundled_names())
+        bundled = [Addition(name=SkillName(name), source=BundledSource(name=name)) for name in bundled_names()]
+        additions.extend(bundled if force else _where_absent(scope, tools, bundled))
     for spec in request.specs:
         additions.extend(_from_spec(scope, tools, spec, request))
     if request.alias and len(additions) != 1:
         raise UsageError("--as names one skill, and here are several")
     return _each_once(additions)
+
+
+def _where_absent(scope: Scope, tools: Tools, additions: Sequence[Addition]) -> Iterator[Addition]:
+    """Give those whose place is not taken: nobody's work is overwritten, and none of it stops the others."""
+    requirements, receipt = read_paperwork(scope, tools).requirements, load_receipt(scope.layout)
+    for addition in additions:
+        name, there = addition.name, requirements.get(addition.name)
+        kind = look_at(scope.layout.skill(name), name, receipt.skills.get(name), Scan()).kind
+        if there is not None and there != addition.source:
+            why = f"the manifest has it from {_said(there)}"
+        elif kind == "edited":
+            why = "it was edited"
+        elif kind == "foreign":
+            why = "skillpm did not make that folder"
+        else:
+            yield addition
+            continue
+        tools.reporter.warning(f"{name} is left as it is: {why}")
 
 
 def _from_spec(scope: Scope, tools: Tools, spec: str, request: Request) -> list[Addition]:

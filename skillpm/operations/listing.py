@@ -52,7 +52,7 @@ def list_skills(scope: Scope) -> Listing:
         receipt, scan = seen.receipt(), read_scan(scope.layout.scan)
         text = seen.document("registry", scope.layout.registry)
         known = known_registry(scope.layout, text, scan)
-        ahead = Ahead(gone=seen.going)
+        ahead = Ahead(gone=seen.going, staged=seen.coming)
         built = build_registry(scope.layout, receipt, known, ahead, disabled=disabled, place=seen.skill)
         skills = tuple(_listed(name, seen, receipt, built, scan) for name in _names(receipt, built))
         listing = Listing(

@@ -1,11 +1,12 @@
 """Look ahead: what lies there, what is to be, and the actions that lead from one to the other. Changes nothing."""
 
+import os
 from collections.abc import Mapping, Sequence
 
 from skillpm.documents.digest import content_hash
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
-from skillpm.documents.receipt import InstalledFile, InstalledSkill, Receipt, write_receipt
+from skillpm.documents.receipt import Inherited, InstalledFile, InstalledSkill, Receipt, write_receipt
 from skillpm.files import read_text
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.plan import Action, Wishes, plan
@@ -43,12 +44,16 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
     """Plan; nothing is changed, fetched or locked. Raises `BlockedError` where somebody's work is in the way."""
     layout = scope.layout
     receipt, scan = load_receipt(layout), read_scan(layout.scan)
-    disk = survey(layout.directory, {*lockfile.skills, *receipt.skills}, receipt.skills, scan)
+    disk = survey(layout.directory, {*lockfile.skills, *receipt.skills, *wishes.gone}, receipt.skills, scan)
     actions = plan(lockfile.skills, receipt.skills, disk, wishes)
     links = planned_links(scope, tools, papers, receipt, actions, wishes)
     actions = with_links(actions, links, wishes)
     stop_if_blocked(actions, links, {*papers.lockfile.skills, *receipt.skills})
-    after = receipt.but(skills=receipt_after(scope, receipt, lockfile, disk, actions), links=links.links)
+    after = receipt.but(
+        skills=receipt_after(scope, receipt, lockfile, disk, actions),
+        links=links.links,
+        inherited=inherited_after(scope, receipt, actions),
+    )
     registry_text = read_text(layout.registry)
     known = known_registry(layout, registry_text, scan)
     documents = {"manifest": (read_text(scope.manifest), papers.manifest_text)}
@@ -93,6 +98,17 @@ def receipt_after(
         elif action.verb == "update" and locked is not None and action.name in after:
             after[action.name] = after[action.name].but(pin=locked.pin, version=locked.version)
     return after
+
+
+def inherited_after(scope: Scope, receipt: Receipt, actions: Sequence[Action]) -> dict[SkillName, Inherited]:
+    """Give what is still inherited after the actions: it goes with the folder it was told of."""
+    replaced = {action.name for action in actions if action.verb == "remove"}
+    replaced |= {action.name for action in actions if action.aside and action.name not in receipt.skills}
+    return {
+        name: facts
+        for name, facts in receipt.inherited.items()
+        if name not in replaced and (name in receipt.skills or os.path.lexists(scope.layout.skill(name)))
+    }
 
 
 def _adopted(scope: Scope, name: SkillName, locked: LockedSkill, old: InstalledSkill | None) -> InstalledSkill:

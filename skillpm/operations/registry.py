@@ -3,6 +3,7 @@
 from skillpm.documents.registry import RegistryEntry, read_registry
 from skillpm.errors import DocumentError
 from skillpm.files import read_text, told, write_document
+from skillpm.installing.backups import keep_old_registry
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.staging import hide_from_git
@@ -50,6 +51,7 @@ def rebuild(scope: Scope, tools: Tools) -> Rebuilt:
         if changed:
             with told("write the registry", layout.registry):
                 hide_from_git(layout, fsync=tools.settings.fsync)
+                keep_old_registry(layout, tools.reporter.warning, fsync=tools.settings.fsync)
                 write_document(layout.registry, built.text.encode(), fsync=tools.settings.fsync)
         if not built.is_as_known:
             remember(scope, built)
@@ -70,7 +72,7 @@ def check_registry(scope: Scope, tools: Tools) -> Checked:
 
     def look(seen: View) -> tuple[Checked, bool]:
         text = seen.document("registry", scope.layout.registry)
-        nothing, ahead = Known(entries={}, scan=Scan()), Ahead(gone=seen.going)
+        nothing, ahead = Known(entries={}, scan=Scan()), Ahead(gone=seen.going, staged=seen.coming)
         built = build_registry(scope.layout, seen.receipt(), nothing, ahead, disabled=disabled, place=seen.skill)
         entries: dict[str, RegistryEntry] = {}
         problems = list(built.problems)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from skillpm.documents.decode import parse_json
 from skillpm.documents.manifest import document_kind
+from skillpm.documents.text import show
 from skillpm.errors import ConflictError, DocumentError, NotFoundError, UsageError
 from skillpm.files import is_below, read_text
 from skillpm.installing.layout import Layout
@@ -94,6 +95,26 @@ def project_scope(root: str) -> Scope:
         if os.path.islink(path):
             _refuse_link_out(path, _repository(root))
     return Scope(kind="project", root=root, layout=layout, manifest=manifest, lockfile=lockfile)
+
+
+def folder_scope(settings: Settings, folder: str) -> Scope:
+    """Give the scope whose skills directory a folder is; a folder of no scope is one of its own, as if SKILLPM_HOME
+    named it. Raises `NotFoundError` where there is no such folder, and `UsageError` for HOME.
+    """
+    directory = os.path.realpath(os.path.join(settings.working_directory, folder))
+    if not os.path.isdir(directory):
+        raise NotFoundError(f"there is no folder {show(folder)}", hint="name the folder that holds the skills")
+    if _is_home(settings, directory):
+        raise UsageError(f"{directory} is no skills directory", hint="name the folder that holds the skills")
+    if directory == os.path.realpath(settings.skills_home):
+        return user_scope(settings)
+    root, name = os.path.split(directory)
+    if name == PROJECT_FOLDER and os.path.isfile(os.path.join(root, MANIFEST)):
+        return project_scope(root)
+    layout = Layout(directory)
+    _refuse_links_out(layout, directory)
+    manifest, lockfile = os.path.join(layout.ours, MANIFEST), os.path.join(layout.ours, LOCKFILE)
+    return Scope(kind="project", root=directory, layout=layout, manifest=manifest, lockfile=lockfile)
 
 
 def _refuse_links_out(layout: Layout, root: str) -> None:

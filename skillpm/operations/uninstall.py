@@ -1,5 +1,6 @@
 """`uninstall`: out of the manifest, out of the lockfile, off the disk."""
 
+import os
 from collections.abc import Sequence
 
 from skillpm.documents.agents import near
@@ -7,15 +8,21 @@ from skillpm.documents.json_edit import drop_member
 from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.errors import NotFoundError
 from skillpm.installing.layout import load_receipt
+from skillpm.installing.skill_file import skill_file_in
 from skillpm.operations.change import Changed, Options, change
-from skillpm.operations.paperwork import Paperwork
+from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 
 
 def uninstall(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> Changed:
-    """Remove skills. Raises `NotFoundError` for one that is not there, before anything is changed."""
-    touched = options.but(wishes=options.wishes.but(touched=names))
+    """Remove skills. Raises `NotFoundError` for one that is not there, before anything is changed; one made by hand is
+    only ever set aside, with `--force`, since nobody else has it.
+    """
+    before = read_paperwork(scope, tools)
+    asked_for = {*before.requirements, *before.lockfile.skills}
+    made_by_hand = [SkillName(name) for name in names if name not in asked_for and _is_made_by_hand(scope, name)]
+    touched = options.but(wishes=options.wishes.but(touched=names, gone=made_by_hand))
 
     def edit(papers: Paperwork) -> Paperwork:
         text = papers.text
@@ -29,9 +36,20 @@ def uninstall(scope: Scope, tools: Tools, names: Sequence[str], options: Options
 
 def _must_be_there(scope: Scope, papers: Paperwork, name: str) -> None:
     known: set[SkillName] = {*papers.requirements, *papers.lockfile.skills, *load_receipt(scope.layout).skills}
-    if is_skill_name(name) and name in known:
+    if is_skill_name(name) and (name in known or _is_made_by_hand(scope, name)):
         return
     similar = near(name, known)
     others = ", ".join(similar or sorted(known)[:8])
     hint = f"{'did you mean' if similar else 'here are'}: {others}" if others else "nothing is installed here"
     raise NotFoundError(f"`{name}` is not installed in {scope.kind} scope", hint=hint)
+
+
+def _is_made_by_hand(scope: Scope, name: str) -> bool:
+    """Tell whether a folder of this name is a skill that skillpm did not put there."""
+    folder = scope.layout.skill(name)
+    return (
+        is_skill_name(name)
+        and name not in load_receipt(scope.layout).skills
+        and not os.path.islink(folder)
+        and os.path.lexists(os.path.join(folder, skill_file_in(folder)))
+    )

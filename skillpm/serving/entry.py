@@ -6,8 +6,7 @@ from skillpm.documents.registry import RegistryEntry, tidy
 from skillpm.documents.requires import Requires
 from skillpm.documents.skill import read_skill
 from skillpm.documents.text import show
-
-GENERAL = "general"
+from skillpm.serving.inheriting import GENERAL
 
 
 def entry_of(

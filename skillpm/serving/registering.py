@@ -14,6 +14,7 @@ from skillpm.installing.scan import Scan, Stamp, stamp_of
 from skillpm.installing.skill_file import read_skill_file
 from skillpm.installing.survey import compare, walk_files
 from skillpm.serving.handmade import Reading, read_by_hand, still_true
+from skillpm.serving.inheriting import add_inherited, mark_of
 from skillpm.values import NOTHING, Value
 
 
@@ -40,6 +41,7 @@ class Built:
 
     `intact`: skills that the stat cache vouches for, every file of them. A registry that is only looked at
     (`for_reading`) needs no stamps. `is_as_known`: nothing was read, and the registry on disk says just this.
+    `inherited` marks what the receipt adds to the skills' own words.
     """
 
     entries: dict[str, RegistryEntry] = field(default_factory=dict)
@@ -49,6 +51,7 @@ class Built:
     intact: set[str] = field(default_factory=set)
     for_reading: bool = False
     is_as_known: bool = False
+    inherited: str = ""
 
     @property
     def text(self) -> str:
@@ -59,12 +62,14 @@ class Built:
 class Ahead(Value):
     """What is to be otherwise than it lies there: skills that come and that are gone.
 
-    `intact` are installed skills that were looked at just now, every file of them.
+    `intact` are installed skills that were looked at just now, every file of them; `staged` are not at their place
+    yet, for a reader during a change.
     """
 
     fresh: Mapping[SkillName, Fresh] = NOTHING
     gone: Collection[SkillName] = ()
     intact: Collection[SkillName] = ()
+    staged: Collection[SkillName] = ()
 
 
 class Known(Value):
@@ -100,14 +105,16 @@ def build_registry(
 
     `place` tells where a skill's folder is, for a reader during a change.
     """
-    built = Built(for_reading=place is not None)
+    built = Built(for_reading=place is not None, inherited=mark_of(receipt))
+    if known.scan.stamps.get("", {}).get("inherited", "") != built.inherited:
+        known = known.but(entries={})  # they were made with other facts beside their files
     coming = ahead.fresh
     there = {SkillName(name) for name in folders_in(layout.directory)}
     if place is not None:
-        there |= {*receipt.skills}
+        there |= {*receipt.skills, *ahead.staged}
     by_hand = there - receipt.skills.keys() - coming.keys() - {*ahead.gone} - {*map(SkillName, disabled)}
     unchanged = still_true(layout.directory, by_hand, known.entries, known.scan)
-    read = read_by_hand({name: layout.skill(name) for name in sorted(by_hand - unchanged.keys())})
+    read = read_by_hand({name: (place or layout.skill)(name) for name in sorted(by_hand - unchanged.keys())})
     for name in sorted((there - {*ahead.gone}) | {*coming}):
         installed = receipt.skills.get(name)
         if name in disabled:
@@ -125,6 +132,7 @@ def build_registry(
             built.stamps[name] = known.scan.stamps.get(name, {})
         else:
             _from_disk(built, (place or layout.skill)(name), name, installed, known)
+    add_inherited(built.entries, receipt)
     seen = unchanged.keys() | built.intact
     built.is_as_known = seen == built.entries.keys() == known.entries.keys() and known.disabled == (*built.disabled,)
     return built

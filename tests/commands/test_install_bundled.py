@@ -3,6 +3,7 @@
 import os
 
 from commands.scene import NO_HOST, Scene, text
+from kit import skill, under
 
 NEXT_FOR_USER = NO_HOST.replace("link AGENT", "link -g AGENT")
 
@@ -128,6 +129,32 @@ def test_all_bundled_skills_come_at_once_and_only_where_absent(project: Scene) -
 added 8: 9 skills in WORK/.agent-skills
 {NO_HOST}""")
     assert project.tell("install", "--bundled") == "nothing to do: 9 skills in WORK/.agent-skills\n"
+
+
+def test_all_bundled_skills_come_but_none_in_place_of_anybodys_work(project: Scene) -> None:
+    project.run("install", "testing", check=True)
+    project.write(".agent-skills/testing/notes.md", "my own words")
+    project.write_files(under(".agent-skills/code-review", skill("code-review", "By hand.")))
+    project.write_files(under("drafts", skill("skillpm", "My own.")))
+    project.run("install", "./drafts", "--as", "skillpm", check=True)
+    mine = [project.snapshot(f".agent-skills/{name}") for name in ("testing", "code-review", "skillpm")]
+
+    said = project.tell("install", "--bundled")
+
+    assert said == text(f"""\
+ + api-design 1.0.0
+ + claude-code 1.0.0
+ + git-release 1.0.0
+ + google-workspace 1.0.0
+ + playwright-mcp 1.0.0
+ + skill-creator 1.0.0
+added 6: 8 skills in WORK/.agent-skills
+! warning: code-review is left as it is: skillpm did not make that folder
+! warning: skillpm is left as it is: the manifest has it from {{'path': './drafts'}}
+! warning: testing is left as it is: it was edited
+{NO_HOST}""")
+    assert [project.snapshot(f".agent-skills/{name}") for name in ("testing", "code-review", "skillpm")] == mine
+    assert project.run("registry", "check").code == 0
 
 
 def test_a_version_range_is_kept_as_it_was_typed(project: Scene) -> None:

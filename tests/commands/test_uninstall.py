@@ -39,6 +39,26 @@ def test_the_last_skill_leaves_documents_that_say_so(project: Scene) -> None:
     assert project.tree_text(".agent-skills", ignore=[".skillpm"]) == "skills.json\n"
 
 
+def test_a_skill_made_by_hand_is_only_set_aside_and_only_with_force(full: Scene) -> None:
+    mine = full.snapshot(".agent-skills/mine")
+
+    assert full.tell("uninstall", "mine", "testing") == text("""\
+! error: a skill is in the way; nothing was changed
+!   mine: a folder that skillpm did not make
+!   try: `--keep mine` goes on without it, `--force` sets it aside as a backup first
+[1]
+""")
+    assert full.tell("uninstall", "mine", "--force") == text(f"""\
+ - mine   (a folder that skillpm did not make; set aside first)
+removed 1: 2 skills in WORK/.agent-skills
+! warning: what lay at mine is kept as backup mine-1: `skillpm backup restore mine-1` brings it back
+{NO_HOST}""")
+    assert full.snapshot(".agent-skills/.skillpm/backup/mine-1") == mine
+    assert full.run("registry", "check").code == 0
+    full.run("backup", "restore", "mine-1", check=True)
+    assert full.snapshot(".agent-skills/mine") == mine
+
+
 def test_several_go_at_once(full: Scene) -> None:
     assert full.tell("remove", "code-review", "testing") == text("""\
  - code-review 1.0.0
@@ -53,7 +73,6 @@ removed 2: 0 skills in WORK/.agent-skills
         (["code-reviw"], "`code-reviw` is not installed in project scope\n!   try: did you mean: code-review"),
         (["zzz"], "`zzz` is not installed in project scope\n!   try: here are: code-review, testing"),
         (["testing", "zzz"], "`zzz` is not installed in project scope\n!   try: here are: code-review, testing"),
-        (["mine"], "`mine` is not installed in project scope\n!   try: here are: code-review, testing"),
     ],
 )
 def test_a_name_that_is_not_there_stops_all(full: Scene, names: list[str], message: str) -> None:

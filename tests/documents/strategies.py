@@ -10,7 +10,7 @@ from skillpm.documents.digest import Digest
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import RESERVED, SkillName
 from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin
-from skillpm.documents.receipt import LINK_KINDS, InstalledFile, InstalledSkill, Receipt
+from skillpm.documents.receipt import LINK_KINDS, Inherited, InstalledFile, InstalledSkill, Receipt
 
 EXAMPLES = settings(derandomize=True, max_examples=60, deadline=None)
 
@@ -70,6 +70,8 @@ receipts = st.builds(
     skills=st.dictionaries(names, installed_skills, max_size=3),
     links=st.dictionaries(texts, links, max_size=2),
     inherited=st.dictionaries(
-        names, st.fixed_dictionaries({"triggers": st.lists(texts, max_size=2), "category": texts}), max_size=2
+        names,
+        st.builds(Inherited, triggers=st.lists(texts, max_size=2).map(tuple), category=texts, description=texts),
+        max_size=2,
     ),
 )

@@ -11,7 +11,7 @@ from hypothesis import given
 from skillpm.documents.digest import Digest
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import BundledPin, PathPin
-from skillpm.documents.receipt import InstalledFile, InstalledSkill, Receipt, read_receipt, write_receipt
+from skillpm.documents.receipt import Inherited, InstalledFile, InstalledSkill, Receipt, read_receipt, write_receipt
 from skillpm.errors import DocumentError, NewerDocument
 
 PDF, MINE = SkillName("pdf"), SkillName("mine")
@@ -31,7 +31,7 @@ RECEIPT = Receipt(
         MINE: InstalledSkill(pin=PathPin(path="../mine", link=True), digest=None),
     },
     links={".claude/skills": {PDF: "symlink", MINE: "copy"}},
-    inherited={PDF: {"triggers": ["pdf"], "category": "documents"}},
+    inherited={PDF: Inherited(triggers=("pdf",), category="documents")},
 )
 TEXT = f"""\
 {{
@@ -137,6 +137,16 @@ NAME = "is no name for a skill"
         (lambda receipt: receipt.update(extra=1), f"{KEYS}version, skills, links, inherited", ": extra"),
         (lambda receipt: receipt["skills"].update({"..": {}}), f"`..` {NAME}", ": skills..."),
         (lambda receipt: receipt["inherited"].update({"A": {}}), f"`A` {NAME}", ": inherited.A"),
+        (
+            lambda receipt: receipt["inherited"]["pdf"].update(triggers="pdf"),
+            'expected an array, got "pdf"',
+            ": inherited.pdf.triggers",
+        ),
+        (
+            lambda receipt: receipt["inherited"]["pdf"].update(name="x"),
+            f"{KEYS}triggers, category, description",
+            ": inherited.pdf.name",
+        ),
         (lambda receipt: receipt["links"].update(x={"A": "copy"}), f"`A` {NAME}", ": links.x.A"),
         (
             lambda receipt: receipt["links"].update(x={"a": "hardlink"}),

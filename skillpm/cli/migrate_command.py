@@ -1,0 +1,95 @@
+"""`skillpm migrate`."""
+
+from typing import Any
+
+import click
+
+from skillpm.cli.common import Call, call_of, reading
+from skillpm.documents.text import show
+from skillpm.errors import UsageError
+from skillpm.operations.migrate import Migrated, migrate
+from skillpm.operations.scope import folder_scope
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  skillpm migrate -g --dry-run   what would become of the flat files in ~/.agent-skills
+  skillpm migrate -g             do it
+  skillpm migrate ./skills       a folder of skills anywhere"""
+)
+@click.argument("directory", metavar="[DIR]", required=False)
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm.")
+@reading
+def command(directory: str | None, dry_run: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
+    """Make skills of flat files: x.md and CATEGORY/x.md become x/SKILL.md.
+
+    DIR is the skills directory of this scope, or the one you name. Triggers and categories of an old skills.json stay
+    in the registry. What cannot be moved stays as it is, and is told with the reason.
+    """
+    call = call_of(flags)
+    if directory is not None and (flags["user"] or flags["project"]):
+        raise UsageError("a folder was named, so -g and --project would name another")
+    scope = call.scope if directory is None else folder_scope(call.tools.settings, directory)
+    result = migrate(scope, call.tools, dry_run=dry_run)
+    if call.console.as_json:
+        call.console.data(_value(result))
+    elif not call.console.quiet:
+        _tell(call, result)
+
+
+def _value(result: Migrated) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "changed": result.changed and not result.dry_run,
+        "directory": result.directory,
+        "moved": [
+            {"from": move.flat.path, "to": move.becomes, "frontmatter": "written" if move.is_written else "kept"}
+            for move in result.moves
+        ],
+        "skipped": [{"path": left.path, "why": left.why} for left in result.left],
+        "inherited": list(result.inherited),
+        "backup": result.kept,
+        "warnings": list(result.warnings),
+    }
+    if result.dry_run:
+        value["dryRun"] = True
+    return value
+
+
+def _tell(call: Call, result: Migrated) -> None:
+    console = call.console
+    width = min(40, max((len(move.becomes) for move in result.moves), default=0))
+    for move in result.moves:
+        extra = ", frontmatter written" if move.is_written else ""
+        console.line(f" + {move.becomes:{width}}  from {show(move.flat.path)}{extra}", fg="green")
+    console.line(_summary(result))
+    if result.left:
+        console.line("left as it is:")
+        width = min(40, max(len(show(left.path)) for left in result.left))
+        for left in result.left:
+            console.line(f"   {show(left.path):{width}}  {show(left.why)}")
+    if result.inherited:
+        names = ", ".join(result.inherited)
+        console.line(f"the registry keeps triggers or category of {show(names, 300)}")
+    if result.kept:
+        console.line(f"the old skills.json is kept as backup {result.kept}")
+    if result.changed:
+        told = "the same without --dry-run does it" if result.dry_run else f"`{result.listing}` shows them"
+        console.say(f"next: {told}{_advice(result)}")
+
+
+def _summary(result: Migrated) -> str:
+    count = len(result.moves)
+    where = f"{result.skills} skill{'' if result.skills == 1 else 's'} in {result.directory}"
+    if not count:
+        said = "would bring the registry up to date" if result.dry_run else "registry brought up to date"
+        return f"{said}: {where}" if result.changed else f"nothing to move: {where}"
+    files = f"{count} flat file{'' if count == 1 else 's'}"
+    return f"would have moved {files}: {where}" if result.dry_run else f"moved {files}: {where}"
+
+
+def _advice(result: Migrated) -> str:
+    if any(move.is_written for move in result.moves):
+        return "; look at the frontmatter that was written, since models choose a skill by its description"
+    return ""

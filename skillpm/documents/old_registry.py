@@ -1,0 +1,103 @@
+"""`skills.json` as people wrote it by hand, before skillpm generated it: what it tells of flat files, by their path.
+
+Its entries have `name`, `category`, `description`, `triggers` and `filePath`; each may be missing or wrong. Somebody
+else may have written it, so a path that leads out of its folder, or anything that is not text, counts for nothing.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from skillpm.documents.decode import parse_json
+from skillpm.documents.manifest import document_kind
+from skillpm.documents.names import SKILL_FILE, SKILL_FILES, path_fault
+from skillpm.documents.text import HIDDEN, one_line, show
+from skillpm.documents.words import triggers_of
+from skillpm.errors import ConflictError
+from skillpm.values import NOTHING, Value
+
+GENERATED = '"$schema": "urn:skillpm:schema:registry:'
+LONGEST_DESCRIPTION = 1024  # Agent Skills specification, "description"
+LONGEST_WORD = 100
+MOST_TRIGGERS = 100
+
+
+class Left(Value):
+    """Something that is left as it is, and why."""
+
+    path: str
+    why: str
+
+
+class Told(Value):
+    """What an old registry tells of one file, made fit to be shown and written."""
+
+    name: str = ""
+    description: str = ""
+    category: str = ""
+    triggers: tuple[str, ...] = ()
+
+
+class OldRegistry(Value):
+    """What is told, by path relative to the registry's folder; `left` are entries that say nothing usable.
+
+    `is_past`: it was replaced before, so much of what it names was moved since.
+    """
+
+    told: Mapping[str, Told] = NOTHING
+    left: tuple[Left, ...] = ()
+    is_past: bool = False
+
+
+def is_generated(text: str) -> bool:
+    """Tell whether a registry was written by skillpm: then nothing in it is anybody's own work."""
+    return GENERATED in text[:200]
+
+
+def read_old_registry(text: str, file: str) -> OldRegistry:
+    """Read a hand-made registry. Raises `DocumentError` for what is not JSON, `ConflictError` for what is none."""
+    top = parse_json(text.removeprefix("\ufeff"), file)
+    kind = document_kind(top)
+    if kind != "registry":
+        whose = "is the manifest of a project" if kind == "manifest" else "belongs to another tool"
+        hint = "name the folder that holds the skills" if kind == "manifest" else "move it away first"
+        raise ConflictError(f"the skills.json in this folder {whose}", where=file, hint=hint)
+    told: dict[str, Told] = {}
+    left = []
+    for number, node in enumerate(top.need("skills").elements()):
+        entry: dict[str, Any] = node.value
+        path, why = _path_of(entry)
+        if not why and path in told:
+            why = "an entry before it tells of the same file"
+        if why:
+            left.append(Left(path=f"skills.json: skills.{number}", why=why))
+        else:
+            told[path] = _told(entry)
+    return OldRegistry(told=told, left=tuple(left))
+
+
+def _path_of(entry: dict[str, Any]) -> tuple[str, str]:
+    """Give the path an entry tells of, or what is wrong with it."""
+    path, name, category = entry.get("filePath"), entry.get("name"), entry.get("category")
+    if path is None and isinstance(name, str):
+        path = f"{category}/{name}.md" if isinstance(category, str) and category else f"{name}.md"
+    if not isinstance(path, str):
+        return "", "it names no file"
+    parts = path.replace("\\", "/").split("/")
+    plain = "/".join(SKILL_FILE if part in SKILL_FILES else part for part in parts if part != ".")
+    fault = path_fault(plain)
+    return plain, f"its filePath '{show(path, 80)}' {fault}" if fault else ""
+
+
+def _told(entry: dict[str, Any]) -> Told:
+    triggers = (_clean(word, LONGEST_WORD) for word in triggers_of(entry.get("triggers")))
+    return Told(
+        name=_clean(entry.get("name"), LONGEST_WORD),
+        description=_clean(entry.get("description"), LONGEST_DESCRIPTION),
+        category=_clean(entry.get("category"), LONGEST_WORD),
+        triggers=tuple(dict.fromkeys(word for word in triggers if word))[:MOST_TRIGGERS],
+    )
+
+
+def _clean(value: Any, limit: int) -> str:
+    """Give text on one line, with nothing hidden in it."""
+    return HIDDEN.sub("", one_line(value))[:limit].strip() if isinstance(value, str) else ""

@@ -1,0 +1,70 @@
+"""Flat files that became skills: staged as folders, and cleared away when everything else of the change is done."""
+
+import os
+import stat
+from collections.abc import Callable, Mapping
+
+from skillpm.documents.headless import BOM
+from skillpm.documents.names import SKILL_FILE, SkillName
+from skillpm.documents.text import show
+from skillpm.files import NOFOLLOW, sync_folder, told, write_new
+from skillpm.installing.layout import Layout
+from skillpm.installing.scan import Stamp, stamp_of
+
+READABLE = 0o600
+SENSIBLE = 0o755  # what a file of ours may allow at most: nothing setuid, nothing that others may write
+
+
+def stage_flat(layout: Layout, name: SkillName, data: bytes, mode: int, *, fsync: bool) -> dict[str, Stamp]:
+    """Write a skill made of a flat file into staging, flushed: it is all there will be. Who may read it, may still."""
+    place = os.path.join(layout.staging, name)
+    with told(f"write skill {name}", place):
+        os.mkdir(place, 0o755)
+        state = write_new(os.path.join(place, SKILL_FILE), data, (mode & SENSIBLE) | READABLE, fsync=fsync)
+        if fsync:
+            sync_folder(place)
+        return {SKILL_FILE: stamp_of(state)}
+
+
+def clear_away(layout: Layout, flat: Mapping[SkillName, str], warn: Callable[[str], None]) -> None:
+    """Remove flat files that became skills, and category folders that are empty then.
+
+    One whose bytes are not all in its skill (it was edited meanwhile) stays, and so does one that cannot be removed:
+    a copy too many hurts nobody.
+    """
+    for name, path in flat.items():
+        place = os.path.join(layout.directory, *path.split("/"))
+        try:
+            if not _is_ordinary(layout, place):
+                continue
+            if _is_held(place, os.path.join(layout.skill(name), SKILL_FILE)):
+                os.unlink(place)
+            else:
+                warn(f"{show(path)} is not what became {name}; it is left as it is")
+        except OSError as error:
+            warn(f"{show(path)} became {name} but cannot be removed: {error.strerror}")
+    for folder in sorted({path.partition("/")[0] for path in flat.values() if "/" in path}):
+        try:
+            os.rmdir(os.path.join(layout.directory, folder))
+        except OSError:
+            continue  # it holds other things, and stays
+
+
+def _is_ordinary(layout: Layout, place: str) -> bool:
+    """Tell whether a regular file is there, in the directory itself or in a folder that is no link."""
+    folder = os.path.dirname(place)
+    try:
+        above = folder == layout.directory or stat.S_ISDIR(os.lstat(folder).st_mode)
+        return above and stat.S_ISREG(os.lstat(place).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def _is_held(flat: str, skill: str) -> bool:
+    """Tell whether a skill ends with all that a flat file holds. What cannot be read holds nothing."""
+    return _bytes(skill).endswith(_bytes(flat).removeprefix(BOM))
+
+
+def _bytes(path: str) -> bytes:
+    with open(os.open(path, os.O_RDONLY | NOFOLLOW | getattr(os, "O_BINARY", 0)), "rb") as file:
+        return file.read()

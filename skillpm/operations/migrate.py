@@ -1,0 +1,183 @@
+"""`migrate`: flat files, `x.md` and `<category>/x.md`, become skills, `x/SKILL.md`; nothing is lost."""
+
+import os
+from collections.abc import Mapping
+
+from skillpm.documents.names import SkillName, is_skill_name
+from skillpm.documents.old_registry import Left, OldRegistry, is_generated, read_old_registry
+from skillpm.documents.receipt import Receipt, write_receipt
+from skillpm.errors import ConflictError, NotFoundError
+from skillpm.files import read_text, told
+from skillpm.installing.backups import keep_old_registry, last_old_registry
+from skillpm.installing.clearing import stage_flat
+from skillpm.installing.flat_files import FlatFolder, look_at_flat_files
+from skillpm.installing.layout import Layout, load_receipt
+from skillpm.installing.migration import Migration, Move, plan_migration
+from skillpm.installing.scan import Stamp, read_scan
+from skillpm.installing.skill_file import read_skill_file
+from skillpm.installing.staging import prepare
+from skillpm.installing.transaction import commit_flat
+from skillpm.operations.carrying import remember
+from skillpm.operations.exclusive import exclusive, tidy_up
+from skillpm.operations.paperwork import read_paperwork
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools
+from skillpm.serving.registering import Ahead, Built, Fresh, build_registry, known_registry
+from skillpm.values import Value
+
+
+class Migrated(Value):
+    """What was done, or with `--dry-run` would be. `kept` is the backup of the registry that was there before,
+    `listing` the command that shows the skills.
+    """
+
+    changed: bool
+    directory: str
+    moves: tuple[Move, ...] = ()
+    left: tuple[Left, ...] = ()
+    inherited: tuple[SkillName, ...] = ()
+    skills: int = 0
+    kept: str = ""
+    warnings: tuple[str, ...] = ()
+    dry_run: bool = False
+    listing: str = ""
+
+
+class _Ahead(Value):
+    """A migration that was planned: what is there, what is to be."""
+
+    receipt: Receipt
+    migration: Migration
+    built: Built
+    has_news: bool
+
+
+def migrate(scope: Scope, tools: Tools, *, dry_run: bool = False) -> Migrated:
+    """Make skills of the flat files in a scope's skills directory, all of them or none.
+
+    Like every change it is planned twice: without the lock, to find that there is nothing to do, and under it.
+    """
+    if not os.path.isdir(scope.layout.directory):
+        raise NotFoundError(
+            f"there is no folder {scope.layout.directory}", hint="name the folder that holds the skills: `migrate DIR`"
+        )
+    is_pending = os.path.exists(scope.layout.journal)
+    if is_pending and dry_run:
+        tools.reporter.warning("an interrupted change is not finished yet; this is how things are without it")
+    if dry_run or not is_pending:
+        ahead = _look_ahead(scope, tools)
+        if dry_run or not ahead.has_news:
+            return _migrated(scope, tools, ahead, dry_run=dry_run)
+    was_there, done = os.path.isdir(scope.layout.ours), False
+    before = last_old_registry(scope.layout)
+    try:
+        with exclusive(scope, tools):
+            ahead = _look_ahead(scope, tools)
+            if ahead.has_news:
+                _carry_out(scope, tools, ahead)
+            done = True
+    finally:
+        if not (was_there or done):
+            tidy_up(scope)
+    after = last_old_registry(scope.layout)
+    return _migrated(scope, tools, ahead, kept="" if after == before else after)
+
+
+def _look_ahead(scope: Scope, tools: Tools) -> _Ahead:
+    layout, receipt = scope.layout, load_receipt(scope.layout)
+    if receipt.links and scope.root == layout.directory:
+        raise ConflictError(
+            f"the skills in {layout.directory} are linked for agents, so it belongs to a scope",
+            hint=f"work in that scope: SKILLPM_HOME={layout.directory} skillpm migrate -g",
+        )
+    with told("look for flat files", layout.directory):
+        folder = look_at_flat_files(layout.directory, tools.settings.limits)
+    text = read_text(layout.registry)
+    migration = plan_migration(
+        folder, _old_registry(layout, text), _claims(scope, tools, receipt), _made_by_hand(layout, folder, receipt)
+    )
+    moved = {move.name for move in migration.moves}
+    stays = {name: facts for name, facts in receipt.inherited.items() if name not in moved}
+    after = receipt.but(inherited={**migration.inherited, **stays})
+    fresh = {move.name: Fresh(data=move.data, stamps={}) for move in migration.moves}
+    known = known_registry(layout, text, read_scan(layout.scan))
+    built = build_registry(layout, after, known, Ahead(fresh=fresh), disabled=read_paperwork(scope, tools).disabled)
+    is_stale = text != built.text and (bool(built.entries) or (text is not None and is_generated(text)))
+    return _Ahead(receipt=after, migration=migration, built=built, has_news=bool(moved) or after != receipt or is_stale)
+
+
+def _old_registry(layout: Layout, text: str | None) -> OldRegistry:
+    """Give what people wrote by hand: in the registry that is there, else in the last one that was kept."""
+    if text is not None and not is_generated(text):
+        return read_old_registry(text, layout.registry)
+    slot = last_old_registry(layout)
+    path = os.path.join(layout.backup, slot)
+    kept = read_text(path) if slot else None
+    if kept is None:
+        return OldRegistry()
+    try:
+        return read_old_registry(kept, path).but(is_past=True)
+    except ConflictError:
+        return OldRegistry()
+
+
+def _claims(scope: Scope, tools: Tools, receipt: Receipt) -> dict[str, str]:
+    """Give the names that installing will want, and what to say of them."""
+    papers = read_paperwork(scope, tools)
+    claims: dict[str, str] = dict.fromkeys(receipt.skills, "is an installed skill whose folder is gone")
+    claims |= dict.fromkeys(papers.lockfile.skills, "is locked to come from elsewhere")
+    return claims | dict.fromkeys(papers.requirements, "is asked for in the manifest")
+
+
+def _made_by_hand(layout: Layout, folder: FlatFolder, receipt: Receipt) -> Mapping[SkillName, bytes]:
+    """Give the SKILL.md of skills that are folders already, and of which nothing was inherited yet."""
+    found = {}
+    for name in folder.skills:
+        if is_skill_name(name) and name not in receipt.skills and name not in receipt.inherited:
+            try:
+                found[SkillName(name)] = read_skill_file(layout.skill(name))
+            except OSError:
+                continue
+    return found
+
+
+def _carry_out(scope: Scope, tools: Tools, ahead: _Ahead) -> None:
+    """Do it. Only under the lock."""
+    layout, target, fsync = scope.layout, scope.target(tools.settings), tools.settings.fsync
+    target.refuse_unwritable(("receipt", "registry"), ahead.receipt.links)
+    for problem in ahead.built.problems:
+        tools.reporter.warning(f"{problem.path} is not in the registry: {problem.message}")
+    prepare(layout, fsync=fsync)
+    with told("keep the old skills.json", layout.backup):
+        keep_old_registry(layout, tools.reporter.note, fsync=fsync)
+    stamps: dict[str, Mapping[str, Stamp]] = {
+        move.name: stage_flat(layout, move.name, move.data, move.flat.mode, fsync=fsync)
+        for move in ahead.migration.moves
+    }
+    ahead.built.stamps.update(stamps)
+    flat = {move.name: move.flat.path for move in ahead.migration.moves}
+    documents = {"receipt": write_receipt(ahead.receipt), "registry": ahead.built.text}
+    commit_flat(target, flat, documents, tools.reporter.warning)
+    remember(scope, ahead.built)
+
+
+def _migrated(scope: Scope, tools: Tools, ahead: _Ahead, *, kept: str = "", dry_run: bool = False) -> Migrated:
+    return Migrated(
+        changed=ahead.has_news,
+        directory=scope.layout.directory,
+        moves=ahead.migration.moves,
+        left=ahead.migration.left,
+        inherited=tuple(sorted(ahead.migration.inherited)),
+        skills=len(ahead.built.entries),
+        kept=kept,
+        warnings=tuple(tools.reporter.warnings),
+        dry_run=dry_run,
+        listing=_listing(scope),
+    )
+
+
+def _listing(scope: Scope) -> str:
+    if scope.kind == "user":
+        return "skillpm list -g"
+    is_own = scope.root == scope.layout.directory
+    return f"SKILLPM_HOME={scope.root} skillpm list -g" if is_own else "skillpm list"

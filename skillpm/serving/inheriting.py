@@ -1,0 +1,30 @@
+"""What a receipt inherited of skills, added to their registry entries. Pure, and light: every list goes this way."""
+
+from skillpm.documents.digest import content_hash
+from skillpm.documents.receipt import Inherited, Receipt
+from skillpm.documents.registry import RegistryEntry, tidy
+
+GENERAL = "general"  # the category where nothing says otherwise
+
+
+def inheriting(entry: RegistryEntry, inherited: Inherited) -> RegistryEntry:
+    """Give an entry with what was inherited added; it never takes the place of the skill's own, and twice is once."""
+    own = entry["category"]
+    more = RegistryEntry(
+        category=inherited.category if own == GENERAL and inherited.category else own,
+        description=entry["description"] or inherited.description,
+        triggers=list(dict.fromkeys([*entry["triggers"], *inherited.triggers])),
+    )
+    return tidy({**entry, **more})
+
+
+def add_inherited(entries: dict[str, RegistryEntry], receipt: Receipt) -> None:
+    """Let every entry inherit what the receipt has for it."""
+    for name, inherited in receipt.inherited.items():
+        if name in entries:
+            entries[name] = inheriting(entries[name], inherited)
+
+
+def mark_of(receipt: Receipt) -> str:
+    """Give what is another one when other facts are inherited; nothing where there are none."""
+    return content_hash(repr(sorted(receipt.inherited.items(), key=str)).encode()) if receipt.inherited else ""

@@ -1,0 +1,682 @@
+"""`skillpm migrate`: flat files become skills, everything else stays, and nothing is lost."""
+
+import json
+import os
+from typing import Any
+
+import pytest
+from commands.scene import Scene, text
+from kit import Files, skill, under
+
+HERE = ".agent-skills"
+FLAT = "---\nname: {name}\ndescription: {says}\n---\n# {name}\n\nDo it.\n"
+COMMITS = "# Commit messages\n\nA subject of **fifty** letters, then [why](why.md).\nAnd stop.\n\n    code\n"
+
+
+def flat(name: str, says: str = "Use it.") -> str:
+    """Give the text of a flat file with frontmatter."""
+    return FLAT.format(name=name, says=says)
+
+
+def told(path: str, name: str, category: str, *triggers: str, description: str = "Told.") -> dict[str, Any]:
+    """Give an entry of an old registry."""
+    parts: dict[str, Any] = {"name": name, "category": category, "description": description}
+    return parts | {"triggers": list(triggers), "filePath": path}
+
+
+def old_registry(*entries: Any) -> str:
+    return json.dumps({"version": "1.0.0", "skills": entries}, indent=4)
+
+
+OLD = old_registry(
+    told("development/api-design.md", "api-design", "development", "api", "rest endpoint"),
+    told("development/debugging.md", "debugging", "development", "bug", "crash"),
+    told("development/review.md", "review", "development", "review"),
+    told("writing/commit_messages.md", "commit-messages", "writing", "commit", description="Says why."),
+    told("testing/SKILL.md", "testing", "quality", "test"),
+    told("quality/gone.md", "gone", "quality"),
+    told("../../../.ssh/config", "evil", "x"),
+)
+FOLDER: Files = {
+    "README.md": "# Our skills\n",
+    "development/api-design.md": flat("api-design", "Designs HTTP APIs."),
+    "development/debugging.md": flat("debugging", "Finds faults.").replace("---\n#", "triggers: [bug]\n---\n#"),
+    "development/review.md": flat("review", "Reviews code."),
+    "notes.md": "Words without a head.\n",
+    "quality/latin.md": b"---\nname: latin\ndescription: caf\xe9\n---\n",
+    "quality/testing.md": flat("testing", "A second one."),
+    "skills.json": OLD,
+    "testing/SKILL.md": flat("testing", "A folder already."),
+    "writing/Review.md": flat("review", "Reviews prose."),
+    "writing/commit_messages.md": COMMITS,
+}
+
+
+@pytest.fixture
+def old(scene: Scene) -> Scene:
+    """Give a user who has a folder of flat files: categories, a hand-made skills.json, and everything that goes wrong:
+    two files of one name, a name that is taken, a README, no frontmatter, no UTF-8.
+    """
+    scene.write_files(under(f"../home/{HERE}", FOLDER))
+    return scene
+
+
+def contents(scene: Scene) -> dict[str, bytes | str]:
+    """Give every file in the skills directory that is not ours, by its path."""
+    found = scene.snapshot(f"../home/{HERE}", ignore=[".skillpm"])
+    return {path: entry.content for path, entry in found.items() if entry.kind == "file"}
+
+
+def registered(scene: Scene) -> dict[str, tuple[str, list[str], str]]:
+    """Give category, triggers and path of each skill in the registry."""
+    skills = scene.document(f"../home/{HERE}/skills.json")["skills"]
+    return {entry["name"]: (entry["category"], entry["triggers"], entry["filePath"]) for entry in skills}
+
+
+LEFT = """\
+left as it is:
+   README.md              it is about the folder, and no skill
+   development/review.md  it would be `review`, and so would writing/Review.md
+   notes.md               it has no frontmatter, and no old skills.json names it
+   quality/gone.md        named in skills.json, but not there
+   quality/latin.md       the file is not UTF-8 (line 3)
+   quality/testing.md     testing/ is there already
+   skills.json: skills.6  its filePath '../../../.ssh/config' has an empty, `.` or `..` part
+   writing/Review.md      it would be `review`, and so would development/review.md
+the registry keeps triggers or category of api-design, debugging, testing
+"""
+MOVES = """\
+ + api-design/SKILL.md       from development/api-design.md
+ + commit-messages/SKILL.md  from writing/commit_messages.md, frontmatter written
+ + debugging/SKILL.md        from development/debugging.md
+"""
+LOOK = "look at the frontmatter that was written, since models choose a skill by its description"
+
+
+def test_a_folder_of_flat_files_becomes_a_folder_of_skills(old: Scene) -> None:
+    assert old.tree_text(f"../home/{HERE}") == text("""\
+README.md
+development/
+  api-design.md
+  debugging.md
+  review.md
+notes.md
+quality/
+  latin.md
+  testing.md
+skills.json
+testing/
+  SKILL.md
+writing/
+  Review.md
+  commit_messages.md
+""")
+
+    said = old.tell("migrate")
+
+    assert said == text(f"""\
+{MOVES}moved 3 flat files: 4 skills in HOME/.agent-skills
+{LEFT}the old skills.json is kept as backup skills.json-1
+! next: `skillpm list -g` shows them; {LOOK}
+""")
+    assert old.tree_text(f"../home/{HERE}") == text("""\
+.skillpm/
+  .gitignore
+  backup/
+    skills.json-1
+  lock
+  lock.pid
+  receipt.json
+  scan.json
+README.md
+api-design/
+  SKILL.md
+commit-messages/
+  SKILL.md
+debugging/
+  SKILL.md
+development/
+  review.md
+notes.md
+quality/
+  latin.md
+  testing.md
+skills.json
+testing/
+  SKILL.md
+writing/
+  Review.md
+""")
+    head = (
+        '---\nname: commit-messages\ndescription: "Says why."\nmetadata:\n'
+        '  category: "writing"\n  triggers: "commit"\n---\n'
+    )
+    moved = {
+        "development/api-design.md": "api-design/SKILL.md",
+        "development/debugging.md": "debugging/SKILL.md",
+        "writing/commit_messages.md": "commit-messages/SKILL.md",
+    }
+    wanted = {moved.get(path, path): content for path, content in under("", FOLDER).items() for path in [path[1:]]}
+    wanted["commit-messages/SKILL.md"] = (head + COMMITS).encode()
+    found = contents(old)
+    assert old.read(f"../home/{HERE}/.skillpm/backup/skills.json-1") == OLD
+    assert {**found, "skills.json": ""} == {**wanted, "skills.json": ""}
+    assert registered(old) == {
+        "api-design": ("development", ["api", "rest endpoint"], "api-design/SKILL.md"),
+        "commit-messages": ("writing", ["commit"], "commit-messages/SKILL.md"),
+        "debugging": ("development", ["bug", "crash"], "debugging/SKILL.md"),
+        "testing": ("quality", ["test"], "testing/SKILL.md"),
+    }
+
+
+def test_dry_run_tells_the_same_and_changes_nothing(old: Scene) -> None:
+    before = old.snapshot("..")
+
+    said = old.tell("migrate", "-g", "--dry-run")
+
+    assert said == text(f"""\
+{MOVES}would have moved 3 flat files: 4 skills in HOME/.agent-skills
+{LEFT}! next: the same without --dry-run does it; {LOOK}
+""")
+    assert old.snapshot("..") == before
+
+
+def test_running_it_twice_changes_nothing(old: Scene) -> None:
+    old.run("migrate", check=True)
+    before = old.snapshot("..")
+
+    said = old.tell("migrate")
+
+    assert said.splitlines()[0] == "nothing to move: 4 skills in HOME/.agent-skills"
+    assert "gone.md" not in said
+    assert old.json("migrate")["changed"] is False
+    assert old.snapshot("..") == before
+
+
+def test_what_was_inherited_is_carried_on_and_every_check_is_clean(old: Scene) -> None:
+    old.run("install", "-g", "code-review", check=True)
+    old.run("migrate", check=True)
+    wanted = registered(old)
+    moved = {path: content for path, content in contents(old).items() if path != "skills.json"}
+
+    for words in (
+        ["install", "-g", "git-release"],
+        ["update", "-g"],
+        ["sync", "-g"],
+        ["sync", "-g", "--frozen"],
+        ["registry", "build", "-g"],
+        ["verify", "-g"],
+        ["registry", "check", "-g"],
+    ):
+        assert old.run(*words).code == 0, words
+        assert {name: entry for name, entry in registered(old).items() if name != "git-release"} == wanted, words
+    old.run("uninstall", "-g", "git-release", check=True)
+    assert registered(old) == wanted
+    assert {path: content for path, content in contents(old).items() if path != "skills.json"} == moved
+    assert old.tell("list", "-g") == text("""\
+api-design             [unmanaged] Designs HTTP APIs.
+code-review     1.0.0  Reviews code changes for real defects and reports only f…
+commit-messages        [unmanaged] Says why.
+debugging              [unmanaged] Finds faults.
+testing                [unmanaged] A folder already.
+""")
+    assert "  triggers     bug, crash\n" in old.tell("show", "-g", "debugging")
+
+
+def test_a_skills_json_that_an_install_replaced_is_still_found(old: Scene) -> None:
+    said = old.tell("install", "-g", "code-review")
+
+    assert said.splitlines()[2] == (
+        "! warning: the hand-made skills.json is kept as backup skills.json-1; "
+        "`skillpm migrate` brings what it says into the registry"
+    )
+    old.run("migrate", check=True)
+    assert registered(old)["api-design"] == ("development", ["api", "rest endpoint"], "api-design/SKILL.md")
+    assert registered(old)["testing"] == ("quality", ["test"], "testing/SKILL.md")
+    assert list(old.snapshot(f"../home/{HERE}/.skillpm/backup")) == ["skills.json-1"]
+
+
+def test_what_was_inherited_goes_with_its_folder(old: Scene) -> None:
+    old.run("migrate", check=True)
+    old.run("install", "-g", "code-review", check=True)
+
+    assert old.tell("uninstall", "-g", "debugging") == text("""\
+! error: a skill is in the way; nothing was changed
+!   debugging: a folder that skillpm did not make
+!   try: `--keep debugging` goes on without it, `--force` sets it aside as a backup first
+[1]
+""")
+    old.run("uninstall", "-g", "debugging", "--force", check=True)
+    (old.home / HERE / "api-design/SKILL.md").unlink()
+    (old.home / HERE / "api-design").rmdir()
+    old.run("sync", "-g", check=True)
+
+    assert list(old.document(f"../home/{HERE}/.skillpm/receipt.json")["inherited"]) == ["testing"]
+    assert list(registered(old)) == ["code-review", "commit-messages", "testing"]
+    old.run("backup", "restore", "-g", "debugging-1", check=True)
+    assert registered(old)["debugging"] == ("general", ["bug"], "debugging/SKILL.md")
+
+
+def test_a_skill_installed_over_a_migrated_one_inherits_nothing(old: Scene) -> None:
+    old.run("migrate", check=True)
+
+    old.run("install", "-g", "testing", "--force", check=True)
+
+    assert "testing" not in old.document(f"../home/{HERE}/.skillpm/receipt.json")["inherited"]
+    assert (registered(old)["testing"][0], "test" in registered(old)["testing"][1]) == ("testing", False)
+    assert old.run("registry", "check", "-g").code == 0
+
+
+def test_the_old_skills_json_is_listed_among_the_backups_and_is_no_skill(old: Scene) -> None:
+    old.run("migrate", check=True)
+
+    assert old.tell("backup", "list", "-g") == "skills.json-1  HOME/.agent-skills/.skillpm/backup/skills.json-1\n"
+    assert old.json("backup", "list", "-g")["backups"][0]["name"] == "skills.json"
+    assert old.tell("backup", "restore", "-g", "skills.json-1") == text("""\
+! error: `skills.json-1` is a registry that was made by hand, and no skill; the registry is built from the skills
+!   try: `skillpm migrate` takes what it says of them; the file is HOME/.agent-skills/.skillpm/backup/skills.json-1
+[2]
+""")
+
+
+def test_json_tells_what_was_moved_and_what_was_not(old: Scene) -> None:
+    wanted = {
+        "changed": False,
+        "directory": "HOME/.agent-skills",
+        "moved": [
+            {"from": "development/api-design.md", "to": "api-design/SKILL.md", "frontmatter": "kept"},
+            {"from": "writing/commit_messages.md", "to": "commit-messages/SKILL.md", "frontmatter": "written"},
+            {"from": "development/debugging.md", "to": "debugging/SKILL.md", "frontmatter": "kept"},
+        ],
+        "inherited": ["api-design", "debugging", "testing"],
+        "backup": "",
+        "warnings": [],
+        "dryRun": True,
+    }
+    found = old.json("migrate", "--dry-run")
+    skipped = found.pop("skipped")
+    assert found == wanted
+    assert skipped[0] == {"path": "README.md", "why": "it is about the folder, and no skill"}
+
+    done = old.json("migrate")
+    assert list(done) == ["changed", "directory", "moved", "skipped", "inherited", "backup", "warnings"]
+    assert done == {
+        **{key: value for key, value in wanted.items() if key != "dryRun"},
+        "changed": True,
+        "skipped": skipped,
+        "backup": "skills.json-1",
+    }
+
+
+def test_thirty_eight_skills_in_categories_all_move_and_no_empty_folder_stays(scene: Scene) -> None:
+    categories = ["development", "operations", "quality", "writing"]
+    paths = {f"{categories[number % 4]}/skill-{number:02}.md": f"skill-{number:02}" for number in range(38)}
+    entries = [told(path, name, path.partition("/")[0], name, f"do {name}") for path, name in paths.items()]
+    scene.write_files(under(f"../home/{HERE}", {path: flat(name) for path, name in paths.items()}))
+    scene.write(f"../home/{HERE}/skills.json", old_registry(*entries))
+
+    said = scene.run("migrate", check=True).stdout
+
+    assert said.splitlines()[38] == f"moved 38 flat files: 38 skills in {scene.home}/.agent-skills"
+    assert sorted(os.listdir(scene.home / HERE)) == sorted([".skillpm", "skills.json", *paths.values()])
+    assert registered(scene) == {
+        name: (path.partition("/")[0], [name, f"do {name}"], f"{name}/SKILL.md") for path, name in paths.items()
+    }
+
+
+def test_flat_skills_without_any_registry_move_and_skip_what_exists(project: Scene) -> None:
+    files = {"gog.md": flat("gog"), "taken.md": flat("taken"), "taken/SKILL.md": flat("taken", "First.")}
+    project.write_files(under(HERE, files | {"plain.md": "words\n", "tools/plain-too.md": "# Plain too\n"}))
+
+    assert project.tell("migrate") == text(f"""\
+ + gog/SKILL.md        from gog.md
+ + plain-too/SKILL.md  from tools/plain-too.md, frontmatter written
+moved 2 flat files: 3 skills in WORK/.agent-skills
+left as it is:
+   plain.md  it has no frontmatter, and no old skills.json names it
+   taken.md  taken/ is there already
+! next: `skillpm list` shows them; {LOOK}
+""")
+    assert project.read(f"{HERE}/plain-too/SKILL.md") == text("""\
+---
+name: plain-too
+description: "Plain too"
+metadata:
+  category: "tools"
+---
+# Plain too
+""")
+    assert project.read(f"{HERE}/taken/SKILL.md") == flat("taken", "First.")
+    assert "backup" not in project.tree_text(HERE)
+
+
+def test_a_folder_that_is_a_skill_in_other_letters_is_never_taken_apart(project: Scene) -> None:
+    files = under("lower", {"skill.md": flat("lower"), "notes.md": "# Notes of it\n"})
+    project.write_files(under(HERE, files))
+
+    project.run("migrate", check=True)
+
+    assert project.snapshot(f"{HERE}/lower").keys() == {"skill.md", "notes.md"}
+
+
+def test_the_category_folder_counts_where_nothing_else_names_a_category(project: Scene) -> None:
+    project.write(f"{HERE}/writing/prose.md", flat("prose"))
+
+    project.run("migrate", check=True)
+
+    assert project.document(f"{HERE}/skills.json")["skills"][0]["category"] == "writing"
+    assert project.read(f"{HERE}/prose/SKILL.md") == flat("prose")
+    assert not project.exists(f"{HERE}/writing")
+
+
+def test_every_byte_of_a_body_stays(project: Scene) -> None:
+    bodies = {
+        "crlf": b"# Title\r\n\r\nText\r\n",
+        "mark": b"\xef\xbb\xbf# Title\n\nText",
+        "odd": b"\n\n   \x0b\x0c# Title \xe2\x80\xae\n\n\n",
+    }
+    project.write_files(under(f"{HERE}/c", {f"{name}.md": body for name, body in bodies.items()}))
+    kept = flat("kept").replace("\n", "\r\n") + "\x07\u200b  "
+    project.write(f"{HERE}/c/kept.md", kept)
+
+    project.run("migrate", check=True)
+
+    found = {name: (project.work / HERE / name / "SKILL.md").read_bytes() for name in (*bodies, "kept")}
+    assert found["crlf"].endswith(bodies["crlf"])
+    assert found["odd"].endswith(bodies["odd"])
+    assert found["mark"].startswith(b"\xef\xbb\xbf---\n")
+    assert found["mark"].endswith(b"---\n# Title\n\nText")
+    assert found["kept"] == kept.encode()
+    assert project.run("registry", "check").code == 0
+    assert project.run("list", "--json").json["skills"][2]["description"] == "Title. Text"
+
+
+def test_who_may_read_a_file_may_still_and_nobody_else(project: Scene) -> None:
+    for name, mode in {"private": 0o600, "usual": 0o644, "wild": 0o4777}.items():
+        project.write(f"{HERE}/{name}.md", flat(name)).chmod(mode)
+
+    project.run("migrate", check=True)
+
+    modes = {name: entry.mode for name, entry in project.snapshot(HERE).items() if name.endswith("SKILL.md")}
+    assert modes == {"private/SKILL.md": 0o600, "usual/SKILL.md": 0o644, "wild/SKILL.md": 0o755}
+
+
+def test_names_are_made_valid_and_those_that_cannot_be_are_left(project: Scene) -> None:
+    names = ["API Design", "Zürich_guide", "v1.2 notes", "日本語", "---", "con", "a" * 80, "README", "LICENSE.de"]
+    for name in names:
+        project.write(f"{HERE}/{name}.md", flat("x"))
+
+    found = project.json("migrate")
+
+    assert [(move["from"], move["to"]) for move in found["moved"]] == [
+        ("a" * 80 + ".md", "a" * 64 + "/SKILL.md"),
+        ("API Design.md", "api-design/SKILL.md"),
+        ("v1.2 notes.md", "v1-2-notes/SKILL.md"),
+        ("Zürich_guide.md", "zurich-guide/SKILL.md"),
+    ]
+    assert [(left["path"], left["why"]) for left in found["skipped"]] == [
+        ("---.md", "no valid name can be made of `---`"),
+        ("LICENSE.de.md", "it is about the folder, and no skill"),
+        ("README.md", "it is about the folder, and no skill"),
+        ("con.md", "its path has a name that Windows reserves"),
+        ("日本語.md", "no valid name can be made of `日本語`"),
+    ]
+
+
+def test_a_name_that_the_manifest_asks_for_is_not_taken(project: Scene) -> None:
+    project.run("install", "testing", "code-review", check=True)
+    project.write(f"{HERE}/testing.md", flat("testing"))
+    project.write(f"{HERE}/code-review.md", flat("code-review"))
+    for path in sorted((project.work / HERE / "code-review").rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    (project.work / HERE / "code-review").rmdir()
+
+    assert project.json("migrate", "--dry-run")["skipped"] == [
+        {"path": "code-review.md", "why": "`code-review` is asked for in the manifest"},
+        {"path": "testing.md", "why": "testing/ is there already"},
+    ]
+
+
+def test_a_description_that_only_the_old_skills_json_has_stays(project: Scene) -> None:
+    project.write(f"{HERE}/quiet.md", "---\nname: quiet\n---\nBody.\n")
+    project.write(f"{HERE}/skills.json", old_registry(told("quiet.md", "quiet", "general", description="Says it.")))
+
+    project.run("migrate", check=True)
+
+    assert project.document(f"{HERE}/.skillpm/receipt.json")["inherited"] == {"quiet": {"description": "Says it."}}
+    assert project.document(f"{HERE}/skills.json")["skills"][0]["description"] == "Says it."
+    assert project.run("sync").code == 0
+    assert project.run("registry", "check").code == 0
+
+
+def test_a_trigger_that_text_cannot_hold_is_inherited_too(project: Scene) -> None:
+    entry = told("c/x.md", "x", "c", "plain", "one, two", description='Says "it": yes.')
+    project.write_files(under(HERE, {"c/x.md": "# X\n", "skills.json": old_registry(entry)}))
+
+    project.run("migrate", check=True)
+
+    (found,) = project.document(f"{HERE}/skills.json")["skills"]
+    assert (found["triggers"], found["description"]) == (["plain", "one, two"], 'Says "it": yes.')
+    assert project.document(f"{HERE}/.skillpm/receipt.json")["inherited"] == {"x": {"triggers": ["one, two"]}}
+
+
+def test_a_registry_of_ours_that_is_stale_is_brought_up_to_date(project: Scene) -> None:
+    project.run("install", "testing", check=True)
+    project.write_files(under(f"{HERE}/mine", skill("mine")))
+
+    assert project.tell("migrate") == text("""\
+registry brought up to date: 2 skills in WORK/.agent-skills
+! next: `skillpm list` shows them
+""")
+    assert project.tell("migrate") == "nothing to move: 2 skills in WORK/.agent-skills\n"
+
+
+# A folder named on the command line
+
+
+def test_a_folder_anywhere_can_be_migrated_and_is_then_a_skills_directory(scene: Scene) -> None:
+    scene.write_files(under("old", {"x.md": flat("x"), "skills.json": old_registry(told("x.md", "x", "c", "t"))}))
+
+    said = scene.tell("migrate", "old")
+
+    assert said == text("""\
+ + x/SKILL.md  from x.md
+moved 1 flat file: 1 skill in WORK/old
+the registry keeps triggers or category of x
+the old skills.json is kept as backup skills.json-1
+! next: `SKILLPM_HOME=WORK/old skillpm list -g` shows them
+""")
+    there = {"SKILLPM_HOME": str(scene.work / "old")}
+    assert scene.tell("list", "-g", env=there) == "x   [unmanaged] Use it.\n"
+    assert scene.tell("registry", "check", "-g", env=there) == "! the registry is true\n"
+    assert scene.tell("migrate", "old") == "nothing to move: 1 skill in WORK/old\n"
+    assert sorted(os.listdir(scene.home)) == []
+
+
+def test_the_skills_directory_of_a_scope_may_be_named_too(scene: Scene) -> None:
+    scene.project()
+    scene.write(f"{HERE}/x.md", flat("x"))
+    scene.write(f"../home/{HERE}/y.md", flat("y"))
+
+    assert scene.tell("migrate", HERE).splitlines()[-1] == "! next: `skillpm list` shows them"
+    assert scene.tell("migrate", str(scene.home / HERE)).splitlines()[-1] == "! next: `skillpm list -g` shows them"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nowhere"], "there is no folder nowhere\n!   try: name the folder that holds the skills\n[1]"),
+        (
+            [],
+            "there is no folder HOME/.agent-skills\n!   try: name the folder that holds the skills: `migrate DIR`\n[1]",
+        ),
+        (
+            ["../home"],
+            "HOME is no skills directory\n!   try: name the folder that holds the skills\n[2]",
+        ),
+        (
+            ["-g", "work"],
+            "a folder was named, so -g and --project would name another\n!   try: skillpm migrate --help\n[2]",
+        ),
+        (
+            ["a-project"],
+            "the skills.json in this folder is the manifest of a project\n"
+            "!   where: WORK/a-project/skills.json\n!   try: name the folder that holds the skills\n[1]",
+        ),
+        (
+            ["another-tool"],
+            "the skills.json in this folder belongs to another tool\n"
+            "!   where: WORK/another-tool/skills.json\n!   try: move it away first\n[1]",
+        ),
+        (
+            ["broken"],
+            "this is not JSON: Expecting property name enclosed in double quotes\n"
+            "!   where: WORK/broken/skills.json:1:2\n"
+            "!   try: mend that place by hand, or take the file from version control\n[1]",
+        ),
+        (
+            ["a-skill"],
+            "WORK/a-skill is itself a skill\n!   where: WORK/a-skill\n"
+            "!   try: name the folder that holds skills; a skill's own folder is never taken apart\n[1]",
+        ),
+        (
+            ["linked-out"],
+            "WORK/linked-out/.skillpm is a link that leads out of the project\n"
+            "!   try: remove the link; a repository must not decide where skills are written\n[1]",
+        ),
+    ],
+    ids=lambda value: value[-1] if value and isinstance(value, list) else None,
+)
+def test_a_folder_that_must_not_be_migrated_is_refused(scene: Scene, words: list[str], message: str) -> None:
+    for name, content in {
+        "a-project": '{"skills": {}}',
+        "another-tool": '{"skills": 3}',
+        "broken": "{skills: []}",
+    }.items():
+        scene.write_files(under(name, {"skills.json": content, "x.md": flat("x")}))
+    scene.write_files(under("a-skill", skill("a-skill") | {"references/x.md": "# X\n"}))
+    scene.write("linked-out/x.md", flat("x"))
+    (scene.work / "linked-out/.skillpm").symlink_to(scene.home)
+    before = scene.snapshot("..")
+
+    assert scene.tell("migrate", *words) == f"! error: {message}\n"
+    assert scene.snapshot("..") == before
+
+
+# Somebody else wrote the folder
+
+
+def test_links_pipes_and_huge_files_are_left_and_nothing_outside_is_touched(scene: Scene) -> None:
+    secret = scene.write("../home/secret.md", flat("secret"))
+    folder = scene.work / "old"
+    scene.write_files(under("old", {"c/inside.md": flat("inside"), "c/d/deep.md": flat("deep"), "c/pic.png": b"\x89"}))
+    scene.write_files(under("old", {"c/e/SKILL.md": flat("e"), "f/g/SKILL.md": flat("g"), "h/notes.txt": "words"}))
+    scene.write("old/big.md", "---\nname: big\ndescription: Big.\n---\n" + "x" * 1_000_001)
+    scene.write("old/node_modules/x.md", flat("x"))
+    scene.write("old/.hidden.md", flat("hidden"))
+    scene.write("old/\x1b[31mred.md", flat("red"))
+    (folder / "link.md").symlink_to(secret)
+    (folder / "loop.md").symlink_to("loop.md")
+    (folder / "linked").symlink_to(scene.home, target_is_directory=True)
+    os.mkfifo(folder / "pipe.md")
+    (folder / "endless.md").symlink_to("/dev/zero")
+    (scene.work / os.fsdecode(b"old/\xff.md")).write_text(flat("y"))
+    outside = scene.snapshot("../home")
+
+    found = scene.run("migrate", "old", "--json", check=True, timeout=20).json
+
+    assert [move["to"] for move in found["moved"]] == ["inside/SKILL.md"]
+    assert {left["path"]: left["why"] for left in found["skipped"]} == {
+        "\x1b[31mred.md": "its path has a control, hidden or undecodable character",
+        "big.md": "over 1000000 bytes",
+        "c/d/": "a folder in a category folder",
+        "c/e/": "a skill already; move its folder up",
+        "c/pic.png": "no Markdown file",
+        "endless.md": "a link, and links are not followed",
+        "f/g/": "a skill already; move its folder up",
+        "link.md": "a link, and links are not followed",
+        "linked": "no Markdown file",
+        "loop.md": "a link, and links are not followed",
+        "pipe.md": "no regular file",
+        "\udcff.md": "its path has a control, hidden or undecodable character",
+    }
+    assert scene.snapshot("../home") == outside
+    assert "\x1b" not in scene.run("migrate", "old").stdout
+
+
+def test_an_old_skills_json_cannot_lead_anywhere_nor_say_anything_harmful(scene: Scene) -> None:
+    outside = scene.write("../home/victim.md", flat("victim"))
+    entries = [
+        told(str(outside), "absolute", "c", "t"),
+        told("../home/victim.md", "up", "c", "t"),
+        told("a/../../home/victim.md", "hidden-up", "c", "t"),
+        told("C:\\x.md", "drive", "c", "t"),
+        told("ok\\x.md", "Ok X!", "ca\x1b[2Jt", "tri\u202egger", "", "t" * 500, description="a\nb\x00c\u200b"),
+        {"name": 3, "filePath": ["x"]},
+        {"category": "c"},
+        told("ok/x.md", "again", "c"),
+        {"name": "y", "category": "ok", "triggers": "one | two"},
+        {"name": "z", "triggers": {"a": 1}, "description": 3, "category": None, "filePath": "./z.md"},
+    ]
+    files = {"ok/x.md": "# X\n", "ok/y.md": flat("y"), "z.md": "Z.\n", "skills.json": "\ufeff" + old_registry(*entries)}
+    scene.write_files(under("old", files))
+
+    found = scene.run("migrate", "old", "--json", check=True).json
+
+    assert [move["to"] for move in found["moved"]] == ["ok-x/SKILL.md", "y/SKILL.md", "z/SKILL.md"]
+    assert [left["path"] for left in found["skipped"]] == [f"skills.json: skills.{n}" for n in (0, 1, 2, 3, 5, 6, 7)]
+    skills = {entry["name"]: entry for entry in scene.document("old/skills.json")["skills"]}
+    assert (skills["ok-x"]["category"], skills["ok-x"]["description"]) == ("ca[2Jt", "a bc")
+    assert skills["ok-x"]["triggers"] == ["trigger", "t" * 100]
+    assert (skills["y"]["category"], skills["y"]["triggers"]) == ("ok", ["one", "two"])
+    assert skills["z"]["description"] == "Z."
+    assert outside.read_text() == flat("victim")
+
+
+def test_limits_hold_for_the_whole_folder(scene: Scene) -> None:
+    scene.write_files(under("old", {f"x{number}.md": flat("x") for number in range(4)}))
+    before = scene.snapshot("..")
+
+    assert scene.tell("migrate", "old", env={"SKILLPM_MAX_FILES": "3"}) == text("""\
+! error: here are more than 3 flat files; nothing was changed
+!   try: if it is meant, raise SKILLPM_MAX_FILES
+[1]
+""")
+    assert scene.tell("migrate", "old", env={"SKILLPM_MAX_SKILL": "60"}) == text("""\
+! error: here are flat files of more than 60 bytes together; nothing was changed
+!   try: if it is meant, raise SKILLPM_MAX_SKILL
+[1]
+""")
+    assert scene.snapshot("..") == before
+
+
+def test_a_planted_journal_removes_no_file_whose_bytes_are_not_in_its_skill(scene: Scene) -> None:
+    scene.write_files(under("old", {"precious.md": "mine\n", "x/SKILL.md": flat("x") + "tail\n"}))
+    (scene.work / "old/away").symlink_to(scene.home, target_is_directory=True)
+    scene.write("../home/same.md", "tail\n")
+    journal = {"version": 1, "puts": {}, "removals": {}, "documents": {}, "asides": {}}
+
+    def planted(path: str) -> str:
+        scene.write("old/.skillpm/journal.json", json.dumps(journal | {"flat": {"x": path}}))
+        return scene.tell("migrate", "old")
+
+    assert "! warning: precious.md is not what became x; it is left as it is" in planted("precious.md")
+    assert "! warning: a change that had been interrupted was finished first" in planted("away/same.md")
+    for path in ("../home/same.md", "c/d/same.md", "/etc/passwd.md", ".skillpm/x.md", "x/SKILL", "c\\same.md"):
+        assert "expected the path of a flat file" in planted(path)
+    assert scene.read("old/precious.md") == "mine\n"
+    assert scene.read("../home/same.md") == "tail\n"
+
+
+def test_a_planted_receipt_that_links_for_agents_is_refused(scene: Scene) -> None:
+    scene.write("old/x.md", flat("x"))
+    links = {"~/.claude/skills": {"x": "symlink"}}
+    scene.write("old/.skillpm/receipt.json", json.dumps({"version": 1, "skills": {}, "links": links}))
+    before = scene.snapshot("..")
+
+    assert scene.tell("migrate", "old") == text("""\
+! error: the skills in WORK/old are linked for agents, so it belongs to a scope
+!   try: work in that scope: SKILLPM_HOME=WORK/old skillpm migrate -g
+[1]
+""")
+    assert scene.snapshot("..") == before
