@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from skillpm.documents.digest import Digest, content_hash, digest_of
-from skillpm.documents.names import DEEPEST_PATH, collision_key, path_fault
+from skillpm.documents.names import DEEPEST_PATH, SKILL_FILE, collision_key, path_fault, skill_file
 from skillpm.documents.text import show
 from skillpm.errors import RefusedError
 from skillpm.values import Value
@@ -56,6 +56,11 @@ class Tree(Value):
         """The digest of the whole content."""
         return digest_of((file.path, file.content) for file in self.files)
 
+    @property
+    def skill_file(self) -> str:
+        """The path of the file that makes it a skill."""
+        return skill_file({file.path for file in self.files}) or SKILL_FILE
+
     def read(self, path: str) -> bytes | None:
         """Give the bytes of one file, if it is there."""
         return next((file.data for file in self.files if file.path == path), None)
@@ -76,7 +81,7 @@ def checked_tree(entries: Iterable[Entry], *, name: str, limits: Limits) -> Tree
             raise _too_big(name, f"more than {limits.files} files", "FILES")
     files = _within_limits(_installed(found, name), name, limits)
     _check_collisions(files, name)
-    if not any(file.path == "SKILL.md" for file in files):
+    if skill_file({file.path for file in files}) is None:
         raise _refused(name, "it has no SKILL.md at its top")
     return Tree(files=tuple(sorted(files, key=lambda file: file.path.encode())))
 

@@ -1,8 +1,10 @@
 """What a fetched skill says of itself, as far as locking it needs."""
 
+import posixpath
 from collections.abc import Callable
 
 from skillpm.documents.findings import NotLoadable
+from skillpm.documents.names import SKILL_FILE, SKILL_FILES
 from skillpm.documents.pin import GitPin, Pin
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.text import show
@@ -15,15 +17,17 @@ from skillpm.fetching.base import Found
 def described(tree: Tree, pin: Pin, name: str, warn: Callable[[str], None]) -> Found:
     """Give what a lockfile says of a tree. Raises `RefusedError` for a SKILL.md that cannot be loaded."""
     try:
-        skill = read_skill(tree.read("SKILL.md") or b"")
+        skill = read_skill(tree.read(tree.skill_file) or b"")
     except NotLoadable as error:
         raise RefusedError(
             f"skill {show(name)}: its SKILL.md cannot be loaded: {error.finding.message}",
-            where=f"SKILL.md:{error.finding.line}",
+            where=f"{tree.skill_file}:{error.finding.line}",
             hint="tell its author; nothing was installed",
         ) from None
+    if tree.skill_file != SKILL_FILE:
+        warn(f"{show(name)}: its file is called {tree.skill_file}; some hosts read only {SKILL_FILE}")
     for file in tree.files:
-        if file.path.endswith("/SKILL.md"):
+        if "/" in file.path and posixpath.basename(file.path) in SKILL_FILES:
             warn(f"{show(name)}: it holds another skill at {show(file.path)}, which some hosts load too")
     return Found(pin=pin, digest=tree.digest, version=_version(skill, pin, name, warn), declared=skill.declared)
 

@@ -4,6 +4,7 @@ import os
 
 from pathspec import GitIgnoreSpec
 
+from skillpm.documents.names import SKILL_FILES
 from skillpm.documents.text import show
 from skillpm.errors import RefusedError
 from skillpm.fetching.reading import read_regular
@@ -32,7 +33,7 @@ class Ignored:
 
     def leaves_out(self, path: str, *, is_folder: bool) -> bool:
         """Tell whether git ignores a path below the folder; the innermost file that speaks of it decides."""
-        if path == "SKILL.md":
+        if path in SKILL_FILES:
             return False  # without it there is no skill, whatever somebody's rules say of Markdown
         whole = os.path.join(self.folder, path)
         verdict = False

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 
 from skillpm.documents.lockfile import LockedSkill
-from skillpm.documents.names import SkillName
+from skillpm.documents.names import SKILL_FILES, SkillName
 from skillpm.documents.pin import PathPin
 from skillpm.documents.text import show
 from skillpm.documents.tree import Entry, Limits, Tree, checked_tree
@@ -77,7 +77,7 @@ def read_skill_folder(folder: str, name: str, limits: Limits, *, written: str = 
     shown = show(written or folder)
     if not os.path.isdir(folder):
         raise NotFoundError(f"there is no folder {shown}", hint="a SPEC without ./ in front means owner/repo")
-    if not os.path.lexists(os.path.join(folder, "SKILL.md")):
+    if not any(os.path.lexists(os.path.join(folder, file)) for file in SKILL_FILES):
         raise NotFoundError(f"{shown} has no SKILL.md", hint=_inside(folder))
     with told("read a skill's folder", folder):
         return checked_tree(_entries(folder, limits, name), name=name, limits=limits)
@@ -132,6 +132,8 @@ def _too_big(name: str, what: str, setting: str) -> RefusedError:
 def _inside(folder: str) -> str:
     """Say which skills a folder holds, when somebody names the folder of several."""
     with os.scandir(folder) as found:
-        names = sorted(item.name for item in found if os.path.isfile(os.path.join(item.path, "SKILL.md")))
+        names = sorted(
+            item.name for item in found if any(os.path.isfile(os.path.join(item.path, file)) for file in SKILL_FILES)
+        )
     few = ", ".join(show(os.path.join(folder, name)) for name in names[:5])
     return f"it holds folders that have one: {few}" if names else "a skill is a folder with a SKILL.md in it"

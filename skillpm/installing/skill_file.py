@@ -14,9 +14,12 @@ def skill_file_in(folder: str) -> str:
     return next((name for name in SKILL_FILES if os.path.lexists(f"{folder}/{name}")), SKILL_FILE)
 
 
-def read_skill_file(folder: str) -> bytes:
-    """Give the bytes of a folder's SKILL.md. Raises `OSError`, for anything but a regular file too."""
-    return read_regular_file(f"{folder}/{skill_file_in(folder)}")[0]
+def read_skill_file(folder: str, file: str = "") -> bytes:
+    """Give the bytes of a folder's SKILL.md, or of what it was found to be called.
+
+    Raises `OSError`, for anything but a regular file too.
+    """
+    return read_regular_file(f"{folder}/{file or skill_file_in(folder)}")[0]
 
 
 def read_regular_file(path: str) -> tuple[bytes, os.stat_result]:

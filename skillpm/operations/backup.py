@@ -14,7 +14,7 @@ from skillpm.installing.layout import Layout, load_receipt
 from skillpm.installing.plan import Action, label
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.settling import Settling
-from skillpm.installing.skill_file import read_skill_file
+from skillpm.installing.skill_file import read_skill_file, skill_file_in
 from skillpm.installing.staging import Copied, prepare, stage
 from skillpm.installing.survey import look_at
 from skillpm.installing.transaction import commit
@@ -55,8 +55,8 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False) -> Ch
         settling = Settling(layout.staging, fsync=tools.settings.fsync)
         installed = receipt.skills.get(name)
         edited = look_at(backup.path, name, installed, Scan()).kind == "edited"
-        data = _skill_file(layout, backup)
-        fresh = {} if data is None else {name: Fresh(data=data, stamps={}, edited=edited)}
+        found = _skill_file(layout, backup)
+        fresh = {} if found is None else {name: Fresh(file=found[0], data=found[1], stamps={}, edited=edited)}
         ahead = Ahead(fresh=fresh, gone=() if fresh else (name,))
         known = known_registry(layout, read_text(layout.registry), read_scan(layout.scan))
         disabled = read_paperwork(scope, tools).disabled
@@ -87,13 +87,14 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False) -> Ch
     )
 
 
-def _skill_file(layout: Layout, backup: Backup) -> bytes | None:
-    """Give the SKILL.md of a backup, for the registry; None where it has none that can be read."""
+def _skill_file(layout: Layout, backup: Backup) -> tuple[str, bytes] | None:
+    """Give name and bytes of the SKILL.md of a backup, for the registry; None where it has none that can be read."""
     folder = backup.path
     if os.path.islink(folder):
         folder = os.path.normpath(os.path.join(layout.directory, os.readlink(folder)))
     try:
-        return None if folder == os.path.normpath(layout.skill(backup.name)) else read_skill_file(folder)
+        is_itself = folder == os.path.normpath(layout.skill(backup.name))
+        return None if is_itself else (skill_file_in(folder), read_skill_file(folder))
     except OSError:
         return None
 

@@ -16,6 +16,7 @@ from skillpm.installing.layout import Layout
 from skillpm.installing.plan import Action
 from skillpm.installing.scan import Stamp, stamp_of, write_scan
 from skillpm.installing.settling import Settling
+from skillpm.installing.skill_file import read_skill_file, skill_file_in
 from skillpm.installing.staging import Content, LiveLink, prepare, stage
 from skillpm.installing.transaction import commit
 from skillpm.operations.outlook import Outlook, inherited_after, receipt_after
@@ -38,7 +39,8 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
     for name, content in contents.items():
         stamps = stage(layout, name, content)
         locked = ahead.lockfile.skills[name]
-        fresh[name] = Fresh(data=_skill_file(layout, content), stamps=stamps)
+        file, data = _skill_file(layout, content)
+        fresh[name] = Fresh(data=data, stamps=stamps, file=file)
         installed[name] = installed_skill(locked, content)
     settling = Settling(layout.staging, fsync=settings.fsync)
     removals = {action.name: action.aside for action in ahead.actions if action.verb == "remove"}
@@ -143,9 +145,9 @@ def _live_target(scope: Scope, tools: Tools, pin: Pin) -> str:
     return os.path.relpath(target, os.path.realpath(scope.layout.directory)) if written[:1] == "." else target
 
 
-def _skill_file(layout: Layout, content: Content) -> bytes:
+def _skill_file(layout: Layout, content: Content) -> tuple[str, bytes]:
+    """Give the name and the bytes of the file that makes it a skill."""
     if isinstance(content, Tree):
-        return content.read("SKILL.md") or b""
+        return content.skill_file, content.read(content.skill_file) or b""
     folder = os.path.join(layout.directory, content.target) if isinstance(content, LiveLink) else content.folder
-    with open(os.path.join(folder, "SKILL.md"), "rb") as file:
-        return file.read()
+    return skill_file_in(folder), read_skill_file(folder)

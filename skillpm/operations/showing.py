@@ -6,14 +6,14 @@ from typing import Any
 
 from skillpm.documents.agents import near
 from skillpm.documents.findings import Finding, NotLoadable
-from skillpm.documents.names import SkillName
+from skillpm.documents.names import SKILL_FILES, SkillName
 from skillpm.documents.receipt import InstalledFile
 from skillpm.documents.requires import Requires
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.errors import DocumentError, FileError, NotFoundError
 from skillpm.files import REASONS
 from skillpm.installing.scan import read_scan
-from skillpm.installing.skill_file import read_skill_file
+from skillpm.installing.skill_file import read_skill_file, skill_file_in
 from skillpm.installing.survey import compare, walk_files
 from skillpm.installing.view import View, look_until
 from skillpm.operations.listing import Listed, list_skills
@@ -59,9 +59,9 @@ def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
             return None, False
         except OSError as error:
             reason = REASONS.get(error.errno or 0, error.strerror or "")
-            raise FileError(f"`{name}` cannot be read: {reason}", where=f"{folder}/SKILL.md") from error
+            raise FileError(f"`{name}` cannot be read: {reason}", where=f"{folder}/{skill_file_in(folder)}") from error
         except NotLoadable as error:
-            where = f"{folder}/SKILL.md:{error.finding.line}"
+            where = f"{folder}/{skill_file_in(folder)}:{error.finding.line}"
             raise DocumentError(f"`{name}` cannot be loaded: {error.finding.message}", where=where) from None
         missing = _missing(skill.requires, tools.settings.environ.get("PATH"))
         shown = Shown(
@@ -113,7 +113,7 @@ def find_listed(scope: Scope, tools: Tools, name: str) -> Listed:
             return skill
     for problem in listing.problems:
         path, _, why = problem.partition(": ")
-        if path == f"{name}/SKILL.md":
+        if path in {f"{name}/{file}" for file in SKILL_FILES}:
             raise DocumentError(f"`{name}` cannot be loaded: {why}", where=f"{scope.layout.directory}/{path}")
     names = [skill.name for skill in listing.skills if not rules.hides(skill.name)]
     similar = near(name, names)

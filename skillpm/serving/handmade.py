@@ -8,7 +8,7 @@ from typing import NamedTuple
 from skillpm.documents.names import SKILL_FILE, SkillName
 from skillpm.documents.registry import RegistryEntry
 from skillpm.installing.scan import Scan, Stamp, stamp_of
-from skillpm.installing.skill_file import read_skill_file
+from skillpm.installing.skill_file import read_skill_file, skill_file_in
 
 MANY = 2_000  # starting another process takes as long as reading some hundred
 MOST_PROCESSES = 4
@@ -20,6 +20,7 @@ class Reading(NamedTuple):
     stamp: Stamp
     entry: RegistryEntry | None
     why: str = ""
+    file: str = SKILL_FILE
 
 
 def still_true(
@@ -90,14 +91,14 @@ def _read(folders: Sequence[tuple[str, str]]) -> dict[str, Reading]:
 
     found = {}
     for name, folder in folders:
-        stamp = ""
+        stamp, file = "", skill_file_in(folder)
         try:
-            stamp = stamp_of(os.stat(f"{folder}/{SKILL_FILE}"))
-            data = read_skill_file(folder)
-            found[name] = Reading(stamp, entry_of(name, f"{name}/{SKILL_FILE}", data, pin=None, digest=None))
+            stamp = stamp_of(os.stat(f"{folder}/{file}"))
+            data = read_skill_file(folder, file)
+            found[name] = Reading(stamp, entry_of(name, f"{name}/{file}", data, pin=None, digest=None), file=file)
         except NotLoadable as error:
-            found[name] = Reading(stamp, None, f"line {error.finding.line}: {error.finding.message}")
+            found[name] = Reading(stamp, None, f"line {error.finding.line}: {error.finding.message}", file)
         except OSError as error:
-            is_none = isinstance(error, FileNotFoundError) and not os.path.lexists(f"{folder}/{SKILL_FILE}")
-            found[name] = Reading(stamp, None, "" if is_none else error.strerror or "cannot be read")
+            is_none = isinstance(error, FileNotFoundError) and not os.path.lexists(f"{folder}/{file}")
+            found[name] = Reading(stamp, None, "" if is_none else error.strerror or "cannot be read", file)
     return found

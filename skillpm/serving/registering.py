@@ -11,7 +11,7 @@ from skillpm.documents.registry import RegistryEntry, read_registry, write_regis
 from skillpm.errors import DocumentError
 from skillpm.installing.layout import Layout
 from skillpm.installing.scan import Scan, Stamp, stamp_of
-from skillpm.installing.skill_file import read_skill_file
+from skillpm.installing.skill_file import read_skill_file, skill_file_in
 from skillpm.installing.survey import compare, walk_files
 from skillpm.serving.handmade import Reading, read_by_hand, still_true
 from skillpm.serving.inheriting import add_inherited, mark_of
@@ -27,12 +27,13 @@ class Problem(Value):
 
 class Fresh(Value):
     """A skill that is about to be put in place: the bytes of its SKILL.md, the stamps of its staged files, and
-    whether its content is another one than the receipt says (a restored backup).
+    whether its content is another one than the receipt says (a restored backup). `file` is what that is called.
     """
 
     data: bytes
     stamps: Mapping[str, Stamp]
     edited: bool = False
+    file: str = SKILL_FILE
 
 
 @dataclass(kw_only=True, slots=True)
@@ -120,7 +121,8 @@ def build_registry(
         if name in disabled:
             built.disabled.append(name)
         elif name in coming:
-            _add(built, name, coming[name].data, installed, edited=coming[name].edited)
+            fresh = coming[name]
+            _add(built, f"{name}/{fresh.file}", fresh.data, installed, edited=fresh.edited)
             built.stamps[name] = coming[name].stamps
         elif name in unchanged:
             built.entries[name] = unchanged[name]
@@ -159,9 +161,9 @@ def _made_by_hand(built: Built, name: str, reading: Reading) -> None:
     if reading.entry is not None:
         built.entries[name] = reading.entry
     elif reading.why:
-        built.problems.append(Problem(path=f"{name}/{SKILL_FILE}", message=reading.why))
+        built.problems.append(Problem(path=f"{name}/{reading.file}", message=reading.why))
     if reading.stamp and not built.for_reading:
-        built.stamps[name] = {SKILL_FILE: reading.stamp}
+        built.stamps[name] = {reading.file: reading.stamp}
 
 
 def _from_disk(built: Built, folder: str, name: str, installed: InstalledSkill, known: Known) -> None:
@@ -180,13 +182,14 @@ def _from_disk(built: Built, folder: str, name: str, installed: InstalledSkill, 
             built.intact.add(name)
         else:
             edited = any(compare(folder, name, installed.files, known.scan))
-            _add(built, name, read_skill_file(folder), installed, edited=edited)
+            _add(built, f"{name}/{skill_file_in(folder)}", read_skill_file(folder), installed, edited=edited)
         if not built.for_reading:
             built.stamps[name] = {path: stamp_of(state) for path, state in states.items()}
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and not os.path.lexists(f"{folder}/{SKILL_FILE}"):
+        file = skill_file_in(folder)
+        if isinstance(error, FileNotFoundError) and not os.path.lexists(f"{folder}/{file}"):
             return  # it is gone: whoever asks sees that it is not in the registry
-        built.problems.append(Problem(path=f"{name}/{SKILL_FILE}", message=error.strerror or "cannot be read"))
+        built.problems.append(Problem(path=f"{name}/{file}", message=error.strerror or "cannot be read"))
 
 
 def _speaks_of(entry: RegistryEntry, installed: InstalledSkill) -> bool:
@@ -201,19 +204,22 @@ def _speaks_of(entry: RegistryEntry, installed: InstalledSkill) -> bool:
 def states_of(folder: str, installed: InstalledSkill) -> dict[str, os.stat_result]:
     """Give the states of the files that matter: all of an installed skill, the SKILL.md of a live link."""
     if installed.digest is None:
-        return {SKILL_FILE: os.stat(f"{folder}/{SKILL_FILE}")}
+        file = skill_file_in(folder)
+        return {file: os.stat(f"{folder}/{file}")}
     return {path: entry.stat(follow_symlinks=False) for path, entry in walk_files(folder)}
 
 
-def _add(built: Built, name: str, data: bytes, installed: InstalledSkill | None, *, edited: bool) -> None:
+def _add(built: Built, path: str, data: bytes, installed: InstalledSkill | None, *, edited: bool) -> None:
+    """Take one skill whose file is at `path` of the directory, `NAME/SKILL.md`."""
     # The reader brings a YAML library with it: only who must read a SKILL.md pays for it.
     from skillpm.documents.findings import NotLoadable  # noqa: PLC0415
     from skillpm.serving.entry import entry_of  # noqa: PLC0415
 
+    name = path.rpartition("/")[0]
     try:
         built.entries[name] = entry_of(
             name,
-            f"{name}/{SKILL_FILE}",
+            path,
             data,
             pin=None if installed is None else installed.pin,
             digest=None if installed is None or edited else installed.digest,
@@ -221,4 +227,4 @@ def _add(built: Built, name: str, data: bytes, installed: InstalledSkill | None,
         )
     except NotLoadable as error:
         message = f"line {error.finding.line}: {error.finding.message}"
-        built.problems.append(Problem(path=f"{name}/{SKILL_FILE}", message=message))
+        built.problems.append(Problem(path=path, message=message))

@@ -3,7 +3,7 @@
 import re
 
 from skillpm.documents.git_words import FORGES, SCP, clean_address, clean_url, is_commit, is_ref
-from skillpm.documents.names import is_skill_name, path_fault
+from skillpm.documents.names import SKILL_FILES, is_skill_name, path_fault
 from skillpm.documents.text import HIDDEN, show
 from skillpm.documents.versions import is_range
 from skillpm.errors import UsageError
@@ -130,14 +130,20 @@ def with_ref(source: GitSource, ref: str, spec: str) -> GitSource:
 
 
 def _folder(path: str, spec: str) -> str:
-    folder = _unquoted(path).strip("/").removesuffix("/SKILL.md")
+    folder = _without_file(_unquoted(path).strip("/"))
     if folder in {"", "."}:
         return ""
-    if folder == "SKILL.md":
+    if folder in SKILL_FILES:
         return "."
     if fault := path_fault(folder):
         raise UsageError(f"`{show(spec)}`: the path {fault}")
     return folder
+
+
+def _without_file(path: str) -> str:
+    """Give the folder of a SKILL.md that was named; any other path is one."""
+    folder, _, file = path.rpartition("/")
+    return folder if folder and file in SKILL_FILES else path
 
 
 def _on_forge(spec: str, host: str, rest: str) -> Specifier:
@@ -194,7 +200,7 @@ def _browser_page(spec: str, host: str, path: str) -> Specifier:
         raise UsageError(f"`{show(spec)}` names no repository", hint=EXAMPLES)
     if separator and kind in {"tree", "blob", "src"} and browser:
         browser = browser.removeprefix("branch/") if kind == "src" else browser
-        folder = browser.removesuffix("/SKILL.md") if kind == "blob" else browser
+        folder = _without_file(browser) if kind == "blob" else browser
         if fault := path_fault(folder):
             raise UsageError(f"`{show(spec)}`: the path {fault}")
         return Specifier(text=spec, source=GitSource(url=clean_url(f"https://{host}/{where}")), browser=folder)

@@ -111,7 +111,7 @@ def test_two_things_of_one_name_are_refused_on_every_platform(entries: list[Entr
 
 
 def test_a_skill_has_a_file_of_its_name_at_its_top() -> None:
-    for entries in ([], [file("skill.md")], [file("docs/SKILL.md")]):
+    for entries in ([], [file("Skill.md")], [file("docs/SKILL.md")]):
         with pytest.raises(RefusedError) as caught:
             checked_tree(entries, name="pdf", limits=Limits())
         assert caught.value.message == "skill pdf: it has no SKILL.md at its top"

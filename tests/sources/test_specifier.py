@@ -155,6 +155,7 @@ def test_a_spec_means_a_source(spec: str, source: Source) -> None:
         ("https://github.com/o/r/tree/feature/x/skills/pdf/", GITHUB, "feature/x/skills/pdf"),
         ("https://github.com/o/r/tree/main", GITHUB, "main"),
         ("https://github.com/o/r/blob/v1.2/skills/pdf/SKILL.md", GITHUB, "v1.2/skills/pdf"),
+        ("https://github.com/o/r/blob/main/skills/pdf/skill.md", GITHUB, "main/skills/pdf"),
         ("https://github.com/o/r/blob/main/SKILL.md", GITHUB, "main"),
         ("https://github.com/o/r/blob/main/a/SKILL.md?plain=1#L10-L20", GITHUB, "main/a"),
         ("https://github.com/o/r/tree/main/a%20b", GITHUB, "main/a b"),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from skillpm.documents.agents import near
 from skillpm.documents.findings import NotLoadable
 from skillpm.documents.frontmatter import LARGEST_FILE
+from skillpm.documents.names import SKILL_FILES
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, NotFoundError, RefusedError
@@ -68,8 +69,9 @@ def all_places(repository: Repository, root: str) -> tuple[Place, ...]:
         raise CacheDamaged("a commit came with all its trees, and some are gone")
     texts = {
         posixpath.dirname(leaf.path) or ".": leaf.id if leaf.mode != LINK else ""
+        for name in reversed(SKILL_FILES)  # the one that is preferred comes last, and stays
         for leaf in walked.leaves
-        if posixpath.basename(leaf.path) == "SKILL.md"
+        if posixpath.basename(leaf.path) == name
     }
     if not texts:
         raise NotFoundError(f"{repository.url} holds no skill: there is no SKILL.md in it")
@@ -110,7 +112,8 @@ def _place_at(repository: Repository, root: str, source: GitSource) -> Place:
     """Find the folder at a written path, without a look at the rest of the repository."""
     try:
         tree = folder_id(repository.reader, root, source.path)
-        mode, text = entry_of(repository.reader, tree, "SKILL.md") if tree is not None else (0, "")
+        found = (entry_of(repository.reader, tree, name) for name in SKILL_FILES) if tree is not None else ()
+        mode, text = next(((mode, text) for mode, text in found if mode), (0, ""))
     except TooMuch:
         raise RefusedError(f"{repository.url}: a folder above `{show(source.path)}` is too large to be read") from None
     if tree is None or not mode:
