@@ -1,14 +1,15 @@
 """An archive or a single SKILL.md as entries: which kind it is, and the one folder that wraps all, taken away."""
 
+import posixpath
 from collections.abc import Callable
 
+from skillpm.documents.names import SKILL_FILE, SKILL_FILES, skill_file
 from skillpm.documents.text import show
 from skillpm.documents.tree import Entry, Limits
 from skillpm.errors import RefusedError
 from skillpm.fetching.archives.tar import read_tar
 from skillpm.fetching.archives.zip import read_zip
 
-SKILL_FILE = "SKILL.md"
 GZIP = b"\x1f\x8b"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
@@ -26,7 +27,7 @@ def read_archive(data: bytes, came_from: str, limits: Limits) -> list[Entry]:
         return _unwrapped(read_tar(data, limits, refuse), refuse)
     if data.startswith(ZIP):
         return _unwrapped(read_zip(data, limits, refuse), refuse)
-    if came_from.partition("?")[0].endswith(SKILL_FILE):
+    if came_from.partition("?")[0].endswith(SKILL_FILES):
         return [Entry(path=SKILL_FILE, data=data)]
     start = data[:200].lstrip().lower()
     what = "a web page" if start.startswith((b"<!doctype", b"<html")) else "something else"
@@ -35,13 +36,13 @@ def read_archive(data: bytes, came_from: str, limits: Limits) -> list[Entry]:
 
 def _unwrapped(entries: list[Entry], refuse: Callable[[str], RefusedError]) -> list[Entry]:
     """Take away the one folder that forges wrap a whole archive in; paths are checked by the gate behind us."""
-    paths = [entry.path for entry in entries]
-    if SKILL_FILE in paths or not entries:
+    paths = dict.fromkeys(entry.path for entry in entries)
+    if skill_file(paths) or not entries:
         return entries
-    folder = paths[0].partition("/")[0]
-    if all(path.startswith(f"{folder}/") for path in paths) and f"{folder}/{SKILL_FILE}" in paths:
+    folder = entries[0].path.partition("/")[0]
+    if all(path.startswith(f"{folder}/") for path in paths) and skill_file(paths, f"{folder}/"):
         return [entry.but(path=entry.path[len(folder) + 1 :]) for entry in entries]
-    inside = sorted(path.removesuffix(f"/{SKILL_FILE}") for path in paths if path.endswith(f"/{SKILL_FILE}"))
+    inside = sorted(posixpath.dirname(path) for path in paths if posixpath.basename(path) in SKILL_FILES)
     if inside:
         some = ", ".join(show(path, 60) for path in inside[:5])
         raise refuse(f"its SKILL.md is not at the top, but in {some}; an archive holds one skill")
