@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from skillpm.documents.references import shell_commands
 from skillpm.serving.cards import Card, McpServer
-from skillpm.serving.references import references_inside, shell_commands
+from skillpm.serving.references import references_inside
 from skillpm.values import NOTHING, Value
 
 

@@ -1,21 +1,8 @@
-"""Files and commands that a skill's body speaks of. Commands are listed and never run. Pure."""
+"""Which of the files that a body speaks of there are: those inside the skill, and no other. Pure."""
 
-import re
 from collections.abc import Collection
 
-# Both expressions are those of the loaders that made the notation (OpenCode); `@` in an address or in code is none.
-FILE = re.compile(r"(?<![\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)")
-COMMAND = re.compile(r"!`([^`]+)`")
-
-
-def file_references(body: str) -> tuple[str, ...]:
-    """Give what stands behind `@`, each once, in the order of the text."""
-    return tuple(dict.fromkeys(match[1] for match in FILE.finditer(body) if match[1]))
-
-
-def shell_commands(body: str) -> tuple[str, ...]:
-    """Give what stands in ``!`…` ``, all of it, in the order of the text. Nothing here runs it."""
-    return tuple(match[1] for match in COMMAND.finditer(body))
+from skillpm.documents.references import file_references
 
 
 def references_inside(body: str, files: Collection[str]) -> tuple[str, ...]:

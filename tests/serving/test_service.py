@@ -221,6 +221,22 @@ def test_a_file_on_the_path_that_cannot_be_run_is_no_program(tmp_path: Path) -> 
     assert service.missing(service.find("one")) == ("tool",)
 
 
+def test_r123_x27_no_reference_leads_out_of_the_skill_through_a_link(tmp_path: Path) -> None:
+    body = "@inside.md @outside.md @folder/secret @gone.md @round.md @real.md\n"
+    put(tmp_path, under("one", skill("one", body=body) | {"real.md": ""}) | {"elsewhere/secret": "s"})
+    folder, elsewhere = tmp_path / "one", tmp_path / "elsewhere"
+    (folder / "inside.md").symlink_to("real.md")
+    (folder / "outside.md").symlink_to(elsewhere / "secret")
+    (folder / "folder").symlink_to(elsewhere)
+    (folder / "gone.md").symlink_to("nowhere")
+    (folder / "round.md").symlink_to("round.md")
+
+    loaded = serve(tmp_path).load("one")
+
+    assert loaded.references == ("inside.md", "real.md")
+    assert loaded.files == ("inside.md", "real.md")
+
+
 def test_references_are_files_of_the_skill_and_commands_are_only_listed(tmp_path: Path) -> None:
     body = "See @notes.md, @./scripts/run.sh and @../../etc/passwd; mail a@b.c; `@not.md`. !`rm -rf /` and !`ls`\n"
     put(tmp_path, under("one", skill("one", body=body) | {"notes.md": "", "scripts/run.sh": ""}))
