@@ -1,0 +1,290 @@
+"""What loaders of SKILL.md were asked to do, one test for each requirement (R) and each contradiction settled (X).
+
+R20, R42, R44, R46 and R47 are about looking for skills as well: tests/serving/test_discovery.py.
+"""
+
+from typing import Any
+
+import pytest
+
+from skillpm.documents.findings import NotLoadable
+from skillpm.documents.mcp_servers import McpServer
+from skillpm.documents.names import skill_file
+from skillpm.documents.requires import Requires
+from skillpm.documents.skill import Skill, read_skill
+from skillpm.documents.validity import Verdict, judge
+from skillpm.serving.entry import entry_of
+from skillpm.serving.modes import LONGEST, TRUNCATED, cut
+
+
+def read(text: str) -> Skill:
+    return read_skill(text.encode())
+
+
+def head(block: str) -> Skill:
+    return read(f"---\n{block}\n---\n")
+
+
+def judged(block: str, folder: str = "x") -> Verdict:
+    return judge(f"---\n{block}\n---\nBody.\n".encode(), folder, ["SKILL.md"])
+
+
+def codes(skill: Skill | Verdict) -> list[str]:
+    return [finding.code for finding in skill.findings]
+
+
+def entry(block: str) -> dict[str, Any]:
+    return dict(entry_of("x", "x/SKILL.md", f"---\n{block}\n---\n".encode(), pin=None, digest=None))
+
+
+def refused(text: str) -> str:
+    with pytest.raises(NotLoadable) as caught:
+        read(text)
+    return caught.value.finding.message
+
+
+# The file
+
+
+def test_r20_a_folder_is_one_skill_and_another_inside_is_remarked() -> None:
+    verdict = judge(b"---\nname: x\ndescription: d\n---\nb\n", "x", ["SKILL.md", "in/SKILL.md", "in/deep/skill.md"])
+    assert (verdict.valid, codes(verdict)) == (True, ["nested-skill", "nested-skill"])
+
+
+def test_r21_yaml_stands_between_fences_at_the_start() -> None:
+    assert read("---\nname: x\n---\nBody\n").declared == "x"
+    assert refused("Words.\n---\nname: x\n---\n") == "the file does not begin with a `---` line"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_r22_fences_end_as_lines_end_anywhere(ending: str) -> None:
+    skill = read(ending.join(["---", "name: x", "---", "one", "two"]))
+    assert (skill.declared, skill.body) == ("x", "one\ntwo")
+
+
+def test_r23_blanks_behind_a_fence_are_accepted() -> None:
+    assert read("---  \t\nname: x\n---  \nb").declared == "x"
+
+
+def test_r24_white_space_before_the_first_fence_is_ignored() -> None:
+    assert read("\n \t\n---\nname: x\n---\nb").declared == "x"
+
+
+@pytest.mark.parametrize(
+    "block",
+    ['name = "x"\nrequires = ["a", "b"]\nversion = "1.10"', "name: x\nrequires: [a, b]\nversion: 1.10"],
+    ids=["toml", "yaml"],
+)
+def test_r25_x8_the_dialect_is_that_of_the_block(block: str) -> None:
+    skill = head(block)
+    assert (skill.declared, skill.requires.bins, skill.version) == ("x", ("a", "b"), "1.10")
+
+
+@pytest.mark.parametrize("text", ["+++\nname = 'x'\n+++\n", "---toml\nname = 'x'\n---\n"])
+def test_x8_toml_may_have_fences_of_its_own(text: str) -> None:
+    assert read(text).declared == "x"
+
+
+@pytest.mark.parametrize("word", ["js", "javascript", "coffee", "json", "cson"])
+def test_x8_any_other_language_is_refused_and_never_evaluated(word: str) -> None:
+    assert refused(f"---{word}\n({{name: process.exit(1)}})\n---\n") == f"frontmatter in `{word}` is not read"
+
+
+PLAYWRIGHT = (McpServer(name="playwright", command="npx", args=("@playwright/mcp", "--headless")),)
+
+
+def test_r26_servers_are_tables_in_toml() -> None:
+    block = '[mcp.playwright]\ncommand = "npx"\nargs = ["@playwright/mcp", "--headless"]'
+    assert head(f'name = "x"\n{block}').mcp_servers == PLAYWRIGHT
+    assert entry(f'name = "x"\n{block}')["mcpServers"] == {
+        "playwright": {"command": "npx", "args": ["@playwright/mcp", "--headless"]}
+    }
+
+
+def test_r27_servers_are_lines_in_yaml() -> None:
+    assert head("name: x\nmcp-playwright: npx @playwright/mcp --headless").mcp_servers == PLAYWRIGHT
+
+
+def test_r28_inline_lists_may_have_quotes() -> None:
+    assert head("tags: [a, 'b c', \"d\"]").tags == ("a", "b c", "d")
+
+
+def test_r29_quotes_around_a_value_are_taken_away() -> None:
+    skill = head("name: 'x'\nversion: \"1\"\nauthor: '''")
+    assert (skill.declared, skill.version, skill.author) == ("x", "1", "'")
+
+
+def test_r30_the_body_is_all_behind_the_closing_fence() -> None:
+    assert read("---\nname: x\n---\n\nOne.\n---\nTwo.\n").body == "\nOne.\n---\nTwo.\n"
+    assert read("---\nname: x\n---").body == ""
+
+
+def test_r31_without_frontmatter_nothing_is_read_and_the_reason_said() -> None:
+    assert refused("# Title\n\nWords.\n") == "the file does not begin with a `---` line"
+
+
+def test_r32_yaml_that_nothing_can_be_read_of_says_why() -> None:
+    assert refused("---\n[unclosed\n---\n") == "the frontmatter is no YAML: did not find expected ',' or ']'"
+
+
+def test_r33_x6_a_name_is_needed_to_be_valid_and_not_to_be_loaded() -> None:
+    assert codes(head("description: d")) == ["missing-name"]
+    assert (judged("description: d").loadable, judged("description: d").valid) == (True, False)
+
+
+@pytest.mark.parametrize("value", ["Use this: it is good", "a: b: c", "http://x: y"])
+def test_r34_x10_a_value_with_a_colon_is_read_without_a_line_end(value: str) -> None:
+    skill = head(f"name: x\ndescription: {value}")
+    assert (skill.description, codes(skill)) == (value, ["frontmatter-repaired"])
+
+
+def test_r35_x9_nothing_else_is_touched_by_that() -> None:
+    block = (
+        "name: x\n# a: b: c\n\nnested:\n  deep: d\nempty:\nfolded: >\n  a: b\nkept: |\n  a: b\nq: \"a: b\"\nr: 'a: b'\n"
+        'metadata: {"openclaw": {"emoji": "x"}}\nargument-hint: a: b'
+    )
+    skill = head(block)
+    assert skill.extra == {
+        "nested": {"deep": "d"},
+        "empty": None,
+        "folded": "a: b\n",
+        "kept": "a: b\n",
+        "q": "a: b",
+        "r": "a: b",
+        "argument-hint": "a: b",
+    }
+    assert skill.metadata == {"openclaw": {"emoji": "x"}}
+    assert codes(skill) == ["frontmatter-repaired", "missing-description"]
+
+
+def test_r36_the_fields_of_the_specification() -> None:
+    skill = head("name: x\ndescription: d\nlicense: MIT\ncompatibility: any\nmetadata: {a: b}\nallowed-tools: Read")
+    assert (skill.declared, skill.description, skill.license, skill.compatibility) == ("x", "d", "MIT", "any")
+    assert (skill.metadata, skill.allowed_tools, skill.extra) == ({"a": "b"}, ("Read",), {})
+
+
+def test_r37_the_fields_of_others() -> None:
+    skill = head("requires: [a]\nhomepage: https://x\ntrigger: a|b\nmcp-s: run")
+    assert (skill.requires.bins, skill.homepage, skill.triggers) == (("a",), "https://x", ("a", "b"))
+    assert skill.mcp_servers == (McpServer(name="s", command="run"),)
+
+
+def test_r38_what_is_not_said_is_empty() -> None:
+    skill = head("name: x\ndescription: d")
+    assert (skill.requires, skill.triggers, skill.mcp_servers, skill.findings) == (Requires(), (), (), ())
+
+
+def test_r39_programs_are_found_in_the_metadata_of_a_host() -> None:
+    block = 'name: x\nmetadata: {"openclaw": {"requires": {"bins": ["a", "b"]}}}'
+    assert head(block).requires.bins == ("a", "b")
+    assert entry(block)["requires"] == ["a", "b"]
+    assert head(f"{block}\nrequires: [c]").requires.bins == ("c",)
+
+
+def test_r40_the_first_colon_parts_key_and_value() -> None:
+    assert head("homepage: https://x.example:8080/a:b").homepage == "https://x.example:8080/a:b"
+
+
+def test_r41_a_field_that_nobody_knows_stops_nothing_and_is_kept() -> None:
+    skill = head("name: x\ndescription: d\nfuture: [a, {b: c}]")
+    assert (skill.extra, skill.findings) == ({"future": ["a", {"b": "c"}]}, ())
+
+
+def test_r42_x7_a_name_may_differ_from_the_folder_and_is_not_valid_then() -> None:
+    verdict = judged("name: gog\ndescription: d", folder="google-workspace")
+    assert (verdict.declared, verdict.loadable, verdict.valid, codes(verdict)) == (
+        "gog",
+        True,
+        False,
+        ["name-not-folder"],
+    )
+    assert entry("name: gog\ndescription: d")["declaredName"] == "gog"
+
+
+def test_r43_metadata_can_be_filtered_by() -> None:
+    assert entry("metadata: {audience: developers, level: '2'}")["metadata"] == {"audience": "developers", "level": "2"}
+
+
+def test_r45_a_failure_says_what_and_on_which_line() -> None:
+    with pytest.raises(NotLoadable) as caught:
+        read("---\nname: x\n---\n\0")
+    assert (caught.value.finding.code, caught.value.finding.line, str(caught.value)) == (
+        "nul",
+        4,
+        "the file has a NUL character",
+    )
+
+
+def test_r46_a_registry_holds_no_body() -> None:
+    found = entry_of("x", "x/SKILL.md", b"---\ndescription: d\n---\nA secret recipe.\n", pin=None, digest=None)
+    assert "secret" not in str(found)
+
+
+# Contradictions
+
+
+def test_x6_a_description_is_needed_to_be_valid_and_not_to_be_loaded() -> None:
+    assert codes(head("name: x")) == ["missing-description"]
+    assert judged("name: x").valid is False
+
+
+@pytest.mark.parametrize("value", ["{a: {b: [c]}}", '\'{"a": {"b": ["c"]}}\''])
+def test_x11_metadata_stays_nested_and_may_be_json_in_text(value: str) -> None:
+    assert head(f"metadata: {value}").metadata == {"a": {"b": ["c"]}}
+
+
+@pytest.mark.parametrize("value", ["audience:developers, level:2", "audience: developers, level: 2"])
+def test_x11_metadata_may_be_one_line_of_pairs(value: str) -> None:
+    assert head(f"metadata: {value}").metadata == {"audience": "developers", "level": "2"}
+
+
+@pytest.mark.parametrize("value", ["just words", "[a, b]", "'[1]'", "a:b, c"])
+def test_x11_metadata_that_is_neither_is_kept_as_found(value: str) -> None:
+    skill = head(f"metadata: {value}")
+    assert (skill.metadata, list(skill.extra)) == ({}, ["metadata"])
+
+
+def test_x12_compatibility_is_free_text() -> None:
+    assert head("compatibility: Needs  git,\n  and a network").compatibility == "Needs git, and a network"
+
+
+def test_x13_only_what_is_shaped_like_a_command_is_a_program() -> None:
+    needs = head("requires: [git, Active account at x.example, 'click>=8']").requires
+    assert needs == Requires(bins=("git",), notes=("Active account at x.example", "click>=8"))
+
+
+def test_x13_what_a_skill_needs_of_other_skills_is_not_said_in_requires_or_dependencies() -> None:
+    skill = head("requires: {skills: [other]}\ndependencies: [requests]")
+    assert skill.requires == Requires(notes=("skills: other",))
+    assert skill.extra == {"dependencies": ["requests"]}
+
+
+@pytest.mark.parametrize(
+    "block", ["trigger: a|b c", "triggers: [a, b c]", "triggers: a, b c", "triggers: {keywords: [a, b c]}"]
+)
+def test_x14_trigger_and_triggers_are_one_list(block: str) -> None:
+    assert head(block).triggers == ("a", "b c")
+
+
+@pytest.mark.parametrize("name", ["Deploy Staging", "deploy/staging", "plugin:skill", "UPPER", "a_b", "-a", "a--b"])
+def test_x30_the_declared_name_is_kept_and_only_the_grammar_is_valid(name: str) -> None:
+    assert head(f"name: {name}\ndescription: d").declared == name
+    assert "bad-name" in codes(judged(f"name: {name}\ndescription: d", folder=name))
+
+
+def test_x30_letters_of_any_script_are_valid_with_a_warning() -> None:
+    verdict = judged("name: größe\ndescription: d", folder="größe")
+    assert (verdict.valid, codes(verdict)) == (True, ["unportable-name"])
+
+
+def test_x31_a_body_is_cut_behind_its_frontmatter_and_never_inside_a_character() -> None:
+    body = read(f"---\nname: x\n---\n{'😀' * (LONGEST + 5)}").body
+    assert cut(body) == ("😀" * LONGEST + TRUNCATED, True)
+
+
+def test_x32_the_file_may_be_called_in_lower_case_and_upper_case_is_preferred() -> None:
+    verdict = judge(b"---\nname: x\ndescription: d\n---\nb\n", "x", ["skill.md"])
+    assert (verdict.valid, codes(verdict)) == (True, ["file-name"])
+    assert skill_file(["skill.md", "SKILL.md"]) == "SKILL.md"
+    assert skill_file(["a/skill.md", "SKILL.md"], "a/") == "a/skill.md"
+    assert skill_file(["Skill.md"]) is None
