@@ -7,7 +7,7 @@ import click
 from skillpm.cli.common import Call, Function, reading
 from skillpm.documents.text import show
 from skillpm.operations.permitting import silent_rules
-from skillpm.operations.serving import service_of
+from skillpm.operations.serving import Eyes, service_of
 from skillpm.serving.modes import MODES
 from skillpm.serving.service import SkillService
 from skillpm.serving.styles.table import ALIASES, STYLES
@@ -21,7 +21,8 @@ mode_option = click.option("--mode", type=click.Choice(MODES), help="How much of
 def serving(function: Function) -> Function:
     """Give a command the options of one that shows what an agent may see."""
     for option in (
-        click.option("--agent", metavar="ID", default="", help="As this host: without what is disabled for it."),
+        click.option("--host", metavar="ID", default="", help="What this host would see here, see `discover`."),
+        click.option("--agent", metavar="ID", default="", help="Without what is disabled for this host."),
         click.option("--profile", metavar="NAME", default="", help="With the permissions of this profile, too."),
     ):
         function = option(function)
@@ -34,8 +35,7 @@ def service_for(call: Call) -> SkillService:
     service = service_of(
         call.scope,
         call.tools.settings,
-        profile=flags["profile"],
-        agent=flags["agent"],
+        Eyes(profile=flags["profile"], agent=flags["agent"], host=flags["host"]),
         style=flags.get("style", "default"),
         ask=_ask if _can_ask(call) else None,
     )

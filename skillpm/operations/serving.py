@@ -11,6 +11,15 @@ from skillpm.serving.modes import Mode
 from skillpm.serving.registry import Registry
 from skillpm.serving.service import Ask, SkillService
 from skillpm.settings import Settings, current_settings
+from skillpm.values import Value
+
+
+class Eyes(Value):
+    """Through whose eyes skills are seen: a profile of rules, the agent for whom some are disabled, a host."""
+
+    profile: str = ""
+    agent: str = ""
+    host: str = ""
 
 
 def open_service(
@@ -18,6 +27,7 @@ def open_service(
     *,
     profile: str = "",
     agent: str = "",
+    host: str = "",
     style: str = "default",
     ask: Ask | None = None,
 ) -> SkillService:
@@ -25,10 +35,11 @@ def open_service(
 
     With a `directory` it is the skills of that project folder. The permissions of the manifest and of `config.toml`
     count, with those of a `profile` if one is named; what is disabled (for everybody, or for `agent`) is not there.
+    With a `host` it is what `discover` finds for it, under the host's own permissions, too.
     """
     settings = current_settings()
     scope = find_scope(settings, project="" if directory is None else os.path.expanduser(os.fspath(directory)))
-    return service_of(scope, settings, profile=profile, agent=agent, style=style, ask=ask)
+    return service_of(scope, settings, Eyes(profile=profile, agent=agent, host=host), style=style, ask=ask)
 
 
 def load_skill(
@@ -44,20 +55,24 @@ def load_skill(
 
 
 def service_of(
-    scope: Scope,
-    settings: Settings,
-    *,
-    profile: str = "",
-    agent: str = "",
-    style: str = "default",
-    ask: Ask | None = None,
+    scope: Scope, settings: Settings, eyes: Eyes, *, style: str = "default", ask: Ask | None = None
 ) -> SkillService:
-    """Serve the skills of a scope."""
+    """Serve the skills of a scope, or with a host those that it would see."""
     manifest = manifest_of(scope)
+    rules = rules_of(manifest, settings, eyes.profile)
+    if eyes.host:
+        from skillpm.operations.discovering import discover  # noqa: PLC0415  (who serves a scope need not find it)
+        from skillpm.serving.host_registry import registry_of  # noqa: PLC0415
+        from skillpm.serving.host_rules import host_rules  # noqa: PLC0415
+
+        registry = registry_of(discover(eyes.host, settings=settings).skills)
+        rules = rules.but(layers=(*rules.layers, *host_rules(eyes.host, settings).layers))
+    else:
+        registry = Registry.load(scope.layout.directory)
     return SkillService(
-        Registry.load(scope.layout.directory),
-        rules=rules_of(manifest, settings, profile),
-        disabled=disabled_for(manifest, agent),
+        registry,
+        rules=rules,
+        disabled=disabled_for(manifest, eyes.agent or eyes.host),
         style=style,
         ask=ask,
         environ=settings.environ,

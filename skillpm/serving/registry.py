@@ -82,6 +82,11 @@ class Registry:
         return self.shelf.cards
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names, sorted."""
+        return tuple(self.cards)
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """The skills that cannot be read, and why."""
         return self.shelf.problems

@@ -1,0 +1,155 @@
+"""BRUTUS, "Testing Strategy": parser, discovery and tool tests, integration, and its four fixtures."""
+
+import pytest
+from kit import skill, under
+from seeds.world import World
+
+from skillpm import Rules
+from skillpm.documents.findings import NotLoadable
+from skillpm.documents.references import file_references, shell_commands
+from skillpm.documents.skill import read_skill
+from skillpm.serving.permissions import ordered
+
+# Its fixtures, testdata/skills/*
+VALID = skill("valid-skill", "A valid skill", "Body.\n")
+COLON = {"SKILL.md": "---\nname: colon-in-value\ndescription: Use when: the value has a colon\n---\nBody.\n"}
+NAMELESS = {"SKILL.md": "---\ndescription: A skill without a name\n---\nBody.\n"}
+NESTED = skill("deep", "A nested skill", "Body.\n")
+FIXTURES = (
+    under("valid-skill", VALID)
+    | under("colon-in-value", COLON)
+    | under("missing-name", NAMELESS)
+    | under("nested/deep", NESTED)
+)
+
+
+def read(text: str) -> tuple[str, str, str]:
+    found = read_skill(text.encode())
+    return found.declared, found.description, found.body.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "parsed"),
+    [
+        ("---\nname: a\ndescription: b\n---\nBody\n", ("a", "b", "Body")),
+        ("---\r\nname: a\r\ndescription: b\r\n---\r\nBody\r\n", ("a", "b", "Body")),
+        ("---\nname: a\ndescription: foo: bar\n---\n", ("a", "foo: bar", "")),
+        ('---\nname: a\ndescription: "foo: bar"\n---\n', ("a", "foo: bar", "")),
+        ("---\nname: a\ndescription: 'foo: bar'\n---\n", ("a", "foo: bar", "")),
+        ("---\nname: a\ndescription: >\n  folded\n  text: here\n---\n", ("a", "folded text: here", "")),
+        ("---\nname: a\ndescription: |\n  kept: here\n---\n", ("a", "kept: here", "")),
+        ("---\n# a: comment\n\nname: a\ndescription: $1 in $HOME: both\n---\n", ("a", "$1 in $HOME: both", "")),
+        ("---\nname: a\nargument-hint: x: y\ndescription: b\n---\nBody", ("a", "b", "Body")),
+        ("---\nname: a\nmetadata:\n  audience: all\n  name: nested\ndescription: b\n---\n", ("a", "b", "")),
+        ("---\nname: a\n---", ("a", "", "")),
+    ],
+)
+def test_parser_formats_and_edge_cases(text: str, parsed: tuple[str, str, str]) -> None:
+    assert read(text) == parsed
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("no frontmatter", "no-frontmatter"), ("---\nname: a\n", "unclosed"), ("---\n[\n---\n", "bad-yaml")],
+)
+def test_parser_errors(text: str, code: str) -> None:
+    with pytest.raises(NotLoadable) as caught:
+        read(text)
+
+    assert caught.value.finding.code == code
+
+
+def test_discovery_multiple_directories(world: World) -> None:
+    for folder in ("project/.claude/skills", ".claude/skills", "project/.opencode/skill", ".config/opencode/skill"):
+        name = folder.replace("/", "-").replace(".", "")
+        world.put(under(f"{folder}/{name}", skill(name)))
+
+    assert world.seen("brutus").names == (
+        "claude-skills",
+        "config-opencode-skill",
+        "project-claude-skills",
+        "project-opencode-skill",
+    )
+
+
+def test_discovery_duplicates(world: World) -> None:
+    world.put(under("project/.claude/skills/one", skill("one", "The project's.")))
+    world.put(under(".claude/skills/one", skill("one", "The user's.")))
+
+    seen = world.seen("brutus")
+
+    assert [(found.name, found.description) for found in seen.skills] == [("one", "The project's.")]
+    assert [(lost.path, lost.winner) for lost in seen.shadowed] == [
+        (f"{world.home}/.claude/skills/one/SKILL.md", f"{world.project}/.claude/skills/one/SKILL.md")
+    ]
+
+
+def test_discovery_symlinks(world: World) -> None:
+    world.put(under("elsewhere/linked", skill("linked")))
+    (world.project / ".claude/skills").mkdir(parents=True)
+    (world.project / ".claude/skills/linked").symlink_to(world.home / "elsewhere/linked")
+    (world.project / ".claude/skills/circle").symlink_to(world.project / ".claude")
+
+    assert world.seen("brutus").names == ("linked",)
+
+
+def test_fixtures(world: World) -> None:
+    world.put(under("project/.claude/skills", FIXTURES))
+
+    seen = world.seen("brutus")
+
+    assert [(found.name, found.description) for found in seen.skills] == [
+        ("colon-in-value", "Use when: the value has a colon"),
+        ("deep", "A nested skill"),
+        ("valid-skill", "A valid skill"),
+    ]
+    assert [remark.message for remark in seen.warnings] == ["it has no name, and brutus takes no skill without"]
+
+
+def test_tool_missing_skill(world: World) -> None:
+    world.put(under("project/.claude/skills", under("a", skill("a")) | under("b", skill("b"))))
+
+    answer = world.serve("brutus").call({"name": "missing"})
+
+    assert answer.value == {"error": 'skill "missing" not found. Available skills: a, b'}
+
+
+def test_tool_permission_denied(world: World) -> None:
+    world.put(under("project/.claude/skills", under("a", skill("a")) | under("b", skill("b"))))
+    service = world.serve("brutus", rules=Rules(layers=(ordered({"b": "deny"}),)))
+
+    assert service.call({"name": "b"}).value == {"error": "Error: Skill 'b' is not allowed by permissions"}
+    assert service.call({"name": "c"}).text == 'skill "c" not found. Available skills: a'
+
+
+def test_tool_successful_load(world: World) -> None:
+    world.put(under("project/.claude/skills/valid-skill", VALID))
+    folder = f"{world.project}/.claude/skills/valid-skill"
+
+    assert world.serve("brutus").call({"name": "valid-skill"}).value == {
+        "title": "Loaded skill: valid-skill",
+        "output": f"## Skill: valid-skill\n\n**Base directory**: {folder}\n\nBody.",
+        "metadata": {"name": "valid-skill", "dir": folder},
+    }
+
+
+def test_integration_discovery_finds_them_and_the_tool_returns_their_content(world: World) -> None:
+    world.put(under("project/.claude/skills", FIXTURES))
+    service = world.serve("brutus")
+
+    assert service.description.endswith(
+        " <available_skills>"
+        " <skill> <name>colon-in-value</name> <description>Use when: the value has a colon</description> </skill>"
+        " <skill> <name>deep</name> <description>A nested skill</description> </skill>"
+        " <skill> <name>valid-skill</name> <description>A valid skill</description> </skill>"
+        "</available_skills>"
+    )
+    for name in ("colon-in-value", "deep", "valid-skill"):
+        assert service.call({"name": name}).text.endswith("\n\nBody.")
+
+
+def test_file_references_and_shell_commands() -> None:
+    body = "Read @docs/api.md, @./a.b.c and @docs/api.md, mail x@y.z, not `@code`. Run !`git status` and !`ls`."
+
+    assert file_references(body) == ("docs/api.md", "./a.b.c")
+    assert shell_commands(body) == ("git status", "ls")

@@ -1,0 +1,158 @@
+"""GLM-CLI, "Success Criteria": found on all paths, a tool, permissions, a command, its two example skills."""
+
+import pytest
+from kit import Sandbox, under
+from seeds.world import World
+
+from skillpm import Rules
+from skillpm.serving.permissions import of_lists
+from skillpm.serving.rule_files import glm_rules
+
+# Its example skills, as they stand in "Create Example Skills".
+CODE_REVIEW = """\
+---
+name: code-review
+description: Perform thorough code reviews focusing on code quality, security, and best practices
+license: MIT
+compatibility: glm-cli
+metadata:
+  audience: developers
+---
+
+## What I do
+
+- Review code for potential bugs and edge cases
+"""
+GIT_RELEASE = """\
+---
+name: git-release
+description: Create consistent releases and changelogs
+license: MIT
+compatibility: glm-cli
+---
+
+## What I do
+
+- Analyze git history since last release
+"""
+CONFIGURED = {"git-release": "allow", "code-review": "allow", "experimental-*": "ask", "*": "allow"}
+
+
+@pytest.fixture
+def glm(world: World) -> World:
+    """Give a project with the two example skills."""
+    world.put({"project/.glm/skills/code-review/SKILL.md": CODE_REVIEW})
+    world.put({"project/.glm/skills/git-release/SKILL.md": GIT_RELEASE})
+    return world
+
+
+def test_skill_model_and_registry_discover_skills_from_all_paths(glm: World) -> None:
+    for folder in ("project/.claude/skills", ".glm/skills", ".claude/skills"):
+        name = folder.replace("/", "-").replace(".", "")
+        glm.put({f"{folder}/{name}/SKILL.md": f"---\nname: {name}\ndescription: x\n---\n"})
+        glm.put({f"{folder}/git-release/SKILL.md": f"---\nname: git-release\ndescription: of {folder}\n---\n"})
+
+    seen = glm.seen("glm")
+
+    assert seen.names == ("claude-skills", "code-review", "git-release", "glm-skills", "project-claude-skills")
+    found = seen.get("git-release")
+    assert found is not None
+    assert found.description == "Create consistent releases and changelogs"
+    assert len(seen.shadowed) == 3
+
+
+def test_both_example_skills_are_discovered(glm: World) -> None:
+    assert glm.seen("glm").names == ("code-review", "git-release")
+
+
+def test_skill_tool_available_to_agents_at_runtime(glm: World) -> None:
+    service = glm.serve("glm")
+
+    assert (
+        service.call({"list_available": True}).text
+        == """
+**Available Skills:**
+
+• **code-review**: Perform thorough code reviews focusing on code quality, security, and best practices \
+(audience:developers)
+• **git-release**: Create consistent releases and changelogs
+
+To load a skill, call: skill({ name: "skill-name" })
+"""
+    )
+    assert (
+        service.call({"name": "git-release"}).text
+        == f"""
+**Loaded Skill: git-release**
+
+## What I do
+
+- Analyze git history since last release
+
+---
+*Skill loaded from: {glm.project}/.glm/skills/git-release/SKILL.md*
+"""
+    )
+    assert list(service.loaded) == ["git-release"]
+    assert service.call({"name": "x"}).text == (
+        "Error: Skill 'x' not found. Use list_available=true to see available skills."
+    )
+    assert service.call({"name": ""}).text == "Error: 'name' parameter is required"
+
+
+def test_no_skills(world: World) -> None:
+    assert world.serve("glm").call({"list_available": True}).text == (
+        "No skills found. Create .glm/skills/<name>/SKILL.md files to define skills."
+    )
+
+
+def test_permission_system_controls_skill_access(glm: World) -> None:
+    rules = Rules(layers=(glm_rules({"skill_permissions": CONFIGURED}, "config.toml"),))
+    words = [rules.decide(name).action for name in ("git-release", "experimental-x", "other")]
+    assert words == ["allow", "ask", "allow"]
+
+    denied = glm.serve("glm", rules=of_lists(denied=["git-release"]))
+    assert denied.call({"name": "git-release"}).text == "Error: Skill 'git-release' is not allowed by permissions"
+    only = glm.serve("glm", rules=of_lists(allowed=["git-release"]))
+    assert list(only.visible) == ["git-release"]
+
+
+def test_compatibility_is_a_filter_of_this_host_alone(glm: World) -> None:
+    for word in ("opencode", "all", "other-cli"):
+        glm.put({f".glm/skills/{word}/SKILL.md": f"---\nname: {word}\ndescription: x\ncompatibility: {word}\n---\n"})
+
+    assert glm.seen("glm").names == ("all", "code-review", "git-release", "opencode")
+
+
+def test_skill_cli_command_works(world: World) -> None:
+    sandbox = Sandbox(world.home.parent / "shell")
+    sandbox.write("skills.json", '{"skills": {}}')
+    sandbox.write_files(under(".agent-skills/git-release", {"SKILL.md": GIT_RELEASE}))
+
+    assert "git-release" in sandbox.run("list", check=True).stdout
+    shown = sandbox.run("show", "git-release", check=True).stdout
+    assert "Create consistent releases and changelogs" in shown
+    assert f"{sandbox.work}/.agent-skills/git-release" in shown
+    assert sandbox.run("show", "nothing").code == 1
+
+
+def test_what_the_host_itself_would_serve(glm: World) -> None:
+    glm.put({".glm/config.toml": '[skill_permissions]\n"code-*" = "deny"\n"*" = "allow"\n'})
+    sandbox = Sandbox(glm.home.parent / "shell")
+    place = {"HOME": str(glm.home)}
+
+    listed = sandbox.run("prompt", "--host", "glm", "--style", "glm", cwd=glm.project, env=place, check=True).stdout
+
+    assert "**git-release**" in listed
+    assert "code-review" not in listed
+    assert sandbox.run("load", "code-review", "--host", "glm", cwd=glm.project, env=place).code == 1
+
+
+def test_example_skills_created_and_functional(world: World) -> None:
+    sandbox = Sandbox(world.home.parent / "shell")
+
+    sandbox.run("install", "-g", "code-review", "git-release", check=True)
+
+    for name in ("code-review", "git-release"):
+        loaded = sandbox.run("load", "-g", name, "--style", "glm", check=True).stdout
+        assert loaded.startswith(f"\n**Loaded Skill: {name}**\n")

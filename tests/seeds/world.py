@@ -1,0 +1,33 @@
+"""A home and a project for the tests of the seeds, and the service that a host of theirs would be."""
+
+from pathlib import Path
+from typing import Any
+
+from kit import Files
+from serving.shelf import EMPTY_PATH, put
+
+from skillpm import Discovery, SkillService, discover
+from skillpm.serving.host_registry import registry_of
+from skillpm.settings import read_settings
+
+
+class World:
+    """A home, and in it a project with a git root."""
+
+    def __init__(self, root: Path) -> None:
+        self.home = root / "home"
+        self.project = self.home / "project"
+        (self.project / ".git").mkdir(parents=True)
+
+    def put(self, files: Files) -> None:
+        """Write files, named from the home."""
+        put(self.home, files)
+
+    def seen(self, host: str, **environ: str) -> Discovery:
+        """Give what a host sees for somebody who stands in the project."""
+        settings = read_settings({"HOME": str(self.home), "PATH": "", **environ})
+        return discover(host, settings=settings.but(working_directory=str(self.project)))
+
+    def serve(self, host: str, **options: Any) -> SkillService:
+        """Give the service that a host would be."""
+        return SkillService(registry_of(self.seen(host).skills), style=host, environ=EMPTY_PATH, **options)
