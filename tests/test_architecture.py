@@ -25,7 +25,8 @@ LEVEL = {room: level for level, rooms in enumerate(STAIRS) for room in rooms}
 # Rules: from values to values, so that they can be tested with a literal and trusted without a disk.
 PURE = [
     "documents", "sources", "resolution", "values.py", "errors.py",
-    "installing/plan.py", "installing/planned_links.py", "serving/entry.py", "serving/arguments.py",
+    "installing/plan.py", "installing/planned_links.py", "installing/migration.py", "serving/entry.py",
+    "serving/arguments.py", "serving/inheriting.py",
     "serving/catalogue.py", "serving/finding.py", "serving/model_text.py", "serving/modes.py", "serving/permissions.py",
     "serving/old_registries.py", "serving/references.py", "serving/rule_files.py", "serving/styles",
     "serving/tokens.py", "serving/tool.py", "serving/triggers.py",

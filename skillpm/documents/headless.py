@@ -45,7 +45,8 @@ def described(text: str) -> str:
     words = ". ".join(part for part in (heading, HIDDEN.sub("", one_line(paragraph))) if part)
     if len(words) <= LONGEST_DESCRIPTION:
         return words
-    return words[: LONGEST_DESCRIPTION - 1].rpartition(" ")[0].rstrip(",;:") + "…"
+    cut = words[: LONGEST_DESCRIPTION - 1]
+    return (cut.rpartition(" ")[0] or cut).rstrip(",;:") + "…"
 
 
 def first_words(text: str) -> tuple[str, str]:

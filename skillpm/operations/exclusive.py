@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 
 from skillpm.errors import SkillpmError
 from skillpm.files import discard_file, remove_tree, told
+from skillpm.installing.backups import REGISTRY, next_slot
 from skillpm.installing.leftovers import sweep
 from skillpm.installing.transaction import recover
 from skillpm.locking import locked
@@ -22,7 +23,9 @@ def exclusive(scope: Scope, tools: Tools, *, force: bool = False) -> Iterator[No
     layout = scope.layout
     with locked(layout.lock, tools.settings.lock_timeout, layout.directory, tools.reporter.warning):
         with told("tidy up", layout.directory):
-            sweep([*scope.target(tools.settings).documents.values(), layout.journal, layout.scan, layout.ignore])
+            kept = os.path.join(layout.backup, next_slot(layout, REGISTRY))
+            ours = (layout.journal, layout.scan, layout.ignore, kept)
+            sweep([*scope.target(tools.settings).documents.values(), *ours])
         try:
             if recover(scope.target(tools.settings), tools.reporter.warning):
                 tools.reporter.warning("a change that had been interrupted was finished first")
@@ -30,6 +33,9 @@ def exclusive(scope: Scope, tools: Tools, *, force: bool = False) -> Iterator[No
             if not force:
                 raise
             discard_file(layout.journal)
+        with told("tidy up", layout.directory):
+            remove_tree(layout.staging)  # of a command that was killed before its journal, or after it
+            remove_tree(layout.trash)
         try:
             yield
         except BaseException:

@@ -62,9 +62,11 @@ def migrate(scope: Scope, tools: Tools, *, dry_run: bool = False) -> Migrated:
             f"there is no folder {scope.layout.directory}", hint="name the folder that holds the skills: `migrate DIR`"
         )
     is_pending = os.path.exists(scope.layout.journal)
+    rubbish = (scope.layout.staging, scope.layout.trash)
+    is_tidy = not (is_pending or any(map(os.path.lexists, rubbish)))
     if is_pending and dry_run:
         tools.reporter.warning("an interrupted change is not finished yet; this is how things are without it")
-    if dry_run or not is_pending:
+    if dry_run or is_tidy:
         ahead = _look_ahead(scope, tools)
         if dry_run or not ahead.has_news:
             return _migrated(scope, tools, ahead, dry_run=dry_run)

@@ -8,6 +8,7 @@ from skillpm.documents.names import (
     collision_key,
     folder_name,
     is_skill_name,
+    made_valid,
     path_fault,
     skill_name,
 )
@@ -17,6 +18,29 @@ HINT = "use lower-case letters, digits and single hyphens, at most 64 characters
 
 
 # Names of skills
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("API Design", "api-design"),
+        ("commit_messages", "commit-messages"),
+        ("Größe", None),
+        ("Über Café", "uber-cafe"),
+        ("ﬁle № 5", "file-no-5"),
+        ("v1.2--x", "v1-2-x"),
+        ("a" * 63 + "-bc", "a" * 63),
+        ("日本語 guide", None),
+        ("\u0663", None),
+        ("\u212a", "k"),
+        ("con", None),
+        ("---", None),
+        ("", None),
+        ("x\n", "x"),
+    ],
+)
+def test_a_valid_name_is_made_of_what_people_call_a_file(text: str, name: str | None) -> None:
+    assert made_valid(text) == name
 
 
 @pytest.mark.parametrize("name", ["a", "7", "pdf", "code-review", "a-1-b-2", "com", "com10", "console", "x" * 64])

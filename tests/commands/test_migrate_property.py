@@ -1,0 +1,116 @@
+"""Whatever lies in a folder: migrating loses no byte of any body, and doing it twice is doing it once."""
+
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kit import snapshot
+
+from skillpm.documents.headless import BOM
+from skillpm.operations.migrate import migrate
+from skillpm.operations.registry import check_registry
+from skillpm.operations.scope import user_scope
+from skillpm.operations.tools import Tools
+from skillpm.settings import Settings
+
+STEMS = ["review", "Review", "api design", "über", "日本", "README", "con", "x.y", "-", "development", "a" * 70]
+FOLDERS = ["", "development/", "review/", "Ünder score/", "development/deeper/"]
+HEADS = [
+    b"",
+    b"---\nname: review\ndescription: Reviews.\n---\n",
+    b"---\r\ndescription: 'x\r\n  y'\r\ntriggers: [a, b]\r\n---\r\n",
+    b'+++\nname = "t"\n+++\n',
+    b"---\nname: [\n",
+    b"---\n---\n",
+    b"---\n- a\n---\n",
+]
+bodies = st.one_of(
+    st.binary(max_size=40),
+    st.text(st.sampled_from("# \n\r\t-=*`>|ab\u2028\ufeff\U0001f600\"':[]()"), max_size=60).map(str.encode),
+    st.text(st.characters(codec="utf-8"), max_size=40).map(str.encode),
+)
+contents = st.builds(
+    lambda mark, head, body: mark + head + body, st.sampled_from([b"", BOM]), st.sampled_from(HEADS), bodies
+)
+paths = st.builds(
+    "{}{}{}".format, st.sampled_from(FOLDERS), st.sampled_from(STEMS), st.sampled_from([".md", ".md", ".MD", ".txt"])
+)
+words = st.text(st.characters(codec="utf-8"), max_size=12)
+odd = st.none() | st.integers() | words | st.lists(words, max_size=2)
+entries = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.sampled_from([*STEMS, "other-name"]) | odd,
+        "filePath": paths | st.sampled_from(["../x.md", "/etc/passwd", "review/SKILL.md"]) | odd,
+        "description": odd,
+        "category": odd,
+        "triggers": st.lists(words | odd, max_size=3) | odd,
+    },
+)
+registries = st.none() | st.lists(entries, max_size=4)
+
+
+def written(folder: Path, files: Mapping[str, bytes], registry: object) -> dict[str, bytes]:
+    """Write the files and an old registry; give what was written."""
+    there = {}
+    for path, data in sorted(files.items()):
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+        there[path] = data
+    if registry is not None:
+        (folder / "skills.json").write_text(json.dumps({"version": "1", "skills": registry}), encoding="utf-8")
+    return there
+
+
+def everything(folder: Path) -> dict[str, object]:
+    return dict(snapshot(folder, ignore=[".skillpm/lock", ".skillpm/lock.pid"]))
+
+
+@settings(derandomize=True, max_examples=150, deadline=None)
+@given(st.dictionaries(paths, contents, max_size=8), registries)
+def test_no_byte_of_any_body_is_lost_and_twice_is_once(files: dict[str, bytes], registry: object) -> None:
+    with tempfile.TemporaryDirectory() as root:
+        home = Path(root) / "home"
+        folder = home / ".agent-skills"
+        folder.mkdir(parents=True)
+        before = written(folder, files, registry)
+        surroundings = Settings(
+            home=str(home),
+            working_directory=root,
+            skills_home=str(folder),
+            config_dir=f"{root}/config",
+            cache_dir=f"{root}/cache",
+            fsync=False,
+        )
+        scope = user_scope(surroundings)
+
+        planned = migrate(scope, Tools(settings=surroundings), dry_run=True)
+        assert {path: (folder / path).read_bytes() for path in before} == before
+        done = migrate(scope, Tools(settings=surroundings))
+
+        assert (done.moves, done.left, done.inherited) == (planned.moves, planned.left, planned.inherited)
+        moved = {move.flat.path: folder / move.becomes for move in done.moves}
+        for path, data in before.items():
+            if path not in moved:
+                assert (folder / path).read_bytes() == data
+                continue
+            assert not (folder / path).exists()
+            assert moved[path].read_bytes().endswith(data.removeprefix(BOM))
+        for move in done.moves:
+            kept = before[move.flat.path]
+            assert move.is_written or moved[move.flat.path].read_bytes() == kept
+        assert {path for path in before if path.lower().endswith(".md") and path.count("/") < 2} <= {
+            *moved,
+            *(left.path for left in done.left),
+        }
+
+        after = everything(folder)
+        again = migrate(scope, Tools(settings=surroundings))
+        assert (again.moves, again.changed) == ((), False)
+        assert everything(folder) == after
+        if done.changed:
+            assert check_registry(scope, Tools(settings=surroundings)).ok

@@ -1,0 +1,99 @@
+"""`kill -9` at any moment of a migration: no byte is ever gone, and the next command that writes comes to one end."""
+
+import json
+from pathlib import Path
+
+import pytest
+from crash.test_killed import STRACE, killed, moments
+from kit import Sandbox, under
+
+pytestmark = pytest.mark.skipif(STRACE is None, reason="strace chooses the moment of death; it is not on PATH")
+HERE = ".agent-skills"
+REGISTRY, BACKUP = f"{HERE}/skills.json", f"{HERE}/.skillpm/backup/skills.json-1"
+CATEGORIES = ["development", "operations", "quality"]
+LEFT_OVER = [f"{HERE}/.skillpm/{name}" for name in ("lock", "lock.pid")]
+
+
+def body(number: int) -> str:
+    return f"# Skill {number}\n\n" + f"Words of skill {number}.\n" * number
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Sandbox:
+    """Twelve flat files in three categories, every third without frontmatter, what an old skills.json says, a README,
+    two files of one name, and an installed skill.
+    """
+    sandbox = Sandbox(tmp_path / "old")
+    sandbox.run("init", check=True)
+    sandbox.run("install", "testing", check=True)
+    entries = []
+    for number in range(12):
+        head = "" if number % 3 == 0 else f"---\nname: skill-{number}\ndescription: Skill {number}.\n---\n"
+        path = f"{CATEGORIES[number % 3]}/skill-{number}.md"
+        sandbox.write(f"{HERE}/{path}", head + body(number))
+        entries.append({"name": f"skill-{number}", "triggers": [f"do {number}"], "filePath": path})
+    sandbox.write_files(under(f"{HERE}/quality", {"README.md": "# Quality\n", "two.md": body(2), "Two.md": body(3)}))
+    sandbox.write(f"{HERE}/skills.json", json.dumps({"version": "1", "skills": entries}))
+    return sandbox
+
+
+def bodies_of(sandbox: Sandbox) -> list[int]:
+    """Give the numbers of the skills whose body is somewhere a person looks: at its old place or at its new one."""
+    files = [
+        *(f"{HERE}/{CATEGORIES[number % 3]}/skill-{number}.md" for number in range(12)),
+        *(f"{HERE}/skill-{number}/SKILL.md" for number in range(12)),
+    ]
+    there = [sandbox.read(path) for path in files if sandbox.exists(path)]
+    return [number for number in range(12) if any(text.endswith(body(number)) for text in there)]
+
+
+def settled(sandbox: Sandbox) -> dict[str, object]:
+    """Take down everything but what every command leaves behind; half a stat cache goes with the next change."""
+    cache = f"{HERE}/.skillpm/scan.json"
+    return {path: entry for path, entry in sandbox.snapshot().items() if path not in LEFT_OVER and cache not in path}
+
+
+@pytest.mark.parametrize("healer", [["migrate"], ["sync"]], ids=" ".join)
+def test_a_migration_survives_being_killed(old: Sandbox, tmp_path: Path, healer: list[str]) -> None:
+    calm = old.copy(tmp_path / "calm")
+    calm.run("migrate", check=True)
+    before, after = old.read(REGISTRY), settled(calm)
+    all_of_them = sorted(f"skill-{number}" for number in range(12))
+
+    for moment in moments(old, ["migrate"], tmp_path / "log"):
+        copy = old.copy(tmp_path / f"killed-{moment}")
+        killed(copy, ["migrate"], moment)
+
+        assert bodies_of(copy) == [*range(12)]
+        kept = [path for path in (REGISTRY, BACKUP) if copy.exists(path) and copy.read(path) == before]
+        assert kept, "the old skills.json is gone"
+        listed = copy.run("list", "--json", check=True).json["skills"]
+        names = sorted(entry["name"] for entry in listed if entry["name"] != "testing")
+        assert names in ([], all_of_them), moment
+
+        was_pending = copy.exists(f"{HERE}/.skillpm/journal.json")
+        copy.run(*healer, check=True)
+        if not was_pending:  # nothing had happened yet, so there was nothing to finish
+            copy.run("migrate", check=True)
+        assert settled(copy) == after, moment
+        for words in (["verify"], ["registry", "check"], ["sync", "--frozen"]):
+            assert copy.run(*words).code == 0, (moment, words)
+        assert copy.run("migrate").stdout.startswith("nothing to move"), moment
+
+
+def test_an_edit_between_a_crash_and_the_next_command_is_kept(old: Sandbox, tmp_path: Path) -> None:
+    """The journal is written and nothing more; then the person goes on writing in the flat file."""
+    for step in range(1, 400):
+        copy = old.copy(tmp_path / f"killed-{step}")
+        killed(copy, ["migrate"], step)
+        if copy.exists(f"{HERE}/.skillpm/journal.json"):
+            break
+    path = f"{HERE}/development/skill-9.md"
+    copy.write(path, copy.read(path) + "One more thought.\n")
+
+    healed = copy.run("migrate", check=True)
+
+    assert "warning: development/skill-9.md is not what became skill-9; it is left as it is" in healed.stderr
+    assert copy.read(path) == body(9) + "One more thought.\n"
+    assert copy.read(f"{HERE}/skill-9/SKILL.md").endswith(body(9))
+    assert "development/skill-9.md  skill-9/ is there already" in healed.stdout

@@ -1,0 +1,93 @@
+"""Frontmatter for a file that has none: the first words of Markdown, and every byte of it kept."""
+
+import json
+
+import pytest
+from commands.scene import text
+from documents.strategies import EXAMPLES
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillpm.documents.headless import BOM, described, first_words, with_frontmatter
+from skillpm.documents.old_registry import Told, read_old_registry
+from skillpm.documents.skill import read_skill
+
+
+@pytest.mark.parametrize(
+    ("file", "heading", "paragraph"),
+    [
+        ("# API Design\n\nDesigns APIs.\nFor people.\n\nMore.\n", "API Design", "Designs APIs. For people."),
+        ("Words first.\n\n# Then a heading\n", "", "Words first."),
+        ("## Second level ##\ntext", "Second level", "text"),
+        ("Title\n=====\n\nText.\n", "Title", "Text."),
+        ("```sh\n# no heading\n```\n\n# Real\n", "Real", ""),
+        ("~~~\nnever closed\n# no heading", "", ""),
+        ("# T\n\n- a\n- b\n\n1. c\n\n> q\n\n| t |\n\n<!-- c -->\n\n***\n\n**Bold** words.\n", "T", "**Bold** words."),
+        ("#\n#hash\n", "", "#hash"),
+        ("", "", ""),
+    ],
+)
+def test_the_first_heading_and_the_first_paragraph_are_found(file: str, heading: str, paragraph: str) -> None:
+    assert first_words(file) == (heading, paragraph)
+
+
+@pytest.mark.parametrize(
+    ("file", "description"),
+    [
+        (
+            "# Title:\n\nSee [the page](https://x.example/a) and ![a picture](p.png).",
+            "Title. See the page and a picture.",
+        ),
+        ("# A\u200b\x1b[31m B\n", "A[31m B"),
+        ("Only words", "Only words"),
+        ("- list\n", ""),
+    ],
+)
+def test_a_description_is_one_clean_line(file: str, description: str) -> None:
+    assert described(file) == description
+
+
+def test_a_long_description_is_cut_at_a_word() -> None:
+    said = described("word, " * 400)
+    assert len(said) <= 1024
+    assert said.endswith("word…")
+
+
+def test_links_without_end_take_no_time() -> None:
+    assert len(described("[" * 100_000)) == 1024
+
+
+def test_what_is_told_comes_before_what_is_read() -> None:
+    told = Told(name="X", description='Says "this": #1', category="a: b", triggers=("one", "two, three", "four|five"))
+
+    assert with_frontmatter(b"# Title\n", "x", told).decode() == text("""\
+---
+name: x
+description: "Says \\"this\\": #1"
+metadata:
+  category: "a: b"
+  triggers: "one"
+---
+# Title
+""")
+    assert with_frontmatter(b"body", "x", Told()) == b'---\nname: x\ndescription: "body"\n---\nbody'
+
+
+texts = st.text(st.characters(codec="utf-8"), max_size=80)
+
+
+@EXAMPLES
+@given(texts, st.sampled_from([b"", BOM]), st.text(st.characters(codec="utf-8"), max_size=9))
+def test_whatever_is_told_and_held_the_file_follows_and_the_skill_loads(body: str, mark: bytes, word: str) -> None:
+    data = mark + body.removeprefix("\ufeff").replace("\0", "").encode()
+    entry = {"filePath": "x.md", "category": word, "triggers": [word], "description": word}
+    told = read_old_registry(json.dumps({"skills": [entry]}), "F").told["x.md"]
+
+    written = with_frontmatter(data, "a-name", told)
+
+    assert written.startswith(mark)
+    assert written.endswith(data.removeprefix(BOM))
+    skill = read_skill(written)
+    assert (skill.declared, skill.category) == ("a-name", told.category)
+    assert skill.description == (told.description or skill.description)
+    assert skill.description != ""

@@ -1,0 +1,93 @@
+"""A skills.json that people wrote: what it tells of files, and nothing that harms."""
+
+import json
+from typing import Any
+
+import pytest
+
+from skillpm.documents.old_registry import Left, OldRegistry, Told, is_generated, read_old_registry
+from skillpm.documents.registry import write_registry
+from skillpm.errors import ConflictError, DocumentError, SkillpmError
+
+
+def read(*entries: Any) -> OldRegistry:
+    return read_old_registry(json.dumps({"version": "1.0.0", "skills": entries}), "F")
+
+
+def test_an_entry_is_told_by_its_path() -> None:
+    entry = {
+        "name": "api-design",
+        "category": "development",
+        "description": "Designs\n APIs.",
+        "triggers": ["api", " rest  endpoint ", 3, "api"],
+        "filePath": "./development/api-design.md",
+        "more": {"is": "ignored"},
+    }
+    assert read(entry) == OldRegistry(
+        told={
+            "development/api-design.md": Told(
+                name="api-design",
+                description="Designs APIs.",
+                category="development",
+                triggers=("api", "rest endpoint"),
+            )
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "path"),
+    [
+        ({"name": "x"}, "x.md"),
+        ({"name": "x", "category": "c"}, "c/x.md"),
+        ({"name": "x", "filePath": "c\\x.md"}, "c/x.md"),
+        ({"filePath": "x/skill.md"}, "x/SKILL.md"),
+        ({"filePath": "a/b/c.md", "name": None}, "a/b/c.md"),
+    ],
+)
+def test_the_path_is_found_however_it_is_written(entry: Any, path: str) -> None:
+    assert list(read(entry).told) == [path]
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ({}, "it names no file"),
+        ({"filePath": 3, "name": "x"}, "it names no file"),
+        ({"filePath": "../x.md"}, "its filePath '../x.md' has an empty, `.` or `..` part"),
+        ({"filePath": "/etc/passwd"}, "its filePath '/etc/passwd' is absolute or empty"),
+        ({"filePath": ""}, "its filePath '' is absolute or empty"),
+        ({"filePath": "C:/x.md"}, "its filePath 'C:/x.md' has a backslash or a colon"),
+        ({"filePath": "\x1b.md"}, "its filePath '\\x1b.md' has a control, hidden or undecodable character"),
+    ],
+)
+def test_an_entry_of_no_use_is_left_with_its_number(entry: Any, why: str) -> None:
+    assert read({"name": "ok"}, entry).left == (Left(path="skills.json: skills.1", why=why),)
+
+
+def test_the_first_of_two_entries_for_one_file_counts() -> None:
+    found = read({"name": "one", "filePath": "x.md"}, {"name": "two", "filePath": "./x.md"})
+    assert found.told["x.md"].name == "one"
+    assert found.left == (Left(path="skills.json: skills.1", why="an entry before it tells of the same file"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("{", DocumentError),
+        ('{"skills": [1]}', ConflictError),
+        ('{"skills": {}}', ConflictError),
+        ("[]", ConflictError),
+        ("[" * 100_000, DocumentError),
+        ('{"skills": [], "skills": []}', DocumentError),
+    ],
+)
+def test_what_is_no_registry_is_refused(text: str, error: type[SkillpmError]) -> None:
+    with pytest.raises(error):
+        read_old_registry(text, "F")
+
+
+def test_a_registry_of_ours_is_told_from_one_by_hand() -> None:
+    assert is_generated(write_registry([]))
+    assert not is_generated('{"version": "1.0.0", "skills": []}')
+    assert not is_generated("")
