@@ -32,6 +32,8 @@ TABLE = {
     "link": "Show installed skills to agent hosts.",
     "unlink": "Take the links for agent hosts away.",
     "discover": "Show every skill an agent host would see here, and what hides what.",
+    "enable": "Switch skills on again.",
+    "disable": "Switch skills off without uninstalling them.",
     "load": "Give a skill as an agent gets it.",
     "prompt": "Give the catalogue of skills for a system prompt.",
     "match": "Tell which skills a message calls for.",

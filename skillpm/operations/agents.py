@@ -49,7 +49,7 @@ def link(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> 
         agents = list(dict.fromkeys([*papers.agents, *names]))
         return papers.edited(set_member(papers.text, ("agents",), agents)) if agents != [*papers.agents] else papers
 
-    return change(scope, tools, _links_only(options), edit)
+    return change(scope, tools, links_only(options), edit)
 
 
 def unlink(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> Changed:
@@ -60,9 +60,9 @@ def unlink(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -
         agents = [agent for agent in papers.agents if agent not in names]
         return papers.edited(set_member(papers.text, ("agents",), agents)) if agents != [*papers.agents] else papers
 
-    return change(scope, tools, _links_only(options), edit)
+    return change(scope, tools, links_only(options), edit)
 
 
-def _links_only(options: Options) -> Options:
+def links_only(options: Options) -> Options:
     """Give options under which no skill is meant: one that somebody edited is in nobody's way."""
     return options.but(wishes=options.wishes.but(touched=(), inexact=True))

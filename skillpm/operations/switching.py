@@ -1,0 +1,96 @@
+"""`enable`, `disable`: switch skills off without uninstalling them, for everybody or for some agents."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from skillpm.documents.agents import near
+from skillpm.documents.json_edit import drop_member, set_member
+from skillpm.documents.names import SkillName, skill_name
+from skillpm.documents.text import show
+from skillpm.errors import NotFoundError, UsageError
+from skillpm.operations.agents import links_only
+from skillpm.operations.change import Changed, Options, change
+from skillpm.operations.listing import list_skills
+from skillpm.operations.paperwork import Paperwork, read_paperwork
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools
+from skillpm.serving.hosts import chosen_agents
+from skillpm.values import Value
+
+
+class Switched(Value):
+    """What switching did, and what the manifest's `disabled` says now, or with `--dry-run` would."""
+
+    done: Changed
+    disabled: Mapping[str, Any]
+
+
+def disable(scope: Scope, tools: Tools, names: Sequence[str], agents: Sequence[str], options: Options) -> Switched:
+    """Switch skills off: they stay where they are, and are in no registry, no link, no prompt.
+
+    Raises `NotFoundError` for a name that is neither there nor asked for.
+    """
+    chosen_agents(agents)
+    wanted = [skill_name(name) for name in names]
+    _check_known(scope, tools, wanted)
+
+    def edit(papers: Paperwork) -> Paperwork:
+        text = papers.text
+        for name in wanted:
+            before = papers.manifest.disabled.get(name, [])
+            after = True if before is True or not agents else sorted({*before, *agents})
+            if after != before:
+                text = set_member(text, ("disabled", name), after)
+        return papers if text == papers.text else papers.edited(text)
+
+    return _switched(scope, tools, options, edit)
+
+
+def enable(scope: Scope, tools: Tools, names: Sequence[str], agents: Sequence[str], options: Options) -> Switched:
+    """Switch skills on again. Raises `UsageError` for one agent of a skill that is off for everybody."""
+    chosen_agents(agents)
+    wanted = [skill_name(name) for name in names]
+    _check_known(scope, tools, wanted)
+
+    def edit(papers: Paperwork) -> Paperwork:
+        text = papers.text
+        for name in wanted:
+            before = papers.manifest.disabled.get(name, [])
+            if before is True and agents:
+                hint = f"`skillpm enable {name}`, then `skillpm disable {name} --agent ID` for those that shall not"
+                raise UsageError(f"`{name}` is disabled for everybody", hint=hint)
+            left = [agent for agent in before if agent not in agents] if agents else []
+            if left:
+                text = set_member(text, ("disabled", name), left) if left != before else text
+            else:
+                text = drop_member(text, ("disabled", name))
+        if text == papers.text:
+            return papers
+        edited = papers.edited(text)
+        return edited if edited.manifest.disabled else papers.edited(drop_member(text, ("disabled",)))
+
+    return _switched(scope, tools, options, edit)
+
+
+def _switched(scope: Scope, tools: Tools, options: Options, edit: Any) -> Switched:
+    seen: dict[str, Any] = {}
+
+    def watched(papers: Paperwork) -> Paperwork:
+        edited: Paperwork = edit(papers)
+        seen.clear()
+        seen.update(sorted(edited.manifest.disabled.items()))
+        return edited
+
+    done = change(scope, tools, links_only(options), watched)
+    return Switched(done=done, disabled=dict(seen))
+
+
+def _check_known(scope: Scope, tools: Tools, names: Sequence[SkillName]) -> None:
+    papers = read_paperwork(scope, tools)
+    listed = {skill.name for skill in list_skills(scope).skills}
+    known = listed | {str(name) for name in (*papers.requirements, *papers.manifest.disabled)}
+    for name in names:
+        if name not in known:
+            similar = near(name, sorted(known))
+            hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm list` shows what is there"
+            raise NotFoundError(f"`{show(name)}` is not in {scope.layout.directory}", hint=hint)
