@@ -114,9 +114,9 @@ def test_what_cannot_be_meant_changes_nothing(full: Scene) -> None:
 !   try: `skillpm enable testing`, then `skillpm disable testing --agent ID` for those that shall not
 [2]
 """)
-    assert full.tell("disable", "code-review", "--agent", "clade-code") == text("""\
-! error: there is no agent `clade-code`
-!   try: did you mean claude-code?
+    assert full.tell("disable", "code-review", "--agent", "nobodys") == text("""\
+! error: there is no agent `nobodys`
+!   try: `skillpm agents --all` lists them
 [1]
 """)
     assert full.run("disable", "../x").code == 2
