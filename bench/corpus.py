@@ -2,8 +2,8 @@
 
     .venv/bin/python bench/corpus.py REPOSITORY... [--show CODE]
 
-Prints, by repository: files, with frontmatter, loadable, and the findings by kind; then how many files give other
-values than PyYAML does, of those that PyYAML reads as they stand.
+Prints, by repository: files, those with frontmatter, those that load, those that PyYAML reads as they stand, those of
+them that give the same values, and the findings by kind.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from skillpm.documents.frontmatter import decode_text, read_frontmatter
 from skillpm.documents.skill import read_skill
 
 LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # every scalar as text, nothing else changed
+ALWAYS = ("files", "frontmatter", "load", "PyYAML reads", "same values")
 BLOCK = re.compile(r"\A\s*---[ \t]*\n(.*?\n)?---[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
@@ -73,34 +74,41 @@ def main() -> None:
     parser.add_argument("repositories", nargs="+")
     parser.add_argument("--show", default="", help="print the paths of files with this finding")
     wanted = parser.parse_args()
-    total: collections.Counter[str] = collections.Counter()
+    rows: dict[str, collections.Counter[str]] = {}
     seconds = 0.0
     for repository in wanted.repositories:
-        counts: collections.Counter[str] = collections.Counter()
+        name = "/".join(part for part in Path(repository).resolve().parts[-2:] if part != "repo")
+        counts = rows[name] = collections.Counter()
         for path, data in blobs(repository):
             counts["files"] += 1
             start = time.perf_counter()
             try:
-                skill = read_skill(data)
-                codes = [finding.code for finding in skill.findings]
-                counts["loadable"] += 1
+                codes = [finding.code for finding in read_skill(data).findings]
+                counts["load"] += 1
             except NotLoadable as error:
                 codes = [error.finding.code]
+            except Exception:  # noqa: BLE001  (what must never happen is what is counted)
+                codes = ["TRACEBACK"]
             seconds += time.perf_counter() - start
-            counts["with frontmatter"] += "no-frontmatter" not in codes
-            counts.update({f"  {code}": 1 for code in set(codes)})
+            counts["frontmatter"] += "no-frontmatter" not in codes
+            counts.update(set(codes))
             if wanted.show in codes:
-                print(f"{wanted.show}: {repository}: {path}", file=sys.stderr)
-            counts.update(compared(data, repository, path))
-        print(repository)
-        for name, number in sorted(counts.items()):
-            print(f"  {number:7} {name}")
-        total += counts
-    print("all together")
-    for name, number in sorted(total.items()):
-        print(f"  {number:7} {name}")
-    share = 100 * total["loadable"] / max(1, total["with frontmatter"])
+                print(f"{wanted.show}: {name}: {path}", file=sys.stderr)
+            counts.update(compared(data, name, path))
+    total = sum(rows.values(), collections.Counter())
+    told(rows | {"all": total})
+    share = 100 * total["load"] / max(1, total["frontmatter"])
     print(f"of those with frontmatter {share:.3f} % load; {1e6 * seconds / max(1, total['files']):.0f} µs a file")
+
+
+def told(rows: dict[str, collections.Counter[str]]) -> None:
+    """Print the table: one line for each repository, one column for each kind of finding."""
+    kinds = sorted({kind for counts in rows.values() for kind in counts} - {*ALWAYS})
+    columns = [*ALWAYS, *kinds]
+    print("| repository | " + " | ".join(columns) + " |")
+    print("|---|" + "---|" * len(columns))
+    for name, counts in rows.items():
+        print(f"| {name} | " + " | ".join(str(counts[column] or "") for column in columns) + " |")
 
 
 def compared(data: bytes, repository: str, path: str) -> dict[str, int]:
@@ -116,7 +124,7 @@ def compared(data: bytes, repository: str, path: str) -> dict[str, int]:
     same = as_text(front.values) == as_text(plain)
     if not same:
         print(f"other values: {repository}: {path}", file=sys.stderr)
-    return {"read by PyYAML too": 1, "same values as PyYAML": int(same)}
+    return {"PyYAML reads": 1, "same values": int(same)}
 
 
 if __name__ == "__main__":

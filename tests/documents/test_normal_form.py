@@ -1,0 +1,138 @@
+"""The normal form of a field is a fixed point: normalising it again changes nothing. And no bytes are a crash."""
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillpm.documents.findings import Finding, NotLoadable
+from skillpm.documents.fixing import fix
+from skillpm.documents.mcp_servers import servers_of
+from skillpm.documents.requires import Requires, requires_of
+from skillpm.documents.skill import Skill, read_skill
+from skillpm.documents.text import HIDDEN
+from skillpm.documents.validity import judge
+from skillpm.documents.words import metadata_of, tools_of, triggers_of, words_of
+
+MANY = settings(derandomize=True, max_examples=400, deadline=None)
+
+# What a reader of YAML or TOML gives: text, nothing, lists and objects of these; and the words that mean something.
+WORDS = st.sampled_from(
+    [
+        *(
+            "git",
+            "git, gh",
+            "a|b c",
+            "Bash(git:*), Read",
+            "Bash(a (b) c",
+            "- x",
+            "[a, 'b']",
+            '{"bins": ["a"]}',
+            "A_B C",
+        ),
+        *(
+            "npx -y 'a b'",
+            "run;rm",
+            "'open",
+            "a:b, c:d",
+            "Needs a key",
+            "1.10",
+            "",
+            " ",
+            "größe",
+            "\u200b",
+            "a\nb",
+            "|,",
+        ),
+    ]
+)
+KEYS = st.sampled_from(
+    [
+        *("bins", "anyBins", "any_bins", "env", "config", "os", "mcp", "notes", "skills", "requires", "openclaw"),
+        *("keywords", "pattern", "command", "args", "mcp-a", "name", "x y", ""),
+    ]
+)
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | WORDS | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS | st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def written(needs: Requires) -> dict[str, Any]:
+    return {
+        "bins": list(needs.bins),
+        "anyBins": list(needs.any_bins),
+        "env": list(needs.env),
+        "config": list(needs.config),
+        "os": list(needs.os),
+        "mcp": list(needs.mcp),
+        "notes": list(needs.notes),
+    }
+
+
+@MANY
+@given(VALUES)
+def test_words_triggers_and_tools_are_normalised_once(value: Any) -> None:
+    for normalise in (words_of, triggers_of, tools_of):
+        once = normalise(value)
+        assert normalise(list(once)) == once
+        assert all(word and word == word.strip() for word in once)
+
+
+@MANY
+@given(VALUES, VALUES)
+def test_needs_are_normalised_once(value: Any, host: Any) -> None:
+    once = requires_of(value, {"openclaw": host, "clawdbot": value})
+    assert requires_of(written(once), {}) == once
+
+
+@MANY
+@given(VALUES)
+def test_metadata_is_normalised_once(value: Any) -> None:
+    once = metadata_of(value)
+    assert once is None or metadata_of(dict(once)) == once
+
+
+@MANY
+@given(st.dictionaries(KEYS, VALUES, max_size=4), st.dictionaries(KEYS, VALUES, max_size=4))
+def test_servers_are_normalised_once(values: dict[str, Any], metadata: dict[str, Any]) -> None:
+    findings: list[Finding] = []
+    once = servers_of(values, metadata, findings)
+    table = {server.name: {"command": server.command, "args": list(server.args)} for server in once}
+    again: list[Finding] = []
+    assert (servers_of({"mcp": table}, {}, again), again) == (once, [])
+
+
+PIECES = st.sampled_from(
+    [
+        *(b"---\n", b"---", b"+++\n", b"---js\n", b"\xef\xbb\xbf", b"\r\n", b"\r", b"\0", b"\xff", b"\xe2\x80", b"\n"),
+        *(b"name: x\n", b"description: a: b\n", b"version: [1\n", b"a: &b *c\n", b"requires: {", b"tags: 'x\n", b"#"),
+        *(
+            b"metadata:\n",
+            b"  openclaw: '{'\n",
+            b"mcp-a: $(x)\n",
+            b"[a](b)",
+            b"!`x`",
+            b"```\n",
+            b"\xe2\x80\xae",
+            b"a = 1\n",
+        ),
+    ]
+)
+
+
+@MANY
+@given(st.lists(PIECES | st.binary(max_size=8), max_size=12).map(b"".join), st.sampled_from(["x", "X y", "", "größe"]))
+def test_no_bytes_are_a_crash(data: bytes, folder: str) -> None:
+    verdict = judge(data, folder, ["SKILL.md", "b"])
+    assert [finding for finding in verdict.findings if HIDDEN.search(finding.message) or finding.line < 1] == []
+    assert fix(fix(data, folder).data, folder).fixes == ()
+    assert verdict.loadable == (read(data) is not None)
+
+
+def read(data: bytes) -> Skill | None:
+    try:
+        return read_skill(data)
+    except NotLoadable:
+        return None
