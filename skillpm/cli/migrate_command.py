@@ -28,7 +28,7 @@ def command(directory: str | None, dry_run: bool, **flags: Any) -> None:  # noqa
     DIR is the skills directory of this scope, or the one you name. Triggers and categories of an old skills.json stay
     in the registry. What cannot be moved stays as it is, and is told with the reason.
     """
-    call = call_of(flags)
+    call = call_of({**flags, "offline": True})
     if directory is not None and (flags["user"] or flags["project"]):
         raise UsageError("a folder was named, so -g and --project would name another")
     scope = call.scope if directory is None else folder_scope(call.tools.settings, directory)
@@ -42,12 +42,12 @@ def command(directory: str | None, dry_run: bool, **flags: Any) -> None:  # noqa
 def _value(result: Migrated) -> dict[str, Any]:
     value: dict[str, Any] = {
         "changed": result.changed and not result.dry_run,
-        "directory": result.directory,
         "moved": [
             {"from": move.flat.path, "to": move.becomes, "frontmatter": "written" if move.is_written else "kept"}
             for move in result.moves
         ],
         "skipped": [{"path": left.path, "why": left.why} for left in result.left],
+        "directory": result.directory,
         "inherited": list(result.inherited),
         "backup": result.kept,
         "warnings": list(result.warnings),

@@ -299,7 +299,7 @@ def test_json_tells_what_was_moved_and_what_was_not(old: Scene) -> None:
     assert skipped[0] == {"path": "README.md", "why": "it is about the folder, and no skill"}
 
     done = old.json("migrate")
-    assert list(done) == ["changed", "directory", "moved", "skipped", "inherited", "backup", "warnings"]
+    assert list(done) == ["changed", "moved", "skipped", "directory", "inherited", "backup", "warnings"]
     assert done == {
         **{key: value for key, value in wanted.items() if key != "dryRun"},
         "changed": True,
@@ -469,6 +469,14 @@ registry brought up to date: 2 skills in WORK/.agent-skills
 ! next: `skillpm list` shows them
 """)
     assert project.tell("migrate") == "nothing to move: 2 skills in WORK/.agent-skills\n"
+
+
+def test_what_was_inherited_serves_agents_too(old: Scene) -> None:
+    old.run("migrate", check=True)
+
+    assert old.json("match", "it has a crash at an endpoint, a rest endpoint")["skills"] == ["api-design", "debugging"]
+    assert [found["name"] for found in old.json("search", "rest endpoint")["results"]] == ["api-design"]
+    assert "Do it." in old.tell("load", "debugging")
 
 
 # A folder named on the command line

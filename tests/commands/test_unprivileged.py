@@ -208,3 +208,34 @@ def _run(scene: Scene, words: list[str]) -> str:
     done = subprocess.run(words, cwd=scene.work, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     return done.stderr
+
+
+def test_flat_files_that_may_not_be_read_or_taken_away_are_left(project: Scene) -> None:
+    project.run("install", "testing", check=True)
+    flat = "---\nname: x\ndescription: Use it.\n---\n"
+    for path in ("open.md", "secret.md", "closed/inside.md", "hidden/there.md"):
+        project.write(f".agent-skills/{path}", flat)
+    closed(project.work / ".agent-skills/secret.md", 0o000)
+    closed(project.work / ".agent-skills/closed")
+    closed(project.work / ".agent-skills/hidden", 0o000)
+
+    assert project.tell("migrate") == text("""\
+ + open/SKILL.md  from open.md
+moved 1 flat file: 2 skills in WORK/.agent-skills
+left as it is:
+   closed/inside.md  its folder may not be written into
+   hidden/           cannot be read: permission denied
+   secret.md         cannot be read: permission denied
+! warning: hidden/SKILL.md is not in the registry: Permission denied
+! next: `skillpm list` shows them
+""")
+    assert project.run("registry", "check").code == 0
+
+
+def test_a_folder_of_flat_files_that_is_read_only_stays_as_it_is(scene: Scene) -> None:
+    scene.write("old/x.md", "---\nname: x\ndescription: Use it.\n---\n")
+    closed(scene.work / "old")
+    before = scene.snapshot("..")
+
+    assert scene.tell("migrate", "old").splitlines()[0] == "nothing to move: 0 skills in WORK/old"
+    assert scene.snapshot("..") == before

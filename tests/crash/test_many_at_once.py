@@ -55,3 +55,18 @@ def test_one_skill_installed_by_eight_at_once_is_installed_once(sandbox: Sandbox
     answers = [process.communicate()[0] for process in running]
     assert [process.returncode for process in running] == [0] * 8
     assert sorted(json.loads(answer)["changed"] for answer in answers) == [False] * 7 + [True]
+
+
+def test_six_migrations_at_once_are_one_and_readers_see_none_or_all(sandbox: Sandbox) -> None:
+    names = [f"skill-{number:02}" for number in range(40)]
+    flat = {f"c/{name}.md": f"---\nname: {name}\ndescription: Use it.\n---\n" for name in names}
+    sandbox.write_files(under("../home/.agent-skills", flat))
+    sandbox.run("install", "-g", "testing", check=True)
+    running = [sandbox.spawn("migrate", "-g", "--json") for _ in range(6)]
+    while any(process.poll() is None for process in running):
+        listing = sandbox.run("list", "-g", "--json", check=True).json
+        assert len(listing["skills"]) in {1, 41}
+    answers = [json.loads(process.communicate()[0]) for process in running]
+    assert [process.returncode for process in running] == [0] * 6
+    assert sorted(len(answer["moved"]) for answer in answers) == [0] * 5 + [40]
+    assert sandbox.run("registry", "check", "-g").code == 0
