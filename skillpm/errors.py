@@ -91,16 +91,22 @@ class LockfileOutdated(SkillpmError):
 
 
 class DigestMismatch(SkillpmError):
-    """The bytes that came are not the bytes that were locked."""
+    """The bytes that came are not the bytes that were locked. The digests are as they are to be shown."""
 
     code = "digest-mismatch"
 
     def __init__(self, name: str, *, locked: str, found: str, came_from: str) -> None:
         super().__init__(
-            f"`{name}` from {came_from} is not what the lockfile recorded: found {found}, locked {locked}",
+            f"`{name}` from {came_from} is not what was locked: found {found}, locked {locked}",
             where=f"skills.lock: skills.{name}.digest",
             hint=f"nothing was changed; if the new content is what you want, run `skillpm update {name}`",
         )
+        self.name = name
+
+    def written_in(self, lockfile: str) -> "DigestMismatch":
+        """Say which lockfile it is."""
+        self.where = f"{lockfile}: skills.{self.name}.digest"
+        return self
 
 
 class RefusedError(SkillpmError):
@@ -140,16 +146,19 @@ class BusyError(SkillpmError):
 
 
 class ManySkillsError(SkillpmError):
-    """A repository holds several skills and none was chosen; `offers` of `spec` are (name, path, description)."""
+    """A repository holds several skills and none was chosen; `offers` of `spec` are (name, path, description).
+
+    `shown` is the SPEC as it may be shown, `example` what to type for the first of them.
+    """
 
     code = "choose"
 
-    def __init__(self, spec: str, offers: Sequence[tuple[str, str, str]]) -> None:
+    def __init__(self, spec: str, offers: Sequence[tuple[str, str, str]], *, shown: str, example: str) -> None:
         names = ", ".join(name for name, _, _ in offers[:MOST_NAMED])
         more = f" and {len(offers) - MOST_NAMED} more" if len(offers) > MOST_NAMED else ""
         super().__init__(
-            f"`{spec}` holds {len(offers)} skills: {names}{more}",
-            hint=f"choose one with `{spec}@{offers[0][0]}`, or take all with `--all`",
+            f"`{shown}` holds {len(offers)} skills: {names}{more}",
+            hint=f"choose one with `{example}`, or take all with `--all`",
         )
         self.spec = spec
         self.offers = tuple(offers)

@@ -5,13 +5,15 @@ Nothing below the command line looks at `os.environ`, so a test needs no patchin
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from skillpm.documents.tree import Limits
 from skillpm.errors import UsageError
 from skillpm.values import NOTHING, Value
 
 CACHE_FORMAT = "v1"
+# Only Windows has junctions.
+LINK_MODES = ("symlink", "copy", "junction") if sys.platform == "win32" else ("symlink", "copy")
 
 
 class Settings(Value):
@@ -64,7 +66,7 @@ def read_settings(
         lock_timeout=_number(environ, "SKILLPM_LOCK_TIMEOUT", 60.0) if lock_timeout is None else lock_timeout,
         network_timeout=_number(environ, "SKILLPM_NETWORK_TIMEOUT", 300.0),
         fsync=environ.get("SKILLPM_FSYNC", "1") not in {"0", "false", "no"},
-        link_mode=environ.get("SKILLPM_LINK_MODE", ""),
+        link_mode=_word(environ, "SKILLPM_LINK_MODE", LINK_MODES),
         limits=_limits(environ),
         environ={key: value for key, value in environ.items() if not key.startswith("GIT_")},
         git_environ={key: value for key, value in environ.items() if key.startswith("GIT_")},
@@ -125,6 +127,13 @@ def _folder(environ: Mapping[str, str], name: str, home: str) -> str:
 
 def _flag(environ: Mapping[str, str], name: str) -> bool:
     return environ.get(name, "").lower() in {"1", "true", "yes", "on"}
+
+
+def _word(environ: Mapping[str, str], name: str, allowed: Sequence[str]) -> str:
+    text = environ.get(name, "")
+    if text and text not in allowed:
+        raise UsageError(f"{name}={text} means nothing", hint=f"unset it, or give one of {', '.join(allowed)}")
+    return text
 
 
 def _number(environ: Mapping[str, str], name: str, default: float) -> float:

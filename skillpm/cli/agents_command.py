@@ -19,18 +19,21 @@ Examples:
 def command(every: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
     """List agent hosts, where each reads skills, and which are linked."""
     call = call_of(flags)
-    found = known_agents(call.scope, call.tools)
+    scope = call.scope
+    found = known_agents(scope, call.tools)
     if call.console.as_json:
         call.console.data({"agents": [_value(agent) for agent in found]})
         return
     rows = [agent for agent in found if every or agent.present or agent.linked]
     for agent in rows:
-        state = "linked" if agent.linked else "here" if agent.present else ""
-        call.console.line(f"{agent.id:16} {state:7} {agent.project_dir or '-':24} {agent.user_dir or '-'}")
+        state = "linked" if agent.linked or agent.shares else "here" if agent.present else ""
+        row = f"{agent.id:16} {state:7} {agent.project_dir or '-':24} {agent.user_dir or '-'}"
+        folder = agent.user_dir if scope.kind == "user" else agent.project_dir
+        call.console.line(row + (f"  (shares {folder} with {', '.join(agent.shares)})" if agent.shares else ""))
     if not rows:
         call.console.say("no agent host was found here; `skillpm agents --all` lists all that are known")
-    elif not any(agent.linked for agent in rows):
-        call.console.say(f"`skillpm link {rows[0].id}` shows the installed skills to it")
+    elif not any(agent.linked or agent.shares for agent in rows):
+        call.console.say(f"`skillpm link{scope.flag} {rows[0].id}` shows the installed skills to it")
 
 
 def _value(agent: KnownAgent) -> dict[str, Any]:
@@ -40,4 +43,5 @@ def _value(agent: KnownAgent) -> dict[str, Any]:
         "userDir": agent.user_dir,
         "present": agent.present,
         "linked": agent.linked,
+        "shares": list(agent.shares),
     }

@@ -4,7 +4,6 @@ from typing import Any
 
 import click
 
-from skillpm.cli.changing import changing
 from skillpm.cli.common import call_of, reading
 from skillpm.cli.told import tell_changed
 from skillpm.operations.backup import list_backups, restore
@@ -28,19 +27,25 @@ def list_command(**flags: Any) -> None:
     call = call_of(flags)
     found = list_backups(call.scope)
     if call.console.as_json:
-        rows = [{"id": backup.id, "name": backup.name, "path": backup.path} for backup in found]
+        rows = [
+            {"id": backup.id, "name": backup.name, "path": backup.path, "origin": backup.origin} for backup in found
+        ]
         call.console.data({"backups": rows})
         return
     for backup in found:
-        call.console.line(f"{backup.id}  {backup.path}")
+        origin = f"  (from {backup.origin})" if backup.origin else ""
+        call.console.line(f"{backup.id}  {backup.path}{origin}")
     if not found:
         call.console.say("nothing is set aside")
 
 
 @command.command("restore", epilog="\b\nExample:\n  skillpm backup restore pdf-1")
 @click.argument("slot", metavar="ID")
-@changing
+@click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm.")
+@click.option("--force", is_flag=True, help="Set aside what lies there now (as another backup), and go on.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@reading
 def restore_command(slot: str, **flags: Any) -> None:
-    """Put a backup back in its skill's place."""
+    """Put a backup back where it lay."""
     call = call_of(flags)
-    tell_changed(call, restore(call.scope, call.tools, slot, force=flags["force"]))
+    tell_changed(call, restore(call.scope, call.tools, slot, force=flags["force"], dry_run=flags["dry_run"]))

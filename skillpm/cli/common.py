@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from skillpm.cli.console import Console
+from skillpm.errors import UsageError
 from skillpm.events import Recorder
 from skillpm.operations.scope import Scope, find_scope
 from skillpm.operations.tools import Tools
@@ -37,16 +38,17 @@ class Call(Value):
 
     @property
     def scope(self) -> Scope:
-        """The scope the command works in."""
-        return find_scope(self.tools.settings, user=self.flags["user"], project=self.flags["project"] or "")
+        """The scope the command works in. Raises `UsageError` where two are named."""
+        user, project = self.flags["user"], self.flags["project"] or ""
+        if user and project:
+            raise UsageError("--global and --project name two scopes; give one")
+        return find_scope(self.tools.settings, user=user, project=project)
 
 
-def reading(function: Function) -> Function:
-    """Give a command the options of one that only looks."""
+def telling(function: Function) -> Function:
+    """Give a command the options that say how it speaks: all that one has which knows no scope."""
     for option in reversed(
         [
-            click.option("-g", "--global", "user", is_flag=True, help="Work in user scope (~/.agent-skills)."),
-            click.option("--project", metavar="DIR", help="Work in the project in DIR."),
             click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
             click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors."),
             click.option("-v", "--verbose", count=True, help="Say more."),
@@ -55,6 +57,16 @@ def reading(function: Function) -> Function:
     ):
         function = option(function)
     return function
+
+
+def reading(function: Function) -> Function:
+    """Give a command the options of one that looks into a scope."""
+    for option in (
+        click.option("--project", metavar="DIR", help="Work in the project in DIR."),
+        click.option("-g", "--global", "user", is_flag=True, help="Work in user scope (~/.agent-skills)."),
+    ):
+        function = option(function)
+    return telling(function)
 
 
 def call_of(flags: dict[str, Any]) -> Call:

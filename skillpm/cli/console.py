@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from skillpm.cli.progress import ProgressLines
-from skillpm.documents.text import HIDDEN, show
+from skillpm.documents.text import HIDDEN, show, without_secrets
 
 
 class Console:
@@ -47,7 +47,7 @@ class Console:
         """Say something that is no data."""
         if not self.quiet and not self.as_json:
             self._stop_progress()
-            click.echo(plain(text), err=True)
+            click.echo(plain(without_secrets(text)), err=True)
 
     def started(self, what: str) -> None:
         """Show that work began: a moving line in a terminal, a plain one with `--verbose`."""

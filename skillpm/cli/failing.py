@@ -9,7 +9,7 @@ import click
 
 from skillpm import __version__
 from skillpm.cli.console import as_json_text, plain
-from skillpm.documents.text import show
+from skillpm.documents.text import show, without_secrets
 from skillpm.errors import DocumentError, SkillpmError, UsageError
 
 DEFECT = 70
@@ -41,6 +41,8 @@ def _usual_hint(error: SkillpmError, command: str) -> str:
 
 
 def _told(code: str, message: str, where: str, hint: str, exit_code: int, *, as_json: bool) -> int:
+    # Whoever made the message should have hidden credentials; this is the last door they could leave by.
+    message, where, hint = without_secrets(message), without_secrets(where), without_secrets(hint)
     if as_json:
         value = {"code": code, "message": message, "where": where, "hint": hint}
         click.echo(as_json_text({"error": value}))
@@ -58,7 +60,7 @@ def _transcript(error: Exception) -> str:
     try:
         with tempfile.NamedTemporaryFile("w", prefix="skillpm-defect-", suffix=".txt", delete=False) as file:
             file.write(f"skillpm {__version__}, Python {sys.version}\n")
-            file.write("".join(traceback.format_exception(error)))
+            file.write(without_secrets("".join(traceback.format_exception(error))))
             return file.name
     except OSError:
         return ""

@@ -11,7 +11,7 @@ from skillpm.cli.told import tell_changed
 from skillpm.documents.text import show
 from skillpm.errors import ManySkillsError, UsageError
 from skillpm.operations.change import Changed
-from skillpm.operations.install import Request, install, offers
+from skillpm.operations.install import Request, install, offers, spec_of_one
 from skillpm.operations.sync import sync
 from skillpm.sources.source import RefKind
 
@@ -49,7 +49,8 @@ def command(specs: tuple[str, ...], listing: bool, **flags: Any) -> None:  # noq
     """
     call = call_of(flags)
     if not specs and not flags["bundled"]:
-        if listing or flags["alias"] or flags["every"]:
+        about = [name for name in ("alias", "every", "link", "path", "branch", "tag", "rev") if flags[name]]
+        if listing or about:
             raise UsageError("a SPEC is missing", hint="skillpm install --help")
         tell_changed(call, sync(call.scope, call.tools, options_of(call, bare=True)))
         return
@@ -101,4 +102,5 @@ def _show_offers(call: Call, request: Request) -> None:
     width = max(len(show(offer.name, 40)) for offer in found)
     for offer in found:
         call.console.line(f"{show(offer.name, 40):{width}}  {show(offer.description, max(20, 78 - width))}".rstrip())
-    call.console.say(f"{len(found)} skills; install one with `skillpm install {request.specs[0]}@NAME`")
+    one = spec_of_one(request.specs[0], found[0].source, "NAME")
+    call.console.say(f"{len(found)} skill{'' if len(found) == 1 else 's'}; install one with `skillpm install {one}`")

@@ -27,16 +27,28 @@ def command(check: bool, dry_run: bool, **flags: Any) -> int:  # noqa: FBT001  (
     result = check_lock(scope, call.tools) if check else lock(scope, call.tools, dry_run=dry_run)
     if call.console.as_json:
         rows = [{"name": name, "from": was, "to": becomes} for name, was, becomes in result.skills]
-        call.console.data({"changed": result.changed, "upToDate": result.up_to_date, "skills": rows})
+        call.console.data(
+            {
+                "changed": result.changed,
+                "upToDate": result.up_to_date,
+                "skills": rows,
+                "reasons": list(result.reasons),
+                "warnings": list(result.warnings),
+            }
+        )
         return 0 if result.up_to_date or not check else 1
     if check and not result.up_to_date:
         raise LockfileOutdated(
             f"the lockfile is not up to date: {'; '.join(result.reasons)}",
             where=scope.lockfile,
-            hint="run `skillpm lock`",
+            hint=f"run `skillpm lock{scope.flag}`",
         )
+    if call.console.quiet:
+        return 0
     for name, was, becomes in result.skills:
-        call.console.line(f" ~ {name} {' → '.join(part for part in (was, becomes) if part)}")
+        sign = "~" if was and becomes else "+" if becomes else "-"
+        versions = [part for part in (was, becomes if becomes != was else "other content") if part]
+        call.console.line(f" {sign} {name} {' → '.join(versions)}")
     state = "is up to date" if result.up_to_date else "would change" if dry_run else "written"
     call.console.line(f"{scope.lockfile} {state}")
     return 0

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from skillpm.cli.common import call_of, reading
+from skillpm.cli.common import call_of, telling
 from skillpm.operations.new import new
 
 
@@ -16,13 +16,15 @@ Examples:
 )
 @click.argument("name")
 @click.option("--in", "folder", metavar="DIR", default="", help="The folder to make it in.")
-@reading
+@telling
 def command(name: str, folder: str, **flags: Any) -> None:
     """Start a skill: a folder with a SKILL.md that is valid from its first line."""
     call = call_of(flags)
     created = new(call.tools, name, folder)
     if call.console.as_json:
         call.console.data({"created": created})
+        return
+    if call.console.quiet:
         return
     call.console.line(f"wrote {created[0]}")
     where = f"./{folder}/{name}" if folder else f"./{name}"

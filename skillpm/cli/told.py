@@ -1,5 +1,6 @@
 """The result of a changing command, for people and for programs."""
 
+from collections import Counter
 from typing import Any
 
 from skillpm.cli.common import Call
@@ -9,6 +10,7 @@ from skillpm.operations.change import Changed
 SIGNS = {"add": "+", "update": "~", "remove": "-", "relink": "→", "keep": "=", "blocked": "!"}
 COLOURS = {"add": "green", "update": "cyan", "remove": "red", "relink": "blue"}
 PAST = {"add": "added", "update": "updated", "remove": "removed", "relink": "relinked"}
+ORDER = ("added", "updated", "removed", "linked", "unlinked", "relinked", "restored", "kept")
 
 
 def changed_value(result: Changed) -> dict[str, Any]:
@@ -42,7 +44,7 @@ def tell_changed(call: Call, result: Changed) -> None:
         return
     if console.quiet:
         return
-    done = [action for action in result.actions if action.verb != "keep"]
+    done = [action for action in result.actions if _is_told(action)]
     for action in done:
         console.line(_line(action), **({"fg": COLOURS[action.verb]} if action.verb in COLOURS else {}))
     console.line(_summary(result, done))
@@ -50,12 +52,15 @@ def tell_changed(call: Call, result: Changed) -> None:
         console.say(f"next: {result.next_step}")
 
 
+def _is_told(action: Action) -> bool:
+    return action.verb != "keep" or action.done != ""
+
+
 def _line(action: Action) -> str:
-    versions = " → ".join(part for part in (action.was, action.becomes) if part)
-    if action.was == action.becomes:
-        versions = action.becomes
+    was, becomes = ("(live link)" if label == "link" else label for label in (action.was, action.becomes))
+    versions = becomes if was == becomes else " → ".join(part for part in (was, becomes) if part)
     reason = f"  ({action.reason})" if action.reason else ""
-    return f" {SIGNS[action.verb]} {action.name} {versions}{reason}".rstrip()
+    return f" {' '.join(part for part in (SIGNS[action.verb], action.name, versions) if part)}{reason}"
 
 
 def _summary(result: Changed, done: list[Action]) -> str:
@@ -63,8 +68,6 @@ def _summary(result: Changed, done: list[Action]) -> str:
     where = f"{total} skill{'' if total == 1 else 's'} in {result.directory}"
     if not done:
         return f"registry and lockfile brought up to date: {where}" if result.changed else f"nothing to do: {where}"
-    counts = [
-        f"{word} {number}" for verb, word in PAST.items() if (number := sum(action.verb == verb for action in done))
-    ]
-    said = ", ".join(counts)
+    counts = Counter(action.done or PAST[action.verb] for action in done)
+    said = ", ".join(f"{word} {counts[word]}" for word in sorted(counts, key=ORDER.index))
     return f"would have {said}: {where}" if result.dry_run else f"{said}: {where}"

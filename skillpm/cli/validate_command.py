@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from skillpm.cli.common import Call, call_of, reading
+from skillpm.cli.common import Call, call_of, telling
 from skillpm.documents.findings import Finding
 from skillpm.documents.text import show
 from skillpm.errors import UsageError
@@ -22,7 +22,7 @@ Examples:
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--lenient", is_flag=True, help="Ask only whether the skills can be loaded.")
 @click.option("--fix", is_flag=True, help="Mend what can be mended, name it, and leave every other byte alone.")
-@reading
+@telling
 def command(paths: tuple[str, ...], lenient: bool, fix: bool, **flags: Any) -> int:  # noqa: FBT001  (flags)
     """Check skills against the Agent Skills specification. Changes nothing, but with --fix."""
     if lenient and fix:

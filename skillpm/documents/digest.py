@@ -43,5 +43,12 @@ def short(digest: str) -> str:
     return digest[:19] + "…"
 
 
+def told_apart(one: str, other: str) -> tuple[str, str]:
+    """Give two different digests short, but long enough to be seen to differ."""
+    length = next((at + 1 for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), 0)
+    length = max(length, len(short(one)) - 1)
+    return (one[:length] + "…", other[:length] + "…") if length < len(one) else (one, other)
+
+
 def _path_as_bytes(pair: tuple[str, str]) -> bytes:
     return pair[0].encode()

@@ -6,6 +6,7 @@ from skillpm.documents.text import HIDDEN, show
 from skillpm.errors import SkillpmError, UsageError
 
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
+SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}", re.ASCII)
 SCP = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?![-/]{2})(?!-)\S+", re.ASCII)
 REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/+@-]*", re.ASCII)
 SCHEMES = ("https", "ssh", "http", "file")
@@ -17,6 +18,16 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 def is_commit(text: str) -> bool:
     """Tell whether text is a whole commit id (SHA-1 or SHA-256, lower case)."""
     return COMMIT.fullmatch(text) is not None
+
+
+def is_short_commit(text: str) -> bool:
+    """Tell whether text looks like a commit id that was cut short, as git and forges show it."""
+    return SHORT_COMMIT.fullmatch(text) is not None
+
+
+def short_commit(commit: str) -> str:
+    """Give a commit id as it is shown everywhere: as many digits as git and the forges show."""
+    return commit[:7]
 
 
 def is_ref(text: str) -> bool:

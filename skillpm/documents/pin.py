@@ -4,7 +4,7 @@ from typing import Any, assert_never
 
 from skillpm.documents.decode import Node
 from skillpm.documents.digest import is_content_hash
-from skillpm.documents.git_words import clean_address, clean_url, is_commit, is_ref
+from skillpm.documents.git_words import clean_address, clean_url, is_commit, is_ref, short_commit
 from skillpm.documents.names import path_fault, skill_name
 from skillpm.errors import DocumentError
 from skillpm.values import Value
@@ -130,6 +130,13 @@ def describe(pin: Pin) -> str:
 def archive_address(node: Node) -> str:
     """Give where an archive is: a file on this machine, or a web address without user info."""
     return node.path() if node.text().startswith(("./", "../", "/", "~/")) else _address(node)
+
+
+def describe_shortly(pin: Pin) -> str:
+    """Give a pin in a message: what tells a person where it came from, without the digits that tell it to a machine."""
+    if isinstance(pin, GitPin):
+        return f"{pin.url} at {short_commit(pin.commit)}"
+    return describe(pin)
 
 
 def _address(node: Node) -> str:

@@ -17,10 +17,14 @@ def show(text: str, limit: int = 200) -> str:
 
     Credentials in URLs are hidden.
     """
-    if "://" in text:
-        text = USER_INFO.sub(_masked, text)
+    text = without_secrets(text)
     clean = text if text.isascii() and text.isprintable() else HIDDEN.sub(_escape, text)
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
+
+
+def without_secrets(text: str) -> str:
+    """Give text with the user info of every URL in it hidden."""
+    return USER_INFO.sub(_masked, text) if "://" in text else text
 
 
 def one_line(text: str) -> str:

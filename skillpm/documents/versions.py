@@ -4,20 +4,30 @@
 """
 
 import re
+from collections.abc import Iterable
 
 from skillpm.documents.text import show
 from skillpm.errors import UsageError
 
-# A hyphen between two digits is none of ours: PEP 440 would read `1.2.3-1` as a post release, npm as a pre-release.
-NUMBER = r"v?[0-9](?:[A-Za-z0-9_.+!]|(?<![0-9])-|-(?![0-9])){0,60}"
-CLAUSE = rf"(?:(?:\^|~=?|[<>]=?)\s*{NUMBER}|(?:===?|!=)\s*{NUMBER}(?:\.\*)?)"
-RANGE = re.compile(rf"\s*(?:\*|{CLAUSE}(?:\s*,\s*{CLAUSE})*|{NUMBER}(?:\.\*)?)\s*")
+# PEP 440, appendix B, word for word but for one thing: a hyphen between two digits is none of ours, which PEP 440
+# would read as a post release (`1.2.3-1`) and npm as a pre-release. Spelled out here, so that a range that means
+# nothing is found where it is read, without `packaging`. No version needs more than 61 characters.
+FIRST = r"(?![a-z0-9_.+!-]{62})v?(?:[0-9]+!)?[0-9]+"
+STAGE = (
+    r"(?:[-_.]?(?:alpha|a|beta|b|preview|pre|c|rc)[-_.]?[0-9]*)?"
+    r"(?:[-_.]?(?:post|rev|r)[-_.]?[0-9]*)?"
+    r"(?:[-_.]?dev[-_.]?[0-9]*)?"
+)
+NUMBER = rf"{FIRST}(?:\.[0-9]+)*{STAGE}"
+EXACT = rf"(?:{FIRST}(?:\.[0-9]+)*\.\*|{NUMBER}(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?)"
+CLAUSE = rf"(?:(?:\^|~(?!=)|[<>]=?)\s*{NUMBER}|~=\s*{FIRST}(?:\.[0-9]+)+{STAGE}|(?:===?|!=)\s*{EXACT})"
+RANGE = re.compile(rf"\s*(?:\*|{CLAUSE}(?:\s*,\s*{CLAUSE})*|{EXACT})\s*", re.ASCII | re.IGNORECASE)
 RANGE_HINT = "write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
 ANY = "*"
 
 
 def is_range(text: str) -> bool:
-    """Tell whether text has the form of a version range (its meaning is checked by `matches`)."""
+    """Tell whether text is a version range."""
     return RANGE.fullmatch(text) is not None
 
 
@@ -32,13 +42,24 @@ def is_version(text: str) -> bool:
     return not (len(version.release) == 1 and version.release[0] >= 1000)  # noqa: PLR2004
 
 
+def matching(wanted: str, versions: Iterable[str]) -> list[str]:
+    """Give the versions that lie in a range. Of `*`, where there are only pre-releases, these.
+
+    Raises `UsageError` for a range that means nothing.
+    """
+    known = list(versions)
+    found = [version for version in known if matches(wanted, version)]
+    return known if not found and wanted.strip() == ANY else found
+
+
 def matches(wanted: str, version: str) -> bool:
-    """Tell whether a version lies in a range; a version that is none lies only in `*`.
+    """Tell whether a version lies in a range; a version that is none lies only in `*`, a pre-release only where one
+    is asked for.
 
     Raises `UsageError` for a range that means nothing, with the comma form as hint.
     """
     if wanted.strip() == ANY:
-        return True
+        return not _is_early(version)
     from packaging.specifiers import SpecifierSet  # noqa: PLC0415
 
     try:
@@ -50,6 +71,12 @@ def matches(wanted: str, version: str) -> bool:
     # Said out loud: from packaging 26 on, `None` would let pre-releases in.
     early_ones_too = bool(specifiers.prereleases)
     return is_version(version) and specifiers.contains(version, prereleases=early_ones_too)
+
+
+def _is_early(version: str) -> bool:
+    from packaging.version import Version  # noqa: PLC0415
+
+    return is_version(version) and Version(version).is_prerelease
 
 
 def _clause(text: str) -> str:

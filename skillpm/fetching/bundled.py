@@ -4,11 +4,12 @@ import os
 from collections.abc import Mapping
 
 from skillpm.documents.agents import near
+from skillpm.documents.digest import short, told_apart
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import BundledPin
 from skillpm.documents.tree import Limits, Tree
-from skillpm.documents.versions import matches
+from skillpm.documents.versions import matching
 from skillpm.errors import DigestMismatch, NotFoundError
 from skillpm.events import Reporter
 from skillpm.fetching.base import Found
@@ -33,7 +34,7 @@ class BundledFetcher:
             tree = read_bundled(source.name)
             pin = BundledPin(name=source.name)
             shipped = described(tree, pin, name, self.reporter.warning)
-            if isinstance(source, IndexSource) and not matches(source.version, shipped.version):
+            if isinstance(source, IndexSource) and not matching(source.version, [shipped.version]):
                 raise NotFoundError(
                     f"`{source.name}` {source.version} is not there: this skillpm ships {shipped.version}",
                     hint="ask for another version, or name the repository it is in",
@@ -51,9 +52,11 @@ class BundledFetcher:
                     shipped = described(tree, skill.pin, name, self.reporter.note).version
                     if shipped == skill.version:
                         came_from = f"the bundled skills, version {shipped}"
-                        raise DigestMismatch(name, locked=skill.digest or "", found=tree.digest, came_from=came_from)
+                        says, there = told_apart(skill.digest or "", tree.digest)
+                        raise DigestMismatch(name, locked=says, found=there, came_from=came_from)
+                    is_locked = skill.version or short(skill.digest or "")
                     raise NotFoundError(
-                        f"`{name}` is locked to {skill.version or skill.digest}, this skillpm ships {shipped}",
+                        f"`{name}` is locked to {is_locked}, this skillpm ships {shipped}",
                         hint=f"run `skillpm update {name}`",
                     )
                 self.store.keep(tree)

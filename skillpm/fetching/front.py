@@ -3,15 +3,17 @@
 The kinds are imported when a source of that kind is met: a command that needs no git never loads it.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, UrlPin
-from skillpm.errors import UsageError
+from skillpm.errors import DigestMismatch, UsageError
 from skillpm.events import Reporter
 from skillpm.fetching.base import Fetcher, Found, Offer
+from skillpm.files import is_below
 from skillpm.settings import Settings
 from skillpm.sources.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
 from skillpm.store import Store
@@ -43,8 +45,23 @@ class Fetchers:
         """Put all these into the store; give everything that is missing offline."""
         missing: list[str] = []
         for kind, names in _by_kind({name: skill.pin for name, skill in locked.items()}).items():
-            missing.extend(self._fetcher(kind).fetch({name: locked[name] for name in names}))
+            try:
+                missing.extend(self._fetcher(kind).fetch({name: locked[name] for name in names}))
+            except DigestMismatch as error:
+                raise error.written_in(self._lockfile()) from None
         return missing
+
+    def _lockfile(self) -> str:
+        """Give the lockfile as it is called from here: it lies beside the manifest."""
+        path = os.path.join(self.base, "skills.lock")
+        here = self.settings.working_directory
+        return os.path.relpath(path, here) if is_below(self.base, here) or is_below(here, self.base) else path
+
+    def has_folder(self, source: PathSource) -> bool:
+        """Tell whether the folder of a local source is there."""
+        from skillpm.fetching.local import PathFetcher  # noqa: PLC0415
+
+        return os.path.isdir(cast("PathFetcher", self._fetcher("path")).folder(source.path))
 
     def offers(self, source: GitSource, browser: str) -> Sequence[Offer]:
         """List what a git source may mean."""

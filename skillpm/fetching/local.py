@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 
+from skillpm.documents.digest import told_apart
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SKILL_FILES, SkillName
 from skillpm.documents.pin import PathPin
@@ -57,7 +58,8 @@ class PathFetcher:
             if isinstance(skill.pin, PathPin) and not skill.pin.link and skill.digest is not None:
                 tree = self.read(name, skill.pin.path)
                 if tree.digest != skill.digest:
-                    raise DigestMismatch(name, locked=skill.digest, found=tree.digest, came_from=skill.pin.path)
+                    says, there = told_apart(skill.digest, tree.digest)
+                    raise DigestMismatch(name, locked=says, found=there, came_from=skill.pin.path)
                 self.store.keep(tree, variant_of(skill.pin), replace=True)
         return []
 
@@ -68,6 +70,12 @@ class PathFetcher:
             raise RefusedError(
                 f"skill {show(name)}: {show(path)} holds the project that would install it",
                 hint="put the skill into a folder of its own",
+            )
+        if not os.path.isdir(folder):
+            raise NotFoundError(
+                f"`{show(name)}`: its folder {show(path)} is not there",
+                where=folder,
+                hint=f"bring it back, or take the skill out with `skillpm uninstall {show(name)}`",
             )
         return read_skill_folder(folder, name, self.limits, written=path)
 

@@ -1,6 +1,7 @@
 """What was set aside, under `.skillpm/backup/<name>-<n>`, kept until somebody deletes it.
 
-Whole folders that `--force` put out of the way, and `skills.json-<n>`: a registry that somebody wrote by hand.
+Whole folders that `--force` put out of the way, and `skills.json-<n>`: a registry that somebody wrote by hand. A folder
+that lay in an agent host's has a line beside it, `<name>-<n>.from`, that names that place as a receipt does.
 """
 
 import os
@@ -8,7 +9,7 @@ from collections.abc import Callable
 
 from skillpm.documents.names import is_skill_name
 from skillpm.documents.old_registry import is_generated
-from skillpm.files import read_document, write_document
+from skillpm.files import discard_file, read_document, read_text, remove_tree, write_document
 from skillpm.installing.layout import Layout
 from skillpm.values import Value
 
@@ -17,11 +18,12 @@ HEAD = 1000
 
 
 class Backup(Value):
-    """One thing set aside: its id, whose it was, where it lies."""
+    """One thing set aside: its id, whose it was, where it lies; `origin` is the agent folder it lay in, if any."""
 
     id: str
     name: str
     path: str
+    origin: str = ""
 
 
 def set_aside(layout: Layout, name: str) -> str:
@@ -32,12 +34,39 @@ def set_aside(layout: Layout, name: str) -> str:
     return slot
 
 
+def set_aside_from(layout: Layout, name: str, path: str, origin: str) -> str:
+    """Move what lies at a link's place in an agent folder to the next free backup; give its id."""
+    os.makedirs(layout.backup, exist_ok=True)
+    slot = next_slot(layout, name)
+    # First the line: a backup that does not know where it lay would come back at the wrong place.
+    write_document(_origin_path(layout, slot), f"{origin}\n".encode(), fsync=False)
+    os.rename(path, os.path.join(layout.backup, slot))
+    return slot
+
+
+def forget(layout: Layout, backup: Backup) -> None:
+    """Remove what is left of a backup that was restored, and the folder of backups when it was the last."""
+    remove_tree(backup.path)
+    discard_file(_origin_path(layout, backup.id))
+    try:
+        os.rmdir(layout.backup)
+    except OSError:
+        return
+
+
 def next_slot(layout: Layout, name: str) -> str:
     """Give the id that the next backup of a skill will have."""
     number = 1
-    while os.path.lexists(os.path.join(layout.backup, f"{name}-{number}")):
+    while any(
+        os.path.lexists(path)
+        for path in (os.path.join(layout.backup, f"{name}-{number}"), _origin_path(layout, f"{name}-{number}"))
+    ):
         number += 1
     return f"{name}-{number}"
+
+
+def _origin_path(layout: Layout, slot: str) -> str:
+    return os.path.join(layout.backup, f"{slot}.from")
 
 
 def backups(layout: Layout) -> list[Backup]:
@@ -51,7 +80,15 @@ def backups(layout: Layout) -> list[Backup]:
         name, _, number = slot.rpartition("-")
         if (is_skill_name(name) or name == REGISTRY) and number.isdigit():
             found.append((name, int(number), slot))
-    return [Backup(id=slot, name=name, path=os.path.join(layout.backup, slot)) for name, _, slot in sorted(found)]
+    return [
+        Backup(
+            id=slot,
+            name=name,
+            path=os.path.join(layout.backup, slot),
+            origin=(read_text(_origin_path(layout, slot)) or "").strip(),
+        )
+        for name, _, slot in sorted(found)
+    ]
 
 
 def keep_old_registry(layout: Layout, warn: Callable[[str], None], *, fsync: bool) -> None:

@@ -25,18 +25,28 @@ class LinkState(Value):
     """What is at a link's place: nothing, ours as it should be, or somebody else's thing.
 
     `itself`: the host's folder is our skills directory, so there is nothing to make or remove. `is_left`: it is in
-    the way of nothing that was asked for, so it stays as it is.
+    the way of nothing that was asked for, so it stays as it is. `is_copy`: a folder that holds what would be put there,
+    whoever put it there, so that it can be taken over.
     """
 
     kind: Literal["absent", "ours", "foreign"] = "absent"
+    is_copy: bool = False
     itself: bool = False
     is_left: bool = False
 
 
 def look_at_link(
-    folders: LinkFolders, folder: str, name: SkillName, layout: Layout, known: tuple[str, Digest | None]
+    folders: LinkFolders,
+    folder: str,
+    name: SkillName,
+    layout: Layout,
+    known: tuple[str, Digest | None],
+    wanted: Digest | None = None,
 ) -> LinkState:
-    """Look at one link's place; `known` is the kind the receipt says we made there, and the digest a copy had."""
+    """Look at one link's place; `known` is the kind the receipt says we made there, and the digest a copy had.
+
+    `wanted` is the digest that a copy is to have.
+    """
     base = folders.path(folder)
     if os.path.realpath(base) == os.path.realpath(layout.directory):
         return LinkState(kind="ours", itself=True)  # the host's whole folder is a link to ours
@@ -47,8 +57,10 @@ def look_at_link(
         return LinkState()
     if is_link(path, state):
         return LinkState(kind="ours" if points_at(path, layout.skill(name)) else "foreign")
-    is_ours = known[0] == "copy" and stat.S_ISDIR(state.st_mode) and digest_of_folder(path) == known[1]
-    return LinkState(kind="ours" if is_ours else "foreign")
+    there = digest_of_folder(path) if stat.S_ISDIR(state.st_mode) and (known[0] == "copy" or wanted) else None
+    if there is not None and known[0] == "copy" and there == known[1]:
+        return LinkState(kind="ours")
+    return LinkState(kind="foreign", is_copy=there is not None and there == wanted)
 
 
 def reconcile(

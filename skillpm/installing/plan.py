@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Literal
 
+from skillpm.documents.git_words import short_commit
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin, PathPin
@@ -11,11 +12,15 @@ from skillpm.installing.survey import FileChange, OnDisk
 from skillpm.values import Value
 
 FOREIGN = "a folder that skillpm did not make"
+MODES_BACK = "executable bits put back"
 Verb = Literal["add", "update", "remove", "keep", "relink", "blocked"]
 
 
 class Action(Value):
-    """One thing to do, or not to do, with one skill. `aside` says that what lies there is kept as a backup."""
+    """One thing to do, or not to do, with one skill. `aside` says that what lies there is kept as a backup.
+
+    `done` is what people call it afterwards, where the verb does not say it.
+    """
 
     verb: Verb
     name: SkillName
@@ -24,6 +29,7 @@ class Action(Value):
     reason: str = ""
     aside: bool = False
     changes: tuple[FileChange, ...] = ()
+    done: str = ""
 
 
 class Wishes(Value):
@@ -57,7 +63,7 @@ def label(skill: LockedSkill | InstalledSkill | None) -> str:
     if skill.version:
         return skill.version
     if isinstance(skill.pin, GitPin):
-        return skill.pin.commit[:12]
+        return short_commit(skill.pin.commit)
     if isinstance(skill.pin, PathPin) and skill.pin.link:
         return "link"
     return (skill.digest or "")[7:19]
@@ -68,7 +74,7 @@ def _moved(old: InstalledSkill | None, new: LockedSkill) -> str:
     if old is None or label(old) != label(new):
         return ""
     if isinstance(old.pin, GitPin) and isinstance(new.pin, GitPin) and old.pin.commit != new.pin.commit:
-        return f"{old.pin.commit[:7]} → {new.pin.commit[:7]}"
+        return f"{short_commit(old.pin.commit)} → {short_commit(new.pin.commit)}"
     return "other content"
 
 
@@ -83,24 +89,45 @@ def _for_wanted(
         if same:
             return Action(verb="keep", name=name, was=was, becomes=becomes)
         return Action(verb="update", name=name, was=was, becomes=becomes, reason=_moved(old, wanted))
+    untouched = wishes.touched is not None and name not in wishes.touched
+    if has_other_modes(disk, old) and not (name in wishes.keep or (untouched and same)):
+        return Action(
+            verb="update", name=name, was=was, becomes=becomes, reason=MODES_BACK if same else _moved(old, wanted)
+        )
     if disk.digest is not None and disk.digest == wanted.digest:
         # Committed to git, or brought to the locked state by hand: the content is the locked one, so it is ours.
         return Action(verb="keep", name=name, was=was, becomes=becomes, reason="already there")
-    untouched = wishes.touched is not None and name not in wishes.touched
-    if name in wishes.keep or (untouched and same):
-        reason = "edited" if disk.kind == "edited" else FOREIGN
-        return Action(verb="keep", name=name, was=was, becomes=was, reason=reason, changes=disk.changes)
+    if name in wishes.keep:
+        return _kept(name, was, disk)
+    if untouched and same:
+        return _kept(name, was, disk).but(done="")
     verb: Verb = "add" if old is None else "update"
     return _obstacle(verb, name, (was, becomes), disk, wishes)
 
 
 def _for_gone(name: SkillName, old: InstalledSkill | None, disk: OnDisk, wishes: Wishes) -> Action:
     was = label(old)
-    if disk.kind in {"absent", "intact"}:
+    if name in wishes.keep and disk.kind in {"edited", "foreign"}:
+        return _kept(name, was, disk)
+    if disk.kind in {"absent", "intact"} or has_other_modes(disk, old):
         return Action(verb="remove", name=name, was=was, reason="already gone" if disk.kind == "absent" else "")
-    if name in wishes.keep:
-        return Action(verb="keep", name=name, was=was, becomes=was, reason="edited", changes=disk.changes)
+    if wishes.touched is not None and name not in wishes.touched:
+        # It was meant by nobody: it stays until a `sync`, which tells of it.
+        return _kept(name, was, disk).but(done="")
     return _obstacle("remove", name, (was, ""), disk, wishes)
+
+
+def has_other_modes(disk: OnDisk, installed: InstalledSkill | None) -> bool:
+    """Tell whether of a skill only executable bits are other than installed, so that there is no work to lose."""
+    return (
+        disk.kind == "edited" and disk.digest is not None and installed is not None and disk.digest == installed.digest
+    )
+
+
+def _kept(name: SkillName, was: str, disk: OnDisk) -> Action:
+    """Somebody's work that stays as it is."""
+    reason = "edited" if disk.kind == "edited" else FOREIGN
+    return Action(verb="keep", name=name, was=was, becomes=was, reason=reason, changes=disk.changes, done="kept")
 
 
 def _obstacle(verb: Verb, name: SkillName, versions: tuple[str, str], disk: OnDisk, wishes: Wishes) -> Action:

@@ -38,6 +38,11 @@ def plan_links(
             known = before.get(folder, {}).get(name)
             if state.itself or (state.is_left and known is None):
                 continue
+            if state.is_copy and known is None:
+                # Left by an installation whose receipt is gone, or committed to git: its content is what it would be.
+                links.setdefault(folder, {})[name] = "copy"
+                made.setdefault(name, []).append(folder)
+                continue
             stays = known is not None and (state.kind == "ours" or state.is_left)
             links.setdefault(folder, {})[name] = known if known is not None and stays else kind
             if state.kind == "foreign" and not stays:

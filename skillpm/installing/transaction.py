@@ -15,7 +15,7 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt, read_receipt
 from skillpm.errors import FileError
 from skillpm.files import discard_file, read_text, remove_tree, sync_folder, told, write_document
-from skillpm.installing.backups import keep_old_registry, next_slot, set_aside
+from skillpm.installing.backups import keep_old_registry, set_aside, set_aside_from
 from skillpm.installing.clearing import clear_away
 from skillpm.installing.exchange import exchange
 from skillpm.installing.journal import ROLES, Journal, Put, Removal, inode, read_journal, write_journal
@@ -137,18 +137,22 @@ def _take_away(layout: Layout, name: SkillName, before: Receipt, warn: Callable[
 
 
 def _is_somebodys(layout: Layout, name: SkillName, before: Receipt) -> bool:
-    """Tell whether a folder holds something that was not installed: it may have been edited this very moment."""
-    return look_at(layout.skill(name), name, before.skills.get(name), Scan()).kind in {"edited", "foreign"}
+    """Tell whether a folder holds something that was not installed: it may have been edited this very moment.
+
+    Of files whose every byte is as it was, only the modes differ: there is nothing to lose.
+    """
+    installed = before.skills.get(name)
+    found = look_at(layout.skill(name), name, installed, Scan())
+    is_other = installed is None or installed.digest is None or found.digest != installed.digest
+    return found.kind in {"edited", "foreign"} and is_other
 
 
 def _set_link_aside(target: Target, folder: str, name: SkillName, warn: Callable[[str], None]) -> None:
     """Set aside what lies at a link's place, unless it is (by now) our link."""
     path = os.path.join(target.links.path(folder), name)
     if os.path.lexists(path) and not points_at(path, target.layout.skill(name)):
-        slot = next_slot(target.layout, name)
-        os.makedirs(target.layout.backup, exist_ok=True)
-        os.rename(path, os.path.join(target.layout.backup, slot))
-        warn(f"what lay at {path} is kept as backup {slot} in {target.layout.backup}")
+        slot = set_aside_from(target.layout, name, path, folder)
+        warn(f"what lay at {path} is kept as backup {slot}: `skillpm backup restore {slot}` brings it back there")
 
 
 def _set_aside(layout: Layout, name: SkillName, warn: Callable[[str], None]) -> None:

@@ -39,7 +39,9 @@ class View(Value):
         put = self.journal.puts.get(SkillName(name))
         staged = os.path.join(self.layout.staging, name)
         if put is not None and inode(self.layout.skill(name)) != put.new and inode(staged) == put.new:
-            return staged
+            # A live link is relative to where it will lie, not to where it waits.
+            is_link = os.path.islink(staged)
+            return os.path.normpath(os.path.join(self.layout.directory, os.readlink(staged))) if is_link else staged
         return self.layout.skill(name)
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from skillpm.documents.agents import Agent
 from skillpm.documents.json_edit import set_member
 from skillpm.installing.layout import load_receipt
 from skillpm.operations.change import Changed, Options, change
@@ -13,13 +14,17 @@ from skillpm.values import Value
 
 
 class KnownAgent(Value):
-    """One host: where it reads skills, whether it is here, whether the scope's skills are linked for it."""
+    """One host: where it reads skills, whether it is here, whether the scope's skills are linked for it.
+
+    `shares` are the linked hosts that read the same folder: it sees the skills too, as long as these are linked.
+    """
 
     id: str
     project_dir: str | None
     user_dir: str | None
     present: bool
     linked: bool
+    shares: tuple[str, ...] = ()
 
 
 def known_agents(scope: Scope, tools: Tools) -> list[KnownAgent]:
@@ -27,14 +32,23 @@ def known_agents(scope: Scope, tools: Tools) -> list[KnownAgent]:
     papers = read_paperwork(scope, tools)
     folders = {folder for folder, links in load_receipt(scope.layout).links.items() if links}
     chosen = chosen_agents(papers.agents, where=papers.agents_written_in)
-    named = {agent_folder(agent, scope.kind, tools.settings) for agent in chosen}
+    linked: dict[str, list[str]] = {}
+    for agent in chosen:
+        folder = agent_folder(agent, scope.kind, tools.settings)
+        if folder is not None and folder in folders:
+            linked.setdefault(folder, []).append(agent.id)
+
+    def by_folder(agent: Agent) -> list[str]:
+        return linked.get(agent_folder(agent, scope.kind, tools.settings) or "", [])
+
     return [
         KnownAgent(
             id=agent.id,
             project_dir=agent.project_dir,
             user_dir=agent_folder(agent, "user", tools.settings),
             present=is_present(agent, scope.root, tools.settings),
-            linked=agent_folder(agent, scope.kind, tools.settings) in (folders & named),
+            linked=agent.id in by_folder(agent),
+            shares=tuple(sorted({*by_folder(agent)} - {agent.id})),
         )
         for agent in sorted(all_agents().values(), key=lambda agent: agent.id)
     ]

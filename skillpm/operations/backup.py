@@ -2,15 +2,16 @@
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 
 from skillpm.documents.agents import near
 from skillpm.documents.names import SkillName
-from skillpm.documents.receipt import write_receipt
-from skillpm.errors import BlockedError, NotFoundError, UsageError
-from skillpm.files import read_text, remove_tree
-from skillpm.installing.backups import REGISTRY, Backup, backups
+from skillpm.documents.receipt import Receipt, write_receipt
+from skillpm.documents.text import show
+from skillpm.errors import BlockedError, ConflictError, NotFoundError, UsageError
+from skillpm.files import read_text, remove_tree, told, write_document
+from skillpm.installing.backups import REGISTRY, Backup, backups, forget, set_aside_from
 from skillpm.installing.layout import Layout, load_receipt
+from skillpm.installing.links import look_at_link
 from skillpm.installing.plan import Action, label
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.settling import Settling
@@ -19,11 +20,12 @@ from skillpm.installing.staging import Copied, prepare, stage
 from skillpm.installing.survey import look_at
 from skillpm.installing.transaction import commit
 from skillpm.operations.carrying import remember
-from skillpm.operations.change import Changed
+from skillpm.operations.change import UNFINISHED, Changed
 from skillpm.operations.exclusive import exclusive
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
+from skillpm.serving.hosts import agent_folder, all_agents
 from skillpm.serving.registering import Ahead, Fresh, build_registry, known_registry
 
 
@@ -32,58 +34,125 @@ def list_backups(scope: Scope) -> list[Backup]:
     return backups(scope.layout)
 
 
-def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False) -> Changed:
-    """Put a backup back in its skill's place. What lies there must be as installed, unless `force` sets it aside."""
+def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False, dry_run: bool = False) -> Changed:
+    """Put a backup back where it lay: in its skill's place, or in an agent's folder.
+
+    Raises `BlockedError` when what lies there now is somebody's work, unless `force` sets that aside.
+    """
+    if dry_run:
+        if os.path.exists(scope.layout.journal):
+            tools.reporter.warning(UNFINISHED)
+        backup = _find(backups(scope.layout), slot)
+        _looked_at(scope, tools, backup, load_receipt(scope.layout), force=force)
+        return _changed(scope, tools, backup, load_receipt(scope.layout), dry_run=True)
     with exclusive(scope, tools):
         backup = _find(backups(scope.layout), slot)
-        if backup.name == REGISTRY:
-            raise UsageError(
-                f"`{slot}` is a registry that was made by hand, and no skill; the registry is built from the skills",
-                hint=f"`skillpm migrate` takes what it says of them; the file is {backup.path}",
-            )
-        layout, name = scope.layout, SkillName(backup.name)
-        receipt = load_receipt(layout)
-        there = look_at(layout.skill(name), name, receipt.skills.get(name), Scan())
-        if there.kind in {"edited", "foreign"} and not force:
-            raise BlockedError(
-                f"{name} has been edited again; nothing was changed",
-                where=layout.skill(name),
-                hint=f"`skillpm diff {name}` shows it, `--force` sets it aside as another backup first",
-            )
-        prepare(layout, fsync=tools.settings.fsync)
-        stage(layout, name, Copied(folder=backup.path))
-        settling = Settling(layout.staging, fsync=tools.settings.fsync)
-        installed = receipt.skills.get(name)
-        edited = look_at(backup.path, name, installed, Scan()).kind == "edited"
-        found = _skill_file(layout, backup)
-        fresh = {} if found is None else {name: Fresh(file=found[0], data=found[1], stamps={}, edited=edited)}
-        ahead = Ahead(fresh=fresh, gone=() if fresh else (name,))
-        known = known_registry(layout, read_text(layout.registry), read_scan(layout.scan))
-        disabled = read_paperwork(scope, tools).disabled
-        built = build_registry(layout, receipt, known, ahead, disabled=disabled)
-        documents = {"registry": built.text, "receipt": write_receipt(receipt)}
-        settling.wait()
-        commit(
-            scope.target(tools.settings),
-            {name: there.kind in {"edited", "foreign"}},
-            {},
-            documents,
-            {},
-            tools.reporter.warning,
+        receipt = load_receipt(scope.layout)
+        aside = _looked_at(scope, tools, backup, receipt, force=force)
+        if backup.origin:
+            _put_into_agent_folder(scope, tools, backup, receipt, aside=aside)
+        else:
+            _put_into_place(scope, tools, backup, receipt, aside=aside)
+        forget(scope.layout, backup)
+    return _changed(scope, tools, backup, receipt, dry_run=False)
+
+
+def _looked_at(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, force: bool) -> bool:
+    """Tell whether what lies at a backup's place has to be set aside first, which only `force` allows."""
+    if backup.name == REGISTRY:
+        raise UsageError(
+            f"`{backup.id}` is a registry that was made by hand, and no skill; the registry is built from the skills",
+            hint=f"`skillpm migrate` takes what it says of them; the file is {backup.path}",
         )
-        remember(scope, built)
-        remove_tree(backup.path)
-        with suppress(OSError):
-            os.rmdir(layout.backup)
-    labels = {key: label(skill) for key, skill in receipt.skills.items() if key != name}
-    others = [Action(verb="keep", name=key, was=text, becomes=text) for key, text in labels.items()]
-    restored = Action(verb="update", name=name, becomes=slot, reason="restored from a backup")
+    layout, name = scope.layout, SkillName(backup.name)
+    installed = receipt.skills.get(name)
+    if not backup.origin:
+        place = layout.skill(name)
+        aside = look_at(place, name, installed, Scan()).kind in {"edited", "foreign"}
+        again = BlockedError(
+            f"{name} has been edited again; nothing was changed",
+            where=place,
+            hint=f"`skillpm diff {name}` shows it, `--force` sets it aside as another backup first",
+        )
+    else:
+        # The line beside a backup may have come with a repository: only where hosts read skills is anything put.
+        if backup.origin not in {agent_folder(agent, scope.kind, tools.settings) for agent in all_agents().values()}:
+            hint = f"move it by hand: it lies at {backup.path}"
+            raise ConflictError(f"no agent reads skills in {show(backup.origin)}", where=backup.path, hint=hint)
+        paths = scope.link_folders(tools.settings)
+        place = os.path.join(paths.path(backup.origin), name)
+        known = (receipt.links.get(backup.origin, {}).get(name, ""), None if installed is None else installed.digest)
+        state = look_at_link(paths, backup.origin, name, layout, known)
+        if state.itself:
+            hint = f"move it by hand: it lies at {backup.path}"
+            raise ConflictError(f"{backup.origin} is a link to the skills directory by now", where=place, hint=hint)
+        aside = state.kind == "foreign"
+        again = BlockedError(
+            f"something else lies at {backup.origin}/{name} by now; nothing was changed",
+            where=place,
+            hint="move it away, or let `--force` set it aside as another backup first",
+        )
+    if aside and not force:
+        raise again
+    return aside
+
+
+def _put_into_place(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, aside: bool) -> None:
+    """Put a backup into the skills directory, as one change with the registry."""
+    layout, name = scope.layout, SkillName(backup.name)
+    prepare(layout, fsync=tools.settings.fsync)
+    stage(layout, name, Copied(folder=backup.path))
+    settling = Settling(layout.staging, fsync=tools.settings.fsync)
+    edited = look_at(backup.path, name, receipt.skills.get(name), Scan()).kind == "edited"
+    found = _skill_file(layout, backup)
+    fresh = {} if found is None else {name: Fresh(file=found[0], data=found[1], stamps={}, edited=edited)}
+    ahead = Ahead(fresh=fresh, gone=() if fresh else (name,))
+    known = known_registry(layout, read_text(layout.registry), read_scan(layout.scan))
+    built = build_registry(layout, receipt, known, ahead, disabled=read_paperwork(scope, tools).disabled)
+    documents = {"registry": built.text, "receipt": write_receipt(receipt)}
+    settling.wait()
+    commit(scope.target(tools.settings), {name: aside}, {}, documents, {}, tools.reporter.warning)
+    remember(scope, built)
+
+
+def _put_into_agent_folder(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, aside: bool) -> None:
+    """Move a backup to where a link of ours has taken its place; the receipt forgets the link."""
+    layout, name, settings = scope.layout, SkillName(backup.name), tools.settings
+    place = os.path.join(scope.link_folders(settings).path(backup.origin), name)
+    links = {folder: dict(names) for folder, names in receipt.links.items()}
+    links.get(backup.origin, {}).pop(name, None)
+    with told("restore a backup", place):
+        if aside:
+            kept = set_aside_from(layout, name, place, backup.origin)
+            tools.reporter.warning(f"what lay at {place} is kept as backup {kept}")
+        remove_tree(place)  # our own link, or nothing
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        os.rename(backup.path, place)
+        write_document(layout.receipt, write_receipt(receipt.but(links=links)).encode(), fsync=settings.fsync)
+    if name in receipt.skills:
+        tools.reporter.warning(
+            f"{backup.origin}/{name} is yours again; while that host is linked, `skillpm sync` stops there"
+        )
+
+
+def _changed(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, dry_run: bool) -> Changed:
+    where = f"restored into {backup.origin}" if backup.origin else "restored from a backup"
+    restored = Action(
+        verb="relink" if backup.origin else "update",
+        name=SkillName(backup.name),
+        becomes=backup.id,
+        reason=where,
+        done="restored",
+    )
+    labels = {name: label(skill) for name, skill in receipt.skills.items() if name != backup.name}
+    others = [Action(verb="keep", name=name, was=text, becomes=text) for name, text in labels.items()]
     return Changed(
         changed=True,
         scope=scope.kind,
-        directory=layout.directory,
+        directory=scope.layout.directory,
         actions=(restored, *others),
         warnings=tuple(tools.reporter.warnings),
+        dry_run=dry_run,
     )
 
 

@@ -131,9 +131,7 @@ def _contents(
 
 
 def _must_fetch(tools: Tools, skill: LockedSkill) -> bool:
-    return isinstance(skill.pin, PathPin) or (
-        skill.digest is not None and not tools.store.has(skill.digest, variant_of(skill.pin))
-    )
+    return skill.digest is not None and not tools.store.has(skill.digest, variant_of(skill.pin))
 
 
 def _live_target(scope: Scope, tools: Tools, pin: Pin) -> str:

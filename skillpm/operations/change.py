@@ -13,6 +13,8 @@ from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.values import Value
 
+UNFINISHED = "an interrupted change is not finished yet; this is how things are without it"
+
 
 class Changed(Value):
     """What an operation did, or with `--dry-run` would do."""
@@ -57,7 +59,7 @@ def change(
             if ahead.is_nothing or options.dry_run:
                 return _changed(scope, tools, options, ahead)
     elif options.dry_run:
-        tools.reporter.warning("an interrupted change is not finished yet; this is how things are without it")
+        tools.reporter.warning(UNFINISHED)
     if options.dry_run:
         papers = edit(read_paperwork(scope, tools))
         return _changed(scope, tools, options, _ahead(scope, tools, options, papers, upgrade(papers)))
@@ -71,7 +73,8 @@ def change(
         with exclusive(scope, tools, force=options.wishes.force):
             papers = edit(read_paperwork(scope, tools))
             fetchers = make_fetchers(scope, tools)
-            lockfile = relocked(scope, papers, fetchers, options.strictness, upgrade(papers))
+            touched = options.wishes.touched
+            lockfile = relocked(scope, papers, fetchers, options.strictness, upgrade(papers), touched)
             ahead = outlook(scope, tools, papers, lockfile, options.wishes)
             if not ahead.is_nothing:
                 carry_out(scope, tools, ahead, fetchers)
@@ -83,7 +86,8 @@ def change(
 
 
 def _ahead(scope: Scope, tools: Tools, options: Options, papers: Paperwork, upgrade: Collection[SkillName]) -> Outlook:
-    lockfile = relocked(scope, papers, make_fetchers(scope, tools), options.strictness, upgrade)
+    fetchers, touched = make_fetchers(scope, tools), options.wishes.touched
+    lockfile = relocked(scope, papers, fetchers, options.strictness, upgrade, touched)
     return outlook(scope, tools, papers, lockfile, options.wishes)
 
 
@@ -95,5 +99,5 @@ def _changed(scope: Scope, tools: Tools, options: Options, ahead: Outlook) -> Ch
         actions=ahead.actions,
         warnings=tuple(tools.reporter.warnings),
         dry_run=options.dry_run,
-        next_step="" if options.dry_run else next_step(scope, tools, ahead.papers, ahead.lockfile),
+        next_step="" if options.dry_run else next_step(scope, tools, ahead.papers, ahead.lockfile, ahead.receipt),
     )

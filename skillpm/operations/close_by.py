@@ -4,7 +4,7 @@ import os
 
 from skillpm.documents.names import SkillName, folder_name, skill_name
 from skillpm.documents.text import show
-from skillpm.errors import UsageError
+from skillpm.errors import NotFoundError, UsageError
 from skillpm.files import is_below
 from skillpm.operations.relock import make_fetchers
 from skillpm.operations.scope import Scope
@@ -22,7 +22,10 @@ def named_by_itself(
     The name is `alias`, else what the skill calls itself, else the folder's or the file's.
     """
     typed = source.path if isinstance(source, PathSource) else source.url
-    written, called = (typed, typed) if "://" in typed else _on_this_machine(scope, tools, typed)
+    if "://" in typed:
+        written = called = typed
+    else:
+        written, called = _on_this_machine(scope, tools, typed, is_folder=isinstance(source, PathSource))
     source = source.but(path=written) if isinstance(source, PathSource) else source.but(url=written)
     folder = os.path.basename(_without_ending(called))
     probe = SkillName(alias or folder)
@@ -35,10 +38,18 @@ def named_by_itself(
     return skill_name(name), source
 
 
-def _on_this_machine(scope: Scope, tools: Tools, typed: str) -> tuple[str, str]:
-    """Give how a manifest says a path, and where that really is."""
+def _on_this_machine(scope: Scope, tools: Tools, typed: str, *, is_folder: bool) -> tuple[str, str]:
+    """Give how a manifest says a path, and where that really is. Raises `NotFoundError` where nothing is."""
     whole = tools.settings.home + typed[1:] if typed.startswith("~") else typed
     whole = os.path.normpath(os.path.join(tools.settings.working_directory, whole))
+    is_there = os.path.isdir(whole) if is_folder else os.path.lexists(whole)
+    if not is_there:
+        what = "is no folder" if os.path.lexists(whole) else "is not there"
+        raise NotFoundError(
+            f"{show(typed)} {what}",
+            where=whole,
+            hint="a path starts where you are; a skill of a repository is owner/repo@skill, without ./ in front",
+        )
     return _written_path(scope, tools, whole), os.path.realpath(whole)
 
 

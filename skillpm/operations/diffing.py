@@ -3,7 +3,7 @@
 import difflib
 import os
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
@@ -13,7 +13,7 @@ from skillpm.fetching.base import variant_of
 from skillpm.files import told
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.plan import label
-from skillpm.installing.survey import walk_files
+from skillpm.installing.survey import HAS_MODES, walk_files
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.relock import make_fetchers
 from skillpm.operations.scope import Scope
@@ -21,6 +21,13 @@ from skillpm.operations.showing import find_listed
 from skillpm.operations.tools import Tools
 from skillpm.store import StoreDamaged
 from skillpm.values import Value
+
+
+class File(NamedTuple):
+    """One file of a state: its bytes, and whether it can be executed."""
+
+    data: bytes
+    executable: bool = False
 
 
 class FileDiff(Value):
@@ -74,7 +81,7 @@ def diff_update(scope: Scope, tools: Tools, name: str) -> Diff:
     return Diff(name=name, was=label(locked), becomes=label(newest), files=_compared(before, after))
 
 
-def _stored(scope: Scope, tools: Tools, name: str, skill: LockedSkill) -> dict[str, bytes]:
+def _stored(scope: Scope, tools: Tools, name: str, skill: LockedSkill) -> dict[str, File]:
     """Give a state of a skill from the store, fetched where the store lacks it."""
     if skill.digest is None:
         return {}
@@ -85,30 +92,30 @@ def _stored(scope: Scope, tools: Tools, name: str, skill: LockedSkill) -> dict[s
         except StoreDamaged:
             tree = None
         if tree is not None:
-            return {file.path: file.data for file in tree.files}
+            return {file.path: File(file.data, executable=file.executable) for file in tree.files}
         if missing := make_fetchers(scope, tools).fetch({SkillName(name): skill}):
             raise OfflineError(missing)
     raise NotFoundError(f"the installed state of `{name}` is not to be had any more")
 
 
-def _on_disk(folder: str) -> dict[str, bytes]:
-    files: dict[str, bytes] = {}
+def _on_disk(folder: str) -> dict[str, File]:
+    files: dict[str, File] = {}
     if not os.path.isdir(folder):
         return files
     for path, entry in walk_files(os.path.realpath(folder)):
         if entry.is_symlink():
-            files[path] = b"-> " + os.fsencode(os.readlink(entry.path)) + b"\n"
+            files[path] = File(b"-> " + os.fsencode(os.readlink(entry.path)) + b"\n")
         elif entry.is_file():
             with told("read what lies there", entry.path), open(entry.path, "rb") as file:
-                files[path] = file.read()
+                files[path] = File(file.read(), executable=bool(entry.stat().st_mode & 0o100))
     return files
 
 
-def _compared(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[FileDiff, ...]:
+def _compared(before: Mapping[str, File], after: Mapping[str, File]) -> tuple[FileDiff, ...]:
     diffs = []
     for path in sorted({*before, *after}):
         old, new = before.get(path), after.get(path)
-        if old != new:
+        if not _is_same(old, new):
             change: Literal["added", "removed", "modified"] = "modified"
             if old is None or new is None:
                 change = "added" if old is None else "removed"
@@ -116,10 +123,23 @@ def _compared(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[
     return tuple(diffs)
 
 
-def _unified(path: str, old: bytes | None, new: bytes | None) -> str:
+def _is_same(old: File | None, new: File | None) -> bool:
+    if old is None or new is None:
+        return False
+    return old.data == new.data and (old.executable == new.executable or not HAS_MODES)
+
+
+def _unified(path: str, old: File | None, new: File | None) -> str:
     try:
-        before, after = (old or b"").decode().splitlines(), (new or b"").decode().splitlines()
+        before, after = ([] if file is None else file.data.decode().splitlines() for file in (old, new))
     except UnicodeDecodeError:
         return ""
     names = ("/dev/null" if old is None else f"a/{path}", "/dev/null" if new is None else f"b/{path}")
-    return "\n".join(difflib.unified_diff(before, after, *names, lineterm=""))
+    lines = list(difflib.unified_diff(before, after, *names, lineterm=""))
+    if old is not None and new is not None and old.executable != new.executable and HAS_MODES:
+        # In the words of git.
+        modes = [
+            f"{word} mode {'100755' if file.executable else '100644'}" for word, file in (("old", old), ("new", new))
+        ]
+        lines = [f"--- {names[0]}", f"+++ {names[1]}", *modes, *lines[2:]]
+    return "\n".join(lines)

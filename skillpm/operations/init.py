@@ -5,18 +5,24 @@ import os
 from skillpm.documents.manifest import EMPTY
 from skillpm.errors import ConflictError
 from skillpm.files import told, write_new
-from skillpm.operations.scope import MANIFEST, refuse_home
+from skillpm.operations.scope import project_scope, refuse_home, user_scope
 from skillpm.operations.tools import Tools
 
 
-def init(tools: Tools, folder: str) -> list[str]:
-    """Write an empty manifest; give the files made. Raises `ConflictError` where one is there."""
-    root = os.path.abspath(os.path.join(tools.settings.working_directory, folder))
-    refuse_home(tools.settings, root)
-    path = os.path.join(root, MANIFEST)
-    if os.path.lexists(path):
-        raise ConflictError(f"{path} is there already", hint="edit it, or add to it with `skillpm install SPEC`")
-    with told("start a project", root):
-        os.makedirs(root, exist_ok=True)
-        write_new(path, EMPTY.encode(), 0o644, fsync=tools.settings.fsync)
-    return [path]
+def init(tools: Tools, folder: str, *, user: bool = False) -> tuple[list[str], str]:
+    """Write an empty manifest into a folder, or the user's own; give the files made, and where skills will lie.
+
+    Raises `ConflictError` where one is there.
+    """
+    settings = tools.settings
+    root = os.path.abspath(os.path.join(settings.working_directory, folder))
+    if not user:
+        refuse_home(settings, root)
+    scope = user_scope(settings) if user else project_scope(root)
+    if os.path.lexists(scope.manifest):
+        command = f"skillpm install{' -g' if user else ''} SPEC"
+        raise ConflictError(f"{scope.manifest} is there already", hint=f"edit it, or add to it with `{command}`")
+    with told("start a project", scope.manifest):
+        os.makedirs(os.path.dirname(scope.manifest), exist_ok=True)
+        write_new(scope.manifest, EMPTY.encode(), 0o644, fsync=settings.fsync)
+    return [scope.manifest], scope.layout.directory

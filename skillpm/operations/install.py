@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import assert_never
 
 from skillpm.documents.git_words import has_credentials, is_commit
 from skillpm.documents.json_edit import set_member
@@ -51,10 +52,11 @@ class Request(Value):
 
 
 class Addition(Value):
-    """A requirement to add to the manifest."""
+    """A requirement to add to the manifest. `is_bare`: a name alone, which any version from any index satisfies."""
 
     name: SkillName
     source: Source
+    is_bare: bool = False
 
 
 def install(scope: Scope, tools: Tools, request: Request, options: Options) -> Changed:
@@ -77,7 +79,7 @@ def offers(scope: Scope, tools: Tools, request: Request) -> list[Offer]:
         if isinstance(specifier.source, GitSource):
             found.extend(make_fetchers(scope, tools).offers(specifier.source, specifier.browser))
         else:
-            raise UsageError(f"`{spec}` is no repository, so there is nothing to list")
+            raise UsageError(f"`{show(spec)}` is no repository, so there is nothing to list")
     return found
 
 
@@ -124,19 +126,41 @@ def _from_spec(scope: Scope, tools: Tools, spec: str, request: Request) -> list[
             if spec in request.chosen:
                 return [_from_offer(offer, request.alias) for offer in found if offer.name in request.chosen[spec]]
             if len(found) > 1 and not request.every:
-                rows = [(offer.name, getattr(offer.source, "path", ""), offer.description) for offer in found]
-                raise ManySkillsError(spec, sorted(rows))
+                rows = sorted((offer.name, getattr(offer.source, "path", ""), offer.description) for offer in found)
+                example = spec_of_one(spec, found[0].source, rows[0][0])
+                raise ManySkillsError(spec, rows, shown=show(spec), example=example)
             return [_from_offer(offer, request.alias) for offer in found]
         case PathSource() | UrlSource() as source:
             name, kept = named_by_itself(scope, tools, source, request.alias)
             return [Addition(name=name, source=kept)]
         case source:
             if request.alias not in {"", source.name}:
-                raise UsageError(f"--as does not go with `{spec}`: what ships with skillpm keeps its name")
+                raise UsageError(f"--as does not go with `{show(spec)}`: what ships with skillpm keeps its name")
             # No index knows a bare name: what ships with the tool is meant, and written down as such.
             is_bare = isinstance(source, IndexSource) and source.version == "*" and not source.index
             shipped = BundledSource(name=source.name) if is_bare else source
-            return [Addition(name=skill_name(source.name), source=shipped)]
+            return [Addition(name=skill_name(source.name), source=shipped, is_bare=is_bare)]
+
+
+def spec_of_one(spec: str, source: Source, name: str) -> str:
+    """Give what to type for one skill of several that a SPEC holds; `source` is that of any of them.
+
+    Behind a page of a forge, or where a flag names the ref, `@skill` alone would mean something else.
+    """
+    url, ref = (source.url, source.ref) if isinstance(source, GitSource) else ("", "")
+    short = f"{spec}@{name}"
+    try:
+        found = parse_specifier(short)
+    except UsageError:
+        found = None
+    if (
+        found is not None
+        and isinstance(found.source, GitSource)
+        and (found.source.url, found.source.ref, found.source.skill) == (url, ref, name)
+        and not (found.browser or has_credentials(spec))
+    ):
+        return short
+    return f"{url}#{ref}@{name}" if ref else f"{url}@{name}"
 
 
 def _specifier(spec: str, request: Request) -> Specifier:
@@ -149,9 +173,9 @@ def _specifier(spec: str, request: Request) -> Specifier:
         return specifier.but(source=source.but(link=True))
     if not isinstance(source, GitSource) or request.link:
         flag = "--link" if request.link else "--path" if request.path else f"--{request.ref_kind}"
-        raise UsageError(f"{flag} does not go with `{spec}`")
+        raise UsageError(f"{flag} does not go with `{show(spec)}`")
     if request.ref_kind and (source.ref or specifier.browser):
-        raise UsageError(f"`{spec}` names a ref already, so --{request.ref_kind} would name another")
+        raise UsageError(f"`{show(spec)}` names a ref already, so --{request.ref_kind} would name another")
     if request.ref_kind == "rev" and not is_commit(request.ref):
         raise UsageError(
             f"`{show(request.ref)}` is no whole commit id", hint="give all of its 40 digits, or use --tag or --branch"
@@ -194,7 +218,7 @@ def _with(papers: Paperwork, additions: Sequence[Addition], *, force: bool) -> P
     text = papers.text
     for addition in additions:
         there = papers.requirements.get(addition.name)
-        if there == addition.source:
+        if there == addition.source or (addition.is_bare and isinstance(there, IndexSource)):
             continue
         if there is not None and not force:
             raise ConflictError(
@@ -215,5 +239,9 @@ def _said(source: Source) -> str:
             return "the bundled skills"
         case IndexSource():
             return f"an index or the bundled skills ({source.version})"
+        case PathSource():
+            return f"{source.path} (live link)" if source.link else source.path
+        case UrlSource():
+            return source.url
         case _:
-            return str(requirement_value(source))
+            assert_never(source)

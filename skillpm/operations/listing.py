@@ -1,15 +1,18 @@
 """`list`: what is in a skills directory, answered from registry and stat cache."""
 
 import os
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
+from skillpm.documents.git_words import short_commit
 from skillpm.documents.manifest import read_manifest
-from skillpm.documents.names import SkillName
+from skillpm.documents.names import SKILL_FILE, SkillName
 from skillpm.documents.pin import describe
 from skillpm.documents.receipt import InstalledSkill, Receipt
 from skillpm.documents.registry import RegistryEntry
 from skillpm.files import read_text
 from skillpm.installing.scan import Scan, read_scan
+from skillpm.installing.skill_file import read_skill_file
 from skillpm.installing.survey import compare
 from skillpm.installing.view import View, look_until
 from skillpm.operations.scope import Scope
@@ -74,13 +77,28 @@ def _names(receipt: Receipt, built: Built) -> list[str]:
 
 def _listed(name: str, seen: View, receipt: Receipt, built: Built, scan: Scan) -> Listed:
     installed: InstalledSkill | None = receipt.skills.get(SkillName(name))
-    entry = built.entries.get(name) or RegistryEntry(name=name, category="", description="", triggers=[])
+    entry = built.entries.get(name) or _own_entry(name, seen, built, installed)
     path = seen.layout.skill(name)
     if installed is None:
         return Listed(name, "disabled" if name in built.disabled else "unmanaged", entry, "", "", path)
     links = tuple(f"{folder}/{name}" for folder, links in receipt.links.items() if name in links)
     state = _state(name, seen, installed, built, scan)
     return Listed(name, state, entry, describe(installed.pin), installed.digest or "", path, links)
+
+
+def _own_entry(name: str, seen: View, built: Built, installed: InstalledSkill | None) -> RegistryEntry:
+    """Give the entry of a skill that is not in the registry: of a disabled one what it says of itself."""
+    if name in built.disabled:
+        # The reader brings a YAML library with it: only who disabled a skill pays for it.
+        from skillpm.documents.findings import NotLoadable  # noqa: PLC0415
+        from skillpm.serving.entry import entry_of  # noqa: PLC0415
+
+        pin, digest = (None, None) if installed is None else (installed.pin, installed.digest)
+        version = "" if installed is None else installed.version
+        with suppress(OSError, NotLoadable):
+            data = read_skill_file(seen.skill(name))
+            return entry_of(name, f"{name}/{SKILL_FILE}", data, pin=pin, digest=digest, version=version)
+    return RegistryEntry(name=name, category="", description="", triggers=[])
 
 
 def _state(name: str, seen: View, installed: InstalledSkill, built: Built, scan: Scan) -> State:
@@ -120,4 +138,4 @@ def version_of(listed: Listed) -> str:
     """Give what to show as its version: its own, else the short commit."""
     version = listed.entry.get("version", "")
     commit = listed.source.rpartition("@")[2].partition("#")[0] if listed.source.startswith("git+") else ""
-    return version or commit[:7]
+    return version or short_commit(commit)

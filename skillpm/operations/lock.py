@@ -13,7 +13,7 @@ from skillpm.values import Value
 
 
 class Locked(Value):
-    """What locking changed, or would change: (name, from, to). `reasons` say why a check failed."""
+    """What locking changed, or would change: (name, from, to). `reasons` say why it was not up to date."""
 
     changed: bool
     up_to_date: bool
@@ -24,25 +24,35 @@ class Locked(Value):
 
 def lock(scope: Scope, tools: Tools, *, dry_run: bool = False) -> Locked:
     """Make the lockfile say what the manifest asks."""
+    if dry_run:
+        return _resolved(scope, tools)[0].but(changed=False)
     was_there = os.path.isdir(scope.layout.ours)
     try:
         with exclusive(scope, tools):
-            papers = read_paperwork(scope, tools)
-            after = relocked(scope, papers, make_fetchers(scope, tools), Strictness())
-            text = lock_text(after, papers)
-            changed = text != papers.lockfile_text
-            if changed and not dry_run:
+            result, text = _resolved(scope, tools)
+            if result.changed:
                 write_document(scope.lockfile, text.encode(), fsync=tools.settings.fsync, follow=True)
     finally:
         if not was_there:
             tidy_up(scope)
+    return result
+
+
+def _resolved(scope: Scope, tools: Tools) -> tuple[Locked, str]:
+    """Give what locking would change, and the lockfile's text afterwards."""
+    papers = read_paperwork(scope, tools)
+    after = relocked(scope, papers, make_fetchers(scope, tools), Strictness())
+    text = lock_text(after, papers)
+    is_same = text == papers.lockfile_text
     rows = [(name, label(old), label(new)) for name, old, new in changed_skills(papers.lockfile, after)]
-    return Locked(
-        changed=changed and not dry_run,
-        up_to_date=not changed,
+    result = Locked(
+        changed=not is_same,
+        up_to_date=is_same,
         skills=tuple(rows),
+        reasons=tuple(outdated(papers)),
         warnings=tuple(tools.reporter.warnings),
     )
+    return result, text
 
 
 def check_lock(scope: Scope, tools: Tools) -> Locked:

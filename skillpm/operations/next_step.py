@@ -1,15 +1,24 @@
-"""What to do next: no agent host reads our skills directory by itself, so say which hosts are here and how to link."""
+"""What to do next: no agent host reads our skills directory by itself, so say which hosts are here and how to link.
+
+Said once, after the first installation into a scope: whoever does not link then has read it.
+"""
 
 from skillpm.documents.lockfile import Lockfile
+from skillpm.documents.receipt import Receipt
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.serving.hosts import agent_folder, all_agents, is_present
 
+MOST_LINKED = 4
 
-def next_step(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile) -> str:
-    """Give the advice for a scope without linked agents; empty where there is nothing to say."""
-    if papers.agents or papers.manifest.agents is not None or not lockfile.skills:
+
+def next_step(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, before: Receipt) -> str:
+    """Give the advice for a scope without linked agents; empty where there is nothing to say.
+
+    `before` is the receipt as it was: where something was installed already, this was said before.
+    """
+    if papers.agents or papers.manifest.agents is not None or not lockfile.skills or before.skills:
         return ""
     found = [
         agent.id
@@ -18,6 +27,7 @@ def next_step(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile)
     ]
     flag = " -g" if scope.kind == "user" else ""
     if not found:
-        return f"no agent host was found here; `skillpm link{flag} AGENT` shows them to one (`skillpm agents --all`)"
-    few = " ".join(found[:4])
-    return f"no agent reads {scope.layout.directory} by itself; found {', '.join(found)}: `skillpm link{flag} {few}`"
+        return f"`skillpm link{flag} AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows"
+    others = f" (also here: {', '.join(found[MOST_LINKED:])})" if len(found) > MOST_LINKED else ""
+    named = " ".join(found[:MOST_LINKED])
+    return f"`skillpm link{flag} {named}` shows them to {'that agent' if len(found) == 1 else 'these agents'}{others}"

@@ -39,7 +39,10 @@ def planned_links(
     def look(folder: str, name: SkillName) -> LinkState:
         skill = receipt.skills.get(name)
         known = (receipt.links.get(folder, {}).get(name, ""), None if skill is None else skill.digest)
-        state = look_at_link(paths, folder, name, scope.layout, known)
+        locked = papers.lockfile.skills.get(name)
+        state = look_at_link(
+            paths, folder, name, scope.layout, known, wanted=None if locked is None or known[0] else locked.digest
+        )
         untouched = wishes.touched is not None and name not in wishes.touched and known[0] != ""
         return state.but(is_left=True) if state.kind == "foreign" and (untouched or name in wishes.keep) else state
 
@@ -73,7 +76,8 @@ def _with_own_links(action: Action, links: LinkPlan) -> Action:
         return action
     said = [f"linked in {', '.join(made)}"] if made else []
     said += [f"no longer linked in {', '.join(dropped)}"] if dropped else []
-    return action.but(verb="relink", reason="; ".join(said))
+    done = "relinked" if made and dropped else "linked" if made else "unlinked"
+    return action.but(verb="relink", reason="; ".join(said), done=done)
 
 
 def stop_if_blocked(actions: Sequence[Action], links: LinkPlan, locked: Collection[SkillName]) -> None:
@@ -93,6 +97,8 @@ def stop_if_blocked(actions: Sequence[Action], links: LinkPlan, locked: Collecti
     by_link = any(first in names for names in links.obstacles.values())
     shown = f"`skillpm diff {first}` shows it, " if first in locked and not by_link else ""
     count = "a skill is" if len(blocked) == 1 else f"{len(blocked)} skills are"
+    if all(action.changes for action in blocked):
+        count = "your edits are"
     raise BlockedError(
         f"{count} in the way; nothing was changed\n" + "\n".join(lines),
         hint=f"{shown}`--keep {first}` goes on without it, `--force` sets it aside as a backup first",

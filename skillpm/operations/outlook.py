@@ -46,7 +46,7 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
     receipt, scan = load_receipt(layout), read_scan(layout.scan)
     disk = survey(layout.directory, {*lockfile.skills, *receipt.skills, *wishes.gone}, receipt.skills, scan)
     actions = plan(lockfile.skills, receipt.skills, disk, wishes)
-    links = planned_links(scope, tools, papers, receipt, actions, wishes)
+    links = planned_links(scope, tools, papers.but(lockfile=lockfile), receipt, actions, wishes)
     actions = with_links(actions, links, wishes)
     stop_if_blocked(actions, links, {*papers.lockfile.skills, *receipt.skills})
     after = receipt.but(

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from skillpm.documents.lockfile import LockedSkill, Lockfile, write_lockfile
 from skillpm.documents.names import SkillName
-from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin, describe
+from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin, describe_shortly
 from skillpm.errors import LockfileOutdated, RefusedError
 from skillpm.fetching.front import Fetchers
 from skillpm.operations.paperwork import Paperwork
@@ -38,24 +38,62 @@ def relocked(
     fetchers: Fetchers,
     strictness: Strictness,
     upgrade: Collection[SkillName] = (),
+    touched: Collection[str] | None = None,
 ) -> Lockfile:
-    """Give the lockfile that holds for a manifest. Raises `LockfileOutdated` where it would have to change and may
-    not, `RefusedError` where it lets a skill come from somewhere else than the manifest says.
+    """Give the lockfile that holds for a manifest; `touched` are the only skills that are meant, None means all.
+
+    Raises `LockfileOutdated` where it would have to change and may not, `RefusedError` where it lets a skill come from
+    somewhere else than the manifest says.
     """
     if papers.lockfile_text is None and (strictness.locked or strictness.frozen):
         raise _outdated(scope, papers, [])
     if strictness.frozen:
         _need_names(scope, papers)
         _check_places(scope, papers, papers.lockfile)
+        _check_folders(scope, papers, fetchers, touched)
         return papers.lockfile
     _check_places(scope, papers, papers.lockfile, only_kept=True)
     if strictness.locked and (reasons := outdated(papers)):
         raise _outdated(scope, papers, reasons)
-    lockfile = resolve(papers.requirements, fetchers, papers.lockfile, upgrade).lockfile
+    held = _held(papers, fetchers, strictness, touched)
+    lockfile = resolve(papers.requirements, fetchers, papers.lockfile, upgrade, held).lockfile
     if strictness.locked and lockfile != papers.lockfile:
         changed = [name for name, skill in lockfile.skills.items() if papers.lockfile.skills.get(name) != skill]
         raise _outdated(scope, papers, [f"the content of `{name}` has changed" for name in sorted(changed)])
     return lockfile
+
+
+def _held(
+    papers: Paperwork, fetchers: Fetchers, strictness: Strictness, touched: Collection[str] | None
+) -> set[SkillName]:
+    """Give the skills from local folders that stay as they are locked: those that are not meant, and those whose folder
+    is not there, which is told: one that is away must not stop everything else. Where the lockfile has to be proved
+    right (`--locked`), it cannot be without the folder.
+    """
+    held = set()
+    for name, source in papers.requirements.items():
+        if not isinstance(source, PathSource) or not is_kept(name, source, papers.lockfile):
+            continue
+        if touched is not None:
+            if name not in touched:
+                held.add(name)
+        elif not strictness.locked and not fetchers.has_folder(source):
+            fetchers.reporter.warning(f"{name}: its folder {source.path} is not there; it stays as it was locked")
+            held.add(name)
+    return held
+
+
+def _check_folders(scope: Scope, papers: Paperwork, fetchers: Fetchers, touched: Collection[str] | None) -> None:
+    """Refuse local folders that are not as they were locked."""
+    meant = {
+        name: source
+        for name, source in papers.requirements.items()
+        if isinstance(source, PathSource) and not source.link and (touched is None or name in touched)
+    }
+    found = fetchers.pin(meant) if meant else {}
+    changed = [name for name, new in sorted(found.items()) if new.digest != papers.lockfile.skills[name].digest]
+    if changed:
+        raise _outdated(scope, papers, [f"the content of `{name}` has changed" for name in changed])
 
 
 def outdated(papers: Paperwork) -> list[str]:
@@ -88,13 +126,13 @@ def make_fetchers(scope: Scope, tools: Tools) -> Fetchers:
 
 
 def _outdated(scope: Scope, papers: Paperwork, reasons: list[str]) -> LockfileOutdated:
-    flag = " -g" if scope.kind == "user" else ""
     if papers.lockfile_text is None:
-        return LockfileOutdated("there is no lockfile", where=scope.lockfile, hint=f"make it with `skillpm lock{flag}`")
+        hint = f"make it with `skillpm lock{scope.flag}`"
+        return LockfileOutdated("there is no lockfile", where=scope.lockfile, hint=hint)
     return LockfileOutdated(
         f"the lockfile is not up to date: {'; '.join(reasons)}",
         where=scope.lockfile,
-        hint=f"run `skillpm lock{flag}` and commit skills.lock",
+        hint=f"run `skillpm lock{scope.flag}` and commit skills.lock",
     )
 
 
@@ -112,10 +150,12 @@ def _check_places(scope: Scope, papers: Paperwork, lockfile: Lockfile, *, only_k
             continue  # it will be resolved anew, or dropped
         if source is None or not allows(source, locked.pin):
             says = "does not name it" if source is None else "names another place"
+            gone = f"the manifest no longer asks for `{name}`; run `skillpm lock{scope.flag}`"
+            other = f"if the manifest was changed, run `skillpm lock{scope.flag}`; if not, see who changed the lockfile"
             raise RefusedError(
-                f"`{name}` is locked to {describe(locked.pin)}, but the manifest {says}",
+                f"`{name}` is locked to {describe_shortly(locked.pin)}, but the manifest {says}",
                 where=f"{scope.lockfile}: skills.{name}.source",
-                hint="find out who changed the lockfile; `skillpm lock` makes it anew from the manifest",
+                hint=gone if source is None else other,
             )
 
 

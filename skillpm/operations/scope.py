@@ -27,6 +27,11 @@ class Scope(Value):
     manifest: str
     lockfile: str
 
+    @property
+    def flag(self) -> str:
+        """What a command that a message names needs to work here: ` -g`, or nothing."""
+        return " -g" if self.kind == "user" else ""
+
     def target(self, settings: Settings) -> Target:
         """Give what a transaction needs to know."""
         documents = {

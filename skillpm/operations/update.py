@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from skillpm.documents.agents import near
+from skillpm.documents.git_words import short_commit
 from skillpm.documents.lockfile import Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin
@@ -55,5 +56,6 @@ def moved_tags(before: Lockfile, after: Lockfile) -> list[str]:
             and skill.pin.ref.startswith("refs/tags/")
         ):
             tag = skill.pin.ref.removeprefix("refs/tags/")
-            messages.append(f"{name}: tag {tag} moved {old.pin.commit[:7]}… → {skill.pin.commit[:7]}…")
+            moved = f"{short_commit(old.pin.commit)} → {short_commit(skill.pin.commit)}"
+            messages.append(f"{name}: tag {tag} moved {moved}")
     return messages

@@ -3,6 +3,7 @@
 import os
 from typing import Literal
 
+from skillpm.documents.digest import told_apart
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import InstalledSkill, Receipt
@@ -52,7 +53,8 @@ def verify(scope: Scope, tools: Tools) -> Verdict:
 
             locked = read_lockfile(text, scope.lockfile).skills
         names = sorted({*locked, *receipt.skills})
-        skills = [_verified(name, seen, locked.get(name), receipt.skills.get(name)) for name in names]
+        bring_back = f"`skillpm sync{scope.flag}`"
+        skills = [_verified(name, seen, locked.get(name), receipt.skills.get(name), bring_back) for name in names]
         skills = [_with_links(skill, scope, tools, receipt) for skill in skills]
         verdict = Verdict(skills=tuple(skills), pending=seen.is_pending)
         return verdict, verdict.ok
@@ -60,20 +62,27 @@ def verify(scope: Scope, tools: Tools) -> Verdict:
     return look_until(scope.layout, look)
 
 
-def _verified(name: SkillName, seen: View, locked: LockedSkill | None, installed: InstalledSkill | None) -> Verified:
+def _verified(
+    name: SkillName, seen: View, locked: LockedSkill | None, installed: InstalledSkill | None, bring_back: str
+) -> Verified:
     folder = seen.skill(name)
     if locked is None:
-        return Verified(name=name, state="not-locked", detail="installed, but not in the lockfile")
+        return Verified(
+            name=name, state="not-locked", detail=f"installed, but not in the lockfile; {bring_back} removes it"
+        )
     if not os.path.lexists(folder):
-        return Verified(name=name, state="missing", detail="locked, but not installed")
+        detail = f"locked, but not installed; {bring_back} brings it back"
+        return Verified(name=name, state="missing", detail=detail)
     if locked.digest is None:
         if os.path.isdir(folder):
             return Verified(name=name, state="link", detail="a live link is not checked")
         return Verified(name=name, state="missing", detail="its live link leads to no folder")
-    return _content_verified(name, folder, locked, installed)
+    return _content_verified(name, folder, locked, installed, bring_back)
 
 
-def _content_verified(name: SkillName, folder: str, locked: LockedSkill, installed: InstalledSkill | None) -> Verified:
+def _content_verified(
+    name: SkillName, folder: str, locked: LockedSkill, installed: InstalledSkill | None, bring_back: str
+) -> Verified:
     if os.path.islink(folder) or not os.path.isdir(folder):
         place = (FileChange(path=".", state="modified"),)
         return Verified(name=name, state="modified", detail="something else lies in its place", files=place)
@@ -82,14 +91,19 @@ def _content_verified(name: SkillName, folder: str, locked: LockedSkill, install
             return Verified(name=name, state="ok")
         return Verified(name=name, state="modified", detail="not what the lockfile says, and not installed by skillpm")
     changes = tuple(compare(folder, name, installed.files, Scan()))
+    if changes and digest_of_folder(folder) == installed.digest == locked.digest:
+        detail = f"only executable bits differ; {bring_back} puts them back"
+        return Verified(name=name, state="modified", detail=detail, files=changes)
     if changes:
         return Verified(name=name, state="modified", detail="edited since it was installed", files=changes)
     if installed.digest != locked.digest:
-        detail = f"the lockfile says {locked.digest}, installed is {installed.digest}"
+        says, there = told_apart(locked.digest or "", installed.digest or "")
+        detail = f"the lockfile says {says}, installed is {there}; {bring_back} installs what it says"
         return Verified(name=name, state="other-version", detail=detail)
     found = digest_of_folder(folder)
     if found != locked.digest:
-        return Verified(name=name, state="modified", detail=f"its content is {found}, locked {locked.digest}")
+        there, says = told_apart(found, locked.digest or "")
+        return Verified(name=name, state="modified", detail=f"its content is {there}, locked {says}")
     return Verified(name=name, state="ok")
 
 
@@ -102,7 +116,13 @@ def _with_links(skill: Verified, scope: Scope, tools: Tools, receipt: Receipt) -
     installed = receipt.skills.get(name)
     digest = None if installed is None else installed.digest
     for folder, links in receipt.links.items():
-        if name in links and look_at_link(paths, folder, name, scope.layout, (links[name], digest)).kind != "ours":
+        if name not in links:
+            continue
+        kind = look_at_link(paths, folder, name, scope.layout, (links[name], digest)).kind
+        if kind == "absent":
+            detail = f"its link {folder}/{name} is gone; `skillpm sync{scope.flag}` makes it again"
+            return Verified(name=skill.name, state="broken-link", detail=detail)
+        if kind == "foreign":
             detail = f"{folder}/{name} does not lead here any more"
             return Verified(name=skill.name, state="broken-link", detail=detail)
     return skill

@@ -22,15 +22,17 @@ def resolve(
     provider: Provider,
     locked: Lockfile,
     upgrade: Collection[SkillName] = (),
+    held: Collection[SkillName] = (),
 ) -> Resolution:
     """Give the lockfile for these requirements. A new requirement never upgrades its neighbours.
 
-    A local folder is always looked at again: its content is its version.
+    A local folder is looked at again, since its content is its version, but for those that are `held`.
     """
     kept = {
         name: locked.skills[name]
         for name, source in requirements.items()
-        if name not in upgrade and not isinstance(source, PathSource) and is_kept(name, source, locked)
+        if (name in held or (name not in upgrade and not isinstance(source, PathSource)))
+        and is_kept(name, source, locked)
     }
     fresh = {name: source for name, source in requirements.items() if name not in kept}
     found = provider.pin(fresh) if fresh else {}

@@ -71,6 +71,11 @@ def _far_away(spec: str) -> Specifier:
     if SCP.fullmatch(spec.split("#", maxsplit=1)[0]) and "@" in spec.split(":", maxsplit=1)[0]:
         return _repository(spec, *_fragment(spec))
     if "/" in spec:
+        first = spec.partition("/")[0].lower()
+        if first in FORGES:
+            return _from_url(f"https://{spec}").but(text=spec)
+        if "." in first and spec.count("/") > 1:  # no user of GitHub has a dot in the name: it is a host
+            raise UsageError(f"`{show(spec)}` is no SPEC", hint=f"a repository on a host: https://{show(spec)}")
         return _on_forge(spec, "github.com", spec)
     return Specifier(text=spec, source=_named(spec))
 

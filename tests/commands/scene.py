@@ -8,7 +8,7 @@ from kit import Entry, Repository, Result, Sandbox, skill, under
 from kit.sandbox import Environment
 
 EMPTY = '{"skills": {}}\n'
-NO_HOST = "! next: no agent host was found here; `skillpm link AGENT` shows them to one (`skillpm agents --all`)\n"
+NO_HOST = "! next: `skillpm link AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows\n"
 # What a command leaves behind that is no news: the lock, and what is remembered to be quick.
 LEFT_BY_ANY = (".agent-skills/.skillpm/lock", ".agent-skills/.skillpm/lock.pid", ".agent-skills/.skillpm/scan.json")
 

@@ -33,8 +33,8 @@ def test_link_makes_one_relative_link_a_folder_and_writes_the_agents_down(
     said = project.tell("link", *AGENTS)
 
     assert said == text(f"""\
- → pdf {upstream.resolve("main")[:12]}  (linked in .agents/skills, .claude/skills, .glm/skills)
-relinked 1: 1 skill in WORK/.agent-skills
+ → pdf {upstream.resolve("main")[:7]}  (linked in .agents/skills, .claude/skills, .glm/skills)
+linked 1: 1 skill in WORK/.agent-skills
 """)
     assert links(project) == text("""\
 .agents/
@@ -120,13 +120,13 @@ def test_a_link_that_is_gone_is_told_and_made_again(linked: Scene, upstream: Rep
     (linked.work / ".claude/skills/pdf").unlink()
 
     assert linked.tell("verify") == text("""\
-broken-link: pdf: .claude/skills/pdf does not lead here any more
+broken-link: pdf: its link .claude/skills/pdf is gone; `skillpm sync` makes it again
 ! 0 of 1 skills are what the lockfile says
 [1]
 """)
     assert linked.tell("sync") == text(f"""\
- → pdf {upstream.resolve("main")[:12]}  (linked in .claude/skills)
-relinked 1: 1 skill in WORK/.agent-skills
+ → pdf {upstream.resolve("main")[:7]}  (linked in .claude/skills)
+linked 1: 1 skill in WORK/.agent-skills
 """)
     assert linked.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"
 
@@ -162,11 +162,63 @@ def test_force_sets_what_is_in_a_links_way_aside(project: Scene) -> None:
 
     assert said == text("""\
  → testing 1.0.0  (linked in .claude/skills)
-relinked 1: 1 skill in WORK/.agent-skills
-! warning: what lay at WORK/.claude/skills/testing is kept as backup testing-1 in WORK/.agent-skills/.skillpm/backup
+linked 1: 1 skill in WORK/.agent-skills
+! warning: what lay at WORK/.claude/skills/testing is kept as backup testing-1: `skillpm backup restore testing-1` \
+brings it back there
 """)
     assert os.readlink(project.work / ".claude/skills/testing") == "../../.agent-skills/testing"
     assert project.read(".agent-skills/.skillpm/backup/testing-1/SKILL.md") == "mine"
+
+
+@pytest.fixture
+def displaced(project: Scene) -> Scene:
+    """Give a project where a link has taken the place of a folder in .claude/skills."""
+    project.run("install", "testing", check=True)
+    project.write_files(under(".claude/skills/testing", skill("testing", body="Mine.\n")))
+    project.run("link", "claude-code", "--force", check=True)
+    return project
+
+
+def test_what_lay_in_an_agents_folder_comes_back_there(displaced: Scene) -> None:
+    installed = displaced.snapshot(".agent-skills/testing")
+    assert displaced.tell("backup", "list") == text("""\
+testing-1  WORK/.agent-skills/.skillpm/backup/testing-1  (from .claude/skills)
+""")
+    assert displaced.json("backup", "list")["backups"][0]["origin"] == ".claude/skills"
+
+    said = displaced.tell("backup", "restore", "testing-1")
+
+    assert said == text("""\
+ → testing testing-1  (restored into .claude/skills)
+restored 1: 1 skill in WORK/.agent-skills
+! warning: .claude/skills/testing is yours again; while that host is linked, `skillpm sync` stops there
+""")
+    assert displaced.read(".claude/skills/testing/SKILL.md").endswith("Mine.\n")
+    assert displaced.snapshot(".agent-skills/testing") == installed
+    assert not displaced.exists(".agent-skills/.skillpm/backup")
+    assert displaced.run("sync").code == 1
+    displaced.run("unlink", "claude-code", check=True)
+    assert displaced.run("sync").code == 0
+    assert displaced.read(".claude/skills/testing/SKILL.md").endswith("Mine.\n")
+
+
+def test_a_newer_folder_in_its_place_is_not_overrun(displaced: Scene) -> None:
+    (displaced.work / ".claude/skills/testing").unlink()
+    displaced.write(".claude/skills/testing/SKILL.md", "newer")
+    before = displaced.everything
+
+    assert displaced.tell("backup", "restore", "testing-1") == text("""\
+! error: something else lies at .claude/skills/testing by now; nothing was changed
+!   where: WORK/.claude/skills/testing
+!   try: move it away, or let `--force` set it aside as another backup first
+[1]
+""")
+    assert displaced.everything == before
+
+    displaced.run("backup", "restore", "testing-1", "--force", check=True)
+    assert displaced.read(".claude/skills/testing/SKILL.md").endswith("Mine.\n")
+    displaced.run("backup", "restore", "testing-2", "--force", check=True)
+    assert displaced.read(".claude/skills/testing/SKILL.md") == "newer"
 
 
 def test_a_link_somebody_replaced_is_in_the_way_of_no_other_skill(linked: Scene, url: str) -> None:
@@ -239,7 +291,7 @@ def test_the_user_has_links_in_the_hosts_own_folders(scene: Scene) -> None:
 
     assert said == text("""\
  → testing 1.0.0  (linked in ~/.agents/skills, ~/.claude/skills, ~/.config/opencode/skills, ~/.glm/skills)
-relinked 1: 1 skill in HOME/.agent-skills
+linked 1: 1 skill in HOME/.agent-skills
 """)
     assert links(scene, ".agents", ".claude", ".config/opencode", ".glm", top="../home") == text("""\
 .agents/
@@ -282,7 +334,7 @@ def test_the_users_agents_hold_where_a_manifest_names_none(scene: Scene) -> None
     scene.write("skills.json", '{"agents": [], "skills": {"testing": {"bundled": true}}}\n')
     assert scene.tell("sync") == text("""\
  → testing 1.0.0  (no longer linked in .claude/skills)
-relinked 1: 1 skill in WORK/.agent-skills
+unlinked 1: 1 skill in WORK/.agent-skills
 """)
     assert links(scene) == ""
 
@@ -465,3 +517,59 @@ def test_an_unknown_agent_in_a_document_is_told_with_its_place_and_can_be_unlink
 """)
     assert scene.tell("unlink", "nobody").splitlines()[0] == " + testing 1.0.0"
     assert scene.document("skills.json")["agents"] == []
+
+
+def test_hosts_that_share_a_folder_with_a_linked_one_are_told_so(project: Scene) -> None:
+    project.run("install", "testing", check=True)
+    (project.home / ".cursor").mkdir()
+    project.run("link", "codex", check=True)
+
+    rows = {line.split()[0]: " ".join(line.split()) for line in project.tell("agents").splitlines()}
+
+    assert rows == {
+        "codex": "codex linked .agents/skills ~/.agents/skills",
+        "cursor": "cursor linked .agents/skills ~/.cursor/skills (shares .agents/skills with codex)",
+    }
+    by_id = {agent["id"]: agent for agent in project.json("agents")["agents"]}
+    assert (by_id["codex"]["linked"], by_id["codex"]["shares"]) == (True, [])
+    assert (by_id["cursor"]["linked"], by_id["cursor"]["shares"]) == (False, ["codex"])
+    assert [name for name, agent in by_id.items() if agent["linked"]] == ["codex"]
+
+
+def test_copies_left_by_a_lost_skills_directory_are_taken_over(project: Scene) -> None:
+    project.run("install", "testing", check=True)
+    project.run("link", "claude-code", env=COPY, check=True)
+    copy = project.snapshot(".claude/skills/testing")
+    shutil.rmtree(project.work / ".agent-skills")
+
+    said = project.tell("sync", env=COPY)
+
+    assert said == " + testing 1.0.0\nadded 1: 1 skill in WORK/.agent-skills\n"
+    assert project.snapshot(".claude/skills/testing") == copy
+    project.run("uninstall", "testing", env=COPY, check=True)
+    assert links(project) == ""
+
+
+def test_a_copy_that_is_no_copy_is_not_taken_over(project: Scene) -> None:
+    project.run("install", "testing", check=True)
+    project.run("link", "claude-code", env=COPY, check=True)
+    shutil.rmtree(project.work / ".agent-skills")
+    project.write(".claude/skills/testing/SKILL.md", "mine")
+
+    assert project.run("sync", env=COPY).code == 1
+    assert project.read(".claude/skills/testing/SKILL.md") == "mine"
+
+
+@pytest.mark.parametrize("origin", ["../..", ".git/hooks", "~/.ssh", "/etc"])
+def test_a_line_beside_a_backup_leads_nowhere_but_to_a_host(project: Scene, origin: str) -> None:
+    project.write_files(under(".agent-skills/.skillpm/backup/testing-1", skill("testing")))
+    project.write(".agent-skills/.skillpm/backup/testing-1.from", f"{origin}\n")
+    before = project.everything
+
+    assert project.tell("backup", "restore", "testing-1") == text(f"""\
+! error: no agent reads skills in {origin}
+!   where: WORK/.agent-skills/.skillpm/backup/testing-1
+!   try: move it by hand: it lies at WORK/.agent-skills/.skillpm/backup/testing-1
+[1]
+""")
+    assert project.everything == before

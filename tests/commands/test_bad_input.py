@@ -21,6 +21,7 @@ EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, .
 NAMES = "use lower-case letters, digits and single hyphens, at most 64 characters, e.g. code-review"
 MEND = "mend that place by hand, or take the file from version control"
 ZEROS = "0" * 40
+A_PATH = "a path starts where you are; a skill of a repository is owner/repo@skill, without ./ in front"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +96,9 @@ SPECS = {
     ),
     "an archive": Case(
         words="install ./nothing.tar.gz",
-        said="there is no file ./nothing.tar.gz",
-        hint="relative ones start where skills.json is",
+        said="./nothing.tar.gz is not there",
+        where="WORK/nothing.tar.gz",
+        hint=A_PATH,
     ),
     "plain http": Case(
         words="install http://example.com/x.git",
@@ -188,12 +190,8 @@ NAMES_NOBODY_HAS = {
     "a ref": Case(
         words="install URL#zzz@docx", said="URL has no branch or tag `zzz`", hint="see what it has: git ls-remote URL"
     ),
-    "a folder of this disk": Case(
-        words="install ./zzz", said="there is no folder ./zzz", hint="a SPEC without ./ in front means owner/repo"
-    ),
-    "a folder outside": Case(
-        words="install /zzz/zzz", said="there is no folder /zzz/zzz", hint="a SPEC without ./ in front means owner/repo"
-    ),
+    "a folder of this disk": Case(words="install ./zzz", said="./zzz is not there", where="WORK/zzz", hint=A_PATH),
+    "a folder outside": Case(words="install /zzz/zzz", said="/zzz/zzz is not there", where="/zzz/zzz", hint=A_PATH),
     "a folder that is no skill": Case(
         words="install ./plain",
         spoil=written("plain/notes.md", "Words.\n"),
@@ -292,19 +290,26 @@ DOCUMENTS = {
         where="WORK/skills.lock: skills.code-review.digest",
         hint=MEND,
     ),
+    "a range that means nothing": Case(
+        words="sync",
+        spoil=written("skills.json", '{"skills": {"code-review": "~=1"}}'),
+        said="`~=1` is no version range",
+        where="WORK/skills.json: skills.code-review",
+        hint="write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts",
+    ),
     "a lockfile that leads elsewhere": Case(
         words="sync",
         spoil=changed(LOCKFILE, *ANOTHER_PLACE),
-        said=f"`code-review` is locked to git+https://evil.example/x@{ZEROS}, but the manifest names another place",
+        said="`code-review` is locked to https://evil.example/x at 0000000, but the manifest names another place",
         where="WORK/skills.lock: skills.code-review.source",
-        hint="find out who changed the lockfile; `skillpm lock` makes it anew from the manifest",
+        hint="if the manifest was changed, run `skillpm lock`; if not, see who changed the lockfile",
     ),
     "a frozen lockfile that leads elsewhere": Case(
         words="sync --frozen",
         spoil=changed(LOCKFILE, *ANOTHER_PLACE),
-        said=f"`code-review` is locked to git+https://evil.example/x@{ZEROS}, but the manifest names another place",
+        said="`code-review` is locked to https://evil.example/x at 0000000, but the manifest names another place",
         where="WORK/skills.lock: skills.code-review.source",
-        hint="find out who changed the lockfile; `skillpm lock` makes it anew from the manifest",
+        hint="if the manifest was changed, run `skillpm lock`; if not, see who changed the lockfile",
     ),
     "a receipt that is no JSON": Case(
         words="sync",
@@ -412,13 +417,13 @@ def test_one_character_of_a_digest_stops_a_sync_that_names_both(
     if not is_installed:
         (spoilable.work / ".agent-skills").rename(spoilable.root / "taken-away")
     before = spoilable.everything
-    commit = spoilable.document(LOCKFILE)["skills"]["pdf"]["source"]["commit"]
+    commit = spoilable.document(LOCKFILE)["skills"]["pdf"]["source"]["commit"][:7]
 
     said = spoilable.tell("sync", *how)
 
     assert said == text(f"""\
-! error: `pdf` from git+URL@{commit}#subdirectory=skills/pdf is not what the lockfile recorded: \
-found sha256:DIGEST-pdf, locked sha256:{wrong}
+! error: `pdf` from URL at {commit} is not what was locked: \
+found sha256:{right[:12]}…, locked sha256:{wrong[:12]}…
 !   where: skills.lock: skills.pdf.digest
 !   try: nothing was changed; if the new content is what you want, run `skillpm update pdf`
 [1]

@@ -100,3 +100,28 @@ def test_with_json_nobody_is_asked(forge: Scene) -> None:
 
     assert code == 1
     assert '"code": "choose"' in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["acme/skills"], "acme/skills@docx"),
+        (["github.com/acme/skills"], "github.com/acme/skills@docx"),
+        (["acme/skills#v1.0.0"], "acme/skills#v1.0.0@docx"),
+        (["acme/skills", "--tag", "v1.0.0"], "https://github.com/acme/skills#v1.0.0@docx"),
+        (["https://github.com/acme/skills/tree/main"], "https://github.com/acme/skills#main@docx"),
+        (["git+https://github.com/acme/skills.git@main"], "https://github.com/acme/skills#main@docx"),
+        (["https://ann:secret@github.com/acme/skills"], "https://github.com/acme/skills@docx"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_the_hint_of_a_choice_is_what_to_type(forge: Scene, words: list[str], hint: str) -> None:
+    said = forge.run("install", *words)
+
+    assert said.stderr.splitlines()[-1] == f"  try: choose one with `{hint}`, or take all with `--all`"
+    assert "secret" not in said.stderr
+    assert forge.run("install", *words, "--list", check=True).stderr.splitlines()[-1] == (
+        f"2 skills; install one with `skillpm install {hint.removesuffix('docx')}NAME`"
+    )
+    forge.run("install", hint, check=True)
+    assert list(forge.document("skills.json")["skills"]) == ["docx"]

@@ -1,5 +1,6 @@
 """What a person changed in an installed skill is never lost, and never in the way of anything else."""
 
+import json
 import shutil
 
 import pytest
@@ -7,7 +8,7 @@ from commands.scene import NO_HOST, Scene, text
 from kit import Repository, git, skill, under
 
 BLOCKED = """\
-! error: a skill is in the way; nothing was changed
+! error: your edits are in the way; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
 !   try: `skillpm diff pdf` shows it, `--keep pdf` goes on without it, `--force` sets it aside as a backup first
 [1]
@@ -49,7 +50,7 @@ def test_two_edited_skills_are_told_together(edited: Scene) -> None:
     edited.write(".agent-skills/testing/references/flaky.md", "Mine.\n")
 
     assert edited.tell("sync") == text("""\
-! error: 2 skills are in the way; nothing was changed
+! error: your edits are in the way; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
 !   testing: edited since it was installed (references/flaky.md modified)
 !   try: `skillpm diff pdf` shows it, `--keep pdf` goes on without it, `--force` sets it aside as a backup first
@@ -80,7 +81,7 @@ def test_keep_goes_on_without_it(edited: Scene, upstream: Repository, url: str) 
 
     kept = edited.run("update", "--keep", "pdf", check=True)
 
-    assert kept.stdout.splitlines()[-1] == f"updated 1: 3 skills in {edited.work}/.agent-skills"
+    assert kept.stdout.splitlines()[-1] == f"updated 1, kept 1: 3 skills in {edited.work}/.agent-skills"
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert edited.exists(".agent-skills/docx/notes.md")
     assert edited.tell("sync") == BLOCKED
@@ -103,7 +104,7 @@ def test_force_sets_it_aside_and_restore_brings_it_back(edited: Scene) -> None:
 
     assert edited.tell("backup", "restore", "pdf-1") == text("""\
  ~ pdf pdf-1  (restored from a backup)
-updated 1: 2 skills in WORK/.agent-skills
+restored 1: 2 skills in WORK/.agent-skills
 """)
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert edited.tell("backup", "list") == "! nothing is set aside\n"
@@ -257,3 +258,80 @@ def test_a_clone_that_ignores_the_skills_gets_the_same_ones(committed: Scene) ->
     committed.run("sync", "--frozen", cwd=clone, check=True)
 
     assert git("status", "--short", cwd=clone) == ""
+
+
+@pytest.fixture
+def scripted(project: Scene, url: str) -> Scene:
+    """Give a project in which somebody took the executable bit of an installed script."""
+    project.run("install", f"{url}@pdf", "testing", check=True)
+    (project.work / ".agent-skills/pdf/scripts/read.sh").chmod(0o644)
+    return project
+
+
+def test_an_executable_bit_that_was_lost_is_put_back(scripted: Scene, upstream: Repository) -> None:
+    assert scripted.tell("verify") == text("""\
+modified: pdf: only executable bits differ; `skillpm sync` puts them back
+    modified: scripts/read.sh
+! 1 of 2 skills are what the lockfile says
+[1]
+""")
+    assert "[modified]" in scripted.tell("list")
+    assert scripted.tell("diff", "pdf") == text("""\
+--- a/scripts/read.sh
++++ b/scripts/read.sh
+old mode 100755
+new mode 100644
+""")
+
+    assert scripted.tell("sync") == text(f"""\
+ ~ pdf {upstream.resolve()[:7]}  (executable bits put back)
+updated 1: 2 skills in WORK/.agent-skills
+""")
+    assert (scripted.work / ".agent-skills/pdf/scripts/read.sh").stat().st_mode & 0o111
+    assert not scripted.exists(".agent-skills/.skillpm/backup")
+    assert scripted.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert scripted.tell("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+
+
+@pytest.mark.parametrize("words", [["uninstall", "pdf"], ["update"], ["sync", "--frozen"]], ids=" ".join)
+def test_an_executable_bit_is_in_nobodys_way(scripted: Scene, upstream: Repository, words: list[str]) -> None:
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+
+    scripted.run(*words, check=True)
+
+    assert scripted.tell("verify").endswith("are what the lockfile says\n")
+    assert not scripted.exists(".agent-skills/.skillpm/backup")
+
+
+def test_a_skill_that_is_not_meant_keeps_its_modes(scripted: Scene) -> None:
+    before = scripted.snapshot(".agent-skills/pdf")
+
+    scripted.run("install", "code-review", check=True)
+    scripted.run("sync", "--keep", "pdf", check=True)
+
+    assert scripted.snapshot(".agent-skills/pdf") == before
+
+
+def test_an_edited_skill_that_is_wanted_no_more_is_not_in_another_ones_way(edited: Scene) -> None:
+    manifest = edited.document("skills.json")
+    del manifest["skills"]["pdf"]
+    edited.write("skills.json", json.dumps(manifest))
+    mine = edited.snapshot(".agent-skills/pdf")
+
+    edited.run("uninstall", "testing", check=True)
+
+    assert edited.snapshot(".agent-skills/pdf") == mine
+    assert not edited.exists(".agent-skills/testing")
+    assert edited.tell("sync").splitlines()[:2] == [
+        "! error: your edits are in the way; nothing was changed",
+        "!   pdf: edited since it was installed (SKILL.md modified)",
+    ]
+
+
+def test_a_skill_that_was_kept_is_told(edited: Scene, upstream: Repository) -> None:
+    short = upstream.resolve()[:7]
+    assert edited.tell("sync", "--keep", "pdf") == text(f"""\
+ = pdf {short}  (edited)
+kept 1: 2 skills in WORK/.agent-skills
+""")
+    assert [action["action"] for action in edited.json("sync", "--keep", "pdf")["actions"]] == ["keep", "keep"]

@@ -20,8 +20,8 @@ def test_the_bare_word_shows_the_help(scene: Scene) -> None:
         (["backup"], "Missing command", "skillpm backup --help"),
         (["backup", "lst"], "No such command 'lst'. Did you mean 'list'?", "skillpm backup --help"),
         (["registry"], "Missing command", "skillpm registry --help"),
-        (["--nonsense"], "No such option '--nonsense'", "skillpm --help"),
-        (["list", "--nonsense"], "No such option '--nonsense'", "skillpm list --help"),
+        (["--zzzz"], "No such option '--zzzz'", "skillpm --help"),
+        (["list", "--zzzz"], "No such option '--zzzz'", "skillpm list --help"),
         (["list", "extra"], "Got unexpected extra argument (extra)", "skillpm list --help"),
         (["show"], "Missing argument 'NAME'", "skillpm show --help"),
         (["uninstall"], "Missing argument 'NAME...'", "skillpm uninstall --help"),
@@ -37,6 +37,8 @@ def test_the_bare_word_shows_the_help(scene: Scene) -> None:
         ),
         (["install", "--as", "x"], "a SPEC is missing", "skillpm install --help"),
         (["install", "--list"], "a SPEC is missing", "skillpm install --help"),
+        (["install", "--link"], "a SPEC is missing", "skillpm install --help"),
+        (["install", "--branch", "main"], "a SPEC is missing", "skillpm install --help"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -51,6 +53,11 @@ def test_a_value_in_the_environment_that_cannot_be_meant_is_told(scene: Scene) -
     assert scene.tell("list", env={"SKILLPM_LOCK_TIMEOUT": "soon"}) == text("""\
 ! error: SKILLPM_LOCK_TIMEOUT=soon is no number
 !   try: unset it, or give a number like 60
+[2]
+""")
+    assert scene.tell("list", env={"SKILLPM_LINK_MODE": "hardlink"}) == text("""\
+! error: SKILLPM_LINK_MODE=hardlink means nothing
+!   try: unset it, or give one of symlink, copy
 [2]
 """)
 

@@ -8,7 +8,7 @@ from kit import GitServer, Repository, git, skill, under
 @pytest.fixture
 def short(upstream: Repository) -> str:
     """Give what people see of the upstream's commit."""
-    return upstream.resolve("main")[:12]
+    return upstream.resolve("main")[:7]
 
 
 def test_one_skill_of_a_repository_is_locked_to_commit_tree_and_digest(
@@ -129,7 +129,7 @@ def test_a_ref_can_be_named_in_the_spec_or_by_a_flag(
 
     said = project.tell("install", *(real(word) for word in arguments))
 
-    shown = ids[label][:12] if label in ids else label
+    shown = ids[label][:7] if label in ids else label
     assert said == f" + pdf {shown}\nadded 1: 1 skill in WORK/.agent-skills\n" + NO_HOST
     assert project.document("skills.json")["skills"]["pdf"] == {
         "git": "URL",
@@ -180,7 +180,7 @@ def test_both_ways_out_of_a_conflict_work(project: Scene, upstream: Repository, 
 
     assert beside == ""
     assert project.exists(".agent-skills/pdf-next/notes.md")
-    assert instead == f" ~ pdf {short} → 1.0.0\nupdated 1: 2 skills in WORK/.agent-skills\n" + NO_HOST
+    assert instead == f" ~ pdf {short} → 1.0.0\nupdated 1: 2 skills in WORK/.agent-skills\n"
     assert project.document("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "tag": "v1.0.0"}
 
 

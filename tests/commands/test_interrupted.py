@@ -126,3 +126,27 @@ def test_before_the_journal_nothing_has_happened(base: tuple[Scene, Repository],
     scene.run("install", "code-review", check=True)
     assert scene.tell("verify") == "! 5 of 5 skills are what the lockfile says\n"
     assert not scene.exists(".agent-skills/.skillpm/staging")
+
+
+def test_a_live_link_that_is_still_staged_leads_where_it_will_lead(project: Scene, tmp_path: Path) -> None:
+    project.write_files(under("mine/style", skill("style", "My style.")))
+    counted = Scene(project.copy(tmp_path / "counted").root)
+    steps = run_and_count(counted, tmp_path / "log", ["install", "./mine/style", "--link"])
+
+    kill(project, *steps[0], "install", "./mine/style", "--link")
+
+    assert not project.exists(".agent-skills/style")
+    assert project.json("list")["skills"][0] | {"tokens": 0} == {
+        "name": "style",
+        "version": "",
+        "description": "My style.",
+        "category": "general",
+        "path": "WORK/.agent-skills/style",
+        "source": "link:./mine/style",
+        "digest": "",
+        "state": "installed",
+        "tokens": 0,
+        "links": [],
+    }
+    assert project.json("show", "style")["frontmatter"]["description"] == "My style."
+    assert project.json("verify") == {"ok": True, "skills": [{"name": "style", "state": "link", "files": []}]}

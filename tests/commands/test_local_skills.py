@@ -52,7 +52,7 @@ def test_an_edit_of_the_source_reaches_a_copy_with_the_next_sync(mine: Scene) ->
 def test_a_live_link_is_what_the_folder_is(mine: Scene) -> None:
     said = mine.tell("install", "./mine/style", "--link")
 
-    assert said == " + style link\nadded 1: 1 skill in WORK/.agent-skills\n" + NO_HOST
+    assert said == " + style (live link)\nadded 1: 1 skill in WORK/.agent-skills\n" + NO_HOST
     assert mine.document("skills.json") == {"skills": {"style": {"path": "./mine/style", "link": True}}}
     assert mine.document("skills.lock")["skills"] == {"style": {"source": {"path": "./mine/style", "link": True}}}
     assert mine.tree_text(".agent-skills", ignore=[".skillpm"]) == "skills.json\nstyle -> ../mine/style\n"
@@ -60,7 +60,7 @@ def test_a_live_link_is_what_the_folder_is(mine: Scene) -> None:
     mine.write("mine/style/SKILL.md", skill("style", "Changed.", body="Second.\n")["SKILL.md"])
     assert mine.tell("sync", "--locked") in {
         "nothing to do: 1 skill in WORK/.agent-skills\n",
-        "registry and lockfile brought up to date: 1 skill in WORK/.agent-skills\n" + NO_HOST,
+        "registry and lockfile brought up to date: 1 skill in WORK/.agent-skills\n",
     }
     assert mine.tell("list") == "style   Changed.\n"
     assert mine.tell("verify") == "! 0 of 0 skills are what the lockfile says, 1 live link skipped\n"
@@ -137,3 +137,82 @@ def test_the_project_itself_can_be_the_skill_of_the_user(scene: Scene) -> None:
 
     assert scene.tell("install", "-g", ".").splitlines()[1] == "added 1: 1 skill in HOME/.agent-skills"
     assert (scene.home / ".agent-skills/house/SKILL.md").read_bytes() == skill("house")["SKILL.md"]
+
+
+def test_a_conflict_names_a_folder_as_it_is_written(mine: Scene) -> None:
+    mine.run("install", "./mine/style", check=True)
+    mine.run("install", "./mine/rules", "--link", check=True)
+
+    for spec, name, said in (
+        ("./mine/rules", "style", "./mine/style"),
+        ("./mine/style", "rules", "./mine/rules (live link)"),
+    ):
+        assert mine.tell("install", spec, "--as", name) == text(f"""\
+! error: `{name}` is there already, from {said}
+!   where: WORK/skills.json: skills.{name}
+!   try: take this one under another name with --as NAME, or in its place with --force
+[1]
+""")
+
+
+@pytest.fixture
+def copied(mine: Scene) -> Scene:
+    """Give a project with a copy of a folder of its own, and with a bundled skill."""
+    mine.run("install", "./mine/style", "testing", check=True)
+    return mine
+
+
+def test_frozen_refuses_a_folder_that_is_not_as_it_was_locked(copied: Scene) -> None:
+    assert copied.tell("sync", "--frozen") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    copied.write("mine/style/SKILL.md", skill("style", body="Second.\n")["SKILL.md"])
+    before = copied.everything
+
+    assert copied.tell("sync", "--frozen") == text("""\
+! error: the lockfile is not up to date: the content of `style` has changed
+!   where: WORK/skills.lock
+!   try: run `skillpm lock` and commit skills.lock
+[1]
+""")
+    assert copied.everything == before
+
+
+def test_a_folder_that_is_away_stops_nothing_else(copied: Scene) -> None:
+    shutil.rmtree(copied.work / "mine/style")
+    away = "! warning: style: its folder ./mine/style is not there; it stays as it was locked\n"
+
+    assert copied.tell("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n" + away
+    assert copied.tell("lock") == "WORK/skills.lock is up to date\n" + away
+    assert copied.tell("update") == "nothing to do: 2 skills in WORK/.agent-skills\n" + away
+    assert copied.tell("install", "code-review").splitlines()[1] == "added 1: 3 skills in WORK/.agent-skills"
+    assert copied.tell("uninstall", "testing").splitlines()[1] == "removed 1: 2 skills in WORK/.agent-skills"
+    assert copied.run("link", "codex").code == 0
+    shutil.rmtree(copied.work / ".agent-skills/style")
+    copied.run("sync", check=True)  # from the store
+    assert copied.read(".agent-skills/style/SKILL.md").endswith("First.\n")
+
+
+def test_a_folder_that_is_away_is_named_with_its_skill_where_it_is_needed(copied: Scene) -> None:
+    shutil.rmtree(copied.work / "mine/style")
+    needed = text("""\
+! error: `style`: its folder ./mine/style is not there
+!   where: WORK/mine/style
+!   try: bring it back, or take the skill out with `skillpm uninstall style`
+[1]
+""")
+
+    for words in (["sync", "--locked"], ["sync", "--frozen"], ["update", "style"]):
+        assert copied.tell(*words) == needed, words
+    (copied.work / "skills.lock").unlink()
+    assert copied.tell("sync") == needed
+    assert copied.run("uninstall", "style").code == 0
+
+
+def test_a_neighbour_is_not_taken_anew_by_an_install(copied: Scene) -> None:
+    copied.write("mine/style/SKILL.md", skill("style", body="Second.\n")["SKILL.md"])
+
+    assert copied.tell("install", "code-review") == text("""\
+ + code-review 1.0.0
+added 1: 3 skills in WORK/.agent-skills
+""")
+    assert copied.read(".agent-skills/style/SKILL.md").endswith("First.\n")
+    assert copied.run("sync", check=True).stdout.splitlines()[1].startswith("updated 1")

@@ -167,3 +167,47 @@ wrote WORK/skills.json
 def test_init_makes_the_folder(scene: Scene) -> None:
     assert scene.json("init", "services/api") == {"created": ["WORK/services/api/skills.json"]}
     assert where(scene, cwd="services/api") == "project WORK/services/api/.agent-skills"
+
+
+def test_init_starts_the_users_own_manifest(scene: Scene) -> None:
+    assert scene.tell("init", "-g") == text("""\
+wrote HOME/.config/skillpm/skills.json
+! next: `skillpm install -g SPEC` adds skills to HOME/.agent-skills
+""")
+    assert scene.tree_text() == ""
+    assert scene.tell("init", "-g") == text("""\
+! error: HOME/.config/skillpm/skills.json is there already
+!   try: edit it, or add to it with `skillpm install -g SPEC`
+[1]
+""")
+
+
+def test_init_with_project_is_init_in_that_folder(scene: Scene) -> None:
+    assert scene.json("init", "--project", "api") == {"created": ["WORK/api/skills.json"]}
+    assert scene.tree_text() == "api/\n  skills.json\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["api", "-g"], ["api", "--project", "web"], ["--project", "web", "-g"]], ids=" ".join
+)
+def test_init_is_told_one_place(scene: Scene, words: list[str]) -> None:
+    assert scene.tell("init", *words) == text("""\
+! error: give one place: DIR, --project DIR or --global
+!   try: skillpm init --help
+[2]
+""")
+    assert scene.tree_text() == ""
+
+
+def test_two_scopes_at_once_cannot_be_meant(project: Scene) -> None:
+    assert project.tell("list", "-g", "--project", ".") == text("""\
+! error: --global and --project name two scopes; give one
+!   try: skillpm list --help
+[2]
+""")
+
+
+@pytest.mark.parametrize("command", [["new", "x"], ["validate"]], ids=" ".join)
+@pytest.mark.parametrize("option", ["-g", "--project"])
+def test_a_command_without_a_scope_takes_none(scene: Scene, command: list[str], option: str) -> None:
+    assert scene.tell(*command, option, ".").splitlines()[0] == f"! error: No such option '{option}'"

@@ -3,14 +3,14 @@
 import os
 
 import pytest
-from commands.scene import NO_HOST, Scene, text
+from commands.scene import Scene, text
 from kit import Repository
 
 
 def say(upstream: Repository, text: str) -> str:
     """Change both skills; give the short commit."""
     upstream.write({"skills/pdf/notes.md": text, "skills/docx/notes.md": text})
-    return upstream.commit()[:12]
+    return upstream.commit()[:7]
 
 
 @pytest.fixture
@@ -28,13 +28,12 @@ def test_nothing_newer_is_nothing_to_do(following: Scene) -> None:
 
 
 def test_a_branch_that_moved_is_followed(following: Scene, upstream: Repository) -> None:
-    first = upstream.resolve("main")[:12]
+    first = upstream.resolve("main")[:7]
     second = say(upstream, "Second.\n")
     manifest = following.read("skills.json")
 
-    assert (
-        following.tell("update") == f" ~ pdf {first} → {second}\nupdated 1: 3 skills in WORK/.agent-skills\n" + NO_HOST
-    )
+    said = f" ~ pdf {first} → {second}\nupdated 1: 3 skills in WORK/.agent-skills\n"
+    assert following.tell("update") == said
 
     assert following.read(".agent-skills/pdf/notes.md") == "Second.\n"
     assert following.read("skills.json") == manifest
@@ -53,8 +52,8 @@ def test_a_tag_that_moved_is_followed_and_told(following: Scene, upstream: Repos
     assert said == text(f"""\
  ~ docx 1.0.0  ({first[:7]} → {second[:7]})
 updated 1: 3 skills in WORK/.agent-skills
-! warning: docx: tag v1.0.0 moved {first[:7]}… → {second[:7]}…
-{NO_HOST}""")
+! warning: docx: tag v1.0.0 moved {first[:7]} → {second[:7]}
+""")
     assert following.read(".agent-skills/docx/notes.md") == "Second.\n"
 
 
@@ -69,7 +68,7 @@ def test_a_tag_that_moved_changes_nothing_for_sync(following: Scene, upstream: R
 
 def test_only_the_named_skill_is_updated(project: Scene, upstream: Repository, url: str) -> None:
     project.run("install", url, "--all", check=True)
-    first, second = upstream.resolve("main")[:12], say(upstream, "Second.\n")
+    first, second = upstream.resolve("main")[:7], say(upstream, "Second.\n")
 
     assert project.tell("upgrade", "pdf", "--dry-run") == text(f"""\
  ~ pdf {first} → {second}
@@ -127,10 +126,10 @@ def test_a_bundled_skill_follows_the_tool(project: Scene) -> None:
         project.write(document, project.read(document).replace(digest, older).replace('"1.0.0"', '"0.9.0"'))
 
     assert project.run("sync", "--frozen").code == 0
-    assert project.tell("update") == text(f"""\
+    assert project.tell("update") == text("""\
  ~ code-review 0.9.0 → 1.0.0
 updated 1: 1 skill in WORK/.agent-skills
-{NO_HOST}""")
+""")
     assert project.document("skills.lock")["skills"]["code-review"]["digest"] == digest
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from packaging.version import Version
 
-from skillpm.documents.versions import is_range, is_version, matches
+from skillpm.documents.versions import is_range, is_version, matches, matching
 from skillpm.errors import UsageError
 
 HINT = "write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
@@ -14,7 +14,7 @@ HINT = "write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between
 @pytest.mark.parametrize(
     ("wanted", "inside", "outside"),
     [
-        ("*", "0.0.1 1.2.3 2.0a1 main", ""),
+        ("*", "0.0.1 1.2.3 main", "2.0a1 1.0.dev3"),
         (" * ", "1.0", ""),
         ("1.2.0", "1.2.0 v1.2.0 1.2 1.2.0.0 1.2.0+build", "1.2.1 1.2.0b1 1.2.0.post1 main"),
         ("v1.2.0", "1.2.0 v1.2", "1.2.1"),
@@ -106,6 +106,13 @@ def test_a_range_holds_what_one_expects(wanted: str, inside: str, outside: str) 
         "^" + "9" * 5000,
         "owner/repo",
         "./skill",
+        "^1..2",
+        "1.2.x",
+        ">=1.2-SNAPSHOT",
+        "~=1",
+        "1.2-canary.1",
+        "==1.2.",
+        ">=1.0+local",
     ],
 )
 def test_what_only_looks_like_a_range_is_refused(text: str) -> None:
@@ -117,12 +124,40 @@ def test_what_only_looks_like_a_range_is_refused(text: str) -> None:
     assert caught.value.hint == HINT
 
 
-@pytest.mark.parametrize("text", ["^1..2", "1.2.x", ">=1.2-SNAPSHOT", "~=1", "1.2-canary.1", "==1.2."])
-def test_what_has_the_form_of_a_range_and_means_nothing_is_refused_when_it_is_used(text: str) -> None:
-    assert is_range(text)
-    with pytest.raises(UsageError) as caught:
+RANGE_PIECES = st.sampled_from(
+    [
+        *("^", "~", "~=", ">=", "<", ">", "==", "===", "!=", ",", "*", ".*", " ", "0", "1", "12", ".", "1.2", "v", "!"),
+        *("a1", "b", "rc.2", "-beta.1", ".post1", "-1", "dev", "+x", "-SNAPSHOT", ".x", "_"),
+    ]
+)
+
+
+@settings(derandomize=True, max_examples=1500, deadline=None)
+@given(st.lists(RANGE_PIECES, min_size=1, max_size=7).map("".join))
+def test_what_has_the_form_of_a_range_always_means_something(text: str) -> None:
+    """So that a fault is told where the range stands, and not when a version is looked for."""
+    if is_range(text):
         matches(text, "1.2.0")
-    assert (caught.value.message, caught.value.hint) == (f"`{text}` is no version range", HINT)
+    else:
+        with pytest.raises(UsageError):
+            matches(text, "1.2.0")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "versions", "found"),
+    [
+        ("*", "1.0 2.0b1", "1.0"),
+        ("*", "2.0a1 2.0b1", "2.0a1 2.0b1"),
+        ("*", "main", "main"),
+        ("*", "", ""),
+        ("^1", "1.0b1 0.9", ""),
+        ("^1.0b1", "1.0b1 1.0", "1.0b1 1.0"),
+    ],
+)
+def test_pre_releases_are_taken_where_they_are_asked_for_or_all_there_is(
+    wanted: str, versions: str, found: str
+) -> None:
+    assert matching(wanted, versions.split()) == found.split()
 
 
 @pytest.mark.parametrize(

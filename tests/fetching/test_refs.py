@@ -134,6 +134,27 @@ def test_a_ref_of_unknown_kind_that_is_not_there(project: Project, url: str) -> 
     )
 
 
+def test_a_commit_id_cut_short_is_told_so(project: Project, upstream: Repository, url: str) -> None:
+    short = upstream.resolve()[:12]
+
+    for spec in (f"{url}#{short}@pdf", f"{url}#{short}"):
+        said = project.run("install", spec)
+
+        assert said.stderr.splitlines() == [
+            f"error: {url} has no branch or tag `{short}`",
+            "  try: if it is the beginning of a commit id, give all of its 40 digits",
+        ]
+        assert said.code == 1
+
+
+def test_a_branch_that_looks_like_a_short_commit_is_a_branch(project: Project, upstream: Repository, url: str) -> None:
+    upstream.branch("deadbeef")
+
+    project.run("install", f"{url}#deadbeef", check=True)
+
+    assert project.locked("pdf")["ref"] == "refs/heads/deadbeef"
+
+
 @pytest.mark.parametrize("ref", ["--upload-pack=id", "-x", "a..b", "a@{1}", "x.lock", "a//b", "a b", "ä", "x^", "*"])
 def test_a_word_that_is_no_name_is_never_given_to_git(project: Project, server: GitServer, url: str, ref: str) -> None:
     result = project.run("install", url, f"--branch={ref}")

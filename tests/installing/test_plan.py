@@ -49,6 +49,8 @@ def action(verb: Any, was: str, becomes: str, reason: str = "", **more: Any) -> 
 
 
 KEPT = action("keep", "1.0", "1.0", "edited", changes=CHANGES)
+KEPT_AS_ASKED = KEPT.but(done="kept")
+OTHER_MODES = OnDisk(kind="edited", changes=CHANGES, digest=ONE)
 TABLE = {
     "absent, wanted": Situation(
         wanted=WANTED_SAME, installed=None, disk=ABSENT,
@@ -69,14 +71,14 @@ TABLE = {
     "edited, wanted as it was": Situation(
         wanted=WANTED_SAME, installed=INSTALLED, disk=EDITED,
         plain=action("blocked", "1.0", "1.0", EDIT, changes=CHANGES),
-        keep=KEPT,
+        keep=KEPT_AS_ASKED,
         force=action("update", "1.0", "1.0", f"{EDIT}; set aside first", aside=True),
         untouched=KEPT,
     ),
     "edited, another wanted": Situation(
         wanted=WANTED_OTHER, installed=INSTALLED, disk=EDITED,
         plain=action("blocked", "1.0", "2.0", EDIT, changes=CHANGES),
-        keep=KEPT,
+        keep=KEPT_AS_ASKED,
         force=action("update", "1.0", "2.0", f"{EDIT}; set aside first", aside=True),
     ),
     "edited into just what is wanted": Situation(
@@ -86,13 +88,13 @@ TABLE = {
     "foreign, wanted": Situation(
         wanted=WANTED_SAME, installed=None, disk=FOREIGN,
         plain=action("blocked", "", "1.0", NOT_OURS),
-        keep=action("keep", "", "", NOT_OURS),
+        keep=action("keep", "", "", NOT_OURS, done="kept"),
         force=action("add", "", "1.0", f"{NOT_OURS}; set aside first", aside=True),
     ),
     "foreign, and no folder at all": Situation(
         wanted=WANTED_SAME, installed=None, disk=OnDisk(kind="foreign"),
         plain=action("blocked", "", "1.0", NOT_OURS),
-        keep=action("keep", "", "", NOT_OURS),
+        keep=action("keep", "", "", NOT_OURS, done="kept"),
         force=action("add", "", "1.0", f"{NOT_OURS}; set aside first", aside=True),
     ),
     "foreign, but just what is wanted": Situation(
@@ -110,8 +112,25 @@ TABLE = {
     "edited, wanted no more": Situation(
         wanted=None, installed=INSTALLED, disk=EDITED,
         plain=action("blocked", "1.0", "", EDIT, changes=CHANGES),
-        keep=KEPT,
+        keep=KEPT_AS_ASKED,
         force=action("remove", "1.0", "", f"{EDIT}; set aside first", aside=True),
+        untouched=KEPT,
+    ),
+    "other modes, wanted as it was": Situation(
+        wanted=WANTED_SAME, installed=INSTALLED, disk=OTHER_MODES,
+        plain=action("update", "1.0", "1.0", "executable bits put back"),
+        keep=action("keep", "1.0", "1.0", "already there"),
+        untouched=action("keep", "1.0", "1.0", "already there"),
+    ),
+    "other modes, another wanted": Situation(
+        wanted=WANTED_OTHER, installed=INSTALLED, disk=OTHER_MODES,
+        plain=action("update", "1.0", "2.0"),
+        keep=KEPT_AS_ASKED,
+    ),
+    "other modes, wanted no more": Situation(
+        wanted=None, installed=INSTALLED, disk=OTHER_MODES,
+        plain=action("remove", "1.0", ""),
+        keep=KEPT_AS_ASKED,
     ),
 }  # fmt: skip
 
@@ -152,7 +171,7 @@ def test_without_wishes_all_skills_are_looked_at(situation: Situation) -> None:
 
 def test_a_skill_is_never_overwritten_or_removed_unasked() -> None:
     for name, situation in TABLE.items():
-        if situation.disk.kind in {"edited", "foreign"}:
+        if situation.disk.kind in {"edited", "foreign"} and situation.disk is not OTHER_MODES:
             (told,) = planned(situation, Wishes())
             assert told.verb in {"blocked", "keep"}, name
             (forced,) = planned(situation, Wishes(force=True))
@@ -185,7 +204,7 @@ COPY = PathPin(path="../x")
     ("old", "new", "versions", "reason"),
     [
         ((GIT, ONE, "1.0"), (GIT.but(commit="beef0000" * 5), ONE, "1.0"), ("1.0", "1.0"), "9d2f1ae → beef000"),
-        ((GIT, ONE, ""), (GIT.but(commit="beef0000" * 5), TWO, ""), ("9d2f1ae19d2f", "beef0000beef"), ""),
+        ((GIT, ONE, ""), (GIT.but(commit="beef0000" * 5), TWO, ""), ("9d2f1ae", "beef000"), ""),
         ((GIT, ONE, "1.0"), (GIT, TWO, "1.0"), ("1.0", "1.0"), "other content"),
         ((BundledPin(name="pdf"), ONE, "1.0"), (GIT, ONE, "1.0"), ("1.0", "1.0"), "other content"),
         ((COPY, ONE, ""), (COPY, TWO, ""), ("1" * 12, "2" * 12), ""),
@@ -210,7 +229,7 @@ def test_an_update_says_what_is_new(
     [
         (None, ""),
         (WANTED_SAME, "1.0"),
-        (WANTED_SAME.but(version=""), "9d2f1ae19d2f"),
+        (WANTED_SAME.but(version=""), "9d2f1ae"),
         (INSTALLED.but(version="", pin=BundledPin(name="pdf")), "111111111111"),
         (LockedSkill(pin=COPY, digest=TWO), "222222222222"),
         (LockedSkill(pin=LIVE, digest=None), "link"),

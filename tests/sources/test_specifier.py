@@ -246,6 +246,9 @@ PASTE = "paste the address of the folder, or write https://github.com/o/r"
         ("https://host.example/x.tar.gz#v1", "{} is no web address", ADDRESS),
         ("https://host.example/a b", "{} is no web address", ADDRESS),
         ("https:///x", "{} is no web address", ADDRESS),
+        ("host.example/o/r", "{} is no SPEC", "a repository on a host: https://host.example/o/r"),
+        ("github.com", "{} is no SPEC", EXAMPLES),
+        ("github.com/o", "`https://github.com/o` names no repository", EXAMPLES),
         ("ftp://host.example/x", "`ftp://` is not supported", EXAMPLES),
         ("data://x/y", "`data://` is not supported", EXAMPLES),
         ("git://host.example/x", "`git://` is not supported", SCHEMES),
@@ -288,3 +291,23 @@ def test_any_text_is_understood_or_refused_in_clean_words_without_secrets(text: 
 
     assert not HIDDEN.search(said.replace("\v", ""))
     assert "://ann:secret@" not in said
+
+
+@pytest.mark.parametrize("host", ["github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "huggingface.co"])
+@pytest.mark.parametrize(
+    "rest", ["o/r", "o/r.git", "o/r@pdf", "o/r#v1@pdf", "o/r/tree/main/skills/pdf", "o/r/src/branch/x/y"]
+)
+def test_a_forge_needs_no_scheme(host: str, rest: str) -> None:
+    spec = f"{host}/{rest}"
+    with_scheme = outcome_whole(f"https://{spec}")
+
+    assert outcome_whole(spec) == with_scheme
+
+
+def outcome_whole(spec: str) -> object:
+    """What a SPEC means, or what is said of it."""
+    try:
+        found = parse_specifier(spec)
+    except UsageError as error:
+        return error.message.removeprefix("`https://").removeprefix("`")
+    return found.source, found.browser

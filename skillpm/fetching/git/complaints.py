@@ -2,7 +2,7 @@
 
 import re
 
-from skillpm.documents.git_words import is_commit
+from skillpm.documents.git_words import is_commit, is_short_commit
 from skillpm.documents.text import show
 from skillpm.errors import FetchError, FileError, NotFoundError, RefusedError, SkillpmError
 from skillpm.fetching.git.process import GitFailed
@@ -116,6 +116,11 @@ def missing_ref(name: str, url: str) -> SkillpmError:
     kind = "branch" if name.startswith("refs/heads/") else "tag" if name.startswith("refs/tags/") else "branch or tag"
     kind = "commit" if is_commit(name) else kind
     text = show(name.removeprefix("refs/heads/").removeprefix("refs/tags/"))
+    if is_short_commit(text) and kind != "commit":
+        # A server finds a commit by its whole id only, and the first digits may fit another one tomorrow.
+        return NotFoundError(
+            f"{url} has no {kind} `{text}`", hint="if it is the beginning of a commit id, give all of its 40 digits"
+        )
     return NotFoundError(f"{url} has no {kind} `{text}`", hint=f"see what it has: git ls-remote {url}")
 
 

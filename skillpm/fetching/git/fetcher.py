@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from skillpm.documents.digest import told_apart
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
-from skillpm.documents.pin import GitPin, describe
+from skillpm.documents.pin import GitPin, describe_shortly
 from skillpm.documents.text import show
 from skillpm.documents.tree import Entry, checked_tree
 from skillpm.errors import DigestMismatch, OfflineError
@@ -54,9 +55,8 @@ class GitFetcher:
             for name, came in found.items():
                 expected = locked[name].digest
                 if came.digest != expected:
-                    raise DigestMismatch(
-                        name, locked=expected or "", found=came.digest or "", came_from=describe(pins[name])
-                    )
+                    says, there = told_apart(expected or "", came.digest or "")
+                    raise DigestMismatch(name, locked=says, found=there, came_from=describe_shortly(pins[name]))
             return found
 
         self.visits.each({name: pin.url for name, pin in pins.items()}, work)

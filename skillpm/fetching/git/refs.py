@@ -1,6 +1,6 @@
 """Which ref a source means: its full name, or a commit; for words of unknown kind the server is asked."""
 
-from skillpm.documents.git_words import is_commit
+from skillpm.documents.git_words import is_commit, is_short_commit
 from skillpm.errors import NotFoundError, OfflineError
 from skillpm.fetching.git.complaints import missing_ref
 from skillpm.fetching.git.repository import Repository
@@ -45,7 +45,7 @@ def from_browser(repository: Repository, source: GitSource, browser: str) -> Git
                 return source.but(path=path, kind=kind, ref=ref)
     if is_commit(parts[0]):
         return source.but(path="/".join(parts[1:]), kind="rev", ref=parts[0])
-    raise _unknown(repository, browser)
+    raise _unknown(repository, parts[0] if is_short_commit(parts[0]) else browser)
 
 
 def _unknown(repository: Repository, name: str) -> Exception:

@@ -1,0 +1,98 @@
+"""`--dry-run` says what a command would do, and does nothing of it."""
+
+import json
+from collections.abc import Iterator
+
+import click
+import pytest
+from commands.scene import Scene, asking, text
+from kit import Repository, skill, under
+
+from skillpm.cli.main import TABLE, cli
+
+# What each command is called with, so that there is something it would do.
+CALLS = {
+    "install": [["install", "code-review"], ["install", "--bundled"], ["install"]],
+    "uninstall": [["uninstall", "testing"]],
+    "sync": [["sync"], ["sync", "--force"]],
+    "lock": [["lock"]],
+    "update": [["update"]],
+    "backup restore": [["backup", "restore", "pdf-1"], ["backup", "restore", "docx-1"]],
+    "migrate": [["migrate"]],
+    "link": [["link", "codex"]],
+    "unlink": [["unlink", "claude-code"]],
+}
+
+
+def commands_with_a_dry_run() -> Iterator[str]:
+    for name in TABLE:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        parts = command.commands if isinstance(command, click.Group) else {"": command}
+        for inner, part in parts.items():
+            if any("--dry-run" in parameter.opts for parameter in part.params):
+                yield f"{name} {inner}".strip()
+
+
+def test_every_command_with_a_dry_run_is_tried_here() -> None:
+    assert list(commands_with_a_dry_run()) == list(CALLS)
+
+
+@pytest.fixture
+def busy(project: Scene, upstream: Repository, url: str) -> Scene:
+    """Give a project in which every command has something to do."""
+    project.run("install", f"{url}@pdf", f"{url}@docx", "testing", check=True)
+    project.write_files(under(".claude/skills/docx", skill("docx", body="Mine.\n")))
+    project.write_files(under(".agent-skills/pdf", skill("pdf", body="Mine.\n")))
+    project.run("sync", "--force", check=True)
+    project.run("link", "claude-code", "--force", check=True)
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    manifest = json.loads(project.read("skills.json"))
+    manifest["skills"]["style"] = {"path": "./style"}
+    project.write("skills.json", json.dumps(manifest))
+    project.write_files(under("style", skill("style")))
+    project.write(".agent-skills/flat.md", skill("flat")["SKILL.md"])
+    return project
+
+
+@pytest.mark.parametrize("words", [words for calls in CALLS.values() for words in calls], ids=" ".join)
+def test_a_dry_run_changes_nothing(busy: Scene, words: list[str]) -> None:
+    before = busy.snapshot("..", ignore=["cache"])
+
+    tried = busy.run(*words, "--dry-run", check=True)
+
+    assert busy.snapshot("..", ignore=["cache"]) == before
+    assert "would " in tried.stdout, tried
+
+    busy.run(*words, check=True)
+    assert busy.snapshot("..", ignore=["cache"]) != before, "there was nothing to do, so this proves nothing"
+
+
+@pytest.mark.parametrize("words", [["sync"], ["lock"], ["install", "testing"]], ids=" ".join)
+def test_a_dry_run_makes_no_skills_directory(scene: Scene, words: list[str]) -> None:
+    scene.project(asking(testing={"bundled": True}))
+    before = scene.snapshot("..", ignore=["cache"])
+
+    scene.run(*words, "--dry-run", check=True)
+
+    assert scene.snapshot("..", ignore=["cache"]) == before
+
+
+def test_a_dry_restoration_stops_where_the_real_one_would(busy: Scene) -> None:
+    busy.write(".agent-skills/pdf/SKILL.md", "a newer edit")
+
+    said = busy.tell("backup", "restore", "pdf-1", "--dry-run")
+
+    assert said == busy.tell("backup", "restore", "pdf-1")
+    assert said == text("""\
+! error: pdf has been edited again; nothing was changed
+!   where: WORK/.agent-skills/pdf
+!   try: `skillpm diff pdf` shows it, `--force` sets it aside as another backup first
+[1]
+""")
+
+
+def test_restoring_takes_no_option_that_means_nothing(busy: Scene) -> None:
+    for option in ("--keep", "--offline", "--allow-insecure-host"):
+        said = busy.run("backup", "restore", "pdf-1", option, "pdf")
+        assert (said.code, said.stderr.startswith(f"error: No such option '{option}'")) == (2, True), said
