@@ -21,6 +21,8 @@ CALLS = {
     "migrate": [["migrate"]],
     "link": [["link", "codex"]],
     "unlink": [["unlink", "claude-code"]],
+    "enable": [["enable", "testing"]],
+    "disable": [["disable", "testing"]],
 }
 
 
@@ -49,6 +51,7 @@ def busy(project: Scene, upstream: Repository, url: str) -> Scene:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     manifest = json.loads(project.read("skills.json"))
     manifest["skills"]["style"] = {"path": "./style"}
+    manifest["disabled"] = {"testing": ["codex"]}
     project.write("skills.json", json.dumps(manifest))
     project.write_files(under("style", skill("style")))
     project.write(".agent-skills/flat.md", skill("flat")["SKILL.md"])
