@@ -43,8 +43,11 @@ class Verdict(Value):
     findings: tuple[Finding, ...]
 
 
-def judge(data: bytes, folder: str, files: Collection[str]) -> Verdict:
-    """Judge a SKILL.md that lies in a folder of this name beside these files (paths with `/` from the folder)."""
+def judge(data: bytes, folder: str, files: Collection[str], *, refusal: str = "") -> Verdict:
+    """Judge a SKILL.md that lies in a folder of this name beside these files (paths with `/` from the folder).
+
+    `refusal`: why these files would not be installed, where that is known.
+    """
     try:
         text = decode_text(data)
         front = read_frontmatter(text)
@@ -58,7 +61,7 @@ def judge(data: bytes, folder: str, files: Collection[str]) -> Verdict:
                 _fields(front, folder, text),
                 _hidden(text),
                 _body(front, files),
-                _files(files),
+                _files(files, refusal),
             )
         )
     )
@@ -201,9 +204,11 @@ def _links(body: str) -> Iterator[tuple[int, str]]:
                     yield number, target
 
 
-def _files(files: Collection[str]) -> Iterator[Finding]:
+def _files(files: Collection[str], refusal: str) -> Iterator[Finding]:
     if skill_file(files) not in {None, SKILL_FILE}:
         yield _warning("file-name", f"the file should be called {SKILL_FILE}: some hosts read no other")
+    if refusal and not any(map(path_fault, files)):
+        yield _error("not-installable", f"it would not be installed: {refusal}")
     for path in sorted(files):
         if posixpath.basename(path) in SKILL_FILES and "/" in path:
             yield _warning("nested-skill", f"`{show(path)}` is another skill inside this one; some hosts load it too")

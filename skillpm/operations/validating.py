@@ -8,8 +8,10 @@ from skillpm.documents.findings import Finding
 from skillpm.documents.fixing import fix
 from skillpm.documents.names import SKILL_FILE, SKILL_FILES
 from skillpm.documents.text import show
+from skillpm.documents.tree import Limits
 from skillpm.documents.validity import Verdict, judge
-from skillpm.errors import NotFoundError, RefusedError
+from skillpm.errors import FileError, NotFoundError, RefusedError
+from skillpm.fetching.local import read_skill_folder
 from skillpm.files import is_below, told, write_document
 from skillpm.installing.skill_file import read_skill_file
 from skillpm.installing.survey import walk_files
@@ -52,11 +54,16 @@ def validate(tools: Tools, paths: Sequence[str], *, mend: bool = False) -> list[
             raise NotFoundError(f"{show(path)} holds no SKILL.md", hint="name a skill's folder, or a folder of skills")
         found.extend(folders)
     files = [_skill_file(folder) for folder in found]
+    limits = tools.settings.limits
     if not mend:
-        return [_judged(file, base) for file in files]
+        return [_judged(file, base, limits) for file in files]
     for file in files:
         _check_place(file, base)
-    return [_mended(file, base, fsync=tools.settings.fsync) for file in files]
+    judged = []
+    for file in files:
+        path, fixes = _mended(file, fsync=tools.settings.fsync)
+        judged.append(_judged(path, base, limits, fixes))
+    return judged
 
 
 def _skill_folders(path: str) -> Iterator[str]:
@@ -80,19 +87,29 @@ def _skill_file(folder: str) -> str:
     return os.path.join(folder, name)
 
 
-def _judged(path: str, base: str, fixed: tuple[Finding, ...] = ()) -> Judged:
+def _judged(path: str, base: str, limits: Limits, fixed: tuple[Finding, ...] = ()) -> Judged:
     folder = os.path.dirname(path)
+    name = os.path.basename(os.path.realpath(folder))
     with told("read a skill", path):
         data = read_skill_file(folder)
-        files = [name for name, _ in walk_files(folder)]
-    name = os.path.basename(os.path.realpath(folder))
+    files, refusal = _files(folder, name, limits)
     return Judged(
         path=os.path.relpath(path, base),
         name=name,
-        verdict=judge(data, name, files),
+        verdict=judge(data, name, files, refusal=refusal),
         lines=tuple(data.decode("utf-8", "replace").splitlines()),
         fixed=fixed,
     )
+
+
+def _files(folder: str, name: str, limits: Limits) -> tuple[list[str], str]:
+    """Give the files that would be installed; where the gate refuses them, all that lie there, and its reason."""
+    try:
+        return [file.path for file in read_skill_folder(folder, name, limits).files], ""
+    except (RefusedError, FileError) as error:
+        with told("look at a skill's files", folder):
+            there = [path for path, _ in walk_files(folder)]
+        return [path for path in there if ".git" not in path.split("/")], error.message
 
 
 def _check_place(path: str, base: str) -> None:
@@ -109,8 +126,8 @@ def _check_place(path: str, base: str) -> None:
         )
 
 
-def _mended(path: str, base: str, *, fsync: bool) -> Judged:
-    """Write one file anew where something in it can be mended, whole or not at all, and judge it as it is then."""
+def _mended(path: str, *, fsync: bool) -> tuple[str, tuple[Finding, ...]]:
+    """Write one file anew, whole or not at all, if it can be mended; give its path then, and the repairs."""
     folder = os.path.dirname(path)
     with told("mend a skill", path):
         fixed = fix(read_skill_file(folder), os.path.basename(os.path.realpath(folder)))
@@ -122,4 +139,4 @@ def _mended(path: str, base: str, *, fsync: bool) -> Judged:
             old, path = path, os.path.join(folder, SKILL_FILE)
             os.rename(old, path)
             fixes.append(Finding(code="file-name", level="warning", message=f"the file is called {SKILL_FILE} now"))
-    return _judged(path, base, tuple(sorted(fixes, key=lambda item: (item.line, item.code))))
+    return path, tuple(sorted(fixes, key=lambda item: (item.line, item.code)))

@@ -235,3 +235,33 @@ def test_a_thousand_findings_of_a_kind_are_counted(sandbox: Sandbox) -> None:
         "message": "900 more of these, up to here",
         "line": 1004,
     }
+
+
+FINE = "---\nname: {}\ndescription: Fine.\n---\nBody.\n"
+
+
+def test_what_would_not_be_installed_is_not_valid(sandbox: Sandbox) -> None:
+    for name in ("big", "twins", "linked"):
+        sandbox.write(f"skills/{name}/SKILL.md", FINE.format(name))
+    sandbox.write("skills/big/data.bin", b"x" * 2_000)
+    sandbox.write("skills/twins/a.md", "a")
+    sandbox.write("skills/twins/A.md", "a")
+    (sandbox.work / "skills/linked/out.md").symlink_to("../../secret")
+    verdict = sandbox.run("validate", "skills", env={"SKILLPM_MAX_FILE": "1000"})
+    assert verdict.code == 1
+    assert verdict.stdout == (
+        "skills/big/SKILL.md:1: error: it would not be installed: skill big: 'data.bin' is over 1000 bytes "
+        "[not-installable]\n       1 | ---\n"
+        "skills/linked/SKILL.md:1: error: it would not be installed: skill linked: link 'out.md' -> '../../secret' "
+        "leaves the skill [not-installable]\n       1 | ---\n"
+        "skills/twins/SKILL.md:1: error: it would not be installed: skill twins: 'A.md' and 'a.md' are one name on "
+        "some systems [not-installable]\n       1 | ---\n"
+    )
+
+
+def test_only_what_would_be_installed_is_looked_at(sandbox: Sandbox) -> None:
+    sandbox.write("mine/SKILL.md", FINE.format("mine"))
+    sandbox.write("mine/.git/HEAD", "ref: refs/heads/main\n")
+    sandbox.write("mine/.gitignore", "build/\n")
+    sandbox.write("mine/build/con.txt", "x")
+    assert sandbox.run("validate", "mine").stdout == ""
