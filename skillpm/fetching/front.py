@@ -4,7 +4,7 @@ The kinds are imported when a source of that kind is met: a command that needs n
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from skillpm.documents.lockfile import LockedSkill
@@ -25,13 +25,18 @@ KINDS: Mapping[type[Any], str] = {
 
 
 class Fetchers:
-    """All fetchers of a run. `base` is the folder relative paths start at."""
+    """All fetchers of a run. `base` is the folder relative paths start at; `git_cache` tells where that cache lies,
+    asked when it is needed.
+    """
 
-    def __init__(self, settings: Settings, base: str, store: Store, reporter: Reporter) -> None:
+    def __init__(
+        self, settings: Settings, base: str, store: Store, reporter: Reporter, git_cache: Callable[[], str]
+    ) -> None:
         self.settings = settings
         self.base = base
         self.store = store
         self.reporter = reporter
+        self.git_cache = git_cache
         self._made: dict[str, Fetcher] = {}
 
     def pin(self, wanted: Mapping[SkillName, Source]) -> dict[SkillName, Found]:
@@ -78,7 +83,7 @@ class Fetchers:
         if kind == "git":
             from skillpm.fetching.git.fetcher import GitFetcher  # noqa: PLC0415
 
-            return cast("Fetcher", GitFetcher(self.settings, self.store, self.reporter))
+            return cast("Fetcher", GitFetcher(self.settings, self.store, self.reporter, self.git_cache()))
         if kind == "path":
             from skillpm.fetching.local import PathFetcher  # noqa: PLC0415
 

@@ -121,7 +121,7 @@ def make_fetchers(scope: Scope, tools: Tools) -> Fetchers:
     """Give the fetchers of a scope, the same ones all run long: relative paths start at the manifest's folder."""
     base = os.path.dirname(scope.manifest)
     if base not in tools.fetchers:
-        tools.fetchers[base] = Fetchers(tools.settings, base, tools.store, tools.reporter)
+        tools.fetchers[base] = Fetchers(tools.settings, base, tools.store, tools.reporter, tools.git_cache)
     return tools.fetchers[base]
 
 

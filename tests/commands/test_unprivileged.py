@@ -239,3 +239,43 @@ def test_a_folder_of_flat_files_that_is_read_only_stays_as_it_is(scene: Scene) -
 
     assert scene.tell("migrate", "old").splitlines()[0] == "nothing to move: 0 skills in WORK/old"
     assert scene.snapshot("..") == before
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(project: Scene, url: str) -> None:
+    closed(project.cache)
+    warning = "! warning: the cache ROOT/cache/v1 cannot be written; what is fetched is forgotten after this command"
+
+    said = project.tell("install", f"{url}@pdf", "code-review", env={"TMPDIR": str(project.root)})
+
+    lines = said.splitlines()
+    assert lines[2] == "added 2: 2 skills in WORK/.agent-skills"
+    assert [line for line in lines if "warning" in line] == [warning]
+    assert project.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert project.tell("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    assert sorted(os.listdir(project.root)) == ["cache", "home", "work"], "the temporary cache is gone"
+    assert os.listdir(project.cache) == []
+
+
+def test_a_cache_that_may_only_be_read_is_read(project: Scene, url: str) -> None:
+    project.run("install", f"{url}@pdf", "code-review", check=True)
+    for folder, _, _ in os.walk(project.cache):
+        closed(Path(folder))
+    shutil.rmtree(project.work / ".agent-skills")
+
+    assert project.tell("sync", "--frozen", "--offline").splitlines()[2] == "added 2: 2 skills in WORK/.agent-skills"
+    assert "cannot be written" in project.tell("install", "testing")
+
+
+def test_a_damaged_entry_of_a_cache_that_may_only_be_read_is_fetched_anew(project: Scene, url: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    for entry in project.cache.glob("v1/store/*/*"):
+        entry.write_bytes(entry.read_bytes()[:-1] + b"?")
+    for folder, _, _ in os.walk(project.cache):
+        closed(Path(folder))
+    shutil.rmtree(project.work / ".agent-skills")
+
+    said = project.tell("sync", "--frozen")
+
+    assert "added 1: 1 skill in WORK/.agent-skills" in said
+    assert "! warning: pdf: its copy in the store was damaged; it is fetched anew" in said
+    assert project.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"

@@ -27,11 +27,11 @@ from skillpm.store import Store
 class GitFetcher:
     """The fetcher for git sources and pins."""
 
-    def __init__(self, settings: Settings, store: Store, reporter: Reporter) -> None:
+    def __init__(self, settings: Settings, store: Store, reporter: Reporter, cache: str) -> None:
         self.settings = settings
         self.store = store
         self.reporter = reporter
-        self.visits = Visits(settings, reporter)
+        self.visits = Visits(settings, reporter, cache)
 
     def pin(self, wanted: Mapping[SkillName, GitSource]) -> dict[SkillName, Found]:
         """Find the newest commit each source allows, and put the skills into the store."""

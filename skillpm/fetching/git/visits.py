@@ -25,11 +25,11 @@ AT_ONCE = 8
 class Visits:
     """Where all git work of a run is done: the processes, the caches, what a run has learnt."""
 
-    def __init__(self, settings: Settings, reporter: Reporter) -> None:
+    def __init__(self, settings: Settings, reporter: Reporter, cache: str) -> None:
         self.settings = settings
         self.reporter = reporter
         self.children = Children()
-        self.cache = GitCache(os.path.join(settings.cache_dir, "git"))
+        self.cache = GitCache(cache)
         self._around: Surroundings | None = None
 
     def each(self, urls: Mapping[SkillName, str], work: Work[Result]) -> dict[SkillName, Result]:
