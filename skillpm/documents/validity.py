@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
+from urllib.parse import unquote
 
 from skillpm.documents.findings import Finding, NotLoadable
 from skillpm.documents.frontmatter import Frontmatter, decode_text, read_frontmatter
@@ -29,7 +30,7 @@ MARKDOWN_LINK = re.compile(r'\[[^\[\]\n]*\]\(<?([^()<>\s]+)>?(?:[ \t]+"[^"\n]*")
 KEY_LINE = re.compile(r"""(["']?)([^\s:"'=\[#][^:"'=]*)\1[ \t]{0,9}[:=]""")
 MANY_FINDINGS = 100
 FENCE = re.compile(r"^[ \t]*(```+|~~~+)")
-KEPT = frozenset("\t\n")
+INVISIBLE = re.compile(rf"(?![\t\n]){HIDDEN.pattern}")
 JOINERS = frozenset("\u200c\u200d")
 LAST_ASCII = 0x7F
 
@@ -155,18 +156,21 @@ def _compatibility(values: Mapping[str, Any], line: int) -> Iterator[Finding]:
 
 def _hidden(text: str) -> Iterator[Finding]:
     """Find characters that a reader does not see and a model does."""
-    for number, line in enumerate(text.split("\n"), 1):
-        for match in HIDDEN.finditer(line):
-            if match.group() not in KEPT and not _joins_letters(line, match.start()):
-                message = f"a hidden character, {show(match.group())}, stands in this line"
-                yield _error("hidden-text", message, number)
-                break
+    number, counted, told = 1, 0, 0
+    for match in INVISIBLE.finditer(text):
+        if _joins_letters(text, match.start()):
+            continue
+        number += text.count("\n", counted, match.start())
+        counted = match.start()
+        if number != told:  # one for each line
+            yield _error("hidden-text", f"a hidden character, {show(match.group())}, stands in this line", number)
+            told = number
 
 
-def _joins_letters(line: str, at: int) -> bool:
+def _joins_letters(text: str, at: int) -> bool:
     """Tell whether a joiner does its work between letters or pictures that need one: never among ASCII."""
-    neighbours = line[at - 1 : at] + line[at + 1 : at + 2]
-    return line[at] in JOINERS and any(ord(letter) > LAST_ASCII for letter in neighbours)
+    neighbours = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
+    return text[at] in JOINERS and any(ord(letter) > LAST_ASCII for letter in neighbours)
 
 
 def _body(front: Frontmatter, files: Collection[str]) -> Iterator[Finding]:
@@ -180,7 +184,7 @@ def _body(front: Frontmatter, files: Collection[str]) -> Iterator[Finding]:
     for file in files:
         there.update(_folders_of(file))
     for number, target in _links(front.body):
-        if posixpath.normpath(target) not in there:
+        if not {posixpath.normpath(target), posixpath.normpath(unquote(target))} & there:
             message = f"`{show(target, 80)}` is no file of this skill"
             yield _warning("missing-file", message, front.body_line + number)
 
@@ -197,7 +201,7 @@ def _links(body: str) -> Iterator[tuple[int, str]]:
         mark = FENCE.match(line)
         if mark is not None:
             fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
-        elif not fence:
+        elif not fence and "](" in line:
             for match in MARKDOWN_LINK.finditer(re.sub(r"`[^`]*`", "", line)):
                 target = match[1].partition("#")[0].partition("?")[0]
                 if target and not re.match(r"[a-zA-Z][\w+.-]*:|/|\{|\$|~", target):

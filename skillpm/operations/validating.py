@@ -18,7 +18,8 @@ from skillpm.installing.survey import walk_files
 from skillpm.operations.tools import Tools
 from skillpm.values import Value
 
-NEVER_ENTERED = frozenset([".git", "node_modules", ".skillpm"])
+# What is installed is somebody else's work: it is judged, and mended, only where it is named outright.
+NEVER_ENTERED = frozenset([".git", "node_modules", ".skillpm", ".agent-skills"])
 DEEPEST = 6
 
 

@@ -265,3 +265,20 @@ def test_only_what_would_be_installed_is_looked_at(sandbox: Sandbox) -> None:
     sandbox.write("mine/.gitignore", "build/\n")
     sandbox.write("mine/build/con.txt", "x")
     assert sandbox.run("validate", "mine").stdout == ""
+
+
+def test_what_is_installed_is_neither_judged_nor_mended_unless_it_is_named(sandbox: Sandbox) -> None:
+    sandbox.write("skills.json", "{}")
+    sandbox.write("mine/SKILL.md", FINE.format("mine"))
+    sandbox.write(".agent-skills/theirs/SKILL.md", WRONG)
+    before = sandbox.snapshot()
+    assert sandbox.run("validate", "--fix", ".").stderr == "0 mended, 1 of 1 skill valid\n"
+    assert sandbox.snapshot() == before
+    assert sandbox.run("validate", ".agent-skills").stderr == "0 of 1 skill valid\n"
+
+
+def test_a_link_to_a_file_may_be_written_as_an_address(sandbox: Sandbox) -> None:
+    sandbox.write("mine/SKILL.md", FINE.format("mine") + '[a](two%20words.md#part) [b](<in/b.md> "title") [c](in)\n')
+    sandbox.write("mine/two words.md", "a")
+    sandbox.write("mine/in/b.md", "b")
+    assert sandbox.run("validate", "mine").stdout == ""

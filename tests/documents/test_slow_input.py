@@ -29,5 +29,5 @@ def test_a_file_made_to_take_long_does_not(name: str) -> None:
     fix(data, "x")
     fixed = time.process_time()
     assert read - start < 1
-    assert judged - read < 2
-    assert fixed - judged < 3
+    assert judged - read < 3
+    assert fixed - judged < 10
