@@ -10,6 +10,8 @@ from skillpm.errors import UsageError
 from skillpm.operations.migrate import Migrated, migrate
 from skillpm.operations.scope import folder_scope
 
+MOST_TOLD = 60
+
 
 @click.command(
     epilog="""\b
@@ -66,9 +68,12 @@ def _tell(call: Call, result: Migrated) -> None:
     console.line(_summary(result))
     if result.left:
         console.line("left as it is:")
-        width = min(40, max(len(show(left.path)) for left in result.left))
-        for left in result.left:
+        few = result.left if console.verbose else result.left[:MOST_TOLD]
+        width = min(40, max(len(show(left.path)) for left in few))
+        for left in few:
             console.line(f"   {show(left.path):{width}}  {show(left.why)}")
+        if len(few) < len(result.left):
+            console.line(f"   and {len(result.left) - len(few)} more: -v tells all")
     if result.inherited:
         names = ", ".join(result.inherited)
         console.line(f"the registry keeps triggers or category of {show(names, 300)}")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from skillpm.documents.names import is_skill_name
 from skillpm.documents.old_registry import is_generated
-from skillpm.files import discard_file, read_document, read_text, remove_tree, write_document
+from skillpm.files import discard_file, read_document, read_text, remove_tree, sync_folder, write_document
 from skillpm.installing.layout import Layout
 from skillpm.values import Value
 
@@ -105,6 +105,8 @@ def keep_old_registry(layout: Layout, warn: Callable[[str], None], *, fsync: boo
     os.makedirs(layout.backup, exist_ok=True)
     slot = next_slot(layout, REGISTRY)
     write_document(os.path.join(layout.backup, slot), data, fsync=fsync)
+    if fsync:
+        sync_folder(layout.ours)
     warn(f"the hand-made skills.json is kept as backup {slot}; `skillpm migrate` brings what it says into the registry")
 
 

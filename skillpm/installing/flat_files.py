@@ -58,13 +58,13 @@ def look_at_flat_files(directory: str, limits: Limits) -> FlatFolder:
         hint = "name the folder that holds skills; a skill's own folder is never taken apart"
         raise ConflictError(f"{directory} is itself a skill", where=directory, hint=hint)
     for entry in entries:
-        if not entry.is_dir(follow_symlinks=False):
-            if entry.name not in NO_SKILLS and not _is_linked_skill(entry):
-                look.at(entry, entry.name)
-        elif _is_skill(entry.path):
-            skills.append(entry.name)
-        elif entry.name not in NEVER_ENTERED:
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if (is_folder or entry.is_symlink()) and _is_skill(entry.path):
+            skills.append(entry.name)  # a link to one, too: somebody shows it here
+        elif is_folder and entry.name not in NEVER_ENTERED:
             look.into(entry)
+        elif not is_folder and entry.name not in NO_SKILLS:
+            look.at(entry, entry.name)
     return FlatFolder(
         files=tuple(look.files),
         left=tuple(look.left),
@@ -163,11 +163,6 @@ def _is_skill(folder: str) -> bool:
 
 def _is_markdown(name: str) -> bool:
     return name[-3:].lower() == ".md" and len(name) > len(".md")
-
-
-def _is_linked_skill(entry: os.DirEntry[str]) -> bool:
-    """Tell whether a link at the top leads to a skill: somebody shows it here, and it is in nobody's way."""
-    return entry.is_symlink() and _is_skill(entry.path)
 
 
 def _read(path: str) -> tuple[bytes, int]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from shlex import quote
 
 from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.old_registry import Left, OldRegistry, is_generated, read_old_registry
@@ -90,7 +91,7 @@ def _look_ahead(scope: Scope, tools: Tools) -> _Ahead:
     if receipt.links and scope.root == layout.directory:
         raise ConflictError(
             f"the skills in {layout.directory} are linked for agents, so it belongs to a scope",
-            hint=f"work in that scope: SKILLPM_HOME={layout.directory} skillpm migrate -g",
+            hint=f"work in that scope: SKILLPM_HOME={quote(layout.directory)} skillpm migrate -g",
         )
     with told("look for flat files", layout.directory):
         folder = look_at_flat_files(layout.directory, tools.settings.limits)
@@ -182,4 +183,4 @@ def _listing(scope: Scope) -> str:
     if scope.kind == "user":
         return "skillpm list -g"
     is_own = scope.root == scope.layout.directory
-    return f"SKILLPM_HOME={scope.root} skillpm list -g" if is_own else "skillpm list"
+    return f"SKILLPM_HOME={quote(scope.root)} skillpm list -g" if is_own else "skillpm list"

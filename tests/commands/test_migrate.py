@@ -641,6 +641,30 @@ def test_an_old_skills_json_cannot_lead_anywhere_nor_say_anything_harmful(scene:
     assert outside.read_text() == flat("victim")
 
 
+def test_a_linked_skill_is_in_nobodys_way_and_keeps_what_is_told_of_it(project: Scene) -> None:
+    project.write_files(under("drafts/mine", skill("mine")))
+    project.write_files(under(HERE, {"x.md": flat("x"), "mine.md": flat("mine")}))
+    (project.work / HERE / "mine").symlink_to("../drafts/mine")
+    project.write(f"{HERE}/skills.json", old_registry(told("mine/SKILL.md", "mine", "c", "t")))
+
+    found = project.json("migrate")
+
+    assert [left["path"] for left in found["skipped"]] == ["mine.md"]
+    assert project.document(f"{HERE}/.skillpm/receipt.json")["inherited"] == {
+        "mine": {"triggers": ["t"], "category": "c"}
+    }
+    assert project.run("registry", "check").code == 0
+
+
+def test_a_long_list_is_cut_unless_all_is_asked_for(scene: Scene) -> None:
+    scene.write_files(under("old", {f"{number:03}.txt": "x" for number in range(100)}))
+
+    said = scene.tell("migrate", "old").splitlines()
+
+    assert said[61:] == ["   059.txt  no Markdown file", "   and 40 more: -v tells all"]
+    assert len(scene.tell("migrate", "old", "-v").splitlines()) == 102
+
+
 def test_limits_hold_for_the_whole_folder(scene: Scene) -> None:
     scene.write_files(under("old", {f"x{number}.md": flat("x") for number in range(4)}))
     before = scene.snapshot("..")
