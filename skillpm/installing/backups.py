@@ -78,7 +78,7 @@ def backups(layout: Layout) -> list[Backup]:
     found = []
     for slot in names:
         name, _, number = slot.rpartition("-")
-        if (is_skill_name(name) or name == REGISTRY) and number.isdigit():
+        if (is_skill_name(name) or name == REGISTRY) and number.isascii() and number.isdigit():
             found.append((name, int(number), slot))
     return [
         Backup(

@@ -100,3 +100,13 @@ def test_what_is_no_file_is_neither_awaited_nor_read_for_ever(project: Scene, th
         assert "Traceback" not in done.stderr
     why = "Is a directory" if thing is a_folder else "it is no regular file"
     assert project.tell("install", "code-review").splitlines()[0] == f"! error: cannot read: {why}"
+
+
+def test_names_that_only_look_like_backups_are_none(project: Scene) -> None:
+    for name in ("pdf-\u00b2", "pdf-\u0663", "skills.json-\u00b2", "pdf-", "-1"):
+        project.write(f"{OURS}/backup/{name}", "planted")
+    project.write(".agent-skills/skills.json", '{"skills": []}')
+
+    assert project.tell("backup", "list") == "! nothing is set aside\n"
+    assert project.run("install", "code-review").code == 0
+    assert project.tell("backup", "list") == f"skills.json-1  WORK/{OURS}/backup/skills.json-1\n"
