@@ -41,6 +41,8 @@ TABLE = {
     "projects": "List projects, or give the instructions of one.",
     "new": "Start a skill of your own.",
     "validate": "Check skills against the Agent Skills specification.",
+    "pack": "Pack a skill as an archive.",
+    "index": "Build and check an index that any web server can serve.",
 }
 ALIASES = {"add": "install", "remove": "uninstall", "rm": "uninstall", "ls": "list", "upgrade": "update", "ci": "sync"}
 EXAMPLES = """\b

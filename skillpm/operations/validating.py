@@ -50,7 +50,7 @@ def validate(tools: Tools, paths: Sequence[str], *, mend: bool = False) -> list[
     base = tools.settings.working_directory
     found: list[str] = []
     for path in paths or (".",):
-        folders = list(_skill_folders(os.path.join(base, path)))
+        folders = list(skill_folders(os.path.join(base, path)))
         if not folders:
             raise NotFoundError(f"{show(path)} holds no SKILL.md", hint="name a skill's folder, or a folder of skills")
         found.extend(folders)
@@ -67,7 +67,7 @@ def validate(tools: Tools, paths: Sequence[str], *, mend: bool = False) -> list[
     return judged
 
 
-def _skill_folders(path: str) -> Iterator[str]:
+def skill_folders(path: str) -> Iterator[str]:
     """Give the folders of skills at or below a path; a skill inside a skill is a part of that one."""
     if os.path.basename(path) in SKILL_FILES and os.path.isfile(path):
         yield os.path.dirname(path)

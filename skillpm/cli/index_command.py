@@ -1,0 +1,105 @@
+"""`skillpm index build|yank|unyank|prune|check`."""
+
+from typing import Any
+
+import click
+
+from skillpm.cli.common import Call, call_of, telling
+from skillpm.documents.names import skill_name
+from skillpm.errors import UsageError
+from skillpm.indexes.building import Built
+from skillpm.operations.publishing import build_index, shelf_at
+
+
+@click.group(
+    no_args_is_help=False,
+    epilog="""\b
+Examples:
+  skillpm index build skills --out public   publish every skill below skills/
+  skillpm index yank pdf@1.2.0 public       offer that version to nobody new
+  skillpm index check public                prove what is there""",
+)
+def command() -> None:
+    """Build and check an index: a folder of static files that any web server can serve."""
+
+
+@command.command(
+    "build",
+    epilog="""\b
+Examples:
+  skillpm index build skills --out public                    folders with a SKILL.md
+  skillpm index build dist/pdf-1.2.0.tar.gz --out public     archives""",
+)
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option("--out", metavar="DIR", required=True, help="The folder of the index.")
+@click.option("--name", metavar="NAME", default="", help="What the index calls itself.")
+@telling
+def build_command(sources: tuple[str, ...], out: str, name: str, **flags: Any) -> None:
+    """Publish skills beside what the index holds already. Versions that are published never change."""
+    call = call_of(flags)
+    _tell(call, build_index(call.tools, sources, out, name), out)
+
+
+@command.command("yank", epilog="\b\nExample:\n  skillpm index yank pdf@1.2.0 public --reason 'deletes files'")
+@click.argument("what", metavar="NAME@VERSION")
+@click.argument("folder", metavar="DIR")
+@click.option("--reason", metavar="TEXT", default="", help="Why, for those who have it.")
+@telling
+def yank_command(what: str, folder: str, reason: str, **flags: Any) -> None:
+    """Offer a version to nobody new. Whoever has it locked still gets it."""
+    call = call_of(flags)
+    name, version = _named(what)
+    _tell(call, shelf_at(call.tools, folder, must_exist=True).yank(skill_name(name), version, reason=reason), folder)
+
+
+@command.command("unyank", epilog="\b\nExample:\n  skillpm index unyank pdf@1.2.0 public")
+@click.argument("what", metavar="NAME@VERSION")
+@click.argument("folder", metavar="DIR")
+@telling
+def unyank_command(what: str, folder: str, **flags: Any) -> None:
+    """Offer a yanked version again."""
+    call = call_of(flags)
+    name, version = _named(what)
+    _tell(call, shelf_at(call.tools, folder, must_exist=True).yank(skill_name(name), version, back=True), folder)
+
+
+@command.command("prune", epilog="\b\nExample:\n  skillpm index prune public --yanked")
+@click.argument("folder", metavar="DIR")
+@click.option("--yanked", "drop_yanked", is_flag=True, help="Remove yanked versions too; locks on them break.")
+@telling
+def prune_command(folder: str, drop_yanked: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag)
+    """Remove archives that no version names."""
+    call = call_of(flags)
+    _tell(call, shelf_at(call.tools, folder, must_exist=True).prune(drop_yanked=drop_yanked), folder)
+
+
+def _named(what: str) -> tuple[str, str]:
+    name, at, version = what.rpartition("@")
+    if not at or not name or not version:
+        raise UsageError(f"`{what}` names no version", hint="write NAME@VERSION, e.g. pdf@1.2.0")
+    return name, version
+
+
+def _tell(call: Call, built: Built, out: str) -> None:
+    if call.console.as_json:
+        call.console.data(
+            {
+                "changed": bool(built.written or built.removed),
+                "skills": built.skills,
+                "versions": built.versions,
+                "files": len(built.written),
+                "added": list(built.added),
+                "removed": list(built.removed),
+            }
+        )
+        return
+    for line in built.added:
+        call.console.line(f"+ {line}")
+    for path in built.removed:
+        call.console.line(f"- {path}")
+    state = f"{_counted(len(built.written), 'file')} written" if built.written else "nothing to write"
+    call.console.say(f"{out}: {_counted(built.skills, 'skill')}, {_counted(built.versions, 'version')}; {state}")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

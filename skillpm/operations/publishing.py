@@ -1,0 +1,130 @@
+"""`pack` and `index build`: skills from folders and archives, judged strictly, as archives and as an index."""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+
+from skillpm.documents.index import VERSION
+from skillpm.documents.names import SkillName, skill_name
+from skillpm.documents.pin import PathPin
+from skillpm.documents.text import show
+from skillpm.documents.tree import Tree, checked_tree
+from skillpm.documents.versions import is_range, is_version
+from skillpm.errors import NotFoundError, RefusedError, UsageError
+from skillpm.fetching.archives.reading import read_archive
+from skillpm.fetching.describe import described
+from skillpm.fetching.local import read_skill_folder
+from skillpm.files import read_document, told, write_document
+from skillpm.indexes.building import Built, Shelf
+from skillpm.indexes.packing import pack
+from skillpm.indexes.publishing import Made, faults
+from skillpm.operations.tools import Tools
+from skillpm.operations.validating import skill_folders
+
+ARCHIVES = (".tar.gz", ".tgz", ".zip")
+
+
+def pack_skill(tools: Tools, path: str, out: str = "") -> str:
+    """Write the archive of one skill, strictly valid, and give its path; the same skill gives the same bytes."""
+    made = [*read_sources(tools, path)]
+    if len(made) != 1:
+        raise UsageError(f"{show(path)} holds {len(made)} skills; `pack` takes one", hint="name the folder of one")
+    skill = made[0]
+    file = f"{skill.name}-{skill.version}.tar.gz" if skill.version else f"{skill.name}.tar.gz"
+    base = tools.settings.working_directory
+    place = os.path.join(base, out)
+    target = os.path.join(place, file) if not out.endswith(ARCHIVES) else place
+    with told("write an archive", target):
+        write_document(target, pack(skill.tree), fsync=tools.settings.fsync)
+    return os.path.relpath(target, base)
+
+
+def build_index(tools: Tools, sources: Sequence[str], out: str, name: str = "") -> Built:
+    """Publish the skills of these sources in the index at `out`, beside what it holds. All are judged first."""
+    made = [skill for source in sources for skill in read_sources(tools, source)]
+    nameless = [skill for skill in made if not skill.version]
+    if nameless:
+        raise RefusedError(
+            f"no version: {', '.join(f'`{skill.name}` ({show(skill.came_from)})' for skill in nameless)}",
+            hint="write `metadata: version:` into SKILL.md; nothing was written",
+        )
+    return shelf_at(tools, out).add(made, name)
+
+
+def shelf_at(tools: Tools, out: str, *, must_exist: bool = False) -> Shelf:
+    """Open the index in a folder, to change it."""
+    settings = tools.settings
+    shelf = Shelf(os.path.join(settings.working_directory, out), limits=settings.limits, fsync=settings.fsync)
+    if must_exist and shelf.is_new:
+        raise NotFoundError(f"{show(out)} is no index: there is no index.json", hint="make one: skillpm index build")
+    return shelf
+
+
+def read_sources(tools: Tools, source: str) -> Iterator[Made]:
+    """Read the skills of a folder, a folder of many, or an archive. Raises `RefusedError` with every fault of all."""
+    base = tools.settings.working_directory
+    whole = os.path.join(base, source)
+    trees = [*_archive(tools, whole, source)] if source.endswith(ARCHIVES) else [*_folders(tools, whole, source)]
+    bad = [f"{show(place)}: {fault}" for folder, place, tree in trees for fault in faults(tree, folder)]
+    if bad:
+        more = f" and {len(bad) - 20} more" if len(bad) > 20 else ""  # noqa: PLR2004  (a screen of them)
+        raise RefusedError(
+            f"not valid, so not published: {'; '.join(bad[:20])}{more}",
+            hint="`skillpm validate` tells every finding; nothing was written",
+        )
+    for folder, place, tree in trees:
+        yield _made(tools, skill_name(folder, where=place), place, tree)
+
+
+def _folders(tools: Tools, whole: str, source: str) -> Iterator[tuple[str, str, Tree]]:
+    folders = [*skill_folders(whole)]
+    if not folders:
+        raise NotFoundError(f"{show(source)} holds no SKILL.md", hint="name a skill's folder, or a folder of skills")
+    for folder in folders:
+        name = os.path.basename(os.path.realpath(folder))
+        place = os.path.relpath(folder, tools.settings.working_directory)
+        yield name, place, read_skill_folder(folder, name, tools.settings.limits, written=place)
+
+
+def _archive(tools: Tools, whole: str, source: str) -> Iterator[tuple[str, str, Tree]]:
+    limits = tools.settings.limits
+    if not os.path.isfile(whole):
+        raise NotFoundError(f"{show(source)} is not there", where=whole)
+    with told("read an archive", whole):
+        data = read_document(whole)
+    tree = checked_tree(read_archive(data, source, limits), name=os.path.basename(source), limits=limits)
+    # An archive has no folder whose name could be another one.
+    declared = described(tree, PathPin(path=source), os.path.basename(source), tools.reporter.warning).declared
+    yield declared, source, tree
+
+
+def _made(tools: Tools, name: SkillName, place: str, tree: Tree) -> Made:
+    found = described(tree, PathPin(path=place), name, tools.reporter.warning)
+    version = found.version.removeprefix("v")
+    if version and not (VERSION.fullmatch(version) and is_version(version)):
+        raise RefusedError(
+            f"`{name}`: `{show(version, 60)}` is no version that can be compared",
+            where=place,
+            hint="write one like 1.2.0 into SKILL.md; nothing was written",
+        )
+    for other, wanted in found.dependencies.items():
+        if not isinstance(wanted, str) or not is_range(wanted):
+            raise RefusedError(f"`{name}` needs `{other}` from a place of its own; in an index only versions count")
+    return Made(
+        name=name,
+        version=version,
+        tree=tree,
+        came_from=place,
+        published=_published(tools),
+        dependencies=found.dependencies,
+    )
+
+
+def _published(tools: Tools) -> str:
+    """Give the moment of the build where the surroundings say one (reproducible-builds.org, SOURCE_DATE_EPOCH)."""
+    text = tools.settings.environ.get("SOURCE_DATE_EPOCH", "")
+    if not text:
+        return ""
+    if not text.isascii() or not text.isdigit() or len(text) > 11:  # noqa: PLR2004  (year 5138)
+        raise UsageError(f"SOURCE_DATE_EPOCH={show(text, 40)} is no number of seconds")
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(text)))

@@ -1,0 +1,242 @@
+"""Publishing: reproducible archives, versions that never change, an index that is the same however it came about."""
+
+import json
+import os
+import tarfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from indexes.world import Desk
+from jsonschema import Draft202012Validator
+from kit import skill, under
+
+SCHEMAS = Path(__file__).parents[2] / "registry-schema"
+SITE = ".well-known/agent-skills/index.json"
+
+
+def keeps_to(name: str, value: object) -> bool:
+    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+    return not list(Draft202012Validator(schema).iter_errors(value))
+
+
+def test_a_packed_skill_holds_nothing_of_the_day_or_the_machine(desk: Desk) -> None:
+    desk.write_files(under("pdf", skill("pdf", metadata={"version": "1.2.0"}) | {"scripts/run.sh": "exit\n"}))
+    (desk.work / "pdf/scripts/run.sh").chmod(0o755)
+
+    result = desk.run("pack", "pdf", check=True)
+
+    assert (result.stdout, result.stderr) == ("wrote pdf-1.2.0.tar.gz\n", "")
+    data = (desk.work / "pdf-1.2.0.tar.gz").read_bytes()
+    assert data[:10] == b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
+    with tarfile.open(fileobj=BytesIO(data)) as archive:
+        assert [(m.name, m.mode, m.mtime, m.uid, m.gid, m.uname, m.gname) for m in archive] == [
+            ("SKILL.md", 0o644, 0, 0, 0, "", ""),
+            ("scripts/run.sh", 0o755, 0, 0, 0, "", ""),
+        ]
+
+
+def test_packing_twice_gives_the_same_bytes_whatever_the_files_times(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.run("pack", "skills/pdf", "--out", "one", check=True)
+    os.utime(desk.work / "skills/pdf/SKILL.md", (1, 1))
+    desk.run("pack", "skills/pdf", "--out", "two", check=True)
+
+    assert desk.snapshot("one") == desk.snapshot("two")
+
+
+def test_a_skill_that_is_not_valid_is_not_packed(desk: Desk) -> None:
+    desk.write_files(under("pdf", skill("other", version="1.0.0")))
+
+    result = desk.run("pack", "pdf")
+
+    assert (result.code, result.stdout, result.stderr) == (
+        1,
+        "",
+        "error: not valid, so not published: pdf: SKILL.md:2: the folder is called `pdf`, the skill `other`; "
+        "pdf: SKILL.md:4: `version` is no field of the specification; put it under `metadata`, as text\n"
+        "  try: `skillpm validate` tells every finding; nothing was written\n",
+    )
+    assert desk.tree_text(ignore=["pdf"]) == ""
+
+
+def test_an_index_keeps_to_its_schemas(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0", category="office", tags="print, scan", requires="qpdf")
+    desk.draft("tdd", "2.1.0")
+
+    assert desk.build() == "+ pdf 1.0.0\n+ tdd 2.1.0\npublic: 2 skills, 2 versions; 6 files written\n"
+
+    assert keeps_to("index", desk.document("index.json"))
+    assert keeps_to("skill-versions", desk.document("skills/pdf.json"))
+    assert desk.document("index.json")["skills"][0] == {
+        "name": "pdf",
+        "description": "Use when a test needs a skill.",
+        "category": "office",
+        "tags": ["print", "scan"],
+        "latest": "1.0.0",
+    }
+    assert desk.document("skills/pdf.json")["versions"][0]["requires"] == ["qpdf"]
+    site = desk.document(SITE)
+    assert site["$schema"] == "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
+    assert [(entry["name"], entry["type"], entry["url"]) for entry in site["skills"]] == [
+        ("pdf", "archive", "../../archives/pdf-1.0.0.tar.gz"),
+        ("tdd", "archive", "../../archives/tdd-2.1.0.tar.gz"),
+    ]
+
+
+def test_building_again_writes_nothing(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    before = desk.snapshot("public")
+
+    assert desk.build() == "public: 1 skill, 1 version; nothing to write\n"
+    assert desk.snapshot("public") == before
+
+
+def test_versions_join_those_that_are_there_and_leave_them_alone(desk: Desk) -> None:
+    desk.draft("pdf", "1.9.0")
+    desk.build()
+    before = desk.snapshot("public/archives")
+    desk.draft("pdf", "1.10.0", body="Better.\n")
+
+    desk.build()
+
+    assert [entry["version"] for entry in desk.document("skills/pdf.json")["versions"]] == ["1.10.0", "1.9.0"]
+    assert desk.document("index.json")["skills"][0]["latest"] == "1.10.0"
+    after = desk.snapshot("public/archives")
+    assert {path: after[path] for path in before} == before
+
+
+def test_the_order_of_publishing_leaves_no_trace(desk: Desk, tmp_path: Path) -> None:
+    other = Desk(tmp_path / "other")
+    desk.draft("pdf", "1.0.0")
+    desk.draft("tdd", "1.0.0")
+    desk.build()
+    other.draft("tdd", "1.0.0")
+    other.build()
+    other.draft("pdf", "1.0.0")
+    other.build()
+
+    assert {path: entry.content for path, entry in desk.snapshot("public").items()} == {
+        path: entry.content for path, entry in other.snapshot("public").items()
+    }
+
+
+def test_a_published_version_never_changes(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    before = desk.snapshot("public")
+    old = desk.document("skills/pdf.json")["versions"][0]["digest"]
+    desk.draft("pdf", "1.0.0", body="Something else.\n")
+    desk.draft("tdd", "1.0.0")
+
+    result = desk.run("index", "build", "skills", "--out", "public", "--json")
+
+    told = result.json["error"]
+    assert (result.code, told["code"]) == (1, "refused")
+    assert told["message"].startswith(f"`pdf` 1.0.0 is published already, with other content: {old} there, sha256:")
+    assert told["hint"] == "a version never changes: give the new content a new version; nothing was written"
+    assert desk.snapshot("public") == before
+
+
+def test_a_skill_without_a_version_is_not_published(desk: Desk) -> None:
+    desk.write_files(under("skills/pdf", skill("pdf")))
+
+    result = desk.run("index", "build", "skills", "--out", "public")
+
+    assert (result.code, result.stderr) == (
+        1,
+        "error: no version: `pdf` (skills/pdf)\n  try: write `metadata: version:` into SKILL.md; nothing was written\n",
+    )
+    assert not desk.exists("public")
+
+
+@pytest.mark.parametrize("version", ["banana", "20260131", "1.0-SNAPSHOT", "../../x"])
+def test_what_is_no_version_is_not_published(desk: Desk, version: str) -> None:
+    desk.draft("pdf", version)
+
+    result = desk.run("index", "build", "skills", "--out", "public")
+
+    assert (result.code, result.stderr) == (
+        1,
+        f"error: `pdf`: `{version}` is no version that can be compared\n"
+        "  where: skills/pdf\n"
+        "  try: write one like 1.2.0 into SKILL.md; nothing was written\n",
+    )
+    assert not desk.exists("public")
+
+
+def test_an_archive_is_published_as_its_folder_would_be(desk: Desk, tmp_path: Path) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.run("pack", "skills/pdf", check=True)
+    desk.run("index", "build", "pdf-1.0.0.tar.gz", "--out", "of-archive", "--name", "acme", check=True)
+    desk.build()
+
+    assert desk.snapshot("of-archive/skills") == desk.snapshot("public/skills")
+    assert desk.snapshot("of-archive/archives") == desk.snapshot("public/archives")
+
+
+def test_a_yanked_version_is_offered_no_more_and_can_come_back(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0", category="old")
+    desk.build()
+    desk.draft("pdf", "1.1.0", category="new")
+    desk.build()
+    before = desk.snapshot("public")
+
+    desk.run("index", "yank", "pdf@1.1.0", "public", "--reason", "deletes files", check=True)
+
+    assert [entry.get("yanked") for entry in desk.document("skills/pdf.json")["versions"]] == ["deletes files", None]
+    assert [(entry["latest"], entry["category"]) for entry in desk.document("index.json")["skills"]] == [
+        ("1.0.0", "old")
+    ]
+    assert desk.document(SITE)["skills"][0]["url"] == "../../archives/pdf-1.0.0.tar.gz"
+    assert keeps_to("skill-versions", desk.document("skills/pdf.json"))
+
+    desk.run("index", "unyank", "pdf@1.1", "public", check=True)
+
+    assert {path: entry.content for path, entry in desk.snapshot("public").items()} == {
+        path: entry.content for path, entry in before.items()
+    }
+
+
+def test_yanking_what_is_not_there(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+
+    result = desk.run("index", "yank", "pdf@2.0.0", "public")
+
+    assert (result.code, result.stderr) == (1, "error: `pdf` has no version 2.0.0\n  try: it has 1.0.0\n")
+
+
+def test_pruning_takes_only_what_no_version_names(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    before = desk.snapshot("public")
+    desk.write("public/archives/pdf-0.9.0.tar.gz", b"left by a build that was killed")
+
+    result = desk.run("index", "prune", "public", check=True)
+
+    assert result.stdout == "- archives/pdf-0.9.0.tar.gz\n"
+    assert desk.snapshot("public") == before
+
+
+def test_the_time_of_publication_is_said_only_where_the_surroundings_say_one(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+
+    desk.run("index", "build", "skills", "--out", "public", env={"SOURCE_DATE_EPOCH": "1767225600"}, check=True)
+
+    assert desk.document("skills/pdf.json")["versions"][0]["published"] == "2026-01-01T00:00:00Z"
+
+
+def test_somebody_elses_index_json_is_left_alone(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.write("public/index.json", '{"pages": []}\n')
+
+    result = desk.run("index", "build", "skills", "--out", "public")
+
+    assert (result.code, result.stderr) == (
+        1,
+        f"error: `$schema` is missing\n  where: {desk.work}/public/index.json\n"
+        "  try: mend that place by hand, or take the file from version control\n",
+    )
+    assert desk.tree_text("public") == "index.json\n"
