@@ -38,6 +38,7 @@ TABLE = {
     "prompt": "Give the catalogue of skills for a system prompt.",
     "match": "Tell which skills a message calls for.",
     "search": "Find skills by words.",
+    "mcp": "Serve skills over the Model Context Protocol.",
     "projects": "List projects, or give the instructions of one.",
     "new": "Start a skill of your own.",
     "validate": "Check skills against the Agent Skills specification.",

@@ -22,7 +22,7 @@ def read_skill_file(folder: str, file: str = "") -> bytes:
     return read_regular_file(f"{folder}/{file or skill_file_in(folder)}")[0]
 
 
-def read_regular_file(path: str) -> tuple[bytes, os.stat_result]:
+def read_regular_file(path: str, most: int = ENOUGH) -> tuple[bytes, os.stat_result]:
     """Give the bytes of a file, up to one more than a SKILL.md may have, and its state. Raises `OSError`."""
     # Without NONBLOCK, opening a pipe waits for somebody to write into it.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -32,8 +32,8 @@ def read_regular_file(path: str) -> tuple[bytes, os.stat_result]:
             raise OSError(errno.EINVAL, "it is no regular file", path)
         # As much as there is, and one byte more to see whether that was all: asking for the most that may be costs a
         # buffer of that size for each of ten thousand files.
-        data = os.read(descriptor, min(state.st_size + 1, ENOUGH))
-        while len(data) < ENOUGH and (more := os.read(descriptor, ENOUGH - len(data))):
+        data = os.read(descriptor, min(state.st_size + 1, most))
+        while len(data) < most and (more := os.read(descriptor, most - len(data))):
             data += more
         return data, state
     finally:

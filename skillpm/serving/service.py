@@ -118,7 +118,7 @@ class SkillService:
         """
         words = self.style if style is None else style_of(style)
         card = self.find(name)
-        self._permit(card.name)
+        self.permit(card.name)
         skill = self.registry.read(card)
         body = skill.body
         if arguments is not None:
@@ -225,7 +225,8 @@ class SkillService:
             ok=False, title="", text=text, value=self.style.answer(ok=False, title="", text=text, metadata={})
         )
 
-    def _permit(self, name: str) -> None:
+    def permit(self, name: str) -> None:
+        """Raise `NeedsYes` where a rule wants a person to be asked for a skill, and none approves."""
         decision = self.rules.decide(name)
         if decision.action == "ask" and (self._ask is None or not self._ask(name)):
             raise NeedsYes(name, decision, was_asked=self._ask is not None)

@@ -24,7 +24,7 @@ def registered(scene: Scene) -> list[str]:
 def test_a_disabled_skill_is_in_no_registry_no_link_and_no_prompt(full: Scene) -> None:
     assert full.tell("disable", "testing") == text("""\
  → testing 1.0.0  (no longer linked in .agents/skills, .claude/skills)
-relinked 1: 2 skills in WORK/.agent-skills
+unlinked 1: 2 skills in WORK/.agent-skills
 ! disabled: testing
 """)
 
@@ -48,7 +48,7 @@ def test_enabling_brings_all_of_it_back(full: Scene) -> None:
 
     assert full.tell("enable", "testing", "mine") == text("""\
  → testing 1.0.0  (linked in .agents/skills, .claude/skills)
-relinked 1: 2 skills in WORK/.agent-skills
+linked 1: 2 skills in WORK/.agent-skills
 ! no skill is disabled
 """)
 

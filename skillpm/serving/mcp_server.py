@@ -1,0 +1,207 @@
+"""The MCP server: the tool `skill`, skills as resources, and the Skills extension, over one `SkillService`.
+
+The only module that knows the SDK. Nothing of a skill is run; whatever a caller sends is answered.
+"""
+
+import base64
+import gc
+import mimetypes
+from collections.abc import Sequence
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ToolsListChanged
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from skillpm import __version__
+from skillpm.documents.names import SKILL_FILE
+from skillpm.errors import NotAllowedError, NotFoundError
+from skillpm.serving.bundled_files import files_beside
+from skillpm.serving.cards import Card
+from skillpm.serving.publishing import Publisher, uri_of
+from skillpm.serving.service import SkillService
+from skillpm.serving.tool import NAME
+
+EXTENSION = "io.modelcontextprotocol/skills"
+PAGE = 100
+PAUSE = 0.5
+Context = ServerRequestContext[Any, Any]
+
+
+class SkillUri(types.RequestParams):
+    """The parameters of `skills/get`."""
+
+    uri: str
+
+
+class ListSkillsResult(types.PaginatedResult, types.CacheableResult):
+    """The result of `skills/list`."""
+
+    skills: list[dict[str, Any]]
+    result_type: types.ResultType = "complete"
+
+
+class GetSkillResult(types.CacheableResult):
+    """The result of `skills/get`."""
+
+    skill: dict[str, Any]
+    result_type: types.ResultType = "complete"
+
+
+class SkillServer:
+    """Serves one service to one client over stdio."""
+
+    def __init__(self, service: SkillService) -> None:
+        self.service = service
+        self.publisher = Publisher(service)
+        self.bus = InMemorySubscriptionBus()
+        self.session: Any = None
+        self.server: Server[Any] = Server(
+            "skillpm",
+            version=__version__,
+            description="Serves installed agent skills.",
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
+            on_list_resources=self.list_resources,
+            on_read_resource=self.read_resource,
+            on_subscriptions_listen=ListenHandler(self.bus),
+        )
+        self.server.extensions[EXTENSION] = {}
+        self.server.add_request_handler("skills/list", types.PaginatedRequestParams, self.list_skills)
+        self.server.add_request_handler("skills/get", SkillUri, self.get_skill)
+
+    async def run(self) -> None:
+        """Serve until the client goes."""
+        options = self.server.create_initialization_options(
+            NotificationOptions(tools_changed=True, resources_changed=True)
+        )
+        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
+            tasks.start_soon(self.watch)
+            await self.server.run(incoming, outgoing, options)
+            tasks.cancel_scope.cancel()
+
+    async def watch(self) -> None:
+        """Tell clients when what may be seen has changed."""
+        before = await anyio.to_thread.run_sync(self._sight)
+        while True:
+            await anyio.sleep(PAUSE)
+            now = await anyio.to_thread.run_sync(self._sight)
+            if now != before:
+                before = now
+                await self.bus.publish(ToolsListChanged())
+                await self.bus.publish(ResourcesListChanged())
+                # Clients of the older protocol do not ask to be told: they are, unasked.
+                if self.session is not None and self.session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+                    await self.session.send_tool_list_changed()
+                    await self.session.send_resource_list_changed()
+
+    async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """Give the one tool, its description made from what may be seen now."""
+        self.session = context.session
+        description = await anyio.to_thread.run_sync(lambda: self.service.description)
+        annotations = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
+        tool = types.Tool(
+            name=NAME, description=description, input_schema=dict(self.service.schema), annotations=annotations
+        )
+        return types.ListToolsResult(tools=[tool])
+
+    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """Answer a call; what a caller does wrong is told in words."""
+        self.session = context.session
+        if params.name != NAME:
+            raise MCPError(types.INVALID_PARAMS, "the only tool here is `skill`")
+        answer = await anyio.to_thread.run_sync(self.service.call, params.arguments or {})
+        content = types.TextContent(type="text", text=answer.text)
+        return types.CallToolResult(content=[content], is_error=not answer.ok)
+
+    async def list_resources(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """Give the files of the skills that may be seen, a page of skills at a time."""
+        self.session = context.session
+        cards, cursor = self._page(params)
+        resources = await anyio.to_thread.run_sync(lambda: [part for card in cards for part in _resources(card)])
+        return types.ListResourcesResult(resources=resources, next_cursor=cursor)
+
+    async def read_resource(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """Give a file of a skill, byte for byte."""
+        self.session = context.session
+        uri = str(params.uri)
+        try:
+            data = await anyio.to_thread.run_sync(self.publisher.read, uri)
+        except (NotFoundError, NotAllowedError) as error:
+            raise MCPError(types.INVALID_PARAMS, error.message) from error
+        return types.ReadResourceResult(contents=[_contents(uri, data)])
+
+    async def list_skills(self, context: Context, params: types.PaginatedRequestParams) -> ListSkillsResult:
+        """Give the entries of the skills that keep the specification, a page of skills at a time."""
+        self.session = context.session
+        cards, cursor = self._page(params)
+        found = await anyio.to_thread.run_sync(lambda: [self.publisher.publish(card) for card in cards])
+        entries = [dict(published.entry) for published in found if published.entry is not None]
+        return ListSkillsResult(skills=entries, next_cursor=cursor)
+
+    async def get_skill(self, context: Context, params: SkillUri) -> GetSkillResult:
+        """Give the entry of one skill."""
+        self.session = context.session
+        try:
+            published = await anyio.to_thread.run_sync(self.publisher.get, params.uri)
+        except NotFoundError as error:
+            raise MCPError(types.INVALID_PARAMS, error.message) from error
+        if published.entry is None:
+            raise MCPError(types.INVALID_PARAMS, f"this skill is not published: {published.why_not}")
+        return GetSkillResult(skill=dict(published.entry))
+
+    def _page(self, params: types.PaginatedRequestParams | None) -> tuple[Sequence[Card], str | None]:
+        """Give a page of skills by name, and where the next one starts."""
+        cursor = params.cursor if params is not None and params.cursor is not None else ""
+        rest = [card for name, card in self.service.visible.items() if name > cursor]
+        return rest[:PAGE], rest[PAGE - 1].name if len(rest) > PAGE else None
+
+    def _sight(self) -> object:
+        """Give what is another one when what may be seen has changed."""
+        return [(card.name, card.entry) for card in self.service.visible.values()]
+
+
+def serve(service: SkillService) -> None:
+    """Serve over stdin and stdout until the client goes."""
+    gc.enable()  # commands do without, and this one may run for days
+    anyio.run(SkillServer(service).run)
+
+
+def _resources(card: Card) -> list[types.Resource]:
+    found = []
+    for path in (SKILL_FILE, *files_beside(card)):
+        is_skill = path == SKILL_FILE
+        resource = types.Resource(
+            uri=uri_of(card.name, path),
+            name=card.name if is_skill else f"{card.name}/{path}",
+            description=card.description or None if is_skill else None,
+            mime_type=_type_of(path),
+        )
+        found.append(resource)
+    return found
+
+
+def _contents(uri: str, data: bytes) -> types.TextResourceContents | types.BlobResourceContents:
+    mime_type = _type_of(uri)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        return types.BlobResourceContents(uri=uri, mime_type=mime_type, blob=base64.b64encode(data).decode())
+    return types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
+
+
+def _type_of(path: str) -> str:
+    if path.endswith(".md"):
+        return "text/markdown"
+    return mimetypes.guess_type(path)[0] or "application/octet-stream"

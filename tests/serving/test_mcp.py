@@ -1,0 +1,280 @@
+"""`skillpm mcp`: a real process, spoken to by the official client over stdin and stdout."""
+
+import base64
+import hashlib
+import json
+import sys
+import tomllib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import mcp_types as types
+import pytest
+import yaml
+from kit import Sandbox, skill, under
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
+
+from skillpm.serving.mcp_server import GetSkillResult, ListSkillsResult, SkillUri
+
+EXTENSION = "io.modelcontextprotocol/skills"
+MODES = ["legacy", "auto"]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Sandbox:
+    """Give a project with skills of each kind."""
+    sandbox = Sandbox(tmp_path)
+    permissions = {"deploy-*": "deny", "asked": "ask"}
+    sandbox.write("skills.json", json.dumps({"skills": {}, "permissions": permissions}))
+    pdf = skill("pdf", "Reads PDF files.", "Read.\n", license="MIT", metadata={"version": "1.10", "audience": "all"})
+    sandbox.write_files(
+        under(".agent-skills/pdf", pdf | {"scripts/run.sh": "#!/bin/sh\r\n", "logo.png": b"\x89PNG\0\xff"})
+    )
+    sandbox.write_files(under(".agent-skills/loose", skill("loose", "Has odd fields.", color="red")))
+    sandbox.write_files(under(".agent-skills/asked", skill("asked", "Wants a yes.")))
+    sandbox.write_files(under(".agent-skills/deploy-prod", skill("deploy-prod", "Ships.", triggers=["pdf"])))
+    (sandbox.work / ".agent-skills/pdf/secret").symlink_to("/etc/passwd")
+    return sandbox
+
+
+@asynccontextmanager
+async def connected(world: Sandbox, mode: str = "auto", **options: Any) -> AsyncIterator[Client]:
+    parameters = StdioServerParameters(
+        command=sys.executable, args=["-m", "skillpm", "mcp"], cwd=world.work, env=world.environment()
+    )
+    async with Client(stdio_client(parameters), mode=mode, **options) as client:
+        yield client
+
+
+def talk(world: Sandbox, speak: Callable[[Client], Awaitable[None]], mode: str = "auto", **options: Any) -> None:
+    async def main() -> None:
+        with anyio.fail_after(60):
+            async with connected(world, mode, **options) as client:
+                await speak(client)
+
+    anyio.run(main)
+
+
+async def listed(client: Client) -> list[dict[str, Any]]:
+    request = types.Request[Any, Any](method="skills/list", params=types.PaginatedRequestParams())
+    return (await client.session.send_request(request, ListSkillsResult)).skills
+
+
+async def got(client: Client, uri: str) -> dict[str, Any]:
+    request = types.Request[Any, Any](method="skills/get", params=SkillUri(uri=uri))
+    return (await client.session.send_request(request, GetSkillResult)).skill
+
+
+async def called(client: Client, **arguments: Any) -> tuple[str, bool]:
+    result = await client.call_tool("skill", arguments)
+    assert isinstance(result, types.CallToolResult)
+    content = result.content[0]
+    assert isinstance(content, types.TextContent)
+    return content.text, result.is_error
+
+
+async def bytes_of(client: Client, uri: str) -> bytes:
+    contents = (await client.read_resource(uri)).contents[0]
+    return (
+        contents.text.encode() if isinstance(contents, types.TextResourceContents) else base64.b64decode(contents.blob)
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_tool_lists_loads_searches_and_refuses(world: Sandbox, mode: str) -> None:
+    async def speak(client: Client) -> None:
+        (tool,) = (await client.list_tools()).tools
+        assert tool.name == "skill"
+        assert tool.description is not None
+        assert tool.description.endswith(
+            "Available skills:\n- asked: Wants a yes.\n- loose: Has odd fields.\n- pdf: Reads PDF files."
+        )
+        assert "required" not in tool.input_schema
+        text, is_error = await called(client, name="pdf")
+        assert (text.startswith('<skill_content name="pdf">'), is_error) == (True, False)
+        assert (await called(client, query="reads"))[0].startswith("Found 1 skill(s):\n\n- **pdf**")
+        assert "<name>\nloose" in (await called(client))[0]
+        assert await called(client, name="pfd") == ('Skill "pfd" not found.\n\nDid you mean: pdf?', True)
+        assert await called(client, name="deploy-prod") == (
+            "Error: Skill 'deploy-prod' is not allowed by permissions",
+            True,
+        )
+        assert await called(client, name="asked") == (
+            "Error: `asked` needs a person's approval, and nobody can be asked here",
+            True,
+        )
+        assert await called(client, name="") == ("Error: 'name' parameter is required", True)
+
+    talk(world, speak, mode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_extension_publishes_what_keeps_the_specification(world: Sandbox, mode: str) -> None:
+    folder = world.work / ".agent-skills/pdf"
+
+    async def speak(client: Client) -> None:
+        capabilities = client.server_capabilities
+        assert capabilities is not None
+        # The older handshake has no place for extensions; the methods are answered all the same.
+        assert capabilities.extensions == (None if mode == "legacy" else {EXTENSION: {}})
+        assert capabilities.resources is not None
+        entries = await listed(client)
+        assert [entry["uri"] for entry in entries] == ["skill://asked/SKILL.md", "skill://pdf/SKILL.md"]
+        entry = entries[1]
+        assert entry["frontmatter"] == yaml.safe_load((folder / "SKILL.md").read_text().split("---")[1])
+        assert {resource["uri"] for resource in entry["resources"]} == {
+            "skill://pdf/SKILL.md",
+            "skill://pdf/logo.png",
+            "skill://pdf/scripts/run.sh",
+        }
+        for resource in entry["resources"]:
+            data = await bytes_of(client, resource["uri"])
+            assert data == (folder / resource["uri"].removeprefix("skill://pdf/")).read_bytes()
+            assert resource["size"] == len(data)
+            assert resource["digest"] == f"sha256:{hashlib.sha256(data).hexdigest()}"
+        assert await got(client, "skill://pdf/SKILL.md") == entry
+
+    talk(world, speak, mode)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "skill://deploy-prod/SKILL.md", "skill://nobody/SKILL.md", "skill://pdf/secret", "skill://pdf/../loose/SKILL.md",
+        "skill://pdf/%2e%2e/loose/SKILL.md", "skill://..%2f..%2fetc/passwd", "skill://pdf/", "skill://pdf", "skill://",
+        "file:///etc/passwd", "skill://asked/SKILL.md", "skill://pdf/" + "x" * 10_000, "skill://pdf/SKILL.md%00",
+    ],
+)  # fmt: skip
+def test_no_other_file_is_read(world: Sandbox, uri: str) -> None:
+    async def speak(client: Client) -> None:
+        with pytest.raises(MCPError) as caught:
+            await client.read_resource(uri)
+        assert caught.value.error.code == types.INVALID_PARAMS
+        if not uri.startswith("skill://asked"):
+            with pytest.raises(MCPError) as caught:
+                await got(client, uri)
+            assert caught.value.error.code == types.INVALID_PARAMS
+
+    talk(world, speak)
+
+
+def test_nothing_ever_names_a_denied_skill(world: Sandbox) -> None:
+    async def speak(client: Client) -> None:
+        said = [
+            (await client.list_tools()).model_dump_json(),
+            (await client.list_resources()).model_dump_json(),
+            json.dumps(await listed(client)),
+            (await called(client))[0],
+            (await called(client, query="ships"))[0],
+            (await called(client, name="deplo"))[0],
+            (await called(client, name="nobody"))[0],
+        ]
+        assert "deploy" not in "".join(said).replace('"deplo"', "")
+
+    talk(world, speak)
+
+
+def test_a_change_in_another_process_is_told(world: Sandbox) -> None:
+    async def speak(client: Client) -> None:
+        async with client.listen(tools_list_changed=True, resources_list_changed=True) as events:
+            await anyio.to_thread.run_sync(lambda: world.run("install", "testing", check=True))
+            kinds = {type(await anext(aiter(events))).__name__ for _ in range(2)}
+        assert kinds == {"ToolsListChanged", "ResourcesListChanged"}
+        assert "- testing: " in str((await client.list_tools()).tools[0].description)
+
+    talk(world, speak)
+
+
+def test_a_change_is_told_to_a_client_of_the_older_protocol_too(world: Sandbox) -> None:
+    told = anyio.Event()
+
+    async def hear(message: Any) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            told.set()
+
+    async def speak(client: Client) -> None:
+        await client.list_tools()
+        await anyio.to_thread.run_sync(lambda: world.run("install", "testing", check=True))
+        await told.wait()
+
+    talk(world, speak, "legacy", message_handler=hear)
+
+
+def test_a_thousand_calls_do_not_make_it_grow(world: Sandbox) -> None:
+    def size(pid: int) -> int:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+
+    def children() -> set[int]:
+        found = set()
+        for stat in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                if b"skillpm\0mcp" in stat.read_bytes() and str(world.work) == str((stat.parent / "cwd").readlink()):
+                    found.add(int(stat.parent.name))
+            except OSError:
+                continue
+        return found
+
+    async def speak(client: Client) -> None:
+        (pid,) = children()
+        for _ in range(200):
+            await called(client, name="pdf")
+        before = size(pid)
+        for _ in range(1_000):
+            await called(client, name="pdf")
+        assert size(pid) - before < 1_000  # pages of 4 kB
+
+    talk(world, speak)
+
+
+def test_rubbish_does_not_end_it_and_an_end_does(world: Sandbox) -> None:
+    lines = [
+        b"\xff\xfe\n",
+        b"{\n",
+        b"[]\n",
+        b'{"jsonrpc": "2.0", "id": 1, "method": "no/such"}\n',
+        b"x" * 1_000_000 + b"\n",
+    ]
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 2,
+        "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+    }
+
+    result = world.run("mcp", stdin=b"".join(lines) + json.dumps(hello).encode() + b"\n", timeout=20)
+
+    answers = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.code == 0
+    assert any(answer.get("id") == 2 and "result" in answer for answer in answers)
+    assert "Traceback" not in result.stderr
+
+
+def test_check_names_what_is_left_out_and_why(world: Sandbox) -> None:
+    result = world.run("mcp", "--check")
+
+    assert (result.code, result.stdout, result.stderr) == (
+        1,
+        "loose: line 4: `color` is no field of the specification; put it under `metadata`, as text\n",
+        "2 of 3 skills are published\n",
+    )
+    assert world.run("mcp", "--check", "--json").json["leftOut"][0]["name"] == "loose"
+
+
+@pytest.mark.parametrize("host", ["claude-code", "opencode", "cursor"])
+def test_the_snippet_for_a_host_is_json_with_our_command(world: Sandbox, host: str) -> None:
+    file, _, snippet = world.run("mcp", "--print-config", host, check=True).stdout.partition("\n")
+
+    assert file.startswith("// ")
+    (servers,) = json.loads(snippet).values()
+    assert servers["skillpm"]["command"] in ("skillpm", ["skillpm", "mcp"])
+
+
+def test_the_snippet_for_codex_is_toml(world: Sandbox) -> None:
+    snippet = tomllib.loads(world.run("mcp", "--print-config", "codex", check=True).stdout)
+
+    assert snippet == {"mcp_servers": {"skillpm": {"command": "skillpm", "args": ["mcp"]}}}
