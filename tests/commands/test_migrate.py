@@ -257,6 +257,16 @@ def test_what_was_inherited_goes_with_its_folder(old: Scene) -> None:
     assert registered(old)["debugging"] == ("general", ["bug"], "debugging/SKILL.md")
 
 
+def test_a_lost_receipt_is_noticed_though_no_file_has_changed(old: Scene) -> None:
+    old.run("migrate", check=True)
+    (old.home / HERE / ".skillpm/receipt.json").unlink()
+
+    assert old.run("registry", "check", "-g").code == 1
+    old.run("registry", "build", "-g", check=True)
+    assert old.run("registry", "check", "-g").code == 0
+    assert registered(old)["debugging"] == ("general", ["bug"], "debugging/SKILL.md")
+
+
 def test_a_skill_installed_over_a_migrated_one_inherits_nothing(old: Scene) -> None:
     old.run("migrate", check=True)
 

@@ -1,14 +1,18 @@
 """`kill -9` at any moment of a migration: no byte is ever gone, and the next command that writes comes to one end."""
 
 import json
+import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
-from crash.test_killed import STRACE, killed, moments
+from crash.test_killed import CHANGING, STRACE, killed, moments
 from kit import Sandbox, under
 
 pytestmark = pytest.mark.skipif(STRACE is None, reason="strace chooses the moment of death; it is not on PATH")
 HERE = ".agent-skills"
+NO_PYC = {"PYTHONDONTWRITEBYTECODE": "1"}  # Python renames what it compiles, too
 REGISTRY, BACKUP = f"{HERE}/skills.json", f"{HERE}/.skillpm/backup/skills.json-1"
 CATEGORIES = ["development", "operations", "quality"]
 LEFT_OVER = [f"{HERE}/.skillpm/{name}" for name in ("lock", "lock.pid")]
@@ -81,19 +85,65 @@ def test_a_migration_survives_being_killed(old: Sandbox, tmp_path: Path, healer:
         assert copy.run("migrate").stdout.startswith("nothing to move"), moment
 
 
-def test_an_edit_between_a_crash_and_the_next_command_is_kept(old: Sandbox, tmp_path: Path) -> None:
-    """The journal is written and nothing more; then the person goes on writing in the flat file."""
-    for step in range(1, 400):
-        copy = old.copy(tmp_path / f"killed-{step}")
-        killed(copy, ["migrate"], step)
-        if copy.exists(f"{HERE}/.skillpm/journal.json"):
-            break
-    path = f"{HERE}/development/skill-9.md"
-    copy.write(path, copy.read(path) + "One more thought.\n")
+def calls_of(sandbox: Sandbox, log: Path) -> list[str]:
+    """Migrate, and give every change of the file system that it took, by the name of the call and what it was."""
+    subprocess.run(
+        [str(STRACE), "-f", "-e", f"trace={CHANGING}", "-o", str(log), *sandbox.command, "migrate"],
+        cwd=sandbox.work, env=sandbox.environment(NO_PYC), check=True, capture_output=True,
+    )  # fmt: skip
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    return [line.split(maxsplit=1)[1] for line in lines if "(" in line]
 
-    healed = copy.run("migrate", check=True)
+
+def kill(sandbox: Sandbox, call: str, number: int) -> None:
+    """Migrate, and die at the n-th call of one kind."""
+    process = subprocess.run(
+        [
+            str(STRACE), "-f", "-o", os.devnull, "-e", f"trace={call}",
+            "-e", f"inject={call}:signal=SIGKILL:when={number}", *sandbox.command, "migrate",
+        ],
+        cwd=sandbox.work, env=sandbox.environment(NO_PYC), check=False, capture_output=True,
+    )  # fmt: skip
+    assert process.returncode in {-signal.SIGKILL, 128 + signal.SIGKILL}, process.stderr
+
+
+# The old skills.json is being kept · the journal comes next · half of the folders are there · half of the flat files
+# are gone · the journal is gone and rubbish is left.
+POINTS = ["backup/skills.json", "journal.json", "skill-4", "skill-5.md", "staging", "trash"]
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_each_stage_of_a_migration_survives_being_killed(old: Sandbox, tmp_path: Path, point: str) -> None:
+    calm = old.copy(tmp_path / "calm")
+    calls = calls_of(calm, tmp_path / "log")
+    wanted = {"skill-5.md": "unlink", "staging": "rmdir", "trash": "rmdir"}.get(point, "rename")
+    if point == "backup/skills.json":
+        wanted = "fsync"  # of what is written beside it first
+    of_its_kind = [call for call in calls if call.startswith(f"{wanted}(")]
+    number = 1 if wanted == "fsync" else next(n for n, call in enumerate(of_its_kind, 1) if f"{point}" in call)
+
+    kill(old, wanted, number)
+
+    names = [entry["name"] for entry in old.run("list", "--json", check=True).json["skills"]]
+    is_decided = point not in {"backup/skills.json", "journal.json"}
+    assert len(names) == (13 if is_decided else 1)
+    assert old.run("registry", "check").code == (0 if is_decided else 1)
+    assert bodies_of(old) == [*range(12)]
+    old.run("migrate", check=True)
+    assert settled(old) == settled(calm)
+
+
+def test_an_edit_between_a_crash_and_the_next_command_is_kept(old: Sandbox, tmp_path: Path) -> None:
+    """Nothing but the journal is there yet; then the person goes on writing in the flat file."""
+    calls = calls_of(old.copy(tmp_path / "calm"), tmp_path / "log")
+    renames = [call for call in calls if call.startswith("rename(")]
+    kill(old, "rename", 1 + next(n for n, call in enumerate(renames, 1) if "journal.json" in call))
+    path = f"{HERE}/development/skill-9.md"
+    old.write(path, old.read(path) + "One more thought.\n")
+
+    healed = old.run("migrate", check=True)
 
     assert "warning: development/skill-9.md is not what became skill-9; it is left as it is" in healed.stderr
-    assert copy.read(path) == body(9) + "One more thought.\n"
-    assert copy.read(f"{HERE}/skill-9/SKILL.md").endswith(body(9))
+    assert old.read(path) == body(9) + "One more thought.\n"
+    assert old.read(f"{HERE}/skill-9/SKILL.md").endswith(body(9))
     assert "development/skill-9.md  skill-9/ is there already" in healed.stdout
