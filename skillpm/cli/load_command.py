@@ -41,5 +41,7 @@ def command(name: str, arguments: tuple[str, ...], style: str, mode: Mode | None
             "truncated": loaded.truncated,
             "references": list(loaded.references),
             "commands": list(loaded.commands),
+            "tokens": loaded.tokens,
+            "saved": loaded.saved,
         }
     )

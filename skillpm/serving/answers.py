@@ -6,6 +6,7 @@ from typing import Any
 from skillpm.documents.references import shell_commands
 from skillpm.serving.cards import Card, McpServer
 from skillpm.serving.references import references_inside
+from skillpm.serving.tokens import tokens_in
 from skillpm.values import NOTHING, Value
 
 
@@ -21,6 +22,17 @@ class Loaded(Value):
     style: str
     truncated: bool
     body: str
+
+    @property
+    def tokens(self) -> int:
+        """About what the text costs a model."""
+        return tokens_in(self.text)
+
+    @property
+    def saved(self) -> float:
+        """The share of the whole body's tokens that the mode saves, from 0 to 1."""
+        whole = tokens_in(self.body)
+        return round(max(0.0, 1 - self.tokens / whole), 2) if whole else 0.0
 
     @property
     def references(self) -> tuple[str, ...]:

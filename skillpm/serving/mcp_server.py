@@ -103,6 +103,7 @@ class SkillServer:
     async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Give the one tool, its description made from what may be seen now."""
         self.session = context.session
+        self.service.surroundings.forget()  # programs may have been installed since
         description = await anyio.to_thread.run_sync(lambda: self.service.description)
         annotations = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
         tool = types.Tool(

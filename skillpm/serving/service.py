@@ -70,17 +70,18 @@ class SkillService:
         """Give every skill that may be seen, with what it lacks here."""
         return self._told(self.visible.values())
 
-    def find(self, name: str) -> Card:
+    def find(self, name: str, *, guess: bool = False) -> Card:
         """Give the skill that a name means, part of a name included where only one has it.
 
-        Raises `Forbidden` for a name that a rule denies, `NoSuchSkill` with near names, `SeveralSkills`.
+        With `guess` the first of several that have it is taken, as some loaders do. Raises `Forbidden` for a name
+        that a rule denies, `NoSuchSkill` with near names, `SeveralSkills`.
         """
         decision = self.rules.decide(name.strip())
         if decision.action == "deny":
             raise Forbidden(name.strip(), decision)
         seen = self._visible
         found = find(name, seen.cards) or tuple(card for card in seen.cards.values() if card.declared == name)
-        if len(found) > 1:
+        if len(found) > 1 and not guess:
             raise SeveralSkills(name, names_of(found))
         if not found:
             raise NoSuchSkill(name, suggestions(name, seen.cards, seen.texts))
@@ -117,7 +118,7 @@ class SkillService:
         `DocumentError` where its file cannot be read.
         """
         words = self.style if style is None else style_of(style)
-        card = self.find(name)
+        card = self.find(name, guess=words.guesses)
         self.permit(card.name)
         skill = self.registry.read(card)
         body = skill.body

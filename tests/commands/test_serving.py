@@ -67,7 +67,10 @@ def test_load_as_json(full: Scene) -> None:
         ("truncated", False),
         ("references", []),
         ("commands", []),
+        ("tokens", loaded["tokens"]),
+        ("saved", 0.0),
     ]
+    assert loaded["tokens"] > 20  # a path is in the text, and of any length
 
 
 def test_load_puts_arguments_in(full: Scene) -> None:

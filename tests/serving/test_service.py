@@ -1,15 +1,20 @@
 """The service: who is found, what a budget costs, what a message calls for."""
 
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from kit import skill, under
 from serving.shelf import put, serve
 
-from skillpm import Rules
+from skillpm import Card, Registry, Rules, SkillService
 from skillpm.errors import NotAllowedError, NotFoundError
 from skillpm.serving.permissions import ordered
+from skillpm.serving.styles.table import STYLES
 from skillpm.serving.tokens import tokens_in
 
 
@@ -47,6 +52,40 @@ def test_several_that_it_may_be_are_named_and_none_is_guessed(shelf: Path) -> No
 
     assert (caught.value.message, caught.value.hint) == ("`pd` may be one of pdf, pdf-forms", "give the whole name")
     assert serve(shelf).call({"name": "pd"}).text == '"pd" may be one of: pdf, pdf-forms'
+
+
+def test_in_the_style_of_supercode_the_first_of_several_is_taken(shelf: Path) -> None:
+    assert serve(shelf, style="supercode").call({"name": "pd"}).value == {"success": True, "data": "Do it well."}
+    assert serve(shelf, style="supercode", rules=deny("pdf")).call({"name": "pd"}).ok
+
+
+def test_a_mode_tells_what_it_saves(tmp_path: Path) -> None:
+    put(tmp_path, under("long", skill("long", body="# A\n\n" + "word " * 400 + "\n\n```\n" + "code\n" * 400 + "```\n")))
+
+    loaded = serve(tmp_path, style="supercode").load("long")
+
+    assert (loaded.mode, loaded.saved) == ("compact", 0.49)
+    assert loaded.tokens == tokens_in(loaded.text)
+    assert serve(tmp_path, style="supercode").load("long", mode="full").saved == 0.0
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+KEYS = st.sampled_from(["name", "action", "query", "mode", "list_available", "other"])
+
+
+@given(st.dictionaries(KEYS, JSON | st.sampled_from(["load", "list", "search", "toon", "pdf", "pd", ""])))
+def test_whatever_a_caller_sends_is_answered(arguments: dict[str, Any]) -> None:
+    service = SkillService(Registry([Card({"name": "pdf", "description": "x", "filePath": "no.md"}, "/nowhere")]))
+
+    for style in STYLES.values():
+        service.style = style
+        answer = service.call(arguments)
+        assert isinstance(answer.text, str)
+        json.dumps(dict(answer.value))
 
 
 @pytest.mark.parametrize(

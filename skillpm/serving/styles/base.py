@@ -45,6 +45,8 @@ class Style:
 
     name: ClassVar[str] = "default"
     mode: ClassVar[Mode] = "full"
+    guesses: ClassVar[bool] = False
+    """Whether a part of a name that several skills have means the first of them."""
 
     def loaded(self, opened: Opened, mode: Mode, longest: int) -> tuple[str, bool]:
         """Give what an agent gets that loads a skill, and whether it was cut."""

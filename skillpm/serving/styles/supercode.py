@@ -16,6 +16,7 @@ class SuperCode(Style):
 
     name: ClassVar[str] = "supercode"
     mode: ClassVar[Mode] = "compact"
+    guesses: ClassVar[bool] = True
 
     def loaded(self, opened: Opened, mode: Mode, longest: int) -> tuple[str, bool]:
         """Give the body in its mode; in full, below a heading."""
