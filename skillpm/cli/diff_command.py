@@ -37,4 +37,9 @@ def command(name: str, newer: bool, **flags: Any) -> None:  # noqa: FBT001  (a f
             clean = HIDDEN.sub(lambda match: f"\\u{ord(match.group()):04x}", line.replace("\t", "    "))
             call.console.line(clean, **({"fg": colour} if colour else {}))
     if not found.files:
-        call.console.say(f"{name}: no difference ({found.was or 'installed'} and {found.becomes})")
+        if found.becomes == "link":
+            call.console.say(f"{name} is a live link: it is what its folder is")
+        elif newer:
+            call.console.say(f"an update would change nothing of {name} ({found.was})")
+        else:
+            call.console.say(f"{name} is as it was installed ({found.was})")

@@ -102,5 +102,8 @@ def _show_offers(call: Call, request: Request) -> None:
     width = max(len(show(offer.name, 40)) for offer in found)
     for offer in found:
         call.console.line(f"{show(offer.name, 40):{width}}  {show(offer.description, max(20, 78 - width))}".rstrip())
+    if len(found) == 1:
+        call.console.say("1 skill; the same command without --list installs it")
+        return
     one = spec_of_one(request.specs[0], found[0].source, "NAME")
-    call.console.say(f"{len(found)} skill{'' if len(found) == 1 else 's'}; install one with `skillpm install {one}`")
+    call.console.say(f"{len(found)} skills; install one with `skillpm install {one}`")

@@ -38,6 +38,9 @@ def command(**flags: Any) -> int:
         call.console.line(f"{skill.state}: {skill.name}: {skill.detail}", fg="red")
         for file in skill.files:
             call.console.line(f"    {file.state}: {show(file.path)}")
+    if not verdict.skills:
+        call.console.say("nothing is installed or locked here, so there is nothing to verify")
+        return 0
     live = sum(skill.state == "link" for skill in verdict.skills)
     skipped = f", {live} live link{'' if live == 1 else 's'} skipped" if live else ""
     sound = len(verdict.skills) - len(bad) - live

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from skillpm.documents.digest import content_hash
+from skillpm.documents.digest import content_hash, told_apart
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import UrlPin
@@ -43,7 +43,7 @@ class UrlFetcher:
                 raise OfflineError([f"{name} ({source.url})"])
             pin, tree = self._looked_at(name, source.url)
             if source.digest and tree.digest != source.digest:
-                raise DigestMismatch(name, locked=source.digest, found=tree.digest, came_from=source.url)
+                raise _mismatch(name, source.digest, tree.digest, source.url)
             self.store.keep(tree, variant_of(pin))
             found[name] = described(tree, pin, name, self.reporter.warning)
         return found
@@ -59,10 +59,10 @@ class UrlFetcher:
                 continue
             data = self._data(skill.pin.url)
             if content_hash(data) != skill.pin.sha256:
-                raise DigestMismatch(name, locked=skill.pin.sha256, found=content_hash(data), came_from=skill.pin.url)
+                raise _mismatch(name, skill.pin.sha256, content_hash(data), skill.pin.url)
             tree = self._tree(name, data, skill.pin.url)
             if tree.digest != skill.digest:
-                raise DigestMismatch(name, locked=skill.digest or "", found=tree.digest, came_from=skill.pin.url)
+                raise _mismatch(name, skill.digest or "", tree.digest, skill.pin.url)
             self.store.keep(tree, variant_of(skill.pin))
         return missing
 
@@ -102,3 +102,8 @@ class UrlFetcher:
 
 def _is_local(url: str) -> bool:
     return "://" not in url
+
+
+def _mismatch(name: str, locked: str, found: str, url: str) -> DigestMismatch:
+    says, there = told_apart(locked, found)
+    return DigestMismatch(name, locked=says, found=there, came_from=url)

@@ -172,7 +172,9 @@ def _find(found: Sequence[Backup], slot: str) -> Backup:
     for backup in found:
         if backup.id == slot:
             return backup
-    ids = [backup.id for backup in found]
-    similar = near(slot, ids) or tuple(ids[:5])
-    hint = f"here are: {', '.join(similar)}" if similar else "nothing is set aside here"
-    raise NotFoundError(f"there is no backup `{slot}`", hint=hint)
+    similar = near(slot, [backup.id for backup in found])
+    if not found:
+        hint = "a backup is made by `--force`, and is gone when it was restored"
+        raise NotFoundError(f"there is no backup `{show(slot)}`; nothing is set aside here", hint=hint)
+    hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm backup list` shows what is set aside"
+    raise NotFoundError(f"there is no backup `{show(slot)}`", hint=hint)

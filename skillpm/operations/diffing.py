@@ -56,8 +56,10 @@ def diff_edits(scope: Scope, tools: Tools, name: str) -> Diff:
     there = _on_disk(scope.layout.skill(name))
     if installed is None:
         if locked is None:
-            hint = "there is nothing to compare it with"
-            raise NotFoundError(f"`{name}` was not installed by skillpm", hint=hint)
+            raise NotFoundError(
+                f"`{name}` was not installed by skillpm, so there is nothing to compare it with",
+                hint=f"`skillpm show {name}` shows what it is",
+            )
         before = _stored(scope, tools, name, locked)
         return Diff(name=name, was=label(locked), becomes="on disk", files=_compared(before, there))
     if installed.digest is None:

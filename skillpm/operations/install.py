@@ -224,7 +224,9 @@ def _with(papers: Paperwork, additions: Sequence[Addition], *, force: bool) -> P
             raise ConflictError(
                 f"`{addition.name}` is there already, from {_said(there)}",
                 where=f"{papers.manifest.file}: skills.{addition.name}",
-                hint="take this one under another name with --as NAME, or in its place with --force",
+                hint="take this one in its place with --force"
+                if isinstance(addition.source, BundledSource | IndexSource)
+                else "take this one under another name with --as NAME, or in its place with --force",
             )
         text = set_member(text, ("skills", addition.name), requirement_value(addition.source))
     return papers.edited(text) if text != papers.manifest_text and additions else papers

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Sequence
 
+from skillpm.documents.agents import near
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt
 from skillpm.documents.text import show
-from skillpm.errors import BlockedError
+from skillpm.errors import BlockedError, NotFoundError
 from skillpm.installing.links import LinkState, kind_of_link, look_at_link
 from skillpm.installing.plan import Action, Wishes
 from skillpm.installing.planned_links import LinkPlan, plan_links
@@ -13,6 +14,15 @@ from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.serving.hosts import agent_folder, chosen_agents
+
+
+def refuse_unknown(keep: Collection[str], known: Collection[SkillName]) -> None:
+    """Raise `NotFoundError` for a name that is to be kept and is no skill of this scope: it may be mistyped."""
+    for name in keep:
+        if name not in known:
+            similar = near(name, known)
+            hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm list` shows what is there"
+            raise NotFoundError(f"--keep: there is no skill `{show(name)}` here", hint=hint)
 
 
 def planned_links(

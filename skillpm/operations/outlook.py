@@ -13,7 +13,7 @@ from skillpm.installing.plan import Action, Wishes, plan
 from skillpm.installing.planned_links import LinkPlan
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.survey import OnDisk, survey, walk_files
-from skillpm.operations.obstacles import planned_links, stop_if_blocked, with_links
+from skillpm.operations.obstacles import planned_links, refuse_unknown, stop_if_blocked, with_links
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.relock import lock_text
 from skillpm.operations.scope import Scope
@@ -45,6 +45,7 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
     layout = scope.layout
     receipt, scan = load_receipt(layout), read_scan(layout.scan)
     disk = survey(layout.directory, {*lockfile.skills, *receipt.skills, *wishes.gone}, receipt.skills, scan)
+    refuse_unknown(wishes.keep, disk)
     actions = plan(lockfile.skills, receipt.skills, disk, wishes)
     links = planned_links(scope, tools, papers.but(lockfile=lockfile), receipt, actions, wishes)
     actions = with_links(actions, links, wishes)

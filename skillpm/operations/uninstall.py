@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from skillpm.documents.agents import near
 from skillpm.documents.json_edit import drop_member
 from skillpm.documents.names import SkillName, is_skill_name
+from skillpm.documents.text import show
 from skillpm.errors import NotFoundError
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.skill_file import skill_file_in
@@ -39,9 +40,12 @@ def _must_be_there(scope: Scope, papers: Paperwork, name: str) -> None:
     if is_skill_name(name) and (name in known or _is_made_by_hand(scope, name)):
         return
     similar = near(name, known)
+    if not known:
+        hint = "`skillpm list` shows a project's skills, `skillpm list -g` your own"
+        raise NotFoundError(f"`{show(name)}` is not installed in {scope.kind} scope; nothing is", hint=hint)
     others = ", ".join(similar or sorted(known)[:8])
-    hint = f"{'did you mean' if similar else 'here are'}: {others}" if others else "nothing is installed here"
-    raise NotFoundError(f"`{name}` is not installed in {scope.kind} scope", hint=hint)
+    hint = f"did you mean {others}?" if similar else f"one of these is: {others}"
+    raise NotFoundError(f"`{show(name)}` is not installed in {scope.kind} scope", hint=hint)
 
 
 def _is_made_by_hand(scope: Scope, name: str) -> bool:

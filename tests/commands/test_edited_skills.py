@@ -132,7 +132,7 @@ pdf-2  WORK/.agent-skills/.skillpm/backup/pdf-2
 """)
     assert edited.tell("backup", "restore", "pdf-3") == text("""\
 ! error: there is no backup `pdf-3`
-!   try: here are: pdf-2, pdf-1
+!   try: did you mean pdf-2, pdf-1?
 [1]
 """)
 
@@ -335,3 +335,14 @@ def test_a_skill_that_was_kept_is_told(edited: Scene, upstream: Repository) -> N
 kept 1: 2 skills in WORK/.agent-skills
 """)
     assert [action["action"] for action in edited.json("sync", "--keep", "pdf")["actions"]] == ["keep", "keep"]
+
+
+def test_a_name_to_keep_that_is_not_there_is_told(edited: Scene) -> None:
+    before = edited.everything
+
+    assert edited.tell("sync", "--keep", "pfd") == text("""\
+! error: --keep: there is no skill `pfd` here
+!   try: did you mean pdf?
+[1]
+""")
+    assert edited.everything == before

@@ -172,7 +172,7 @@ def test_a_name_alone_is_content_with_any_version_that_the_manifest_asks_for(pro
     assert project.everything == before
 
 
-def test_another_source_under_a_name_is_a_conflict_with_two_ways_out(project: Scene) -> None:
+def test_another_source_under_a_name_is_a_conflict_with_a_way_out(project: Scene) -> None:
     project.run("install", "code-review@^1.0", check=True)
     before = project.everything
 
@@ -181,7 +181,7 @@ def test_another_source_under_a_name_is_a_conflict_with_two_ways_out(project: Sc
     assert said == text("""\
 ! error: `code-review` is there already, from an index or the bundled skills (^1.0)
 !   where: WORK/skills.json: skills.code-review
-!   try: take this one under another name with --as NAME, or in its place with --force
+!   try: take this one in its place with --force
 [1]
 """)
     assert project.everything == before

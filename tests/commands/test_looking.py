@@ -132,11 +132,11 @@ added: logo.png (no text)
 
 
 def test_diff_of_what_nobody_changed(full: Scene) -> None:
-    assert full.tell("diff", "testing") == "! testing: no difference (1.0.0 and on disk)\n"
-    assert full.tell("diff", "testing", "--update") == "! testing: no difference (1.0.0 and 1.0.0)\n"
+    assert full.tell("diff", "testing") == "! testing is as it was installed (1.0.0)\n"
+    assert full.tell("diff", "testing", "--update") == "! an update would change nothing of testing (1.0.0)\n"
     assert full.tell("diff", "mine") == text("""\
-! error: `mine` was not installed by skillpm
-!   try: there is nothing to compare it with
+! error: `mine` was not installed by skillpm, so there is nothing to compare it with
+!   try: `skillpm show mine` shows what it is
 [1]
 """)
 

@@ -70,9 +70,9 @@ removed 2: 0 skills in WORK/.agent-skills
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["code-reviw"], "`code-reviw` is not installed in project scope\n!   try: did you mean: code-review"),
-        (["zzz"], "`zzz` is not installed in project scope\n!   try: here are: code-review, testing"),
-        (["testing", "zzz"], "`zzz` is not installed in project scope\n!   try: here are: code-review, testing"),
+        (["code-reviw"], "`code-reviw` is not installed in project scope\n!   try: did you mean code-review?"),
+        (["zzz"], "`zzz` is not installed in project scope\n!   try: one of these is: code-review, testing"),
+        (["testing", "zzz"], "`zzz` is not installed in project scope\n!   try: one of these is: code-review, testing"),
     ],
 )
 def test_a_name_that_is_not_there_stops_all(full: Scene, names: list[str], message: str) -> None:
@@ -84,8 +84,8 @@ def test_a_name_that_is_not_there_stops_all(full: Scene, names: list[str], messa
 
 def test_nothing_installed_at_all_is_told(project: Scene) -> None:
     assert project.tell("uninstall", "pdf") == text("""\
-! error: `pdf` is not installed in project scope
-!   try: nothing is installed here
+! error: `pdf` is not installed in project scope; nothing is
+!   try: `skillpm list` shows a project's skills, `skillpm list -g` your own
 [1]
 """)
 

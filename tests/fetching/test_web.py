@@ -60,7 +60,7 @@ def test_another_file_at_the_locked_address_is_not_installed(project: Sandbox, s
     other.write("skills.json", project.read("skills.json"))
     other.write("skills.lock", project.read("skills.lock"))
 
-    assert said(other, "sync", "--frozen").startswith(f"`pdf` from {url} is not what the lockfile recorded: found ")
+    assert said(other, "sync", "--frozen").startswith(f"`pdf` from {url} is not what was locked: found ")
 
 
 def test_update_takes_the_new_file(project: Sandbox, server: GitServer) -> None:
