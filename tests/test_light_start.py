@@ -11,7 +11,7 @@ from kit import Sandbox
 HEAVY = {
     "httpx", "hishel", "git", "yaml", "tomlkit", "tomllib", "packaging", "resolvelib", "rich", "mcp", "jsonschema",
     "filelock", "pathspec", "asyncio", "importlib.metadata", "platformdirs", "subprocess", "concurrent.futures",
-    "tempfile", "ctypes", "urllib.parse",
+    "tempfile", "ctypes", "urllib.parse", "skillpm.resolution.solver",
 }  # fmt: skip
 WATCH = (
     "import json, sys\n"

@@ -24,10 +24,11 @@ class LockedSkill(Value):
 
 
 class Lockfile(Value):
-    """The manifest's requirements as they were when this was resolved, and every skill they led to."""
+    """The manifest's requirements and overrides as they were when this was resolved, and every skill they led to."""
 
     requirements: Mapping[SkillName, Any] = NOTHING
     skills: Mapping[SkillName, LockedSkill] = NOTHING
+    overrides: Mapping[SkillName, Any] = NOTHING
 
     def with_requirements(self, requirements: Mapping[SkillName, Any]) -> "Lockfile":
         """Give the same lockfile for other requirements."""
@@ -42,19 +43,23 @@ def read_lockfile(text: str, file: str) -> Lockfile:
     """
     top = parse_json(text, file)
     top.format_number("version", FORMAT)
-    top.only("version", "requirements", "skills")
-    asked = top.need("requirements").items()
-    requirements = {skill_name(key, where=node.where): _requirement(node) for key, node in asked}
+    top.only("version", "requirements", "overrides", "skills")
+    requirements = _requirements(top.need("requirements"))
     skills = {skill_name(key, where=node.where): _read_skill(node) for key, node in top.need("skills").items()}
-    return Lockfile(requirements=requirements, skills=skills)
+    overrides = top.get("overrides")
+    return Lockfile(
+        requirements=requirements, skills=skills, overrides={} if overrides is None else _requirements(overrides)
+    )
 
 
 def write_lockfile(lockfile: Lockfile) -> str:
     """Write a lockfile: the same content always gives the same bytes."""
+    overrides = {"overrides": dict(sorted(lockfile.overrides.items()))} if lockfile.overrides else {}
     return dump_json(
         {
             "version": FORMAT,
             "requirements": {name: lockfile.requirements[name] for name in sorted(lockfile.requirements)},
+            **overrides,
             "skills": {name: _skill_value(lockfile.skills[name]) for name in sorted(lockfile.skills)},
         }
     )
@@ -71,10 +76,12 @@ def _read_skill(node: Node) -> LockedSkill:
         pin=pin,
         digest=None if digest is None else parse_digest(digest.value, where=digest.where),
         version=node.text_or("version"),
-        dependencies={}
-        if needs is None
-        else {skill_name(key, where=need.where): _requirement(need) for key, need in needs.items()},
+        dependencies={} if needs is None else dict[str, Any](_requirements(needs).items()),
     )
+
+
+def _requirements(node: Node) -> dict[SkillName, Any]:
+    return {skill_name(key, where=part.where): _requirement(part) for key, part in node.items()}
 
 
 def _requirement(node: Node) -> Any:

@@ -29,6 +29,7 @@ class Manifest(Value):
     agents: tuple[str, ...] | None = None
     disabled: Mapping[SkillName, Any] = NOTHING
     permissions: Mapping[str, str] = NOTHING
+    overrides: Mapping[SkillName, Any] = NOTHING
     unknown: tuple[str, ...] = ()
 
     @property
@@ -61,6 +62,7 @@ def read_manifest(text: str, file: str) -> Manifest:
             hint='a manifest has `"skills": {}`; start one with `skillpm init`, or work in user scope with `-g`',
         )
     agents, disabled, permissions = top.get("agents"), top.get("disabled"), top.get("permissions")
+    overrides = top.get("overrides")
     return Manifest(
         file=file,
         skills={skill_name(key, where=node.where): node.value for key, node in top.need("skills").items()},
@@ -71,6 +73,9 @@ def read_manifest(text: str, file: str) -> Manifest:
         permissions={}
         if permissions is None
         else {pattern: _checked_action(node) for pattern, node in permissions.items()},
+        overrides={}
+        if overrides is None
+        else {skill_name(key, where=node.where): node.value for key, node in overrides.items()},
         unknown=tuple(key for key, _ in top.items() if key not in KNOWN),
     )
 

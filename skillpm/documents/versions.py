@@ -5,9 +5,16 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from skillpm.documents.text import show
 from skillpm.errors import UsageError
+
+if TYPE_CHECKING:
+    from packaging.specifiers import SpecifierSet
+    from packaging.version import Version
 
 # PEP 440, appendix B, word for word but for one thing: a hyphen between two digits is none of ours, which PEP 440
 # would read as a post release (`1.2.3-1`) and npm as a pre-release. Spelled out here, so that a range that means
@@ -31,15 +38,55 @@ def is_range(text: str) -> bool:
     return RANGE.fullmatch(text) is not None
 
 
-def is_version(text: str) -> bool:
-    """Tell whether text is a version as PEP 440 reads it; a plain number of 1000 or more is a date."""
-    from packaging.version import Version  # noqa: PLC0415  (a lazy door, see the module's head)
+class Range:
+    """A version range understood, to be asked about many versions. `is_early`: it speaks of a pre-release itself."""
+
+    def __init__(self, text: str) -> None:
+        """Understand a range. Raises `UsageError` for one that means nothing, with the comma form as hint."""
+        self.text = text.strip()
+        self.is_early = False
+        self._specifiers: SpecifierSet | None = None
+        if self.text == ANY:
+            return
+        from packaging import specifiers  # noqa: PLC0415  (a lazy door, see the module's head)
+
+        with suppress(ValueError):
+            self._specifiers = specifiers.SpecifierSet(",".join(_clause(part.strip()) for part in text.split(",")))
+        if self._specifiers is None or not is_range(text):
+            raise UsageError(f"`{show(text, 80)}` is no version range", hint=RANGE_HINT)
+        # Said out loud: from packaging 26 on, `None` would let pre-releases in.
+        self.is_early = bool(self._specifiers.prereleases)
+
+    def holds(self, version: "Version | None", *, early: bool = False) -> bool:
+        """Tell whether a version lies in it, pre-releases only where it or the caller asks for them.
+
+        A version that is none (None) lies only in `*`, which holds everything.
+        """
+        if self._specifiers is None:
+            return True
+        return version is not None and self._specifiers.contains(version, prereleases=early or self.is_early)
+
+
+@lru_cache(maxsize=4096)
+def range_of(text: str) -> Range:
+    """Give a range, understood once."""
+    return Range(text)
+
+
+def version_of(text: str) -> "Version | None":
+    """Give a version as PEP 440 reads it, else None; a plain number of 1000 or more is a date."""
+    from packaging.version import Version  # noqa: PLC0415
 
     try:
         version = Version(text)
     except ValueError:  # no version, or a number too long for an int
-        return False
-    return not (len(version.release) == 1 and version.release[0] >= 1000)  # noqa: PLR2004
+        return None
+    return None if len(version.release) == 1 and version.release[0] >= 1000 else version  # noqa: PLR2004
+
+
+def is_version(text: str) -> bool:
+    """Tell whether text is a version as PEP 440 reads it."""
+    return version_of(text) is not None
 
 
 def matching(wanted: str, versions: Iterable[str]) -> list[str]:
@@ -58,25 +105,10 @@ def matches(wanted: str, version: str) -> bool:
 
     Raises `UsageError` for a range that means nothing, with the comma form as hint.
     """
+    found = version_of(version)
     if wanted.strip() == ANY:
-        return not _is_early(version)
-    from packaging.specifiers import SpecifierSet  # noqa: PLC0415
-
-    try:
-        specifiers = SpecifierSet(",".join(_clause(part.strip()) for part in wanted.split(",")))
-    except ValueError:
-        specifiers = None
-    if specifiers is None or not is_range(wanted):
-        raise UsageError(f"`{show(wanted, 80)}` is no version range", hint=RANGE_HINT)
-    # Said out loud: from packaging 26 on, `None` would let pre-releases in.
-    early_ones_too = bool(specifiers.prereleases)
-    return is_version(version) and specifiers.contains(version, prereleases=early_ones_too)
-
-
-def _is_early(version: str) -> bool:
-    from packaging.version import Version  # noqa: PLC0415
-
-    return is_version(version) and Version(version).is_prerelease
+        return found is None or not found.is_prerelease
+    return range_of(wanted).holds(found)
 
 
 def _clause(text: str) -> str:

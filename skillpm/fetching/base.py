@@ -7,6 +7,7 @@ from skillpm.documents.digest import Digest
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin, IndexPin, PathPin, Pin, UrlPin
+from skillpm.resolution.provider import Offered
 from skillpm.sources.source import Source
 from skillpm.values import NOTHING, Value
 
@@ -37,6 +38,13 @@ class Fetcher(Protocol):
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> Sequence[str]:
         """Put exactly these into the store; give what is missing and may not be asked for (`--offline`)."""
+
+
+class Lister(Protocol):
+    """Knows which versions there are of skills that are asked for by range."""
+
+    def versions(self, wanted: Mapping[SkillName, Source]) -> Mapping[SkillName, Sequence[Offered]]:
+        """List all versions of each, whatever the range; a name that nobody knows is left out."""
 
 
 def variant_of(pin: Pin) -> str:

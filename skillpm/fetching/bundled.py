@@ -1,7 +1,7 @@
 """The skills that ship with the tool: in the wheel as `skillpm/_bundled`, in a checkout beside the package."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from skillpm.documents.agents import near
 from skillpm.documents.digest import short, told_apart
@@ -16,6 +16,7 @@ from skillpm.fetching.base import Found
 from skillpm.fetching.describe import described
 from skillpm.fetching.local import read_skill_folder
 from skillpm.fetching.shipped import bundled_folder, bundled_names
+from skillpm.resolution.provider import Offered
 from skillpm.sources.source import BundledSource, IndexSource
 from skillpm.store import Store
 
@@ -42,6 +43,18 @@ class BundledFetcher:
             self.store.keep(tree)
             found[name] = shipped
         return found
+
+    def versions(self, wanted: Mapping[SkillName, IndexSource]) -> dict[SkillName, Sequence[Offered]]:
+        """Give the one version that ships with the tool of each that does."""
+        shipped = {name: source.name for name, source in wanted.items() if source.name in bundled_names()}
+        return {
+            name: [
+                Offered(
+                    version=found.version, source=BundledSource(name=shipped[name]), dependencies=found.dependencies
+                )
+            ]
+            for name, found in self.pin({name: BundledSource(name=called) for name, called in shipped.items()}).items()
+        }
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
         """Put the locked bytes into the store when they are still the shipped ones."""

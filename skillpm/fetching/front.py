@@ -12,8 +12,9 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, UrlPin
 from skillpm.errors import DigestMismatch, UsageError
 from skillpm.events import Reporter
-from skillpm.fetching.base import Fetcher, Found, Offer
+from skillpm.fetching.base import Fetcher, Found, Lister, Offer
 from skillpm.files import is_below
+from skillpm.resolution.provider import Offered
 from skillpm.settings import Settings
 from skillpm.sources.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
 from skillpm.store import Store
@@ -38,6 +39,13 @@ class Fetchers:
         self.reporter = reporter
         self.git_cache = git_cache
         self._made: dict[str, Fetcher] = {}
+
+    def versions(self, wanted: Mapping[SkillName, Source]) -> dict[SkillName, Sequence[Offered]]:
+        """List the versions of skills that are asked for by range: of an index, of a repository's tags."""
+        found: dict[SkillName, Sequence[Offered]] = {}
+        for kind, names in _by_kind(wanted).items():
+            found |= self._lister(kind).versions({name: wanted[name] for name in names})
+        return found
 
     def pin(self, wanted: Mapping[SkillName, Source]) -> dict[SkillName, Found]:
         """Make all these sources exact."""
@@ -73,6 +81,10 @@ class Fetchers:
         from skillpm.fetching.git.fetcher import GitFetcher  # noqa: PLC0415  (the lazy door, see the module's head)
 
         return cast("GitFetcher", self._fetcher("git")).offers(source, browser)
+
+    def _lister(self, kind: str) -> Lister:
+        """Give the fetcher of a kind that has versions: only such sources are ever asked for by range."""
+        return cast("Lister", self._fetcher(kind))
 
     def _fetcher(self, kind: str) -> Fetcher:
         if kind not in self._made:

@@ -11,8 +11,8 @@ from skillpm.files import read_text
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.sources.source import Source
-from skillpm.sources.wanted import wanted
-from skillpm.values import Value
+from skillpm.sources.wanted import overriding, wanted
+from skillpm.values import NOTHING, Value
 
 
 class Paperwork(Value):
@@ -23,6 +23,7 @@ class Paperwork(Value):
     lockfile: Lockfile
     manifest_text: str | None
     lockfile_text: str | None
+    overrides: Mapping[SkillName, Source] = NOTHING
     default_agents: tuple[str, ...] = ()
     config: str = ""
 
@@ -49,7 +50,9 @@ class Paperwork(Value):
     def edited(self, text: str) -> "Paperwork":
         """Give the same papers with another manifest."""
         manifest = read_manifest(text, self.manifest.file)
-        return self.but(manifest=manifest, requirements=wanted(manifest), manifest_text=text)
+        return self.but(
+            manifest=manifest, requirements=wanted(manifest), overrides=overriding(manifest), manifest_text=text
+        )
 
 
 def read_paperwork(scope: Scope, tools: Tools) -> Paperwork:
@@ -62,6 +65,7 @@ def read_paperwork(scope: Scope, tools: Tools) -> Paperwork:
     return Paperwork(
         manifest=manifest,
         requirements=wanted(manifest),
+        overrides=overriding(manifest),
         lockfile=Lockfile() if lock_text is None else read_lockfile(lock_text, scope.lockfile),
         manifest_text=text,
         lockfile_text=lock_text,

@@ -12,7 +12,9 @@ from skillpm.fetching.front import Fetchers
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.resolution.resolver import is_kept, resolve
+from skillpm.resolution.resolver import disagreements, is_kept, resolve
+from skillpm.resolution.shelf import Asked
+from skillpm.sources.needs import read_needs
 from skillpm.sources.source import (
     BundledSource,
     GitSource,
@@ -56,7 +58,7 @@ def relocked(
     if strictness.locked and (reasons := outdated(papers)):
         raise _outdated(scope, papers, reasons)
     held = _held(papers, fetchers, strictness, touched)
-    lockfile = resolve(papers.requirements, fetchers, papers.lockfile, upgrade, held).lockfile
+    lockfile = resolve(_asked(papers, upgrade, held), fetchers, papers.lockfile).lockfile
     if strictness.locked and lockfile != papers.lockfile:
         changed = [name for name, skill in lockfile.skills.items() if papers.lockfile.skills.get(name) != skill]
         raise _outdated(scope, papers, [f"the content of `{name}` has changed" for name in sorted(changed)])
@@ -98,16 +100,11 @@ def _check_folders(scope: Scope, papers: Paperwork, fetchers: Fetchers, touched:
 
 def outdated(papers: Paperwork) -> list[str]:
     """Say in what the lockfile does not say what the manifest asks; no folder and no server is looked at."""
-    locked = papers.lockfile
-    reasons = []
-    for name, source in sorted(papers.requirements.items()):
-        if name not in locked.skills:
-            reasons.append(f"`{name}` is not locked")
-        elif not is_kept(name, source, locked):
-            reasons.append(f"`{name}` is asked for differently than it was locked")
-    extra = {*locked.requirements, *locked.skills} - {*papers.requirements}
-    reasons.extend(f"`{name}` is locked and no longer asked for" for name in sorted(extra))
-    return reasons
+    return disagreements(_asked(papers), papers.lockfile)
+
+
+def _asked(papers: Paperwork, upgrade: Collection[SkillName] = (), held: Collection[SkillName] = ()) -> Asked:
+    return Asked(requirements=papers.requirements, overrides=papers.overrides, upgrade=upgrade, held=held)
 
 
 def lock_text(lockfile: Lockfile, papers: Paperwork) -> str:
@@ -137,26 +134,39 @@ def _outdated(scope: Scope, papers: Paperwork, reasons: list[str]) -> LockfileOu
 
 
 def _need_names(scope: Scope, papers: Paperwork) -> None:
-    missing = sorted({*papers.requirements} - {*papers.lockfile.skills})
+    needs = {name for skill in papers.lockfile.skills.values() for name in skill.dependencies}
+    missing = sorted({*papers.requirements, *needs} - {*papers.lockfile.skills})
     if missing:
         raise _outdated(scope, papers, [f"`{name}` is not locked" for name in missing])
 
 
 def _check_places(scope: Scope, papers: Paperwork, lockfile: Lockfile, *, only_kept: bool = False) -> None:
-    """Refuse a lockfile that lets a skill come from a place the manifest does not name."""
+    """Refuse a lockfile that lets a skill come from a place that neither the manifest nor a dependency names."""
+    sources = _named_places(papers, lockfile)
     for name, locked in lockfile.skills.items():
-        source = papers.requirements.get(name)
-        if only_kept and (source is None or lockfile.requirements.get(name) != requirement_value(source)):
+        asked = papers.requirements.get(name)
+        if only_kept and (
+            name not in sources or lockfile.requirements.get(name) != (asked and requirement_value(asked))
+        ):
             continue  # it will be resolved anew, or dropped
-        if source is None or not allows(source, locked.pin):
-            says = "does not name it" if source is None else "names another place"
+        if not any(allows(source, locked.pin) for source in sources.get(name, ())):
+            says = "names another place" if name in sources else "does not name it"
             gone = f"the manifest no longer asks for `{name}`; run `skillpm lock{scope.flag}`"
             other = f"if the manifest was changed, run `skillpm lock{scope.flag}`; if not, see who changed the lockfile"
             raise RefusedError(
                 f"`{name}` is locked to {describe_shortly(locked.pin)}, but the manifest {says}",
                 where=f"{scope.lockfile}: skills.{name}.source",
-                hint=gone if source is None else other,
+                hint=other if name in sources else gone,
             )
+
+
+def _named_places(papers: Paperwork, lockfile: Lockfile) -> dict[SkillName, list[Source]]:
+    """Give where each skill may come from: as the manifest says, else as those say that need it."""
+    sources: dict[SkillName, list[Source]] = {name: [source] for name, source in papers.requirements.items()}
+    for parent, skill in lockfile.skills.items():
+        for name, source in read_needs(skill.dependencies, f"`{parent}`").items() if skill.dependencies else ():
+            sources.setdefault(name, []).append(source)
+    return sources | {name: [source, *sources.get(name, ())] for name, source in papers.overrides.items()}
 
 
 def allows(source: Source, pin: Pin) -> bool:

@@ -1,16 +1,17 @@
 """What the resolver may ask."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from skillpm.documents.digest import Digest
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import Pin
 from skillpm.sources.source import Source
+from skillpm.values import Value
 
 
 class Candidate(Protocol):
-    """A skill made exact, as a provider found it."""
+    """A skill made exact, as a provider found it; `dependencies` are in the value forms of a manifest."""
 
     @property
     def pin(self) -> Pin: ...  # noqa: D102
@@ -22,8 +23,29 @@ class Candidate(Protocol):
     def dependencies(self) -> Mapping[str, Any]: ...  # noqa: D102
 
 
+class Offered(Value):
+    """One version of a skill that could be taken, before anything of it is fetched.
+
+    `version` is spelled as its publisher does. `source` is exact: what to ask `pin` for when this one is taken (a tag
+    of a repository, `==1.2.0` of an index). `dependencies` are in the value forms of a manifest; None where only the
+    skill itself knows them. `published` is a moment in ISO 8601, UTC, or empty where nobody says.
+    """
+
+    version: str
+    source: Source
+    dependencies: Mapping[str, Any] | None = None
+    yanked: bool = False
+    published: str = ""
+
+
 class Provider(Protocol):
-    """Knows what a source leads to today. One call for all, so that it can ask several places at once."""
+    """Knows what sources lead to today. Every call is for several skills, so that several places are asked at once."""
+
+    def versions(self, wanted: Mapping[SkillName, Source]) -> Mapping[SkillName, Sequence[Offered]]:
+        """List the versions of skills that are asked for by range (whatever the range), in any order.
+
+        A name that nobody knows is left out. A resolver asks once for each name and place.
+        """
 
     def pin(self, wanted: Mapping[SkillName, Source]) -> Mapping[SkillName, Candidate]:
-        """Make sources exact, the newest that each allows."""
+        """Make sources exact, the newest that each allows. Raises `NotFoundError` for what is not there."""

@@ -25,6 +25,14 @@ def wanted(manifest: Manifest) -> dict[SkillName, Source]:
     }
 
 
+def overriding(manifest: Manifest) -> dict[SkillName, Source]:
+    """Give what the manifest puts in the place of every requirement on a name, whoever it comes from."""
+    return {
+        name: read_requirement(name, Node(value, manifest.file, ("overrides", name)))
+        for name, value in manifest.overrides.items()
+    }
+
+
 def read_requirement(name: SkillName, node: Node) -> Source:
     """Read one requirement: a version range, a SPEC of another kind, or an object."""
     if not isinstance(node.value, str):
@@ -55,3 +63,8 @@ def read_requirement(name: SkillName, node: Node) -> Source:
 def requirement_values(sources: Mapping[SkillName, Source]) -> dict[SkillName, Any]:
     """Give the requirements as a lockfile repeats them."""
     return {name: requirement_value(source) for name, source in sources.items()}
+
+
+def requirement_from(name: SkillName, value: Any, file: str = "skills.lock") -> Source:
+    """Read a requirement that stands in a lockfile."""
+    return read_requirement(name, Node(value, file, ("requirements", name)))

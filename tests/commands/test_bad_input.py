@@ -157,7 +157,7 @@ NAMES_NOBODY_HAS = {
     ),
     "a version that is not there": Case(
         words="install testing@9",
-        said="`testing` 9 is not there: this skillpm ships 1.0.0",
+        said="`testing` 9 is not there: there is 1.0.0",
         hint="ask for another version, or name the repository it is in",
     ),
     "a skill of a repository, mistyped": Case(

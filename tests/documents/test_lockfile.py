@@ -137,7 +137,7 @@ NAME = "is no name for a skill"
         (lambda lock: lock.update(version=0), "expected the number of a format, 1 to 1, got 0", ": version"),
         (lambda lock: lock.pop("requirements"), "`requirements` is missing", ""),
         (lambda lock: lock.pop("skills"), "`skills` is missing", ""),
-        (lambda lock: lock.update(generated="now"), f"{KEYS}version, requirements, skills", ": generated"),
+        (lambda lock: lock.update(generated="now"), f"{KEYS}version, requirements, overrides, skills", ": generated"),
         (lambda lock: lock.update(skills=[]), "expected an object, got an array", ": skills"),
         (lambda lock: lock["requirements"].update({"A": "*"}), f"`A` {NAME}", ": requirements.A"),
         (lambda lock: lock["requirements"].update(a=1), "expected a string, got 1", ": requirements.a"),

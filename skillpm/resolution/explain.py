@@ -1,0 +1,177 @@
+"""A conflict in sentences: who asked for what, and what would solve it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from skillpm.documents.names import SkillName
+from skillpm.documents.text import show
+from skillpm.errors import ConflictError, NotFoundError, SkillpmError
+from skillpm.resolution.options import Need, Option
+from skillpm.resolution.shelf import Shelf
+from skillpm.sources.needs import is_range_of
+from skillpm.sources.source import GitSource, IndexSource, Source, requirement_value
+
+MOST_VERSIONS = 6
+MOST_NAMES = 4
+Cause = tuple[Need, Option | None]
+
+
+Rows = Mapping[tuple[SkillName | None, Need], list[Option]]
+Brought = Mapping[SkillName, Cause]
+
+
+def conflict(causes: Sequence[Cause], brought: Brought, shelf: Shelf) -> SkillpmError:
+    """Tell why there is no answer.
+
+    `causes` are the needs that could not be met, each with who has it; `brought` is who wanted each name first, for
+    telling how a skill that the manifest does not name got into it.
+    """
+    by_name: dict[SkillName, dict[tuple[SkillName | None, Need], list[Option]]] = {}
+    for need, parent in causes:
+        options = by_name.setdefault(need.name, {}).setdefault((None if parent is None else parent.name, need), [])
+        if parent is not None:
+            options.append(parent)
+    impossible = [name for name, rows in by_name.items() if any(need.source is None for _, need in rows)]
+    told = {name: rows for name, rows in by_name.items() if name not in impossible}
+    if not told:
+        name = impossible[0]
+        return NotFoundError(f"none of the versions of `{name}` is there when it is fetched", hint=_see(name))
+    name, rows = next(iter(told.items()))
+    if (
+        len(told) == 1
+        and [who for who, _ in rows] == [None]
+        and (shelf.options(name, _needs(rows)) or name in shelf.hidden)
+    ):
+        return NotFoundError(
+            f"`{name}`{_said(_needs(rows)[0].source)} is not there: {_there(name, _needs(rows), shelf)}",
+            hint="ask for another version, or name the repository it is in",
+        )
+    for name, rows in told.items():
+        if (
+            name not in shelf.hidden
+            and not shelf.options(name, _needs(rows))
+            and len(shelf.places(name, _needs(rows))) == 1
+        ):
+            return _nobody_has(name, rows, brought, shelf)
+    parts = [_told(name, rows, brought, shelf) for name, rows in told.items()]
+    name, rows = next(iter(told.items()))
+    return ConflictError("; besides, ".join(parts[:MOST_NAMES]), where=_file(told.values()), hint=_way_out(name, told))
+
+
+def _told(name: SkillName, rows: Rows, brought: Brought, shelf: Shelf) -> str:
+    sentences = [_sentence(name, who, need, options, brought) for (who, need), options in _ordered(rows)]
+    return _joined(sentences) + _ending(name, rows, shelf)
+
+
+def _needs(rows: Rows) -> list[Need]:
+    return list(dict.fromkeys(need for _, need in rows))
+
+
+def _ordered(
+    rows: Rows,
+) -> list[tuple[tuple[SkillName | None, Need], list[Option]]]:
+    """What the manifest asks comes first, then by name."""
+    return sorted(rows.items(), key=lambda row: (row[0][0] or "", row[0][1].range.text))
+
+
+def _sentence(name: SkillName, who: SkillName | None, need: Need, options: Sequence[Option], brought: Brought) -> str:
+    said = f"`{name}`{_said(need.source)}"
+    if who is None:
+        return f"skills.json asks for {said}"
+    versions = _versions(options)
+    verb = "needs" if len({option.version for option in options}) == 1 else "need"
+    return f"`{who}`{f' {versions}' if versions else ''}{_way_in(who, brought)} {verb} {said}"
+
+
+def _way_in(who: SkillName, brought: Brought) -> str:
+    """Say how a skill got in that the manifest does not name, or only in some versions."""
+    need, parent = brought[who]
+    if parent is not None:
+        return f" (which `{parent.name}` needs)"
+    said = _said(need.source)
+    return f" (skills.json asks for `{who}`{said})" if said else ""
+
+
+def _said(source: Source | None) -> str:
+    """Give what is asked of a name, as people write it."""
+    match source:
+        case IndexSource():
+            index = f" from index {source.index}" if source.index else ""
+            return f" {show(source.version, 60)}{index}" if source.version != "*" else index
+        case GitSource():
+            wanted = "" if source.ref == "*" else source.ref
+            folder = f" ({show(source.path, 80)})" if source.path not in {"", "."} else ""
+            ref = "" if not wanted else f" {wanted}" if source.kind == "version" else f" at {wanted}"
+            return f"{show(ref, 80)} from {show(source.url)}{folder}"
+        case None:
+            return ""
+        case _:
+            return f" from {show(str(requirement_value(source)))}"
+
+
+def _versions(options: Sequence[Option]) -> str:
+    known = [option for option in options if option.version]
+    ordered = [show(option.version, 40) for option in sorted(known, key=lambda option: option.age)]
+    unique = list(dict.fromkeys(ordered))
+    if len(unique) > MOST_VERSIONS:
+        return f"{unique[0]} to {unique[-1]} ({len(unique)} versions)"
+    return _and(unique)
+
+
+def _ending(name: SkillName, rows: Rows, shelf: Shelf) -> str:
+    needs = _needs(rows)
+    if len(shelf.places(name, needs)) > 1:
+        return "; a skill comes from one place only"
+    which = "both" if len(needs) == 2 else "all of that" if len(needs) > 2 else "that"  # noqa: PLR2004
+    return f"; no version is {which}: {_there(name, needs, shelf)}"
+
+
+def _there(name: SkillName, needs: Sequence[Need], shelf: Shelf) -> str:
+    """Say which versions there are, and which there would be if they were not kept back."""
+    options = sorted(shelf.options(name, needs), key=lambda option: option.age, reverse=True)
+    versions = list(dict.fromkeys(show(option.version, 40) or "one without a version" for option in options))
+    more = f" and {len(versions) - MOST_VERSIONS} more" if len(versions) > MOST_VERSIONS else ""
+    early = [option for option in options if all(need.range.holds(option.parsed, early=True) for need in needs)]
+    said = [f"there is {', '.join(versions[:MOST_VERSIONS])}{more}"] if versions else ["there is none"]
+    said += [f"{show(option.version, 40)} is a pre-release, to be asked for as such" for option in early[:1]]
+    return ", ".join([*said, *shelf.hidden.get(name, ())[:MOST_VERSIONS]])
+
+
+def _nobody_has(name: SkillName, rows: Rows, brought: Brought, shelf: Shelf) -> SkillpmError:
+    """Nothing at all is known of a name: whoever was asked says best why."""
+    (who, need), options = _ordered(rows)[0]
+    try:
+        if need.source is not None:
+            shelf.provider.pin({name: need.source})
+        error: SkillpmError = NotFoundError(f"`{name}` is not there", hint=_see(name))
+    except NotFoundError as found:
+        error = found
+    if who is None:
+        return error
+    return NotFoundError(
+        f"{_sentence(name, who, need, options, brought)}, which is not there: {error.message}", hint=error.hint
+    )
+
+
+def _file(told: Iterable[Rows]) -> str:
+    """Give the place that a person can change."""
+    return next((f"skills.json: skills.{need.name}" for rows in told for who, need in rows if who is None), "")
+
+
+def _way_out(name: SkillName, told: Mapping[SkillName, Rows]) -> str:
+    ranges = [need for _, need in told[name] if need.source is not None and is_range_of(need.source)]
+    value = '"…"' if ranges else "{…}"
+    asks = any(who is None for rows in told.values() for who, _ in rows)
+    ask = "ask for another version in skills.json, or " if asks else ""
+    return f'{ask}decide yourself, against what they say: "overrides": {{"{name}": {value}}} in skills.json'
+
+
+def _see(name: SkillName) -> str:
+    return f"name the repository it is in: skillpm install owner/repo@{name}"
+
+
+def _joined(sentences: Sequence[str]) -> str:
+    return ", ".join(sentences[:-1]) + (" and " if len(sentences) > 1 else "") + sentences[-1]
+
+
+def _and(words: Sequence[str]) -> str:
+    return ", ".join(words[:-1]) + (" and " if len(words) > 1 else "") + words[-1] if words else ""

@@ -1,0 +1,221 @@
+"""What is there to choose from, asked of the provider once a name, and as many names at once as are known."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from skillpm.documents.lockfile import LockedSkill, Lockfile
+from skillpm.documents.names import SkillName
+from skillpm.documents.pin import BundledPin, IndexPin
+from skillpm.documents.text import show
+from skillpm.errors import NotFoundError
+from skillpm.resolution.options import Need, Option
+from skillpm.resolution.provider import Candidate, Offered, Provider
+from skillpm.sources.needs import is_range_of, read_needs, without_range
+from skillpm.sources.source import GitSource, IndexSource, PathSource, Source
+from skillpm.sources.wanted import requirement_from
+from skillpm.values import NOTHING, Value
+
+
+class Asked(Value):
+    """What is asked for: the manifest's requirements, its overrides, and how new things may be.
+
+    `upgrade` are the names whose locked version counts for nothing, `held` the local folders that are not looked at
+    again; `newest` is the moment (ISO 8601) after which
+    nothing was published that may be taken, or empty.
+    """
+
+    requirements: Mapping[SkillName, Source]
+    overrides: Mapping[SkillName, Source] = NOTHING
+    upgrade: Collection[SkillName] = ()
+    held: Collection[SkillName] = ()
+    newest: str = ""
+
+
+class Shelf:
+    """Options by name and place, their dependencies, and what was pinned on the way."""
+
+    def __init__(self, asked: Asked, provider: Provider, locked: Lockfile) -> None:
+        self.asked = asked
+        self.provider = provider
+        self.locked = locked
+        self.pinned: dict[Option, Candidate] = {}
+        self.hidden: dict[SkillName, list[str]] = {}
+        self._listed: dict[tuple[SkillName, Source], list[Option]] = {}
+        self._needs: dict[tuple[SkillName, Source], Need] = {}
+        anew = {*asked.upgrade} - {*asked.held}
+        self._locked = {name: _locked_places(name, locked) for name in locked.skills if name not in anew}
+        self._kept: dict[SkillName, list[Option]] = {}
+        self._decided: dict[str, Source] = {
+            name: source
+            for name, source in asked.overrides.items()
+            if not isinstance(source, IndexSource) or source.index
+        }
+        roots = {**asked.requirements, **asked.overrides}
+        self._early = {name for name, source in roots.items() if Need(name, source).range.is_early}
+
+    def need(self, name: SkillName, source: Source) -> Need:
+        """Give a requirement, with the user's override in its place where there is one."""
+        if (override := self.asked.overrides.get(name)) is not None:
+            source = _overridden(source, override)
+        key = (name, source)
+        if key not in self._needs:
+            self._needs[key] = Need(name, source, early=name in self._early)
+        return self._needs[key]
+
+    def options(self, name: SkillName, needs: Sequence[Need]) -> list[Option]:
+        """Give what could fulfil needs on one name, best first: what is locked, then from the newest on.
+
+        A name that somebody wants from a place of its own is never looked for elsewhere.
+        """
+        places = self.places(name, needs)
+        self.look_up(places)
+        kept = [option for option in self._locked_options(name) if (name, option.place) in places]
+        return [*kept, *(option for place in places for option in self._listed[place])]
+
+    def fitting(self, name: SkillName, needs: Sequence[Need]) -> list[Option]:
+        """Give the options that fulfil all these needs, best first."""
+        return [option for option in self.options(name, needs) if all(need.allows(option) for need in needs)]
+
+    def places(self, name: SkillName, needs: Sequence[Need]) -> list[tuple[SkillName, Source]]:
+        """Give where to look for a name: in the places that were named, else in the indexes."""
+        named = dict.fromkeys(need.place for need in needs if need.place is not None and not need.is_open)
+        return [(name, place) for place in named or [IndexSource(name=name)]]
+
+    def look_up(self, wanted: Collection[tuple[SkillName, Source]]) -> None:
+        """Ask for what is not known yet: lists of versions in one call, fixed sources in another."""
+        new = {key: key[1] for key in wanted if key not in self._listed and not self._is_kept(*key)}
+        self._listed.update({key: [] for key in wanted if key not in self._listed and key not in new})
+        while new:  # two places for one name are two calls
+            batch = {name: (name, place) for name, place in new}
+            ranges = {name: place for name, place in batch.values() if is_range_of(place)}
+            fixed = {name: place for name, place in batch.values() if not is_range_of(place)}
+            lists = self.provider.versions(ranges) if ranges else {}
+            for name, place in ranges.items():
+                fitting = [
+                    Option(name, offered.source, offered.version, dependencies=offered.dependencies, place=place)
+                    for offered in lists.get(name, ())
+                    if not self._is_hidden(name, offered)
+                ]
+                # Where there are only pre-releases, whoever asks for any version means these.
+                sole = all(option.parsed is not None and option.parsed.is_prerelease for option in fitting)
+                for option in fitting:
+                    option.sole = sole
+                self._listed[name, place] = sorted(fitting, key=lambda option: option.age, reverse=True)
+            found = self.provider.pin(fixed) if fixed else {}
+            for name, place in fixed.items():
+                option = Option(name, place, found[name].version, dependencies=found[name].dependencies)
+                self.pinned[option] = found[name]
+                self._listed[name, place] = [option]
+            for key in batch.values():
+                del new[key]
+
+    def needs_of(self, option: Option) -> list[Need]:
+        """Give what an option needs of others."""
+        if option.needs is None:
+            self.open([option])
+        return option.needs or []
+
+    def open(self, options: Sequence[Option]) -> None:
+        """Learn what options need, those that only they themselves know in one call."""
+        closed = {option.name: option for option in options if option.dependencies is None}
+        if closed:
+            found = self._pin(closed)
+            self.pinned.update({closed[name]: candidate for name, candidate in found.items()})
+        for option in options:
+            if option.needs is None:
+                option.needs = self._needs_of(option)
+
+    def locked_skill(self, option: Option) -> LockedSkill:
+        """Give what a lockfile says of an option that was taken. Those that are not locked have to be pinned."""
+        if option.locked is not None:
+            return option.locked
+        found = self.pinned[option]
+        listed = found.dependencies if option.dependencies is None else option.dependencies
+        return LockedSkill(
+            pin=found.pin, digest=found.digest, version=found.version or option.version, dependencies=listed
+        )
+
+    def pin_rest(self, options: Sequence[Option]) -> None:
+        """Make those exact that were taken and are not yet, in one call."""
+        rest = {option.name: option for option in options if option.locked is None and option not in self.pinned}
+        if rest:
+            found = self.provider.pin({name: option.source for name, option in rest.items()})
+            self.pinned.update({rest[name]: candidate for name, candidate in found.items()})
+
+    def _is_hidden(self, name: SkillName, offered: Offered) -> bool:
+        """Tell whether a version may not be taken anew; what is locked is taken all the same."""
+        if offered.yanked:
+            self.hidden.setdefault(name, []).append(f"{show(offered.version, 40)} was yanked")
+        elif self.asked.newest and offered.published > self.asked.newest:
+            self.hidden.setdefault(name, []).append(f"{show(offered.version, 40)} is too new (exclude-newer)")
+        else:
+            return False
+        return True
+
+    def _pin(self, closed: Mapping[SkillName, Option]) -> dict[SkillName, Candidate]:
+        """Pin versions to learn what they need; one that is not there after all is one that cannot be taken."""
+        try:
+            return dict(self.provider.pin({name: option.source for name, option in closed.items()}))
+        except NotFoundError:
+            found = {}
+            for name, option in closed.items():
+                try:
+                    found[name] = self.provider.pin({name: option.source})[name]
+                except NotFoundError:
+                    continue
+            return found
+
+    def _needs_of(self, option: Option) -> list[Need]:
+        dependencies = option.dependencies
+        if dependencies is None:
+            if option not in self.pinned:
+                return [Need(option.name, None)]
+            dependencies = self.pinned[option].dependencies
+        if not dependencies:
+            return []
+        whose = f"`{option.name}` {option.version}".strip()
+        # What the user decides is not read at all: it may be what cannot be understood, or may not be trusted.
+        decided = {SkillName(key): self._decided[key] for key in dependencies if key in self._decided}
+        said = read_needs({key: value for key, value in dependencies.items() if key not in decided}, whose)
+        needs = [self.need(name, source) for name, source in {**said, **decided}.items()]
+        own = [need for need in needs if need.name == option.name]
+        if any(not need.allows(option) for need in own):
+            return [Need(option.name, None)]
+        return [need for need in needs if need.name != option.name]
+
+    def _is_kept(self, name: SkillName, place: Source) -> bool:
+        """Tell whether a fixed source is locked as it stands: then nobody needs to be asked."""
+        return not is_range_of(place) and any(option.place == place for option in self._locked_options(name))
+
+    def _locked_options(self, name: SkillName) -> list[Option]:
+        """Give the locked state of a skill, for each place that was asked for when it was locked."""
+        if name not in self._kept:
+            skill = self.locked.skills.get(name)
+            self._kept[name] = [
+                Option(name, place, skill.version, dependencies=skill.dependencies, locked=skill, place=place)
+                for place in self._locked.get(name, ())
+                if skill is not None and (not isinstance(place, PathSource) or name in self.asked.held)
+            ]
+        return self._kept[name]
+
+
+def _locked_places(name: SkillName, locked: Lockfile) -> list[Source]:
+    """Give the places a locked skill was asked from. What lies in an index or ships is open to any range."""
+    values = [locked.requirements.get(name), locked.overrides.get(name)]
+    values += [skill.dependencies.get(name) for skill in locked.skills.values()]
+    places: list[Source] = []
+    for value in values:
+        if value is not None and (place := without_range(requirement_from(name, value))) not in places:
+            places.append(place)
+    anywhere = IndexSource(name=name)
+    if isinstance(locked.skills[name].pin, IndexPin | BundledPin):
+        return places if anywhere in places else [*places, anywhere]
+    return [place for place in places if place != anywhere]
+
+
+def _overridden(source: Source, override: Source) -> Source:
+    """Put an override in the place of a requirement: a mere range leaves the place as it was."""
+    if not isinstance(override, IndexSource) or override.index:
+        return override
+    if isinstance(source, IndexSource):
+        return source.but(version=override.version)
+    return source.but(ref=override.version) if isinstance(source, GitSource) and source.kind == "version" else source
