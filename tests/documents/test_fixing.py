@@ -172,6 +172,7 @@ def test_mending_changes_nothing_of_what_is_read_and_twice_is_once(
     before, after = read(data), read(fixed.data)
 
     assert fix(fixed.data, "x") == fixed.but(fixes=())
+    assert fixed.data.endswith(f"---\n{body}".replace("\n", ending).encode("utf-8", "replace"))
     assert (fixed.data == data) == (fixed.fixes == ())
     assert (before is None) == (after is None)
     if before is None or after is None:
