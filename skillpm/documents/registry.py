@@ -34,6 +34,7 @@ class RegistryEntry(TypedDict, total=False):
     requires: list[str]
     needs: Mapping[str, list[str]]
     allowedTools: list[str]
+    userOnly: bool
     mcpServers: Mapping[str, Any]
     metadata: Mapping[str, Any]
     dependencies: Mapping[str, Any]

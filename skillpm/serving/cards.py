@@ -88,6 +88,11 @@ class Card:
         return tuple(self.entry.get("requires", ()))
 
     @property
+    def is_advertised(self) -> bool:
+        """Whether models are told of it: it says what it is for, and is not for people alone to invoke."""
+        return bool(self.entry["description"]) and not self.entry.get("userOnly")
+
+    @property
     def needs(self) -> Mapping[str, Sequence[str]]:
         """What it needs beyond: `anyBins` (one of these programs), `env` (variables), `os` (one of these systems)."""
         return self.entry.get("needs", {})

@@ -4,7 +4,7 @@ from skillpm.documents.digest import Digest
 from skillpm.documents.pin import Pin, describe
 from skillpm.documents.registry import RegistryEntry, tidy
 from skillpm.documents.requires import Requires
-from skillpm.documents.skill import read_skill
+from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.text import show
 from skillpm.serving.inheriting import GENERAL
 
@@ -35,6 +35,7 @@ def entry_of(
             requires=list(skill.requires.bins),
             needs=_needs(skill.requires),
             allowedTools=list(skill.allowed_tools),
+            userOnly=is_for_users_only(skill),
             mcpServers={
                 server.name: {"command": server.command, "args": list(server.args)} for server in skill.mcp_servers
             },
@@ -44,6 +45,11 @@ def entry_of(
             tokens=skill.tokens,
         )
     )
+
+
+def is_for_users_only(skill: Skill) -> bool:
+    """Tell whether models are to leave a skill alone: `disable-model-invocation: true`, as Claude Code has it."""
+    return str(skill.extra.get("disable-model-invocation", "")).casefold() in {"true", "yes", "on"}
 
 
 def _needs(requires: Requires) -> dict[str, list[str]]:

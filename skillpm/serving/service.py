@@ -149,7 +149,7 @@ class SkillService:
         With a `budget` in tokens descriptions are shortened first, and only then skills left out, the last ones.
         """
         words = self.style if style is None else style_of(style)
-        advertised = tuple(told for told in self.list() if told.description)
+        advertised = self._advertised()
 
         def written(skills: Sequence[Told]) -> str:
             return words.catalogue(skills, mode or words.mode)
@@ -169,7 +169,7 @@ class SkillService:
     @property
     def description(self) -> str:
         """What the tool `skill` says of itself to a model: made anew from what may be seen now."""
-        return self.style.description(tuple(told for told in self.list() if told.description))
+        return self.style.description(self._advertised())
 
     @property
     def schema(self) -> Mapping[str, Any]:
@@ -207,12 +207,14 @@ class SkillService:
     def _answered(self, request: Request) -> Answer:
         mode = request.mode or self.style.mode
         if request.verb == "list":
-            return self._said(self.style.listing(self.list(), mode), title="Available skills")
+            return self._said(self.style.listing(_for_models(self.list()), mode), title="Available skills")
         if request.verb == "search":
-            text = self.style.found(request.query, self.search(request.query))
+            text = self.style.found(request.query, _for_models(self.search(request.query)))
             return self._said(text, title="Found skills")
         if not request.name.strip():
             return self._refused(self.style.no_name())
+        if self.find(request.name, guess=self.style.guesses).entry.get("userOnly"):
+            return self._refused(self.style.not_for_models(request.name))
         loaded = self.load(request.name, mode=mode)
         metadata = {"name": loaded.name, "dir": loaded.directory}
         return self._said(loaded.text, title=loaded.title, metadata=metadata)
@@ -232,6 +234,9 @@ class SkillService:
         if decision.action == "ask" and (self._ask is None or not self._ask(name)):
             raise NeedsYes(name, decision, was_asked=self._ask is not None)
 
+    def _advertised(self) -> tuple[Told, ...]:
+        return self._told([card for card in self.visible.values() if card.is_advertised])
+
     def _told(self, cards: Collection[Card]) -> tuple[Told, ...]:
         missing = self.surroundings.missing
         return tuple(Told(card=card, missing=missing(card), description=card.description) for card in cards)
@@ -244,6 +249,11 @@ class SkillService:
             view = _Visible(shelf, {n: c for n, c in shelf.cards.items() if n not in disabled and not hides(n)})
             self._view = view
         return view
+
+
+def _for_models(skills: Sequence[Told]) -> Sequence[Told]:
+    """Leave out what only people invoke."""
+    return [told for told in skills if not told.card.entry.get("userOnly")]
 
 
 class _Visible:

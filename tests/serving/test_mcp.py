@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import jsonschema
 import mcp_types as types
 import pytest
 import yaml
@@ -23,6 +24,36 @@ from skillpm.serving.mcp_server import GetSkillResult, ListSkillsResult, SkillUr
 
 EXTENSION = "io.modelcontextprotocol/skills"
 MODES = ["legacy", "auto"]
+# "Skill Entries" of the extension's specification, its TypeScript written as JSON Schema.
+ENTRY = {
+    "type": "object",
+    "required": ["uri", "frontmatter", "resources"],
+    "additionalProperties": False,
+    "properties": {
+        "uri": {"type": "string", "pattern": "^skill://([^/]+/)+SKILL\\.md$"},
+        "frontmatter": {
+            "type": "object",
+            "required": ["name", "description"],
+            "properties": {"name": {"type": "string"}, "description": {"type": "string"}},
+        },
+        "resources": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 512,
+            "uniqueItems": True,
+            "items": {
+                "type": "object",
+                "required": ["uri", "digest", "size"],
+                "additionalProperties": False,
+                "properties": {
+                    "uri": {"type": "string", "pattern": "^skill://"},
+                    "digest": {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"},
+                    "size": {"type": "integer", "minimum": 0, "maximum": 16777216},
+                },
+            },
+        },
+    },
+}
 
 
 @pytest.fixture
@@ -125,6 +156,10 @@ def test_the_extension_publishes_what_keeps_the_specification(world: Sandbox, mo
         assert capabilities.resources is not None
         entries = await listed(client)
         assert [entry["uri"] for entry in entries] == ["skill://asked/SKILL.md", "skill://pdf/SKILL.md"]
+        for entry in entries:
+            jsonschema.validate(entry, ENTRY)
+            assert entry["uri"] == f"skill://{entry['frontmatter']['name']}/SKILL.md"
+            assert entry["uri"] in [resource["uri"] for resource in entry["resources"]]
         entry = entries[1]
         assert entry["frontmatter"] == yaml.safe_load((folder / "SKILL.md").read_text().split("---")[1])
         assert {resource["uri"] for resource in entry["resources"]} == {

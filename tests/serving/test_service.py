@@ -59,6 +59,19 @@ def test_in_the_style_of_supercode_the_first_of_several_is_taken(shelf: Path) ->
     assert serve(shelf, style="supercode", rules=deny("pdf")).call({"name": "pd"}).ok
 
 
+def test_models_are_not_told_of_what_only_people_invoke(tmp_path: Path) -> None:
+    put(tmp_path, under("ship", skill("ship", "Ships.", "Ship.\n", disable_model_invocation="true")))
+    put(tmp_path, under("pdf", skill("pdf", "Reads.", disable_model_invocation="false")))
+    service = serve(tmp_path)
+
+    assert service.prompt().skills == 1
+    for text in (service.description, service.call({}).text, service.call({"query": "ships"}).text):
+        assert "Ships." not in text
+    assert service.call({"name": "ship"}).text == "Error: Skill 'ship' is for people to invoke"
+    assert service.load("ship", style="omega").text == "Ship."
+    assert [told.card.name for told in service.list()] == ["pdf", "ship"]
+
+
 def test_a_mode_tells_what_it_saves(tmp_path: Path) -> None:
     put(tmp_path, under("long", skill("long", body="# A\n\n" + "word " * 400 + "\n\n```\n" + "code\n" * 400 + "```\n")))
 

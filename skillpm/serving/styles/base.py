@@ -118,6 +118,10 @@ class Style:
         """Say that the permissions forbid a skill, whether it is there or not."""
         return f"Error: Skill '{show(name)}' is not allowed by permissions"
 
+    def not_for_models(self, name: str) -> str:
+        """Say that only people invoke a skill."""
+        return f"Error: Skill '{show(name)}' is for people to invoke"
+
     def not_readable(self, name: str, why: str) -> str:
         """Say that a skill's file cannot be read any more."""
         return f'Failed to load skill content for "{show(name)}": {why}'
