@@ -15,20 +15,20 @@ from skillpm.errors import DocumentError, SkillpmError, UsageError
 DEFECT = 70
 
 
-def tell(error: Exception, *, as_json: bool, command: str = "skillpm") -> int:
+def tell(error: Exception, *, as_json: bool, colour: bool = True, command: str = "skillpm") -> int:
     """Tell an error; give the exit code. `command` is what was called, for whoever called it wrongly."""
     if isinstance(error, SkillpmError):
         hint = error.hint or _usual_hint(error, command)
-        return _told(error.code, error.message, error.where, hint, error.exit_code, as_json=as_json)
+        return _told(error.code, (error.message, error.where, hint), error.exit_code, as_json=as_json, colour=colour)
     if isinstance(error, click.ClickException):
         command = getattr(getattr(error, "ctx", None), "command_path", "skillpm")
         hint = f"{command} --help"
-        return _told("usage", error.format_message().rstrip("."), "", hint, 2, as_json=as_json)
+        return _told("usage", (error.format_message().rstrip("."), "", hint), 2, as_json=as_json, colour=colour)
     where = _transcript(error)
     said = show(f"{type(error).__name__}: {error}")
     message = f"this is a defect of skillpm, not of yours ({said})"
     hint = "please report it with that file; it holds no credentials but may hold paths"
-    return _told("defect", message, where, hint, DEFECT, as_json=as_json)
+    return _told("defect", (message, where, hint), DEFECT, as_json=as_json, colour=colour)
 
 
 def _usual_hint(error: SkillpmError, command: str) -> str:
@@ -40,14 +40,15 @@ def _usual_hint(error: SkillpmError, command: str) -> str:
     return ""
 
 
-def _told(code: str, message: str, where: str, hint: str, exit_code: int, *, as_json: bool) -> int:
+def _told(code: str, letter: tuple[str, str, str], exit_code: int, *, as_json: bool, colour: bool) -> int:
+    """Print message, place and way on; give the exit code back."""
     # Whoever made the message should have hidden credentials; this is the last door they could leave by.
-    message, where, hint = without_secrets(message), without_secrets(where), without_secrets(hint)
+    message, where, hint = (without_secrets(part) for part in letter)
     if as_json:
         value = {"code": code, "message": message, "where": where, "hint": hint}
         click.echo(as_json_text({"error": value}))
         return exit_code
-    style = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    style = colour and sys.stderr.isatty() and "NO_COLOR" not in os.environ
     click.echo(f"{click.style('error:', fg='red', bold=True) if style else 'error:'} {plain(message)}", err=True)
     if where:
         click.echo(f"  where: {plain(where)}", err=True)

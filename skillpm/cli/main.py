@@ -124,5 +124,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from skillpm.cli.failing import tell  # noqa: PLC0415
 
         command = ["skillpm", *(word for word in words[:1] if word in {*TABLE, *ALIASES})]
-        return tell(error, as_json="--json" in words, command=" ".join(command))
+        colour = "--no-color" not in words
+        return tell(error, as_json="--json" in words, colour=colour, command=" ".join(command))
     return result if isinstance(result, int) else 0

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 from commands.scene import Scene
 from kit import Repository, skill, under
+from kit.sandbox import Environment
 
 
 @pytest.fixture
@@ -18,12 +19,12 @@ def forge(project: Scene, upstream: Repository) -> Scene:
     return project
 
 
-def answered(scene: Scene, answers: Sequence[str], *arguments: str) -> tuple[int, str]:
+def answered(scene: Scene, answers: Sequence[str], *arguments: str, env: Environment | None = None) -> tuple[int, str]:
     """Run a command in a terminal where a person types these lines; give its exit code and what the screen showed."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [*scene.command, *arguments],
-        cwd=scene.work, env=scene.environment(), stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        cwd=scene.work, env=scene.environment(env), stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
     ) as process:  # fmt: skip
         os.close(theirs)
         os.write(ours, "".join(f"{answer}\n" for answer in answers).encode())
@@ -125,3 +126,14 @@ def test_the_hint_of_a_choice_is_what_to_type(forge: Scene, words: list[str], hi
     )
     forge.run("install", hint, check=True)
     assert list(forge.document("skills.json")["skills"]) == ["docx"]
+
+
+def test_no_color_means_errors_too(forge: Scene) -> None:
+    """Only a terminal is shown colours, so a terminal it is."""
+    environment = {"NO_COLOR": None}
+    coloured, plain = (
+        answered(forge, [], "show", "nope", *options, env=environment)[1] for options in ([], ["--no-color"])
+    )
+
+    assert "\x1b[" in coloured
+    assert plain.startswith("error: `nope` is not in ")

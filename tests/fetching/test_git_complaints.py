@@ -91,7 +91,7 @@ def test_damage_of_the_cache_is_known(said: str) -> None:
 def test_git_is_quoted_in_one_safe_line_without_credentials() -> None:
     error = translated(GitFailed("fatal: \x1b[2J https://ann:p@ss@x/y \u202e" + "z" * 999), URL)
 
-    assert error.hint.startswith("git says: fatal: \\x1b[2J https://***@x/y \\u202e")
+    assert error.hint.startswith("check the address and the network; git says: fatal: \\x1b[2J https://***@x/y \\u202e")
     assert len(error.hint) < 200
 
 

@@ -106,7 +106,8 @@ def _not_served(said: str, status: int | None, url: str) -> SkillpmError:
         return FetchError(f"{url} answers, but not as a git server does", hint=_last(said))
     if status is not None or _any(NOT_THERE, said):
         return NotFoundError(f"there is no git repository at {url}", hint="check the spelling, and that it is public")
-    return FetchError(f"{url} could not be reached", hint=_last(said) or "git failed without a word")
+    why = _last(said) or "git failed without a word"
+    return FetchError(f"{url} could not be reached", hint=f"check the address and the network; {why}")
 
 
 def missing_ref(name: str, url: str) -> SkillpmError:
@@ -136,4 +137,4 @@ def _any(texts: tuple[str, ...], said: str) -> bool:
 def _last(said: str) -> str:
     lines = [line for line in said.splitlines() if line.startswith(("fatal:", "error:", "remote:", "ssh:"))]
     text = (lines or said.splitlines() or [""])[0]
-    return "git says: " + show(text, 160) if text else ""
+    return "git says: " + show(text, 140) if text else ""
