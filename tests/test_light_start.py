@@ -13,6 +13,7 @@ HEAVY = {
     "filelock", "pathspec", "asyncio", "importlib.metadata", "platformdirs", "subprocess", "concurrent.futures",
     "tempfile", "ctypes", "urllib.parse", "skillpm.resolution.solver",
 }  # fmt: skip
+SERVING = [["prompt"], ["match", "a test"], ["search", "test"], ["projects"], ["list", "--tokens"]]
 WATCH = (
     "import json, sys\n"
     "from skillpm.cli.main import main\n"
@@ -42,7 +43,9 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     return sandbox
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["list"], ["sync"], ["install", "testing"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["--help"], ["--version"], ["list"], ["sync"], ["install", "testing"], *SERVING], ids=" ".join
+)
 def test_a_light_command_loads_nothing_heavy(settled: Sandbox, words: list[str]) -> None:
     assert loaded(settled, *words) & HEAVY == set()
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from skillpm.errors import SkillpmError
+from skillpm.serving.answering import answered
 from skillpm.serving.answers import Answer, Loaded, Match, Prompt
 from skillpm.serving.availability import Surroundings
 from skillpm.serving.bundled_files import files_beside
@@ -23,7 +23,7 @@ from skillpm.serving.registry import Registry, Shelf
 from skillpm.serving.styles.base import Opened, Told
 from skillpm.serving.styles.table import style_of
 from skillpm.serving.tokens import tokens_in
-from skillpm.serving.tool import SCHEMA, BadRequest, Request, understand
+from skillpm.serving.tool import SCHEMA
 from skillpm.serving.triggers import matching, servers_of, trigger_index
 from skillpm.settings import current_settings
 
@@ -178,21 +178,7 @@ class SkillService:
 
     def call(self, arguments: Mapping[str, Any]) -> Answer:
         """Answer a call of the tool `skill`; never raises for what a caller or a skill may do wrong."""
-        try:
-            request = understand(arguments)
-            return self._answered(request)
-        except BadRequest as error:
-            return self._refused(str(error))
-        except Forbidden as error:
-            return self._refused(self.style.not_allowed(error.name))
-        except SeveralSkills as error:
-            return self._refused(self.style.several(error.name, error.names))
-        except NoSuchSkill as error:
-            return self._refused(self.style.not_found(error.name, error.similar, tuple(self.visible)))
-        except NeedsYes as error:
-            return self._refused(f"Error: {error.message}")
-        except SkillpmError as error:
-            return self._refused(self.style.not_readable(str(arguments.get("name", "")), error.message))
+        return answered(self, arguments)
 
     @property
     def loaded(self) -> Mapping[str, str]:
@@ -203,30 +189,6 @@ class SkillService:
     def loaded_prompt(self) -> str:
         """Give what was loaded as an appendix to a system prompt."""
         return "".join(f"\n\n--- Loaded Skill: {name} ---\n{body}" for name, body in self.loaded.items())
-
-    def _answered(self, request: Request) -> Answer:
-        mode = request.mode or self.style.mode
-        if request.verb == "list":
-            return self._said(self.style.listing(_for_models(self.list()), mode), title="Available skills")
-        if request.verb == "search":
-            text = self.style.found(request.query, _for_models(self.search(request.query)))
-            return self._said(text, title="Found skills")
-        if not request.name.strip():
-            return self._refused(self.style.no_name())
-        if self.find(request.name, guess=self.style.guesses).entry.get("userOnly"):
-            return self._refused(self.style.not_for_models(request.name))
-        loaded = self.load(request.name, mode=mode)
-        metadata = {"name": loaded.name, "dir": loaded.directory}
-        return self._said(loaded.text, title=loaded.title, metadata=metadata)
-
-    def _said(self, text: str, *, title: str, metadata: Mapping[str, Any] | None = None) -> Answer:
-        value = self.style.answer(ok=True, title=title, text=text, metadata=metadata or {})
-        return Answer(ok=True, title=title, text=text, metadata=metadata or {}, value=value)
-
-    def _refused(self, text: str) -> Answer:
-        return Answer(
-            ok=False, title="", text=text, value=self.style.answer(ok=False, title="", text=text, metadata={})
-        )
 
     def permit(self, name: str) -> None:
         """Raise `NeedsYes` where a rule wants a person to be asked for a skill, and none approves."""
@@ -249,11 +211,6 @@ class SkillService:
             view = _Visible(shelf, {n: c for n, c in shelf.cards.items() if n not in disabled and not hides(n)})
             self._view = view
         return view
-
-
-def _for_models(skills: Sequence[Told]) -> Sequence[Told]:
-    """Leave out what only people invoke."""
-    return [told for told in skills if not told.card.entry.get("userOnly")]
 
 
 class _Visible:
