@@ -196,3 +196,33 @@ def test_several_threads_read_while_skills_come_and_go(tmp_path: Path) -> None:
 
     assert wrong == []
     assert len(registry) == 61
+
+
+def test_a_skill_that_is_being_updated_is_there_all_the_time(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path)
+    sandbox.write("skills.json", '{"skills": {}}')
+    sandbox.write_files(under("source", skill("moving", body="Words 0.\n")))
+    sandbox.run("install", "./source", check=True)
+    registry = Registry.load(sandbox.work / ".agent-skills")
+    done, seen, wrong = threading.Event(), set[str](), list[str]()
+
+    def read() -> None:
+        while not done.is_set():
+            try:
+                seen.add(registry.read(registry.cards["moving"]).body)
+            except (KeyError, FileError, DocumentError) as error:
+                wrong.append(repr(error))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        for number in range(1, 7):
+            sandbox.write_files(under("source", skill("moving", body=f"Words {number}.\n")))
+            sandbox.run("update", "moving", check=True)
+            assert registry.read(registry.cards["moving"]).body == f"Words {number}.\n"
+    finally:
+        done.set()
+        reader.join()
+
+    assert wrong == []
+    assert seen <= {f"Words {number}.\n" for number in range(7)}
