@@ -15,6 +15,7 @@ LARGEST_BLOCK = 64_000
 LARGEST_TOML = 8_000  # tomllib takes time by the cube of a long dotted key: 20 seconds for 64 kB
 OPENING = re.compile(r"\s*^(---|\+\+\+)([^\n]*)\n", re.MULTILINE)
 CLOSING = {fence: re.compile(rf"^{re.escape(fence)}[ \t]*$", re.MULTILINE) for fence in ("---", "+++")}
+KEY_LINE = re.compile(r"""(["']?)([^\s:"'=\[#][^:"'=]*)\1[ \t]{0,9}[:=]""")
 TOML_LINE = re.compile(r"""\s*(?:\[[^\]]+\]\s*(?:#.*)?$|(?:[\w.-]+|"[^"]*"|'[^']*')\s*=)""")
 
 
@@ -67,6 +68,16 @@ def read_frontmatter(text: str) -> Frontmatter:
         dialect="toml" if is_toml else "yaml",
         findings=tuple(findings),
     )
+
+
+def lines_of_keys(text: str, front: Frontmatter) -> dict[str, int]:
+    """Give the line of a file that each top-level key stands in."""
+    lines: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n")[: front.body_line - 1], 1):
+        match = KEY_LINE.match(line)
+        if match is not None:
+            lines[match[2].rstrip()] = number
+    return lines
 
 
 def _looks_like_toml(block: str) -> bool:

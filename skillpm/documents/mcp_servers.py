@@ -7,7 +7,7 @@ start: a command is one program's name or path, and no shell line.
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from skillpm.documents.findings import Finding
@@ -28,18 +28,25 @@ class McpServer(Value):
 
 
 def servers_of(
-    values: Mapping[str, Any], metadata: Mapping[str, Any], findings: list[Finding]
+    values: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+    findings: list[Finding],
+    *,
+    line_of: Callable[[str], int] = lambda _: 1,
 ) -> tuple[McpServer, ...]:
     """Give the servers, sorted by name; the top level wins over `metadata`, the table over single keys.
 
-    One that cannot be meant is left out, with a warning.
+    One that cannot be meant is left out, with a warning; `line_of` tells where a top-level key stands.
     """
     found: dict[str, McpServer] = {}
-    for name, words in [*_single(metadata), *_single(values), *_table(values.get("mcp"))]:
+    below = (("metadata", name, words) for name, words in _single(metadata))
+    above = ((PREFIX + name, name, words) for name, words in _single(values))
+    table = (("mcp", name, words) for name, words in _table(values.get("mcp")))
+    for key, name, words in (*below, *above, *table):
         fault = _fault(name, words)
         if fault:
             message = f"the MCP server `{show(name, 64)}` is left out: {fault}"
-            findings.append(Finding(code="mcp-left-out", level="warning", message=message))
+            findings.append(Finding(code="mcp-left-out", level="warning", message=message, line=line_of(key)))
         else:
             found[name] = McpServer(name=name, command=words[0], args=tuple(words[1:]))
     return tuple(found[name] for name in sorted(found))

@@ -4,11 +4,12 @@ Fields may stand at the top level or, as text, under `metadata` (the only place 
 specification allows more than its own six); the top level wins. Everything else is kept as found in `extra`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from skillpm.documents.findings import Finding
-from skillpm.documents.frontmatter import decode_text, read_frontmatter
+from skillpm.documents.frontmatter import decode_text, lines_of_keys, read_frontmatter
 from skillpm.documents.mcp_servers import PREFIX, McpServer, servers_of
 from skillpm.documents.names import is_skill_name
 from skillpm.documents.requires import Requires, requires_of
@@ -55,12 +56,21 @@ class Skill(Value):
 
 def read_skill(data: bytes) -> Skill:
     """Read the bytes of a SKILL.md. Raises `NotLoadable` with the finding that says why not."""
-    front = read_frontmatter(decode_text(data))
+    text = decode_text(data)
+    front = read_frontmatter(text)
     values = front.values
     metadata = metadata_of(values.get("metadata"))
     nested = NOTHING if metadata is None else metadata
     fields = {**nested, **{key: value for key, value in values.items() if value is not None}}
-    findings = [*front.findings, *_remarks(values)]
+
+    @cache
+    def lines() -> Mapping[str, int]:
+        return lines_of_keys(text, front)
+
+    def line_of(key: str) -> int:
+        return lines().get(key, 1)
+
+    findings = [*front.findings, *_remarks(values, line_of)]
     return Skill(
         declared=text_of(values.get("name")),
         description=one_line(text_of(values.get("description"))),
@@ -75,7 +85,7 @@ def read_skill(data: bytes) -> Skill:
         author=text_of(fields.get("author")),
         requires=requires_of(fields.get("requires"), nested),
         allowed_tools=tools_of(values.get("allowed-tools")),
-        mcp_servers=servers_of(values, nested, findings),
+        mcp_servers=servers_of(values, nested, findings, line_of=line_of),
         metadata=nested,
         extra={key: value for key, value in values.items() if _is_extra(key, known_metadata=metadata is not None)},
         frontmatter=values,
@@ -90,13 +100,16 @@ def _is_extra(key: str, *, known_metadata: bool) -> bool:
     return key not in KNOWN and not key.startswith(PREFIX)
 
 
-def _remarks(values: Mapping[str, Any]) -> tuple[Finding, ...]:
+def _remarks(values: Mapping[str, Any], line_of: Callable[[str], int]) -> Iterator[Finding]:
     name = text_of(values.get("name"))
-    remarks = []
     if not name:
-        remarks.append(("missing-name", "there is no name; the folder's name counts"))
+        yield _warning("missing-name", "there is no name; the folder's name counts", line_of("name"))
     elif not is_skill_name(name):
-        remarks.append(("bad-name", "the name is outside the specification's grammar"))
+        yield _warning("bad-name", "the name is outside the specification's grammar", line_of("name"))
     if not text_of(values.get("description")):
-        remarks.append(("missing-description", "there is no description, so models are not told of this skill"))
-    return tuple(Finding(code=code, level="warning", message=message) for code, message in remarks)
+        message = "there is no description, so models are not told of this skill"
+        yield _warning("missing-description", message, line_of("description"))
+
+
+def _warning(code: str, message: str, line: int) -> Finding:
+    return Finding(code=code, level="warning", message=message, line=line)

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from skillpm.documents.findings import Finding, NotLoadable
-from skillpm.documents.frontmatter import Frontmatter, decode_text, read_frontmatter
+from skillpm.documents.frontmatter import Frontmatter, decode_text, lines_of_keys, read_frontmatter
 from skillpm.documents.mcp_servers import servers_of
 from skillpm.documents.names import LONGEST_NAME, SKILL_FILE, SKILL_FILES, is_skill_name, path_fault, skill_file
 from skillpm.documents.text import HIDDEN, show
@@ -27,7 +27,6 @@ LONGEST_COMPATIBILITY = 500
 MANY_TOKENS = 5_000
 # Every repeated class ends at what another match may begin with: a megabyte of brackets takes no time by the square.
 MARKDOWN_LINK = re.compile(r'\[[^\[\]\n]*\]\(<?([^()<>\s]+)>?(?:[ \t]+"[^"\n]*")?\)')
-KEY_LINE = re.compile(r"""(["']?)([^\s:"'=\[#][^:"'=]*)\1[ \t]{0,9}[:=]""")
 MANY_FINDINGS = 100
 FENCE = re.compile(r"^[ \t]*(```+|~~~+)")
 INVISIBLE = re.compile(rf"(?![\t\n]){HIDDEN.pattern}")
@@ -99,7 +98,7 @@ def _form(data: bytes, text: str, front: Frontmatter) -> Iterator[Finding]:
 
 
 def _fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding]:
-    lines = _lines_of_keys(text, front)
+    lines = lines_of_keys(text, front)
     values = front.values
     for key in values:
         if key not in FIELDS:
@@ -116,7 +115,7 @@ def _fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding]:
         message = "`allowed-tools` should be one text with blanks between the tools"
         yield _warning("tools-not-text", message, lines.get("allowed-tools", 1))
     left_out: list[Finding] = []
-    servers_of(values, metadata_of(metadata) or NOTHING, left_out)
+    servers_of(values, metadata_of(metadata) or NOTHING, left_out, line_of=lambda key: lines.get(key, 1))
     yield from left_out
 
 
@@ -218,16 +217,6 @@ def _files(files: Collection[str], refusal: str) -> Iterator[Finding]:
             yield _warning("nested-skill", f"`{show(path)}` is another skill inside this one; some hosts load it too")
         if fault := path_fault(path):
             yield _error("bad-path", f"the path `{show(path)}` {fault}")
-
-
-def _lines_of_keys(text: str, front: Frontmatter) -> dict[str, int]:
-    """Give the line each top-level key stands in."""
-    lines: dict[str, int] = {}
-    for number, line in enumerate(text.split("\n")[: front.body_line - 1], 1):
-        match = KEY_LINE.match(line)
-        if match is not None:
-            lines[match[2].rstrip()] = number
-    return lines
 
 
 def _error(code: str, message: str, line: int = 1) -> Finding:

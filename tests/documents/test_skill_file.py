@@ -11,6 +11,8 @@ from skillpm.documents.mcp_servers import McpServer
 from skillpm.documents.requires import Requires
 from skillpm.documents.skill import Skill, read_skill
 
+OUTSIDE = "the name is outside the specification's grammar"
+
 
 def read(block: str, body: str = "") -> Skill:
     return read_skill(f"---\nname: x\ndescription: d\n{block}\n---\n{body}".encode())
@@ -61,16 +63,19 @@ def test_a_whole_skill() -> None:
     [
         ("name: x\ndescription: d", ()),
         ("description: d", (warning("missing-name", "there is no name; the folder's name counts"),)),
-        ("name:\ndescription: d", (warning("missing-name", "there is no name; the folder's name counts"),)),
-        ("name: [x]\ndescription: d", (warning("missing-name", "there is no name; the folder's name counts"),)),
-        ("name: My Skill\ndescription: d", (warning("bad-name", "the name is outside the specification's grammar"),)),
+        ("name:\ndescription: d", (warning("missing-name", "there is no name; the folder's name counts", 2),)),
+        ("name: [x]\ndescription: d", (warning("missing-name", "there is no name; the folder's name counts", 2),)),
+        (
+            "name: My Skill\ndescription: d",
+            (warning("bad-name", "the name is outside the specification's grammar", 2),),
+        ),
         (
             "name: x",
             (warning("missing-description", "there is no description, so models are not told of this skill"),),
         ),
         (
             "name: x\ndescription: null",
-            (warning("missing-description", "there is no description, so models are not told of this skill"),),
+            (warning("missing-description", "there is no description, so models are not told of this skill", 3),),
         ),
         (
             "name: x\ndescription: use: it",
@@ -242,9 +247,9 @@ def test_an_mcp_server_that_cannot_be_meant_is_left_out_and_told() -> None:
 
     assert [server.name for server in skill.mcp_servers] == ["good"]
     assert skill.findings == (
-        warning("mcp-left-out", f"the MCP server `bad` is left out: its command {allowed}"),
-        warning("mcp-left-out", f"the MCP server `a b` is left out: its name {allowed.replace('- + @', '- @')}"),
-        warning("mcp-left-out", "the MCP server `c` is left out: its command is no text with arguments"),
+        warning("mcp-left-out", f"the MCP server `bad` is left out: its command {allowed}", 5),
+        warning("mcp-left-out", f"the MCP server `a b` is left out: its name {allowed.replace('- + @', '- @')}", 6),
+        warning("mcp-left-out", "the MCP server `c` is left out: its command is no text with arguments", 6),
     )  # fmt: skip
 
 
