@@ -37,6 +37,7 @@ Examples:
 @click.option("--bundled", is_flag=True, help="Install all skills that ship with skillpm.")
 @click.option("--link", is_flag=True, help="Link a local folder instead of copying it.")
 @click.option("--path", metavar="DIR", help="The skill's folder in the repository.")
+@click.option("--index", metavar="NAME", help="Take a skill from this index only.")
 @click.option("--branch", metavar="NAME", help="Follow a branch.")
 @click.option("--tag", metavar="NAME", help="Take a tag.")
 @click.option("--rev", metavar="COMMIT", help="Take a commit (all 40 digits).")
@@ -87,6 +88,7 @@ def _request(specs: tuple[str, ...], flags: dict[str, Any]) -> Request:
         path=flags["path"] or "",
         ref_kind=refs[0] if refs else "",
         ref=flags[refs[0]] if refs else "",
+        index=flags["index"] or "",
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from skillpm.documents.decode import Node, parse_json
+from skillpm.documents.index_places import IndexPlace, read_index_places
 from skillpm.documents.names import SkillName, skill_name
 from skillpm.errors import DocumentError, NewerDocument
 from skillpm.values import NOTHING, Value
@@ -30,6 +31,7 @@ class Manifest(Value):
     disabled: Mapping[SkillName, Any] = NOTHING
     permissions: Mapping[str, str] = NOTHING
     overrides: Mapping[SkillName, Any] = NOTHING
+    indexes: tuple[IndexPlace, ...] = ()
     unknown: tuple[str, ...] = ()
 
     @property
@@ -76,6 +78,7 @@ def read_manifest(text: str, file: str) -> Manifest:
         overrides={}
         if overrides is None
         else {skill_name(key, where=node.where): node.value for key, node in overrides.items()},
+        indexes=read_index_places(top.get("indexes")),
         unknown=tuple(key for key, _ in top.items() if key not in KNOWN),
     )
 

@@ -90,7 +90,7 @@ def read_pin(node: Node) -> Pin:
             sha256.expected("64 hex digits")
         if index is None:
             return UrlPin(url=archive_address(node.need("url")), sha256=sha256.text())
-        return IndexPin(index=_address(index), url=_address(node.need("url")), sha256=sha256.text())
+        return IndexPin(index=archive_address(index), url=archive_address(node.need("url")), sha256=sha256.text())
     return node.expected("a source: git, path, bundled or url")
 
 

@@ -8,7 +8,7 @@ from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin, IndexPin, PathPin, Pin, UrlPin
 from skillpm.resolution.provider import Offered
-from skillpm.sources.source import Source
+from skillpm.sources.source import IndexSource, Source
 from skillpm.values import NOTHING, Value
 
 
@@ -45,6 +45,19 @@ class Lister(Protocol):
 
     def versions(self, wanted: Mapping[SkillName, Source]) -> Mapping[SkillName, Sequence[Offered]]:
         """List all versions of each, whatever the range; a name that nobody knows is left out."""
+
+
+class IndexSide(Protocol):
+    """What the fetcher for indexes can say beside."""
+
+    def pin(self, wanted: Mapping[SkillName, IndexSource]) -> Mapping[SkillName, Found]:
+        """Take the newest version of each that its range allows."""
+
+    def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> Sequence[str]:
+        """Take exactly the locked archives; give what is missing offline."""
+
+    def knows(self, source: IndexSource) -> str | None:
+        """Give the newest version that an index offers, empty where it has no number; None for an unknown name."""
 
 
 def variant_of(pin: Pin) -> str:

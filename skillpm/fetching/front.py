@@ -10,9 +10,9 @@ from typing import Any, cast
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, UrlPin
-from skillpm.errors import DigestMismatch, UsageError
+from skillpm.errors import DigestMismatch
 from skillpm.events import Reporter
-from skillpm.fetching.base import Fetcher, Found, Lister, Offer
+from skillpm.fetching.base import Fetcher, Found, IndexSide, Lister, Offer
 from skillpm.files import is_below
 from skillpm.resolution.provider import Offered
 from skillpm.settings import Settings
@@ -21,23 +21,30 @@ from skillpm.store import Store
 
 KINDS: Mapping[type[Any], str] = {
     GitSource: "git", GitPin: "git", PathSource: "path", PathPin: "path", BundledSource: "bundled",
-    IndexSource: "bundled", BundledPin: "bundled", UrlSource: "url", UrlPin: "url", IndexPin: "index",
+    IndexSource: "index", BundledPin: "bundled", UrlSource: "url", UrlPin: "url", IndexPin: "index",
 }  # fmt: skip
 
 
 class Fetchers:
     """All fetchers of a run. `base` is the folder relative paths start at; `git_cache` tells where that cache lies,
-    asked when it is needed.
+    asked when it is needed. The one for indexes is made upstairs, by `index`.
     """
 
     def __init__(
-        self, settings: Settings, base: str, store: Store, reporter: Reporter, git_cache: Callable[[], str]
+        self,
+        settings: Settings,
+        base: str,
+        store: Store,
+        reporter: Reporter,
+        git_cache: Callable[[], str],
+        index: Callable[[], IndexSide],
     ) -> None:
         self.settings = settings
         self.base = base
         self.store = store
         self.reporter = reporter
         self.git_cache = git_cache
+        self.make_index = index
         self._made: dict[str, Fetcher] = {}
 
     def versions(self, wanted: Mapping[SkillName, Source]) -> dict[SkillName, Sequence[Offered]]:
@@ -86,6 +93,10 @@ class Fetchers:
         """Give the fetcher of a kind that has versions: only such sources are ever asked for by range."""
         return cast("Lister", self._fetcher(kind))
 
+    def in_index(self, source: IndexSource) -> str | None:
+        """Give the newest version that an index has of a name; None where no index knows it."""
+        return cast("IndexSide", self._fetcher("index")).knows(source)
+
     def _fetcher(self, kind: str) -> Fetcher:
         if kind not in self._made:
             self._made[kind] = self._make(kind)
@@ -109,10 +120,7 @@ class Fetchers:
             from skillpm.fetching.url import UrlFetcher  # noqa: PLC0415
 
             return cast("Fetcher", UrlFetcher(self.settings, self.base, self.store, self.reporter))
-        raise UsageError(
-            "skills from an index cannot be installed yet",
-            hint="name the git repository the skill comes from, a folder or an archive",
-        )
+        return cast("Fetcher", self.make_index())
 
 
 def _by_kind(things: Mapping[SkillName, Any]) -> dict[str, list[SkillName]]:

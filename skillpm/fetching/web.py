@@ -59,14 +59,14 @@ class Web:
         )
         self._netrc = _netrc(settings)
 
-    def get(self, url: str, *, limit: int, headers: dict[str, str] | None = None) -> Answer:
-        """Get a file whole. `headers` are for this host only.
+    def get(self, url: str, *, limit: int, headers: dict[str, str] | None = None, method: str = "GET") -> Answer:
+        """Get a file whole, or with `HEAD` only learn that it is there. `headers` are for this host only.
 
         Raises `NotFoundError` for what is not there, `FetchError` for everything else that goes wrong.
         """
         for attempt in range(1, TRIES + 1):
             try:
-                answer = self._followed(url, limit, headers or {})
+                answer = self._followed(url, limit, headers or {}, method)
             except httpx.TransportError as error:
                 if attempt == TRIES:
                     hint = "try again, or look at your proxy"
@@ -86,25 +86,26 @@ class Web:
         """End all connections."""
         self._client.close()
 
-    def _followed(self, url: str, limit: int, headers: dict[str, str]) -> Answer:
+    def _followed(self, url: str, limit: int, headers: dict[str, str], method: str) -> Answer:
         here = url
         for _ in range(MOST_REDIRECTS + 1):
             if is_insecure(here) and host_of(here) not in self.settings.insecure_hosts:
                 raise FetchError(f"{show(here)} is plain http", hint=f"--allow-insecure-host {host_of(here)} allows it")
             own = headers if _origin(here) == _origin(url) else {}
-            answer = self._asked(here, limit, own)
+            answer = self._asked(here, limit, own, method)
             if answer.status not in REDIRECTS:
                 return answer
             there = str(httpx.URL(here).join(answer.headers.get("Location", "")))
-            _check_redirect(here, there)
+            check_lead(here, there)
             here = there
         raise FetchError(f"{show(url)} leads on and on, over more than {MOST_REDIRECTS} redirects")
 
-    def _asked(self, url: str, limit: int, headers: dict[str, str]) -> Answer:
+    def _asked(self, url: str, limit: int, headers: dict[str, str], method: str) -> Answer:
         self.requests += 1
         began = time.monotonic()
         deadline = began + self.settings.network_timeout
-        with self._client.stream("GET", url, headers=headers, auth=self._netrc) as response:
+        auth = None if "Authorization" in headers else self._netrc  # what was given for this host is meant
+        with self._client.stream(method, url, headers=headers, auth=auth) as response:
             body = bytearray()
             if response.status_code not in REDIRECTS:
                 if response.headers.get("Content-Encoding", "identity") != "identity":
@@ -117,7 +118,7 @@ class Web:
                     if time.monotonic() > deadline or self.stopped.is_set():
                         raise FetchError(f"{show(url)} takes longer than {self.settings.network_timeout:g} s")
             took = (time.monotonic() - began) * 1000
-            self.note(f"GET {show(url)} {response.status_code} {len(body)} bytes {took:.0f} ms")
+            self.note(f"{method} {show(url)} {response.status_code} {len(body)} bytes {took:.0f} ms")
             return Answer(url=url, status=response.status_code, headers=response.headers, body=bytes(body))
 
     def _pause(self, attempt: int, retry_after: str) -> None:
@@ -136,7 +137,8 @@ def _checked(answer: Answer, url: str) -> Answer:
     return answer
 
 
-def _check_redirect(here: str, there: str) -> None:
+def check_lead(here: str, there: str) -> None:
+    """Refuse an address that what stands at another one may not lead to, by a redirect or by name."""
     url = httpx.URL(there)
     if url.scheme not in {"http", "https"} or not url.host or url.userinfo:
         raise FetchError(f"{show(here)} leads to {show(there)}, which is no plain web address")

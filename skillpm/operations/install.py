@@ -16,6 +16,7 @@ from skillpm.installing.scan import Scan
 from skillpm.installing.survey import look_at
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.close_by import named_by_itself
+from skillpm.operations.indexes import configured_indexes
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.relock import make_fetchers
 from skillpm.operations.scope import Scope
@@ -49,6 +50,7 @@ class Request(Value):
     ref_kind: RefKind = ""
     ref: str = ""
     chosen: Mapping[str, Collection[str]] = NOTHING
+    index: str = ""
 
 
 class Addition(Value):
@@ -136,10 +138,23 @@ def _from_spec(scope: Scope, tools: Tools, spec: str, request: Request) -> list[
         case source:
             if request.alias not in {"", source.name}:
                 raise UsageError(f"--as does not go with `{show(spec)}`: what ships with skillpm keeps its name")
-            # No index knows a bare name: what ships with the tool is meant, and written down as such.
             is_bare = isinstance(source, IndexSource) and source.version == "*" and not source.index
-            shipped = BundledSource(name=source.name) if is_bare else source
-            return [Addition(name=skill_name(source.name), source=shipped, is_bare=is_bare)]
+            meant = _meant(scope, tools, source) if isinstance(source, IndexSource) else source
+            return [Addition(name=skill_name(source.name), source=meant, is_bare=is_bare)]
+
+
+def _meant(scope: Scope, tools: Tools, source: IndexSource) -> Source:
+    """Give what a name is written down as: without a version, from the newest on that there is, up to the next major.
+
+    What no index knows and ships with the tool is written down as such, so that no later index takes the name over.
+    """
+    if source.version != "*":
+        return source
+    has_indexes = source.index or configured_indexes(scope, tools.settings)
+    newest = make_fetchers(scope, tools).in_index(source) if has_indexes else None
+    if newest is None:
+        return source if source.index else BundledSource(name=source.name)
+    return source.but(version=f"^{newest}") if newest else source
 
 
 def spec_of_one(spec: str, source: Source, name: str) -> str:
@@ -167,6 +182,10 @@ def _specifier(spec: str, request: Request) -> Specifier:
     """Understand one SPEC together with the flags."""
     specifier = parse_specifier(spec)
     source = specifier.source
+    if request.index:
+        if not isinstance(source, IndexSource):
+            raise UsageError(f"--index does not go with `{show(spec)}`")
+        specifier = specifier.but(source=source.but(index=skill_name(request.index)))
     if not (request.ref_kind or request.path or request.link):
         return specifier
     if isinstance(source, PathSource) and request.link and not (request.ref_kind or request.path):

@@ -2,13 +2,16 @@
 
 import os
 from collections.abc import Collection
+from functools import partial
 from typing import assert_never
 
 from skillpm.documents.lockfile import LockedSkill, Lockfile, write_lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin, describe_shortly
 from skillpm.errors import LockfileOutdated, RefusedError
+from skillpm.fetching.base import IndexSide
 from skillpm.fetching.front import Fetchers
+from skillpm.operations.indexes import configured_indexes
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -52,13 +55,16 @@ def relocked(
     if strictness.frozen:
         _need_names(scope, papers)
         _check_places(scope, papers, papers.lockfile)
+        _check_indexes(scope, papers, fetchers, ())
         _check_folders(scope, papers, fetchers, touched)
         return papers.lockfile
     _check_places(scope, papers, papers.lockfile, only_kept=True)
+    _check_indexes(scope, papers, fetchers, upgrade)
     if strictness.locked and (reasons := outdated(papers)):
         raise _outdated(scope, papers, reasons)
     held = _held(papers, fetchers, strictness, touched)
     lockfile = resolve(_asked(papers, upgrade, held), fetchers, papers.lockfile).lockfile
+    _check_versions(papers.lockfile, lockfile)
     if strictness.locked and lockfile != papers.lockfile:
         changed = [name for name, skill in lockfile.skills.items() if papers.lockfile.skills.get(name) != skill]
         raise _outdated(scope, papers, [f"the content of `{name}` has changed" for name in sorted(changed)])
@@ -118,7 +124,14 @@ def make_fetchers(scope: Scope, tools: Tools) -> Fetchers:
     """Give the fetchers of a scope, the same ones all run long: relative paths start at the manifest's folder."""
     base = os.path.dirname(scope.manifest)
     if base not in tools.fetchers:
-        tools.fetchers[base] = Fetchers(tools.settings, base, tools.store, tools.reporter, tools.git_cache)
+
+        def index() -> IndexSide:
+            from skillpm.indexes.fetcher import IndexFetcher  # noqa: PLC0415  (and with it all that reads a skill)
+
+            places = partial(configured_indexes, scope, tools.settings)
+            return IndexFetcher(tools.settings, base, tools.store, tools.reporter, places)
+
+        tools.fetchers[base] = Fetchers(tools.settings, base, tools.store, tools.reporter, tools.git_cache, index)
     return tools.fetchers[base]
 
 
@@ -138,6 +151,48 @@ def _need_names(scope: Scope, papers: Paperwork) -> None:
     missing = sorted({*papers.requirements, *needs} - {*papers.lockfile.skills})
     if missing:
         raise _outdated(scope, papers, [f"`{name}` is not locked" for name in missing])
+
+
+def _check_indexes(scope: Scope, papers: Paperwork, fetchers: Fetchers, upgrade: Collection[SkillName]) -> None:
+    """Refuse a lockfile that lets a skill come from an index that nobody configured, or not from the one it is in."""
+    pins = {
+        name: skill.pin.index
+        for name, skill in papers.lockfile.skills.items()
+        if isinstance(skill.pin, IndexPin)
+        and name not in upgrade
+        and name in papers.requirements
+        and is_kept(name, papers.requirements[name], papers.lockfile)
+    }
+    places = configured_indexes(scope, fetchers.settings) if pins else ()
+    for name, index in pins.items():
+        source = papers.requirements[name]
+        named = source.index if isinstance(source, IndexSource) else ""
+        if not any(place.url == index and named in {"", place.name} for place in places):
+            raise RefusedError(
+                f"`{name}` is locked to the index {index}, which neither the manifest nor your config.toml names",
+                where=f"{scope.lockfile}: skills.{name}.source",
+                hint=f'add it to "indexes" in skills.json if you trust it; if it has moved, `skillpm update {name}`',
+            )
+
+
+def _check_versions(before: Lockfile, after: Lockfile) -> None:
+    """Refuse a version that is not what it was: an index promises that none ever changes."""
+    for name, skill in sorted(after.skills.items()):
+        old = before.skills.get(name)
+        if (
+            old is not None
+            and isinstance(old.pin, IndexPin)
+            and isinstance(skill.pin, IndexPin)
+            and old.pin.index == skill.pin.index
+            and old.version == skill.version != ""
+            and old.digest != skill.digest
+        ):
+            raise RefusedError(
+                f"the index {skill.pin.index} changed `{name}` {skill.version}: "
+                f"it is {skill.digest} now, and was {old.digest} when it was locked",
+                hint=f"a version must never change; ask whoever keeps the index. Nothing was changed here; "
+                f"`skillpm uninstall {name}` and `skillpm install {name}` take what is there now",
+            )
 
 
 def _check_places(scope: Scope, papers: Paperwork, lockfile: Lockfile, *, only_kept: bool = False) -> None:
@@ -184,7 +239,9 @@ def allows(source: Source, pin: Pin) -> bool:
         case BundledSource():
             return isinstance(pin, BundledPin) and pin.name == source.name
         case IndexSource():
-            return isinstance(pin, IndexPin) or (isinstance(pin, BundledPin) and pin.name == source.name)
+            return isinstance(pin, IndexPin) or (
+                isinstance(pin, BundledPin) and not source.index and pin.name == source.name
+            )
         case UrlSource():
             return isinstance(pin, UrlPin) and pin.url == source.url
         case _:

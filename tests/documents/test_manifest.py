@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillpm.documents.decode import Node
+from skillpm.documents.index_places import IndexPlace
 from skillpm.documents.json_edit import set_member
 from skillpm.documents.manifest import EMPTY, Manifest, document_kind, read_manifest
 from skillpm.documents.names import SkillName
@@ -43,6 +44,7 @@ def test_the_manifest_of_the_documentation_is_read() -> None:
         agents=("claude-code", "opencode"),
         disabled={SkillName("house-style"): ["opencode"], SkillName("deploy"): True},
         permissions={"deploy-*": "ask"},
+        indexes=(IndexPlace(name="acme", url="https://skills.acme.example/", written_in="skills.json: indexes"),),
     )
     assert manifest.switched_off == {"deploy"}
 

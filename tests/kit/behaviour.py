@@ -12,7 +12,7 @@ class Request:
     """One request and the answer to it.
 
     `command` is what protocol v2 asked for (`ls-refs`, `fetch`), else None; `bytes_out` counts
-    the body; `status` is 0 where no answer was given.
+    the body; `status` is 0 where no answer was given; `authorization` is the header of that name.
     """
 
     method: str
@@ -21,6 +21,7 @@ class Request:
     command: str | None = None
     bytes_out: int = 0
     status: int = 0
+    authorization: str = ""
 
 
 class Behaviour:

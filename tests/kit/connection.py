@@ -43,12 +43,12 @@ class Connection(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         answer = self._answer(body)
-        part = answer.body[: self.behaviour.truncate_after]
+        part = b"" if self.command == "HEAD" else answer.body[: self.behaviour.truncate_after]
         # First counted, then sent: who has the answer can rely on the count.
         self._remember(body, status=answer.status, bytes_out=len(part))
         self._send(answer, part)
 
-    do_POST = do_GET  # noqa: N815
+    do_POST = do_HEAD = do_GET  # noqa: N815
 
     def log_message(self, *_: Any) -> None:
         """Keep quiet: what was asked is in `requests`."""
@@ -77,7 +77,9 @@ class Connection(BaseHTTPRequestHandler):
         if behaviour.garbage:
             return garbage()
         if published := behaviour.published_at(urlsplit(self.path).path):
-            return published
+            etag = published.headers.get("ETag")
+            same = etag is not None and self.headers.get("If-None-Match") == etag
+            return Answer(304, published.headers, b"") if same else published
         return self._ask_git(body)
 
     def _ask_git(self, body: bytes) -> Answer:
@@ -106,6 +108,7 @@ class Connection(BaseHTTPRequestHandler):
             command=self._command(body),
             bytes_out=bytes_out,
             status=status,
+            authorization=self.headers.get("Authorization", ""),
         )
         self.behaviour.remember(request)
 
@@ -123,5 +126,5 @@ class Connection(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(answer.body)))
         self.end_headers()
         self.wfile.write(part)
-        if len(part) < len(answer.body):
+        if len(part) < len(answer.body) and self.command != "HEAD":
             self.close_connection = True

@@ -1,0 +1,88 @@
+"""Where indexes are: `indexes` of a manifest, `[[indexes]]` of config.toml."""
+
+import re
+from collections.abc import Sequence
+
+from skillpm.documents.decode import Node
+from skillpm.documents.git_words import clean_address
+from skillpm.documents.names import is_skill_name
+from skillpm.errors import ConflictError, DocumentError
+from skillpm.values import Value
+
+LOCAL = ("./", "../", "/", "~/")
+# What somebody pastes who looked at an index in a browser.
+ENDINGS = (".well-known/agent-skills/index.json", ".well-known/skills/index.json", "index.json")
+
+
+class IndexPlace(Value):
+    """An index by name. `url` ends in a slash: a web address, or a folder of this machine as it was written."""
+
+    name: str
+    url: str
+    written_in: str = ""
+
+    @property
+    def is_local(self) -> bool:
+        """Tell whether it is a folder of this machine."""
+        return is_local(self.url)
+
+    @property
+    def token_variable(self) -> str:
+        """The environment variable that may hold a token for it."""
+        return f"SKILLPM_INDEX_{self.name.upper().replace('-', '_')}_TOKEN"
+
+
+def is_local(url: str) -> bool:
+    """Tell whether an index or an archive lies on this machine."""
+    return "://" not in url
+
+
+def read_index_places(node: Node | None) -> tuple[IndexPlace, ...]:
+    """Read a list of indexes. A name that stands twice in it is a fault."""
+    if node is None:
+        return ()
+    places: dict[str, IndexPlace] = {}
+    for item in node.elements():
+        item.only("name", "url")
+        name = item.need("name")
+        if not is_skill_name(name.value):
+            name.expected("a name of lower-case letters, digits and single hyphens")
+        if name.text() in places:
+            raise DocumentError(f"two indexes are called `{name.text()}`", where=item.where)
+        places[name.text()] = IndexPlace(name=name.text(), url=_address(item.need("url")), written_in=node.where)
+    return tuple(places.values())
+
+
+def joined(manifest: Sequence[IndexPlace], user: Sequence[IndexPlace]) -> tuple[IndexPlace, ...]:
+    """Give all indexes in the order they are asked: the manifest's, then the user's.
+
+    Raises `ConflictError` for one name at two places: the user's token would go to whomever the manifest names.
+    """
+    places = {place.name: place for place in manifest}
+    for place in user:
+        there = places.setdefault(place.name, place)
+        if there.url != place.url:
+            raise ConflictError(
+                f"two indexes are called `{place.name}`: {there.url} and {place.url}",
+                where=f"{there.written_in} and {place.written_in}",
+                hint="give one of them another name",
+            )
+    return tuple(places.values())
+
+
+def _address(node: Node) -> str:
+    text = node.path()
+    if text.startswith("file://"):
+        from urllib.parse import unquote  # noqa: PLC0415  (2 ms that only a file URL costs)
+
+        text = unquote(text.removeprefix("file://localhost").removeprefix("file://"))
+        if not text.startswith("/"):
+            node.expected("file:///path")
+    if text.startswith(LOCAL):
+        return text.rstrip("/") + "/"
+    url = re.sub(r"[?].*", "", clean_address(text, fail=DocumentError, where=node.where))
+    for ending in ENDINGS:
+        if url.endswith(f"/{ending}"):
+            url = url.removesuffix(ending)
+            break
+    return url.rstrip("/") + "/"

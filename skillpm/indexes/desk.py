@@ -1,0 +1,267 @@
+"""All indexes of a run, opened: who knows a name, which version is taken, and its bytes into the store."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import TypeVar
+
+from skillpm.documents.digest import Digest
+from skillpm.documents.index_places import IndexPlace
+from skillpm.documents.lockfile import LockedSkill
+from skillpm.documents.names import SkillName
+from skillpm.documents.pin import IndexPin
+from skillpm.documents.text import show
+from skillpm.documents.tree import Tree
+from skillpm.documents.versions import ANY, is_version, matches
+from skillpm.errors import DigestMismatch, NotFoundError, RefusedError
+from skillpm.events import Reporter
+from skillpm.fetching.base import Found, variant_of
+from skillpm.fetching.describe import described
+from skillpm.fetching.web import Web
+from skillpm.indexes.access import Access, FolderAccess, WebAccess
+from skillpm.indexes.reading import Index, Offering, Wrong
+from skillpm.indexes.remembered import Remembered
+from skillpm.resolution.provider import Offered
+from skillpm.settings import Settings
+from skillpm.sources.source import IndexSource
+from skillpm.store import Store, StoreDamaged
+
+AT_ONCE = 8
+Result = TypeVar("Result")
+
+
+class Desk:
+    """The indexes in the order they are asked, over one web client."""
+
+    def __init__(
+        self, settings: Settings, base: str, store: Store, reporter: Reporter, places: Sequence[IndexPlace]
+    ) -> None:
+        self.settings = settings
+        self.base = base
+        self.store = store
+        self.reporter = reporter
+        self._web: Web | None = None
+        self._lock = Lock()
+        self._looked_at: dict[str, Found] = {}
+        self.indexes = [self._opened(place) for place in places]
+
+    def indexes_for(self, source: IndexSource) -> list[Index]:
+        """Give the indexes that may be asked for a skill: all, or the one that is named."""
+        return [index for index in self.indexes if source.index in {"", index.place.name}]
+
+    def offered(self, wanted: Mapping[SkillName, IndexSource]) -> dict[SkillName, list[Offering] | None]:
+        """Ask who knows these names, several at once. No name is ever looked for behind the first that knows it."""
+
+        def ask(name: SkillName) -> list[Offering] | None:
+            for index in self.indexes_for(wanted[name]):
+                found = index.offerings(SkillName(wanted[name].name))
+                if found is not None:
+                    return found
+            return None
+
+        return self._each(list(wanted), ask)
+
+    def listed(
+        self, wanted: Mapping[SkillName, IndexSource], offered: Mapping[SkillName, Sequence[Offering] | None]
+    ) -> dict[SkillName, list[Offered]]:
+        """Give what is offered as a resolver asks for it. A site's one version is looked at for its number."""
+
+        def one(name: SkillName) -> list[Offered]:
+            source = wanted[name].but(version=ANY)
+            offerings = offered[name] or ()
+            if len(offerings) == 1 and not offerings[0].version:
+                found = self.take({name: source}, offered)[name]
+                return [Offered(version=found.version, source=source, dependencies=found.dependencies)]
+            return [
+                Offered(
+                    version=item.version,
+                    source=source.but(version=f"=={item.version}"),
+                    dependencies=item.dependencies,
+                    yanked=item.yanked,
+                    published=item.published,
+                )
+                for item in offerings
+            ]
+
+        return self._each([name for name in wanted if offered[name] is not None], one)
+
+    def newest(self, name: SkillName, source: IndexSource, offered: Sequence[Offering]) -> Offering:
+        """Choose the newest version in a range: never a yanked one, a pre-release only where there is nothing else or
+        the range speaks of one. A skill without versions is looked at later.
+        """
+        if len(offered) == 1 and not offered[0].version:
+            return offered[0]
+        fitting = [item for item in offered if matches(source.version, item.version)]
+        taken = [item for item in fitting if not item.yanked]
+        if source.version.strip() == ANY:
+            taken = [item for item in taken if not _is_early(item.version)] or taken
+        if taken:
+            return taken[0]
+        where = f"the index {offered[0].index.name}" if offered else "the index"
+        if fitting:
+            why = f": {show(fitting[0].reason)}" if fitting[0].reason else ""
+            raise NotFoundError(
+                f"`{name}` {fitting[0].version} was yanked from {where}{why}", hint=_has(offered, "ask for another")
+            )
+        raise NotFoundError(f"{where} has no `{name}` {source.version}", hint=_has(offered, "ask for another version"))
+
+    def take(
+        self, wanted: Mapping[SkillName, IndexSource], offered: Mapping[SkillName, Sequence[Offering] | None]
+    ) -> dict[SkillName, Found]:
+        """Bring the newest of each into the store, and give what a lockfile says of it."""
+
+        def one(name: SkillName) -> Found:
+            offering = self.newest(name, wanted[name], offered[name] or ())
+            if not offering.version and offering.url in self._looked_at:
+                return self._numbered(name, wanted[name], offering, self._looked_at[offering.url])
+            sha256, tree = self._stored(offering) or self._fetched(
+                offering, wanted[name].name, lambda found: _not_as_said(name, offering, found)
+            )
+            pin = IndexPin(index=offering.index.url, url=offering.url, sha256=sha256)
+            found = described(tree, pin, name, self.reporter.warning)
+            _check_name(found.declared, wanted[name].name, offering)
+            if offering.digest and tree.digest != offering.digest:
+                raise _not_as_said(name, offering, tree.digest)
+            self._looked_at[offering.url] = found
+            found = self._numbered(name, wanted[name], offering, found)
+            self.store.keep(tree, variant_of(pin))
+            return found
+
+        return self._each(list(wanted), one)
+
+    def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> None:
+        """Bring exactly the locked bytes into the store. Raises `DigestMismatch` for others."""
+
+        def one(name: SkillName) -> Digest:
+            skill = locked[name]
+            if not isinstance(skill.pin, IndexPin):
+                raise TypeError("only pins of an index come here")
+            index = self._index_of(name, skill.pin)
+            came_from = f"{skill.pin.url} (index {index.place.name})"
+            pin = skill.pin
+
+            def wrong(found: str) -> DigestMismatch:
+                return DigestMismatch(name, locked=pin.sha256, found=found, came_from=came_from)
+
+            # The lock is what is trusted here: the index is not asked what the sum should be.
+            offering = Offering(index=index.place, url=_allowed(index, skill.pin), sha256=skill.pin.sha256)
+            tree = self._fetched(offering, name, wrong)[1]
+            if tree.digest != skill.digest:
+                raise DigestMismatch(name, locked=skill.digest or "", found=tree.digest, came_from=came_from)
+            return self.store.keep(tree, variant_of(skill.pin))
+
+        self._each(list(locked), one)
+
+    def _stored(self, offering: Offering) -> tuple[str, Tree] | None:
+        """Give what the store has already of a version; a damaged copy is none."""
+        if not offering.digest or not self.store.has(Digest(offering.digest), offering.sha256):
+            return None
+        try:
+            tree = self.store.read(Digest(offering.digest), offering.sha256)
+        except StoreDamaged:
+            return None
+        return None if tree is None else (offering.sha256, tree)
+
+    def _fetched(self, offering: Offering, name: str, wrong: Wrong) -> tuple[str, Tree]:
+        index = next(index for index in self.indexes if index.place == offering.index)
+        what = f"fetching {show(offering.url)}"
+        self.reporter.started(what)
+        try:
+            return index.fetch(offering, name, self.settings.limits, wrong)
+        finally:
+            self.reporter.finished(what)
+
+    def _numbered(self, name: SkillName, source: IndexSource, offering: Offering, found: Found) -> Found:
+        """Give a skill the version and the dependencies that its index says; a site says neither."""
+        if offering.version:
+            if found.version and found.version.removeprefix("v") != offering.version:
+                self.reporter.warning(
+                    f"{name}: the index says version {offering.version}, SKILL.md says {show(found.version)}"
+                )
+            dependencies = found.dependencies if offering.dependencies is None else offering.dependencies
+            return found.but(version=offering.version, dependencies=dependencies)
+        if source.version.strip() != ANY and not (is_version(found.version) and matches(source.version, found.version)):
+            says = f"says that it is {show(found.version)}" if found.version else "says no version"
+            raise NotFoundError(
+                f"the index {offering.index.name} has no `{name}` {source.version}: the only one {says}",
+                hint="ask for any version",
+            )
+        return found
+
+    def _index_of(self, name: SkillName, pin: IndexPin) -> Index:
+        for index in self.indexes:
+            if index.place.url == pin.index:
+                return index
+        raise NotFoundError(
+            f"`{name}` is locked to the index {show(pin.index)}, which nobody configured",
+            hint='name it in skills.json: "indexes": [{"name": …, "url": …}]',
+        )
+
+    def _opened(self, place: IndexPlace) -> Index:
+        if place.is_local:
+            access: Access = FolderAccess(place, self.base, self.settings.home, self.settings.limits, self._client)
+        else:
+            token = self.settings.environ.get(place.token_variable, "")
+            remembered = Remembered(os.path.join(self.settings.cache_dir, "indexes"))
+            access = WebAccess(place, token, remembered, self._client)
+        return Index(place, access, self.reporter.warning)
+
+    def _client(self) -> Web:
+        with self._lock:
+            if self._web is None:
+                self._web = Web(self.settings, self.reporter.note)
+            return self._web
+
+    def _each(self, names: Sequence[SkillName], work: Callable[[SkillName], Result]) -> dict[SkillName, Result]:
+        """Do the work for each name, several at once; the first failure ends all."""
+        if len(names) < 2:  # noqa: PLR2004  (nothing to share out)
+            return {name: work(name) for name in names}
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            jobs = {name: pool.submit(work, name) for name in names}
+            try:
+                return {name: job.result() for name, job in jobs.items()}
+            except BaseException:
+                if self._web is not None:
+                    self._web.stopped.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+
+
+def _not_as_said(name: str, offering: Offering, found: str) -> RefusedError:
+    """Tell what came and what the index says of it: of the bytes, or of the content."""
+    said = offering.digest if found.startswith("sha256:") else offering.sha256
+    return RefusedError(
+        f"`{name}` is not what the index {offering.index.name} says: "
+        f"{show(offering.url)} is {found}, and the index says {said}",
+        hint="somebody changed the archive or the index; nothing was changed here",
+    )
+
+
+def _allowed(index: Index, pin: IndexPin) -> str:
+    """Give where a locked archive is. Raises `RefusedError` where its index may not lead there."""
+    if "://" in pin.url:
+        return index.access.lead(index.place.url, pin.url)
+    if not index.place.is_local:
+        raise RefusedError(f"the index {pin.index} cannot lead to {show(pin.url)}, on this machine")
+    return pin.url  # and the folder looks whether it lies in it
+
+
+def _check_name(declared: str, name: str, offering: Offering) -> None:
+    if declared and declared != name:
+        raise RefusedError(
+            f"the index {offering.index.name} offers {show(offering.url)} as `{name}`, "
+            f"and the skill calls itself `{show(declared, 80)}`",
+            hint="tell whoever keeps the index; nothing was installed",
+        )
+
+
+def _has(offered: Sequence[Offering], advice: str) -> str:
+    versions = [item.version for item in offered if item.version and not item.yanked]
+    return f"it has {', '.join(versions[:10])}{' and more' if len(versions) > 10 else ''}" if versions else advice  # noqa: PLR2004
+
+
+def _is_early(version: str) -> bool:
+    from packaging.version import Version  # noqa: PLC0415
+
+    return Version(version).is_prerelease

@@ -1,0 +1,145 @@
+"""The fetcher for skills of indexes: the first index that knows a name is the only one asked for it.
+
+Nothing that costs is imported before there is an index to ask: a bare name is an ordinary way to install what ships
+with the tool.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from skillpm.documents.index_places import IndexPlace
+from skillpm.documents.lockfile import LockedSkill
+from skillpm.documents.names import SkillName
+from skillpm.documents.pin import IndexPin
+from skillpm.errors import NotFoundError
+from skillpm.events import Reporter
+from skillpm.fetching.base import Found
+from skillpm.fetching.bundled import BundledFetcher
+from skillpm.fetching.shipped import bundled_names
+from skillpm.resolution.provider import Offered
+from skillpm.settings import Settings
+from skillpm.sources.source import IndexSource
+from skillpm.store import Store
+
+if TYPE_CHECKING:
+    from skillpm.indexes.desk import Desk
+
+
+class IndexFetcher:
+    """Asks the indexes in their order, and last what ships with the tool; relative folders start at `base`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        base: str,
+        store: Store,
+        reporter: Reporter,
+        places: Callable[[], Sequence[IndexPlace]],
+    ) -> None:
+        self.settings = settings
+        self.base = base
+        self.store = store
+        self.reporter = reporter
+        self._places = places
+        self._desk: Desk | None = None
+
+    def pin(self, wanted: Mapping[SkillName, IndexSource]) -> dict[SkillName, Found]:
+        """Take the newest version of each that its range allows.
+
+        Raises `NotFoundError` for what no index has, `FetchError` for an index that cannot be reached.
+        """
+        desk = self.desk()
+        offered = {} if desk is None else desk.offered(wanted)
+        _check_named(wanted, desk)
+        rest = {name: source for name, source in wanted.items() if offered.get(name) is None}
+        for name, source in rest.items():
+            if source.index or (desk is not None and source.name not in bundled_names()):
+                raise _unknown(name, source, desk)
+        found = BundledFetcher(self.store, self.reporter).pin(rest) if rest else {}
+        if desk is not None:
+            found |= desk.take({name: wanted[name] for name in wanted if name not in rest}, offered)
+        return found
+
+    def versions(self, wanted: Mapping[SkillName, IndexSource]) -> dict[SkillName, Sequence[Offered]]:
+        """List all versions of each in the first index that knows it, else the one that ships with the tool."""
+        desk = self.desk()
+        _check_named(wanted, desk)
+        offered = {} if desk is None else desk.offered(wanted)
+        found = {} if desk is None else desk.listed(wanted, offered)
+        rest = {name: source for name, source in wanted.items() if offered.get(name) is None and not source.index}
+        return found | (BundledFetcher(self.store, self.reporter).versions(rest) if rest else {})
+
+    def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
+        """Take exactly the locked archives; give what is missing offline."""
+        pins = {name: skill for name, skill in locked.items() if isinstance(skill.pin, IndexPin)}
+        if self.settings.offline:
+            return [f"{name} ({pin.url})" for name, pin in _remote(pins).items()] + self._fetched(_local(pins))
+        return self._fetched(pins)
+
+    def knows(self, source: IndexSource) -> str | None:
+        """Give the newest version that an index offers in a range, empty for one without a number; None where no
+        index knows the name.
+        """
+        desk = self.desk()
+        name = SkillName(source.name)
+        _check_named({name: source}, desk)
+        offered = None if desk is None else desk.offered({name: source})[name]
+        return None if desk is None or offered is None else desk.newest(name, source, offered).version
+
+    def desk(self) -> "Desk | None":
+        """Open the indexes, or none where none is configured."""
+        if self._desk is None and (places := tuple(self._places())):
+            from skillpm.indexes.desk import Desk  # noqa: PLC0415  (httpx and more; see the module's head)
+
+            self._desk = Desk(self.settings, self.base, self.store, self.reporter, places)
+        return self._desk
+
+    def _fetched(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
+        desk = self.desk()
+        if locked and desk is None:
+            name = min(locked)
+            raise NotFoundError(
+                f"`{name}` is locked to an index, and no index is configured",
+                hint='name it in skills.json: "indexes": [{"name": …, "url": …}]',
+            )
+        if desk is not None:
+            desk.fetch(locked)
+        return []
+
+
+def _remote(locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, IndexPin]:
+    return {
+        name: skill.pin for name, skill in locked.items() if isinstance(skill.pin, IndexPin) and "://" in skill.pin.url
+    }
+
+
+def _local(locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, LockedSkill]:
+    remote = _remote(locked)
+    return {name: skill for name, skill in locked.items() if name not in remote}
+
+
+def _check_named(wanted: Mapping[SkillName, IndexSource], desk: "Desk | None") -> None:
+    """Refuse an index by a name that nobody gave one."""
+    known = [] if desk is None else [index.place.name for index in desk.indexes]
+    for name, source in wanted.items():
+        if source.index and source.index not in known:
+            hint = f"configured are: {', '.join(known)}" if known else 'add it to skills.json: "indexes": […]'
+            raise NotFoundError(
+                f"`{name}` is wanted from the index `{source.index}`, which nobody configured", hint=hint
+            )
+
+
+def _unknown(name: SkillName, source: IndexSource, desk: "Desk | None") -> NotFoundError:
+    from skillpm.documents.agents import near  # noqa: PLC0415
+
+    asked = [] if desk is None else [f"{i.place.name} ({i.place.url})" for i in desk.indexes_for(source)]
+    if source.index:
+        return NotFoundError(
+            f"the index {asked[0]} has no skill `{source.name}`", hint="`skillpm search` looks for words"
+        )
+    similar = near(source.name, bundled_names())
+    lead = f"did you mean {', '.join(similar)}, which ships with skillpm? " if similar else ""
+    return NotFoundError(
+        f"no index has a skill `{name}` (asked: {', '.join(asked)}), and none ships with skillpm",
+        hint=f"{lead}from a repository: owner/repo@{name}",
+    )

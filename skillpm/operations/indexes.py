@@ -1,0 +1,32 @@
+"""The indexes of a scope: the manifest's, then the user's."""
+
+import os
+
+from skillpm.documents.decode import parse_toml
+from skillpm.documents.index_places import IndexPlace, joined, read_index_places
+from skillpm.documents.manifest import read_manifest
+from skillpm.errors import DocumentError
+from skillpm.files import read_text
+from skillpm.operations.scope import Scope
+from skillpm.settings import Settings
+
+
+def configured_indexes(scope: Scope, settings: Settings) -> tuple[IndexPlace, ...]:
+    """Give the indexes in the order they are asked. Raises `ConflictError` for one name at two places."""
+    text = read_text(scope.manifest)
+    manifest = () if text is None else read_manifest(text, scope.manifest).indexes
+    return joined(manifest, _of_user(os.path.join(settings.config_dir, "config.toml")))
+
+
+def _of_user(path: str) -> tuple[IndexPlace, ...]:
+    text = read_text(path)
+    if text is None:
+        return ()
+    places = read_index_places(parse_toml(text, path).get("indexes"))
+    for place in places:
+        if place.is_local and not place.url.startswith(("/", "~/")):
+            raise DocumentError(
+                f"the folder of the index `{place.name}` must be whole here, as /folder or ~/folder",
+                where=place.written_in,
+            )
+    return places

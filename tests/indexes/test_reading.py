@@ -1,0 +1,598 @@
+"""Installing from an index: ours and those of the discovery specification, on the web and in a folder."""
+
+import gzip
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from indexes.world import Consumer, Desk, publish
+from kit import Answer, GitServer, skill
+from kit.skills import Files
+
+LEFT = (".agent-skills/.skillpm/lock", ".agent-skills/.skillpm/lock.pid", ".agent-skills/.skillpm/scan.json")
+SITE = "/.well-known/agent-skills/index.json"
+SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
+
+
+@pytest.fixture
+def consumer(tmp_path: Path) -> Consumer:
+    return Consumer(tmp_path / "consumer")
+
+
+def asked(server: GitServer) -> list[tuple[str, str, int]]:
+    found = [(request.method, request.path, request.status) for request in server.requests]
+    server.reset()
+    return found
+
+
+def sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+# Ours
+
+
+def test_a_skill_is_installed_by_its_name_and_only_its_own_document_is_asked_for(
+    desk: Desk, consumer: Consumer, server: GitServer
+) -> None:
+    desk.draft("pdf", "1.2.0")
+    desk.build()
+    publish(server, desk.index)
+    consumer.use(acme=server.address)
+
+    consumer.run("install", "pdf", check=True)
+
+    assert consumer.manifest["skills"] == {"pdf": "^1.2.0"}
+    assert consumer.locked("pdf") == {
+        "index": f"{server.address}/",
+        "url": f"{server.address}/archives/pdf-1.2.0.tar.gz",
+        "sha256": sha((desk.index / "archives/pdf-1.2.0.tar.gz").read_bytes()),
+    }
+    assert consumer.lock["skills"]["pdf"]["version"] == "1.2.0"
+    assert consumer.read(".agent-skills/pdf/SKILL.md") == desk.read("skills/pdf/SKILL.md")
+    assert asked(server) == [("GET", "/skills/pdf.json", 200), ("GET", "/archives/pdf-1.2.0.tar.gz", 200)]
+
+
+def test_an_update_stays_in_the_range_and_what_has_not_changed_is_not_sent_again(
+    desk: Desk, consumer: Consumer, server: GitServer
+) -> None:
+    desk.draft("pdf", "1.2.0")
+    desk.build()
+    publish(server, desk.index)
+    consumer.use(acme=server.address)
+    consumer.run("install", "pdf", check=True)
+    server.reset()
+
+    consumer.run("update", check=True)
+    assert asked(server) == [("GET", "/skills/pdf.json", 304)]
+
+    desk.draft("pdf", "1.10.0")
+    desk.build()
+    desk.draft("pdf", "2.0.0")
+    desk.build()
+    publish(server, desk.index)
+    consumer.run("update", check=True)
+
+    assert consumer.lock["skills"]["pdf"]["version"] == "1.10.0"
+    assert "/archives/pdf-2.0.0.tar.gz" not in [path for _, path, _ in asked(server)]
+
+
+def test_a_yanked_version_is_taken_by_those_only_who_have_it_locked(
+    desk: Desk, consumer: Consumer, server: GitServer, tmp_path: Path
+) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    desk.draft("pdf", "1.1.0")
+    desk.build()
+    publish(server, desk.index)
+    consumer.use(acme=server.address)
+    consumer.run("install", "pdf", check=True)
+    desk.run("index", "yank", "pdf@1.1.0", "public", "--reason", "deletes files", check=True)
+    publish(server, desk.index)
+
+    twin = consumer.twin(tmp_path / "twin")
+    twin.run("sync", "--frozen", check=True)
+    assert twin.exists(".agent-skills/pdf/SKILL.md")
+
+    fresh = Consumer(tmp_path / "fresh")
+    fresh.use(acme=server.address)
+    fresh.run("install", "pdf", check=True)
+    assert fresh.lock["skills"]["pdf"]["version"] == "1.0.0"
+    result = fresh.run("install", "pdf@1.1.0", "--force")
+    assert (result.code, result.stderr) == (
+        1,
+        "error: `pdf` 1.1.0 is not there: there is 1.0.0, 1.1.0 was yanked\n"
+        "  try: ask for another version, or name the repository it is in\n",
+    )
+
+
+def test_nothing_is_asked_offline_and_what_is_missing_is_named(
+    desk: Desk, consumer: Consumer, server: GitServer, tmp_path: Path
+) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    publish(server, desk.index)
+    consumer.use(acme=server.address)
+    consumer.run("install", "pdf", check=True)
+    server.reset()
+
+    consumer.run("uninstall", "pdf", check=True)
+    consumer.run("install", "pdf", "--offline", check=True)
+    assert consumer.exists(".agent-skills/pdf/SKILL.md")
+
+    twin = consumer.twin(tmp_path / "twin")
+    result = twin.run("sync", "--offline")
+    assert (result.code, result.stderr) == (
+        1,
+        f"error: not in the cache, and the network is switched off: pdf ({server.address}/archives/pdf-1.0.0.tar.gz)\n"
+        "  try: run the same command once without --offline\n",
+    )
+    assert asked(server) == []
+
+
+def test_the_first_index_that_knows_a_name_is_the_only_one_asked(
+    desk: Desk, consumer: Consumer, server: GitServer, tmp_path: Path
+) -> None:
+    world = Desk(tmp_path / "world")
+    desk.draft("pdf", "1.0.0", body="Ours.\n")
+    desk.build()
+    world.draft("pdf", "99.0.0", body="Theirs.\n")
+    world.draft("tdd", "1.0.0")
+    world.build()
+    publish(server, desk.index, "/acme")
+    publish(server, world.index, "/world")
+    consumer.use(acme=f"{server.address}/acme", world=f"{server.address}/world")
+
+    consumer.run("install", "pdf", "tdd", check=True)
+
+    assert consumer.read(".agent-skills/pdf/SKILL.md").endswith("Ours.\n")
+    assert consumer.exists(".agent-skills/tdd/SKILL.md")
+    assert "/world/skills/pdf.json" not in [path for _, path, _ in asked(server)]
+
+    consumer.run("install", "pdf", "--index", "world", "--force", check=True)
+    assert consumer.manifest["skills"]["pdf"] == {"version": "^99.0.0", "index": "world"}
+    assert consumer.read(".agent-skills/pdf/SKILL.md").endswith("Theirs.\n")
+
+
+def test_what_ships_with_skillpm_is_taken_last(desk: Desk, consumer: Consumer, server: GitServer) -> None:
+    desk.draft("testing", "9.0.0")
+    desk.build()
+    publish(server, desk.index)
+    consumer.use(acme=server.address)
+
+    consumer.run("install", "testing", "code-review", check=True)
+
+    assert consumer.manifest["skills"] == {"testing": "^9.0.0", "code-review": {"bundled": True}}
+
+
+def test_an_index_that_cannot_be_reached_is_an_error_even_for_what_ships(consumer: Consumer) -> None:
+    consumer.use(acme="http://127.0.0.1:9/")
+    before = consumer.snapshot()
+
+    result = consumer.run("install", "code-review")
+
+    assert (result.code, result.stderr) == (
+        1,
+        "error: the index acme cannot be read: http://127.0.0.1:9/skills/code-review.json: "
+        "no connection ([Errno 111] Connection refused)\n"
+        "  try: try again, or look at your proxy\n",
+    )
+    assert consumer.snapshot() == before
+
+
+def test_a_folder_is_an_index_too(desk: Desk, consumer: Consumer) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    (consumer.work / "shelf").symlink_to(desk.index)
+    consumer.use(acme="./shelf")
+
+    consumer.run("install", "pdf", check=True)
+
+    assert consumer.locked("pdf")["url"] == "./shelf/archives/pdf-1.0.0.tar.gz"
+    consumer.forget()
+    consumer.run("sync", "--frozen", check=True)
+    assert consumer.exists(".agent-skills/pdf/SKILL.md")
+
+
+def test_a_file_url_is_a_folder(desk: Desk, consumer: Consumer) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    consumer.use(acme=desk.index.as_uri())
+
+    consumer.run("install", "pdf", check=True)
+
+    assert consumer.locked("pdf")["index"] == f"{desk.index}/"
+
+
+def test_the_users_indexes_are_asked_after_the_manifests(desk: Desk, consumer: Consumer, server: GitServer) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    publish(server, desk.index)
+    consumer.configure(f'[[indexes]]\nname = "acme"\nurl = "{server.address}"\n')
+
+    consumer.run("install", "pdf", check=True)
+
+    assert consumer.lock["skills"]["pdf"]["version"] == "1.0.0"
+
+
+def test_one_name_at_two_places_would_send_a_token_to_a_stranger(consumer: Consumer) -> None:
+    consumer.configure('[[indexes]]\nname = "acme"\nurl = "https://skills.acme.example/"\n')
+    consumer.use(acme="https://evil.example/")
+
+    result = consumer.run("install", "pdf")
+
+    assert (result.code, result.stderr.splitlines()[0]) == (
+        1,
+        "error: two indexes are called `acme`: https://evil.example/ and https://skills.acme.example/",
+    )
+
+
+def test_a_token_goes_to_its_index_and_to_no_other_host(desk: Desk, consumer: Consumer, server: GitServer) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    with GitServer() as store:
+        publish(server, desk.index)
+        document = desk.document("skills/pdf.json")
+        document["versions"][0]["url"] = f"{store.address}/pdf.tar.gz"
+        server.publish("/skills/pdf.json", json.dumps(document).encode())
+        store.publish("/pdf.tar.gz", (desk.index / "archives/pdf-1.0.0.tar.gz").read_bytes())
+        consumer.use(**{"my-acme": server.address})
+
+        consumer.run("install", "pdf", env={"SKILLPM_INDEX_MY_ACME_TOKEN": "s3cret"}, check=True)
+
+        assert [request.authorization for request in server.requests] == ["Bearer s3cret"]
+        assert [request.authorization for request in store.requests] == [""]
+    for path in consumer.root.rglob("*"):
+        assert not (path.is_file() and b"s3cret" in path.read_bytes()), path
+
+
+# Agent Skills Discovery
+
+
+def site(server: GitServer, *entries: dict[str, Any], **more: Any) -> None:
+    server.publish(SITE, json.dumps({"$schema": SCHEMA, "skills": list(entries), **more}).encode())
+
+
+def entry(name: str, url: str, data: bytes, kind: str = "skill-md", **more: Any) -> dict[str, Any]:
+    return {"name": name, "type": kind, "description": "D.", "url": url, "digest": f"sha256:{sha(data)}", **more}
+
+
+def text_of(files: Files) -> bytes:
+    data = files["SKILL.md"]
+    assert isinstance(data, bytes)
+    return data
+
+
+def test_a_site_offers_single_files_and_archives(desk: Desk, consumer: Consumer, server: GitServer) -> None:
+    desk.draft("deck", "2.0.0")
+    desk.run("pack", "skills/deck", check=True)
+    archive, text = (desk.work / "deck-2.0.0.tar.gz").read_bytes(), text_of(skill("git-workflow"))
+    server.publish("/files/deck.tar.gz", archive)
+    server.publish("/.well-known/agent-skills/git-workflow/SKILL.md", text)
+    site(
+        server,
+        entry("git-workflow", "git-workflow/SKILL.md", text),
+        entry("deck", "/files/deck.tar.gz", archive, "archive"),
+    )
+    consumer.use(acme=server.address)
+
+    consumer.run("install", "git-workflow", "deck", check=True)
+
+    assert consumer.manifest["skills"] == {"git-workflow": "*", "deck": "*"}
+    assert consumer.lock["skills"]["deck"]["version"] == "2.0.0"
+    assert consumer.read(".agent-skills/git-workflow/SKILL.md").encode() == text
+    consumer.forget()
+    consumer.run("sync", "--frozen", check=True)
+    assert consumer.read(".agent-skills/git-workflow/SKILL.md").encode() == text
+
+
+def test_a_site_of_the_first_version_gives_its_files_one_by_one(consumer: Consumer, server: GitServer) -> None:
+    text = text_of(skill("pdf-processing"))
+    server.publish("/.well-known/skills/pdf-processing/SKILL.md", text)
+    server.publish("/.well-known/skills/pdf-processing/references/a%20b.md", b"More.\n")
+    listed = {"name": "pdf-processing", "description": "D.", "files": ["SKILL.md", "references/a b.md"]}
+    server.publish("/.well-known/skills/index.json", json.dumps({"skills": [listed]}).encode())
+    consumer.use(acme=server.address)
+
+    consumer.run("install", "pdf-processing", check=True)
+
+    assert consumer.locked("pdf-processing")["url"] == f"{server.address}/.well-known/skills/pdf-processing/"
+    assert consumer.read(".agent-skills/pdf-processing/references/a b.md") == "More.\n"
+    consumer.forget()
+    consumer.run("sync", "--frozen", check=True)
+    assert consumer.exists(".agent-skills/pdf-processing/SKILL.md")
+    consumer.forget()
+    server.publish("/.well-known/skills/pdf-processing/references/a%20b.md", b"Else.\n")
+    assert consumer.run("sync", "--frozen", "--json").json["error"]["code"] == "digest-mismatch"
+
+
+def test_an_index_of_ours_is_a_site_for_everybody_else(desk: Desk, consumer: Consumer, server: GitServer) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    data = (desk.index / ".well-known/agent-skills/index.json").read_bytes()
+    server.publish("/sub/.well-known/agent-skills/index.json", data)
+    server.publish("/sub/archives/pdf-1.0.0.tar.gz", (desk.index / "archives/pdf-1.0.0.tar.gz").read_bytes())
+    consumer.use(acme=f"{server.address}/sub/.well-known/agent-skills/index.json")
+
+    consumer.run("install", "pdf", check=True)
+
+    assert consumer.locked("pdf")["url"] == f"{server.address}/sub/archives/pdf-1.0.0.tar.gz"
+
+
+# Hostile and broken
+
+
+def refused(consumer: Consumer, *words: str) -> tuple[str, str]:
+    """Run what must fail; give code and message, and prove that nothing changed."""
+    before = consumer.snapshot(ignore=LEFT)
+    result = consumer.run(*words, "--json")
+    assert result.code == 1
+    assert consumer.snapshot(ignore=LEFT) == before
+    assert "Traceback" not in result.stderr
+    error = result.json["error"]
+    return error["code"], error["message"]
+
+
+@pytest.fixture
+def published(desk: Desk, consumer: Consumer, server: GitServer) -> Desk:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    publish(server, desk.index)
+    consumer.use(acme=server.address)
+    return desk
+
+
+def retold(server: GitServer, desk: Desk, **changes: Any) -> None:
+    document = desk.document("skills/pdf.json")
+    document["versions"][0] |= changes
+    server.publish("/skills/pdf.json", json.dumps(document).encode())
+
+
+def test_other_bytes_than_the_index_says(published: Desk, consumer: Consumer, server: GitServer) -> None:
+    data = bytearray((published.index / "archives/pdf-1.0.0.tar.gz").read_bytes())
+    said = sha(bytes(data))
+    data[40] ^= 1
+    server.publish("/archives/pdf-1.0.0.tar.gz", bytes(data))
+
+    assert refused(consumer, "install", "pdf") == (
+        "refused",
+        f"`pdf` is not what the index acme says: {server.address}/archives/pdf-1.0.0.tar.gz is {sha(bytes(data))}, "
+        f"and the index says {said}",
+    )
+
+
+def test_another_content_than_the_index_says(published: Desk, consumer: Consumer, server: GitServer) -> None:
+    real = published.document("skills/pdf.json")["versions"][0]["digest"]
+    retold(server, published, digest="sha256:" + "0" * 64)
+
+    assert refused(consumer, "install", "pdf") == (
+        "refused",
+        f"`pdf` is not what the index acme says: {server.address}/archives/pdf-1.0.0.tar.gz is {real}, "
+        f"and the index says sha256:{'0' * 64}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sha256": ""}, 'expected 64 lower-case hex digits, got ""'),
+        ({"sha256": None}, "expected 64 lower-case hex digits, got null"),
+        ({"sha256": "A" * 64}, f'expected 64 lower-case hex digits, got "{"A" * 58}…'),
+        ({"digest": "md5:x"}, "expected sha256: and 64 hex digits, got 'md5:x'"),
+        ({"version": "banana"}, 'expected a version like 1.2.0, got "banana"'),
+        ({"url": "../../etc/passwd"}, "the path `../../etc/passwd` has an empty, `.` or `..` part"),
+        ({"url": "/etc/passwd"}, None),
+        ({"url": "file:///etc/passwd"}, "`file:///etc/passwd` is no web address"),
+        ({"url": "archives/%2e%2e/x"}, None),
+        ({"dependencies": {"../x": "*"}}, "`../x` is no name for a skill"),
+        ({"dependencies": {"x": "https://evil.example/x.git"}}, None),
+        ({"size": "1"}, 'expected a whole number, got "1"'),
+        ({"yanked": 1}, "expected true, false or the reason, got 1"),
+    ],
+)
+def test_an_entry_that_is_malformed(
+    published: Desk, consumer: Consumer, server: GitServer, changes: dict[str, Any], message: str | None
+) -> None:
+    retold(server, published, **changes)
+
+    code, told = refused(consumer, "install", "pdf")
+
+    assert code == "document"
+    assert message is None or told == message
+
+
+def test_two_entries_of_one_version(published: Desk, consumer: Consumer, server: GitServer) -> None:
+    document = published.document("skills/pdf.json")
+    document["versions"].append(document["versions"][0] | {"version": "1.0"})
+    server.publish("/skills/pdf.json", json.dumps(document).encode())
+
+    assert refused(consumer, "install", "pdf") == ("document", "version 1.0 stands here twice, as 1.0.0")
+
+
+def test_the_versions_of_another_skill(published: Desk, consumer: Consumer, server: GitServer) -> None:
+    server.publish("/skills/tdd.json", (published.index / "skills/pdf.json").read_bytes())
+
+    assert refused(consumer, "install", "tdd") == ("document", "these are the versions of `pdf`, not of `tdd`")
+
+
+def test_a_document_of_the_future(published: Desk, consumer: Consumer, server: GitServer) -> None:
+    document = published.document("skills/pdf.json") | {"$schema": "urn:skillpm:schema:skill-versions:2"}
+    server.publish("/skills/pdf.json", json.dumps(document).encode())
+
+    assert refused(consumer, "install", "pdf") == ("newer-format", "this is format 2; this skillpm knows up to 1")
+
+
+def test_a_captive_portal_is_no_index(published: Desk, consumer: Consumer, server: GitServer) -> None:
+    server.garbage = True
+
+    assert refused(consumer, "install", "pdf") == ("document", "this is not JSON: Expecting value")
+
+
+def test_a_skill_under_another_name(published: Desk, consumer: Consumer, server: GitServer) -> None:
+    published.draft("evil", "1.0.0")
+    published.build()
+    document = published.document("skills/evil.json") | {"name": "pdf"}
+    server.publish("/skills/pdf.json", json.dumps(document).encode())
+    server.publish("/archives/evil-1.0.0.tar.gz", (published.index / "archives/evil-1.0.0.tar.gz").read_bytes())
+
+    assert refused(consumer, "install", "pdf") == (
+        "refused",
+        f"the index acme offers {server.address}/archives/evil-1.0.0.tar.gz as `pdf`, "
+        "and the skill calls itself `evil`",
+    )
+
+
+def test_a_version_that_changes_under_a_lock(
+    published: Desk, consumer: Consumer, server: GitServer, tmp_path: Path
+) -> None:
+    consumer.run("install", "pdf", check=True)
+    other = Desk(tmp_path / "other")
+    other.draft("pdf", "1.0.0", body="Something else.\n")
+    other.build()
+    publish(server, other.index)
+
+    code, message = refused(consumer, "update")
+    assert (code, message.startswith(f"the index {server.address}/ changed `pdf` 1.0.0: it is sha256:")) == (
+        "refused",
+        True,
+    )
+    consumer.forget()
+    assert refused(consumer, "sync", "--frozen")[0] == "digest-mismatch"
+
+
+def test_an_index_that_vanishes_half_way(published: Desk, consumer: Consumer, server: GitServer) -> None:
+    published.draft("tdd", "1.0.0")
+    published.build()
+    publish(server, published.index)
+    server.publish("/archives/tdd-1.0.0.tar.gz", Answer(404, {}, b""))
+
+    assert refused(consumer, "install", "pdf", "tdd") == (
+        "not-found",
+        "the index acme names an archive of `tdd` that is not there: "
+        f"{server.address}/archives/tdd-1.0.0.tar.gz is not there (the server answers 404)",
+    )
+
+
+def test_a_redirect_to_another_scheme(published: Desk, consumer: Consumer, server: GitServer) -> None:
+    server.publish("/archives/pdf-1.0.0.tar.gz", Answer(302, {"Location": "file:///etc/passwd"}, b""))
+
+    code, message = refused(consumer, "install", "pdf")
+
+    assert (code, message) == (
+        "fetch",
+        f"{server.address}/archives/pdf-1.0.0.tar.gz leads to file:/etc/passwd, which is no plain web address",
+    )
+
+
+def test_a_bomb(published: Desk, consumer: Consumer, server: GitServer) -> None:
+    bomb = gzip.compress(bytes(300_000_000), mtime=0)
+    server.publish("/archives/pdf-1.0.0.tar.gz", bomb)
+    retold(server, published, sha256=sha(bomb))
+
+    assert refused(consumer, "install", "pdf")[0] == "refused"
+
+
+def test_a_lockfile_that_names_an_index_of_its_own(published: Desk, consumer: Consumer, server: GitServer) -> None:
+    consumer.run("install", "pdf", check=True)
+    consumer.write("skills.lock", consumer.read("skills.lock").replace(server.address, "https://evil.example"))
+    consumer.forget()
+
+    for words in (["sync"], ["sync", "--frozen"]):
+        assert refused(consumer, *words) == (
+            "refused",
+            "`pdf` is locked to the index https://evil.example/, which neither the manifest nor your config.toml names",
+        )
+
+
+def test_a_site_of_a_schema_that_nobody_knows(consumer: Consumer, server: GitServer) -> None:
+    site(server, **{"$schema": "https://schemas.agentskills.io/discovery/9.0.0/schema.json"})
+    consumer.use(acme=server.address)
+
+    assert refused(consumer, "install", "pdf") == (
+        "document",
+        "this index is of another format than skillpm knows: "
+        "https://schemas.agentskills.io/discovery/9.0.0/schema.json",
+    )
+
+
+def test_entries_that_nobody_understands_are_told_and_left_out(consumer: Consumer, server: GitServer) -> None:
+    text = text_of(skill("pdf"))
+    server.publish("/pdf/SKILL.md", text)
+    site(
+        server,
+        entry("a", "/a.bin", b"", "hologram"),
+        entry("b", "/b", b"", digest="sha256:x"),
+        entry("pdf", "/pdf/SKILL.md", text, colour="blue"),
+    )
+    consumer.use(acme=server.address)
+
+    result = consumer.run("install", "pdf", check=True)
+
+    at = f"{server.address}{SITE}"
+    assert [line for line in result.stderr.splitlines() if line.startswith("warning")] == [
+        f'warning: {at}: skills.0.type: expected a type that skillpm knows (skill-md, archive), got "hologram"; '
+        "this entry is left out",
+        f"warning: {at}: skills.1.digest: expected sha256: and 64 hex digits, got 'sha256:x'; this entry is left out",
+    ]
+
+
+def test_of_two_entries_with_one_name_neither_is_taken(consumer: Consumer, server: GitServer) -> None:
+    text = text_of(skill("pdf"))
+    server.publish("/pdf/SKILL.md", text)
+    site(server, entry("pdf", "/pdf/SKILL.md", text), entry("pdf", "/evil/SKILL.md", text))
+    consumer.use(acme=server.address)
+
+    assert refused(consumer, "install", "pdf") == ("conflict", "the index acme has several skills called `pdf`")
+
+
+def test_an_archive_that_a_site_calls_a_text(desk: Desk, consumer: Consumer, server: GitServer) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.run("pack", "skills/pdf", check=True)
+    data = (desk.work / "pdf-1.0.0.tar.gz").read_bytes()
+    server.publish("/pdf", data)
+    site(server, entry("pdf", "/pdf", data))
+    consumer.use(acme=server.address)
+
+    assert refused(consumer, "install", "pdf") == (
+        "refused",
+        f"`pdf`: {server.address}/pdf is an archive, and the index says a SKILL.md",
+    )
+
+
+def test_an_address_without_any_index(consumer: Consumer, server: GitServer) -> None:
+    consumer.use(acme=server.address)
+
+    assert refused(consumer, "install", "code-review") == (
+        "fetch",
+        f"there is no index at {server.address}/: neither index.json nor .well-known/agent-skills/index.json",
+    )
+
+
+def test_a_folder_never_gives_what_lies_outside_of_it(desk: Desk, consumer: Consumer) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    archive = desk.index / "archives/pdf-1.0.0.tar.gz"
+    archive.rename(desk.work / "secret")
+    archive.symlink_to(desk.work / "secret")
+    consumer.use(acme=str(desk.index))
+
+    code, message = refused(consumer, "install", "pdf")
+
+    assert (code, message) == (
+        "refused",
+        f"{desk.index}/archives/pdf-1.0.0.tar.gz leads out of the index acme ({desk.index}/)",
+    )
+
+
+def test_a_name_that_no_index_has(published: Desk, consumer: Consumer, server: GitServer) -> None:
+    assert refused(consumer, "install", "nothing@1.0") == (
+        "not-found",
+        f"no index has a skill `nothing` (asked: acme ({server.address}/)), and none ships with skillpm",
+    )
+    assert refused(consumer, "install", "pdf@^3") == ("not-found", "`pdf` ^3 is not there: there is 1.0.0")
+    assert refused(consumer, "install", "pdf", "--index", "other") == (
+        "not-found",
+        "`pdf` is wanted from the index `other`, which nobody configured",
+    )
