@@ -19,6 +19,7 @@ from skillpm.installing.scan import Stamp, stamp_of
 from skillpm.installing.skill_file import read_regular_file
 from skillpm.serving.bundled_files import files_beside
 from skillpm.serving.cards import Card
+from skillpm.serving.registry import is_recent
 from skillpm.serving.service import SkillService
 from skillpm.values import Value
 
@@ -40,20 +41,22 @@ class Publisher:
 
     def __init__(self, service: SkillService) -> None:
         self.service = service
-        self._known: dict[str, tuple[tuple[Stamp, ...], Published]] = {}
+        self._known: dict[str, tuple[tuple[tuple[str, ...], tuple[Stamp, ...]], Published]] = {}
 
     def publish(self, card: Card) -> Published:
         """Give the entry of a skill."""
         paths = (SKILL_FILE, *files_beside(card))
         try:
-            stamps = tuple(path + stamp_of(os.stat(os.path.join(card.folder, path))) for path in paths)
+            stamps = tuple(stamp_of(os.stat(os.path.join(card.folder, path))) for path in paths)
         except OSError as error:
             return Published(why_not=error.strerror or "it cannot be read")
         known = self._known.get(card.name)
-        if known is None or known[0] != stamps:
-            known = (stamps, _published(card, paths))
-            self._known[card.name] = known
-        return known[1]
+        if known is not None and known[0] == (paths, stamps):
+            return known[1]
+        published = _published(card, paths)
+        if not any(map(is_recent, stamps)):
+            self._known[card.name] = ((paths, stamps), published)
+        return published
 
     def read(self, uri: str) -> bytes:
         """Give the bytes of a file by its URI. Raises `NotFoundError` for what is not to be seen, there or not.

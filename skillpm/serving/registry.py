@@ -7,6 +7,7 @@ is put in place whole.
 
 import os
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -27,17 +28,20 @@ if TYPE_CHECKING:
     from skillpm.documents.skill import Skill
 
 MOST_BODIES = 256
+WHILE = 50_000_000  # ns; the longest tick of a clock that stamps files is 20 ms
 
 
 class Shelf(Value):
     """What a registry held at one moment: cards by name, and what could not be read.
 
     `watched`: folders that the registry does not know, with the stamp of their SKILL.md: one may be put there or be
-    written on without the directory changing.
+    written on without the directory changing. `is_settled`: nothing had changed for a while when it was read; two
+    changes within one tick of a file system's clock look like one.
     """
 
     cards: Mapping[str, Card]
     watched: Mapping[str, Stamp] = NOTHING
+    is_settled: bool = True
     problems: tuple[Problem, ...] = ()
     stamp: tuple[Stamp, ...] = ()
 
@@ -108,11 +112,15 @@ class Registry:
         from skillpm.serving.opening import open_skill  # noqa: PLC0415
 
         skill, stamp = open_skill(card, self.directory)
+        if not is_recent(stamp):
+            self._keep(card.location, stamp, skill)
+        return skill
+
+    def _keep(self, location: str, stamp: Stamp, skill: "Skill") -> None:
         with self._lock:
             while len(self._bodies) >= MOST_BODIES:
                 del self._bodies[next(iter(self._bodies))]
-            self._bodies[card.location] = (stamp, skill)
-        return skill
+            self._bodies[location] = (stamp, skill)
 
     def refresh(self) -> None:
         """Read the directory again, whether anything changed or not."""
@@ -135,12 +143,21 @@ class Registry:
 
 def _is_current(shelf: Shelf, directory: str) -> bool:
     watched = shelf.watched.items()
-    return shelf.stamp == _stamp(directory) and all(_stamp_of(_file(directory, name)) == was for name, was in watched)
+    return (
+        shelf.is_settled
+        and shelf.stamp == _stamp(directory)
+        and all(_stamp_of(_file(directory, name)) == was for name, was in watched)
+    )
 
 
 def _file(directory: str, name: str) -> str:
     folder = f"{directory}/{name}"
     return f"{folder}/{skill_file_in(folder)}"
+
+
+def is_recent(stamp: Stamp) -> bool:
+    """Tell whether a file changed so short a time ago that it may change again and look the same."""
+    return bool(stamp) and int(stamp.split()[2]) > time.time_ns() - WHILE
 
 
 def _stamp(directory: str) -> tuple[Stamp, ...]:
@@ -182,6 +199,7 @@ def _shelf(layout: Layout, seen: View, stamp: tuple[Stamp, ...]) -> Shelf:
     return Shelf(
         cards={name: cards[name] for name in sorted(cards)},
         watched=watched,
+        is_settled=not any(map(is_recent, (*stamp, *watched.values()))),
         problems=tuple(problems),
         stamp=stamp,
     )
