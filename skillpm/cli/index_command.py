@@ -6,8 +6,10 @@ import click
 
 from skillpm.cli.common import Call, call_of, telling
 from skillpm.documents.names import skill_name
+from skillpm.documents.text import show
 from skillpm.errors import UsageError
 from skillpm.indexes.building import Built
+from skillpm.operations.indexes import check_index
 from skillpm.operations.publishing import build_index, shelf_at
 
 
@@ -71,6 +73,30 @@ def prune_command(folder: str, drop_yanked: bool, **flags: Any) -> None:  # noqa
     """Remove archives that no version names."""
     call = call_of(flags)
     _tell(call, shelf_at(call.tools, folder, must_exist=True).prune(drop_yanked=drop_yanked), folder)
+
+
+@command.command(
+    "check",
+    epilog="""\b
+Examples:
+  skillpm index check public
+  skillpm index check https://skills.acme.example/ --json""",
+)
+@click.argument("where", metavar="URL-or-DIR")
+@click.option("--allow-insecure-host", "insecure", multiple=True, metavar="HOST", help="Allow plain http to HOST.")
+@telling
+def check_command(where: str, **flags: Any) -> int:
+    """Prove an index: every document, every archive, every sum. Exit 1 if something is wrong."""
+    call = call_of(flags)
+    problems = check_index(call.tools, where)
+    if call.console.as_json:
+        found = [{"where": problem.where, "message": problem.message} for problem in problems]
+        call.console.data({"ok": not problems, "problems": found})
+        return 1 if problems else 0
+    for problem in problems:
+        call.console.line(f"{show(problem.where, 200)}: {show(problem.message, 300)}")
+    call.console.say(f"{_counted(len(problems), 'problem')}" if problems else "the index is sound")
+    return 1 if problems else 0
 
 
 def _named(what: str) -> tuple[str, str]:

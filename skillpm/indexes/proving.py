@@ -1,0 +1,125 @@
+"""Prove an index: every document, every archive, every sum, as a client would meet them."""
+
+from collections.abc import Iterator
+
+from skillpm.documents.discovery_site import PATH
+from skillpm.documents.index import Catalogue, Release, Releases, read_catalogue, read_releases
+from skillpm.documents.names import SkillName
+from skillpm.documents.skill import read_skill
+from skillpm.documents.tree import Limits
+from skillpm.errors import RefusedError, SkillpmError
+from skillpm.indexes.publishing import faults, summary_of
+from skillpm.indexes.reading import Index, Offering
+from skillpm.values import Value
+
+
+class Problem(Value):
+    """Something that is not as it must be: where, and what."""
+
+    where: str
+    message: str
+
+
+def prove(index: Index, limits: Limits) -> Iterator[Problem]:
+    """Look at everything an index offers, and give all that is wrong with it; nothing is kept."""
+    top = f"{index.place.url}index.json"
+    try:
+        text = index.access.document(top)
+        if text is None:
+            yield from _site(index, limits, {})
+            return
+        catalogue = read_catalogue(text, top)
+    except SkillpmError as error:
+        yield _told(error, top)
+        return
+    newest: dict[SkillName, str] = {}
+    for summary in catalogue.skills:
+        yield from _skill(index, catalogue, summary.name, newest, limits)
+    yield from _site(index, limits, newest)
+
+
+def _skill(
+    index: Index, catalogue: Catalogue, name: SkillName, newest: dict[SkillName, str], limits: Limits
+) -> Iterator[Problem]:
+    where = f"{index.place.url}skills/{name}.json"
+    try:
+        text = index.access.document(where)
+        if text is None:
+            yield Problem(where=where, message="it is not there, and the catalogue names it")
+            return
+        releases = read_releases(text, where, name)
+    except SkillpmError as error:
+        yield _told(error, where)
+        return
+    if releases.latest is not None:
+        newest[name] = releases.latest.sha256
+    for release in releases.versions:
+        yield from _release(index, catalogue, releases, release, limits)
+
+
+def _release(
+    index: Index, catalogue: Catalogue, releases: Releases, release: Release, limits: Limits
+) -> Iterator[Problem]:
+    where = f"{releases.name} {release.version}"
+    try:
+        url = index.access.lead(f"{index.place.url}index.json", release.url)
+        offering = Offering(index=index.place, url=url, sha256=release.sha256, kind="archive")
+        data = index.access.archive(url, limits.download)
+        tree = index.opened(offering, data, releases.name, limits, lambda found: _other(url, release.sha256, found))[1]
+    except SkillpmError as error:
+        yield _told(error, where)
+        return
+    if len(data) != release.size:
+        yield Problem(where=where, message=f"the archive has {len(data)} bytes, and the index says {release.size}")
+    if tree.digest != release.digest:
+        yield Problem(where=where, message=f"the skill's digest is {tree.digest}, and the index says {release.digest}")
+    for fault in faults(tree, releases.name):
+        yield Problem(where=where, message=f"it is not valid: {fault}")
+    summary = next(found for found in catalogue.skills if found.name == releases.name)
+    if releases.latest is None or releases.latest.version != summary.latest:
+        if release == releases.versions[0]:
+            yield Problem(where=where, message=f"the catalogue says that the newest is {summary.latest}")
+    elif release == releases.latest and summary_of(releases.name, release.version, tree) != summary:
+        yield Problem(where=where, message="the catalogue describes it otherwise than its SKILL.md does")
+
+
+def _site(index: Index, limits: Limits, newest: dict[SkillName, str]) -> Iterator[Problem]:
+    """Look at what other clients see; for an index of ours it must be the newest of each."""
+    try:
+        document, site = index.site()
+    except SkillpmError as error:
+        yield _told(error, index.place.url + PATH)
+        return
+    for problem in site.problems:
+        yield Problem(where=document, message=problem)
+    for name in sorted({*newest} - {skill.name for skill in site.skills}):
+        yield Problem(where=document, message=f"`{name}` is not there")
+    for skill in site.skills:
+        if newest.get(skill.name) == skill.sha256:
+            continue  # the archive was looked at already
+        if newest:
+            yield Problem(where=document, message=f"`{skill.name}` is not the newest of the index")
+            continue
+        try:
+            url = document.rpartition("/")[0] + f"/{skill.name}/" if skill.files else ""
+            offering = Offering(
+                index=index.place,
+                url=url or index.access.lead(document, skill.url),
+                sha256=skill.sha256,
+                kind=skill.type,
+                files=skill.files,
+            )
+            tree = index.fetch(offering, skill.name, limits, lambda found, s=skill: _other(s.url, s.sha256, found))[1]  # type: ignore[misc]
+            declared = read_skill(tree.read(tree.skill_file) or b"").declared
+            if declared != skill.name:
+                yield Problem(where=document, message=f"`{skill.name}` calls itself `{declared}`")
+        except SkillpmError as error:
+            yield _told(error, document)
+
+
+def _other(url: str, said: str, found: str) -> RefusedError:
+    return RefusedError(f"{url} has the SHA-256 {found}, and the index says {said}")
+
+
+def _told(error: SkillpmError, where: str) -> Problem:
+    return Problem(where=error.where or where, message=error.message)

@@ -1,0 +1,108 @@
+"""`index check`: an index of ours is sound, and whatever is changed in it is named."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from indexes.world import Desk, publish
+from kit import GitServer
+
+
+@pytest.fixture
+def built(desk: Desk) -> Desk:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    desk.draft("pdf", "1.1.0", body="Better.\n")
+    desk.draft("tdd", "2.0.0")
+    desk.build()
+    return desk
+
+
+def changed(path: Path, edit: Callable[[Any], Any]) -> None:
+    value = json.loads(path.read_text())
+    edit(value)
+    path.write_text(json.dumps(value, indent=2) + "\n")
+
+
+def test_what_was_built_is_sound(built: Desk, server: GitServer) -> None:
+    publish(server, built.index)
+
+    for where in ("public", str(built.index), server.address):
+        result = built.run("index", "check", where)
+        assert (result.code, result.stdout, result.stderr) == (0, "", "the index is sound\n")
+
+
+def test_a_yanked_index_is_sound_too(built: Desk) -> None:
+    built.run("index", "yank", "tdd@2.0.0", "public", check=True)
+    built.run("index", "yank", "pdf@1.1.0", "public", check=True)
+
+    assert built.run("index", "check", "public", "--json").json == {"ok": True, "problems": []}
+
+
+def test_every_wrong_thing_is_named_at_once(built: Desk) -> None:
+    archive = built.index / "archives/pdf-1.0.0.tar.gz"
+    archive.write_bytes(archive.read_bytes()[:-1] + b"x")
+    (built.index / "archives/tdd-2.0.0.tar.gz").unlink()
+    changed(built.index / "skills/pdf.json", lambda it: it["versions"][0].update(size=7))
+    changed(built.index / "index.json", lambda it: it["skills"][0].update(description="Something else."))
+
+    result = built.run("index", "check", "public")
+
+    assert result.code == 1
+    assert result.stderr == "4 problems\n"
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("pdf 1.1.0: the archive has ")
+    assert lines[0].endswith(" bytes, and the index says 7")
+    assert lines[1] == "pdf 1.1.0: the catalogue describes it otherwise than its SKILL.md does"
+    assert lines[2].startswith(f"pdf 1.0.0: {archive} has the SHA-256 ")
+    assert lines[3].endswith("tdd-2.0.0.tar.gz is not there")
+    assert len(lines) == 4
+
+
+@pytest.mark.parametrize(
+    ("path", "edit", "told"),
+    [
+        (
+            ".well-known/agent-skills/index.json",
+            lambda it: it["skills"].pop(0),
+            "`pdf` is not there",
+        ),
+        (
+            ".well-known/agent-skills/index.json",
+            lambda it: it["skills"][0].update(digest="sha256:" + "0" * 64),
+            "`pdf` is not the newest of the index",
+        ),
+        (
+            "index.json",
+            lambda it: it["skills"][0].update(latest="1.0.0"),
+            "the catalogue says that the newest is 1.0.0",
+        ),
+        ("index.json", lambda it: it.update({"$schema": "x"}), 'expected "urn:skillpm:schema:index:1", got "x"'),
+        ("skills/pdf.json", lambda it: it.update(name="tdd"), "these are the versions of `tdd`, not of `pdf`"),
+        (
+            "skills/pdf.json",
+            lambda it: it["versions"][0].update(digest="sha256:" + "0" * 64),
+            f"and the index says sha256:{'0' * 64}",
+        ),
+    ],
+)
+def test_a_document_that_says_something_else(built: Desk, path: str, edit: Callable[[Any], Any], told: str) -> None:
+    changed(built.index / path, edit)
+
+    result = built.run("index", "check", "public", "--json")
+
+    assert result.code == 1
+    assert any(problem["message"].endswith(told) for problem in result.json["problems"]), result.stdout
+
+
+def test_a_place_without_an_index(desk: Desk) -> None:
+    desk.write("empty/readme", "Nothing here.\n")
+
+    result = desk.run("index", "check", "empty")
+
+    assert (result.code, result.stdout) == (
+        1,
+        f"empty: there is no index at {desk.work}/empty/: neither index.json nor .well-known/agent-skills/index.json\n",
+    )
