@@ -24,6 +24,7 @@ Examples:
   skillpm install anthropics/skills --list          what a repository holds
   skillpm install obra/superpowers --all            all of them
   skillpm install acme/skills#v2@deploy             at a tag, branch or commit
+  skillpm install acme/skills@pdf --version '^1.2'  the newest tag in a range
   skillpm install https://github.com/o/r/tree/main/skills/x    as copied from a browser
   skillpm install git@git.acme.example:team/skills.git@deploy  any git
   skillpm install ./my-skill --link                 a local folder, live
@@ -41,6 +42,7 @@ Examples:
 @click.option("--branch", metavar="NAME", help="Follow a branch.")
 @click.option("--tag", metavar="NAME", help="Take a tag.")
 @click.option("--rev", metavar="COMMIT", help="Take a commit (all 40 digits).")
+@click.option("--version", "version", metavar="RANGE", help="Take the newest tag in a range of versions, e.g. ^1.2.")
 @strict
 @changing
 def command(specs: tuple[str, ...], listing: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
@@ -50,7 +52,7 @@ def command(specs: tuple[str, ...], listing: bool, **flags: Any) -> None:  # noq
     """
     call = call_of(flags)
     if not specs and not flags["bundled"]:
-        about = [name for name in ("alias", "every", "link", "path", "branch", "tag", "rev") if flags[name]]
+        about = [name for name in ("alias", "every", "link", "path", "branch", "tag", "rev", "version") if flags[name]]
         if listing or about:
             raise UsageError("a SPEC is missing", hint="skillpm install --help")
         tell_changed(call, sync(call.scope, call.tools, options_of(call, bare=True)))
@@ -76,9 +78,9 @@ def _install(call: Call, request: Request) -> Changed:
 
 
 def _request(specs: tuple[str, ...], flags: dict[str, Any]) -> Request:
-    refs: list[RefKind] = [kind for kind in ("branch", "tag", "rev") if flags[kind]]
+    refs: list[RefKind] = [kind for kind in ("branch", "tag", "rev", "version") if flags[kind]]
     if len(refs) > 1:
-        raise UsageError("give one of --branch, --tag and --rev")
+        raise UsageError("give one of --branch, --tag, --rev and --version")
     return Request(
         specs=specs,
         alias=flags["alias"] or "",

@@ -6,25 +6,32 @@ import click
 
 from skillpm.cli.changing import networked
 from skillpm.cli.common import call_of
-from skillpm.errors import LockfileOutdated
+from skillpm.errors import LockfileOutdated, UsageError
 from skillpm.operations.lock import check_lock, lock
 
 
 @click.command(
     epilog="""\b
 Examples:
-  skillpm lock           write skills.lock, install nothing
-  skillpm lock --check   is it up to date? writes nothing, exit 1 if not"""
+  skillpm lock                       write skills.lock, install nothing
+  skillpm lock --upgrade             the newest of all that skills.json allows
+  skillpm lock --upgrade-skill pdf   the newest of one
+  skillpm lock --check               is it up to date? writes nothing, exit 1 if not"""
 )
 @click.option("--check", is_flag=True, help="Only tell whether the lockfile is up to date.")
+@click.option("--upgrade", is_flag=True, help="Take the newest versions of all that the manifest allows.")
+@click.option("--upgrade-skill", "skills", multiple=True, metavar="NAME", help="Take the newest version of this one.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be locked.")
 @click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm.")
 @networked
-def command(check: bool, dry_run: bool, **flags: Any) -> int:  # noqa: FBT001  (flags of the command line)
+def command(check: bool, upgrade: bool, skills: tuple[str, ...], **flags: Any) -> int:  # noqa: FBT001  (flags)
     """Resolve only: make skills.lock say what skills.json asks."""
     call = call_of(flags)
-    scope = call.scope
-    result = check_lock(scope, call.tools) if check else lock(scope, call.tools, dry_run=dry_run)
+    scope, dry_run = call.scope, flags["dry_run"]
+    if check and (upgrade or skills):
+        raise UsageError("--check tells whether the lockfile is right, --upgrade changes it; give one")
+    upgraded = () if upgrade else skills or None
+    result = check_lock(scope, call.tools) if check else lock(scope, call.tools, dry_run=dry_run, upgrade=upgraded)
     if call.console.as_json:
         rows = [{"name": name, "from": was, "to": becomes} for name, was, becomes in result.skills]
         call.console.data(

@@ -2,15 +2,17 @@
 
 import posixpath
 from collections.abc import Callable
+from typing import Any
 
 from skillpm.documents.findings import NotLoadable
 from skillpm.documents.names import SKILL_FILE, SKILL_FILES
+from skillpm.documents.needs import FILE, needs_of
 from skillpm.documents.pin import GitPin, Pin
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.text import show
 from skillpm.documents.tree import Tree
 from skillpm.documents.versions import is_version
-from skillpm.errors import RefusedError
+from skillpm.errors import DocumentError, RefusedError
 from skillpm.fetching.base import Found
 
 
@@ -29,7 +31,25 @@ def described(tree: Tree, pin: Pin, name: str, warn: Callable[[str], None]) -> F
     for file in tree.files:
         if "/" in file.path and posixpath.basename(file.path) in SKILL_FILES:
             warn(f"{show(name)}: it holds another skill at {show(file.path)}, which some hosts load too")
-    return Found(pin=pin, digest=tree.digest, version=_version(skill, pin, name, warn), declared=skill.declared)
+    return Found(
+        pin=pin,
+        digest=tree.digest,
+        version=_version(skill, pin, name, warn),
+        declared=skill.declared,
+        dependencies=_dependencies(tree, skill, name),
+    )
+
+
+def _dependencies(tree: Tree, skill: Skill, name: str) -> dict[str, Any]:
+    """Give the skills it needs. One that cannot say what it needs would be installed without it, so it is refused."""
+    try:
+        return needs_of(skill.metadata, tree.read(FILE))
+    except DocumentError as error:
+        raise RefusedError(
+            f"skill {show(name)}: what it needs cannot be understood: {error.message}",
+            where=error.where,
+            hint="tell its author; nothing was installed",
+        ) from error
 
 
 def _version(skill: Skill, pin: Pin, name: str, warn: Callable[[str], None]) -> str:

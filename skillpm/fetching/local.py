@@ -48,7 +48,11 @@ class PathFetcher:
             if not source.link:
                 self.store.keep(tree, variant_of(pin), replace=True)
             found[name] = Found(
-                pin=pin, digest=None if source.link else seen.digest, version=seen.version, declared=seen.declared
+                pin=pin,
+                digest=None if source.link else seen.digest,
+                version=seen.version,
+                declared=seen.declared,
+                dependencies=seen.dependencies,
             )
         return found
 

@@ -8,6 +8,7 @@ from skillpm.documents.git_words import has_credentials, is_commit
 from skillpm.documents.json_edit import set_member
 from skillpm.documents.names import SkillName, folder_name, skill_name
 from skillpm.documents.text import show
+from skillpm.documents.versions import RANGE_HINT, is_range
 from skillpm.errors import ConflictError, ManySkillsError, UsageError
 from skillpm.fetching.base import Offer
 from skillpm.fetching.shipped import bundled_names
@@ -195,15 +196,24 @@ def _specifier(spec: str, request: Request) -> Specifier:
         raise UsageError(f"{flag} does not go with `{show(spec)}`")
     if request.ref_kind and (source.ref or specifier.browser):
         raise UsageError(f"`{show(spec)}` names a ref already, so --{request.ref_kind} would name another")
+    if request.ref_kind:
+        source = _at_ref(source, request, spec)
+    if request.path:
+        source = source.but(path=request.path.strip("/").removeprefix("./") or ".")
+    return specifier.but(source=source)
+
+
+def _at_ref(source: GitSource, request: Request, spec: str) -> GitSource:
+    """Give a source at the ref that a flag names, checked by its kind."""
     if request.ref_kind == "rev" and not is_commit(request.ref):
         raise UsageError(
             f"`{show(request.ref)}` is no whole commit id", hint="give all of its 40 digits, or use --tag or --branch"
         )
-    if request.ref_kind:
-        source = with_ref(source, request.ref, spec).but(kind=request.ref_kind)
-    if request.path:
-        source = source.but(path=request.path.strip("/").removeprefix("./") or ".")
-    return specifier.but(source=source)
+    if request.ref_kind != "version":
+        return with_ref(source, request.ref, spec).but(kind=request.ref_kind)
+    if not is_range(request.ref):
+        raise UsageError(f"`{show(request.ref)}` is no version range", hint=RANGE_HINT)
+    return source.but(kind="version", ref=request.ref.strip())
 
 
 def _from_offer(offer: Offer, alias: str) -> Addition:

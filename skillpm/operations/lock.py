@@ -1,6 +1,7 @@
 """`lock`: resolve only; nothing is installed."""
 
 import os
+from collections.abc import Sequence
 
 from skillpm.files import write_document
 from skillpm.installing.plan import label
@@ -9,6 +10,7 @@ from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.relock import Strictness, changed_skills, lock_text, make_fetchers, outdated, relocked
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
+from skillpm.operations.update import chosen
 from skillpm.values import Value
 
 
@@ -22,14 +24,14 @@ class Locked(Value):
     warnings: tuple[str, ...] = ()
 
 
-def lock(scope: Scope, tools: Tools, *, dry_run: bool = False) -> Locked:
-    """Make the lockfile say what the manifest asks."""
+def lock(scope: Scope, tools: Tools, *, dry_run: bool = False, upgrade: Sequence[str] | None = None) -> Locked:
+    """Make the lockfile say what the manifest asks; of the skills in `upgrade` (all where it is empty) the newest."""
     if dry_run:
-        return _resolved(scope, tools)[0].but(changed=False)
+        return _resolved(scope, tools, upgrade)[0].but(changed=False)
     was_there = os.path.isdir(scope.layout.ours)
     try:
         with exclusive(scope, tools):
-            result, text = _resolved(scope, tools)
+            result, text = _resolved(scope, tools, upgrade)
             if result.changed:
                 write_document(scope.lockfile, text.encode(), fsync=tools.settings.fsync, follow=True)
     finally:
@@ -38,10 +40,11 @@ def lock(scope: Scope, tools: Tools, *, dry_run: bool = False) -> Locked:
     return result
 
 
-def _resolved(scope: Scope, tools: Tools) -> tuple[Locked, str]:
+def _resolved(scope: Scope, tools: Tools, upgrade: Sequence[str] | None) -> tuple[Locked, str]:
     """Give what locking would change, and the lockfile's text afterwards."""
     papers = read_paperwork(scope, tools)
-    after = relocked(scope, papers, make_fetchers(scope, tools), Strictness())
+    names = () if upgrade is None else chosen(papers, upgrade)
+    after = relocked(scope, papers, make_fetchers(scope, tools), Strictness(), names)
     text = lock_text(after, papers)
     is_same = text == papers.lockfile_text
     rows = [(name, label(old), label(new)) for name, old, new in changed_skills(papers.lockfile, after)]

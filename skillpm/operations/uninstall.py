@@ -7,13 +7,14 @@ from skillpm.documents.agents import near
 from skillpm.documents.json_edit import drop_member
 from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.text import show
-from skillpm.errors import NotFoundError
+from skillpm.errors import ConflictError, NotFoundError
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.skill_file import skill_file_in
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
+from skillpm.resolution.resolver import reachable
 
 
 def uninstall(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> Changed:
@@ -29,10 +30,27 @@ def uninstall(scope: Scope, tools: Tools, names: Sequence[str], options: Options
         text = papers.text
         for name in names:
             _must_be_there(scope, papers, name)
+        _tell_who_needs(papers, names, tools)
+        for name in names:
             text = drop_member(text, ("skills", name))
         return papers if papers.manifest_text is None else papers.edited(text)
 
     return change(scope, tools, touched, edit)
+
+
+def _tell_who_needs(papers: Paperwork, names: Sequence[str], tools: Tools) -> None:
+    """Say that a skill stays because another one needs it. Raises `ConflictError` where nothing else was asked."""
+    rest = {name: source for name, source in papers.requirements.items() if name not in names}
+    needed = reachable(rest, papers.lockfile)
+    for name in sorted({SkillName(name) for name in names} & needed):
+        parents = sorted(other for other in needed if name in papers.lockfile.skills[other].dependencies)
+        who = ", ".join(f"`{parent}`" for parent in parents)
+        if name not in papers.requirements:
+            hint = f"uninstall what needs it too: skillpm uninstall {' '.join(parents)}"
+            raise ConflictError(f"`{name}` is needed by {who}", hint=hint)
+        tools.reporter.warning(
+            f"{name} stays installed: {who} needs it" if len(parents) == 1 else f"{name} stays installed: {who} need it"
+        )
 
 
 def _must_be_there(scope: Scope, papers: Paperwork, name: str) -> None:

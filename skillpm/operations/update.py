@@ -32,7 +32,7 @@ def update(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -
 
 def chosen(papers: Paperwork, names: Sequence[str]) -> list[SkillName]:
     """Give the requirements meant: all where none is named."""
-    known = papers.requirements
+    known = {**dict.fromkeys(papers.requirements), **dict.fromkeys(papers.lockfile.skills)}
     for name in names:
         if name not in known:
             similar = near(name, known)

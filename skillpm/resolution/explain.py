@@ -1,6 +1,7 @@
 """A conflict in sentences: who asked for what, and what would solve it."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import assert_never
 
 from skillpm.documents.names import SkillName
 from skillpm.documents.text import show
@@ -8,7 +9,7 @@ from skillpm.errors import ConflictError, NotFoundError, SkillpmError
 from skillpm.resolution.options import Need, Option
 from skillpm.resolution.shelf import Shelf
 from skillpm.sources.needs import is_range_of
-from skillpm.sources.source import GitSource, IndexSource, Source, requirement_value
+from skillpm.sources.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
 
 MOST_VERSIONS = 6
 MOST_NAMES = 4
@@ -102,10 +103,16 @@ def _said(source: Source | None) -> str:
             folder = f" ({show(source.path, 80)})" if source.path not in {"", "."} else ""
             ref = "" if not wanted else f" {wanted}" if source.kind == "version" else f" at {wanted}"
             return f"{show(ref, 80)} from {show(source.url)}{folder}"
+        case PathSource():
+            return f" from {show(source.path)}"
+        case UrlSource():
+            return f" from {show(source.url)}"
+        case BundledSource():
+            return " from the bundled skills"
         case None:
             return ""
         case _:
-            return f" from {show(str(requirement_value(source)))}"
+            assert_never(source)
 
 
 def _versions(options: Sequence[Option]) -> str:

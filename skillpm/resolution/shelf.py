@@ -31,13 +31,17 @@ class Asked(Value):
 
 
 class Shelf:
-    """Options by name and place, their dependencies, and what was pinned on the way."""
+    """Options by name and place, their dependencies, and what was pinned on the way.
+
+    While `is_settled`, a locked skill that fits is the only option: nobody is asked what else there would be.
+    """
 
     def __init__(self, asked: Asked, provider: Provider, locked: Lockfile) -> None:
         self.asked = asked
         self.provider = provider
         self.locked = locked
         self.pinned: dict[Option, Candidate] = {}
+        self.is_settled = True
         self.hidden: dict[SkillName, list[str]] = {}
         self._listed: dict[tuple[SkillName, Source], list[Option]] = {}
         self._needs: dict[tuple[SkillName, Source], Need] = {}
@@ -67,8 +71,12 @@ class Shelf:
         A name that somebody wants from a place of its own is never looked for elsewhere.
         """
         places = self.places(name, needs)
-        self.look_up(places)
         kept = [option for option in self._locked_options(name) if (name, option.place) in places]
+        if self.is_settled:
+            fitting = [option for option in kept if all(need.allows(option) for need in needs)]
+            if fitting:
+                return fitting
+        self.look_up(places)
         return [*kept, *(option for place in places for option in self._listed[place])]
 
     def fitting(self, name: SkillName, needs: Sequence[Need]) -> list[Option]:
@@ -79,6 +87,16 @@ class Shelf:
         """Give where to look for a name: in the places that were named, else in the indexes."""
         named = dict.fromkeys(need.place for need in needs if need.place is not None and not need.is_open)
         return [(name, place) for place in named or [IndexSource(name=name)]]
+
+    def prepare(self, wanted: Mapping[SkillName, Sequence[Need]]) -> None:
+        """Look up at once what needs on several names will have to be chosen from."""
+        unknown = [
+            name for name, needs in wanted.items() if not (self.is_settled and self._fits_as_locked(name, needs))
+        ]
+        self.look_up([place for name in unknown for place in self.places(name, wanted[name])])
+
+    def _fits_as_locked(self, name: SkillName, needs: Sequence[Need]) -> bool:
+        return any(all(need.allows(option) for need in needs) for option in self._locked_options(name))
 
     def look_up(self, wanted: Collection[tuple[SkillName, Source]]) -> None:
         """Ask for what is not known yet: lists of versions in one call, fixed sources in another."""
@@ -131,7 +149,7 @@ class Shelf:
         found = self.pinned[option]
         listed = found.dependencies if option.dependencies is None else option.dependencies
         return LockedSkill(
-            pin=found.pin, digest=found.digest, version=found.version or option.version, dependencies=listed
+            pin=found.pin, digest=found.digest, version=option.version or found.version, dependencies=listed
         )
 
     def pin_rest(self, options: Sequence[Option]) -> None:

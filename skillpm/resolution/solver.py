@@ -10,7 +10,7 @@ name could be newer without an earlier one being older.
 from collections.abc import Iterable, Sequence
 
 from skillpm.documents.names import SkillName
-from skillpm.errors import ConflictError
+from skillpm.errors import ConflictError, NotFoundError
 from skillpm.resolution.explain import Cause, conflict
 from skillpm.resolution.options import Need, Option
 from skillpm.resolution.shelf import Shelf
@@ -19,7 +19,20 @@ MOST_STEPS = 50_000  # nobody's honest skills take a hundredth; an enemy's could
 
 
 def solve(shelf: Shelf) -> dict[SkillName, Option]:
-    """Choose one option for each skill that is needed. Raises `ConflictError` that tells why there is none."""
+    """Choose one option for each skill that is needed. Raises `ConflictError` that tells why there is none.
+
+    What is locked is moved only where there is no answer without that.
+    """
+    try:
+        return _solve(shelf)
+    except (ConflictError, NotFoundError):
+        if not shelf.locked.skills:
+            raise
+    shelf.is_settled = False
+    return _solve(shelf)
+
+
+def _solve(shelf: Shelf) -> dict[SkillName, Option]:
     roots = [shelf.need(name, source) for name, source in sorted(shelf.asked.requirements.items())]
     _foresee(roots, shelf)
     search = _Search(shelf)
@@ -79,7 +92,7 @@ class _Search:
 
     def demand(self, needs: Sequence[Need], parent: Option | None) -> list[Cause] | None:
         """Take in what an option (or the manifest) needs; give all needs on a name that cannot be met together."""
-        self.shelf.look_up([place for need in needs for place in self.shelf.places(need.name, [need])])
+        self.shelf.prepare({need.name: [need] for need in needs})
         for need in needs:
             known = self.needs.setdefault(need.name, [])
             if not known:
@@ -130,7 +143,7 @@ def _foresee(roots: Iterable[Need], shelf: Shelf) -> None:
         for need in todo:
             needs.setdefault(need.name, []).append(need)
         generation = dict.fromkeys(need.name for need in todo)
-        shelf.look_up([place for name in generation for place in shelf.places(name, needs[name])])
+        shelf.prepare({name: needs[name] for name in generation})
         best = [option for name in generation for option in shelf.fitting(name, needs[name])[:1]]
         new = [option for option in best if option.needs is None]
         shelf.open(new)

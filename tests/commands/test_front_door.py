@@ -32,7 +32,7 @@ def test_the_bare_word_shows_the_help(scene: Scene) -> None:
         ),
         (
             ["install", "a", "--branch", "b", "--tag", "c"],
-            "give one of --branch, --tag and --rev",
+            "give one of --branch, --tag, --rev and --version",
             "skillpm install --help",
         ),
         (["install", "--as", "x"], "a SPEC is missing", "skillpm install --help"),

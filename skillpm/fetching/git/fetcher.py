@@ -16,9 +16,11 @@ from skillpm.fetching.git.listing import UNREADABLE, Place, all_places, name_of,
 from skillpm.fetching.git.objects import EXECUTABLE, GITLINK, LINK, CacheDamaged
 from skillpm.fetching.git.refs import from_browser, named_ref
 from skillpm.fetching.git.repository import Repository
+from skillpm.fetching.git.tags import Tell, tagged_versions
 from skillpm.fetching.git.visits import Visits
 from skillpm.fetching.git.walking import Leaf
 from skillpm.fetching.git.ways import Wanted, bring
+from skillpm.resolution.provider import Offered
 from skillpm.settings import Settings
 from skillpm.sources.source import GitSource
 from skillpm.store import Store
@@ -40,6 +42,18 @@ class GitFetcher:
             return self._pin_in(repository, {name: wanted[name] for name in names})
 
         return self.visits.each({name: source.url for name, source in wanted.items()}, work)
+
+    def versions(self, wanted: Mapping[SkillName, GitSource]) -> dict[SkillName, Sequence[Offered]]:
+        """List the versions that tags name; one question for each repository, several at once."""
+
+        def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, Sequence[Offered]]:
+            return {name: tagged_versions(repository, wanted[name], name, self._tell) for name in names}
+
+        return self.visits.each({name: source.url for name, source in wanted.items()}, work)
+
+    @property
+    def _tell(self) -> Tell:
+        return self.reporter.warning, self.reporter.note
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
         """Put exactly the locked skills into the store; give what is missing offline."""
@@ -73,7 +87,7 @@ class GitFetcher:
 
     def _offers_in(self, repository: Repository, source: GitSource, browser: str) -> list[Offer]:
         source = from_browser(repository, source, browser) if browser else source
-        ref, source = named_ref(repository, source)
+        ref, source = named_ref(repository, source, source.skill, self._tell)
         commit, root = repository.commits([ref])[ref]
         if source.path or source.skill:
             places: Sequence[Place] = [place_of(repository, root, source, source.skill)]
@@ -95,7 +109,7 @@ class GitFetcher:
     def _pin_in(self, repository: Repository, wanted: Mapping[SkillName, GitSource]) -> dict[SkillName, Found]:
         refs, sources = {}, {}
         for name, source in wanted.items():
-            refs[name], sources[name] = named_ref(repository, source)
+            refs[name], sources[name] = named_ref(repository, source, name, self._tell)
         commits = repository.commits(sorted(set(refs.values())))
         pins = {}
         for name, ref in refs.items():

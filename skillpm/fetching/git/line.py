@@ -24,6 +24,7 @@ class Surroundings:
         self.config = config
         self.folder = folder
         self.seen: dict[tuple[str, str], tuple[str, str]] = {}
+        self.tags: dict[str, dict[str, str]] = {}
 
 
 class Line:

@@ -1,16 +1,20 @@
 """Which ref a source means: its full name, or a commit; for words of unknown kind the server is asked."""
 
 from skillpm.documents.git_words import is_commit, is_short_commit
-from skillpm.errors import NotFoundError, OfflineError
+from skillpm.errors import OfflineError
 from skillpm.fetching.git.complaints import missing_ref
 from skillpm.fetching.git.repository import Repository
+from skillpm.fetching.git.tags import Tell, newest_tag, tagged_versions
 from skillpm.sources.source import GitSource, RefKind
 
 KINDS: tuple[tuple[RefKind, str], ...] = (("tag", "refs/tags/"), ("branch", "refs/heads/"))
 
 
-def named_ref(repository: Repository, source: GitSource) -> tuple[str, GitSource]:
-    """Give the full name of the ref a source means; a ref of unknown kind is looked up: a tag before a branch."""
+def named_ref(repository: Repository, source: GitSource, name: str, tell: Tell) -> tuple[str, GitSource]:
+    """Give the full name of the ref a source means, of a skill called `name`.
+
+    A ref of unknown kind is looked up, a tag before a branch; of a range of versions it is the newest tag.
+    """
     match source.kind:
         case "":
             return "HEAD", source
@@ -21,10 +25,8 @@ def named_ref(repository: Repository, source: GitSource) -> tuple[str, GitSource
         case "branch":
             return f"refs/heads/{source.ref}", source
         case "version":
-            raise NotFoundError(
-                "version ranges over git tags are not resolved yet",
-                hint=f"name a tag: {repository.url}#<tag>",
-            )
+            offered = tagged_versions(repository, source, name, tell)
+            return f"refs/tags/{newest_tag(repository, source, offered)}", source
         case "any":
             found = repository.remote_refs([prefix + source.ref for _, prefix in KINDS])
             for kind, prefix in KINDS:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import TypeGuard
 
-from skillpm.documents.git_words import is_commit
+from skillpm.documents.git_words import is_commit, is_ref
 from skillpm.errors import OfflineError
 from skillpm.fetching.git.complaints import missing_ref, translated
 from skillpm.fetching.git.fixed import base_environment
@@ -71,6 +71,22 @@ class Repository:
             raise translated(failed, self.url) from failed
         pairs = (line.split("\t") for line in lines.splitlines() if "\t" in line)
         return {name: oid for oid, name in pairs if name in names}
+
+    def remote_tags(self) -> dict[str, str]:
+        """Ask for all tags, once in a run: name -> commit. Offline they are not known."""
+        if self.around.settings.offline:
+            raise OfflineError([f"the tags of {self.url}"])
+        if self.url not in self.around.tags:
+            words = ["ls-remote", "--quiet", "--tags", "--end-of-options", "origin"]
+            try:
+                lines = self._line.ask(words).decode("utf-8", "replace")
+            except GitFailed as failed:
+                raise translated(failed, self.url) from failed
+            # An annotated tag comes twice, first itself and then, marked, the commit that it stands for.
+            pairs = (line.split("\t") for line in lines.splitlines() if "\trefs/tags/" in line)
+            found = {name.removeprefix("refs/tags/").removesuffix("^{}"): oid for oid, name in pairs}
+            self.around.tags[self.url] = {name: oid for name, oid in found.items() if is_ref(name)}
+        return self.around.tags[self.url]
 
     def commits(self, refs: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Fetch refs (full names, `HEAD` or commit ids) without file contents; give ref -> (commit, its tree).

@@ -1,0 +1,80 @@
+"""`tree` and `why`: who needs what, as the lockfile has it. Nothing is resolved, nobody is asked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from skillpm.documents.agents import near
+from skillpm.documents.lockfile import LockedSkill
+from skillpm.documents.names import SkillName
+from skillpm.errors import LockfileOutdated, NotFoundError
+from skillpm.installing.plan import label
+from skillpm.operations.paperwork import Paperwork, read_paperwork
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools
+from skillpm.sources.source import requirement_value
+from skillpm.values import Value
+
+
+class Branch(Value):
+    """A skill in the tree: what was asked of it, and what it needs. `is_repeated`: that stands further up already."""
+
+    name: SkillName
+    version: str
+    requirement: Any
+    needs: tuple["Branch", ...] = ()
+    is_repeated: bool = False
+
+
+def tree(scope: Scope, tools: Tools) -> tuple[Branch, ...]:
+    """Give what the manifest asks for, and below each what it needs; each skill is spread out once."""
+    papers = _locked_papers(scope, tools)
+    seen: set[SkillName] = set()
+    return tuple(
+        _branch(name, requirement_value(papers.requirements[name]), papers.lockfile.skills, seen)
+        for name in sorted(papers.requirements)
+    )
+
+
+def why(scope: Scope, tools: Tools, name: str) -> list[list[SkillName]]:
+    """Give the ways that lead from the manifest to a skill: the shortest over each that needs it."""
+    papers = _locked_papers(scope, tools)
+    skills = papers.lockfile.skills
+    if name not in skills:
+        similar = near(name, skills)
+        hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm tree` shows what is there"
+        raise NotFoundError(f"`{name}` is not in the lockfile", hint=hint, where=scope.lockfile)
+    first: dict[SkillName, list[SkillName]] = {root: [root] for root in sorted(papers.requirements)}
+    todo = list(first)
+    for parent in todo:  # it grows while it is walked, nearest first
+        for need in sorted(skills[parent].dependencies):
+            if need in skills and need not in first:
+                first[SkillName(need)] = [*first[parent], SkillName(need)]
+                todo.append(SkillName(need))
+    wanted = SkillName(name)
+    ways = [[wanted]] if wanted in papers.requirements else []
+    parents = [parent for parent in sorted(skills) if wanted in skills[parent].dependencies and parent in first]
+    return ways + [[*first[parent], wanted] for parent in parents if wanted not in first[parent]]
+
+
+def _locked_papers(scope: Scope, tools: Tools) -> Paperwork:
+    papers = read_paperwork(scope, tools)
+    missing = sorted({*papers.requirements} - {*papers.lockfile.skills})
+    if missing:
+        names = ", ".join(f"`{name}`" for name in missing)
+        raise LockfileOutdated(
+            f"{names} {'is' if len(missing) == 1 else 'are'} not locked yet",
+            where=scope.lockfile,
+            hint=f"run `skillpm lock{scope.flag}`",
+        )
+    return papers
+
+
+def _branch(name: SkillName, requirement: Any, skills: Mapping[SkillName, LockedSkill], seen: set[SkillName]) -> Branch:
+    skill = skills.get(name)
+    needs = {} if skill is None else skill.dependencies
+    repeated = name in seen and bool(needs)
+    branch = Branch(name=name, version=label(skill), requirement=requirement, is_repeated=repeated)
+    if repeated or not needs:
+        return branch
+    seen.add(name)
+    return branch.but(needs=tuple(_branch(SkillName(other), needs[other], skills, seen) for other in sorted(needs)))
