@@ -8,12 +8,15 @@ from skillpm.values import NOTHING, Value
 
 
 class LinkPlan(Value):
-    """Links by agent folder: all that there should be, and of these the ones to make; the ones that go; obstacles."""
+    """Links by agent folder: all that there should be, and of these the ones to make; the ones that go; obstacles;
+    and the places that are `left` to what somebody put there, because that was asked for.
+    """
 
     links: Mapping[str, Mapping[SkillName, str]] = NOTHING
     made: Mapping[SkillName, tuple[str, ...]] = NOTHING
     dropped: Mapping[SkillName, tuple[str, ...]] = NOTHING
     obstacles: Mapping[str, tuple[SkillName, ...]] = NOTHING
+    left: Mapping[SkillName, tuple[str, ...]] = NOTHING
 
     @property
     def touched(self) -> set[str]:
@@ -30,12 +33,14 @@ def plan_links(
     """Plan links for the skills wanted in each folder; `look` tells what is at a place, `kind` what to make."""
     links: dict[str, dict[SkillName, str]] = {}
     made: dict[SkillName, list[str]] = {}
-    dropped: dict[SkillName, list[str]] = {}
     obstacles: dict[str, list[SkillName]] = {}
+    left: dict[SkillName, list[str]] = {}
     for folder in sorted(folders):
         for name in sorted(folders[folder]):
             state = look(folder, name)
             known = before.get(folder, {}).get(name)
+            if state.is_left and known is None:
+                left.setdefault(name, []).append(folder)
             if state.itself or (state.is_left and known is None):
                 continue
             if state.is_copy and known is None:
@@ -49,13 +54,22 @@ def plan_links(
                 obstacles.setdefault(folder, []).append(name)
             if not stays:
                 made.setdefault(name, []).append(folder)
-    for folder, old in before.items():
-        for name in sorted(old):
-            if name not in folders.get(folder, ()):
-                dropped.setdefault(name, []).append(folder)
     return LinkPlan(
         links=links,
         made={name: tuple(where) for name, where in made.items()},
-        dropped={name: tuple(where) for name, where in dropped.items()},
+        dropped=_dropped(folders, before),
         obstacles={folder: tuple(names) for folder, names in obstacles.items()},
+        left={name: tuple(where) for name, where in left.items()},
     )
+
+
+def _dropped(
+    folders: Mapping[str, Collection[SkillName]], before: Mapping[str, Mapping[SkillName, str]]
+) -> dict[SkillName, tuple[str, ...]]:
+    """Give the links that were there and are wanted no more."""
+    dropped: dict[SkillName, tuple[str, ...]] = {}
+    for folder, old in before.items():
+        for name in sorted(old):
+            if name not in folders.get(folder, ()):
+                dropped[name] = (*dropped.get(name, ()), folder)
+    return dropped

@@ -7,11 +7,10 @@ from skillpm.documents.agents import near
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt, write_receipt
 from skillpm.documents.text import show
-from skillpm.errors import BlockedError, ConflictError, NotFoundError, UsageError
-from skillpm.files import read_text, remove_tree, told, write_document
-from skillpm.installing.backups import REGISTRY, Backup, backups, forget, set_aside_from
+from skillpm.errors import BlockedError, NotFoundError, UsageError
+from skillpm.files import read_text
+from skillpm.installing.backups import REGISTRY, Backup, backups, forget
 from skillpm.installing.layout import Layout, load_receipt
-from skillpm.installing.links import look_at_link
 from skillpm.installing.plan import Action, label
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.settling import Settling
@@ -19,13 +18,13 @@ from skillpm.installing.skill_file import read_skill_file, skill_file_in
 from skillpm.installing.staging import Copied, prepare, stage
 from skillpm.installing.survey import look_at
 from skillpm.installing.transaction import commit
+from skillpm.operations.agent_backup import look_at_origin, put_back_at_origin
 from skillpm.operations.carrying import remember
 from skillpm.operations.change import UNFINISHED, Changed
 from skillpm.operations.exclusive import exclusive
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.serving.hosts import agent_folder, all_agents
 from skillpm.serving.registering import Ahead, Fresh, build_registry, known_registry
 
 
@@ -50,7 +49,7 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False, dry_r
         receipt = load_receipt(scope.layout)
         aside = _looked_at(scope, tools, backup, receipt, force=force)
         if backup.origin:
-            _put_into_agent_folder(scope, tools, backup, receipt, aside=aside)
+            put_back_at_origin(scope, tools, backup, receipt, aside=aside)
         else:
             _put_into_place(scope, tools, backup, receipt, aside=aside)
         forget(scope.layout, backup)
@@ -75,23 +74,7 @@ def _looked_at(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, 
             hint=f"`skillpm diff {name}` shows it, `--force` sets it aside as another backup first",
         )
     else:
-        # The line beside a backup may have come with a repository: only where hosts read skills is anything put.
-        if backup.origin not in {agent_folder(agent, scope.kind, tools.settings) for agent in all_agents().values()}:
-            hint = f"move it by hand: it lies at {backup.path}"
-            raise ConflictError(f"no agent reads skills in {show(backup.origin)}", where=backup.path, hint=hint)
-        paths = scope.link_folders(tools.settings)
-        place = os.path.join(paths.path(backup.origin), name)
-        known = (receipt.links.get(backup.origin, {}).get(name, ""), None if installed is None else installed.digest)
-        state = look_at_link(paths, backup.origin, name, layout, known)
-        if state.itself:
-            hint = f"move it by hand: it lies at {backup.path}"
-            raise ConflictError(f"{backup.origin} is a link to the skills directory by now", where=place, hint=hint)
-        aside = state.kind == "foreign"
-        again = BlockedError(
-            f"something else lies at {backup.origin}/{name} by now; nothing was changed",
-            where=place,
-            hint="move it away, or let `--force` set it aside as another backup first",
-        )
+        aside, again = look_at_origin(scope, tools, backup, receipt)
     if aside and not force:
         raise again
     return aside
@@ -113,26 +96,6 @@ def _put_into_place(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt
     settling.wait()
     commit(scope.target(tools.settings), {name: aside}, {}, documents, {}, tools.reporter.warning)
     remember(scope, built)
-
-
-def _put_into_agent_folder(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, aside: bool) -> None:
-    """Move a backup to where a link of ours has taken its place; the receipt forgets the link."""
-    layout, name, settings = scope.layout, SkillName(backup.name), tools.settings
-    place = os.path.join(scope.link_folders(settings).path(backup.origin), name)
-    links = {folder: dict(names) for folder, names in receipt.links.items()}
-    links.get(backup.origin, {}).pop(name, None)
-    with told("restore a backup", place):
-        if aside:
-            kept = set_aside_from(layout, name, place, backup.origin)
-            tools.reporter.warning(f"what lay at {place} is kept as backup {kept}")
-        remove_tree(place)  # our own link, or nothing
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        os.rename(backup.path, place)
-        write_document(layout.receipt, write_receipt(receipt.but(links=links)).encode(), fsync=settings.fsync)
-    if name in receipt.skills:
-        tools.reporter.warning(
-            f"{backup.origin}/{name} is yours again; while that host is linked, `skillpm sync` stops there"
-        )
 
 
 def _changed(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, dry_run: bool) -> Changed:

@@ -81,11 +81,14 @@ def _without_its_links(action: Action, links: LinkPlan) -> Action:
 
 
 def _with_own_links(action: Action, links: LinkPlan) -> Action:
-    made, dropped = links.made.get(action.name, ()), links.dropped.get(action.name, ())
-    if action.verb != "keep" or not (made or dropped):
+    made, dropped, left = (found.get(action.name, ()) for found in (links.made, links.dropped, links.left))
+    if action.verb != "keep" or not (made or dropped or left):
         return action
     said = [f"linked in {', '.join(made)}"] if made else []
     said += [f"no longer linked in {', '.join(dropped)}"] if dropped else []
+    said += [f"what lies in {', '.join(left)} is left there"] if left else []
+    if not (made or dropped):
+        return action.but(reason="; ".join(said), done="kept")
     done = "relinked" if made and dropped else "linked" if made else "unlinked"
     return action.but(verb="relink", reason="; ".join(said), done=done)
 

@@ -11,6 +11,7 @@ from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, Ur
 from skillpm.errors import LockfileOutdated, RefusedError
 from skillpm.fetching.base import IndexSide
 from skillpm.fetching.front import Fetchers
+from skillpm.operations.folders import changed_folders, held_folders
 from skillpm.operations.indexes import configured_indexes
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
@@ -56,52 +57,20 @@ def relocked(
         _need_names(scope, papers)
         _check_places(scope, papers, papers.lockfile)
         _check_indexes(scope, papers, fetchers, ())
-        _check_folders(scope, papers, fetchers, touched)
+        if changed := changed_folders(papers, fetchers, touched):
+            raise _outdated(scope, papers, [f"the content of `{name}` has changed" for name in changed])
         return papers.lockfile
     _check_places(scope, papers, papers.lockfile, only_kept=True)
     _check_indexes(scope, papers, fetchers, upgrade)
     if strictness.locked and (reasons := outdated(papers)):
         raise _outdated(scope, papers, reasons)
-    held = _held(papers, fetchers, strictness, touched)
+    held = held_folders(papers, fetchers, touched, may_be_away=not strictness.locked)
     lockfile = resolve(_asked(papers, upgrade, held), fetchers, papers.lockfile).lockfile
     _check_versions(papers.lockfile, lockfile)
     if strictness.locked and lockfile != papers.lockfile:
         changed = [name for name, skill in lockfile.skills.items() if papers.lockfile.skills.get(name) != skill]
         raise _outdated(scope, papers, [f"the content of `{name}` has changed" for name in sorted(changed)])
     return lockfile
-
-
-def _held(
-    papers: Paperwork, fetchers: Fetchers, strictness: Strictness, touched: Collection[str] | None
-) -> set[SkillName]:
-    """Give the skills from local folders that stay as they are locked: those that are not meant, and those whose folder
-    is not there, which is told: one that is away must not stop everything else. Where the lockfile has to be proved
-    right (`--locked`), it cannot be without the folder.
-    """
-    held = set()
-    for name, source in papers.requirements.items():
-        if not isinstance(source, PathSource) or not is_kept(name, source, papers.lockfile):
-            continue
-        if touched is not None:
-            if name not in touched:
-                held.add(name)
-        elif not strictness.locked and not fetchers.has_folder(source):
-            fetchers.reporter.warning(f"{name}: its folder {source.path} is not there; it stays as it was locked")
-            held.add(name)
-    return held
-
-
-def _check_folders(scope: Scope, papers: Paperwork, fetchers: Fetchers, touched: Collection[str] | None) -> None:
-    """Refuse local folders that are not as they were locked."""
-    meant = {
-        name: source
-        for name, source in papers.requirements.items()
-        if isinstance(source, PathSource) and not source.link and (touched is None or name in touched)
-    }
-    found = fetchers.pin(meant) if meant else {}
-    changed = [name for name, new in sorted(found.items()) if new.digest != papers.lockfile.skills[name].digest]
-    if changed:
-        raise _outdated(scope, papers, [f"the content of `{name}` has changed" for name in changed])
 
 
 def outdated(papers: Paperwork) -> list[str]:

@@ -148,7 +148,11 @@ def test_somebodys_own_folder_is_in_the_way_and_never_touched(project: Scene) ->
 """)
     assert project.everything == before
 
-    project.run("link", "claude-code", "codex", "--keep", "testing", check=True)
+    assert project.tell("link", "claude-code", "codex", "--keep", "testing") == text("""\
+ → code-review 1.0.0  (linked in .agents/skills, .claude/skills)
+ = testing 1.0.0  (what lies in .agents/skills, .claude/skills is left there)
+linked 1, kept 1: 2 skills in WORK/.agent-skills
+""")
     assert project.read(".claude/skills/testing/SKILL.md") == "mine"
     assert os.readlink(project.work / ".agents/skills/testing") == "/somewhere/else"
     assert os.readlink(project.work / ".claude/skills/code-review") == "../../.agent-skills/code-review"

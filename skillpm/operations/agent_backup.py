@@ -1,0 +1,57 @@
+"""A backup of what lay in an agent host's folder: looked at where it lay, and brought back there."""
+
+import os
+
+from skillpm.documents.names import SkillName
+from skillpm.documents.receipt import Receipt, write_receipt
+from skillpm.documents.text import show
+from skillpm.errors import BlockedError, ConflictError
+from skillpm.files import remove_tree, told, write_document
+from skillpm.installing.backups import Backup, set_aside_from
+from skillpm.installing.links import look_at_link
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools
+from skillpm.serving.hosts import agent_folder, all_agents
+
+
+def look_at_origin(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt) -> tuple[bool, BlockedError]:
+    """Tell whether something lies there that is not ours, and the error that says so.
+
+    Raises `ConflictError` where nothing can be put.
+    """
+    name = SkillName(backup.name)
+    by_hand = f"move it by hand: it lies at {backup.path}"
+    # The line beside a backup may have come with a repository: only where hosts read skills is anything put.
+    if backup.origin not in {agent_folder(agent, scope.kind, tools.settings) for agent in all_agents().values()}:
+        raise ConflictError(f"no agent reads skills in {show(backup.origin)}", where=backup.path, hint=by_hand)
+    paths, installed = scope.link_folders(tools.settings), receipt.skills.get(name)
+    place = os.path.join(paths.path(backup.origin), name)
+    known = (receipt.links.get(backup.origin, {}).get(name, ""), None if installed is None else installed.digest)
+    state = look_at_link(paths, backup.origin, name, scope.layout, known)
+    if state.itself:
+        raise ConflictError(f"{backup.origin} is a link to the skills directory by now", where=place, hint=by_hand)
+    return state.kind == "foreign", BlockedError(
+        f"something else lies at {backup.origin}/{name} by now; nothing was changed",
+        where=place,
+        hint="move it away, or let `--force` set it aside as another backup first",
+    )
+
+
+def put_back_at_origin(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, aside: bool) -> None:
+    """Move a backup to where a link of ours has taken its place; the receipt forgets the link."""
+    layout, name, settings = scope.layout, SkillName(backup.name), tools.settings
+    place = os.path.join(scope.link_folders(settings).path(backup.origin), name)
+    links = {folder: dict(names) for folder, names in receipt.links.items()}
+    links.get(backup.origin, {}).pop(name, None)
+    with told("restore a backup", place):
+        if aside:
+            kept = set_aside_from(layout, name, place, backup.origin)
+            tools.reporter.warning(f"what lay at {place} is kept as backup {kept}")
+        remove_tree(place)  # our own link, or nothing
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        os.rename(backup.path, place)
+        write_document(layout.receipt, write_receipt(receipt.but(links=links)).encode(), fsync=settings.fsync)
+    if name in receipt.skills:
+        tools.reporter.warning(
+            f"{backup.origin}/{name} is yours again; while that host is linked, `skillpm sync` stops there"
+        )
