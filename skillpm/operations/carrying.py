@@ -19,6 +19,7 @@ from skillpm.installing.settling import Settling
 from skillpm.installing.skill_file import read_skill_file, skill_file_in
 from skillpm.installing.staging import Content, LiveLink, prepare, stage
 from skillpm.installing.transaction import commit
+from skillpm.operations.needing import check_needs
 from skillpm.operations.outlook import Outlook, inherited_after, receipt_after
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -33,6 +34,7 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
     writing = [action for action in ahead.actions if action.verb in {"add", "update"}]
     puts = {action.name: action for action in writing if _needs_files(action, ahead)}
     contents = _contents(scope, tools, {name: ahead.lockfile.skills[name] for name in puts}, fetchers)
+    check_needs(scope, tools, ahead, puts, fetchers)
     prepare(layout, fsync=settings.fsync)
     fresh: dict[SkillName, Fresh] = {}
     installed = dict(receipt_after(scope, ahead.receipt, ahead.lockfile, ahead.disk, ahead.actions))

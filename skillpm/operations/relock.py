@@ -129,12 +129,11 @@ def _check_indexes(scope: Scope, papers: Paperwork, fetchers: Fetchers, upgrade:
         for name, skill in papers.lockfile.skills.items()
         if isinstance(skill.pin, IndexPin)
         and name not in upgrade
-        and name in papers.requirements
-        and is_kept(name, papers.requirements[name], papers.lockfile)
+        and (name not in papers.requirements or is_kept(name, papers.requirements[name], papers.lockfile))
     }
     places = configured_indexes(scope, fetchers.settings) if pins else ()
     for name, index in pins.items():
-        source = papers.requirements[name]
+        source = papers.requirements.get(name)
         named = source.index if isinstance(source, IndexSource) else ""
         if not any(place.url == index and named in {"", place.name} for place in places):
             raise RefusedError(

@@ -213,3 +213,23 @@ def test_a_lockfile_that_brings_in_what_nobody_needs_is_refused(needy: Scene) ->
 
     assert said.code == 1
     assert "`git-basics` is locked to https://evil.example/basics at " in said.stderr
+
+
+@pytest.mark.parametrize("parent", ["code-review", "report"])
+def test_a_need_that_a_lockfile_makes_up_brings_nothing_in(needy: Scene, parent: str) -> None:
+    needy.write("skills.json", asking(report={"path": "./skills/report"}))
+    needy.run("sync", check=True)
+    lockfile = needy.document("skills.lock")
+    lockfile["skills"][parent].setdefault("dependencies", {})["playwright-mcp"] = {"bundled": True}
+    needy.run("install", "-g", "playwright-mcp", check=True)
+    honest = json.loads((needy.home / ".config/skillpm/skills.lock").read_text())
+    lockfile["skills"]["playwright-mcp"] = honest["skills"]["playwright-mcp"]
+    needy.write("skills.lock", json.dumps(lockfile))
+
+    assert needy.tell("sync", "--frozen") == text(f"""\
+! error: `{parent}` does not need `playwright-mcp` as the lockfile says
+!   where: WORK/skills.lock: skills.{parent}.dependencies
+!   try: find out who changed the lockfile; `skillpm update {parent}` makes it anew
+[1]
+""")
+    assert not needy.exists(".agent-skills/playwright-mcp")

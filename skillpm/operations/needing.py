@@ -1,0 +1,54 @@
+"""What a lockfile says that a skill needs, held against what the skill says: nothing comes in by a forged need."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from skillpm.documents.digest import Digest
+from skillpm.documents.findings import NotLoadable
+from skillpm.documents.lockfile import LockedSkill
+from skillpm.documents.names import SkillName
+from skillpm.documents.needs import FILE, needs_of
+from skillpm.documents.pin import IndexPin
+from skillpm.documents.skill import read_skill
+from skillpm.documents.tree import Tree
+from skillpm.errors import DocumentError, OfflineError, RefusedError
+from skillpm.fetching.base import variant_of
+from skillpm.fetching.front import Fetchers
+from skillpm.operations.outlook import Outlook
+from skillpm.operations.scope import Scope
+from skillpm.operations.tools import Tools
+
+
+def check_needs(scope: Scope, tools: Tools, ahead: Outlook, coming: Collection[SkillName], fetchers: Fetchers) -> None:
+    """Refuse a lockfile in which a skill that is about to come is needed by one that does not say so.
+
+    The digest vouches for a skill's own words; what an index says of its skills is the index's to say.
+    """
+    unasked = {*coming} - {*ahead.papers.requirements}
+    for name, skill in sorted(ahead.lockfile.skills.items()):
+        if unasked & {*skill.dependencies} and skill.digest is not None and not isinstance(skill.pin, IndexPin):
+            said = _said_by(_tree(tools, name, skill, skill.digest, fetchers))
+            needs = unasked & {*skill.dependencies}
+            if forged := sorted(need for need in needs if skill.dependencies[need] != said.get(need)):
+                raise RefusedError(
+                    f"`{name}` does not need `{forged[0]}` as the lockfile says",
+                    where=f"{scope.lockfile}: skills.{name}.dependencies",
+                    hint=f"find out who changed the lockfile; `skillpm update{scope.flag} {name}` makes it anew",
+                )
+
+
+def _said_by(tree: Tree) -> Mapping[str, Any]:
+    try:
+        return needs_of(read_skill(tree.read(tree.skill_file) or b"").metadata, tree.read(FILE))
+    except (NotLoadable, DocumentError):
+        return {}
+
+
+def _tree(tools: Tools, name: SkillName, skill: LockedSkill, digest: Digest, fetchers: Fetchers) -> Tree:
+    """Give the content that the digest stands for, from the store, else fetched."""
+    if not tools.store.has(digest, variant_of(skill.pin)) and (missing := fetchers.fetch({name: skill})):
+        raise OfflineError(missing)
+    tree = tools.store.read(digest, variant_of(skill.pin))
+    if tree is None:
+        raise RefusedError(f"what `{name}` needs cannot be proved: its content did not arrive")
+    return tree
