@@ -92,6 +92,13 @@ def test_every_help_has_examples(name: str) -> None:
     assert re.search(rf"Examples?:\n +skillpm {name}\b", said), said
 
 
+@pytest.mark.parametrize("name", commands())
+def test_every_help_fits_a_terminal_of_80_columns(name: str) -> None:
+    command = commands()[name]
+    said = command.get_help(click.Context(command, info_name=f"skillpm {name}", terminal_width=80))
+    assert [line for line in said.splitlines() if len(line) > 80] == []
+
+
 def test_every_option_is_told() -> None:
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     for name, command in commands().items():

@@ -22,7 +22,7 @@ Examples:
   skillpm discover                      what skillpm itself sees here
   skillpm discover --agent claude-code  what Claude Code sees here
   skillpm discover --agent codex -g     only what it sees everywhere
-  skillpm discover --path ./drafts      with a folder of skills before all others"""
+  skillpm discover --path ./drafts      with this folder before all others"""
 )
 @click.option("--agent", metavar="ID", default="skillpm", help="The agent host (skillpm agents --all lists them).")
 @click.option("--path", "paths", metavar="DIR", multiple=True, help="Look into this folder first (repeatable).")

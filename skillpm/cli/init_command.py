@@ -14,7 +14,7 @@ from skillpm.operations.init import init
 Examples:
   skillpm init               write skills.json here
   skillpm init services/api  write it there, making the folder
-  skillpm init -g            write your own, for the skills you have everywhere"""
+  skillpm init -g            write your own, for skills everywhere"""
 )
 @click.argument("folder", default="", metavar="[DIR]")
 @reading

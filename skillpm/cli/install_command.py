@@ -20,14 +20,15 @@ from skillpm.sources.source import RefKind
     epilog="""\b
 Examples:
   skillpm install code-review                       ships with skillpm
-  skillpm install anthropics/skills@pdf             one skill of a GitHub repository
+  skillpm install anthropics/skills@pdf             one skill of a repository
   skillpm install anthropics/skills --list          what a repository holds
   skillpm install obra/superpowers --all            all of them
   skillpm install acme/skills#v2@deploy             at a tag, branch or commit
   skillpm install acme/skills@pdf --version '^1.2'  the newest tag in a range
-  skillpm install https://github.com/o/r/tree/main/skills/x    as copied from a browser
+  skillpm install https://github.com/o/r/tree/main/skills/x
   skillpm install git@git.acme.example:team/skills.git@deploy  any git
   skillpm install ./my-skill --link                 a local folder, live
+  skillpm install ./my-skill.tar.gz                 an archive of a skill
   skillpm install acme/skills@pdf --as acme-pdf     under another name
   skillpm install                                   the same as sync"""
 )
@@ -48,7 +49,8 @@ Examples:
 def command(specs: tuple[str, ...], listing: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
     """Add skills to skills.json and install them.
 
-    A SPEC is a name (code-review), a repository (owner/repo, a URL) with or without @skill and #ref, or a folder (./x).
+    A SPEC is a name (code-review), a repository (owner/repo, a URL) with or without @skill and #ref, a folder (./x),
+    or an archive (./x.tar.gz).
     """
     call = call_of(flags)
     if not specs and not flags["bundled"]:

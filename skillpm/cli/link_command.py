@@ -13,7 +13,7 @@ from skillpm.operations.agents import link
 @click.command(
     epilog="""\b
 Examples:
-  skillpm link claude-code       link every installed skill into .claude/skills
+  skillpm link claude-code       all installed skills into .claude/skills
   skillpm link -g codex cursor   for two hosts, in user scope"""
 )
 @click.argument("agents", nargs=-1, required=True, metavar="AGENT...")

@@ -12,9 +12,9 @@ from skillpm.serving.modes import Mode
 @click.command(
     epilog="""\b
 Examples:
-  skillpm load code-review                 the instructions, and where they lie
+  skillpm load code-review                 instructions, and where they lie
   skillpm load code-review --mode toon     headings and a line each
-  skillpm load fix-issue -- 42 high        `$ARGUMENTS`, `$0` and `$1` filled in
+  skillpm load fix-issue -- 42 high        `$ARGUMENTS`, `$0`, `$1` filled in
   skillpm load pdf --style opencode        as OpenCode's skill tool words it"""
 )
 @click.argument("name")

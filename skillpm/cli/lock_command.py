@@ -16,7 +16,7 @@ Examples:
   skillpm lock                       write skills.lock, install nothing
   skillpm lock --upgrade             the newest of all that skills.json allows
   skillpm lock --upgrade-skill pdf   the newest of one
-  skillpm lock --check               is it up to date? writes nothing, exit 1 if not"""
+  skillpm lock --check               exit 1 if it is not up to date"""
 )
 @click.option("--check", is_flag=True, help="Only tell whether the lockfile is up to date.")
 @click.option("--upgrade", is_flag=True, help="Take the newest versions of all that the manifest allows.")

@@ -11,9 +11,9 @@ from skillpm.cli.serving import service_for, serving
 @click.command(
     epilog="""\b
 Examples:
-  skillpm match "take a screenshot of our site"   by the skills' triggers
-  skillpm match --whole-words "pr for april"      `pr` is not in `april`
-  skillpm match --json "browse to the docs"       with the MCP servers to start"""
+  skillpm match "take a screenshot of our site"  by the skills' triggers
+  skillpm match --whole-words "pr for april"     `pr` is not in `april`
+  skillpm match --json "browse to the docs"      with MCP servers to start"""
 )
 @click.argument("message")
 @click.option("--whole-words", is_flag=True, help="A trigger counts only as words of their own.")

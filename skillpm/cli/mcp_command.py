@@ -22,8 +22,8 @@ CODEX = '[mcp_servers.skillpm]\ncommand = "skillpm"\nargs = ["mcp"]'
     epilog="""\b
 Examples:
   skillpm mcp                              serve over stdin and stdout
-  skillpm mcp --print-config claude-code   what to write into the host's configuration
-  skillpm mcp --check                      which skills `skills/list` leaves out, and why"""
+  skillpm mcp --print-config claude-code   for the host's configuration
+  skillpm mcp --check                      what `skills/list` leaves out"""
 )
 @click.option(
     "--print-config", type=click.Choice([*JSON_HOSTS, "codex"]), metavar="HOST", help="Print what a host needs."

@@ -16,7 +16,7 @@ MOST_TOLD = 60
 @click.command(
     epilog="""\b
 Examples:
-  skillpm migrate -g --dry-run   what would become of the flat files in ~/.agent-skills
+  skillpm migrate -g --dry-run   what would become of ~/.agent-skills
   skillpm migrate -g             do it
   skillpm migrate ./skills       a folder of skills anywhere"""
 )

@@ -11,7 +11,7 @@ from skillpm.operations.new import new
 @click.command(
     epilog="""\b
 Examples:
-  skillpm new deploy-check              ./deploy-check/SKILL.md, valid as it is
+  skillpm new deploy-check              ./deploy-check/SKILL.md, a valid skill
   skillpm new deploy-check --in skills  below another folder"""
 )
 @click.argument("name")

@@ -12,9 +12,9 @@ from skillpm.serving.modes import Mode
 @click.command(
     epilog="""\b
 Examples:
-  skillpm prompt                    the block that the Agent Skills specification recommends
-  skillpm prompt --style omega      what is installed, what is not, and where to read more
-  skillpm prompt --budget 500       descriptions shortened until it costs no more"""
+  skillpm prompt                    as the specification recommends
+  skillpm prompt --style omega      what is installed, and what is not
+  skillpm prompt --budget 500       shortened until it costs no more"""
 )
 @click.option("--budget", type=click.IntRange(min=0), metavar="TOKENS", help="Cost no more than this.")
 @style_option

@@ -12,7 +12,7 @@ from skillpm.documents.text import show
 @click.command(
     epilog="""\b
 Examples:
-  skillpm search pull request     installed skills in which both words stand, best first
+  skillpm search pull request     skills with both words, best first
   skillpm search --json pdf       for programs"""
 )
 @click.argument("words", nargs=-1, required=True, metavar="WORDS...")

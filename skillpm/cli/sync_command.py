@@ -13,7 +13,7 @@ from skillpm.operations.sync import sync
 @click.command(
     epilog="""\b
 Examples:
-  skillpm sync             install what skills.lock says, locking first what is new
+  skillpm sync             what skills.lock says; what is new is locked
   skillpm sync --frozen    for CI: exactly the lockfile, or a clear refusal
   skillpm sync --offline   from the caches alone
   skillpm sync --dry-run   only say what would be done"""

@@ -14,9 +14,9 @@ from skillpm.operations.validating import Judged, validate
 @click.command(
     epilog="""\b
 Examples:
-  skillpm validate ./my-skill     every finding at once, exit 1 if it is not valid
+  skillpm validate ./my-skill     every finding; exit 1 if not valid
   skillpm validate skills         all skills below a folder
-  skillpm validate --fix .        mend what a program can mend, then tell the rest
+  skillpm validate --fix .        mend what can be mended, tell the rest
   skillpm validate --lenient .    only whether they can be loaded"""
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
