@@ -55,7 +55,9 @@ def conflict(causes: Sequence[Cause], brought: Brought, shelf: Shelf) -> Skillpm
             return _nobody_has(name, rows, brought, shelf)
     parts = [_told(name, rows, brought, shelf) for name, rows in told.items()]
     name, rows = next(iter(told.items()))
-    return ConflictError("; besides, ".join(parts[:MOST_NAMES]), where=_file(told.values()), hint=_way_out(name, told))
+    return ConflictError(
+        "; besides, ".join(parts[:MOST_NAMES]), where=_file(told.values()), hint=_way_out(name, told, brought)
+    )
 
 
 def _told(name: SkillName, rows: Rows, brought: Brought, shelf: Shelf) -> str:
@@ -164,12 +166,20 @@ def _file(told: Iterable[Rows]) -> str:
     return next((f"skills.json: skills.{need.name}" for rows in told for who, need in rows if who is None), "")
 
 
-def _way_out(name: SkillName, told: Mapping[SkillName, Rows]) -> str:
+def _way_out(name: SkillName, told: Mapping[SkillName, Rows], brought: Brought) -> str:
     ranges = [need for _, need in told[name] if need.source is not None and is_range_of(need.source)]
     value = '"…"' if ranges else "{…}"
     asks = any(who is None for rows in told.values() for who, _ in rows)
-    ask = "ask for another version in skills.json, or " if asks else ""
+    narrow = sorted({who for rows in told.values() for who, _ in rows if who and _is_narrowed(brought[who])})
+    others = f"allow other versions of {_and([f'`{who}`' for who in narrow])} in skills.json, or " if narrow else ""
+    ask = "ask for another version in skills.json, or " if asks else others
     return f'{ask}decide yourself, against what they say: "overrides": {{"{name}": {value}}} in skills.json'
+
+
+def _is_narrowed(cause: Cause) -> bool:
+    """Tell whether the manifest itself keeps other versions of a skill out."""
+    need, parent = cause
+    return parent is None and need.range.text != "*"
 
 
 def _see(name: SkillName) -> str:

@@ -1,0 +1,83 @@
+"""Skills of an index that need each other: resolved, told, upgraded, over the real thing."""
+
+from pathlib import Path
+
+import pytest
+from indexes.world import Consumer, Desk, publish
+from kit import GitServer
+
+
+@pytest.fixture
+def acme(tmp_path: Path, server: GitServer) -> Consumer:
+    """Give a project with an index of `report` and `mail`, which need versions of `pdf`."""
+    desk = Desk(tmp_path / "desk")
+    desk.draft("pdf", "1.0.0")
+    desk.draft("mail", "1.0.0", **{"skill-dependencies": "pdf<2"})
+    desk.draft("report", "1.0.0", **{"skill-dependencies": "pdf"})
+    desk.build()
+    desk.draft("pdf", "2.0.0")
+    desk.draft("report", "2.0.0", **{"skill-dependencies": "pdf>=2"})
+    desk.build()
+    publish(server, desk.index)
+    consumer = Consumer(tmp_path / "consumer")
+    consumer.use(acme=f"{server.address}/")
+    return consumer
+
+
+def versions(consumer: Consumer) -> dict[str, str]:
+    return {name: skill["version"] for name, skill in consumer.lock["skills"].items()}
+
+
+def test_what_a_skill_of_an_index_needs_comes_with_it(acme: Consumer, server: GitServer) -> None:
+    acme.run("install", "report", check=True)
+
+    assert versions(acme) == {"pdf": "2.0.0", "report": "2.0.0"}
+    assert acme.run("tree").stdout.splitlines()[1] == "└── pdf 2.0.0 (>=2)"
+    documents = [request.path for request in server.requests if request.path.startswith("/skills/")]
+    assert len(documents) == len(set(documents))
+    assert acme.run("sync", "--frozen").stdout.startswith("nothing to do: 2 skills")
+
+
+def test_an_older_one_is_taken_where_the_newest_does_not_fit(acme: Consumer) -> None:
+    acme.run("install", "mail@>=1", "report@>=1", check=True)
+
+    assert versions(acme) == {"mail": "1.0.0", "pdf": "1.0.0", "report": "1.0.0"}
+
+
+def test_what_is_locked_is_not_asked_for_again(acme: Consumer, server: GitServer) -> None:
+    acme.run("install", "report", check=True)
+    before = len(server.requests)
+
+    acme.run("uninstall", "report", check=True)
+
+    assert len(server.requests) == before
+
+
+def test_outdated_and_update_follow_what_the_others_allow(acme: Consumer) -> None:
+    acme.run("install", "mail@>=1", "report@>=1", check=True)
+
+    assert acme.run("outdated").stdout == (
+        "skill   current  wanted  latest\npdf     1.0.0    1.0.0   2.0.0\nreport  1.0.0    1.0.0   2.0.0\n"
+    )
+    acme.run("uninstall", "mail", check=True)
+    assert versions(acme) == {"pdf": "1.0.0", "report": "1.0.0"}
+    acme.run("update", check=True)
+    assert versions(acme) == {"pdf": "2.0.0", "report": "2.0.0"}
+    assert acme.run("outdated").stdout == ""
+
+
+def test_a_conflict_of_two_skills_is_told_and_changes_nothing(acme: Consumer) -> None:
+    before = acme.snapshot(ignore=[".agent-skills"])
+
+    said = acme.run("install", "mail@>=1", "report@>=2")
+
+    assert (said.code, said.stderr.splitlines()[-2:]) == (
+        1,
+        [
+            "error: `mail` 1.0.0 (skills.json asks for `mail` >=1) needs `pdf` <2 and `report` 2.0.0 "
+            "(skills.json asks for `report` >=2) needs `pdf` >=2; no version is both: there is 2.0.0, 1.0.0",
+            "  try: allow other versions of `mail` and `report` in skills.json, or "
+            'decide yourself, against what they say: "overrides": {"pdf": "…"} in skills.json',
+        ],
+    )
+    assert acme.snapshot(ignore=[".agent-skills"]) == before
