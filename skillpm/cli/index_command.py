@@ -30,7 +30,8 @@ def command() -> None:
     epilog="""\b
 Examples:
   skillpm index build skills --out public              folders with a SKILL.md
-  skillpm index build dist/pdf-1.2.0.tar.gz --out public  archives""",
+  skillpm index build dist/pdf-1.2.0.tar.gz --out public  archives
+  skillpm index build acme/skills --out public         all tagged versions""",
 )
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option("--out", metavar="DIR", required=True, help="The folder of the index.")

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from skillpm.documents.index import VERSION
-from skillpm.documents.names import SkillName, skill_name
+from skillpm.documents.names import SkillName, is_skill_name, skill_name
 from skillpm.documents.pin import PathPin
 from skillpm.documents.text import show
 from skillpm.documents.tree import Tree, checked_tree
@@ -20,6 +20,8 @@ from skillpm.indexes.packing import pack
 from skillpm.indexes.publishing import Made, faults
 from skillpm.operations.tools import Tools
 from skillpm.operations.validating import skill_folders
+from skillpm.sources.source import GitSource
+from skillpm.sources.specifier import parse_specifier
 
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
 
@@ -62,8 +64,10 @@ def shelf_at(tools: Tools, out: str, *, must_exist: bool = False) -> Shelf:
 
 def read_sources(tools: Tools, source: str) -> Iterator[Made]:
     """Read the skills of a folder, a folder of many, or an archive. Raises `RefusedError` with every fault of all."""
-    base = tools.settings.working_directory
-    whole = os.path.join(base, source)
+    whole = os.path.join(tools.settings.working_directory, source)
+    if not os.path.lexists(whole) and isinstance(repository := parse_specifier(source).source, GitSource):
+        yield from _tagged(tools, repository)
+        return
     trees = [*_archive(tools, whole, source)] if source.endswith(ARCHIVES) else [*_folders(tools, whole, source)]
     bad = [f"{show(place)}: {fault}" for folder, place, tree in trees for fault in faults(tree, folder)]
     if bad:
@@ -74,6 +78,49 @@ def read_sources(tools: Tools, source: str) -> Iterator[Made]:
         )
     for folder, place, tree in trees:
         yield _made(tools, skill_name(folder, where=place), place, tree)
+
+
+def _tagged(tools: Tools, source: GitSource) -> Iterator[Made]:
+    """Read every tagged version of a repository's skills. History cannot be mended: what is not valid is left out."""
+    from skillpm.fetching.git.fetcher import GitFetcher  # noqa: PLC0415  (only where a source is a repository)
+
+    fetcher = GitFetcher(tools.settings, tools.store, tools.reporter, tools.git_cache())
+    kept: dict[tuple[str, str], str] = {}
+    for item in fetcher.tagged(source):
+        at = f"{item.folder} at {item.ref.removeprefix('refs/tags/')}"
+        version = item.found.version.removeprefix("v")
+        bad = faults(item.tree, item.folder)
+        if not is_skill_name(item.folder):
+            bad.append("its folder's name is no name of a skill")
+        if not (VERSION.fullmatch(version) and is_version(version)):
+            bad.append("it has no version")
+        bad += [
+            f"it needs `{name}` from a place of its own"
+            for name, it in item.found.dependencies.items()
+            if not is_text_range(it)
+        ]
+        if bad:
+            tools.reporter.warning(f"{show(at)} is left out: {bad[0]}")
+            continue
+        key = (item.folder, version)
+        if kept.setdefault(key, item.tree.digest) != item.tree.digest:
+            tools.reporter.warning(f"{show(at)} is left out: another tag names version {version} too")
+            continue
+        yield Made(
+            name=SkillName(item.folder),
+            version=version,
+            tree=item.tree,
+            came_from=f"{source.url} at {item.ref}",
+            published=_moment(item.seconds),
+            dependencies=item.found.dependencies,
+        )
+    if not kept:
+        raise RefusedError(f"{source.url} has nothing that can be published", hint="the warnings say why")
+
+
+def is_text_range(value: object) -> bool:
+    """Tell whether what a skill asks of another is a mere range, which an index can fulfil."""
+    return isinstance(value, str) and is_range(value)
 
 
 def _folders(tools: Tools, whole: str, source: str) -> Iterator[tuple[str, str, Tree]]:
@@ -108,7 +155,7 @@ def _made(tools: Tools, name: SkillName, place: str, tree: Tree) -> Made:
             hint="write one like 1.2.0 into SKILL.md; nothing was written",
         )
     for other, wanted in found.dependencies.items():
-        if not isinstance(wanted, str) or not is_range(wanted):
+        if not is_text_range(wanted):
             raise RefusedError(f"`{name}` needs `{other}` from a place of its own; in an index only versions count")
     return Made(
         name=name,
@@ -127,4 +174,8 @@ def _published(tools: Tools) -> str:
         return ""
     if not text.isascii() or not text.isdigit() or len(text) > 11:  # noqa: PLR2004  (year 5138)
         raise UsageError(f"SOURCE_DATE_EPOCH={show(text, 40)} is no number of seconds")
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(text)))
+    return _moment(int(text))
+
+
+def _moment(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds)) if seconds else ""

@@ -1,24 +1,23 @@
 """Skills from git: by repository, never by skill, and several repositories at once."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from skillpm.documents.digest import told_apart
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin, describe_shortly
-from skillpm.documents.text import show
-from skillpm.documents.tree import Entry, checked_tree
+from skillpm.documents.tree import checked_tree
 from skillpm.errors import DigestMismatch, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetching.base import Found, Offer
 from skillpm.fetching.describe import described
+from skillpm.fetching.git.entries import entries_of
 from skillpm.fetching.git.listing import UNREADABLE, Place, all_places, name_of, place_of, read_skills
-from skillpm.fetching.git.objects import EXECUTABLE, GITLINK, LINK, CacheDamaged
 from skillpm.fetching.git.refs import from_browser, named_ref
 from skillpm.fetching.git.repository import Repository
+from skillpm.fetching.git.tagged import Tagged, tagged
 from skillpm.fetching.git.tags import Tell, tagged_versions
 from skillpm.fetching.git.visits import Visits
-from skillpm.fetching.git.walking import Leaf
 from skillpm.fetching.git.ways import Wanted, bring
 from skillpm.resolution.provider import Offered
 from skillpm.settings import Settings
@@ -85,6 +84,15 @@ class GitFetcher:
 
         return self.visits.each({only: source.url}, work)[only]
 
+    def tagged(self, source: GitSource) -> list[Tagged]:
+        """Give every tagged version of the skills that a source means."""
+        only = SkillName(source.url)
+
+        def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, list[Tagged]]:
+            return {only: tagged(repository, source, self.settings, self.reporter)}
+
+        return self.visits.each({only: source.url}, work)[only]
+
     def _offers_in(self, repository: Repository, source: GitSource, browser: str) -> list[Offer]:
         source = from_browser(repository, source, browser) if browser else source
         ref, source = named_ref(repository, source, source.skill, self._tell)
@@ -126,22 +134,8 @@ class GitFetcher:
         have = bring(repository, wanted, limits)
         found = {}
         for name, pin in pins.items():  # one in memory at a time
-            entries = _entries(repository, have.leaves[pin.tree], name, self.reporter.warning)
+            entries = entries_of(repository, have.leaves[pin.tree], name, self.reporter.warning)
             tree = checked_tree(entries, name=name, limits=limits)
             found[name] = described(tree, pin, name, self.reporter.warning)
             self.store.keep(tree, pin.tree)
         return found
-
-
-def _entries(repository: Repository, leaves: Sequence[Leaf], name: str, warn: Callable[[str], None]) -> Iterator[Entry]:
-    """Give a folder's files for the gate, which `bring` has found to be there and not too big."""
-    blobs = repository.reader.read(leaf.id for leaf in leaves if leaf.mode != GITLINK)
-    for leaf in leaves:
-        if leaf.mode == GITLINK:
-            warn(f"{name}: `{show(leaf.path)}` is a submodule, which is not followed")
-        elif (blob := blobs[leaf.id]) is None or blob.kind != "blob":
-            raise CacheDamaged(f"object {leaf.id} is gone, or no file")
-        elif leaf.mode == LINK:
-            yield Entry(path=leaf.path, kind="link", data=blob.data)
-        else:
-            yield Entry(path=leaf.path, data=blob.data, executable=leaf.mode == EXECUTABLE)

@@ -1,0 +1,128 @@
+"""Publishing from repositories: every version that a tag names, each as it was."""
+
+from pathlib import Path
+
+import pytest
+from indexes.world import Desk
+from kit import GitServer, Repository, skill, under
+
+
+@pytest.fixture
+def upstream(tmp_path: Path) -> Repository:
+    return Repository.create(tmp_path / "upstream")
+
+
+def versions(desk: Desk, name: str) -> list[str]:
+    return [entry["version"] for entry in desk.document(f"skills/{name}.json")["versions"]]
+
+
+def test_every_version_tag_is_published_as_it_was(desk: Desk, upstream: Repository, server: GitServer) -> None:
+    url = server.serve("acme/skills", upstream)
+    upstream.write(under("skills/pdf", skill("pdf", body="First.\n"))).commit()
+    upstream.tag("v1.0.0")
+    upstream.write(under("skills/pdf", skill("pdf", body="Second.\n"))).commit()
+    upstream.write(under("skills/tdd", skill("tdd"))).commit()
+    upstream.tag("v1.1.0")
+    upstream.tag("nightly")
+    upstream.tag("20260101")
+
+    result = desk.run("index", "build", url, "--out", "public", check=True)
+
+    assert result.stdout == "+ pdf 1.0.0\n+ pdf 1.1.0\n+ tdd 1.1.0\n"
+    assert versions(desk, "pdf") == ["1.1.0", "1.0.0"]
+    assert [entry["published"] for entry in desk.document("skills/pdf.json")["versions"]] == [
+        "2026-01-01T00:00:03Z",
+        "2026-01-01T00:00:01Z",
+    ]
+    assert desk.run("index", "check", "public").code == 0
+
+
+def test_two_builds_of_one_history_are_the_same_bytes(
+    desk: Desk, upstream: Repository, server: GitServer, tmp_path: Path
+) -> None:
+    url = server.serve("acme/skills", upstream)
+    upstream.write(under("pdf", skill("pdf")), executable=[]).commit()
+    upstream.tag("v1.0.0")
+    other = Desk(tmp_path / "other")
+
+    for each in (desk, other):
+        each.run("index", "build", url, "--out", "public", "--name", "acme", check=True)
+
+    assert desk.snapshot("public") == other.snapshot("public")
+    again = desk.run("index", "build", url, "--out", "public", check=True)
+    assert again.stderr.endswith("public: 1 skill, 1 version; nothing to write\n")
+
+
+def test_a_tag_that_bears_a_name_speaks_of_that_skill_only(desk: Desk, upstream: Repository, server: GitServer) -> None:
+    url = server.serve("acme/skills", upstream)
+    upstream.write(under("pdf", skill("pdf")) | under("tdd", skill("tdd"))).commit()
+    for tag in ("v1.0.0", "pdf-v2.0.0", "pdf@2.1.0", "pdf/v2.2.0", "pdf--v2.3.0"):
+        upstream.tag(tag)
+
+    desk.run("index", "build", url, "--out", "public", check=True)
+
+    assert versions(desk, "pdf") == ["2.3.0", "2.2.0", "2.1.0", "2.0.0"]
+    assert versions(desk, "tdd") == ["1.0.0"]
+
+
+def test_without_version_tags_a_repository_is_taken_as_it_stands(
+    desk: Desk, upstream: Repository, server: GitServer
+) -> None:
+    url = server.serve("acme/skills", upstream)
+    upstream.write(under("pdf", skill("pdf", metadata={"version": "0.3.0"})) | under("tdd", skill("tdd"))).commit()
+
+    result = desk.run("index", "build", url, "--out", "public", check=True)
+
+    assert result.stdout == "+ pdf 0.3.0\n"
+    assert "warning: tdd at HEAD is left out: it has no version\n" in result.stderr
+
+
+def test_what_is_not_valid_in_an_old_version_is_left_out_and_told(
+    desk: Desk, upstream: Repository, server: GitServer
+) -> None:
+    url = server.serve("acme/skills", upstream)
+    upstream.write(under("pdf", skill("pdf", version="1"))).commit()
+    upstream.tag("v1.0.0")
+    upstream.write(under("pdf", skill("pdf"))).commit()
+    upstream.tag("v1.1.0")
+
+    result = desk.run("index", "build", url, "--out", "public", check=True)
+
+    assert versions(desk, "pdf") == ["1.1.0"]
+    assert result.stderr.splitlines()[0] == (
+        "warning: pdf at v1.0.0 is left out: SKILL.md:4: `version` is no field of the specification; "
+        "put it under `metadata`, as text"
+    )
+
+
+def test_what_nobody_could_install_is_left_out_and_told(desk: Desk, upstream: Repository, server: GitServer) -> None:
+    url = server.serve("acme/skills", upstream)
+    upstream.write(under("pdf", skill("pdf")), symlinks={"pdf/out": "/etc/passwd"}).commit()
+    upstream.tag("v1.0.0")
+    upstream.write(under("pdf", skill("pdf")), symlinks={"pdf/out": "SKILL.md"}).commit()
+    upstream.tag("v1.1.0")
+
+    result = desk.run("index", "build", url, "--out", "public", check=True)
+
+    assert versions(desk, "pdf") == ["1.1.0"]
+    assert result.stderr.splitlines()[0] == (
+        "warning: pdf at v1.0.0 is left out: skill pdf: link 'out' -> '/etc/passwd' leaves the skill"
+    )
+
+
+def test_a_tag_that_moved_does_not_change_what_is_published(
+    desk: Desk, upstream: Repository, server: GitServer
+) -> None:
+    url = server.serve("acme/skills", upstream)
+    upstream.write(under("pdf", skill("pdf"))).commit()
+    upstream.tag("v1.0.0")
+    desk.run("index", "build", url, "--out", "public", check=True)
+    before = desk.snapshot("public")
+    upstream.write(under("pdf", skill("pdf", body="Moved.\n"))).commit()
+    upstream.tag("v1.0.0", force=True)
+
+    result = desk.run("index", "build", url, "--out", "public", "--json")
+
+    assert (result.code, result.json["error"]["code"]) == (1, "refused")
+    assert result.json["error"]["message"].startswith("`pdf` 1.0.0 is published already, with other content: ")
+    assert desk.snapshot("public") == before
