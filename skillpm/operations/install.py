@@ -17,6 +17,7 @@ from skillpm.installing.scan import Scan
 from skillpm.installing.survey import look_at
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.close_by import named_by_itself
+from skillpm.operations.dotless import told_what_lies_here
 from skillpm.operations.indexes import configured_indexes
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.relock import make_fetchers
@@ -64,14 +65,15 @@ class Addition(Value):
 
 def install(scope: Scope, tools: Tools, request: Request, options: Options) -> Changed:
     """Add skills to the manifest and install them. What is there already from the same source stays as it is."""
-    additions = understand(scope, tools, request, force=options.wishes.force)
-    names = [addition.name for addition in additions]
-    touched = options.but(wishes=options.wishes.but(touched=names, inexact=True))
+    with told_what_lies_here(request.specs, tools.settings.working_directory):
+        additions = understand(scope, tools, request, force=options.wishes.force)
+        names = [addition.name for addition in additions]
+        touched = options.but(wishes=options.wishes.but(touched=names, inexact=True))
 
-    def edit(papers: Paperwork) -> Paperwork:
-        return _with(papers, additions, force=options.wishes.force)
+        def edit(papers: Paperwork) -> Paperwork:
+            return _with(papers, additions, force=options.wishes.force)
 
-    return change(scope, tools, touched, edit)
+        return change(scope, tools, touched, edit)
 
 
 def offers(scope: Scope, tools: Tools, request: Request) -> list[Offer]:

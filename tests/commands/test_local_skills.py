@@ -216,3 +216,21 @@ added 1: 3 skills in WORK/.agent-skills
 """)
     assert copied.read(".agent-skills/style/SKILL.md").endswith("First.\n")
     assert copied.run("sync", check=True).stdout.splitlines()[1].startswith("updated 1")
+
+
+@pytest.mark.parametrize("spec", ["style", "style.tar.gz"])
+def test_a_spec_that_lacks_its_dot_is_told_what_lies_here(mine: Scene, spec: str) -> None:
+    mine.write("mine/style.tar.gz", "")
+    messages = {
+        "style": ("no index is configured, and no skill called `style` ships with skillpm", 1),
+        "style.tar.gz": ("`style.tar.gz` is no SPEC", 2),
+    }
+    message, code = messages[spec]
+
+    assert mine.tell("install", spec, cwd="mine") == (
+        f"! error: {message}\n!   try: for what lies here put ./ in front: `./{spec}`\n[{code}]\n"
+    )
+
+
+def test_a_name_that_nothing_here_has_keeps_its_hint(mine: Scene) -> None:
+    assert "./" not in mine.tell("install", "style")
