@@ -13,7 +13,7 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.pin import IndexPin
 from skillpm.documents.text import show
 from skillpm.documents.tree import Tree
-from skillpm.documents.versions import ANY, is_version, matches
+from skillpm.documents.versions import ANY, is_version, matches, matching
 from skillpm.errors import DigestMismatch, NotFoundError, RefusedError
 from skillpm.events import Reporter
 from skillpm.fetching.base import Found, variant_of
@@ -92,12 +92,11 @@ class Desk:
         """
         if len(offered) == 1 and not offered[0].version:
             return offered[0]
-        fitting = [item for item in offered if matches(source.version, item.version)]
-        taken = [item for item in fitting if not item.yanked]
-        if source.version.strip() == ANY:
-            taken = [item for item in taken if not _is_early(item.version)] or taken
+        inside = matching(source.version, [item.version for item in offered if not item.yanked])
+        taken = [item for item in offered if not item.yanked and item.version in inside]
         if taken:
             return taken[0]
+        fitting = [item for item in offered if matches(source.version, item.version)]
         where = f"the index {offered[0].index.name}" if offered else "the index"
         if fitting:
             why = f": {show(fitting[0].reason)}" if fitting[0].reason else ""
@@ -259,9 +258,3 @@ def _check_name(declared: str, name: str, offering: Offering) -> None:
 def _has(offered: Sequence[Offering], advice: str) -> str:
     versions = [item.version for item in offered if item.version and not item.yanked]
     return f"it has {', '.join(versions[:10])}{' and more' if len(versions) > 10 else ''}" if versions else advice  # noqa: PLR2004
-
-
-def _is_early(version: str) -> bool:
-    from packaging.version import Version  # noqa: PLC0415
-
-    return Version(version).is_prerelease

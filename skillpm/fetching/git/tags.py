@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Callable
 
 from skillpm.documents.text import show
-from skillpm.documents.versions import matches, version_of
+from skillpm.documents.versions import matching, version_of
 from skillpm.errors import NotFoundError, RefusedError
 from skillpm.fetching.describe import version_in_tag
 from skillpm.fetching.git.repository import Repository
@@ -39,7 +39,8 @@ def tagged_versions(repository: Repository, source: GitSource, name: str, tell: 
 
 def newest_tag(repository: Repository, source: GitSource, offered: list[Offered]) -> str:
     """Give the tag of the newest version in a source's range."""
-    fitting = [item for item in offered if matches(source.ref, item.version)]
+    inside = matching(source.ref, [item.version for item in offered])
+    fitting = [item for item in offered if item.version in inside]
     if not fitting:
         there = ", ".join(show(item.version, 40) for item in offered[:8])
         hint = f"its tags name: {there}" if there else "none of its tags is a version: follow a branch with --branch"
