@@ -13,6 +13,7 @@ from skillpm.sources.source import BundledSource, GitSource, IndexSource, PathSo
 
 MOST_VERSIONS = 6
 MOST_NAMES = 4
+MOST_SENTENCES = 5
 Cause = tuple[Need, Option | None]
 
 
@@ -61,7 +62,10 @@ def conflict(causes: Sequence[Cause], brought: Brought, shelf: Shelf) -> Skillpm
 
 
 def _told(name: SkillName, rows: Rows, brought: Brought, shelf: Shelf) -> str:
-    sentences = [_sentence(name, who, need, options, brought) for (who, need), options in _ordered(rows)]
+    ordered = _ordered(rows)
+    sentences = [_sentence(name, who, need, options, brought) for (who, need), options in ordered[:MOST_SENTENCES]]
+    if len(ordered) > MOST_SENTENCES:
+        sentences.append(f"{len(ordered) - MOST_SENTENCES} more ask for something else")
     return _joined(sentences) + _ending(name, rows, shelf)
 
 
@@ -72,8 +76,9 @@ def _needs(rows: Rows) -> list[Need]:
 def _ordered(
     rows: Rows,
 ) -> list[tuple[tuple[SkillName | None, Need], list[Option]]]:
-    """What the manifest asks comes first, then by name."""
-    return sorted(rows.items(), key=lambda row: (row[0][0] or "", row[0][1].range.text))
+    """What the manifest asks comes first, then by name, the newest versions of each first."""
+    ordered = sorted(rows.items(), key=lambda row: max((option.age for option in row[1]), default=()), reverse=True)
+    return sorted(ordered, key=lambda row: row[0][0] or "")
 
 
 def _sentence(name: SkillName, who: SkillName | None, need: Need, options: Sequence[Option], brought: Brought) -> str:
