@@ -8,7 +8,7 @@ from skillpm.documents.receipt import Receipt
 from skillpm.documents.text import show
 from skillpm.errors import BlockedError, NotFoundError
 from skillpm.installing.links import LinkState, kind_of_link, look_at_link
-from skillpm.installing.plan import Action, Wishes
+from skillpm.installing.plan import FOREIGN, Action, Wishes
 from skillpm.installing.planned_links import LinkPlan, plan_links
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
@@ -36,7 +36,12 @@ def planned_links(
     if not papers.agents and not receipt.links:
         return LinkPlan()
     folders: dict[str, set[SkillName]] = {}
-    there = [action.name for action in actions if action.verb not in {"remove", "blocked"}]
+    there = [
+        action.name
+        for action in actions
+        if action.verb not in {"remove", "blocked"}
+        and not (action.reason == FOREIGN and action.verb == "keep" and action.name not in receipt.skills)
+    ]
     for agent in chosen_agents(papers.agents, where=papers.agents_written_in):
         folder = agent_folder(agent, scope.kind, tools.settings)
         if folder is None:
