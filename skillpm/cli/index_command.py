@@ -36,11 +36,12 @@ Examples:
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option("--out", metavar="DIR", required=True, help="The folder of the index.")
 @click.option("--name", metavar="NAME", default="", help="What the index calls itself.")
+@click.option("--default-version", metavar="VERSION", default="", help="The version of skills that say none.")
 @telling
-def build_command(sources: tuple[str, ...], out: str, name: str, **flags: Any) -> None:
+def build_command(sources: tuple[str, ...], out: str, name: str, default_version: str, **flags: Any) -> None:
     """Publish skills beside what the index holds already. Versions that are published never change."""
     call = call_of(flags)
-    _tell(call, build_index(call.tools, sources, out, name), out)
+    _tell(call, build_index(call.tools, sources, out, name, default_version), out)
 
 
 @command.command("yank", epilog="\b\nExample:\n  skillpm index yank pdf@1.2.0 public --reason 'deletes files'")

@@ -41,14 +41,19 @@ def pack_skill(tools: Tools, path: str, out: str = "") -> str:
     return os.path.relpath(target, base)
 
 
-def build_index(tools: Tools, sources: Sequence[str], out: str, name: str = "") -> Built:
-    """Publish the skills of these sources in the index at `out`, beside what it holds. All are judged first."""
-    made = [skill for source in sources for skill in read_sources(tools, source)]
+def build_index(tools: Tools, sources: Sequence[str], out: str, name: str = "", version: str = "") -> Built:
+    """Publish the skills of these sources in the index at `out`, beside what it holds; all are judged first.
+
+    `version` is that of skills which say none.
+    """
+    if version and not (VERSION.fullmatch(version) and is_version(version)):
+        raise UsageError(f"`{show(version, 60)}` is no version", hint="write one like 1.2.0")
+    made = [skill for source in sources for skill in read_sources(tools, source, version)]
     nameless = [skill for skill in made if not skill.version]
     if nameless:
         raise RefusedError(
             f"no version: {', '.join(f'`{skill.name}` ({show(skill.came_from)})' for skill in nameless)}",
-            hint="write `metadata: version:` into SKILL.md; nothing was written",
+            hint="write `metadata: version:` into SKILL.md, or give --default-version; nothing was written",
         )
     return shelf_at(tools, out).add(made, name)
 
@@ -62,11 +67,11 @@ def shelf_at(tools: Tools, out: str, *, must_exist: bool = False) -> Shelf:
     return shelf
 
 
-def read_sources(tools: Tools, source: str) -> Iterator[Made]:
+def read_sources(tools: Tools, source: str, version: str = "") -> Iterator[Made]:
     """Read the skills of a folder, a folder of many, or an archive. Raises `RefusedError` with every fault of all."""
     whole = os.path.join(tools.settings.working_directory, source)
     if not os.path.lexists(whole) and isinstance(repository := parse_specifier(source).source, GitSource):
-        yield from _tagged(tools, repository)
+        yield from _tagged(tools, repository, version)
         return
     trees = [*_archive(tools, whole, source)] if source.endswith(ARCHIVES) else [*_folders(tools, whole, source)]
     bad = [f"{show(place)}: {fault}" for folder, place, tree in trees for fault in faults(tree, folder)]
@@ -77,10 +82,11 @@ def read_sources(tools: Tools, source: str) -> Iterator[Made]:
             hint="`skillpm validate` tells every finding; nothing was written",
         )
     for folder, place, tree in trees:
-        yield _made(tools, skill_name(folder, where=place), place, tree)
+        made = _made(tools, skill_name(folder, where=place), place, tree)
+        yield made if made.version else made.but(version=version)
 
 
-def _tagged(tools: Tools, source: GitSource) -> Iterator[Made]:
+def _tagged(tools: Tools, source: GitSource, default: str) -> Iterator[Made]:
     """Read every tagged version of a repository's skills. History cannot be mended: what is not valid is left out."""
     from skillpm.fetching.git.fetcher import GitFetcher  # noqa: PLC0415  (only where a source is a repository)
 
@@ -88,7 +94,7 @@ def _tagged(tools: Tools, source: GitSource) -> Iterator[Made]:
     kept: dict[tuple[str, str], str] = {}
     for item in fetcher.tagged(source):
         at = f"{item.folder} at {item.ref.removeprefix('refs/tags/')}"
-        version = item.found.version.removeprefix("v")
+        version = item.found.version.removeprefix("v") or default
         bad = faults(item.tree, item.folder)
         if not is_skill_name(item.folder):
             bad.append("its folder's name is no name of a skill")

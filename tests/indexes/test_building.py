@@ -146,7 +146,8 @@ def test_a_skill_without_a_version_is_not_published(desk: Desk) -> None:
 
     assert (result.code, result.stderr) == (
         1,
-        "error: no version: `pdf` (skills/pdf)\n  try: write `metadata: version:` into SKILL.md; nothing was written\n",
+        "error: no version: `pdf` (skills/pdf)\n"
+        "  try: write `metadata: version:` into SKILL.md, or give --default-version; nothing was written\n",
     )
     assert not desk.exists("public")
 

@@ -76,6 +76,12 @@ def test_without_version_tags_a_repository_is_taken_as_it_stands(
     assert result.stdout == "+ pdf 0.3.0\n"
     assert "warning: tdd at HEAD is left out: it has no version\n" in result.stderr
 
+    more = desk.run("index", "build", url, "--out", "public", "--default-version", "0.1.0", check=True)
+
+    assert more.stdout == "+ tdd 0.1.0\n"
+    wrong = desk.run("index", "build", url, "--out", "public", "--default-version", "banana")
+    assert (wrong.code, wrong.stderr) == (2, "error: `banana` is no version\n  try: write one like 1.2.0\n")
+
 
 def test_what_is_not_valid_in_an_old_version_is_left_out_and_told(
     desk: Desk, upstream: Repository, server: GitServer
