@@ -44,7 +44,7 @@ class PathFetcher:
         for name, source in wanted.items():
             tree = self.read(name, source.path, live=source.link)
             pin = PathPin(path=source.path, link=source.link)
-            seen = described(tree, pin, name, self.reporter.warning)
+            seen = described(self._without_our_manifest(tree, source.path), pin, name, self.reporter.warning)
             if not source.link:
                 self.store.keep(tree, variant_of(pin), replace=True)
             found[name] = Found(
@@ -66,6 +66,12 @@ class PathFetcher:
                     raise DigestMismatch(name, locked=says, found=there, came_from=skill.pin.path)
                 self.store.keep(tree, variant_of(skill.pin), replace=True)
         return []
+
+    def _without_our_manifest(self, tree: Tree, path: str) -> Tree:
+        """Leave out the manifest of the project that is linked into itself: what it asks for, it asks for itself."""
+        if self.folder(path) != os.path.realpath(self.base):
+            return tree
+        return Tree(files=tuple(file for file in tree.files if file.path != "skills.json"))
 
     def read(self, name: str, path: str, *, live: bool = False) -> Tree:
         """Give a folder's tree through the gate. One that holds the project would change with each of its syncs."""
