@@ -17,7 +17,8 @@ def show(text: str, limit: int = 200) -> str:
 
     Credentials in URLs are hidden.
     """
-    text = without_secrets(text)
+    if "://" in text:
+        text = without_secrets(text)
     clean = text if text.isascii() and text.isprintable() else HIDDEN.sub(_escape, text)
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 

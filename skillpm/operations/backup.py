@@ -85,7 +85,8 @@ def _put_into_place(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt
     layout, name = scope.layout, SkillName(backup.name)
     prepare(layout, fsync=tools.settings.fsync)
     stage(layout, name, Copied(folder=backup.path))
-    settling = Settling(layout.staging, fsync=tools.settings.fsync)
+    settling = Settling(fsync=tools.settings.fsync)
+    settling.begin(os.path.join(layout.staging, name))
     edited = look_at(backup.path, name, receipt.skills.get(name), Scan()).kind == "edited"
     found = _skill_file(layout, backup)
     fresh = {} if found is None else {name: Fresh(file=found[0], data=found[1], stamps={}, edited=edited)}

@@ -38,13 +38,14 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
     prepare(layout, fsync=settings.fsync)
     fresh: dict[SkillName, Fresh] = {}
     installed = dict(receipt_after(scope, ahead.receipt, ahead.lockfile, ahead.disk, ahead.actions))
+    settling = Settling(fsync=settings.fsync)
     for name, content in contents.items():
         stamps = stage(layout, name, content)
+        settling.begin(os.path.join(layout.staging, name))
         locked = ahead.lockfile.skills[name]
         file, data = _skill_file(layout, content)
         fresh[name] = Fresh(data=data, stamps=stamps, file=file)
         installed[name] = installed_skill(locked, content)
-    settling = Settling(layout.staging, fsync=settings.fsync)
     removals = {action.name: action.aside for action in ahead.actions if action.verb == "remove"}
     inherited = inherited_after(scope, ahead.receipt, ahead.actions)
     after = ahead.receipt.but(skills=installed, links=ahead.links.links, inherited=inherited)

@@ -137,5 +137,7 @@ def tokens_of(listed: Listed) -> int:
 def version_of(listed: Listed) -> str:
     """Give what to show as its version: its own, else the short commit."""
     version = listed.entry.get("version", "")
+    if version or not listed.source:
+        return version
     commit = listed.source.rpartition("@")[2].partition("#")[0] if listed.source.startswith("git+") else ""
-    return version or short_commit(commit)
+    return short_commit(commit)
