@@ -1,5 +1,7 @@
 """`registry build|check`: regenerate the registry, or prove that it matches the disk."""
 
+import os
+
 from skillpm.documents.registry import RegistryEntry, read_registry
 from skillpm.errors import DocumentError
 from skillpm.files import read_text, told, write_document
@@ -8,8 +10,6 @@ from skillpm.installing.layout import load_receipt
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.staging import hide_from_git
 from skillpm.installing.view import View, look_until
-from skillpm.operations.carrying import remember
-from skillpm.operations.exclusive import exclusive
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -43,19 +43,27 @@ def rebuild(scope: Scope, tools: Tools) -> Rebuilt:
     """Build the registry from what lies on disk; a SKILL.md that the stat cache vouches for is not read again."""
     disabled = read_paperwork(scope, tools).disabled
     layout = scope.layout
+    if not os.path.exists(layout.journal):  # whether there is anything to do is seen without the lock
+        known = known_registry(layout, _text_of(layout.registry), read_scan(layout.scan))
+        built = build_registry(layout, load_receipt(layout), known, Ahead(only_known=True), disabled=disabled)
+        if built.is_as_known:
+            return Rebuilt(changed=False, skills=len(built.entries), problems=tuple(built.problems))
+    # The lock and the reader bring libraries with them: only who has something to do pays for them.
+    from skillpm.operations.carrying import remember  # noqa: PLC0415
+    from skillpm.operations.exclusive import exclusive  # noqa: PLC0415
+
     with exclusive(scope, tools):
         before, scan = _text_of(layout.registry), read_scan(layout.scan)
         known = known_registry(layout, before, scan)
         built = build_registry(layout, load_receipt(layout), known, Ahead(), disabled=disabled)
-        changed = not built.is_as_known and built.text != before
-        if changed:
+        text = built.text
+        if text != before:
             with told("write the registry", layout.registry):
                 hide_from_git(layout, fsync=tools.settings.fsync)
                 keep_old_registry(layout, tools.reporter.warning, fsync=tools.settings.fsync)
-                write_document(layout.registry, built.text.encode(), fsync=tools.settings.fsync)
-        if not built.is_as_known:
-            remember(scope, built)
-    return Rebuilt(changed=changed, skills=len(built.entries), problems=tuple(built.problems))
+                write_document(layout.registry, text.encode(), fsync=tools.settings.fsync)
+        remember(scope, built)
+    return Rebuilt(changed=text != before, skills=len(built.entries), problems=tuple(built.problems))
 
 
 def _text_of(path: str) -> str | None:

@@ -64,13 +64,14 @@ class Ahead(Value):
     """What is to be otherwise than it lies there: skills that come and that are gone.
 
     `intact` are installed skills that were looked at just now, every file of them; `staged` are not at their place
-    yet, for a reader during a change.
+    yet, for a reader during a change. `only_known`: give up, as not being as known, before a SKILL.md has to be read.
     """
 
     fresh: Mapping[SkillName, Fresh] = NOTHING
     gone: Collection[SkillName] = ()
     intact: Collection[SkillName] = ()
     staged: Collection[SkillName] = ()
+    only_known: bool = False
 
 
 class Known(Value):
@@ -115,6 +116,8 @@ def build_registry(
         there |= {*receipt.skills, *ahead.staged}
     by_hand = there - receipt.skills.keys() - coming.keys() - {*ahead.gone} - {*map(SkillName, disabled)}
     unchanged = still_true(layout.directory, by_hand, known.entries, known.scan)
+    if ahead.only_known and (known.disabled is None or len(unchanged) < len(by_hand)):
+        return built
     read = read_by_hand({name: (place or layout.skill)(name) for name in sorted(by_hand - unchanged.keys())})
     for name in sorted((there - {*ahead.gone}) | {*coming}):
         installed = receipt.skills.get(name)

@@ -30,27 +30,11 @@ def test_a_registry_looks_like_this() -> None:
   "$schema": "urn:skillpm:schema:registry:1",
   "version": "1",
   "skills": [
-    {
-      "name": "docx",
-      "category": "general",
-      "description": "Reads PDFs.",
-      "triggers": [],
-      "filePath": "docx/SKILL.md",
-      "version": "1.0",
-      "tokens": 812
-    },
-    {
-      "name": "pdf",
-      "category": "general",
-      "description": "Reads PDFs.",
-      "triggers": [],
-      "filePath": "pdf/SKILL.md"
-    }
+    {"name": "docx", "category": "general", "description": "Reads PDFs.", "triggers": [], "filePath": "docx/SKILL.md", \
+"version": "1.0", "tokens": 812},
+    {"name": "pdf", "category": "general", "description": "Reads PDFs.", "triggers": [], "filePath": "pdf/SKILL.md"}
   ],
-  "disabled": [
-    "tdd",
-    "zip"
-  ]
+  "disabled": ["tdd", "zip"]
 }
 """
     )
