@@ -238,10 +238,10 @@ def test_a_whole_manifest_is_understood() -> None:
 
 
 def test_a_fault_in_a_manifest_says_its_file_and_key() -> None:
-    manifest = read_manifest('{"skills": {"pdf": {"git": 3}}}', "/work/skills.json")
+    manifest = read_manifest('{"skills": {"pdf": {"git": 3}}}', "/somewhere/skills.json")
     with pytest.raises(DocumentError) as caught:
         wanted(manifest)
     assert (caught.value.where, caught.value.message) == (
-        "/work/skills.json: skills.pdf.git",
+        "/somewhere/skills.json: skills.pdf.git",
         "expected a string, got 3",
     )
