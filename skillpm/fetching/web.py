@@ -9,6 +9,7 @@ import email.utils
 import ipaddress
 import os
 import random
+import re
 import socket
 import ssl
 import time
@@ -68,6 +69,8 @@ class Web:
             try:
                 answer = self._followed(url, limit, headers or {}, method)
             except httpx.TransportError as error:
+                if untrusted := re.search(r"certificate verify failed: ([^(\[]+)", str(error)):
+                    raise _untrusted(url, untrusted[1]) from None
                 if attempt == TRIES:
                     hint = "try again, or look at your proxy"
                     raise FetchError(f"{show(url)}: {_reason(error)}", hint=hint) from None
@@ -181,6 +184,13 @@ def _seconds(text: str) -> float:
         return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
     except (TypeError, ValueError, OverflowError):
         return 0.0
+
+
+def _untrusted(url: str, reason: str) -> FetchError:
+    return FetchError(
+        f"{show(url)}: the certificate of {host_of(url)} is not trusted ({show(reason.strip(), 100)})",
+        hint="if your company signs for it, give its CA: SSL_CERT_FILE=/path/to/ca.pem, or add it to the system",
+    )
 
 
 def _reason(error: httpx.TransportError) -> str:

@@ -32,7 +32,7 @@ SENTENCES = [
     (ACCESS + "The requested URL returned error: 429", "the server asks to wait (HTTP 429): {url}"),
     (ACCESS + "Could not resolve host: git.example", NOT_REACHED),
     (ACCESS + "Failed to connect to git.example port 40300 after 1 ms: Connection refused", NOT_REACHED),
-    (ACCESS + "SSL certificate problem: self-signed certificate", NOT_REACHED),
+    (ACCESS + "SSL certificate problem: self-signed certificate", "the certificate of {url} is not trusted"),
     ("fatal: early EOF\nfatal: fetch-pack: invalid index-pack output", BROKE_OFF),
     ("error: RPC failed; curl 18 transfer closed with 5 bytes remaining to read", BROKE_OFF),
     (ACCESS + "Operation too slow. Less than 1000 bytes/sec", BROKE_OFF),

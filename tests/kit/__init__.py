@@ -8,14 +8,17 @@ from .sandbox import CommandFailedError, Result, Sandbox
 from .server import GitServer
 from .skills import Files, skill, under
 from .snapshot import Entry, snapshot, tree_text
+from .tls import Company, Proxy
 
 __all__ = [
     "Answer",
     "CommandFailedError",
+    "Company",
     "Entry",
     "Files",
     "GitError",
     "GitServer",
+    "Proxy",
     "Repository",
     "Request",
     "Result",

@@ -1,6 +1,7 @@
 """A forge on this machine: repositories over smart HTTP, and all the moods of a network."""
 
 import socket
+import ssl
 import sys
 import threading
 from contextlib import suppress
@@ -22,11 +23,15 @@ class GitServer(Behaviour):
         git("clone", server.url("acme/skills"))
     """
 
-    def __init__(self) -> None:
-        """Listen on a free port at once."""
+    def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
+        """Listen on a free port at once; with `tls` as a server of https."""
         super().__init__()
         self._listener = _Listener(("127.0.0.1", 0), partial(Connection, self))
-        self.address = f"http://127.0.0.1:{self._listener.server_address[1]}"
+        if tls is not None:
+            self._listener.socket = tls.wrap_socket(
+                self._listener.socket, server_side=True, do_handshake_on_connect=False
+            )
+        self.address = f"{'https' if tls else 'http'}://127.0.0.1:{self._listener.server_address[1]}"
         self._thread = threading.Thread(target=self._listener.serve_forever, args=(0.02,))
         self._thread.start()
 
@@ -84,6 +89,6 @@ class _Listener(ThreadingTCPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Pass over a client that went away: clients are killed here on purpose."""
-        if not isinstance(sys.exception(), ConnectionError):
+        """Pass over a client that went away, or trusts nobody here: both are done on purpose."""
+        if not isinstance(sys.exception(), (ConnectionError, ssl.SSLError)):
             super().handle_error(request, client_address)

@@ -28,6 +28,7 @@ BROKEN_OFF = (
     "Operation too slow", "transfer closed", "Empty reply", "pack has bad object", "HTTP/2 stream",
 )  # fmt: skip
 SERVER_FAILED = ("remote: fatal:", "remote error:", "upload-pack: ")
+UNTRUSTED = ("certificate verification failed", "SSL certificate problem", "certificate verify failed")
 NO_ROOM = ("No space left on device", "Disk quota exceeded")
 NO_GIT = ("not valid: is this a git repository", "invalid server response", "protocol error", "expected flush")
 
@@ -96,6 +97,11 @@ def _not_served(said: str, status: int | None, url: str) -> SkillpmError:
         return FetchError("this git is too old for skillpm", hint="install git 2.36 or newer")
     if _any(NO_ROOM, said):
         return FileError("there is no room for the git cache", hint="free some space, or set SKILLPM_CACHE_DIR")
+    if _any(UNTRUSTED, said):
+        return FetchError(
+            f"the certificate of {url} is not trusted",
+            hint="if your company signs for it: git config --global http.sslCAInfo /path/to/ca.pem",
+        )
     if "mismatched algorithms" in said:
         return FetchError(f"{url} has object ids of SHA-256, which skillpm cannot read yet")
     if _any(SERVER_FAILED, said):

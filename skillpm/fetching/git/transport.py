@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from skillpm.documents.git_words import SCHEMES, host_of, is_insecure
 from skillpm.errors import FetchError
@@ -37,9 +38,37 @@ def network_environment(
     if scheme not in SCHEMES:
         raise FetchError(f"{url} leads to a transport that is not allowed: {scheme}", hint="look at your `insteadOf`")
     host = host_of(real)
-    if with_token and scheme == "https" and "@" not in real.split("/")[2] and not config.knows_credentials(host):
+    if scheme in {"https", "http"} and "@" in urlsplit(real).netloc:
+        environment = _with_login(url, urlsplit(real), base, config)
+    elif with_token and scheme == "https" and not config.knows_credentials(host):
         environment = environment_for(config, base, token_for(host, settings.environ))
     return {**environment, "GIT_ALLOW_PROTOCOL": scheme}
+
+
+def _with_login(url: str, real: SplitResult, base: Mapping[str, str], config: UserConfig) -> dict[str, str]:
+    """Give the environment that leads to where the user's `insteadOf` does, without its login in the address.
+
+    Git starts its own transport with the address it was led to, and what a process is started with every user of the
+    machine can read. So the login goes the way of a credential helper, and its values in variables.
+    """
+    login, _, host = real.netloc.rpartition("@")
+    user, _, password = login.partition(":")
+    there = real._replace(netloc=host)
+    origin = f"{real.scheme}://{host}"
+    kept = config.but(settings=tuple(pair for pair in config.settings if not pair[0].endswith(".insteadof")))
+    words = ['printf "username=%s\\n" "$SKILLPM_GIT_USER"']
+    if password:
+        words.append('printf "password=%s\\n" "$SKILLPM_GIT_PASSWORD"')
+    helper = f'!f() {{ test "$1" = get && {" && ".join(words)}; }}; f'
+    return environment_for(
+        kept,
+        {**base, "SKILLPM_GIT_USER": unquote(user), "SKILLPM_GIT_PASSWORD": unquote(password)},
+        [
+            (f"url.{there.geturl()}.insteadOf", url),
+            *([(f"credential.{origin}.helper", "")] if password else []),  # nobody else is asked
+            (f"credential.{origin}.helper", helper),
+        ],
+    )
 
 
 def _transport(address: str) -> str:
