@@ -68,6 +68,7 @@ def _tell(call: Call, shown: Shown) -> None:
     rows = [
         ("version", version_of(listed)),
         ("state", listed.state),
+        ("calls itself", entry.get("declaredName", "")),
         ("description", show(skill.description or entry["description"], 1000)),
         ("category", skill.category or (entry["category"] if entry["category"] != GENERAL else "")),
         ("license", skill.license),

@@ -15,6 +15,7 @@ from skillpm.fetching.shipped import bundled_names
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.scan import Scan
 from skillpm.installing.survey import look_at
+from skillpm.operations.aliases import shown_otherwise
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.close_by import named_by_itself
 from skillpm.operations.dotless import told_what_lies_here
@@ -73,7 +74,11 @@ def install(scope: Scope, tools: Tools, request: Request, options: Options) -> C
         def edit(papers: Paperwork) -> Paperwork:
             return _with(papers, additions, force=options.wishes.force)
 
-        return change(scope, tools, touched, edit)
+        done = change(scope, tools, touched, edit)
+        if request.alias and done.changed and not done.dry_run:
+            for said in shown_otherwise(scope, request.alias):
+                tools.reporter.warning(said)
+        return done.but(warnings=tuple(tools.reporter.warnings))
 
 
 def offers(scope: Scope, tools: Tools, request: Request) -> list[Offer]:
