@@ -5,14 +5,17 @@ from typing import Any
 import click
 
 from skillpm.cli.common import call_of, reading
+from skillpm.cli.family import Family
 from skillpm.cli.told import tell_changed
 from skillpm.operations.backup import list_backups, restore
 
 
 @click.group(
-    no_args_is_help=False,
+    cls=Family,
+    default="list",
     epilog="""\b
 Examples:
+  skillpm backup                 the same as backup list
   skillpm backup list            what --force set aside
   skillpm backup restore pdf-1   bring it back""",
 )

@@ -9,17 +9,20 @@ import click
 
 from skillpm import __version__
 from skillpm.cli.console import as_json_text, plain
+from skillpm.cli.fitting import columns, wrapped
 from skillpm.documents.text import show, without_secrets
-from skillpm.errors import DocumentError, SkillpmError, UsageError
+from skillpm.errors import DocumentError, ManySkillsError, SkillpmError, UsageError
 
 DEFECT = 70
+FEW = 8
 
 
 def tell(error: Exception, *, as_json: bool, colour: bool = True, command: str = "skillpm") -> int:
     """Tell an error; give the exit code. `command` is what was called, for whoever called it wrongly."""
     if isinstance(error, SkillpmError):
         hint = error.hint or _usual_hint(error, command)
-        return _told(error.code, (error.message, error.where, hint), error.exit_code, as_json=as_json, colour=colour)
+        message = _in_columns(error) if isinstance(error, ManySkillsError) and not as_json else error.message
+        return _told(error.code, (message, error.where, hint), error.exit_code, as_json=as_json, colour=colour)
     if isinstance(error, click.ClickException):
         command = getattr(getattr(error, "ctx", None), "command_path", "skillpm")
         hint = f"{command} --help"
@@ -40,6 +43,14 @@ def _usual_hint(error: SkillpmError, command: str) -> str:
     return ""
 
 
+def _in_columns(error: ManySkillsError) -> str:
+    """Give the message with every name, in as many columns as fit: a repository may hold hundreds."""
+    if len(error.offers) <= FEW:
+        return error.message
+    names = [show(name, 64) for name, _, _ in error.offers]
+    return "\n".join([f"{error.message.rpartition(' skills: ')[0]} skills:", *columns(names)])
+
+
 def _told(code: str, letter: tuple[str, str, str], exit_code: int, *, as_json: bool, colour: bool) -> int:
     """Print message, place and way on; give the exit code back."""
     # Whoever made the message should have hidden credentials; this is the last door they could leave by.
@@ -49,11 +60,12 @@ def _told(code: str, letter: tuple[str, str, str], exit_code: int, *, as_json: b
         click.echo(as_json_text({"error": value}))
         return exit_code
     style = colour and sys.stderr.isatty() and "NO_COLOR" not in os.environ
-    click.echo(f"{click.style('error:', fg='red', bold=True) if style else 'error:'} {plain(message)}", err=True)
-    if where:
-        click.echo(f"  where: {plain(where)}", err=True)
-    if hint:
-        click.echo(f"  try: {plain(hint)}", err=True)
+    for word, text in (("error:", message), ("  where:", where), ("  try:", hint)):
+        if text:
+            lead, *rest = wrapped(f"{word} {plain(text)}", indent=len(word) + 1)
+            if style and word == "error:":
+                lead = click.style(word, fg="red", bold=True) + lead.removeprefix(word)
+            click.echo("\n".join([lead, *rest]), err=True)
     return exit_code
 
 

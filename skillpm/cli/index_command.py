@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from skillpm.cli.common import Call, call_of, telling
+from skillpm.cli.family import Family
 from skillpm.documents.names import skill_name
 from skillpm.documents.text import show
 from skillpm.errors import UsageError
@@ -14,7 +15,7 @@ from skillpm.operations.publishing import build_index, shelf_at
 
 
 @click.group(
-    no_args_is_help=False,
+    cls=Family,
     epilog="""\b
 Examples:
   skillpm index build skills --out public   publish every skill below skills/

@@ -19,6 +19,8 @@ from skillpm.operations.listing import (
 )
 from skillpm.operations.permitting import rules_here
 
+LONGEST_IN_COLUMN = 32
+
 
 @click.command(
     epilog="""\b
@@ -92,10 +94,16 @@ def listed_value(skill: Listed) -> dict[str, Any]:
 def _lines(listing: Listing) -> Iterator[str]:
     width = max(60, min(shutil.get_terminal_size((80, 24)).columns, 160))
     shown = [(show(skill.name), show(version_of(skill), 12), skill) for skill in listing.skills]
-    names = min(32, max(len(name) for name, _, _ in shown))
+    names = min(LONGEST_IN_COLUMN, max(len(name) for name, _, _ in shown))
     versions = max(len(version) for _, version, _ in shown)
     for name, version, skill in shown:
         mark = "" if skill.state == "installed" else f"[{skill.state}] "
         head = f"{name:{names}} {version:{versions}}  {mark}"
+        if len(name) > names:  # its description goes below, where all the others are
+            yield f"{name} {version}  {mark}".rstrip()
+            head = " " * (names + versions + 3)
         room = max(10, width - len(head))
-        yield (head + show(skill.entry["description"][: room + 1], room)).rstrip()
+        if said := show(skill.entry["description"][: room + 1], room):
+            yield head + said
+        elif len(name) <= names:
+            yield head.rstrip()

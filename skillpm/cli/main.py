@@ -48,7 +48,38 @@ TABLE = {
     "pack": "Pack a skill as an archive.",
     "index": "Build and check an index that any web server can serve.",
 }
-ALIASES = {"add": "install", "remove": "uninstall", "rm": "uninstall", "ls": "list", "upgrade": "update", "ci": "sync"}
+ALIASES = {
+    "add": "install",
+    "remove": "uninstall",
+    "rm": "uninstall",
+    "ls": "list",
+    "info": "show",
+    "upgrade": "update",
+    "ci": "sync",
+}
+# What other tools call it, or people do: too far from the right word to be found by its letters.
+MEANT = {
+    "i": "install",
+    "get": "install",
+    "un": "uninstall",
+    "delete": "uninstall",
+    "restore": "sync",
+    "status": "verify",
+    "audit": "verify",
+    "check": "outdated",
+    "freeze": "lock",
+    "graph": "tree",
+    "find": "search",
+    "use": "load",
+    "view": "show",
+    "create": "new",
+    "lint": "validate",
+    "publish": "index build",
+    "import-lock": "import",
+    "convert": "migrate",
+    "serve": "mcp",
+    "clean": "cache clean",
+}
 EXAMPLES = """\b
 Examples:
   skillpm install code-review                 a skill that ships with the tool
@@ -56,7 +87,7 @@ Examples:
   skillpm sync --frozen                       exactly what skills.lock says
   skillpm link claude-code                    show the skills to an agent
 
-Docs: docs/index.md in the repository."""
+`skillpm COMMAND --help` says more about each, with examples."""
 
 
 class Commands(click.Group):
@@ -81,15 +112,23 @@ class Commands(click.Group):
         if args and args[0] not in {*TABLE, *ALIASES} and not args[0].startswith("-"):
             from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
 
-            near = get_close_matches(args[0], [*TABLE, *ALIASES], n=2)
+            word = args[0]
+            near = get_close_matches(word, [*TABLE, *ALIASES], n=2)
+            if MEANT.get(word, "").partition(" ")[0] in TABLE:
+                near = [MEANT[word]]
             more = f" Did you mean {' or '.join(near)}?" if near else ""
-            ctx.fail(f"there is no command `{args[0][:60]}`.{more}")
+            ctx.fail(f"there is no command `{word[:60]}`.{more}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without loading any."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(TABLE.items()))
+            formatter.write_dl([(", ".join((name, *_also(name))), said) for name, said in TABLE.items()])
+
+
+def _also(name: str) -> list[str]:
+    """Give the other names of a command."""
+    return [alias for alias, meant in ALIASES.items() if meant == name]
 
 
 @click.group(
@@ -110,6 +149,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal of few letters is no reason to fail
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] in (["help"], ["version"]):  # words of many tools, which are options here
+        words = ["--version"] if words[0] == "version" else [*words[1:], "--help"]
     stdout = sys.stdout
     try:
         result = cli.main(args=words or ["--help"], prog_name="skillpm", standalone_mode=False)

@@ -5,11 +5,12 @@ from typing import Any
 import click
 
 from skillpm.cli.common import call_of, reading
+from skillpm.cli.family import Family
 from skillpm.operations.registry import check_registry, rebuild
 
 
 @click.group(
-    no_args_is_help=False,
+    cls=Family,
     epilog="""\b
 Examples:
   skillpm registry build   after you made or changed a skill by hand

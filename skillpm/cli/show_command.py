@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from skillpm.cli.common import Call, call_of, reading
+from skillpm.cli.fitting import wrapped
 from skillpm.cli.list_command import listed_value
 from skillpm.documents.text import show
 from skillpm.operations.listing import tokens_of, version_of
@@ -91,7 +92,9 @@ def _tell(call: Call, shown: Shown) -> None:
     call.console.line(listed.name, bold=True)
     for key, value in rows:
         if value:
-            call.console.line(f"  {key:12} {show(value, 1000)}")
+            row = f"  {key:12} {show(value, 1000)}"
+            for line in wrapped(row, indent=15, always=True) if " " in value else [row]:
+                call.console.line(line)
     call.console.line(f"  files        {len(shown.files)}")
     for file in shown.files:
         mark = "" if file.state in {"ok", "unmanaged"} else f"  [{file.state}]"

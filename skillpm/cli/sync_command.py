@@ -24,4 +24,8 @@ Examples:
 def command(**flags: Any) -> None:
     """Make the skills directory be what the lockfile says."""
     call = call_of(flags)
-    tell_changed(call, sync(call.scope, call.tools, options_of(call, bare=True)))
+    scope, options = call.scope, options_of(call, bare=True)
+    result = sync(scope, call.tools, options)
+    if scope.is_fallback and (options.strictness.frozen or options.strictness.locked):
+        call.console.say("no skills.json is here or above: this is user scope (-g says so; or --project DIR)")
+    tell_changed(call, result)

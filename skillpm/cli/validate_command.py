@@ -40,6 +40,8 @@ def command(paths: tuple[str, ...], lenient: bool, fix: bool, **flags: Any) -> i
         word = "loadable" if lenient else "valid"
         plural = "" if len(judged) == 1 else "s"
         call.console.say(f"{f'{mended} mended, ' if fix else ''}{len(good)} of {len(judged)} skill{plural} {word}")
+        if fix and len(good) < len(judged):
+            call.console.say("what is left only the author can decide: edit the lines that are named above")
     return 0 if len(good) == len(judged) else 1
 
 

@@ -16,7 +16,15 @@ from urllib.parse import unquote
 from skillpm.documents.findings import Finding, NotLoadable
 from skillpm.documents.frontmatter import Frontmatter, decode_text, lines_of_keys, read_frontmatter
 from skillpm.documents.mcp_servers import servers_of
-from skillpm.documents.names import LONGEST_NAME, SKILL_FILE, SKILL_FILES, is_skill_name, path_fault, skill_file
+from skillpm.documents.names import (
+    LONGEST_NAME,
+    SKILL_FILE,
+    SKILL_FILES,
+    is_skill_name,
+    made_valid,
+    path_fault,
+    skill_file,
+)
 from skillpm.documents.text import HIDDEN, show
 from skillpm.documents.words import metadata_of
 from skillpm.values import NOTHING, Value
@@ -128,7 +136,9 @@ def _name(value: Any, folder: str, line: int) -> Iterator[Finding]:
         yield _error("long-name", f"the name has {len(name)} characters; {LONGEST_NAME} are allowed", line)
     # The reference validator takes letters of any script; hosts and file systems are safe with ASCII only.
     if name != name.lower() or name.strip("-") != name or "--" in name or not name.replace("-", "a").isalnum():
-        yield _error("bad-name", "the name must be lower-case letters, digits and single hyphens", line)
+        better = made_valid(name)
+        advice = f", e.g. `{better}`" if better else ""
+        yield _error("bad-name", f"the name must be lower-case letters, digits and single hyphens{advice}", line)
     elif not is_skill_name(name):
         yield _warning("unportable-name", "the name is not safe on every system: use a-z, 0-9 and hyphens", line)
     if unicodedata.normalize("NFKC", folder) != name:

@@ -107,6 +107,8 @@ def make_fetchers(scope: Scope, tools: Tools) -> Fetchers:
 def _outdated(scope: Scope, papers: Paperwork, reasons: list[str]) -> LockfileOutdated:
     if papers.lockfile_text is None:
         hint = f"make it with `skillpm lock{scope.flag}`"
+        if scope.is_fallback and papers.manifest_text is None:
+            hint = "no skills.json is here or above, so user scope was meant; go to the project, or --project DIR"
         return LockfileOutdated("there is no lockfile", where=scope.lockfile, hint=hint)
     return LockfileOutdated(
         f"the lockfile is not up to date: {'; '.join(reasons)}",

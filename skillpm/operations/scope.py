@@ -19,13 +19,17 @@ PROJECT_FOLDER = ".agent-skills"
 
 
 class Scope(Value):
-    """Where a command works: its documents, its skills directory, and the folder agent folders start at."""
+    """Where a command works: its documents, its skills directory, and the folder agent folders start at.
+
+    `is_fallback`: nobody asked for user scope, there was only no project.
+    """
 
     kind: Literal["project", "user"]
     root: str
     layout: Layout
     manifest: str
     lockfile: str
+    is_fallback: bool = False
 
     @property
     def flag(self) -> str:
@@ -74,7 +78,7 @@ def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> 
                 )
             case "registry":
                 continue
-    return user_scope(settings)
+    return user_scope(settings).but(is_fallback=True)
 
 
 def user_scope(settings: Settings) -> Scope:

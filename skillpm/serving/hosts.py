@@ -11,6 +11,7 @@ from skillpm.serving.templates import filled, shortened
 from skillpm.settings import Settings
 
 TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "profiles", "agents.json")
+SHARED = ".agents"  # where two dozen hosts read: that it is there says nothing of any
 
 
 def all_agents() -> dict[str, Agent]:
@@ -49,12 +50,20 @@ def folder_needed(agent: Agent, kind: Literal["project", "user"], settings: Sett
 
 
 def is_present(agent: Agent, root: str, settings: Settings) -> bool:
-    """Tell whether a host is taken as installed here."""
+    """Tell whether a host is taken as installed here, or as used in the project at `root`: it has its folder there."""
+    if root != settings.home and (own := _own_folder(agent)) and os.path.isdir(os.path.join(root, own)):
+        return True
     for place in agent.presence:
         path = os.path.join(root, place[2:]) if place.startswith("./") else _expanded(place, agent, settings)
         if os.path.exists(path):
             return True
     return False
+
+
+def _own_folder(agent: Agent) -> str:
+    """Give the folder a host keeps in a project (`.claude`), where its name tells that it is this host's."""
+    top = (agent.project_dir or "").partition("/")[0]
+    return top if top.startswith(".") and top != SHARED else ""
 
 
 def _expanded(template: str, agent: Agent, settings: Settings) -> str:

@@ -587,3 +587,12 @@ def test_a_folder_made_by_hand_that_is_kept_is_not_linked(linked: Scene) -> None
     assert os.listdir(linked.work / ".claude/skills") == ["pdf"]
     linked.run("install", "code-review", "--force", check=True)
     assert sorted(os.listdir(linked.work / ".claude/skills")) == ["code-review", "pdf"]
+
+
+def test_a_host_whose_folder_is_in_the_project_is_here(project: Scene) -> None:
+    assert project.json("agents", "--all")["agents"] == project.json("agents")["agents"]
+    assert not any(agent["present"] for agent in project.json("agents")["agents"])
+    (project.work / ".claude").mkdir()
+    (project.work / ".agents").mkdir()
+
+    assert [agent["id"] for agent in project.json("agents")["agents"] if agent["present"]] == ["claude-code"]

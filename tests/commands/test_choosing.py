@@ -136,4 +136,4 @@ def test_no_color_means_errors_too(forge: Scene) -> None:
     )
 
     assert "\x1b[" in coloured
-    assert plain.startswith("error: `nope` is not in ")
+    assert plain.startswith("error: `nope` is not in")

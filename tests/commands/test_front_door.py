@@ -17,9 +17,15 @@ def test_the_bare_word_shows_the_help(scene: Scene) -> None:
     [
         (["syncc"], "there is no command `syncc`. Did you mean sync?", "skillpm --help"),
         (["zzzzzz"], "there is no command `zzzzzz`", "skillpm --help"),
-        (["backup"], "Missing command", "skillpm backup --help"),
-        (["backup", "lst"], "No such command 'lst'. Did you mean 'list'?", "skillpm backup --help"),
-        (["registry"], "Missing command", "skillpm registry --help"),
+        (["i", "pdf"], "there is no command `i`. Did you mean install?", "skillpm --help"),
+        (["status"], "there is no command `status`. Did you mean verify?", "skillpm --help"),
+        (["publish"], "there is no command `publish`. Did you mean index build?", "skillpm --help"),
+        (["backup", "lst"], "there is no command `backup lst`. Did you mean list?", "skillpm backup --help"),
+        (
+            ["registry", "zzzz"],
+            "there is no command `registry zzzz`. There are build, check",
+            "skillpm registry --help",
+        ),
         (["--zzzz"], "No such option '--zzzz'", "skillpm --help"),
         (["list", "--zzzz"], "No such option '--zzzz'", "skillpm list --help"),
         (["list", "extra"], "Got unexpected extra argument (extra)", "skillpm list --help"),
@@ -47,6 +53,24 @@ def test_a_wrong_call_is_told_in_two_lines(scene: Scene, arguments: list[str], m
 
     assert scene.tell(*arguments) == f"! error: {message}\n!   try: {hint}\n[2]\n"
     assert scene.everything == before
+
+
+def test_words_of_other_tools_are_understood(scene: Scene) -> None:
+    assert scene.tell("version") == scene.tell("--version")
+    assert scene.tell("help") == scene.tell("--help")
+    assert scene.tell("help", "backup", "list") == scene.tell("backup", "list", "--help")
+    scene.run("install", "testing", check=True)
+    assert scene.tell("info", "testing") == scene.tell("show", "testing")
+
+
+@pytest.mark.parametrize("family", ["registry", "index"])
+def test_a_family_of_commands_called_alone_shows_what_it_has(scene: Scene, family: str) -> None:
+    assert scene.tell(family) == scene.tell(family, "--help")
+
+
+def test_backup_alone_lists(scene: Scene) -> None:
+    assert scene.tell("backup") == "! nothing is set aside\n"
+    assert scene.json("backup") == {"backups": []}
 
 
 def test_a_value_in_the_environment_that_cannot_be_meant_is_told(scene: Scene) -> None:

@@ -232,7 +232,7 @@ def test_agents(full: Scene) -> None:
         "id": "claude-code",
         "projectDir": ".claude/skills",
         "userDir": "~/.claude/skills",
-        "present": False,
+        "present": True,
         "linked": True,
         "shares": [],
     }

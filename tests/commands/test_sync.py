@@ -71,9 +71,25 @@ def test_a_strict_sync_where_nothing_was_ever_asked_for_is_an_error_too(scene: S
     assert scene.tell("sync", "--frozen") == text("""\
 ! error: there is no lockfile
 !   where: HOME/.config/skillpm/skills.lock
+!   try: no skills.json is here or above, so user scope was meant; go to the project, or --project DIR
+[1]
+""")
+    assert scene.tell("sync", "--frozen", "-g") == text("""\
+! error: there is no lockfile
+!   where: HOME/.config/skillpm/skills.lock
 !   try: make it with `skillpm lock -g`
 [1]
 """)
+
+
+def test_a_strict_sync_that_finds_no_project_says_that_it_is_about_the_user(scene: Scene) -> None:
+    scene.run("install", "testing", check=True)
+
+    assert scene.tell("sync", env={"CI": "true"}) == text("""\
+nothing to do: 1 skill in HOME/.agent-skills
+! no skills.json is here or above: this is user scope (-g says so; or --project DIR)
+""")
+    assert scene.tell("sync", "-g", "--frozen") == "nothing to do: 1 skill in HOME/.agent-skills\n"
 
 
 @pytest.mark.parametrize("strict", [["--locked"], ["--frozen"]])

@@ -41,7 +41,8 @@ def test_every_finding_is_told_at_once_with_its_line(sandbox: Sandbox) -> None:
     verdict = sandbox.run("validate", "mine")
     assert verdict.code == 1
     assert verdict.stdout == (
-        "mine/SKILL.md:2: error: the name must be lower-case letters, digits and single hyphens [bad-name]\n"
+        "mine/SKILL.md:2: error: the name must be lower-case letters, digits and single hyphens, e.g. `other-name` "
+        "[bad-name]\n"
         "       2 | name: Other Name\n"
         "mine/SKILL.md:2: error: the folder is called `mine`, the skill `Other Name` [name-not-folder]\n"
         "       2 | name: Other Name\n"
@@ -122,14 +123,17 @@ def test_what_can_be_mended_is_mended_named_and_the_rest_is_told(sandbox: Sandbo
     assert verdict.stdout == (
         "mine/SKILL.md:3: fixed: `description` stands in quotes now [frontmatter-repaired]\n"
         "mine/SKILL.md:5: fixed: `category` stands under `metadata` now, as text [unknown-field]\n"
-        "mine/SKILL.md:2: error: the name must be lower-case letters, digits and single hyphens [bad-name]\n"
+        "mine/SKILL.md:2: error: the name must be lower-case letters, digits and single hyphens, e.g. `other-name` "
+        "[bad-name]\n"
         "       2 | name: Other Name\n"
         "mine/SKILL.md:2: error: the folder is called `mine`, the skill `Other Name` [name-not-folder]\n"
         "       2 | name: Other Name\n"
         "mine/SKILL.md:8: warning: `references/guide.md` is no file of this skill [missing-file]\n"
         "       8 | See [the guide](references/guide.md) and [the web](https://example.com).\n"
     )
-    assert verdict.stderr == "2 mended, 0 of 1 skill valid\n"
+    assert verdict.stderr == (
+        "2 mended, 0 of 1 skill valid\nwhat is left only the author can decide: edit the lines that are named above\n"
+    )
     assert sandbox.read("mine/SKILL.md") == (
         "---\n"
         "name: Other Name\n"

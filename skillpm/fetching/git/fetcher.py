@@ -10,7 +10,7 @@ from skillpm.documents.tree import checked_tree
 from skillpm.errors import DigestMismatch, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetching.base import Found, Offer
-from skillpm.fetching.describe import described
+from skillpm.fetching.describe import described, tell_inner
 from skillpm.fetching.git.entries import entries_of
 from skillpm.fetching.git.listing import UNREADABLE, Place, all_places, name_of, place_of, read_skills
 from skillpm.fetching.git.refs import from_browser, named_ref
@@ -132,10 +132,12 @@ class GitFetcher:
         limits = self.settings.limits
         wanted = [Wanted(name=name, tree=pin.tree, commit=pin.commit, ref=pin.ref) for name, pin in pins.items()]
         have = bring(repository, wanted, limits)
-        found = {}
+        found: dict[SkillName, Found] = {}
+        inner: dict[str, Sequence[str]] = {}
         for name, pin in pins.items():  # one in memory at a time
             entries = entries_of(repository, have.leaves[pin.tree], name, self.reporter.warning)
             tree = checked_tree(entries, name=name, limits=limits)
-            found[name] = described(tree, pin, name, self.reporter.warning)
+            found[name] = described(tree, pin, name, self.reporter.warning, inner)
             self.store.keep(tree, pin.tree)
+        tell_inner(inner, self.reporter)
         return found

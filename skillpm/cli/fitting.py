@@ -1,0 +1,40 @@
+"""Text that fits the terminal: lines broken between words, names in columns, both as wide as there is room."""
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+
+NARROWEST, WIDEST = 40, 160
+
+
+def room() -> int:
+    """Give how many columns a line may have: the terminal's, or what COLUMNS says, or 80."""
+    return max(NARROWEST, min(shutil.get_terminal_size((80, 24)).columns, WIDEST))
+
+
+def columns(names: Sequence[str], indent: int = 2) -> Iterator[str]:
+    """Give names line by line, read downwards, in as many columns as fit."""
+    widest = max(map(len, names), default=0) + 2
+    across = max(1, (room() - indent + 2) // widest)
+    down = -(-len(names) // across)
+    for row in range(down):
+        yield (" " * indent + "".join(f"{name:{widest}}" for name in names[row::down])).rstrip()
+
+
+def wrapped(text: str, *, indent: int, always: bool = False) -> list[str]:
+    """Give lines broken between words; all but the first stand `indent` columns in.
+
+    What goes to a file or a pipe stays as it is, unless `always`: there whoever searches for words wants whole lines.
+    """
+    if not always and not sys.stderr.isatty():
+        return text.split("\n")
+    if all(len(line) <= room() for line in text.split("\n")):
+        return text.split("\n")
+    from textwrap import wrap  # noqa: PLC0415  (only for what is long)
+
+    lines: list[str] = []
+    for line in text.split("\n"):
+        inset = len(line) - len(line.lstrip()) if lines else 0
+        further = " " * (inset or indent)
+        lines += wrap(line, room(), subsequent_indent=further, break_long_words=False, break_on_hyphens=False) or [""]
+    return lines

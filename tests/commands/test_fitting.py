@@ -1,0 +1,70 @@
+"""What is long is broken between words and set in columns, as wide as there is room."""
+
+import pytest
+from commands.scene import Scene, asking, text
+from kit import Repository, skill, under
+
+LONG = "a-name-that-is-a-good-deal-longer-than-thirty-two-letters"
+TELLS = "Tells a long story about what it is for, which no terminal of eighty columns can hold in a single line."
+
+
+@pytest.fixture
+def many(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    """Give a forge where acme/many holds thirty skills."""
+    upstream = Repository.create(tmp_path_factory.mktemp("many") / "many")
+    for number in range(30):
+        upstream.write(under(f"skills/skill-{number:02}", skill(f"skill-{number:02}")))
+    upstream.commit()
+    scene.rewrite("https://github.com/acme/many", upstream.file_url)
+    return scene.project()
+
+
+def test_many_skills_of_a_repository_are_set_in_columns(many: Scene) -> None:
+    rows = ["  ".join(f"skill-{number:02}" for number in range(row, 30, 4)) for row in range(4)]
+    assert many.tell("install", "acme/many") == (
+        "! error: `acme/many` holds 30 skills:\n"
+        + "".join(f"!   {row}\n" for row in rows)
+        + "!   try: choose one with `acme/many@skill-00`, or take all with `--all`\n[1]\n"
+    )
+
+
+def test_a_long_name_has_its_description_below_in_the_same_column(project: Scene) -> None:
+    project.write_files(under(f"mine/{LONG}", skill(LONG, TELLS)) | under("mine/pdf", skill("pdf", TELLS)))
+    project.run("install", f"./mine/{LONG}", "./mine/pdf", check=True)
+
+    lines = project.run("list", check=True).stdout.splitlines()
+
+    assert lines[0].startswith(LONG)
+    assert lines[1].index("Tells") == lines[2].index("Tells")
+    assert max(map(len, lines)) <= 80
+
+
+def test_show_breaks_long_lines_between_words(project: Scene) -> None:
+    project.write_files(under("mine/pdf", skill("pdf", TELLS)))
+    project.run("install", "./mine/pdf", check=True)
+
+    said = project.run("show", "pdf", check=True).stdout
+
+    assert said.splitlines()[2:4] == [
+        "  description  Tells a long story about what it is for, which no terminal of",
+        "               eighty columns can hold in a single line.",
+    ]
+
+
+def test_many_skills_that_hold_others_are_one_warning(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> None:
+    upstream = Repository.create(tmp_path_factory.mktemp("inner") / "inner")
+    for name in ("a", "b", "c", "d"):
+        upstream.write(under(f"skills/{name}", skill(name) | under("more/inner", skill("inner"))))
+    upstream.commit()
+    scene.project(asking(**{name: {"git": upstream.file_url, "path": f"skills/{name}"} for name in ("a", "b")}))
+    assert scene.run("lock", check=True).stderr == text("""\
+warning: a: it holds another skill at more/inner/SKILL.md, which some hosts load too
+warning: b: it holds another skill at more/inner/SKILL.md, which some hosts load too
+""")
+
+    scene.project(asking(**{name: {"git": upstream.file_url, "path": f"skills/{name}"} for name in "abcd"}))
+    assert scene.run("outdated", check=True).stderr == text("""\
+warning: 4 skills hold other skills inside, which some hosts load too: a, b, c and 1 more (-v names the files)
+everything is as new as it can be
+""")
+    assert "d: it holds another skill at more/inner/SKILL.md" in scene.run("outdated", "-v", check=True).stderr
