@@ -5,8 +5,10 @@ Nothing below the command line looks at `os.environ`, so a test needs no patchin
 
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 
+from skillpm.documents.cutoff import read_cutoff
 from skillpm.documents.tree import Limits
 from skillpm.errors import UsageError
 from skillpm.values import NOTHING, Value
@@ -18,6 +20,8 @@ LINK_MODES = ("symlink", "copy", "junction") if sys.platform == "win32" else ("s
 
 class Settings(Value):
     """Everything a command has to know of its surroundings. All folders are absolute.
+
+    `exclude_newer` is what the command line or the environment says of it; `now` are the seconds since 1970.
 
     `environ` is the caller's environment without `GIT_*`; those are kept apart in `git_environ`, since only chosen
     ones may reach a git process.
@@ -36,6 +40,8 @@ class Settings(Value):
     fsync: bool = True
     link_mode: str = ""
     limits: Limits = Limits()
+    exclude_newer: str = ""
+    now: float = 0.0
     environ: Mapping[str, str] = NOTHING
     git_environ: Mapping[str, str] = NOTHING
 
@@ -50,8 +56,11 @@ def read_settings(
     offline: bool = False,
     insecure_hosts: tuple[str, ...] = (),
     lock_timeout: float | None = None,
+    exclude_newer: str | None = None,
+    now: float | None = None,
 ) -> Settings:
     """Make settings from an environment and the command line's options. Raises `UsageError` for a bad value."""
+    clock = time.time() if now is None else now
     home = environ.get("HOME") or os.path.expanduser("~")
     skills_home = _folder(environ, "SKILLPM_HOME", home)
     return Settings(
@@ -68,6 +77,8 @@ def read_settings(
         fsync=environ.get("SKILLPM_FSYNC", "1") not in {"0", "false", "no"},
         link_mode=_word(environ, "SKILLPM_LINK_MODE", LINK_MODES),
         limits=_limits(environ),
+        exclude_newer=_exclude_newer(environ, exclude_newer, clock),
+        now=clock,
         environ={key: value for key, value in environ.items() if not key.startswith("GIT_")},
         git_environ={key: value for key, value in environ.items() if key.startswith("GIT_")},
     )
@@ -93,6 +104,14 @@ def _limits(environ: Mapping[str, str]) -> Limits:
         files=int(_number(environ, "SKILLPM_MAX_FILES", standard.files)),
         download=int(_number(environ, "SKILLPM_MAX_DOWNLOAD", standard.download)),
     )
+
+
+def _exclude_newer(environ: Mapping[str, str], given: str | None, now: float) -> str:
+    """Give what the command line says, else the environment: checked here, where it is still known who said it."""
+    text = environ.get("SKILLPM_EXCLUDE_NEWER", "") if given is None else given
+    if text or given is not None:
+        read_cutoff(text, now, where="SKILLPM_EXCLUDE_NEWER" if given is None else "--exclude-newer")
+    return text
 
 
 def _config_dir(environ: Mapping[str, str], home: str, skills_home: str) -> str:

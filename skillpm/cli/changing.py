@@ -31,6 +31,13 @@ def changing(function: Function) -> Function:
     return networked(function)
 
 
+def dated(function: Function) -> Function:
+    """Give a command the option of one that chooses among versions."""
+    return click.option(
+        "--exclude-newer", metavar="WHEN", help="Take nothing younger: '7 days', 12h, 2026-01-31, or a moment."
+    )(function)
+
+
 def strict(function: Function) -> Function:
     """Give a command `--locked` and `--frozen`."""
     for option in (

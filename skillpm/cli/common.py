@@ -84,5 +84,6 @@ def call_of(flags: dict[str, Any]) -> Call:
         offline=flags.get("offline", False),
         insecure_hosts=tuple(flags.get("insecure", ())),
         lock_timeout=flags.get("lock_timeout"),
+        exclude_newer=flags.get("exclude_newer"),
     )
     return Call(console=console, tools=Tools(settings=settings, reporter=Recorder(console)), flags=flags)

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from skillpm.cli.changing import changing, options_of, strict
+from skillpm.cli.changing import changing, dated, options_of, strict
 from skillpm.cli.choosing import choose
 from skillpm.cli.common import Call, call_of
 from skillpm.cli.told import tell_changed
@@ -44,6 +44,7 @@ Examples:
 @click.option("--tag", metavar="NAME", help="Take a tag.")
 @click.option("--rev", metavar="COMMIT", help="Take a commit (all 40 digits).")
 @click.option("--version", "version", metavar="RANGE", help="Take the newest tag in a range of versions, e.g. ^1.2.")
+@dated
 @strict
 @changing
 def command(specs: tuple[str, ...], listing: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)

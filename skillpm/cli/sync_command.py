@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from skillpm.cli.changing import changing, options_of, strict
+from skillpm.cli.changing import changing, dated, options_of, strict
 from skillpm.cli.common import call_of
 from skillpm.cli.told import tell_changed
 from skillpm.operations.sync import sync
@@ -19,6 +19,7 @@ Examples:
   skillpm sync --dry-run   only say what would be done"""
 )
 @click.option("--inexact", is_flag=True, help="Remove nothing.")
+@dated
 @strict
 @changing
 def command(**flags: Any) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from skillpm.cli.changing import changing, options_of
+from skillpm.cli.changing import changing, dated, options_of
 from skillpm.cli.common import call_of
 from skillpm.cli.told import tell_changed
 from skillpm.operations.update import update
@@ -18,6 +18,7 @@ Examples:
   skillpm update --dry-run   only say what would change"""
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
+@dated
 @changing
 def command(names: tuple[str, ...], **flags: Any) -> None:
     """Take the newest that skills.json allows: branch heads, moved tags, bundled versions."""

@@ -17,7 +17,7 @@ from skillpm.values import NOTHING, Value
 FORMAT = 1
 SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
 SCHEMA_NUMBER = re.compile(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
-KNOWN = ("$schema", "name", "skills", "indexes", "agents", "disabled", "permissions", "overrides")
+KNOWN = ("$schema", "name", "skills", "indexes", "agents", "disabled", "permissions", "overrides", "exclude-newer")
 ACTIONS = ("allow", "ask", "deny")
 EMPTY = '{\n  "$schema": "' + SCHEMA + '",\n  "skills": {}\n}\n'
 
@@ -32,6 +32,7 @@ class Manifest(Value):
     permissions: Mapping[str, str] = NOTHING
     overrides: Mapping[SkillName, Any] = NOTHING
     indexes: tuple[IndexPlace, ...] = ()
+    exclude_newer: str = ""
     unknown: tuple[str, ...] = ()
 
     @property
@@ -79,6 +80,7 @@ def read_manifest(text: str, file: str) -> Manifest:
         if overrides is None
         else {skill_name(key, where=node.where): node.value for key, node in overrides.items()},
         indexes=read_index_places(top.get("indexes")),
+        exclude_newer=top.text_or("exclude-newer"),
         unknown=tuple(key for key, _ in top.items() if key not in KNOWN),
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from skillpm.documents.cutoff import Cutoff
 from skillpm.documents.digest import Digest
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
@@ -43,7 +44,9 @@ class Fetcher(Protocol):
 class Lister(Protocol):
     """Knows which versions there are of skills that are asked for by range."""
 
-    def versions(self, wanted: Mapping[SkillName, Source]) -> Mapping[SkillName, Sequence[Offered]]:
+    def versions(
+        self, wanted: Mapping[SkillName, Source], *, dated: bool = False
+    ) -> Mapping[SkillName, Sequence[Offered]]:
         """List all versions of each, whatever the range; a name that nobody knows is left out."""
 
 
@@ -56,7 +59,7 @@ class IndexSide(Protocol):
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> Sequence[str]:
         """Take exactly the locked archives; give what is missing offline."""
 
-    def knows(self, source: IndexSource) -> str | None:
+    def knows(self, source: IndexSource, cutoff: Cutoff) -> str | None:
         """Give the newest version that an index offers, empty where it has no number; None for an unknown name."""
 
 

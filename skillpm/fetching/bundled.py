@@ -44,7 +44,12 @@ class BundledFetcher:
             found[name] = shipped
         return found
 
-    def versions(self, wanted: Mapping[SkillName, IndexSource]) -> dict[SkillName, Sequence[Offered]]:
+    def versions(
+        self,
+        wanted: Mapping[SkillName, IndexSource],
+        *,
+        dated: bool = False,  # noqa: ARG002  (what ships with the tool is as old as the tool)
+    ) -> dict[SkillName, Sequence[Offered]]:
         """Give the one version that ships with the tool of each that does."""
         shipped = {name: source.name for name, source in wanted.items() if source.name in bundled_names()}
         return {

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from skillpm.documents.cutoff import Cutoff
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, UrlPin
@@ -47,11 +48,13 @@ class Fetchers:
         self.make_index = index
         self._made: dict[str, Fetcher] = {}
 
-    def versions(self, wanted: Mapping[SkillName, Source]) -> dict[SkillName, Sequence[Offered]]:
+    def versions(
+        self, wanted: Mapping[SkillName, Source], *, dated: bool = False
+    ) -> dict[SkillName, Sequence[Offered]]:
         """List the versions of skills that are asked for by range: of an index, of a repository's tags."""
         found: dict[SkillName, Sequence[Offered]] = {}
         for kind, names in _by_kind(wanted).items():
-            found |= self._lister(kind).versions({name: wanted[name] for name in names})
+            found |= self._lister(kind).versions({name: wanted[name] for name in names}, dated=dated)
         return found
 
     def pin(self, wanted: Mapping[SkillName, Source]) -> dict[SkillName, Found]:
@@ -93,9 +96,9 @@ class Fetchers:
         """Give the fetcher of a kind that has versions: only such sources are ever asked for by range."""
         return cast("Lister", self._fetcher(kind))
 
-    def in_index(self, source: IndexSource) -> str | None:
-        """Give the newest version that an index has of a name; None where no index knows it."""
-        return cast("IndexSide", self._fetcher("index")).knows(source)
+    def in_index(self, source: IndexSource, cutoff: Cutoff) -> str | None:
+        """Give the newest version that an index has of a name and that may be taken; None where no index knows it."""
+        return cast("IndexSide", self._fetcher("index")).knows(source, cutoff)
 
     def _fetcher(self, kind: str) -> Fetcher:
         if kind not in self._made:

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import TypeVar
 
+from skillpm.documents.cutoff import EVERYTHING, Cutoff, take_younger
 from skillpm.documents.digest import Digest
 from skillpm.documents.index_places import IndexPlace
 from skillpm.documents.lockfile import LockedSkill
@@ -86,16 +87,26 @@ class Desk:
 
         return self._each([name for name in wanted if offered[name] is not None], one)
 
-    def newest(self, name: SkillName, source: IndexSource, offered: Sequence[Offering]) -> Offering:
-        """Choose the newest version in a range: never a yanked one, a pre-release only where there is nothing else or
-        the range speaks of one. A skill without versions is looked at later.
+    def newest(
+        self, name: SkillName, source: IndexSource, offered: Sequence[Offering], cutoff: Cutoff = EVERYTHING
+    ) -> Offering:
+        """Choose the newest version in a range: never a yanked one or one that is too new, a pre-release only where
+        there is nothing else or the range speaks of one. A skill without versions is looked at later.
         """
         if len(offered) == 1 and not offered[0].version:
             return offered[0]
-        inside = matching(source.version, [item.version for item in offered if not item.yanked])
-        taken = [item for item in offered if not item.yanked and item.version in inside]
+        free = [item for item in offered if not item.yanked and not cutoff.hides(item.published)]
+        inside = matching(source.version, [item.version for item in free])
+        taken = [item for item in free if item.version in inside]
         if taken:
             return taken[0]
+        young = [item for item in offered if not item.yanked and cutoff.hides(item.published)]
+        if fresh := matching(source.version, [item.version for item in young]):
+            raise NotFoundError(
+                f"`{name}`{'' if source.version == ANY else f' {source.version}'} is not there: "
+                f"{fresh[0]} is {cutoff.said} (exclude-newer)",
+                hint=take_younger(fresh[0]),
+            )
         fitting = [item for item in offered if matches(source.version, item.version)]
         where = f"the index {offered[0].index.name}" if offered else "the index"
         if fitting:

@@ -7,6 +7,7 @@ with the tool.
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from skillpm.documents.cutoff import Cutoff
 from skillpm.documents.index_places import IndexPlace
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
@@ -60,7 +61,12 @@ class IndexFetcher:
             found |= desk.take({name: wanted[name] for name in wanted if name not in rest}, offered)
         return found
 
-    def versions(self, wanted: Mapping[SkillName, IndexSource]) -> dict[SkillName, Sequence[Offered]]:
+    def versions(
+        self,
+        wanted: Mapping[SkillName, IndexSource],
+        *,
+        dated: bool = False,  # noqa: ARG002  (an index says it anyway)
+    ) -> dict[SkillName, Sequence[Offered]]:
         """List all versions of each in the first index that knows it, else the one that ships with the tool."""
         desk = self.desk()
         _check_named(wanted, desk)
@@ -76,15 +82,15 @@ class IndexFetcher:
             return [f"{name} ({pin.url})" for name, pin in _remote(pins).items()] + self._fetched(_local(pins))
         return self._fetched(pins)
 
-    def knows(self, source: IndexSource) -> str | None:
-        """Give the newest version that an index offers in a range, empty for one without a number; None where no
-        index knows the name.
+    def knows(self, source: IndexSource, cutoff: Cutoff) -> str | None:
+        """Give the newest version that an index offers in a range and that is not too new, empty for one without a
+        number; None where no index knows the name.
         """
         desk = self.desk()
         name = SkillName(source.name)
         _check_named({name: source}, desk)
         offered = None if desk is None else desk.offered({name: source})[name]
-        return None if desk is None or offered is None else desk.newest(name, source, offered).version
+        return None if desk is None or offered is None else desk.newest(name, source, offered, cutoff).version
 
     def desk(self) -> "Desk | None":
         """Open the indexes, or none where none is configured."""

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from skillpm.documents.lockfile import Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import describe_shortly
+from skillpm.documents.text import show
 from skillpm.documents.versions import version_of
 from skillpm.fetching.front import Fetchers
 from skillpm.installing.plan import label
+from skillpm.operations.holding_back import cutoff_of
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.relock import Strictness, make_fetchers, relocked
 from skillpm.operations.scope import Scope
@@ -19,13 +21,17 @@ from skillpm.values import Value
 
 
 class Aged(Value):
-    """A skill that could be newer: what is locked, what `update` would take, and the newest there is at all."""
+    """A skill that could be newer: what is locked, what `update` would take, and the newest there is at all.
+
+    `held` says why the newest is not taken where it is too young.
+    """
 
     name: SkillName
     current: str
     wanted: str
     latest: str
     source: str
+    held: str = ""
 
 
 def outdated_skills(scope: Scope, tools: Tools) -> list[Aged]:
@@ -33,21 +39,27 @@ def outdated_skills(scope: Scope, tools: Tools) -> list[Aged]:
     papers, fetchers = read_paperwork(scope, tools), make_fetchers(scope, tools)
     locked = papers.lockfile
     after = relocked(scope, papers, fetchers, Strictness(), tuple(locked.skills))
-    newest = _newest(papers, after, fetchers)
+    cutoff = cutoff_of(papers.manifest, tools.settings)
+    newest = _newest(papers, after, fetchers, dated=bool(cutoff.moment))
     rows = []
     for name, skill in sorted(locked.skills.items()):
         new = after.skills.get(name, skill)
         wanted = label(skill) if new == skill else label(new)
         if new != skill and wanted == label(skill):
             wanted = describe_shortly(new.pin)  # the same version from another commit
-        latest = newest.get(name) or wanted
+        best = newest.get(name)
+        latest = best.version if best else wanted
         if {wanted, latest} != {label(skill)}:
+            young = best is not None and wanted != latest and cutoff.hides(best.published)
+            held = f"{show(latest, 40)} is {cutoff.said} (exclude-newer)" if young else ""
             source = describe_shortly(skill.pin)
-            rows.append(Aged(name=name, current=label(skill), wanted=wanted, latest=latest, source=source))
+            rows.append(Aged(name=name, current=label(skill), wanted=wanted, latest=latest, source=source, held=held))
     return rows
 
 
-def _newest(papers: Paperwork, after: Lockfile, fetchers: Fetchers) -> Mapping[SkillName, str]:
+def _newest(
+    papers: Paperwork, after: Lockfile, fetchers: Fetchers, *, dated: bool
+) -> Mapping[SkillName, Offered | None]:
     """Give the newest version of each skill that is asked for by range, whatever the range."""
     places: dict[SkillName, Source] = {}
     asked = [papers.overrides, papers.requirements]
@@ -56,12 +68,12 @@ def _newest(papers: Paperwork, after: Lockfile, fetchers: Fetchers) -> Mapping[S
         for name, source in sources.items():
             if is_range_of(source) and name in after.skills:
                 places.setdefault(name, without_range(source))
-    lists = fetchers.versions(places) if places else {}
-    return {name: version for name, offered in lists.items() if (version := _best([*offered]))}
+    lists = fetchers.versions(places, dated=dated) if places else {}
+    return {name: _best([*offered]) for name, offered in lists.items()}
 
 
-def _best(offered: list[Offered]) -> str:
+def _best(offered: list[Offered]) -> Offered | None:
     """Give the newest that is neither yanked nor, where there is another, a pre-release."""
-    known = [(version, item.version) for item in offered if not item.yanked and (version := version_of(item.version))]
+    known = [(version, item) for item in offered if not item.yanked and (version := version_of(item.version))]
     final = [pair for pair in known if not pair[0].is_prerelease]
-    return max(final or known)[1] if known else ""
+    return max(final or known, key=lambda pair: pair[0])[1] if known else None

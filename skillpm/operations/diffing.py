@@ -15,7 +15,7 @@ from skillpm.installing.layout import load_receipt
 from skillpm.installing.plan import label
 from skillpm.installing.survey import HAS_MODES, walk_files
 from skillpm.operations.paperwork import read_paperwork
-from skillpm.operations.relock import make_fetchers
+from skillpm.operations.relock import Strictness, make_fetchers, relocked
 from skillpm.operations.scope import Scope
 from skillpm.operations.showing import find_listed
 from skillpm.operations.tools import Tools
@@ -73,12 +73,12 @@ def diff_update(scope: Scope, tools: Tools, name: str) -> Diff:
     """Show what `update` would bring: the newest against the locked state. The store is filled, nothing else."""
     papers = read_paperwork(scope, tools)
     skill_name = SkillName(name)
-    locked, source = papers.lockfile.skills.get(skill_name), papers.requirements.get(skill_name)
-    if locked is None or source is None:
+    locked = papers.lockfile.skills.get(skill_name)
+    if locked is None:
         find_listed(scope, tools, name)
         raise NotFoundError(f"`{name}` is not in the lockfile", hint="only locked skills can be updated")
-    found = make_fetchers(scope, tools).pin({skill_name: source})[skill_name]
-    newest = LockedSkill(pin=found.pin, digest=found.digest, version=found.version)
+    updated = relocked(scope, papers, make_fetchers(scope, tools), Strictness(), (skill_name,))
+    newest = updated.skills.get(skill_name, locked)
     before, after = _stored(scope, tools, name, locked), _stored(scope, tools, name, newest)
     return Diff(name=name, was=label(locked), becomes=label(newest), files=_compared(before, after))
 

@@ -19,8 +19,10 @@ from skillpm.operations.aliases import shown_otherwise
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.close_by import named_by_itself
 from skillpm.operations.dotless import told_what_lies_here
+from skillpm.operations.holding_back import cutoff_of
 from skillpm.operations.indexes import configured_indexes
 from skillpm.operations.paperwork import Paperwork, read_paperwork
+from skillpm.operations.permitting import manifest_of
 from skillpm.operations.relock import make_fetchers
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -159,7 +161,8 @@ def _meant(scope: Scope, tools: Tools, source: IndexSource) -> Source:
     if source.version != "*":
         return source
     has_indexes = source.index or configured_indexes(scope, tools.settings)
-    newest = make_fetchers(scope, tools).in_index(source) if has_indexes else None
+    cutoff = cutoff_of(manifest_of(scope), tools.settings)
+    newest = make_fetchers(scope, tools).in_index(source, cutoff) if has_indexes else None
     if newest is None:
         return source if source.index else BundledSource(name=source.name)
     return source.but(version=f"^{newest}") if newest else source

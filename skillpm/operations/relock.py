@@ -12,6 +12,7 @@ from skillpm.errors import LockfileOutdated, RefusedError
 from skillpm.fetching.base import IndexSide
 from skillpm.fetching.front import Fetchers
 from skillpm.operations.folders import changed_folders, held_folders
+from skillpm.operations.holding_back import cutoff_of
 from skillpm.operations.indexes import configured_indexes
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
@@ -65,7 +66,8 @@ def relocked(
     if strictness.locked and (reasons := outdated(papers)):
         raise _outdated(scope, papers, reasons)
     held = held_folders(papers, fetchers, touched, may_be_away=not strictness.locked)
-    lockfile = resolve(_asked(papers, upgrade, held), fetchers, papers.lockfile).lockfile
+    asked = _asked(papers, upgrade, held).but(cutoff=cutoff_of(papers.manifest, fetchers.settings))
+    lockfile = resolve(asked, fetchers, papers.lockfile).lockfile
     _check_versions(papers.lockfile, lockfile)
     if strictness.locked and lockfile != papers.lockfile:
         changed = [name for name, skill in lockfile.skills.items() if papers.lockfile.skills.get(name) != skill]

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
+from skillpm.documents.cutoff import take_younger
 from skillpm.documents.names import SkillName
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, NotFoundError, SkillpmError
 from skillpm.resolution.options import Need, Option
-from skillpm.resolution.shelf import Shelf
+from skillpm.resolution.shelf import Hidden, Shelf
 from skillpm.sources.needs import is_range_of
 from skillpm.sources.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
 
@@ -45,7 +46,7 @@ def conflict(causes: Sequence[Cause], brought: Brought, shelf: Shelf) -> Skillpm
     ):
         return NotFoundError(
             f"`{name}`{_said(_needs(rows)[0].source)} is not there: {_there(name, _needs(rows), shelf)}",
-            hint="ask for another version, or name the repository it is in",
+            hint=_once_older(name, _needs(rows), shelf) or "ask for another version, or name the repository it is in",
         )
     for name, rows in told.items():
         if (
@@ -56,8 +57,11 @@ def conflict(causes: Sequence[Cause], brought: Brought, shelf: Shelf) -> Skillpm
             return _nobody_has(name, rows, brought, shelf)
     parts = [_told(name, rows, brought, shelf) for name, rows in told.items()]
     name, rows = next(iter(told.items()))
+    older = _once_older(name, _needs(rows), shelf)
     return ConflictError(
-        "; besides, ".join(parts[:MOST_NAMES]), where=_file(told.values()), hint=_way_out(name, told, brought)
+        "; besides, ".join(parts[:MOST_NAMES]),
+        where=_file(told.values()),
+        hint=f"{older}{'; or ' if older else ''}{_way_out(name, told, brought)}",
     )
 
 
@@ -145,9 +149,34 @@ def _there(name: SkillName, needs: Sequence[Need], shelf: Shelf) -> str:
     versions = list(dict.fromkeys(show(option.version, 40) or "one without a version" for option in options))
     more = f" and {len(versions) - MOST_VERSIONS} more" if len(versions) > MOST_VERSIONS else ""
     early = [option for option in options if all(need.range.holds(option.parsed, early=True) for need in needs)]
-    said = [f"there is {', '.join(versions[:MOST_VERSIONS])}{more}"] if versions else ["there is none"]
+    said = [f"there is {', '.join(versions[:MOST_VERSIONS])}{more}"] if versions else []
     said += [f"{show(option.version, 40)} is a pre-release, to be asked for as such" for option in early[:1]]
-    return ", ".join([*said, *shelf.hidden.get(name, ())[:MOST_VERSIONS]])
+    said += _why_not(_kept_back(name, needs, shelf))
+    return "; ".join(said or ["there is none"])
+
+
+def _kept_back(name: SkillName, needs: Sequence[Need], shelf: Shelf) -> list[Hidden]:
+    """Give the versions, the newest first, that would do but may not be taken."""
+    hidden = sorted(shelf.hidden.get(name, ()), key=lambda item: item.option.age, reverse=True)
+    return [item for item in hidden if all(need.range.holds(item.option.parsed, early=True) for need in needs)]
+
+
+def _why_not(hidden: Sequence[Hidden]) -> list[str]:
+    """Say why versions may not be taken, all that it holds for in one sentence."""
+    said = []
+    for why, is_young in dict.fromkeys((item.why, item.is_young) for item in hidden):
+        versions = [show(item.option.version, 40) for item in hidden if item.why == why]
+        more = [f"{len(versions) - MOST_VERSIONS} more"] if len(versions) > MOST_VERSIONS else []
+        several = len(versions) > 1
+        verb = ("are" if several else "is") if is_young else ("were" if several else "was")
+        said.append(f"{_and([*versions[:MOST_VERSIONS], *more])} {verb} {why}")
+    return said
+
+
+def _once_older(name: SkillName, needs: Sequence[Need], shelf: Shelf) -> str:
+    """Say what to do where a version would do that is only too young."""
+    young = [item.option.version for item in _kept_back(name, needs, shelf) if item.is_young]
+    return take_younger(young[0]) if young else ""
 
 
 def _nobody_has(name: SkillName, rows: Rows, brought: Brought, shelf: Shelf) -> SkillpmError:

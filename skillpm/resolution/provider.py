@@ -41,10 +41,13 @@ class Offered(Value):
 class Provider(Protocol):
     """Knows what sources lead to today. Every call is for several skills, so that several places are asked at once."""
 
-    def versions(self, wanted: Mapping[SkillName, Source]) -> Mapping[SkillName, Sequence[Offered]]:
+    def versions(
+        self, wanted: Mapping[SkillName, Source], *, dated: bool = False
+    ) -> Mapping[SkillName, Sequence[Offered]]:
         """List the versions of skills that are asked for by range (whatever the range), in any order.
 
-        A name that nobody knows is left out. A resolver asks once for each name and place.
+        A name that nobody knows is left out. A resolver asks once for each name and place. Only when `dated` is wanted
+        does it say when each was published, where that has to be asked for.
         """
 
     def pin(self, wanted: Mapping[SkillName, Source]) -> Mapping[SkillName, Candidate]:

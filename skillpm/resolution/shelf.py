@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+from skillpm.documents.cutoff import EVERYTHING, Cutoff
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import BundledPin, IndexPin
-from skillpm.documents.text import show
 from skillpm.errors import NotFoundError
 from skillpm.resolution.options import Need, Option
 from skillpm.resolution.provider import Candidate, Offered, Provider
@@ -19,15 +19,22 @@ class Asked(Value):
     """What is asked for: the manifest's requirements, its overrides, and how new things may be.
 
     `upgrade` are the names whose locked version counts for nothing, `held` the local folders that are not looked at
-    again; `newest` is the moment (ISO 8601) after which
-    nothing was published that may be taken, or empty.
+    again; what is younger than `cutoff` is not taken, but where it is locked.
     """
 
     requirements: Mapping[SkillName, Source]
     overrides: Mapping[SkillName, Source] = NOTHING
     upgrade: Collection[SkillName] = ()
     held: Collection[SkillName] = ()
-    newest: str = ""
+    cutoff: Cutoff = EVERYTHING
+
+
+class Hidden(Value):
+    """A version that may not be taken, and why; `is_young`: only because of its age."""
+
+    option: Option
+    why: str
+    is_young: bool
 
 
 class Shelf:
@@ -42,7 +49,7 @@ class Shelf:
         self.locked = locked
         self.pinned: dict[Option, Candidate] = {}
         self.is_settled = True
-        self.hidden: dict[SkillName, list[str]] = {}
+        self.hidden: dict[SkillName, list[Hidden]] = {}
         self._listed: dict[tuple[SkillName, Source], list[Option]] = {}
         self._needs: dict[tuple[SkillName, Source], Need] = {}
         anew = {*asked.upgrade} - {*asked.held}
@@ -106,13 +113,13 @@ class Shelf:
             batch = {name: (name, place) for name, place in new}
             ranges = {name: place for name, place in batch.values() if is_range_of(place)}
             fixed = {name: place for name, place in batch.values() if not is_range_of(place)}
-            lists = self.provider.versions(ranges) if ranges else {}
+            lists = self.provider.versions(ranges, dated=bool(self.asked.cutoff.moment)) if ranges else {}
             for name, place in ranges.items():
-                fitting = [
-                    Option(name, offered.source, offered.version, dependencies=offered.dependencies, place=place)
-                    for offered in lists.get(name, ())
-                    if not self._is_hidden(name, offered)
+                options = [
+                    (Option(name, it.source, it.version, dependencies=it.dependencies, place=place), it)
+                    for it in lists.get(name, ())
                 ]
+                fitting = [option for option, offered in options if not self._is_hidden(option, offered)]
                 # Where there are only pre-releases, whoever asks for any version means these.
                 sole = all(option.parsed is not None and option.parsed.is_prerelease for option in fitting)
                 for option in fitting:
@@ -159,15 +166,22 @@ class Shelf:
             found = self.provider.pin({name: option.source for name, option in rest.items()})
             self.pinned.update({rest[name]: candidate for name, candidate in found.items()})
 
-    def _is_hidden(self, name: SkillName, offered: Offered) -> bool:
-        """Tell whether a version may not be taken anew; what is locked is taken all the same."""
-        if offered.yanked:
-            self.hidden.setdefault(name, []).append(f"{show(offered.version, 40)} was yanked")
-        elif self.asked.newest and offered.published > self.asked.newest:
-            self.hidden.setdefault(name, []).append(f"{show(offered.version, 40)} is too new (exclude-newer)")
-        else:
-            return False
-        return True
+    def _is_hidden(self, option: Option, offered: Offered) -> bool:
+        """Tell whether a version may not be taken anew, and remember why."""
+        is_young = not offered.yanked and self.asked.cutoff.hides(offered.published) and not self._is_held(option)
+        if is_young or offered.yanked:
+            why = f"{self.asked.cutoff.said} (exclude-newer)" if is_young else "yanked"
+            self.hidden.setdefault(option.name, []).append(Hidden(option=option, why=why, is_young=is_young))
+        return is_young or offered.yanked
+
+    def _is_held(self, option: Option) -> bool:
+        """Tell whether a version is the locked one, which an update must not take for a newer one that it may not."""
+        skill = self.locked.skills.get(option.name)
+        return (
+            skill is not None
+            and skill.version == option.version
+            and option.place in _locked_places(option.name, self.locked)
+        )
 
     def _pin(self, closed: Mapping[SkillName, Option]) -> dict[SkillName, Candidate]:
         """Pin versions to learn what they need; one that is not there after all is one that cannot be taken."""

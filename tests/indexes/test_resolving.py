@@ -1,5 +1,7 @@
 """Skills of an index that need each other: resolved, told, upgraded, over the real thing."""
 
+import calendar
+import time
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,22 @@ def test_a_conflict_of_two_skills_is_told_and_changes_nothing(acme: Consumer) ->
         ],
     )
     assert acme.snapshot(ignore=[".agent-skills"]) == before
+
+
+def test_what_is_too_new_is_not_what_a_bare_name_means(desk: Desk, server: GitServer, tmp_path: Path) -> None:
+    for version, day in (("1.0.0", "2026-01-01"), ("1.1.0", "2026-03-01")):
+        desk.draft("pdf", version)
+        desk.build(env={"SOURCE_DATE_EPOCH": str(calendar.timegm(time.strptime(day, "%Y-%m-%d")))})
+    publish(server, desk.index)
+    consumer = Consumer(tmp_path / "consumer")
+    consumer.use(acme=f"{server.address}/")
+
+    refused = consumer.run("install", "pdf@1.1.0", "--exclude-newer", "2026-02-01")
+    assert refused.stderr.splitlines()[-2:] == [
+        "error: `pdf` 1.1.0 is not there: there is 1.0.0; 1.1.0 is newer than 2026-02-01 (exclude-newer)",
+        "  try: if you trust 1.1.0, take it all the same with `--exclude-newer '0 days'`",
+    ]
+    none = consumer.run("install", "pdf", "--exclude-newer", "2025-12-31")
+    assert none.stderr.splitlines()[-2] == ("error: `pdf` is not there: 1.1.0 is newer than 2025-12-31 (exclude-newer)")
+    consumer.run("install", "pdf", "--exclude-newer", "2026-02-01", check=True)
+    assert (consumer.manifest["skills"], versions(consumer)) == ({"pdf": "^1.0.0"}, {"pdf": "1.0.0"})

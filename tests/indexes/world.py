@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kit import Answer, GitServer, Sandbox, skill, under
+from kit.sandbox import Environment
 
 
 class Desk(Sandbox):
@@ -16,9 +17,9 @@ class Desk(Sandbox):
         """Write a skill, or the next version of it."""
         self.write_files(under(f"skills/{name}", skill(name, body=body, metadata={"version": version, **metadata})))
 
-    def build(self, *more: str) -> str:
+    def build(self, *more: str, env: Environment | None = None) -> str:
         """Publish all drafts; give what was said."""
-        result = self.run("index", "build", "skills", "--out", "public", "--name", "acme", *more, check=True)
+        result = self.run("index", "build", "skills", "--out", "public", "--name", "acme", *more, env=env, check=True)
         return result.stdout + result.stderr
 
     def document(self, path: str) -> Any:

@@ -15,7 +15,7 @@ def run(case: dict[str, Any]) -> dict[str, str] | str:
         known = {name: "*" if isinstance(wanted, str) else wanted for name, wanted in case["asked"].items()}
         known = {name: wanted for name, wanted in known.items() if name in case["locked"]}
         locked = earlier.lockfile(known, case["locked"])
-    more = {key: case[key] for key in ("overrides", "upgrade", "newest") if key in case}
+    more = {key: case[key] for key in ("overrides", "upgrade", "exclude-newer") if key in case}
     found = answer(Catalogue(case["index"]), case["asked"], locked, **more)
     if isinstance(found, dict):
         return dict(sorted(found.items()))

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from skillpm.documents.cutoff import read_cutoff
 from skillpm.documents.digest import Digest
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
@@ -28,7 +29,12 @@ class Catalogue:
         self.asked: Counter[str] = Counter()
         self.calls = 0
 
-    def versions(self, wanted: Mapping[SkillName, Source]) -> dict[SkillName, Sequence[Offered]]:
+    def versions(
+        self,
+        wanted: Mapping[SkillName, Source],
+        *,
+        dated: bool = False,
+    ) -> dict[SkillName, Sequence[Offered]]:
         self.calls += 1
         found: dict[SkillName, Sequence[Offered]] = {}
         for name, source in wanted.items():
@@ -42,7 +48,7 @@ class Catalogue:
                         # What a tag needs is only known when it is fetched.
                         dependencies=None if isinstance(source, GitSource) else entry["needs"],
                         yanked=entry.get("yanked", False),
-                        published=entry.get("published", ""),
+                        published=entry.get("published", "") if dated else "",
                     )
                     for version, entry in self.skills[key].items()
                 ]
@@ -108,6 +114,8 @@ def answer(
         SkillName(name): requirement_from(SkillName(name), value) for name, value in more.pop("overrides", {}).items()
     }
     requirements = {SkillName(name): requirement_from(SkillName(name), value) for name, value in asked.items()}
+    if day := more.pop("exclude-newer", ""):
+        more["cutoff"] = read_cutoff(day, 0)
     try:
         resolution = resolve(Asked(requirements=requirements, overrides=overrides, **more), catalogue, locked)
     except SkillpmError as error:

@@ -42,11 +42,13 @@ class GitFetcher:
 
         return self.visits.each({name: source.url for name, source in wanted.items()}, work)
 
-    def versions(self, wanted: Mapping[SkillName, GitSource]) -> dict[SkillName, Sequence[Offered]]:
+    def versions(
+        self, wanted: Mapping[SkillName, GitSource], *, dated: bool = False
+    ) -> dict[SkillName, Sequence[Offered]]:
         """List the versions that tags name; one question for each repository, several at once."""
 
         def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, Sequence[Offered]]:
-            return {name: tagged_versions(repository, wanted[name], name, self._tell) for name in names}
+            return {name: tagged_versions(repository, wanted[name], name, self._tell, dated=dated) for name in names}
 
         return self.visits.each({name: source.url for name, source in wanted.items()}, work)
 

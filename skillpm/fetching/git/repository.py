@@ -15,6 +15,7 @@ from skillpm.fetching.git.process import GitFailed
 PARTIAL = ("-c", "remote.origin.promisor=true", "-c", "remote.origin.partialCloneFilter=blob:none")
 LARGEST_COMMIT = 1_000_000
 MOST_HOPS = 5
+MOST_WORDS = 500
 QUIET = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules")
 
 
@@ -45,7 +46,7 @@ class Repository:
             self._reader = None
 
     def fetch(self, options: Sequence[str], refs: Sequence[str] = (), ids: Iterable[str] = ()) -> None:
-        """Ask the server once. `ids` are asked for by object id, in one batch.
+        """Ask the server once. `ids` are asked for by object id (or are refs, too many to be words), in one batch.
 
         Raises `GitFailed` for what the server says, `CacheDamaged` for what is wrong here.
         """
@@ -100,7 +101,7 @@ class Repository:
 
     def _asked(self, refs: Sequence[str]) -> dict[str, tuple[str, str]]:
         if not self.around.settings.offline:
-            self._fetch_commits(refs)
+            self.fetch_commits(refs)
         # A commit is known by its id alone: no ref of that name, here or there, may stand for it.
         names = {ref: ref if is_commit(ref) else kept(ref) for ref in refs}
         found = self._peeled(names.values())
@@ -125,9 +126,12 @@ class Repository:
             found |= {name: targets[oid] for name, oid in tags.items()}
         return {name: item if _is(item, "commit") else None for name, item in found.items()}
 
-    def _fetch_commits(self, refs: Sequence[str]) -> None:
+    def fetch_commits(self, refs: Sequence[str]) -> None:
+        """Fetch what refs lead to, without the contents of files."""
+        specs = [f"+{ref}:{kept(ref)}" for ref in refs]
         try:
-            self.fetch(["--depth=1", "--filter=blob:none"], [f"+{ref}:{kept(ref)}" for ref in refs])
+            # Thousands of tags are more than a command line holds.
+            self.fetch(["--depth=1", "--filter=blob:none"], specs[:MOST_WORDS], specs[MOST_WORDS:])
         except GitFailed as failed:
             # An old server (protocol v0) names no commit but the tips; it may be found in the history of one.
             if "unadvertised object" not in failed.said:

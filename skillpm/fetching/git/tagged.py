@@ -6,7 +6,6 @@ name. A repository without such tags is taken as it stands, and each skill's ver
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
 
 from skillpm.documents.pin import GitPin
 from skillpm.documents.text import show
@@ -16,6 +15,7 @@ from skillpm.errors import NotFoundError, RefusedError
 from skillpm.events import Reporter
 from skillpm.fetching.base import Found
 from skillpm.fetching.describe import described
+from skillpm.fetching.git.dates import seconds_of
 from skillpm.fetching.git.entries import entries_of
 from skillpm.fetching.git.listing import Place, all_places
 from skillpm.fetching.git.refs import named_ref
@@ -27,7 +27,6 @@ from skillpm.values import Value
 
 # docs/formats.md, "skills.json, the manifest": the spellings of a tag that is a version.
 SPELLING = re.compile(r"(?:(?P<name>[a-z0-9-]*[a-z0-9])(?:--|-|@|/))?v?(?P<version>[0-9].*)", re.ASCII)
-COMMITTED = re.compile(rb"^committer .*> ([0-9]{1,11}) [+-][0-9]{4}$", re.MULTILINE)
 
 
 class Tagged(Value):
@@ -67,7 +66,7 @@ def tagged(repository: Repository, source: GitSource, settings: Settings, report
     }
     have = bring(repository, list(wanted.values()), settings.limits)
     trees: dict[str, Tree] = {}
-    seconds = _moments(repository, {sight.commit for sight in sights})
+    seconds = seconds_of(repository, {sight.commit for sight in sights})
     named = {match["name"] for ref in refs if (match := _version_in(ref)) and match["name"]}
     versions = []
     for sight in sights:
@@ -121,11 +120,3 @@ def _sights(
     if source.path:
         return [sight for sight in sights if sight.place.path == source.path]
     return [sight for sight in sights if source.skill in {"", sight.name(repository.url)}]
-
-
-def _moments(repository: Repository, commits: set[str]) -> Mapping[str, int]:
-    """Give when each commit was made."""
-    wanted: Sequence[str] = sorted(commits)
-    found = {oid: item for oid, item in repository.reader.read(wanted, largest=1_000_000).items() if item is not None}
-    matches = {oid: COMMITTED.search(item.data.partition(b"\n\n")[0]) for oid, item in found.items()}
-    return {oid: int(match[1]) for oid, match in matches.items() if match}

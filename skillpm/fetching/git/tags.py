@@ -7,6 +7,7 @@ from skillpm.documents.text import show
 from skillpm.documents.versions import matching, version_of
 from skillpm.errors import NotFoundError, RefusedError
 from skillpm.fetching.describe import version_in_tag
+from skillpm.fetching.git.dates import dates_of
 from skillpm.fetching.git.repository import Repository
 from skillpm.resolution.provider import Offered
 from skillpm.sources.source import GitSource
@@ -15,10 +16,13 @@ MOST_TAGS = 20_000
 Tell = tuple[Callable[[str], None], Callable[[str], None]]
 
 
-def tagged_versions(repository: Repository, source: GitSource, name: str, tell: Tell) -> list[Offered]:
+def tagged_versions(
+    repository: Repository, source: GitSource, name: str, tell: Tell, *, dated: bool = False
+) -> list[Offered]:
     """List the versions that tags name, of a skill called `name`; `tell` are the listeners for warnings and details.
 
-    Tags that bear the skill's name are the only ones where there are such; a plain tag is the whole repository's.
+    Tags that bear the skill's name are the only ones where there are such; a plain tag is the whole repository's. When
+    their commits were made costs one more question, asked only where it is to be `dated`.
     """
     tags = repository.remote_tags()
     if len(tags) > MOST_TAGS:
@@ -31,9 +35,11 @@ def tagged_versions(repository: Repository, source: GitSource, name: str, tell: 
     if ignored := [tag for tag in sorted(tags) if tag not in chosen]:
         said = ", ".join(show(tag, 60) for tag in ignored)
         note(f"{name}: these tags of {repository.url} are no versions of it: {said}")
+    kept = _one_each(chosen, tags, lambda said: warning(f"{name}: {said}"))
+    dates = dates_of(repository, kept) if dated else {}
     return [
-        Offered(version=chosen[tag], source=source.but(kind="tag", ref=tag))
-        for tag in _one_each(chosen, tags, lambda said: warning(f"{name}: {said}"))
+        Offered(version=chosen[tag], source=source.but(kind="tag", ref=tag), published=dates.get(tag, ""))
+        for tag in kept
     ]
 
 

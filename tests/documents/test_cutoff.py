@@ -1,0 +1,66 @@
+"""`exclude-newer`, as people write it."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillpm.documents.cutoff import EVERYTHING, read_cutoff
+from skillpm.errors import UsageError
+
+NOW = 1_767_225_600.0  # the first moment of 2026
+
+
+@pytest.mark.parametrize(
+    ("text", "moment", "said"),
+    [
+        ("7 days", "2025-12-25T00:00:00Z", "younger than 7 days"),
+        ("7d", "2025-12-25T00:00:00Z", "younger than 7d"),
+        ("1 day", "2025-12-31T00:00:00Z", "younger than 1 day"),
+        ("2 weeks", "2025-12-18T00:00:00Z", "younger than 2 weeks"),
+        ("12h", "2025-12-31T12:00:00Z", "younger than 12h"),
+        (" 36 Hours ", "2025-12-30T12:00:00Z", "younger than 36 Hours"),
+        ("2025-11-30", "2025-11-30T23:59:59Z", "newer than 2025-11-30"),
+        ("2025-11-30T12:00:00Z", "2025-11-30T12:00:00Z", "newer than 2025-11-30T12:00:00Z"),
+        ("2025-11-30T12:00:00+02:00", "2025-11-30T10:00:00Z", "newer than 2025-11-30T12:00:00+02:00"),
+        ("2025-11-30 12:00:00+00:00", "2025-11-30T12:00:00Z", "newer than 2025-11-30 12:00:00+00:00"),
+        ("9999 weeks", "1970-01-01T00:00:00Z", "younger than 9999 weeks"),
+    ],
+)
+def test_an_age_a_day_and_a_moment_are_understood(text: str, moment: str, said: str) -> None:
+    cutoff = read_cutoff(text, NOW)
+
+    assert (cutoff.moment, cutoff.said) == (moment, said)
+    assert not cutoff.hides(moment)
+    assert cutoff.hides("2026-06-01T00:00:00Z")
+
+
+@pytest.mark.parametrize("text", ["0 days", "0h", "0d", "00 weeks"])
+def test_no_age_at_all_excludes_nothing(text: str) -> None:
+    assert read_cutoff(text, NOW) == EVERYTHING
+    assert not EVERYTHING.hides("9999-01-01T00:00:00Z")
+
+
+def test_what_says_no_date_is_never_too_new() -> None:
+    assert not read_cutoff("2000-01-01", NOW).hides("")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "soon", "7", "7 months", "-7 days", "2026-13-01", "2026-01-01T12:00:00", "12345 days", "1.5 days",
+     "\u0667 days", "0001-01-01T00:00:00+23:00", "9999-12-31T23:00:00-23:00", "7 days\x1b[2J"],
+)  # fmt: skip
+def test_anything_else_is_refused_with_examples(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_cutoff(text, NOW, where="--exclude-newer")
+
+    assert caught.value.message.endswith("` is no age, day or moment")
+    assert "\x1b" not in caught.value.message
+    assert (caught.value.where, "`7 days`" in caught.value.hint) == ("--exclude-newer", True)
+
+
+@given(st.text(max_size=40))
+def test_no_text_breaks_it(text: str) -> None:
+    with suppress(UsageError):
+        assert len(read_cutoff(text, NOW).moment) in {0, 20}
