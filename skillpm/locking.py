@@ -1,6 +1,7 @@
 """Locks between processes: released by the system when a process dies, and told when one has to wait."""
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -47,6 +48,25 @@ def locked(
         lock.release()
 
 
+def is_held(path: str) -> bool:
+    """Tell whether some process holds a lock file, without making or taking it."""
+    if sys.platform == "win32":
+        return False  # nobody can tell without trying
+    import fcntl  # noqa: PLC0415  (Unix only)
+
+    try:
+        descriptor = os.open(path, os.O_RDONLY | NOFOLLOW | NONBLOCK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _say_who(path: str) -> None:
     """Write down which process holds the lock, into a file and never through a link."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NOFOLLOW | NONBLOCK, 0o644)
@@ -64,6 +84,8 @@ def _acquired(lock: FileLock, seconds: float, stopped: Callable[[], bool]) -> bo
         except Timeout:
             if left <= SLICE or stopped():
                 return False
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(lock.lock_file), exist_ok=True)  # somebody emptied the cache this very moment
         else:
             return True
 

@@ -12,6 +12,7 @@ import threading
 from contextlib import suppress
 from typing import Any
 
+from skillpm.cachedir import insist, mark, note_use
 from skillpm.documents.digest import Digest, content_hash
 from skillpm.documents.tree import Tree, TreeFile
 from skillpm.files import discard_file, told, write_new
@@ -48,15 +49,8 @@ class Store:
         listing = json.dumps(rows, ensure_ascii=False).encode()
         head = MAGIC + content_hash(listing).encode() + b"\n" + listing + b"\n"
         with told("keep a skill in the store", path):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            temporary = f"{path}.{os.getpid()}-{threading.get_ident()}.new"
-            try:
-                write_new(temporary, b"".join([head, *(file.data for file in tree.files)]), 0o644)
-                os.replace(temporary, path)
-            except OSError:
-                with suppress(OSError):
-                    discard_file(temporary)
-                raise
+            data = b"".join([head, *(file.data for file in tree.files)])
+            insist(lambda: _put(path, data, self.folder), self.folder)
         return digest
 
     def read(self, digest: Digest, variant: str = "") -> Tree | None:
@@ -72,12 +66,34 @@ class Store:
                     data = file.read()
             except FileNotFoundError:
                 return None
+        note_use(path)
         tree = _parse(data)
         if tree is None or tree.digest != digest:
             with suppress(OSError):
                 discard_file(path)
             raise StoreDamaged(path)
         return tree
+
+
+def is_sound(path: str) -> bool:
+    """Tell whether an entry is what its name promises; nothing is removed. Raises `OSError`."""
+    with open(path, "rb") as file:
+        tree = _parse(file.read())
+    folder, name = os.path.split(path)
+    return tree is not None and tree.digest == f"sha256:{os.path.basename(folder)}{name.partition('-')[0]}"
+
+
+def _put(path: str, data: bytes, folder: str) -> None:
+    mark(os.path.dirname(folder))
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    temporary = f"{path}.{os.getpid()}-{threading.get_ident()}.new"
+    try:
+        write_new(temporary, data, 0o644)
+        os.replace(temporary, path)
+    except OSError:
+        with suppress(OSError):
+            discard_file(temporary)
+        raise
 
 
 def _parse(data: bytes) -> Tree | None:

@@ -12,6 +12,7 @@ STAIRS = [
     {"skillpm", "errors", "values"},
     {"documents"},
     {"files", "events", "settings"},
+    {"cachedir"},
     {"sources"},
     {"store", "locking", "resolution"},
     {"fetching"},

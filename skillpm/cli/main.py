@@ -47,6 +47,7 @@ TABLE = {
     "validate": "Check skills against the Agent Skills specification.",
     "pack": "Pack a skill as an archive.",
     "index": "Build and check an index that any web server can serve.",
+    "cache": "Look at the cache, or make it smaller.",
 }
 ALIASES = {
     "add": "install",

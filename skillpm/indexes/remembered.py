@@ -8,6 +8,7 @@ import os
 from contextlib import suppress
 from hashlib import sha256
 
+from skillpm.cachedir import mark, note_use
 from skillpm.files import read_document, write_document
 from skillpm.values import Value
 
@@ -35,6 +36,7 @@ class Remembered:
             said = json.loads(head)
             if said["url"] != url or said["format"] != FORMAT or said["sha256"] != sha256(body).hexdigest():
                 return None
+            note_use(self._file(url))
             return Memory(body=body if said["found"] else None, etag=str(said["etag"]), modified=str(said["modified"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -51,6 +53,7 @@ class Remembered:
             "sha256": sha256(body).hexdigest(),
         }
         with suppress(OSError):
+            mark(os.path.dirname(self.folder))
             write_document(self._file(url), json.dumps(head).encode() + b"\n" + body, fsync=False, mode=0o600)
 
     def _file(self, url: str) -> str:

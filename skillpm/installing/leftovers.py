@@ -18,7 +18,7 @@ def sweep(documents: Iterable[str]) -> None:
     for folder, names in wanted.items():
         for found in _listed(folder):
             match = LEFTOVER.fullmatch(found)
-            if match is not None and match[1] in names and not _is_alive(int(match[2])):
+            if match is not None and match[1] in names and not is_alive(int(match[2])):
                 discard_file(os.path.join(folder, found))
 
 
@@ -29,7 +29,7 @@ def _listed(folder: str) -> list[str]:
         return []
 
 
-def _is_alive(process: int) -> bool:
+def is_alive(process: int) -> bool:
     """Tell whether a process runs: one of another scope may be writing the same manifest right now."""
     try:
         os.kill(process, 0)

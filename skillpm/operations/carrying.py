@@ -123,9 +123,11 @@ def _contents(
             tree = store.read(skill.digest, variant_of(skill.pin))
         except StoreDamaged:
             tools.reporter.warning(f"{name}: its copy in the store was damaged; it is fetched anew")
+            tree = None
+        if tree is None:  # damaged, or somebody emptied the cache meanwhile
             missing = fetchers.fetch({name: skill})
             if missing:
-                raise OfflineError(missing) from None
+                raise OfflineError(missing)
             tree = store.read(skill.digest, variant_of(skill.pin))
         if tree is None:
             raise FetchError(f"`{name}` did not arrive from {describe(skill.pin)}")

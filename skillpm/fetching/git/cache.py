@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 
+from skillpm.cachedir import insist, mark
 from skillpm.files import discard_file, remove_tree, told, write_document
 from skillpm.locking import locked
 
@@ -34,10 +35,13 @@ class GitCache:
     def prepare(self) -> None:
         """Make the folders, for nobody else to read: private repositories may come to lie there."""
         with told("make the git cache", self.folder):
-            os.makedirs(os.path.dirname(self.folder), exist_ok=True)
-            for folder in (self.folder, self.empty):
-                with suppress(FileExistsError):
-                    os.mkdir(folder, 0o700)
+            insist(self._make, os.path.dirname(self.folder))
+
+    def _make(self) -> None:
+        mark(os.path.dirname(self.folder))
+        for folder in (self.folder, self.empty):
+            with suppress(FileExistsError):
+                os.mkdir(folder, 0o700)
 
     def path(self, url: str) -> str:
         """Give where the repository for a URL lies: readable, and never two URLs in one place."""

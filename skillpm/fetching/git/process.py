@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
+from skillpm.cachedir import insist
 from skillpm.errors import FetchError
 from skillpm.fetching.git.fixed import WORDS
 from skillpm.files import NOFOLLOW, told
@@ -37,7 +38,8 @@ class Children:
         self, words: Sequence[str], environment: Mapping[str, str], folder: str, *, stdin: bool, stderr: int
     ) -> subprocess.Popen[bytes]:
         """Start git in a process group of its own. Raises `FetchError` where there is no git."""
-        try:
+
+        def begin() -> subprocess.Popen[bytes]:
             return subprocess.Popen(
                 ["git", *WORDS, *words],
                 stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
@@ -47,6 +49,9 @@ class Children:
                 env=dict(environment),
                 start_new_session=True,
             )
+
+        try:
+            return begin() if os.path.isdir(folder) else insist(begin, folder)
         except OSError as error:
             if error.filename == "git" and isinstance(error, FileNotFoundError):
                 raise FetchError(
@@ -131,8 +136,10 @@ def nameless_file(folder: str) -> int:
     """Open a file without a name: what git says may be more than a pipe or the memory should hold."""
     path = os.path.join(os.path.dirname(folder), f"said-{os.getpid()}-{threading.get_ident()}")
     with told("write in the git cache", path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | NOFOLLOW, 0o600)
-        os.unlink(path)
+        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | NOFOLLOW
+        descriptor = insist(lambda: os.open(path, flags, 0o600), os.path.dirname(path))
+        with suppress(FileNotFoundError):
+            os.unlink(path)
     return descriptor
 
 

@@ -1,0 +1,275 @@
+"""`cache`: what is in it, and getting rid of it: nothing that is needed, nothing of anybody else's, beside others."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene, asking, text
+from kit import GitServer, Repository, skill
+
+from skillpm.locking import locked
+
+LONG_AGO = time.time() - 90 * 86_400
+DEAD = 2**22 - 3  # no process of this machine has this id
+ALL = ("--unused-for", "0")
+
+
+def age(path: Path) -> None:
+    """Let a thing have been used last three months ago."""
+    os.utime(path, (LONG_AGO, LONG_AGO))
+
+
+@pytest.fixture
+def filled(project: Scene, url: str) -> Scene:
+    """Give a project with a skill from git and a bundled one, and a store entry that no lockfile names any more."""
+    project.run("install", f"{url}@pdf", "testing", "code-review", check=True)
+    project.run("uninstall", "code-review", check=True)
+    return project
+
+
+def entries(scene: Scene) -> list[Path]:
+    return sorted(path for path in (scene.cache / "v1/store").rglob("*") if path.is_file())
+
+
+def repository(scene: Scene) -> Path:
+    (found,) = (scene.cache / "v1/git").glob("*.git")
+    return found
+
+
+def test_dir_says_where_it_is(scene: Scene) -> None:
+    assert scene.tell("cache", "dir") == "ROOT/cache\n"
+    assert scene.json("cache", "dir") == {"directory": "ROOT/cache"}
+    assert scene.tell("cache", "dir", env={"SKILLPM_CACHE_DIR": None}) == "HOME/.cache/skillpm\n"
+
+
+def test_info_counts_and_says_what_is_used_here(filled: Scene) -> None:
+    (filled.cache / "v1/store/ab").mkdir(exist_ok=True)
+    (filled.cache / f"v1/store/ab/x.{DEAD}-1.new").write_bytes(b"half")
+    (filled.cache / "v0").mkdir()
+    (filled.cache / "v9").mkdir()
+    before = filled.snapshot("..")
+
+    said = filled.json("cache", "info")
+
+    assert list(said) == ["directory", "store", "git", "http", "leftovers", "older", "newer"]
+    assert (said["store"]["entries"], said["store"]["used"]) == (3, 2)
+    assert said["store"]["bytes"] == sum(path.stat().st_size for path in entries(filled) if ".new" not in path.name)
+    assert (said["git"]["entries"], said["git"]["used"]) == (1, 1)
+    assert said["leftovers"] == {"entries": 1, "bytes": 4}
+    assert (said["older"], said["newer"]) == (["ROOT/cache/v0"], ["ROOT/cache/v9"])
+    told = filled.tell("cache", "info").splitlines()
+    assert told[0] == "ROOT/cache"
+    assert told[1].endswith("skills, by their content  2 of them named by the lockfiles here")
+    assert told[4:] == [
+        "  left over by commands that were killed: 1",
+        "  of an older skillpm: ROOT/cache/v0",
+        "  of a newer skillpm: ROOT/cache/v9",
+    ]
+    assert filled.snapshot("..") == before
+
+
+def test_info_of_no_cache_at_all(scene: Scene) -> None:
+    scene.cache.rmdir()
+
+    assert scene.json("cache", "info")["store"] == {"entries": 0, "bytes": 0, "used": 0}
+    assert scene.tell("cache", "prune") == "! nothing to remove\n"
+    assert scene.tell("cache", "clean", "--yes") == "! nothing to remove\n"
+    assert not scene.cache.exists()
+
+
+def test_prune_takes_what_is_old_and_not_locked(filled: Scene) -> None:
+    assert filled.tell("cache", "prune") == "! nothing to remove\n"
+    (filled.cache / "v1/indexes").mkdir()
+    answer = filled.cache / "v1/indexes" / ("0" * 64)
+    answer.write_bytes(b"answer")
+    for path in (*entries(filled), repository(filled), Path(f"{repository(filled)}.lock.pid"), answer):
+        age(path)
+    before = filled.snapshot("..")
+
+    dry = filled.json("cache", "prune", "--dry-run")
+    assert filled.snapshot("..") == before
+    done = filled.json("cache", "prune")
+
+    assert dry == {**done, "changed": False, "dryRun": True}
+    assert len(done["removed"]) == 2
+    assert done["removed"][1] == f"ROOT/cache/v1/indexes/{'0' * 64}"
+    assert len(entries(filled)) == 2, "what the lockfile names stays, however old it is"
+    assert repository(filled).is_dir()
+    filled.run("sync", "--frozen", "--offline", check=True)
+
+
+def test_prune_of_everything_unused_spares_what_the_users_lockfile_names(filled: Scene, scene: Scene) -> None:
+    filled.run("install", "-g", "code-review", check=True)
+    filled.write("skills.json", asking())
+    filled.run("sync", check=True)
+
+    filled.run("cache", "prune", *ALL, check=True)
+
+    (kept,) = entries(filled)
+    assert b"code-review" in kept.read_bytes()
+    assert not list((filled.cache / "v1/git").glob("*.git*"))
+    assert scene.run("sync", "-g", "--frozen", "--offline").code == 0
+
+
+def test_what_is_used_again_does_not_count_as_old(filled: Scene, tmp_path: Path) -> None:
+    for path in entries(filled):
+        age(path)
+    twin = Scene(tmp_path / "twin").project()
+    (twin.work / "skills.json").write_bytes((filled.work / "skills.json").read_bytes())
+    (twin.work / "skills.lock").write_bytes((filled.work / "skills.lock").read_bytes())
+    elsewhere = Scene(tmp_path / "elsewhere")
+    shared = {"SKILLPM_CACHE_DIR": str(filled.cache)}
+
+    twin.run("sync", "--frozen", env=shared, check=True)
+    elsewhere.run("cache", "prune", env=shared, check=True)
+
+    assert len(entries(filled)) == 2
+
+
+def test_prune_takes_what_the_killed_left_and_older_formats(filled: Scene) -> None:
+    shelf = entries(filled)[0].parent
+    left = [
+        shelf / f"abc.{DEAD}-7.new",
+        filled.cache / f"v1/git/said-{DEAD}-7",
+        filled.cache / "v1/git/gone-0.git.lock",
+    ]
+    kept = [shelf / f"abc.{os.getpid()}-7.new", shelf / "notes.txt", filled.cache / "v0", filled.cache / "notes.txt"]
+    for path in (*left, *kept):
+        path.write_bytes(b"x") if path.suffix or "said" in path.name else path.mkdir()
+    (filled.cache / "v00").mkdir()
+    (filled.cache / "v00/CACHEDIR.TAG").write_bytes((filled.cache / "v1/CACHEDIR.TAG").read_bytes())
+
+    filled.run("cache", "prune", check=True)
+
+    assert [path.name for path in left if path.exists()] == []
+    assert [path.name for path in kept if not path.exists()] == []
+    assert not (filled.cache / "v00").exists()
+
+
+def test_a_repository_in_use_stays(filled: Scene) -> None:
+    cached = repository(filled)
+    filled.write("skills.json", asking())
+    filled.run("sync", check=True)
+    with locked(f"{cached}.lock", 1, "the test"):
+        pruned = filled.tell("cache", "prune", *ALL)
+        cleaned = filled.tell("cache", "clean", "--yes")
+
+        warning = filled.named(f"! warning: {cached} is in use; it is left")
+        assert pruned.splitlines()[1:] == [warning]
+        assert cleaned.splitlines()[1:] == [warning, "[1]"]
+        assert cached.is_dir()
+        assert entries(filled) == []
+        assert {entry.name for entry in (filled.cache / "v1").iterdir()} == {"git", "CACHEDIR.TAG"}
+    assert filled.run("cache", "clean", "--yes").code == 0
+    assert not filled.cache.exists()
+
+
+def test_clean_takes_everything_and_the_next_command_fetches_it(filled: Scene) -> None:
+    assert filled.tell("cache", "clean") == text("""\
+! error: nobody can be asked whether ROOT/cache is to be emptied
+!   try: say so with --yes
+[2]
+""")
+    assert len(entries(filled)) == 3
+    dry = filled.tell("cache", "clean", "--dry-run")
+    assert dry.splitlines()[0] == " - ROOT/cache/v1"
+    assert dry.splitlines()[1].startswith("would free ")
+
+    assert filled.tell("cache", "clean", "--yes") == dry.splitlines()[1].replace("would free", "freed") + "\n"
+
+    assert not filled.cache.exists()
+    filled.run("uninstall", "pdf", check=True)
+    assert filled.run("install", "code-review").code == 0
+
+
+@pytest.mark.parametrize("verb", [["prune", *ALL], ["clean", "--yes"]], ids=["prune", "clean"])
+def test_a_folder_that_skillpm_did_not_make_is_refused(scene: Scene, verb: list[str]) -> None:
+    """SKILLPM_CACHE_DIR=$HOME, by mistake; and a folder of the user's own is even called like ours."""
+    store = scene.home / "v1/store/ab" / ("c" * 62)
+    store.parent.mkdir(parents=True)
+    store.write_bytes(b"mine")
+    (scene.home / "letter.txt").write_text("dear")
+    age(store)
+
+    said = scene.tell("cache", *verb, env={"SKILLPM_CACHE_DIR": str(scene.home)})
+
+    assert said == text("""\
+! error: HOME is not a cache that skillpm made; nothing was removed
+!   where: HOME/v1/CACHEDIR.TAG
+!   try: look at SKILLPM_CACHE_DIR; a cache of skillpm's has that file
+[1]
+""")
+    assert store.read_bytes() == b"mine"
+
+
+def test_a_cache_made_in_home_by_mistake_takes_nothing_else_with_it(project: Scene) -> None:
+    wrong = {"SKILLPM_CACHE_DIR": str(project.home)}
+    (project.home / "letter.txt").write_text("dear")
+    (project.home / "v2").mkdir()
+    (project.home / "v2/notes.txt").write_text("mine")
+    project.run("install", "testing", env=wrong, check=True)
+
+    project.run("cache", "clean", "--yes", env=wrong, check=True)
+
+    assert sorted(path.name for path in project.home.iterdir()) == ["letter.txt", "v2"]
+    assert (project.home / "v2/notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("verb", [["prune", *ALL], ["clean", "--yes"]], ids=["prune", "clean"])
+def test_no_link_is_followed_out_of_the_cache(filled: Scene, verb: list[str]) -> None:
+    outside = filled.root / "outside"
+    (outside / "ab").mkdir(parents=True)
+    precious = outside / "ab" / ("c" * 62)
+    precious.write_bytes(b"mine")
+    age(precious)
+    store = filled.cache / "v1/store"
+    (store / "zz").symlink_to(outside / "ab")
+    (filled.cache / "v1/git/away.git").symlink_to(outside)
+    (filled.cache / "v1/indexes").symlink_to(outside / "ab")
+    (filled.cache / "v0").symlink_to(outside)
+
+    filled.run("cache", *verb, check=True)
+
+    assert precious.read_bytes() == b"mine"
+
+
+def test_a_cache_that_is_a_link_itself_is_refused(filled: Scene) -> None:
+    (filled.cache / "v1").rename(filled.root / "elsewhere")
+    (filled.cache / "v1").symlink_to(filled.root / "elsewhere")
+
+    assert filled.tell("cache", "clean", "--yes").splitlines()[0] == (
+        "! error: ROOT/cache/v1 is a link, and skillpm removes nothing behind one"
+    )
+    assert (filled.root / "elsewhere/store").is_dir()
+
+
+def test_a_broken_manifest_does_not_keep_the_cache_full(filled: Scene) -> None:
+    filled.write("skills.json", "{")
+
+    assert filled.run("cache", "prune", *ALL).code == 0
+    assert filled.run("cache", "clean", "--yes").code == 0
+
+
+def test_installs_go_on_while_the_cache_is_emptied(tmp_path: Path, server: GitServer) -> None:
+    """Six installs, from git and from the tool, while eight processes empty the cache."""
+    upstream = Repository.create(tmp_path / "upstream")
+    upstream.write(skill("pdf", "Reads PDF files.")).commit()
+    address = server.serve("acme/pdf", upstream)
+    world = Scene(tmp_path / "world")
+    cleaning = [
+        world.spawn("cache", *verb) for _ in range(4) for verb in (["clean", "--yes"], ["prune", "--unused-for", "0"])
+    ]
+    for number in range(6):
+        (world.work / f"p{number}").mkdir()
+        (world.work / f"p{number}/skills.json").write_text(asking())
+    installing = [world.spawn("install", address, "testing", "code-review", cwd=f"p{number}") for number in range(6)]
+    for process in (*cleaning, *installing):
+        with process:
+            _, complaint = process.communicate(timeout=60)
+            assert b"Traceback" not in complaint
+            assert b"defect" not in complaint
+            if process in installing:
+                assert process.returncode == 0, complaint
+    for number in range(6):
+        assert world.run("verify", cwd=f"p{number}").code == 0
