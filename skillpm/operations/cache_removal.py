@@ -2,7 +2,8 @@
 
 All of it can be fetched again, so what "nothing needs" means is a matter of time: nobody knows of all the projects on
 a machine, and an installed skill is a copy that lives without the cache. What was not used for some days goes, but for
-what the lockfiles of this scope and of the user name; what is used is noted to the day (docs/adr/0018-cache-removal.md).
+what the lockfiles of this scope and of the user name; what is used is noted
+to the day (docs/adr/0018-cache-removal.md).
 
 A store entry is read as a whole or not at all, and whoever finds it gone fetches it; so it needs no lock. A repository
 is removed under its lock, and one that is in use stays. Nothing is removed through a link, and nothing at all from a
