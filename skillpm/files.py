@@ -110,6 +110,15 @@ def write_new(path: str, data: bytes, mode: int, *, fsync: bool = False) -> os.s
         os.close(descriptor)
 
 
+def sync_file(path: str) -> None:
+    """Ask the system to keep a file's content over a power loss."""
+    descriptor = os.open(path, os.O_RDWR | BINARY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def sync_folder(path: str) -> None:
     """Ask the system to keep a folder's entries over a power loss, where it can."""
     if os.name != "posix":

@@ -32,17 +32,27 @@ def command() -> None:
 Examples:
   skillpm index build skills --out public              folders with a SKILL.md
   skillpm index build dist/pdf-1.2.0.tar.gz --out public  archives
-  skillpm index build acme/skills --out public         all tagged versions""",
+  skillpm index build acme/skills --out public         all tagged versions
+  skillpm index build skills --out public --skip-invalid  all that are valid""",
 )
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option("--out", metavar="DIR", required=True, help="The folder of the index.")
 @click.option("--name", metavar="NAME", default="", help="What the index calls itself.")
 @click.option("--default-version", metavar="VERSION", default="", help="The version of skills that say none.")
+@click.option("--skip-invalid", is_flag=True, help="Leave out what is not valid, and publish the rest.")
 @telling
-def build_command(sources: tuple[str, ...], out: str, name: str, default_version: str, **flags: Any) -> None:
+def build_command(
+    sources: tuple[str, ...],
+    out: str,
+    name: str,
+    default_version: str,
+    skip_invalid: bool,  # noqa: FBT001  (a flag)
+    **flags: Any,
+) -> None:
     """Publish skills beside what the index holds already. Versions that are published never change."""
     call = call_of(flags)
-    _tell(call, build_index(call.tools, sources, out, name, default_version), out)
+    built = build_index(call.tools, sources, out, name=name, version=default_version, skip_invalid=skip_invalid)
+    _tell(call, built, out)
 
 
 @command.command("yank", epilog="\b\nExample:\n  skillpm index yank pdf@1.2.0 public --reason 'deletes files'")
@@ -119,6 +129,7 @@ def _tell(call: Call, built: Built, out: str) -> None:
                 "files": len(built.written),
                 "added": list(built.added),
                 "removed": list(built.removed),
+                "leftOut": [{"name": item.name, "where": item.where, "why": item.why} for item in built.left_out],
             }
         )
         return
@@ -127,7 +138,8 @@ def _tell(call: Call, built: Built, out: str) -> None:
     for path in built.removed:
         call.console.line(f"- {path}")
     state = f"{_counted(len(built.written), 'file')} written" if built.written else "nothing to write"
-    call.console.say(f"{out}: {_counted(built.skills, 'skill')}, {_counted(built.versions, 'version')}; {state}")
+    left = f"; {len(built.left_out)} left out" if built.left_out else ""
+    call.console.say(f"{out}: {_counted(built.skills, 'skill')}, {_counted(built.versions, 'version')}; {state}{left}")
 
 
 def _counted(number: int, what: str) -> str:

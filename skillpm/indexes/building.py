@@ -5,7 +5,10 @@ goes on, or after it was killed, sees versions whose archives are there.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from tempfile import TemporaryFile
+from typing import IO
 
 from skillpm.documents.discovery_site import PATH, SiteSkill, write_site
 from skillpm.documents.index import (
@@ -21,21 +24,30 @@ from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.tree import Limits, checked_tree
 from skillpm.errors import DocumentError, NotFoundError
 from skillpm.fetching.archives.reading import read_archive
-from skillpm.files import read_document, read_text, told, write_document
-from skillpm.indexes.publishing import Made, planned, summary_of, yanked
+from skillpm.files import discard_file, read_document, read_text, sync_file, sync_folder, told, write_new
+from skillpm.indexes.publishing import Edition, summary_of, yanked
 from skillpm.values import Value
 
 CATALOGUE = "index.json"
 
 
+class LeftOut(Value):
+    """Something that a source has and that was not published: a skill's name, where it stands, and why."""
+
+    name: str
+    where: str
+    why: str
+
+
 class Built(Value):
-    """What a build did: the versions that are new, and the files that were written."""
+    """What a build did: the versions that are new, the files that were written, what was not published."""
 
     skills: int
     versions: int
     added: tuple[str, ...]
     written: tuple[str, ...]
     removed: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class Shelf:
@@ -48,21 +60,23 @@ class Shelf:
         text = read_text(self._at(CATALOGUE))
         self.is_new = text is None
         self.catalogue = Catalogue(name="", skills=()) if text is None else read_catalogue(text, self._at(CATALOGUE))
+        self._known = {summary.name: summary for summary in self.catalogue.skills}
         self.releases = self._releases()
 
-    def add(self, made: Sequence[Made], name: str = "") -> Built:
-        """Publish versions. Raises `RefusedError` for one that is published already with other content."""
-        plan = planned(self.releases, made)
-        trees = {(item.name, item.version): summary_of(item.name, item.version, item.tree) for item in made}
-        written = [path for path, data in plan.archives.items() if self._write(path, data)]
-        return self._finish(plan.releases, trees, name, written, plan.added)
+    @contextmanager
+    def adding(self) -> Iterator["Adding"]:
+        """Give what takes new versions, one by one; nothing is written before all are there."""
+        with told("write an index", self.folder):
+            waiting = TemporaryFile(dir=_nearest(self.folder))  # noqa: SIM115  (two lines on it is a context)
+        with waiting:
+            yield Adding(self, waiting)
 
     def yank(self, name: SkillName, version: str, *, reason: str = "", back: bool = False) -> Built:
         """Take a version out of what is offered, or put it back."""
         if name not in self.releases:
             raise NotFoundError(f"the index in {self.folder} has no skill `{name}`")
         changed = yanked(self.releases[name], version, reason=reason, back=back)
-        return self._finish({**self.releases, name: changed}, {}, "", [], ())
+        return self.finish({**self.releases, name: changed})
 
     def prune(self, *, drop_yanked: bool = False) -> Built:
         """Remove archives that no version names, as a build that was killed leaves them; yanked versions if asked."""
@@ -73,42 +87,48 @@ class Shelf:
                 for name, skill in self.releases.items()
             }
         gone = [name for name, skill in kept.items() if not skill.versions]
-        built = self._finish({name: kept[name] for name in kept if name not in gone}, {}, "", [], ())
+        built = self.finish({name: kept[name] for name in kept if name not in gone})
         named = {release.url for skill in kept.values() for release in skill.versions}
         removed = [f"skills/{name}.json" for name in gone]
         removed += [path for path in self._files("archives") if path not in named]
+        removed += [path for path in self._files("skills") if path.endswith(".tmp")]
         for path in removed:
             with told("remove a file of an index", self._at(path)):
                 os.unlink(self._at(path))
         return built.but(removed=tuple(sorted(removed)))
 
-    def _finish(
+    def finish(
         self,
         releases: Mapping[SkillName, Releases],
-        fresh: Mapping[tuple[SkillName, str], Summary],
-        name: str,
-        written: list[str],
-        added: tuple[str, ...],
+        name: str = "",
+        written: Sequence[str] = (),
+        added: Iterable[str] = (),
     ) -> Built:
-        summaries = [self._summary(skill, fresh) for skill in releases.values() if skill.latest]
+        """Write the documents of an index whose archives are there."""
+        summaries = [self._summary(skill) for skill in releases.values() if skill.latest]
         called = name or self.catalogue.name or os.path.basename(os.path.abspath(self.folder))
-        documents = {f"skills/{skill}.json": write_releases(found) for skill, found in releases.items()}
-        documents[CATALOGUE] = write_catalogue(Catalogue(name=called, skills=tuple(summaries)))
-        documents[PATH] = write_site(_site_skill(summary, releases[summary.name]) for summary in summaries)
-        written += [path for path, text in documents.items() if self._write(path, text.encode())]
-        versions = sum(len(skill.versions) for skill in releases.values())
-        return Built(skills=len(releases), versions=versions, added=added, written=tuple(sorted(written)))
+        documents = ((f"skills/{skill}.json", write_releases(found)) for skill, found in releases.items())
+        rest = (
+            (CATALOGUE, write_catalogue(Catalogue(name=called, skills=tuple(summaries)))),
+            (PATH, write_site(_site_skill(summary, releases[summary.name]) for summary in summaries)),
+        )
+        changed = self.write((path, text.encode()) for path, text in documents)
+        changed += self.write((path, text.encode()) for path, text in rest)
+        return Built(
+            skills=len(releases),
+            versions=sum(len(skill.versions) for skill in releases.values()),
+            added=tuple(sorted(added)),
+            written=tuple(sorted([*written, *changed])),
+        )
 
-    def _summary(self, skill: Releases, fresh: Mapping[tuple[SkillName, str], Summary]) -> Summary:
-        """Give what the catalogue says of the newest version: known already, new, or read from its archive."""
+    def _summary(self, skill: Releases) -> Summary:
+        """Give what the catalogue says of the newest version: known already, or read from its archive."""
         latest = skill.latest
         if latest is None:
             raise AssertionError("only skills with something to offer are in the catalogue")
-        known = next((found for found in self.catalogue.skills if found.name == skill.name), None)
+        known = self._known.get(skill.name)
         if known is not None and known.latest == latest.version:
             return known
-        if (skill.name, latest.version) in fresh:
-            return fresh[skill.name, latest.version]
         with told("read an archive of the index", self._at(latest.url)):
             data = read_document(self._at(latest.url))
         tree = checked_tree(read_archive(data, latest.url, self.limits), name=skill.name, limits=self.limits)
@@ -138,14 +158,70 @@ class Shelf:
     def _at(self, path: str) -> str:
         return os.path.join(self.folder, path)
 
-    def _write(self, path: str, data: bytes) -> bool:
-        """Write a file where it differs; tell whether it did."""
-        whole = self._at(path)
-        with told("write an index", whole):
-            if os.path.isfile(whole) and read_document(whole) == data:
-                return False
-            write_document(whole, data, fsync=self.fsync)
-            return True
+    def write(self, files: Iterable[tuple[str, bytes]]) -> list[str]:
+        """Write files where they differ, and give which; all are on the disk before the first takes its place."""
+        ready: dict[str, str] = {}
+        with told("write an index", self.folder):
+            try:
+                for path, data in files:
+                    whole = self._at(path)
+                    if not (os.path.isfile(whole) and read_document(whole) == data):
+                        os.makedirs(os.path.dirname(whole), exist_ok=True)
+                        ready[path] = f"{whole}.{os.getpid()}.tmp"
+                        discard_file(ready[path])
+                        write_new(ready[path], data, 0o644)
+                if self.fsync:
+                    # One after the other when all are written: the first takes the others along, or nearly so.
+                    for temporary in ready.values():
+                        sync_file(temporary)
+                for path, temporary in ready.items():
+                    os.replace(temporary, self._at(path))
+            except BaseException:
+                for temporary in ready.values():
+                    discard_file(temporary)
+                raise
+            if self.fsync:
+                for folder in sorted({os.path.dirname(self._at(path)) for path in ready}):
+                    sync_folder(folder)
+        return [*ready]
+
+
+class Adding:
+    """New versions on their way into an index. Their archives wait in a file without a name, which a killed build
+    leaves nothing of; of one content there is one copy.
+    """
+
+    def __init__(self, shelf: Shelf, waiting: IO[bytes]) -> None:
+        self.edition = Edition(shelf.releases, self._keep)
+        self._shelf = shelf
+        self._waiting = waiting
+        self._archives: dict[str, tuple[int, int]] = {}
+        self._last: tuple[bytes, int] = (b"", 0)
+
+    def publish(self, name: str = "") -> Built:
+        """Write all of it. Raises `RefusedError` for a version that is published already with other content."""
+        releases = self.edition.releases()
+        written = self._shelf.write(self._archive(path) for path in self._archives)
+        return self._shelf.finish(releases, name, written, self.edition.added)
+
+    def _archive(self, path: str) -> tuple[str, bytes]:
+        start, size = self._archives[path]
+        self._waiting.seek(start)
+        return path, self._waiting.read(size)
+
+    def _keep(self, path: str, data: bytes) -> None:
+        if self._last[0] is not data:
+            with told("write an archive", self._shelf.folder):
+                self._last = data, self._waiting.seek(0, os.SEEK_END)
+                self._waiting.write(data)
+        self._archives[path] = self._last[1], len(data)
+
+
+def _nearest(folder: str) -> str:
+    """Give the folder, or the nearest one above it that is there."""
+    while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _site_skill(summary: Summary, skill: Releases) -> SiteSkill:

@@ -1,12 +1,13 @@
 """What an index will say: old versions stay as they are, new ones join them. Rules only; `building` writes it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from skillpm.documents.digest import Digest, content_hash
+from skillpm.documents.digest import content_hash
 from skillpm.documents.index import Release, Releases, Summary, newest_first, same_version
 from skillpm.documents.names import SkillName
 from skillpm.documents.skill import read_skill
+from skillpm.documents.text import show
 from skillpm.documents.tree import Tree
 from skillpm.documents.validity import judge
 from skillpm.errors import NotFoundError, RefusedError
@@ -27,51 +28,70 @@ class Made(Value):
     dependencies: Mapping[str, Any] = NOTHING
 
 
-class Planned(Value):
-    """What an index will hold: the versions of each skill, and the archives that are new (path from the index)."""
-
-    releases: Mapping[SkillName, Releases]
-    archives: Mapping[str, bytes]
-    added: tuple[str, ...]
-
-
 def faults(tree: Tree, folder: str) -> list[str]:
     """Say in what a skill does not keep the specification: `SKILL.md:3: …`, nothing where it is valid."""
     verdict = judge(tree.read(tree.skill_file) or b"", folder, [file.path for file in tree.files])
     return [f"{tree.skill_file}:{item.line}: {item.message}" for item in verdict.findings if item.level == "error"]
 
 
-def planned(old: Mapping[SkillName, Releases], made: Iterable[Made]) -> Planned:
-    """Join new versions to the old ones. Raises `RefusedError` for a version whose content is not what it was."""
-    releases = {name: list(skill.versions) for name, skill in old.items()}
-    archives: dict[str, bytes] = {}
-    added: list[str] = []
-    for item in made:
-        versions = releases.setdefault(item.name, [])
-        there = next((release for release in versions if same_version(release.version, item.version)), None)
+class Edition:
+    """The versions of an index as they will be: those it has stay as they are, and new ones join them one by one.
+
+    `keep` is given each new archive with its path from the index.
+    """
+
+    def __init__(self, old: Mapping[SkillName, Releases], keep: Callable[[str, bytes], None]) -> None:
+        self.added: list[str] = []
+        self._releases = {name: list(skill.versions) for name, skill in old.items()}
+        self._keep = keep
+        self._changed: list[tuple[Made, Release]] = []
+        self._packed: tuple[Tree | None, bytes] = (None, b"")
+
+    def add(self, made: Made) -> None:
+        """Let a version join, or find that it is there."""
+        versions = self._releases.setdefault(made.name, [])
+        there = next((release for release in versions if same_version(release.version, made.version)), None)
         if there is not None:
-            _check_same(item, there.version, there.digest)
-            continue
-        data, path = pack(item.tree), archive_path(item.name, item.version)
+            if there.digest != made.tree.digest:
+                self._changed.append((made, there))
+            return
+        data, path = self._pack(made.tree), archive_path(made.name, made.version)
         versions.append(
             Release(
-                version=item.version,
+                version=made.version,
                 url=path,
-                digest=item.tree.digest,
+                digest=made.tree.digest,
                 sha256=content_hash(data),
                 size=len(data),
-                dependencies=item.dependencies,
-                requires=read_skill(item.tree.read(item.tree.skill_file) or b"").requires.bins,
-                published=item.published,
+                dependencies=made.dependencies,
+                requires=read_skill(made.tree.read(made.tree.skill_file) or b"").requires.bins,
+                published=made.published,
             )
         )
-        archives[path] = data
-        added.append(f"{item.name} {item.version}")
-    return Planned(
-        releases={name: Releases(name=name, versions=newest_first(releases[name])) for name in sorted(releases)},
-        archives=archives,
-        added=tuple(sorted(added)),
-    )
+        self._keep(path, data)
+        self.added.append(f"{made.name} {made.version}")
+
+    def releases(self) -> dict[SkillName, Releases]:
+        """Give all versions of each skill. Raises `RefusedError` for a version whose content is not what it was."""
+        if self._changed:
+            made, there = self._changed[0]
+            more = f"; and {len(self._changed) - 1} more" if len(self._changed) > 1 else ""
+            raise RefusedError(
+                f"`{made.name}` {there.version} is published already, with other content: "
+                f"{there.digest} there, {made.tree.digest} in {show(made.came_from)}{more}",
+                hint="a version never changes: give the new content a new version; nothing was written",
+            )
+        return {
+            name: Releases(name=name, versions=newest_first(self._releases[name]))
+            for name in sorted(self._releases)
+            if self._releases[name]
+        }
+
+    def _pack(self, tree: Tree) -> bytes:
+        """Pack a tree, once for all versions in a row that have this very content."""
+        if self._packed[0] is not tree:
+            self._packed = tree, pack(tree)
+        return self._packed[1]
 
 
 def archive_path(name: str, version: str) -> str:
@@ -105,12 +125,3 @@ def yanked(releases: Releases, version: str, *, reason: str = "", back: bool = F
             for release in versions
         )
     )
-
-
-def _check_same(item: Made, version: str, digest: Digest) -> None:
-    if item.tree.digest != digest:
-        raise RefusedError(
-            f"`{item.name}` {version} is published already, with other content: "
-            f"{digest} there, {item.tree.digest} in {item.came_from}",
-            hint="a version never changes: give the new content a new version; nothing was written",
-        )

@@ -53,8 +53,8 @@ def test_a_skill_that_is_not_valid_is_not_packed(desk: Desk) -> None:
     assert (result.code, result.stdout, result.stderr) == (
         1,
         "",
-        "error: not valid, so not published: pdf: SKILL.md:2: the folder is called `pdf`, the skill `other`; "
-        "pdf: SKILL.md:4: `version` is no field of the specification; put it under `metadata`, as text\n"
+        "error: pdf is not packed: SKILL.md:2: the folder is called `pdf`, the skill `other`; "
+        "SKILL.md:4: `version` is no field of the specification; put it under `metadata`, as text\n"
         "  try: `skillpm validate` tells every finding; nothing was written\n",
     )
     assert desk.tree_text(ignore=["pdf"]) == ""
@@ -146,8 +146,9 @@ def test_a_skill_without_a_version_is_not_published(desk: Desk) -> None:
 
     assert (result.code, result.stderr) == (
         1,
-        "error: no version: `pdf` (skills/pdf)\n"
-        "  try: write `metadata: version:` into SKILL.md, or give --default-version; nothing was written\n",
+        "error: skills/pdf cannot be published: it has no version\n"
+        "  try: write `metadata: version:` into SKILL.md or give --default-version; "
+        "--skip-invalid publishes the others; nothing was written\n",
     )
     assert not desk.exists("public")
 
@@ -160,11 +161,79 @@ def test_what_is_no_version_is_not_published(desk: Desk, version: str) -> None:
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: `pdf`: `{version}` is no version that can be compared\n"
-        "  where: skills/pdf\n"
-        "  try: write one like 1.2.0 into SKILL.md; nothing was written\n",
+        f"error: skills/pdf cannot be published: `{version}` is no version that can be compared\n"
+        "  try: `skillpm validate` tells every finding; --skip-invalid publishes the others; nothing was written\n",
     )
     assert not desk.exists("public")
+
+
+def test_of_many_skills_each_that_is_not_valid_is_named_and_nothing_is_written(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    for name in ("a", "b", "c", "d"):
+        desk.write_files(under(f"skills/{name}", skill(name, version="1.0.0")))
+
+    result = desk.run("index", "build", "skills", "--out", "public")
+
+    fault = "SKILL.md:4: `version` is no field of the specification; put it under `metadata`, as text"
+    assert (result.code, result.stdout) == (1, "")
+    assert result.stderr.splitlines() == [
+        *(f"warning: skills/{name}: {fault}" for name in ("a", "b", "c", "d")),
+        "error: 4 skills cannot be published as they are: skills/a, skills/b, skills/c and 1 more",
+        "  try: `skillpm validate` tells every finding; --skip-invalid publishes the others; nothing was written",
+    ]
+    assert not desk.exists("public")
+    assert sorted(path.name for path in desk.work.iterdir()) == ["skills"]
+
+
+def test_with_skip_invalid_the_others_are_published_and_those_left_out_are_told(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.write_files(under("skills/evil", skill("evil", version="1.0.0")))
+    desk.write_files(under("skills/tdd", skill("tdd")))
+    desk.write("skills/broken/SKILL.md", b"\xff\xfe")
+
+    result = desk.run("index", "build", "skills", "--out", "public", "--skip-invalid", check=True)
+
+    assert result.stdout == "+ pdf 1.0.0\n"
+    assert result.stderr.splitlines() == [
+        "warning: skills/broken is left out: skill broken: its SKILL.md cannot be loaded: the file is not UTF-8",
+        "warning: skills/evil is left out: SKILL.md:4: `version` is no field of the specification; "
+        "put it under `metadata`, as text",
+        "warning: skills/tdd is left out: it has no version",
+        "public: 1 skill, 1 version; 4 files written; 3 left out",
+    ]
+    again = desk.run("index", "build", "skills", "--out", "public", "--skip-invalid", "--json", check=True).json
+    assert (again["changed"], [item["where"] for item in again["leftOut"]]) == (
+        False,
+        ["skills/broken", "skills/evil", "skills/tdd"],
+    )
+
+
+def test_where_nothing_is_valid_there_is_no_index(desk: Desk) -> None:
+    desk.write_files(under("skills/tdd", skill("tdd")))
+
+    result = desk.run("index", "build", "skills", "--out", "public", "--skip-invalid")
+
+    assert (result.code, result.stderr) == (
+        1,
+        "warning: skills/tdd is left out: it has no version\n"
+        "error: nothing of this can be published\n  try: the warnings say why; nothing was written\n",
+    )
+    assert not desk.exists("public")
+
+
+def test_a_long_list_is_cut_where_nobody_asked_for_all_of_it(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    for number in range(25):
+        desk.write_files(under(f"skills/s{number:02}", skill(f"s{number:02}")))
+
+    words = ("index", "build", "skills", "--out", "public", "--skip-invalid")
+    few = desk.run(*words, check=True).stderr.splitlines()
+
+    assert (len(few), few[19:21]) == (
+        22,
+        ["warning: skills/s19 is left out: it has no version", "warning: and 5 more skills, which --verbose names"],
+    )
+    assert "skills/s24 is left out: it has no version" in desk.run(*words, "--verbose", check=True).stderr.splitlines()
 
 
 def test_an_archive_is_published_as_its_folder_would_be(desk: Desk, tmp_path: Path) -> None:

@@ -71,7 +71,14 @@ def test_without_version_tags_a_repository_is_taken_as_it_stands(
     url = server.serve("acme/skills", upstream)
     upstream.write(under("pdf", skill("pdf", metadata={"version": "0.3.0"})) | under("tdd", skill("tdd"))).commit()
 
-    result = desk.run("index", "build", url, "--out", "public", check=True)
+    refused = desk.run("index", "build", url, "--out", "public")
+    assert (refused.code, refused.stderr.splitlines()[0]) == (
+        1,
+        "error: tdd at HEAD cannot be published: it has no version",
+    )
+    assert not desk.exists("public")
+
+    result = desk.run("index", "build", url, "--out", "public", "--skip-invalid", check=True)
 
     assert result.stdout == "+ pdf 0.3.0\n"
     assert "warning: tdd at HEAD is left out: it has no version\n" in result.stderr
@@ -99,6 +106,79 @@ def test_what_is_not_valid_in_an_old_version_is_left_out_and_told(
         "warning: pdf at v1.0.0 is left out: SKILL.md:4: `version` is no field of the specification; "
         "put it under `metadata`, as text"
     )
+
+
+def test_what_is_not_valid_in_the_newest_version_stops_the_build(
+    desk: Desk, upstream: Repository, server: GitServer
+) -> None:
+    url = server.serve("acme/skills", upstream)
+    upstream.write(under("pdf", skill("pdf"))).commit()
+    upstream.tag("v1.0.0")
+    upstream.write(under("pdf", skill("pdf", version="1")) | under("tdd", skill("tdd"))).commit()
+    upstream.tag("v1.1.0")
+
+    result = desk.run("index", "build", url, "--out", "public")
+
+    assert (result.code, result.stderr.splitlines()[0]) == (
+        1,
+        "error: pdf at v1.1.0 cannot be published: SKILL.md:4: `version` is no field of the specification; "
+        "put it under `metadata`, as text",
+    )
+    assert not desk.exists("public")
+    assert desk.run("index", "build", url, "--out", "public", "--skip-invalid", check=True).stdout == (
+        "+ pdf 1.0.0\n+ tdd 1.1.0\n"
+    )
+
+
+def test_of_two_folders_with_one_name_neither_is_published(desk: Desk, upstream: Repository, server: GitServer) -> None:
+    url = server.serve("acme/skills", upstream)
+    files = under("a/pdf", skill("pdf")) | under("b/pdf", skill("pdf", body="Another.\n"))
+    upstream.write(files | under("a/tdd", skill("tdd")) | under("b/tdd", skill("tdd"))).commit()
+    upstream.tag("v1.0.0")
+
+    result = desk.run("index", "build", url, "--out", "public", "--skip-invalid", check=True)
+
+    assert result.stdout == "+ tdd 1.0.0\n"
+    assert result.stderr.splitlines()[0] == ("warning: pdf at v1.0.0 is left out: a/pdf and b/pdf are both called that")
+    one = desk.run("index", "build", f"{url}#@pdf", "--out", "public", "--skip-invalid")
+    assert one.code == 1
+
+
+def test_of_two_tags_of_one_version_the_one_with_more_parts_counts(
+    desk: Desk, upstream: Repository, server: GitServer
+) -> None:
+    url = server.serve("acme/skills", upstream)
+    upstream.write(under("pdf", skill("pdf", body="First.\n"))).commit()
+    upstream.tag("v1.0")
+    upstream.write(under("pdf", skill("pdf", body="Second.\n"))).commit()
+    upstream.tag("v1.0.0")
+
+    result = desk.run("index", "build", url, "--out", "public", check=True)
+
+    assert result.stdout == "+ pdf 1.0.0\n"
+    assert result.stderr.splitlines()[0] == (
+        f"warning: {url}: the tags v1.0.0 and v1.0 name one version and different commits; the first counts"
+    )
+
+
+def test_one_version_that_is_too_big_does_not_keep_the_others_out(
+    desk: Desk, upstream: Repository, server: GitServer
+) -> None:
+    url = server.serve("acme/skills", upstream)
+    upstream.write(under("pdf", skill("pdf") | {"big.bin": b"x" * 3_000})).commit()
+    upstream.tag("v1.0.0")
+    upstream.write(under("pdf", {f"{number}.txt": f"{number}" for number in range(60)})).commit()
+    upstream.tag("v1.1.0")
+    upstream.write(under("tdd", skill("tdd"))).commit()
+    upstream.tag("v1.2.0")
+
+    limits = {"SKILLPM_MAX_FILE": "2000", "SKILLPM_MAX_FILES": "50"}
+    result = desk.run("index", "build", url, "--out", "public", "--skip-invalid", env=limits, check=True)
+
+    assert result.stdout == "+ tdd 1.2.0\n"
+    assert result.stderr.splitlines()[:1] == [
+        "warning: pdf at v1.2.0 and 2 older tags is left out: skill pdf: more than 50 files"
+    ]
 
 
 def test_what_nobody_could_install_is_left_out_and_told(desk: Desk, upstream: Repository, server: GitServer) -> None:

@@ -15,7 +15,7 @@ from skillpm.fetching.git.entries import entries_of
 from skillpm.fetching.git.listing import UNREADABLE, Place, all_places, name_of, place_of, read_skills
 from skillpm.fetching.git.refs import from_browser, named_ref
 from skillpm.fetching.git.repository import Repository
-from skillpm.fetching.git.tagged import Tagged, tagged
+from skillpm.fetching.git.tagged import Take, tagged
 from skillpm.fetching.git.tags import Tell, tagged_versions
 from skillpm.fetching.git.visits import Visits
 from skillpm.fetching.git.ways import Wanted, bring
@@ -86,14 +86,14 @@ class GitFetcher:
 
         return self.visits.each({only: source.url}, work)[only]
 
-    def tagged(self, source: GitSource) -> list[Tagged]:
-        """Give every tagged version of the skills that a source means."""
-        only = SkillName(source.url)
+    def tagged(self, source: GitSource, take: Take) -> None:
+        """Hand over every tagged version of the skills that a source means; again, where a cache was damaged."""
 
-        def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, list[Tagged]]:
-            return {only: tagged(repository, source, self.settings, self.reporter)}
+        def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, None]:
+            tagged(repository, source, self.settings, self.reporter, take)
+            return {}
 
-        return self.visits.each({only: source.url}, work)[only]
+        self.visits.each({SkillName(source.url): source.url}, work)
 
     def _offers_in(self, repository: Repository, source: GitSource, browser: str) -> list[Offer]:
         source = from_browser(repository, source, browser) if browser else source
