@@ -259,7 +259,7 @@ def _with(papers: Paperwork, additions: Sequence[Addition], *, force: bool) -> P
         there = papers.requirements.get(addition.name)
         if there == addition.source or (addition.is_bare and isinstance(there, IndexSource)):
             continue
-        if there is not None and not force:
+        if there is not None and not force and not _asks_otherwise(addition.source, there):
             raise ConflictError(
                 f"`{addition.name}` is there already, from {_said(there)}",
                 where=f"{papers.manifest.file}: skills.{addition.name}",
@@ -269,6 +269,11 @@ def _with(papers: Paperwork, additions: Sequence[Addition], *, force: bool) -> P
             )
         text = set_member(text, ("skills", addition.name), requirement_value(addition.source))
     return papers.edited(text) if text != papers.manifest_text and additions else papers
+
+
+def _asks_otherwise(source: Source, there: Source) -> bool:
+    """Tell whether it is the same skill of the same indexes in another range: what is asked for is changed, no more."""
+    return isinstance(source, IndexSource) and isinstance(there, IndexSource) and there.index in {"", source.index}
 
 
 def _said(source: Source) -> str:

@@ -172,11 +172,26 @@ def test_a_name_alone_is_content_with_any_version_that_the_manifest_asks_for(pro
     assert project.everything == before
 
 
+def test_another_range_of_a_name_changes_what_the_manifest_asks_for(project: Scene) -> None:
+    project.run("install", "code-review@^1.0", check=True)
+
+    said = project.tell("install", "code-review>=1,<3")
+
+    assert said == "registry and lockfile brought up to date: 1 skill in WORK/.agent-skills\n"
+    assert project.document("skills.json")["skills"] == {"code-review": ">=1,<3"}
+    assert project.tell("install", "code-review@^7") == text("""\
+! error: `code-review` ^7 is not there: there is 1.0.0
+!   try: ask for another version, or name the repository it is in
+[1]
+""")
+    assert project.document("skills.json")["skills"] == {"code-review": ">=1,<3"}
+
+
 def test_another_source_under_a_name_is_a_conflict_with_a_way_out(project: Scene) -> None:
     project.run("install", "code-review@^1.0", check=True)
     before = project.everything
 
-    said = project.tell("install", "code-review@1.0.0")
+    said = project.tell("install", "bundled:code-review")
 
     assert said == text("""\
 ! error: `code-review` is there already, from an index or the bundled skills (^1.0)

@@ -1,0 +1,158 @@
+"""The world in which the pages are true: Ada's machine, and the forge she reaches."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from kit import GitServer, Repository, Sandbox, skill, under
+from pages.reading import Step
+
+DEPLOY = """\
+---
+name: deploy
+description: Ships a service to staging or production, watches it, and rolls back. Use when asked to deploy, release \
+to staging, or roll back.
+license: MIT
+metadata:
+  audience: developers
+  category: operations
+  triggers: "deploy|roll back|ship it"
+  requires: kubectl
+---
+
+# Deploy
+
+1. Run `scripts/preflight.sh`.
+2. Deploy to staging, watch the error rate for five minutes.
+3. Deploy to production.
+"""
+ON_CALL = "Takes an alert from page to postmortem. Use when asked about an incident."
+PDF = "Use this skill whenever the user wants to do anything with PDF files. This includes reading and merging them."
+DOCX = "Use this skill whenever the user wants to create Word documents."
+OTHERS = {
+    "anthropics/skills": {
+        "algorithmic-art": "Creating algorithmic art using p5.js with seeded randomness and parameters to explore.",
+        "brand-guidelines": "Applies Anthropic's official brand colors and typography to what you make.",
+        "canvas-design": "Create beautiful visual art in .png and .pdf documents using design philosophy.",
+        "claude-api": "Reference for the Claude API / Anthropic SDK — model ids, pricing, parameters and more.",
+        "doc-coauthoring": "Writes documents together with you, from outline to last reading.",
+        "docx": DOCX,
+        "frontend-design": "Designs frontends.",
+        "internal-comms": "Writes what a company tells itself.",
+        "mcp-builder": "Builds servers of the Model Context Protocol.",
+        "pdf": PDF,
+        "pptx": "Makes slides.",
+        "skill-creator": "Makes skills.",
+        "slack-gif-creator": "Makes moving pictures.",
+        "template-skill": "Replace with a description.",
+        "theme-factory": "Gives a look to what you make.",
+        "web-artifacts-builder": "Builds pages.",
+        "webapp-testing": "Tests web applications.",
+        "xlsx": "Makes tables.",
+    },
+    "obra/superpowers": {
+        "brainstorming": "Use before any creative work.",
+        "dispatching-parallel-agents": "Use when there are independent tasks.",
+        "executing-plans": "Use when you have a plan.",
+        "finishing-a-development-branch": "Use when the work is done.",
+        "receiving-code-review": "Use when a review comes.",
+        "requesting-code-review": "Use before merging.",
+        "subagent-driven-development": "Use when tasks are independent.",
+        "systematic-debugging": "Use when something fails.",
+        "test-driven-development": "Use before writing code.",
+        "using-git-worktrees": "Use before work that needs a place of its own.",
+        "using-superpowers": "Use at the start.",
+        "verification-before-completion": "Use when about to claim work is complete, fixed, or passing.",
+        "writing-plans": "Use when you have a spec or requirements for a multi-step task, before touching code.",
+        "writing-skills": "Use when creating new skills, editing existing skills, or verifying that they work.",
+    },
+}
+# What pages say to happen at the forge, as words for the scripts that no reader sees.
+WORDS = """
+goes_on() {  # acme goes on with on-call
+    git clone -q "$FORGE/acme" "$FORGE/work" &&
+        (cd "$FORGE/work" && echo 'Later.' >> skills/on-call/SKILL.md && git commit -qam Later && git push -q)
+}
+moves() {  # and releases deploy again, under the same tag
+    goes_on && (cd "$FORGE/work" && sed -i 's/five minutes/fifteen minutes/' skills/deploy/SKILL.md &&
+        git commit -qam Fifteen && git tag -f v1.0.0 > "$FORGE/said" && git push -qf origin main v1.0.0)
+}
+draft() {  # NAME VERSION [NEEDS]: a skill at the desk of acme's publisher
+    mkdir -p "$HOME/desk/skills/$1" && cat > "$HOME/desk/skills/$1/SKILL.md" <<END
+---
+name: $1
+description: Use when $1 is wanted.
+metadata:
+  version: "$2"
+  skill-dependencies: "$3"
+---
+
+Do it well.
+END
+}
+publishes() {  # acme's index, which this machine knows
+    skillpm index build "$HOME/desk/skills" --out "$HOME/desk/public" --name acme -q &&
+        mkdir -p "$HOME/.config/skillpm" && printf '[[indexes]]\\nname = "acme"\\nurl = "%s/desk/public"\\n' "$HOME" > "$HOME/.config/skillpm/config.toml"
+}
+"""
+
+
+def build_forge(server: GitServer, folder: Path) -> None:
+    """Put the repositories that the pages speak of onto a server."""
+    acme = Repository.create(folder / "acme")
+    on_call = skill("on-call", ON_CALL, body="# On call\n\n1. Say that you have it.\n")
+    files = {"SKILL.md": DEPLOY, "scripts/preflight.sh": "#!/bin/sh\nkubectl diff -f manifests.yaml\n"}
+    acme.write(
+        under("skills/deploy", files) | under("skills/on-call", on_call),
+        executable=["skills/deploy/scripts/preflight.sh"],
+    )
+    acme.commit("first")
+    acme.tag("v1.0.0")
+    server.serve("acme/skills", acme)
+    for name, skills in OTHERS.items():
+        repository = Repository.create(folder / name.replace("/", "-"))
+        for one, description in skills.items():
+            repository.write(under(f"skills/{one}", skill(one, description) | {"forms.md": "Forms.\n"}))
+        repository.commit("first")
+        server.serve(name, repository)
+
+
+class Machine(Sandbox):
+    """Ada's machine: `skillpm` is on PATH, and github.com is the forge."""
+
+    def __init__(self, root: Path, server: GitServer, forge: Path) -> None:
+        super().__init__(root)
+        self.home = root / "home" / "ada"
+        self.work = self.home / "payments"
+        self.work.mkdir(parents=True)
+        self.forge = forge
+        self.rewrite("https://github.com/", server.address)
+        self.git_config("[user]\n\tname = Ada\n\temail = ada@acme.example\n[init]\n\tdefaultBranch = main\n")
+        program = root / "bin" / "skillpm"
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m skillpm "$@"\n')
+        program.chmod(0o755)
+
+    def play(self, steps: Sequence[Step]) -> list[tuple[int, str]]:
+        """Type all steps into one shell; give the exit code of each and what came back, as Ada's home shows it."""
+        script = [f"exec 2>&1\nexport FORGE='{self.forge}'\n{WORDS}"]
+        for step in steps:
+            command = step.command.rstrip("\n")
+            script.append(f"{{ {command}\n}} < /dev/null\n_code=$?; printf '\\002%d\\n' $_code; (exit $_code)\n")
+        environment = self.environment({"SHELL": "/bin/bash", "GIT_CONFIG_NOSYSTEM": "1"})
+        environment["PATH"] = f"{self.root / 'bin'}:{environment['PATH']}"
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-s"],
+            input="".join(script).encode(),
+            cwd=self.work,
+            env=environment,
+            stdout=subprocess.PIPE,
+            timeout=300,
+            check=False,
+        )
+        said = done.stdout.decode().replace(str(self.home), "/home/ada")
+        parts = re.findall(r"(.*?)\x02(\d+)\n", said, re.DOTALL)
+        assert len(parts) == len(steps), f"the shell ended after {len(parts)} of {len(steps)} steps:\n{said[-2000:]}"
+        return [(int(code), text) for text, code in parts]
