@@ -32,7 +32,7 @@ PURE = [
     "serving/arguments.py", "serving/inheriting.py",
     "serving/catalogue.py", "serving/finding.py", "serving/model_text.py", "serving/modes.py", "serving/permissions.py",
     "serving/old_registries.py", "serving/references.py", "serving/rule_files.py", "serving/styles",
-    "serving/tokens.py", "serving/tool.py", "serving/triggers.py",
+    "serving/tool.py", "serving/triggers.py",
 ]  # fmt: skip
 HANDS = {"os", "subprocess", "socket", "time", "pathlib", "shutil", "tempfile", "httpx", "random", "sys"}
 CLOCKS = {"now", "today", "utcnow"}  # of `datetime`, which beside these only reckons

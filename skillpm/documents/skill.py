@@ -14,6 +14,7 @@ from skillpm.documents.mcp_servers import PREFIX, McpServer, servers_of
 from skillpm.documents.names import is_skill_name
 from skillpm.documents.requires import Requires, requires_of
 from skillpm.documents.text import one_line
+from skillpm.documents.tokens import tokens_in
 from skillpm.documents.words import metadata_of, text_of, tools_of, triggers_of, words_of
 from skillpm.values import NOTHING, Value
 
@@ -49,9 +50,8 @@ class Skill(Value):
 
     @property
     def tokens(self) -> int:
-        """An estimate of what the body costs a model: four bytes a token."""
-        size = len(self.body) if self.body.isascii() else len(self.body.encode())
-        return (size + 3) // 4
+        """An estimate of what the body costs a model."""
+        return tokens_in(self.body)
 
 
 def read_skill(data: bytes) -> Skill:

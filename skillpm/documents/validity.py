@@ -26,6 +26,7 @@ from skillpm.documents.names import (
     skill_file,
 )
 from skillpm.documents.text import HIDDEN, show
+from skillpm.documents.tokens import tokens_in
 from skillpm.documents.words import metadata_of
 from skillpm.values import NOTHING, Value
 
@@ -183,7 +184,7 @@ def _joins_letters(text: str, at: int) -> bool:
 
 
 def _body(front: Frontmatter, files: Collection[str]) -> Iterator[Finding]:
-    tokens = (len(front.body.encode()) + 3) // 4
+    tokens = tokens_in(front.body)
     if tokens > MANY_TOKENS:
         message = f"the body is about {tokens} tokens; move detail into files beside it, below {MANY_TOKENS}"
         yield _warning("long-body", message, front.body_line)

@@ -10,6 +10,7 @@ from skillpm.documents.names import SKILL_FILE, SkillName
 from skillpm.documents.pin import describe
 from skillpm.documents.receipt import InstalledSkill, Receipt
 from skillpm.documents.registry import RegistryEntry
+from skillpm.documents.tokens import tokens_in
 from skillpm.files import read_text
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.skill_file import read_skill_file
@@ -18,7 +19,6 @@ from skillpm.installing.view import View, look_until
 from skillpm.operations.scope import Scope
 from skillpm.serving.permissions import Rules
 from skillpm.serving.registering import Ahead, Built, build_registry, known_registry
-from skillpm.serving.tokens import tokens_in
 from skillpm.values import Value
 
 State = Literal["installed", "modified", "missing", "unmanaged", "disabled"]

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+from skillpm.documents.tokens import tokens_in
 from skillpm.serving.styles.base import Told
-from skillpm.serving.tokens import tokens_in
 
 Written = Callable[[Sequence[Told]], str]
 

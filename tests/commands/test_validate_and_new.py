@@ -216,7 +216,7 @@ def test_x32_a_skill_in_lower_case_is_judged_with_a_warning_and_mended_by_a_rena
 
 def test_what_is_large_nested_missing_or_not_portable_is_a_warning(sandbox: Sandbox) -> None:
     sandbox.write(
-        "größe/SKILL.md", "---\nname: größe\ndescription: Fine.\n---\n" + "words " * 4000 + "\n[x](gone.md)\n"
+        "größe/SKILL.md", "---\nname: größe\ndescription: Fine.\n---\n" + "words " * 6000 + "\n[x](gone.md)\n"
     )
     sandbox.write("größe/inner/SKILL.md", "---\nname: inner\ndescription: Fine.\n---\nBody.\n")
     verdict = sandbox.run("validate", "größe", "--json")
@@ -232,6 +232,7 @@ def test_what_is_large_nested_missing_or_not_portable_is_a_warning(sandbox: Sand
 def test_a_thousand_findings_of_a_kind_are_counted(sandbox: Sandbox) -> None:
     sandbox.write("mine/SKILL.md", "---\nname: mine\ndescription: Fine.\n---\n" + "[x](gone.md)\n" * 1000)
     findings = sandbox.run("validate", "mine", "--json").json["skills"][0]["findings"]
+    findings = [finding for finding in findings if finding["code"] == "missing-file"]
     assert len(findings) == 101
     assert findings[-1] == {
         "code": "missing-file",

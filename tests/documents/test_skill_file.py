@@ -277,8 +277,11 @@ def test_every_other_key_is_kept_as_found() -> None:
     }
 
 
-@pytest.mark.parametrize(("body", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("é" * 4, 2)])
-def test_four_bytes_are_about_one_token(body: str, tokens: int) -> None:
+@pytest.mark.parametrize(
+    ("body", "tokens"),
+    [("", 0), ("a", 1), ("Read the file first.\n", 5), ("| `a` | `b` |\n", 8), ("读取文件", 4)],
+)
+def test_what_a_body_costs_a_model_is_estimated(body: str, tokens: int) -> None:
     assert read("", body).tokens == tokens
 
 

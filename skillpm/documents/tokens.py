@@ -1,0 +1,17 @@
+"""What text costs a model, estimated without a tokenizer: from its bytes, and how many of them are marks. Pure.
+
+No two models part text alike, and their vocabularies take megabytes. Words cost about a token for six letters; marks
+(`|`, backquotes, brackets) nearly one each; bytes beyond ASCII more than letters. Fitted to 16,641 real SKILL.md and
+two tokenizers (bench/tokens.py): half of all bodies are within 7 % of either, 19 of 20 within 20 %.
+"""
+
+MARKS = bytes(byte for byte in range(33, 127) if not chr(byte).isalnum())
+BEYOND = bytes(range(128, 256))
+
+
+def tokens_in(text: str) -> int:
+    """Give about how many tokens a text has."""
+    data = text.encode("utf-8", "replace")
+    marks = len(data) - len(data.translate(None, MARKS))
+    beyond = 0 if text.isascii() else len(data) - len(data.translate(None, BEYOND))
+    return (8 * len(data) + 40 * marks + 7 * beyond + 49) // 50
