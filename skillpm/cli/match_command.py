@@ -6,6 +6,7 @@ import click
 
 from skillpm.cli.common import call_of
 from skillpm.cli.serving import service_for, serving
+from skillpm.documents.text import show
 
 
 @click.command(
@@ -24,11 +25,14 @@ def command(message: str, whole_words: bool, **flags: Any) -> None:  # noqa: FBT
     match = service_for(call).match(message, whole_words=whole_words)
     servers = [{"name": server.name, "command": server.command, "args": list(server.args)} for server in match.servers]
     if call.console.as_json:
-        call.console.data({"skills": [card.name for card in match.skills], "mcpServers": servers})
+        unusable = [{"name": told.card.name, "needs": list(told.missing)} for told in match.unusable]
+        call.console.data({"skills": [card.name for card in match.skills], "mcpServers": servers, "unusable": unusable})
         return
     for card in match.skills:
         call.console.line(card.name)
     for server in match.servers:
         call.console.line(f"mcp {server.name}: {' '.join([server.command, *server.args])}")
-    if not match.skills:
-        call.console.say("no skill has a trigger in that message, or what it needs is not here")
+    for told in match.unusable:
+        call.console.say(f"{show(told.card.name, 64)} is called for, but needs {show(', '.join(told.missing), 80)}")
+    if not match.skills and not match.unusable:
+        call.console.say("no skill has a trigger in that message")

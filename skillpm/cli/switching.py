@@ -14,7 +14,7 @@ def tell_switched(call: Call, switched: Switched) -> None:
             {**value, **({"dryRun": True} if done.dry_run else {}), "actions": changed_value(done)["actions"]}
         )
         return
-    tell_changed(call, done)
+    tell_changed(call, done, papers="manifest and registry")
     if not call.console.quiet:
         off = [
             name if agents is True else f"{name} (for {', '.join(agents)})"

@@ -36,8 +36,8 @@ def changed_value(result: Changed) -> dict[str, Any]:
     return value
 
 
-def tell_changed(call: Call, result: Changed) -> None:
-    """Print what was done, then what to do next."""
+def tell_changed(call: Call, result: Changed, *, papers: str = "registry and lockfile") -> None:
+    """Print what was done, then what to do next; where no skill changed, that `papers` did."""
     console = call.console
     if console.as_json:
         console.data(changed_value(result))
@@ -47,7 +47,7 @@ def tell_changed(call: Call, result: Changed) -> None:
     done = [action for action in result.actions if _is_told(action)]
     for action in done:
         console.line(_line(action), **({"fg": COLOURS[action.verb]} if action.verb in COLOURS else {}))
-    console.line(_summary(result, done))
+    console.line(_summary(result, done, papers))
     if result.next_step and result.changed:
         console.say(f"next: {result.next_step}")
 
@@ -63,11 +63,11 @@ def _line(action: Action) -> str:
     return f" {' '.join(part for part in (SIGNS[action.verb], action.name, versions) if part)}{reason}"
 
 
-def _summary(result: Changed, done: list[Action]) -> str:
+def _summary(result: Changed, done: list[Action], papers: str) -> str:
     total = sum(action.verb != "remove" for action in result.actions)
     where = f"{total} skill{'' if total == 1 else 's'} in {result.directory}"
     if not done:
-        return f"registry and lockfile brought up to date: {where}" if result.changed else f"nothing to do: {where}"
+        return f"{papers} brought up to date: {where}" if result.changed else f"nothing to do: {where}"
     counts = Counter(action.done or PAST[action.verb] for action in done)
     said = ", ".join(f"{word} {counts[word]}" for word in sorted(counts, key=ORDER.index))
     return f"would have {said}: {where}" if result.dry_run else f"{said}: {where}"

@@ -63,6 +63,11 @@ def test_a_skill_made_by_hand_can_be_disabled(full: Scene) -> None:
 
 
 def test_a_skill_can_be_disabled_for_one_agent(full: Scene) -> None:
+    assert full.tell("disable", "mine", "--agent", "cursor") == text("""\
+manifest and registry brought up to date: 2 skills in WORK/.agent-skills
+! disabled: mine (for cursor)
+""")
+    full.run("enable", "mine", check=True)
     full.run("disable", "testing", "--agent", "codex", check=True)
 
     assert full.document("skills.json")["disabled"] == {"testing": ["codex"]}
