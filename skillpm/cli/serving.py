@@ -21,8 +21,8 @@ mode_option = click.option("--mode", type=click.Choice(MODES), help="How much of
 def serving(function: Function) -> Function:
     """Give a command the options of one that shows what an agent may see."""
     for option in (
-        click.option("--host", metavar="ID", default="", help="What this host would see here, see `discover`."),
-        click.option("--agent", metavar="ID", default="", help="Without what is disabled for this host."),
+        click.option("--host", metavar="ID", default="", help="What this host reads by itself, see `discover`."),
+        click.option("--agent", metavar="ID", default="", help="Without what is disabled for this agent host."),
         click.option("--profile", metavar="NAME", default="", help="With the permissions of this profile, too."),
     ):
         function = option(function)

@@ -1,13 +1,14 @@
 """Which rules count in a scope: those of the manifest and of the user's configuration."""
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 from skillpm.documents.manifest import Manifest, read_manifest
 from skillpm.documents.text import show
 from skillpm.errors import DocumentError
 from skillpm.files import read_text
-from skillpm.operations.scope import Scope
+from skillpm.operations.scope import Scope, user_scope
 from skillpm.serving.permissions import Rules
 from skillpm.serving.refusals import Forbidden
 from skillpm.serving.rule_files import config_rules, manifest_rules
@@ -22,15 +23,27 @@ def manifest_of(scope: Scope) -> Manifest:
 
 def rules_here(scope: Scope, settings: Settings) -> Rules:
     """Give the rules that count in a scope, without those of any profile."""
-    return rules_of(manifest_of(scope), settings)
+    return rules_of([manifest_of(each) for each in scopes_seen(scope, settings)], settings)
 
 
-def rules_of(manifest: Manifest, settings: Settings, profile: str = "") -> Rules:
-    """Give the rules that count in a scope: the user's, and the manifest's; of both the strictest."""
-    file = os.path.join(settings.config_dir, "config.toml")
+def scopes_seen(scope: Scope, settings: Settings) -> tuple[Scope, ...]:
+    """Give the scopes whose skills are seen from one, the nearest first: in a project the user's own are, too."""
+    return (scope,) if scope.kind == "user" else (scope, user_scope(settings))
+
+
+def rules_of(manifests: Iterable[Manifest], settings: Settings, profile: str = "") -> Rules:
+    """Give the rules that count: those of the user's configuration, and the manifests'; of all the strictest."""
+    file = config_file(settings)
     config = _config(file)
     rules = Rules().with_layer(config_rules(config, file, profile)) if config or profile else Rules()
-    return rules.with_layer(manifest_rules(manifest.permissions, manifest.file))
+    for manifest in manifests:
+        rules = rules.with_layer(manifest_rules(manifest.permissions, manifest.file))
+    return rules
+
+
+def config_file(settings: Settings) -> str:
+    """Give the path of the user's configuration."""
+    return os.path.join(settings.config_dir, "config.toml")
 
 
 def refuse_denied(rules: Rules, name: str) -> None:

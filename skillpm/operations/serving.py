@@ -1,13 +1,18 @@
-"""Serving the skills of a scope: its registry, and the rules of the manifest and of the user's configuration."""
+"""Serving the skills that are seen from a scope: registries, and the rules of manifests and of the configuration.
+
+In a project these are the project's skills and the user's own, the project's first, as agent hosts do it.
+"""
 
 import os
 from collections.abc import Collection, Sequence
 
 from skillpm.documents.manifest import Manifest
-from skillpm.operations.permitting import manifest_of, rules_of
+from skillpm.operations.permitting import config_file, manifest_of, rules_of, scopes_seen
 from skillpm.operations.scope import Scope, find_scope
 from skillpm.serving.answers import Loaded
+from skillpm.serving.layered import Layered
 from skillpm.serving.modes import Mode
+from skillpm.serving.permits import Permits, Watched
 from skillpm.serving.registry import Registry
 from skillpm.serving.service import Ask, SkillService
 from skillpm.settings import Settings, current_settings
@@ -31,11 +36,12 @@ def open_service(
     style: str = "default",
     ask: Ask | None = None,
 ) -> SkillService:
-    """Serve the skills that the working directory sees: its project's, else the user's own.
+    """Serve the skills that the working directory sees: its project's, then the user's own; the first of a name counts.
 
-    With a `directory` it is the skills of that project folder. The permissions of the manifest and of `config.toml`
-    count, with those of a `profile` if one is named; what is disabled (for everybody, or for `agent`) is not there.
-    With a `host` it is what `discover` finds for it, under the host's own permissions, too.
+    With a `directory` the project is that folder. The permissions of the manifests and of `config.toml` count, with
+    those of a `profile` if one is named; what is disabled (for everybody, or for `agent`) is not there. What changes
+    in these documents holds at once. With a `host` it is what `discover` finds for it, under the host's own
+    permissions, too.
     """
     settings = current_settings()
     scope = find_scope(settings, project="" if directory is None else os.path.expanduser(os.fspath(directory)))
@@ -57,26 +63,35 @@ def load_skill(
 def service_of(
     scope: Scope, settings: Settings, eyes: Eyes, *, style: str = "default", ask: Ask | None = None
 ) -> SkillService:
-    """Serve the skills of a scope, or with a host those that it would see."""
-    manifest = manifest_of(scope)
-    rules = rules_of(manifest, settings, eyes.profile)
+    """Serve the skills that are seen from a scope, or with a host those that it would see."""
+    seen = scopes_seen(scope, settings)
+    files = [config_file(settings), *(each.manifest for each in seen)]
     if eyes.host:
         from skillpm.operations.discovering import discover  # noqa: PLC0415  (who serves a scope need not find it)
         from skillpm.serving.host_registry import registry_of  # noqa: PLC0415
-        from skillpm.serving.host_rules import host_rules  # noqa: PLC0415
+        from skillpm.serving.host_rules import rule_files  # noqa: PLC0415
 
         registry = registry_of(discover(eyes.host, settings=settings).skills)
-        rules = rules.but(layers=(*rules.layers, *host_rules(eyes.host, settings).layers))
+        files += rule_files(eyes.host, settings)
     else:
-        registry = Registry.load(scope.layout.directory)
-    return SkillService(
-        registry,
-        rules=rules,
-        disabled=disabled_for(manifest, eyes.agent or eyes.host),
-        style=style,
-        ask=ask,
-        environ=settings.environ,
-    )
+        layers = [Registry.load(each.layout.directory) for each in seen]
+        registry = layers[0] if len(layers) == 1 else Layered(layers)
+    permits = Watched(files, lambda: _permits(seen, settings, eyes))
+    permits()  # what cannot be read is told before anything is served
+    return SkillService(registry, permits=permits, style=style, ask=ask, environ=settings.environ)
+
+
+def _permits(scopes: Sequence[Scope], settings: Settings, eyes: Eyes) -> Permits:
+    """Give what the documents say: what the nearest scope switches off is off everywhere, else only in its own."""
+    manifests = [manifest_of(each) for each in scopes]
+    rules = rules_of(manifests, settings, eyes.profile)
+    if eyes.host:
+        from skillpm.serving.host_rules import host_rules  # noqa: PLC0415
+
+        rules = rules.but(layers=(*rules.layers, *host_rules(eyes.host, settings).layers))
+    off = [disabled_for(manifest, eyes.agent or eyes.host) for manifest in manifests]
+    others = zip(scopes[1:], off[1:], strict=True)
+    return Permits(rules=rules, disabled=off[0], disabled_in={each.layout.directory: names for each, names in others})
 
 
 def disabled_for(manifest: Manifest, agent: str) -> Collection[str]:

@@ -30,7 +30,8 @@ def answered(service: "SkillService", arguments: Mapping[str, Any]) -> Answer:
     except NeedsYes as error:
         return _refused(style, f"Error: {error.message}")
     except SkillpmError as error:
-        return _refused(style, style.not_readable(str(arguments.get("name", "")), error.message))
+        name = str(arguments.get("name") or "")
+        return _refused(style, style.not_readable(name, error.message) if name else f"Error: {error.message}")
 
 
 def _done(service: "SkillService", request: Request) -> Answer:

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillpm.documents.references import shell_commands
+from skillpm.documents.tokens import tokens_in
 from skillpm.serving.cards import Card, McpServer
 from skillpm.serving.references import references_inside
-from skillpm.serving.tokens import tokens_in
+from skillpm.serving.styles.base import Told
 from skillpm.values import NOTHING, Value
 
 
@@ -56,10 +57,11 @@ class Prompt(Value):
 
 
 class Match(Value):
-    """What a message calls for."""
+    """What a message calls for; `unusable` are skills that it calls for and that lack something here."""
 
     skills: tuple[Card, ...] = ()
     servers: tuple[McpServer, ...] = ()
+    unusable: tuple[Told, ...] = ()
 
 
 class Answer(Value):

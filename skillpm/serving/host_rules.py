@@ -11,20 +11,24 @@ from skillpm.serving.rule_files import glm_rules, opencode_rules
 from skillpm.settings import Settings
 
 
+def rule_files(host: str, settings: Settings) -> tuple[str, ...]:
+    """Give the files in which a host keeps permissions, whether they are there or not."""
+    if host == "opencode":
+        config = settings.environ.get("XDG_CONFIG_HOME") or os.path.join(settings.home, ".config")
+        folders = (os.path.join(config, "opencode"), settings.working_directory)
+        return tuple(os.path.join(folder, "opencode.json") for folder in folders)
+    return (os.path.join(settings.home, ".glm", "config.toml"),) if host == "glm" else ()
+
+
 def host_rules(host: str, settings: Settings) -> Rules:
     """Give the rules of a host's own files, a layer for each; none for a host that has no such file.
 
     Raises `DocumentError` for a file that cannot be read: to pass over it would allow what it forbids.
     """
     rules = Rules()
-    if host == "opencode":
-        config = settings.environ.get("XDG_CONFIG_HOME") or os.path.join(settings.home, ".config")
-        for folder in (os.path.join(config, "opencode"), settings.working_directory):
-            path = os.path.join(folder, "opencode.json")
-            rules = rules.with_layer(opencode_rules(_json(path), path))
-    if host == "glm":
-        path = os.path.join(settings.home, ".glm", "config.toml")
-        rules = rules.with_layer(glm_rules(_toml(path), path))
+    for path in rule_files(host, settings):
+        is_glm = host == "glm"
+        rules = rules.with_layer(glm_rules(_toml(path), path) if is_glm else opencode_rules(_json(path), path))
     return rules
 
 

@@ -6,8 +6,8 @@ The only module that knows the SDK. Nothing of a skill is run; whatever a caller
 import base64
 import gc
 import mimetypes
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import anyio
 import mcp_types as types
@@ -20,7 +20,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from skillpm import __version__
 from skillpm.documents.names import SKILL_FILE
-from skillpm.errors import NotAllowedError, NotFoundError
+from skillpm.errors import NotAllowedError, NotFoundError, SkillpmError
 from skillpm.serving.bundled_files import files_beside
 from skillpm.serving.cards import Card
 from skillpm.serving.publishing import Publisher, uri_of
@@ -28,9 +28,11 @@ from skillpm.serving.service import SkillService
 from skillpm.serving.tool import NAME
 
 EXTENSION = "io.modelcontextprotocol/skills"
+FOLDER = "inode/directory"
 PAGE = 100
 PAUSE = 0.5
 Context = ServerRequestContext[Any, Any]
+Result = TypeVar("Result")
 
 
 class SkillUri(types.RequestParams):
@@ -53,6 +55,19 @@ class GetSkillResult(types.CacheableResult):
     result_type: types.ResultType = "complete"
 
 
+class FolderRequest(types.PaginatedRequestParams):
+    """The parameters of `resources/directory/read`."""
+
+    uri: str
+
+
+class FolderResult(types.PaginatedResult):
+    """The result of `resources/directory/read`."""
+
+    resources: list[types.Resource]
+    result_type: types.ResultType = "complete"
+
+
 class SkillServer:
     """Serves one service to one client over stdio."""
 
@@ -71,9 +86,10 @@ class SkillServer:
             on_read_resource=self.read_resource,
             on_subscriptions_listen=ListenHandler(self.bus),
         )
-        self.server.extensions[EXTENSION] = {}
+        self.server.extensions[EXTENSION] = {"directoryRead": True}
         self.server.add_request_handler("skills/list", types.PaginatedRequestParams, self.list_skills)
         self.server.add_request_handler("skills/get", SkillUri, self.get_skill)
+        self.server.add_request_handler("resources/directory/read", FolderRequest, self.read_folder)
 
     async def run(self) -> None:
         """Serve until the client goes."""
@@ -102,9 +118,8 @@ class SkillServer:
 
     async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Give the one tool, its description made from what may be seen now."""
-        self.session = context.session
         self.service.surroundings.forget()  # programs may have been installed since
-        description = await anyio.to_thread.run_sync(lambda: self.service.description)
+        description = await self._do(context, self._description)
         annotations = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
         tool = types.Tool(
             name=NAME, description=description, input_schema=dict(self.service.schema), annotations=annotations
@@ -113,10 +128,9 @@ class SkillServer:
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Answer a call; what a caller does wrong is told in words."""
-        self.session = context.session
         if params.name != NAME:
             raise MCPError(types.INVALID_PARAMS, "the only tool here is `skill`")
-        answer = await anyio.to_thread.run_sync(self.service.call, params.arguments or {})
+        answer = await self._do(context, lambda: self.service.call(params.arguments or {}))
         content = types.TextContent(type="text", text=answer.text)
         return types.CallToolResult(content=[content], is_error=not answer.ok)
 
@@ -124,51 +138,68 @@ class SkillServer:
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """Give the files of the skills that may be seen, a page of skills at a time."""
-        self.session = context.session
-        cards, cursor = self._page(params)
-        resources = await anyio.to_thread.run_sync(lambda: [part for card in cards for part in _resources(card)])
+        cards, cursor = await self._do(context, lambda: self._page(params))
+        resources = await self._do(context, lambda: [part for card in cards for part in _resources(card)])
         return types.ListResourcesResult(resources=resources, next_cursor=cursor)
 
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """Give a file of a skill, byte for byte."""
-        self.session = context.session
         uri = str(params.uri)
-        try:
-            data = await anyio.to_thread.run_sync(self.publisher.read, uri)
-        except (NotFoundError, NotAllowedError) as error:
-            raise MCPError(types.INVALID_PARAMS, error.message) from error
+        data = await self._do(context, lambda: self.publisher.read(uri))
         return types.ReadResourceResult(contents=[_contents(uri, data)])
+
+    async def read_folder(self, context: Context, params: FolderRequest) -> FolderResult:
+        """Give what lies in a folder of a skill, a page at a time."""
+        card, files, folders = await self._do(context, lambda: self.publisher.folder(params.uri))
+        found = {path: _resource(card, path) for path in files}
+        found |= {path: _folder(card, path) for path in folders}
+        paths, cursor = _page_of(sorted(found), params)
+        return FolderResult(resources=[found[path] for path in paths], next_cursor=cursor)
 
     async def list_skills(self, context: Context, params: types.PaginatedRequestParams) -> ListSkillsResult:
         """Give the entries of the skills that keep the specification, a page of skills at a time."""
-        self.session = context.session
-        cards, cursor = self._page(params)
-        found = await anyio.to_thread.run_sync(lambda: [self.publisher.publish(card) for card in cards])
+        cards, cursor = await self._do(context, lambda: self._page(params))
+        found = await self._do(context, lambda: [self.publisher.publish(card) for card in cards])
         entries = [dict(published.entry) for published in found if published.entry is not None]
         return ListSkillsResult(skills=entries, next_cursor=cursor)
 
     async def get_skill(self, context: Context, params: SkillUri) -> GetSkillResult:
         """Give the entry of one skill."""
-        self.session = context.session
-        try:
-            published = await anyio.to_thread.run_sync(self.publisher.get, params.uri)
-        except NotFoundError as error:
-            raise MCPError(types.INVALID_PARAMS, error.message) from error
+        published = await self._do(context, lambda: self.publisher.get(params.uri))
         if published.entry is None:
             raise MCPError(types.INVALID_PARAMS, f"this skill is not published: {published.why_not}")
         return GetSkillResult(skill=dict(published.entry))
 
+    async def _do(self, context: Context, work: Callable[[], Result]) -> Result:
+        """Do something beside the loop; what is wrong becomes an error of the protocol."""
+        self.session = context.session
+        try:
+            return await anyio.to_thread.run_sync(work)
+        except (NotFoundError, NotAllowedError) as error:
+            raise MCPError(types.INVALID_PARAMS, error.message) from error
+        except SkillpmError as error:
+            raise MCPError(types.INTERNAL_ERROR, error.message) from error
+
+    def _description(self) -> str:
+        try:
+            return self.service.description
+        except SkillpmError as error:  # a host that asks once keeps the tool, and hears when it is mended
+            return f"No skill can be loaded now: {error.message}"
+
     def _page(self, params: types.PaginatedRequestParams | None) -> tuple[Sequence[Card], str | None]:
         """Give a page of skills by name, and where the next one starts."""
-        cursor = params.cursor if params is not None and params.cursor is not None else ""
-        rest = [card for name, card in self.service.visible.items() if name > cursor]
-        return rest[:PAGE], rest[PAGE - 1].name if len(rest) > PAGE else None
+        visible = self.service.visible
+        names, cursor = _page_of([*visible], params)
+        return [visible[name] for name in names], cursor
 
     def _sight(self) -> object:
         """Give what is another one when what may be seen has changed."""
-        return [(card.name, card.entry) for card in self.service.visible.values()]
+        try:
+            return [(card.name, card.entry) for card in self.service.visible.values()]
+        except SkillpmError as error:
+            return error.message
 
 
 def serve(service: SkillService) -> None:
@@ -177,18 +208,29 @@ def serve(service: SkillService) -> None:
     anyio.run(SkillServer(service).run)
 
 
+def _page_of(words: Sequence[str], params: types.PaginatedRequestParams | None) -> tuple[Sequence[str], str | None]:
+    """Give a page of sorted words, and where the next one starts."""
+    cursor = params.cursor if params is not None and params.cursor is not None else ""
+    rest = [word for word in words if word > cursor]
+    return rest[:PAGE], rest[PAGE - 1] if len(rest) > PAGE else None
+
+
 def _resources(card: Card) -> list[types.Resource]:
-    found = []
-    for path in (SKILL_FILE, *files_beside(card)):
-        is_skill = path == SKILL_FILE
-        resource = types.Resource(
-            uri=uri_of(card.name, path),
-            name=card.name if is_skill else f"{card.name}/{path}",
-            description=card.description or None if is_skill else None,
-            mime_type=_type_of(path),
-        )
-        found.append(resource)
-    return found
+    return [_resource(card, path) for path in (SKILL_FILE, *files_beside(card))]
+
+
+def _resource(card: Card, path: str) -> types.Resource:
+    is_skill = path == SKILL_FILE
+    return types.Resource(
+        uri=uri_of(card.name, path),
+        name=card.name if is_skill else f"{card.name}/{path}",
+        description=card.description or None if is_skill else None,
+        mime_type=_type_of(path),
+    )
+
+
+def _folder(card: Card, path: str) -> types.Resource:
+    return types.Resource(uri=uri_of(card.name, path), name=f"{card.name}/{path}", mime_type=FOLDER)
 
 
 def _contents(uri: str, data: bytes) -> types.TextResourceContents | types.BlobResourceContents:

@@ -1,7 +1,8 @@
 """Skills as the Skills extension of the Model Context Protocol publishes them: files by URI, entries with digests.
 
-SEP-2640: each file is a resource `skill://NAME/PATH`; an entry has the frontmatter as JSON and every file with SHA-256
-and size. Only skills that keep the Agent Skills specification to the letter are listed; any visible one can be read.
+SEP-2640: each file is a resource `skill://NAME/PATH`, and what lies in a folder can be asked; an entry has the
+frontmatter as JSON and every file with SHA-256 and size. Only skills that keep the Agent Skills specification to the
+letter are listed; any visible one can be read.
 """
 
 import os
@@ -75,6 +76,21 @@ class Publisher:
             raise _unknown(uri)
         return data
 
+    def folder(self, uri: str) -> tuple[Card, tuple[str, ...], tuple[str, ...]]:
+        """Give what lies in a folder of a skill by its URI, without a slash at its end: files, then folders, by path.
+
+        Raises `NotFoundError` for what is not to be seen and for what is no folder.
+        """
+        card, path = self._place(uri)
+        start = f"{path}/" if path else ""
+        below = [file for file in (SKILL_FILE, *files_beside(card)) if file.startswith(start)]
+        if not below or uri.endswith("/"):
+            raise _unknown(uri)
+        rest = [file.removeprefix(start).partition("/") for file in below]
+        files = {start + name for name, slash, _ in rest if not slash}
+        folders = {start + name for name, slash, _ in rest if slash}
+        return card, tuple(sorted(files)), tuple(sorted(folders))
+
     def get(self, uri: str) -> Published:
         """Give the entry of the skill whose SKILL.md has this URI. Raises `NotFoundError`."""
         card, path = self._place(uri)
@@ -93,8 +109,8 @@ class Publisher:
 
 
 def uri_of(name: str, path: str) -> str:
-    """Give the URI of a file of a skill."""
-    return f"{SCHEME}{quote(name, safe='')}/{quote(path)}"
+    """Give the URI of a file or folder of a skill."""
+    return f"{SCHEME}{quote(name, safe='')}/{quote(path)}" if path else f"{SCHEME}{quote(name, safe='')}"
 
 
 def _published(card: Card, paths: tuple[str, ...]) -> Published:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from skillpm.documents.tokens import tokens_in
 from skillpm.serving.answering import answered
 from skillpm.serving.answers import Answer, Loaded, Match, Prompt
 from skillpm.serving.availability import Surroundings
@@ -18,11 +19,11 @@ from skillpm.serving.catalogue import within_budget
 from skillpm.serving.finding import find, haystack, search, suggestions
 from skillpm.serving.modes import LONGEST, Mode
 from skillpm.serving.permissions import Rules
+from skillpm.serving.permits import Permits
 from skillpm.serving.refusals import Forbidden, NeedsYes, NoSuchSkill, SeveralSkills
 from skillpm.serving.registry import Registry, Shelf
 from skillpm.serving.styles.base import Opened, Told
 from skillpm.serving.styles.table import style_of
-from skillpm.serving.tokens import tokens_in
 from skillpm.serving.tool import SCHEMA
 from skillpm.serving.triggers import matching, servers_of, trigger_index
 from skillpm.settings import current_settings
@@ -35,6 +36,8 @@ class SkillService:
 
     `rules` say what is allowed, `disabled` names are switched off, `style` is whose words answers have, `ask` puts a
     question to a person (without it, what must be asked is refused), `environ` is where programs are looked for.
+    `permits`, in place of `rules` and `disabled`, is asked at each look: for documents that may change meanwhile. What
+    it raises is raised by whatever is asked of the service; only `call` answers with it.
     """
 
     def __init__(  # noqa: PLR0913  (each has a default that is right for most)
@@ -47,10 +50,11 @@ class SkillService:
         ask: Ask | None = None,
         environ: Mapping[str, str] | None = None,
         longest: int = LONGEST,
+        permits: Callable[[], Permits] | None = None,
     ) -> None:
         self.registry = registry
-        self.rules = rules or Rules()
-        self.disabled = frozenset(disabled)
+        fixed = Permits(rules=rules or Rules(), disabled=frozenset(disabled))
+        self._permits = permits or (lambda: fixed)
         self.style = style_of(style)
         self.surroundings = Surroundings(current_settings().environ if environ is None else environ)
         self.longest = longest
@@ -60,6 +64,11 @@ class SkillService:
         self._view: _Visible | None = None
 
     # What is there
+
+    @property
+    def rules(self) -> Rules:
+        """The rules that count now."""
+        return self._permits().rules
 
     @property
     def visible(self) -> Mapping[str, Card]:
@@ -95,8 +104,9 @@ class SkillService:
     def match(self, message: str, *, whole_words: bool = False) -> Match:
         """Give the skills whose triggers stand in a message and that can work here, and the MCP servers they bring."""
         found = matching(message, self._visible.triggers, whole_words=whole_words)
-        usable = tuple(card for card in found if not self.surroundings.missing(card))
-        return Match(skills=usable, servers=servers_of(usable))
+        told = self._told(found)
+        usable = tuple(each.card for each in told if not each.missing)
+        return Match(skills=usable, servers=servers_of(usable), unusable=tuple(each for each in told if each.missing))
 
     def missing(self, card: Card) -> tuple[str, ...]:
         """Give what a skill needs and is not here."""
@@ -205,19 +215,19 @@ class SkillService:
 
     @property
     def _visible(self) -> "_Visible":
-        shelf, view = self.registry.shelf, self._view
-        if view is None or view.shelf is not shelf:
-            hides, disabled = self.rules.hides, self.disabled
-            view = _Visible(shelf, {n: c for n, c in shelf.cards.items() if n not in disabled and not hides(n)})
-            self._view = view
+        shelf, permits, view = self.registry.shelf, self._permits(), self._view
+        if view is None or view.shelf is not shelf or view.permits is not permits:
+            cards = {name: card for name, card in shelf.cards.items() if not permits.hides(card)}
+            self._view = view = _Visible(shelf, permits, cards)
         return view
 
 
 class _Visible:
     """What may be seen of a shelf, and what is asked of it again and again. Made once, never changed."""
 
-    def __init__(self, shelf: Shelf, cards: Mapping[str, Card]) -> None:
+    def __init__(self, shelf: Shelf, permits: Permits, cards: Mapping[str, Card]) -> None:
         self.shelf = shelf
+        self.permits = permits
         self.cards = cards
 
     @cached_property

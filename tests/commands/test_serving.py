@@ -116,14 +116,19 @@ def test_prompt_of_nothing_is_nothing(project: Scene) -> None:
 
 
 def test_match(full: Scene) -> None:
-    assert full.tell("match", "Browse a PDF and ship it") == "pdf\nweb\nmcp web: sh web --headless\n"
+    assert full.tell("match", "Browse a PDF and ship it") == text("""\
+pdf
+web
+mcp web: sh web --headless
+! deploy-prod is called for, but needs no-such-program
+""")
     assert full.json("match", "browse") == {
         "skills": ["web"],
         "mcpServers": [{"name": "web", "command": "sh", "args": ["web", "--headless"]}],
+        "unusable": [],
     }
-    assert full.tell("match", "--whole-words", "pdfs") == (
-        "! no skill has a trigger in that message, or what it needs is not here\n"
-    )
+    assert full.json("match", "ship")["unusable"] == [{"name": "deploy-prod", "needs": ["no-such-program"]}]
+    assert full.tell("match", "--whole-words", "pdfs") == "! no skill has a trigger in that message\n"
 
 
 def test_search(full: Scene) -> None:
@@ -174,14 +179,14 @@ def test_projects(full: Scene) -> None:
 def test_list_tells_what_skills_cost(full: Scene) -> None:
     assert full.tell("list", "--tokens") == text("""\
              at start  when loaded
-deploy-prod         5            3
-pdf                 6            2
+deploy-prod         6            3
+pdf                 5            2
 web                 5            3
                    16            8
 """)
     value = full.json("list", "--tokens")
     assert value["startTokens"] == 16
-    assert [skill["startTokens"] for skill in value["skills"]] == [5, 6, 5]
+    assert [skill["startTokens"] for skill in value["skills"]] == [6, 5, 5]
 
 
 # Permissions

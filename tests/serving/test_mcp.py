@@ -20,7 +20,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from skillpm.serving.mcp_server import GetSkillResult, ListSkillsResult, SkillUri
+from skillpm.serving.mcp_server import FolderRequest, FolderResult, GetSkillResult, ListSkillsResult, SkillUri
 
 EXTENSION = "io.modelcontextprotocol/skills"
 MODES = ["legacy", "auto"]
@@ -101,6 +101,19 @@ async def got(client: Client, uri: str) -> dict[str, Any]:
     return (await client.session.send_request(request, GetSkillResult)).skill
 
 
+async def folder(client: Client, uri: str) -> list[tuple[str, str | None]]:
+    found: list[tuple[str, str | None]] = []
+    cursor = None
+    while True:
+        params = FolderRequest(uri=uri, cursor=cursor)
+        request = types.Request[Any, Any](method="resources/directory/read", params=params)
+        result = await client.session.send_request(request, FolderResult)
+        found += [(str(resource.uri), resource.mime_type) for resource in result.resources]
+        cursor = result.next_cursor
+        if cursor is None:
+            return found
+
+
 async def called(client: Client, **arguments: Any) -> tuple[str, bool]:
     result = await client.call_tool("skill", arguments)
     assert isinstance(result, types.CallToolResult)
@@ -152,7 +165,7 @@ def test_the_extension_publishes_what_keeps_the_specification(world: Sandbox, mo
         capabilities = client.server_capabilities
         assert capabilities is not None
         # The older handshake has no place for extensions; the methods are answered all the same.
-        assert capabilities.extensions == (None if mode == "legacy" else {EXTENSION: {}})
+        assert capabilities.extensions == (None if mode == "legacy" else {EXTENSION: {"directoryRead": True}})
         assert capabilities.resources is not None
         entries = await listed(client)
         assert [entry["uri"] for entry in entries] == ["skill://asked/SKILL.md", "skill://pdf/SKILL.md"]
@@ -198,6 +211,76 @@ def test_no_other_file_is_read(world: Sandbox, uri: str) -> None:
     talk(world, speak)
 
 
+def test_a_folder_of_a_skill_is_read(world: Sandbox) -> None:
+    many = {f".agent-skills/pdf/pages/{number:03}.txt": "" for number in range(250)}
+    world.write_files(many)
+
+    async def speak(client: Client) -> None:
+        assert await folder(client, "skill://pdf") == [
+            ("skill://pdf/SKILL.md", "text/markdown"),
+            ("skill://pdf/logo.png", "image/png"),
+            ("skill://pdf/pages", "inode/directory"),
+            ("skill://pdf/scripts", "inode/directory"),
+        ]
+        assert [uri for uri, _ in await folder(client, "skill://pdf/scripts")] == ["skill://pdf/scripts/run.sh"]
+        pages = await folder(client, "skill://pdf/pages")
+        assert [uri for uri, _ in pages] == [f"skill://pdf/pages/{number:03}.txt" for number in range(250)]
+        for uri in (
+            "skill://pdf/", "skill://pdf/scripts/", "skill://pdf/SKILL.md", "skill://pdf/nothing", "skill://nobody",
+            "skill://deploy-prod", "skill://pdf/..", "skill://pdf/../loose", "skill://", "file:///etc", "",
+        ):  # fmt: skip
+            with pytest.raises(MCPError) as caught:
+                await folder(client, uri)
+            assert caught.value.error.code == types.INVALID_PARAMS
+
+    talk(world, speak)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_rule_that_is_written_meanwhile_counts_and_is_told(world: Sandbox, mode: str) -> None:
+    told = anyio.Event()
+
+    async def hear(message: Any) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            told.set()
+
+    async def speak(client: Client) -> None:
+        await client.list_tools()
+        assert (await called(client, name="loose"))[1] is False
+        world.write("skills.json", json.dumps({"skills": {}, "permissions": {"loo*": "deny", "deploy-*": "deny"}}))
+
+        assert await called(client, name="loose") == ("Error: Skill 'loose' is not allowed by permissions", True)
+        assert "loose" not in (await client.list_tools()).model_dump_json()
+        with pytest.raises(MCPError):
+            await client.read_resource("skill://loose/SKILL.md")
+        if mode == "legacy":
+            await told.wait()
+
+    talk(world, speak, mode, message_handler=hear)
+
+
+def test_while_rules_cannot_be_read_nothing_is_served_and_the_server_lives(world: Sandbox) -> None:
+    async def speak(client: Client) -> None:
+        before = (await client.list_tools()).tools[0].description
+        world.write("skills.json", '{"skills": {}, "permissions": 3}')
+
+        tool = (await client.list_tools()).tools[0]
+        assert tool.description == "No skill can be loaded now: expected an object, got 3"
+        assert await called(client) == ("Error: expected an object, got 3", True)
+        for ask in (client.list_resources(), listed(client), client.read_resource("skill://pdf/SKILL.md")):
+            with pytest.raises(MCPError) as caught:
+                await ask
+            assert (caught.value.error.code, caught.value.error.message) == (
+                types.INTERNAL_ERROR,
+                "expected an object, got 3",
+            )
+        permissions = {"deploy-*": "deny", "asked": "ask"}
+        world.write("skills.json", json.dumps({"skills": {}, "permissions": permissions}))
+        assert (await client.list_tools()).tools[0].description == before
+
+    talk(world, speak)
+
+
 def test_nothing_ever_names_a_denied_skill(world: Sandbox) -> None:
     async def speak(client: Client) -> None:
         said = [
@@ -208,6 +291,7 @@ def test_nothing_ever_names_a_denied_skill(world: Sandbox) -> None:
             (await called(client, query="ships"))[0],
             (await called(client, name="deplo"))[0],
             (await called(client, name="nobody"))[0],
+            str(await folder(client, "skill://pdf")),
         ]
         assert "deploy" not in "".join(said).replace('"deplo"', "")
 

@@ -1,0 +1,43 @@
+"""Several registries as one: a project's skills, then the user's own. Of one name the first counts."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from skillpm.serving.cards import Card
+from skillpm.serving.registry import Registry, Shelf
+
+if TYPE_CHECKING:
+    from skillpm.documents.skill import Skill
+
+
+class Layered(Registry):
+    """The skills of several directories, each as its registry has them now."""
+
+    def __init__(self, layers: Sequence[Registry]) -> None:
+        super().__init__()
+        self._layers = tuple(layers)
+        self._parts: tuple[Shelf, ...] = ()
+
+    @property
+    def shelf(self) -> Shelf:
+        """Everything as it is now."""
+        parts = tuple(layer.shelf for layer in self._layers)
+        shelf = self._shelf
+        if len(parts) != len(self._parts) or any(new is not old for new, old in zip(parts, self._parts, strict=True)):
+            cards = {name: card for part in reversed(parts) for name, card in part.cards.items()}
+            shelf = Shelf(
+                cards={name: cards[name] for name in sorted(cards)},
+                problems=tuple(problem for part in parts for problem in part.problems),
+            )
+            with self._lock:
+                self._parts, self._shelf = parts, shelf
+        return shelf
+
+    def read(self, card: Card) -> "Skill":
+        """Open a skill, in the registry of the directory it lies in."""
+        return next(layer for layer in self._layers if layer.directory == card.directory).read(card)
+
+    def refresh(self) -> None:
+        """Read every directory again."""
+        for layer in self._layers:
+            layer.refresh()

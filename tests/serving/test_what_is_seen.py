@@ -1,0 +1,130 @@
+"""What a service sees from a project: its skills and the user's own, as the documents permit at this moment."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from kit import skill, under
+from serving.shelf import put
+
+from skillpm import SkillService, open_service
+from skillpm.errors import DocumentError, NotAllowedError
+
+
+class Place:
+    """A project and a home, and the service that somebody there gets."""
+
+    def __init__(self, root: Path) -> None:
+        self.project = root / "project"
+        self.home = root / "home"
+        self.own = self.home / ".config/skillpm"
+        put(self.project, {"skills.json": '{"skills": {}}'})
+        put(self.project / ".agent-skills", under("pdf", skill("pdf", "The project's.")) | under("web", skill("web")))
+        put(self.home / ".agent-skills", under("pdf", skill("pdf", "My own.")) | under("notes", skill("notes")))
+
+    def serve(self) -> SkillService:
+        return open_service(self.project)
+
+    def say(self, file: Path, **value: object) -> None:
+        put(file.parent, {file.name: json.dumps({"skills": {}, **value})})
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    for name in [name for name in os.environ if name.startswith(("SKILLPM_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return Place(tmp_path)
+
+
+def seen(service: SkillService) -> dict[str, str]:
+    return {name: Path(card.location).parts[-4] for name, card in service.visible.items()}
+
+
+def test_in_a_project_its_own_skills_come_before_the_users(place: Place) -> None:
+    service = place.serve()
+
+    assert seen(service) == {"notes": "home", "pdf": "project", "web": "project"}
+    assert service.load("pdf").directory == str(place.project / ".agent-skills/pdf")
+    assert service.load("notes").directory == str(place.home / ".agent-skills/notes")
+
+
+def test_what_comes_and_goes_in_either_place_is_seen(place: Place) -> None:
+    service = place.serve()
+    before = service.visible
+
+    put(place.home / ".agent-skills", under("later", skill("later")))
+    assert [*service.visible] == ["later", "notes", "pdf", "web"]
+    (place.project / ".agent-skills/pdf").rename(place.project / "gone")
+    assert seen(service)["pdf"] == "home"
+    assert [*before] == ["notes", "pdf", "web"]
+
+
+def test_what_a_project_switches_off_is_off_for_the_users_too(place: Place) -> None:
+    place.say(place.project / "skills.json", disabled={"pdf": True, "notes": True})
+
+    assert [*place.serve().visible] == ["web"]
+
+
+def test_what_a_user_switches_off_is_off_for_their_own(place: Place) -> None:
+    place.say(place.own / "skills.json", disabled={"pdf": True, "notes": True})
+
+    assert seen(place.serve()) == {"pdf": "project", "web": "project"}
+
+
+def test_the_users_own_manifest_has_a_say_in_a_project(place: Place) -> None:
+    place.say(place.own / "skills.json", permissions={"w*": "deny"})
+    place.say(place.project / "skills.json", permissions={"*": "allow", "n*": "deny"})
+
+    assert [*place.serve().visible] == ["pdf"]
+
+
+@pytest.mark.parametrize("document", ["project", "own", "config"])
+def test_a_rule_that_is_written_meanwhile_counts_at_once(place: Place, document: str) -> None:
+    service = place.serve()
+    service.load("web")
+
+    if document == "config":
+        put(place.own, {"config.toml": '[permissions]\nweb = "deny"\n'})
+    else:
+        place.say((place.project if document == "project" else place.own) / "skills.json", permissions={"web": "deny"})
+
+    assert "web" not in service.visible
+    assert "web" not in service.description
+    with pytest.raises(NotAllowedError):
+        service.load("web")
+    place.say(place.project / "skills.json")
+    place.say(place.own / "skills.json")
+    put(place.own, {"config.toml": ""})
+    assert service.load("web").name == "web"
+
+
+def test_rules_that_are_changed_again_within_a_tick_of_the_clock_count(place: Place) -> None:
+    service = place.serve()
+
+    for number in range(50):
+        action = "deny" if number % 2 else "allow"
+        place.say(place.project / "skills.json", permissions={"web": action})
+        assert ("web" in service.visible) == (action == "allow")
+
+
+def test_while_rules_cannot_be_read_nothing_is_served(place: Place) -> None:
+    service = place.serve()
+    service.load("web")
+
+    put(place.project, {"skills.json": '{"skills": {}, "permissions": {"web": "dney"}}'})
+
+    where = f"{place.project}/skills.json: permissions.web"
+    for ask in (lambda: service.visible, service.prompt, lambda: service.load("pdf"), lambda: service.match("web")):
+        with pytest.raises(DocumentError) as caught:
+            ask()
+        assert caught.value.where == where
+    answer = service.call({"name": "pdf"})
+    assert (answer.ok, answer.text) == (
+        False,
+        'Failed to load skill content for "pdf": expected allow, ask or deny, got "dney"',
+    )
+    assert service.call({}).text == 'Error: expected allow, ask or deny, got "dney"'
+    place.say(place.project / "skills.json")
+    assert service.load("web").name == "web"
