@@ -94,7 +94,8 @@ END
 }
 publishes() {  # acme's index, which this machine knows
     skillpm index build "$HOME/desk/skills" --out "$HOME/desk/public" --name acme -q &&
-        mkdir -p "$HOME/.config/skillpm" && printf '[[indexes]]\\nname = "acme"\\nurl = "%s/desk/public"\\n' "$HOME" > "$HOME/.config/skillpm/config.toml"
+        mkdir -p "$HOME/.config/skillpm" &&
+        printf '[[indexes]]\\nname = "acme"\\nurl = "%s"\\n' "$HOME/desk/public" > "$HOME/.config/skillpm/config.toml"
 }
 """
 
