@@ -46,6 +46,7 @@ TABLE = {
     "new": "Start a skill of your own.",
     "validate": "Check skills against the Agent Skills specification.",
     "pack": "Pack a skill as an archive.",
+    "config": "Show and change your settings.",
     "index": "Build and check an index that any web server can serve.",
     "cache": "Look at the cache, or make it smaller.",
 }

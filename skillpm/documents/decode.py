@@ -10,6 +10,7 @@ from skillpm.documents.text import HIDDEN, show
 from skillpm.errors import DocumentError, NewerDocument
 
 # An escaped half of a character outside the basic plane: it may lack its other half, and then cannot be written.
+PLACE = re.compile(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", re.DOTALL)
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -142,8 +143,15 @@ def parse_toml(text: str, file: str) -> Node:
     try:
         value = json.loads(json.dumps(tomllib.loads(text), default=str))
     except (ValueError, RecursionError) as error:
-        raise DocumentError(f"this is not TOML: {error}", where=file) from error
+        raise not_toml(error, file) from error
     return Node(value, file)
+
+
+def not_toml(error: Exception, file: str) -> DocumentError:
+    """Tell that a file is no TOML, its line and column where they are known."""
+    said = PLACE.fullmatch(str(error))
+    message, line = (said[1], f":{said[2]}:{said[3]}") if said else (str(error), "")
+    return DocumentError(f"this is not TOML: {show(message)}", where=file + line)
 
 
 def dump_json(value: Any) -> str:

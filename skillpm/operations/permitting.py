@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+from skillpm.documents.decode import not_toml
 from skillpm.documents.manifest import Manifest, read_manifest
 from skillpm.documents.text import show
-from skillpm.errors import DocumentError
 from skillpm.files import read_text
 from skillpm.operations.scope import Scope, user_scope
 from skillpm.serving.permissions import Rules
@@ -70,4 +70,4 @@ def _config(path: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise DocumentError(f"this is not TOML: {error}", where=path) from error
+        raise not_toml(error, path) from error

@@ -1,0 +1,285 @@
+"""`config`: settings shown with who said them, and the user's own set without losing a comment."""
+
+import json
+import os
+import stat
+
+import pytest
+from commands.scene import Scene, asking, text
+
+FILE = ".config/skillpm/config.toml"
+COMMENTED = """\
+# my settings
+agents = ["claude-code"]  # at home
+
+# the company's
+[[indexes]]
+name = "acme"
+url = "https://skills.acme.example/"
+
+[permissions]
+"*" = "allow"
+"""
+
+
+def configure(scene: Scene, config: str) -> None:
+    file = scene.home / FILE
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(config)
+
+
+def config(scene: Scene) -> str:
+    return (scene.home / FILE).read_text()
+
+
+def test_list_says_who_said_it(scene: Scene) -> None:
+    configure(scene, COMMENTED)
+    scene.project(
+        json.dumps({"skills": {}, "indexes": [{"name": "mine", "url": "./index"}], "permissions": {"x-*": "ask"}})
+    )
+
+    said = scene.tell(
+        "config", "list", "--show-origin", "--exclude-newer", "3 days", env={"SKILLPM_OFFLINE": "1"}
+    ).splitlines()
+
+    assert [" ".join(line.split()) for line in said] == [
+        'agents = ["claude-code"] user config (HOME/.config/skillpm/config.toml)',
+        'cache-dir = "ROOT/cache" environment (SKILLPM_CACHE_DIR)',
+        'config-dir = "HOME/.config/skillpm" default',
+        "discovery.additional-paths = [] default",
+        "discovery.disable-claude-paths = false default",
+        'exclude-newer = "3 days" command line (--exclude-newer)',
+        'home = "HOME/.agent-skills" default',
+        'indexes.acme.url = "https://skills.acme.example/" user config (HOME/.config/skillpm/config.toml)',
+        'indexes.mine.url = "./index/" project manifest (WORK/skills.json)',
+        "link-mode = (not set) default",
+        "lock-timeout = 60 default",
+        "network-timeout = 300 default",
+        "offline = true environment (SKILLPM_OFFLINE)",
+        'permissions.* = "allow" user config (HOME/.config/skillpm/config.toml)',
+        'permissions.x-* = "ask" project manifest (WORK/skills.json)',
+        "skills.enabled = true default",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "config", "env", "words", "value", "origin", "where"),
+    [
+        (None, None, {}, [], None, "default", ""),
+        (None, "1 day", {}, [], "1 day", "user config", f"HOME/{FILE}"),
+        ("2 days", "1 day", {}, [], "2 days", "project manifest", "WORK/skills.json"),
+        ("1 day", "2 days", {}, [], "2 days", "user config", f"HOME/{FILE}"),
+        ("0 days", None, {}, [], "0 days", "project manifest", "WORK/skills.json"),
+        ("2 days", "1 day", {"SKILLPM_EXCLUDE_NEWER": "1h"}, [], "1h", "environment", "SKILLPM_EXCLUDE_NEWER"),
+        ("2 days", "1 day", {"SKILLPM_EXCLUDE_NEWER": "1h"}, ["2h"], "2h", "command line", "--exclude-newer"),
+    ],
+)
+def test_every_place_in_its_turn(
+    scene: Scene,
+    manifest: str | None,
+    config: str | None,
+    env: dict[str, str],
+    words: list[str],
+    value: str | None,
+    origin: str,
+    where: str,
+) -> None:
+    scene.project(json.dumps({"skills": {}} | ({"exclude-newer": manifest} if manifest else {})))
+    if config:
+        configure(scene, f'exclude-newer = "{config}"\n')
+
+    found = scene.json("config", "get", "exclude-newer", *(["--exclude-newer", *words] if words else []), env=env)
+
+    assert found == {"key": "exclude-newer", "value": value, "origin": origin, "where": where}
+
+
+def test_set_keeps_every_comment_and_the_order(scene: Scene) -> None:
+    configure(scene, COMMENTED)
+
+    for words in (
+        ["exclude-newer", "7 days"],
+        ["agents", "claude-code", "opencode"],
+        ["indexes.house.url", "/srv/index"],
+        ["indexes.acme", "https://other.example"],
+        ["permissions.deploy-*", "ask"],
+        ["permissions-for.build.*", "deny"],
+        ["discovery.disable-claude-paths", "yes"],
+        ["discovery.additional-paths", '["/shared"]'],
+    ):
+        scene.run("config", "set", *words, check=True)
+
+    assert config(scene) == text("""\
+# my settings
+agents = ["claude-code", "opencode"]  # at home
+exclude-newer = "7 days"
+
+# the company's
+[[indexes]]
+name = "acme"
+url = "https://other.example/"
+
+[[indexes]]
+name = "house"
+url = "/srv/index/"
+
+[permissions]
+"*" = "allow"
+"deploy-*" = "ask"
+
+[permissions-for.build]
+"*" = "deny"
+
+[discovery]
+disable-claude-paths = true
+additional-paths = ["/shared"]
+""")
+    assert scene.json("config", "get", "indexes")["settings"][0]["value"] == "https://other.example/"
+
+
+def test_set_and_unset_come_back_to_where_they_began(scene: Scene) -> None:
+    configure(scene, COMMENTED)
+
+    assert scene.tell("config", "set", "exclude-newer", "7 days") == (
+        f'! exclude-newer is now "7 days", in HOME/{FILE}\n'
+    )
+    assert scene.tell("config", "set", "exclude-newer", "7 days") == (
+        f'! exclude-newer was already "7 days", in HOME/{FILE}\n'
+    )
+    assert scene.tell("config", "unset", "exclude-newer") == f"! exclude-newer is no longer set in HOME/{FILE}\n"
+    assert config(scene) == COMMENTED
+    assert scene.tell("config", "unset", "exclude-newer") == text(f"""\
+! error: `exclude-newer` is not set in config.toml
+!   where: HOME/{FILE}
+[1]
+""")
+
+
+def test_the_first_setting_makes_the_file(scene: Scene) -> None:
+    assert scene.json("config", "set", "indexes.acme.url", "https://skills.acme.example") == {
+        "changed": True,
+        "key": "indexes.acme.url",
+        "value": "https://skills.acme.example/",
+        "file": f"HOME/{FILE}",
+        "warnings": [],
+    }
+    assert config(scene) == '[[indexes]]\nname = "acme"\nurl = "https://skills.acme.example/"\n'
+    assert scene.tell("config", "unset", "indexes.acme") == f"! indexes.acme.url is no longer set in HOME/{FILE}\n"
+    assert config(scene) == ""
+
+
+def test_a_link_into_dotfiles_and_its_mode_stay(scene: Scene) -> None:
+    dotfile = scene.write("dotfiles/config.toml", COMMENTED)
+    dotfile.chmod(0o600)
+    file = scene.home / FILE
+    file.parent.mkdir(parents=True)
+    file.symlink_to(dotfile)
+
+    scene.run("config", "set", "exclude-newer", "1d", check=True)
+
+    assert file.is_symlink()
+    assert (stat.S_IMODE(os.stat(dotfile).st_mode), "exclude-newer" in dotfile.read_text()) == (0o600, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "hint"),
+    [
+        (["set", "exclude-newr", "1d"], "`exclude-newr` is no setting", "did you mean exclude-newer?"),
+        (
+            ["set", "permisions.x", "ask"],
+            "`permisions.x` is no setting",
+            "did you mean permissions.x or permissions-for.x?",
+        ),
+        (["set", "permissions", "ask"], "`permissions` is a table", "name a key in it: permissions.PATTERN"),
+        (["set", "profiles.mine", "x"], "a profile is a table of its own", "write it into config.toml by hand"),
+        (["set", "offline", "1"], "`offline` is not kept in config.toml", "set SKILLPM_OFFLINE=1 in the environment"),
+        (["set", "skills.enabled", "maybe"], "`skills.enabled` is true or false, not `maybe`", ""),
+        (["set", "permissions.x", "perhaps"], "`permissions.x` is allow, ask or deny, not `perhaps`", ""),
+        (["set", "exclude-newer", "soon"], "`soon` is no age, day or moment", ""),
+        (["set", "exclude-newer", "1d", "2d"], "`exclude-newer` takes one value, and here are 2", ""),
+        (["set", "agents", "[1]"], "`agents`: expected a string, got 1", ""),
+        (["set", "agents", "["], "`agents`: this is not TOML: Invalid value (at end of document)", ""),
+        (["set", "indexes.acme.url", "ftp://x"], "`ftp://x` is no web address", ""),
+        (["set", "indexes.acme.url", "./x"], "the folder of the index `acme` must be whole here", ""),
+        (["set", "indexes.Acme.url", "https://x"], "`indexes.Acme.url` is no setting", ""),
+        (["get", "nothing"], "`nothing` is no setting", ""),
+    ],
+)
+def test_what_means_nothing_is_refused_and_nothing_written(
+    scene: Scene, words: list[str], said: str, hint: str
+) -> None:
+    configure(scene, COMMENTED)
+    before = scene.everything
+
+    result = scene.run("config", *words)
+
+    assert (result.code, result.stderr.splitlines()[0]) == (2, f"error: {said}")
+    assert hint in result.stderr
+    assert scene.everything == before
+
+
+def test_an_agent_that_nobody_knows_is_told_with_the_nearest(scene: Scene) -> None:
+    assert (
+        scene.tell("config", "set", "agents", "claude-cod").splitlines()[0] == "! error: there is no agent `claude-cod`"
+    )
+    assert not (scene.home / FILE).exists()
+
+
+@pytest.mark.parametrize("words", [["list"], ["get", "agents"], ["set", "exclude-newer", "1d"], ["unset", "agents"]])
+def test_a_file_that_was_broken_by_hand_is_told_with_its_line_and_never_rewritten(
+    scene: Scene, words: list[str]
+) -> None:
+    broken = 'agents = ["claude-code"]\nexclude-newer = = "7 days"\n'
+    configure(scene, broken)
+
+    assert scene.tell("config", *words) == text(f"""\
+! error: this is not TOML: Invalid value
+!   where: HOME/{FILE}:2:17
+!   try: mend that place by hand, or take the file from version control
+[1]
+""")
+    assert config(scene) == broken
+
+
+def test_a_setting_of_the_wrong_type_can_be_set_right(scene: Scene) -> None:
+    configure(scene, "agents = 3 # oops\n[skills]\nenabled = 7\n")
+    assert scene.run("config", "list").code == 1
+
+    scene.run("config", "set", "agents", "claude-code", check=True)
+    scene.run("config", "set", "skills.enabled", "true", check=True)
+
+    assert config(scene) == 'agents = ["claude-code"] # oops\n[skills]\nenabled = true\n'
+    scene.run("config", "list", check=True)
+
+
+def test_a_key_that_nobody_reads_is_told(scene: Scene) -> None:
+    configure(scene, 'exclude-newr = "7 days"\n')
+
+    assert scene.run("config").stderr.endswith("exclude-newr: no setting is called so; did you mean exclude-newer?\n")
+
+
+def test_no_secret_is_shown_or_kept(scene: Scene) -> None:
+    secrets = {"SKILLPM_INDEX_ACME_TOKEN": "hunter2", "GITHUB_TOKEN": "hunter3"}
+    said = scene.tell("config", "set", "indexes.acme.url", "https://me:hunter4@skills.acme.example", env=secrets)
+    assert said.splitlines()[0] == (
+        "! warning: the credentials in the URL are not kept; use SKILLPM_INDEX_ACME_TOKEN or ~/.netrc"
+    )
+    configure(scene, config(scene).replace("https://", "https://me:hunter5@"))
+
+    said += scene.tell("config", "list", "--show-origin", env=secrets)
+    said += scene.tell("config", "list", "--json", env=secrets) + scene.tell("config", "get", "indexes", env=secrets)
+
+    assert "hunter" not in said
+
+
+def test_settings_of_user_scope_name_its_own_manifest(scene: Scene) -> None:
+    scene.project(json.dumps({"skills": {}, "agents": ["codex"]}))
+    (scene.home / ".config/skillpm").mkdir(parents=True)
+    (scene.home / ".config/skillpm/skills.json").write_text(asking())
+
+    assert scene.json("config", "get", "agents")["origin"] == "project manifest"
+    assert scene.json("config", "get", "agents", "-g") == {
+        "key": "agents",
+        "value": [],
+        "origin": "default",
+        "where": "",
+    }
