@@ -16,7 +16,7 @@ from skillpm.errors import NotFoundError, SkillpmError
 from skillpm.files import read_text, told, write_document
 from skillpm.operations.caching import can_be_written
 from skillpm.operations.origins import Origins, Setting
-from skillpm.operations.permitting import manifest_of, rules_of
+from skillpm.operations.permitting import manifest_of, rules_here
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.operations.user_config import config_file
@@ -42,7 +42,7 @@ def settings_here(scope: Scope, tools: Tools, *, given: Sequence[str] = ()) -> l
     file = config_file(settings)
     top = _config(file)
     read_config(read_text(file) or "", file)
-    rules_of(manifest, settings)
+    rules_here(scope, settings)
     _warn_of_unknown(top, tools)
     here = Origins(scope, manifest, top, settings, given)
     return sorted(here.all(), key=lambda setting: setting.key)

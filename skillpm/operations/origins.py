@@ -9,6 +9,7 @@ from skillpm.documents.manifest import Manifest
 from skillpm.documents.settings_keys import ELSEWHERE
 from skillpm.operations.holding_back import strictest
 from skillpm.operations.indexes import configured_indexes
+from skillpm.operations.permitting import manifest_of, scopes_seen
 from skillpm.operations.scope import Scope
 from skillpm.settings import Settings
 from skillpm.values import Value
@@ -93,8 +94,10 @@ class Origins:
         return self._users(key) or Setting(key=key, value=False, origin=DEFAULT)
 
     def _permissions(self) -> Iterator[Setting]:
-        for pattern, action in self.manifest.permissions.items():
-            yield self._written(f"permissions.{pattern}", action)
+        for scope in scopes_seen(self.scope, self.settings):
+            for pattern, action in manifest_of(scope).permissions.items():
+                key, origin = f"permissions.{pattern}", f"{scope.kind} manifest"
+                yield Setting(key=key, value=action, origin=origin, where=scope.manifest)
         general, profiles = self.config.get("permissions"), self.config.get("permissions-for")
         for pattern, node in () if general is None else general.items():
             yield Setting(key=f"permissions.{pattern}", value=node.value, origin=USER, where=node.file)

@@ -1,6 +1,5 @@
 """Which rules count in a scope: those of the manifest and of the user's configuration."""
 
-import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +8,7 @@ from skillpm.documents.manifest import Manifest, read_manifest
 from skillpm.documents.text import show
 from skillpm.files import read_text
 from skillpm.operations.scope import Scope, user_scope
+from skillpm.operations.user_config import config_file
 from skillpm.serving.permissions import Rules
 from skillpm.serving.refusals import Forbidden
 from skillpm.serving.rule_files import config_rules, manifest_rules
@@ -39,11 +39,6 @@ def rules_of(manifests: Iterable[Manifest], settings: Settings, profile: str = "
     for manifest in manifests:
         rules = rules.with_layer(manifest_rules(manifest.permissions, manifest.file))
     return rules
-
-
-def config_file(settings: Settings) -> str:
-    """Give the path of the user's configuration."""
-    return os.path.join(settings.config_dir, "config.toml")
 
 
 def refuse_denied(rules: Rules, name: str) -> None:

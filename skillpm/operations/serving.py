@@ -7,8 +7,9 @@ import os
 from collections.abc import Collection, Sequence
 
 from skillpm.documents.manifest import Manifest
-from skillpm.operations.permitting import config_file, manifest_of, rules_of, scopes_seen
+from skillpm.operations.permitting import manifest_of, rules_of, scopes_seen
 from skillpm.operations.scope import Scope, find_scope
+from skillpm.operations.user_config import config_file
 from skillpm.serving.answers import Loaded
 from skillpm.serving.layered import Layered
 from skillpm.serving.modes import Mode
