@@ -37,6 +37,8 @@ def answered(service: "SkillService", arguments: Mapping[str, Any]) -> Answer:
 def _done(service: "SkillService", request: Request) -> Answer:
     style = service.style
     mode = request.mode or style.mode
+    if style.no_registry and not service.visible and not service.registry.is_there:
+        return _refused(style, style.no_registry)
     if request.verb == "list":
         return _said(style, style.listing(_for_models(service.list()), mode), title="Available skills")
     if request.verb == "search":

@@ -37,6 +37,11 @@ class Layered(Registry):
         """Open a skill, in the registry of the directory it lies in."""
         return next(layer for layer in self._layers if layer.directory == card.directory).read(card)
 
+    @property
+    def is_there(self) -> bool:
+        """Whether there is any of the directories."""
+        return any(layer.is_there for layer in self._layers)
+
     def refresh(self) -> None:
         """Read every directory again."""
         for layer in self._layers:

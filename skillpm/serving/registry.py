@@ -122,6 +122,11 @@ class Registry:
                 del self._bodies[next(iter(self._bodies))]
             self._bodies[location] = (stamp, skill)
 
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a directory at all; a registry of given skills always is."""
+        return not self.directory or os.path.isdir(self.directory)
+
     def refresh(self) -> None:
         """Read the directory again, whether anything changed or not."""
         if not self.directory:

@@ -269,7 +269,7 @@ def test_a_file_on_the_path_that_cannot_be_run_is_no_program(tmp_path: Path) -> 
     assert service.missing(service.find("one")) == ("tool",)
 
 
-def test_r123_x27_no_reference_leads_out_of_the_skill_through_a_link(tmp_path: Path) -> None:
+def test_no_reference_leads_out_of_the_skill_through_a_link(tmp_path: Path) -> None:
     body = "@inside.md @outside.md @folder/secret @gone.md @round.md @real.md\n"
     put(tmp_path, under("one", skill("one", body=body) | {"real.md": ""}) | {"elsewhere/secret": "s"})
     folder, elsewhere = tmp_path / "one", tmp_path / "elsewhere"

@@ -283,7 +283,17 @@ def test_supercode_lists_by_category(shelf: Path, nothing: Path, mode: str) -> N
         "success": True,
         "data": SUPERCODE[mode].removesuffix("\n") if mode == "full" else SUPERCODE[mode],
     }
+    nothing.mkdir()
     assert serve(nothing, style="supercode").call({}).text == "# Available Skills\n"
+
+
+@pytest.mark.parametrize("arguments", [{}, {"name": "x"}, {"query": "x"}])
+def test_without_a_skills_directory_supercode_says_what_to_do(nothing: Path, arguments: dict[str, str]) -> None:
+    assert serve(nothing, style="supercode").call(arguments).value == {
+        "success": False,
+        "error": "Skill registry not found. Run skill setup first.",
+    }
+    assert serve(nothing).call({}).ok
 
 
 def test_a_skill_that_cannot_work_here_says_what_it_needs(tmp_path: Path) -> None:
@@ -324,6 +334,7 @@ def test_a_name_that_nothing_has(shelf: Path, style: str) -> None:
 
 def test_nothing_to_choose_from_is_none(nothing: Path) -> None:
     assert serve(nothing, style="opencode").call({"name": "x"}).text == 'Skill "x" not found. Available skills: none'
+    nothing.mkdir()
     assert serve(nothing, style="supercode").call({"name": "x"}).text == 'Skill "x" not found.'
 
 

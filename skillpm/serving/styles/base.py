@@ -47,6 +47,8 @@ class Style:
     mode: ClassVar[Mode] = "full"
     guesses: ClassVar[bool] = False
     """Whether a part of a name that several skills have means the first of them."""
+    no_registry: ClassVar[str] = ""
+    """What is said where there is no skills directory; without it, that is a directory without skills."""
 
     def loaded(self, opened: Opened, mode: Mode, longest: int) -> tuple[str, bool]:
         """Give what an agent gets that loads a skill, and whether it was cut."""

@@ -17,6 +17,7 @@ class SuperCode(Style):
     name: ClassVar[str] = "supercode"
     mode: ClassVar[Mode] = "compact"
     guesses: ClassVar[bool] = True
+    no_registry: ClassVar[str] = "Skill registry not found. Run skill setup first."
 
     def loaded(self, opened: Opened, mode: Mode, longest: int) -> tuple[str, bool]:
         """Give the body in its mode; in full, below a heading."""
