@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 from commands.scene import Scene, keys, text
 from kit import skill, under
+
+from skillpm.cli.main import TABLE
 
 
 @pytest.fixture
@@ -205,13 +208,25 @@ def test_a_denied_skill_is_refused_and_the_rule_named(full: Scene) -> None:
     assert full.run("load", "deploy-prod", "--json").json["error"]["code"] == "not-allowed"
 
 
-def test_no_command_ever_names_a_denied_skill(full: Scene) -> None:
+def test_of_every_command_it_is_told_whether_it_hides_what_is_denied() -> None:
+    page = (Path(__file__).parents[2] / "docs/guides/permissions.md").read_text(encoding="utf-8")
+    hiding, naming = (
+        set(re.findall(r"`([a-z]+)`", row.partition(", and ")[0]))
+        for row in re.findall(r"(?m)^\| (?:hide|name) .*", page)
+    )
+
+    assert (hiding & naming, hiding | naming) == (set(), set(TABLE))
+    assert hiding == {"load", "prompt", "match", "search", "projects", "mcp", "list", "show", "diff"}
+
+
+def test_no_command_for_agents_ever_names_a_denied_skill(full: Scene) -> None:
     full.write(".agent-skills/projects/ops/ROLE.md", "---\nskills: [pdf, deploy-prod]\n---\nWork.\n")
     full.write(".agent-skills/deploy-broken/SKILL.md", "words")
     commands = [
         ["list"], ["list", "--tokens"], ["prompt"], ["match", "ship pdf"], ["search", "ships"], ["search", "deploy"],
         ["load", "deplo"], ["load", "deploy-pro"], ["load", "prod"], ["load", "zzz"], ["load", "pdf"], ["projects"],
-        ["projects", "ops"], ["show", "deplo"], ["show", "depoy-prod"], ["diff", "depoy-prod"], ["show", "pdf"],
+        ["projects", "ops"], ["mcp", "--check"], ["show", "deplo"], ["show", "depoy-prod"], ["diff", "depoy-prod"],
+        ["show", "pdf"],
         *(["prompt", "--style", style] for style in ("opencode", "brutus", "glm", "supercode", "omega")),
         *(["load", "zzz", "--style", style] for style in ("opencode", "brutus", "glm", "supercode", "omega")),
     ]  # fmt: skip
