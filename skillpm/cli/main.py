@@ -49,6 +49,7 @@ TABLE = {
     "config": "Show and change your settings.",
     "index": "Build and check an index that any web server can serve.",
     "cache": "Look at the cache, or make it smaller.",
+    "doctor": "Find what is wrong, and repair what can be repaired.",
 }
 ALIASES = {
     "add": "install",

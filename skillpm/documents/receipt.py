@@ -60,7 +60,7 @@ def read_receipt(text: str, file: str) -> Receipt:
         links={folder: _read_links(node) for folder, node in top.need("links").items()},
         inherited={}
         if inherited is None
-        else {skill_name(key, where=node.where): _read_inherited(node) for key, node in inherited.items()},
+        else {skill_name(key, where=node.where): read_inherited(node) for key, node in inherited.items()},
     )
 
 
@@ -89,7 +89,8 @@ def _read_skill(node: Node) -> InstalledSkill:
     )
 
 
-def _read_inherited(node: Node) -> Inherited:
+def read_inherited(node: Node) -> Inherited:
+    """Read what was inherited of one skill."""
     node.only("triggers", "category", "description")
     triggers = node.get("triggers")
     return Inherited(

@@ -11,15 +11,23 @@ LEFTOVER = re.compile(r"(.+)\.(\d+)\.tmp")
 
 def sweep(documents: Iterable[str]) -> None:
     """Remove what dead processes left of these documents. Only under the lock that their writers hold."""
+    for path in left_of(documents):
+        discard_file(path)
+
+
+def left_of(documents: Iterable[str]) -> list[str]:
+    """Give what dead processes left of these documents."""
     wanted: dict[str, set[str]] = {}
     for path in documents:
         folder, name = os.path.split(os.path.realpath(path))
         wanted.setdefault(folder, set()).add(name)
+    left = []
     for folder, names in wanted.items():
         for found in _listed(folder):
             match = LEFTOVER.fullmatch(found)
             if match is not None and match[1] in names and not is_alive(int(match[2])):
-                discard_file(os.path.join(folder, found))
+                left.append(os.path.join(folder, found))
+    return left
 
 
 def _listed(folder: str) -> list[str]:

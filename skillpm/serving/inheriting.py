@@ -1,6 +1,9 @@
 """What a receipt inherited of skills, added to their registry entries. Pure, and light: every list goes this way."""
 
+from collections.abc import Mapping
+
 from skillpm.documents.digest import content_hash
+from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Inherited, Receipt
 from skillpm.documents.registry import RegistryEntry, tidy
 
@@ -23,6 +26,23 @@ def add_inherited(entries: dict[str, RegistryEntry], receipt: Receipt) -> None:
     for name, inherited in receipt.inherited.items():
         if name in entries:
             entries[name] = inheriting(entries[name], inherited)
+
+
+def inherited_between(
+    own: Mapping[str, RegistryEntry], shown: Mapping[str, RegistryEntry]
+) -> dict[SkillName, Inherited]:
+    """Give what entries show beyond what the skills say themselves: what must have been inherited."""
+    found = {}
+    for name in sorted(own.keys() & shown.keys()):
+        mine, theirs = own[name], shown[name]
+        inherited = Inherited(
+            triggers=tuple(trigger for trigger in theirs["triggers"] if trigger not in mine["triggers"]),
+            category=theirs["category"] if mine["category"] == GENERAL != theirs["category"] else "",
+            description=theirs["description"] if not mine["description"] else "",
+        )
+        if inherited != Inherited():
+            found[SkillName(name)] = inherited
+    return found
 
 
 def mark_of(receipt: Receipt) -> str:

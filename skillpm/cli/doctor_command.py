@@ -1,0 +1,101 @@
+"""`skillpm doctor`."""
+
+import os
+from typing import Any
+
+import click
+
+from skillpm.cli.changing import networked
+from skillpm.cli.console import Console
+from skillpm.documents.text import show
+from skillpm.errors import UsageError
+from skillpm.operations.doctor.examining import CHECKS, Examination, examine
+from skillpm.operations.doctor.findings import Finding, Patient, admitted
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  skillpm doctor         exit 1 if something is wrong
+  skillpm doctor --fix   repair what can be repaired without loss
+  skillpm doctor -g      look at your own scope"""
+)
+@click.option("--fix", is_flag=True, help="Repair what can be repaired without losing anything.")
+@networked
+def command(**flags: Any) -> int:
+    """Find what is wrong with this scope, the cache and the surroundings, and say how to repair it.
+
+    Without --fix it changes nothing.
+    """
+    console = Console(
+        as_json=flags["as_json"], quiet=flags["quiet"], verbose=flags["verbose"], colour=not flags["no_color"]
+    )
+    before = examine(_patient(flags))
+    fixed: tuple[Finding, ...] = ()
+    after, said = before, list[str]()
+    if flags["fix"] and before.findings:
+        from skillpm.operations.doctor.repairing import repair  # noqa: PLC0415  (all that fetches and changes)
+
+        repair(_patient(flags), said.append)
+        after = examine(_patient(flags))
+        left = {(finding.check, finding.message) for finding in after.findings}
+        fixed = tuple(finding for finding in before.problems if (finding.check, finding.message) not in left)
+    if console.as_json:
+        console.data(_value(after, fixed, said, is_fixing=flags["fix"]))
+    else:
+        scope = _patient(flags).scope
+        _tell(console, after, fixed, said, "" if scope is None else f" in {show(scope.layout.directory, 500)}")
+    return 0 if after.ok else 1
+
+
+def _patient(flags: dict[str, Any]) -> Patient:
+    user, project = flags["user"], flags["project"] or ""
+    if user and project:
+        raise UsageError("--global and --project name two scopes; give one")
+    return admitted(os.environ, user=user, project=project, offline=flags["offline"], insecure=flags["insecure"])
+
+
+def _tell(console: Console, found: Examination, fixed: tuple[Finding, ...], said: list[str], where: str) -> None:
+    for finding in fixed:
+        console.line(f"repaired: {show(finding.message, 500)}", fg="green")
+    for text in dict.fromkeys(said):
+        console.say(show(text, 500))
+    for finding in sorted(found.findings, key=lambda finding: finding.is_note):
+        if finding.is_note and console.quiet:
+            continue
+        style = {} if finding.is_note else {"fg": "red"}
+        console.line(f"{'note' if finding.is_note else 'problem'}: {show(finding.message, 500)}", **style)
+        if finding.where:
+            console.line(f"    where: {show(finding.where, 500)}")
+        if finding.hint:
+            console.line(f"    try: {show(finding.hint, 500)}")
+    count = len(found.problems)
+    if count:
+        console.say(f"{count} problem{'' if count == 1 else 's'}")
+    elif not console.quiet:
+        console.line(f"nothing is wrong{where}; checked:")
+        for check in CHECKS:
+            console.line(f"  {CHECKS[check][0]}")
+
+
+def _value(found: Examination, fixed: tuple[Finding, ...], said: list[str], *, is_fixing: bool) -> dict[str, Any]:
+    rows = [
+        {
+            "id": finding.check,
+            "ok": finding.is_note,
+            "message": finding.message,
+            "hint": finding.hint,
+            "where": finding.where,
+            "level": "note" if finding.is_note else "problem",
+        }
+        for finding in found.findings
+    ]
+    rows += [
+        {"id": check, "ok": True, "message": CHECKS[check][0], "hint": "", "where": "", "level": "fine"}
+        for check in found.fine
+    ]
+    value: dict[str, Any] = {"ok": found.ok, "checks": rows}
+    if is_fixing:
+        repaired = [{"id": item.check, "message": item.message, "where": item.where} for item in fixed]
+        value |= {"repaired": repaired, "notes": list(dict.fromkeys(said))}
+    return value

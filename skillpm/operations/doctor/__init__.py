@@ -1,0 +1,1 @@
+"""What is wrong here, where, and how it is repaired: works when everything else refuses."""

@@ -1,0 +1,461 @@
+"""`doctor`: finds and names what is wrong, changes nothing; `--fix` repairs it, and nothing of anybody's is gone."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene, asking, text
+from kit import Repository, skill, under
+from kit.sandbox import Environment
+
+from skillpm.locking import locked
+from skillpm.operations.doctor.surroundings import KNOWN
+
+DEAD = 2**22 - 3  # no process of this machine has this id
+MINE = under(".agent-skills/mine", skill("mine", "By hand."))
+OURS = ".agent-skills/.skillpm"
+
+
+@pytest.fixture
+def sick(project: Scene, url: str) -> Scene:
+    """Give a project with skills from git, of the tool and made by hand, and with links. Nothing is wrong yet."""
+    project.run("install", f"{url}@pdf", "testing", check=True)
+    project.run("link", "claude-code", check=True)
+    project.write_files(MINE)
+    project.run("registry", "build", check=True)
+    assert project.run("doctor").code == 0
+    return project
+
+
+def problems(scene: Scene, *words: str, env: Environment | None = None) -> list[str]:
+    """Give what doctor says is wrong, without changing anything."""
+    before = scene.snapshot("..")
+    result = scene.run("doctor", *words, "--json", env=env)
+    assert result.stderr == ""
+    assert scene.snapshot("..") == before, "doctor changed something"
+    found = [row["message"] for row in json.loads(scene.named(result.stdout))["checks"] if row["level"] == "problem"]
+    assert result.code == (1 if found else 0)
+    return found
+
+
+def notes(scene: Scene, *words: str, env: Environment | None = None) -> list[str]:
+    """Give what doctor says is good to know."""
+    said = json.loads(scene.named(scene.run("doctor", *words, "--json", env=env).stdout))
+    return [row["message"] for row in said["checks"] if row["level"] == "note"]
+
+
+def flip(path: Path) -> None:
+    """Spoil a byte in the middle of a file."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.chmod(0o644)
+    path.write_bytes(data)
+
+
+def store_entry(scene: Scene) -> Path:
+    return min(path for path in (scene.cache / "v1/store").rglob("*") if path.is_file())
+
+
+def pack(scene: Scene) -> Path:
+    return min((scene.cache / "v1/git").rglob("*.pack"))
+
+
+def interrupt(scene: Scene, name: str = "code-review") -> None:
+    """Kill an install right after it wrote its journal."""
+    script = (
+        "import os, sys\nfrom skillpm.installing import transaction\n"
+        "transaction.finish = lambda *_: os._exit(9)\n"
+        "from skillpm.cli.main import main\nmain(sys.argv[1:])\n"
+    )
+    words = [sys.executable, "-c", script, "install", name]
+    done = subprocess.run(words, cwd=scene.work, env=scene.environment(), capture_output=True, check=False)
+    assert done.returncode == 9, done.stderr
+    assert scene.exists(f"{OURS}/journal.json")
+
+
+def receipt_gone(scene: Scene) -> None:
+    (scene.work / OURS / "receipt.json").unlink()
+
+
+def receipt_damaged(scene: Scene) -> None:
+    scene.write(f"{OURS}/receipt.json", scene.read(f"{OURS}/receipt.json").replace('"links"', '"lunks"'))
+
+
+def journal_damaged(scene: Scene) -> None:
+    interrupt(scene)
+    scene.write(f"{OURS}/journal.json", scene.read(f"{OURS}/journal.json")[:-20])
+
+
+def leftovers(scene: Scene) -> None:
+    scene.write(f"{OURS}/staging/pdf/SKILL.md", "half")
+    scene.write(f"{OURS}/trash/pdf-1/SKILL.md", "old")
+    scene.write(f"skills.lock.{DEAD}.tmp", "half")
+
+
+def skill_gone(scene: Scene) -> None:
+    shutil.rmtree(scene.work / ".agent-skills/testing")
+
+
+def link_gone(scene: Scene) -> None:
+    (scene.work / ".claude/skills/pdf").unlink()
+
+
+def dead_link(scene: Scene) -> None:
+    (scene.work / ".claude/skills/old").symlink_to("../../.agent-skills/old")
+
+
+def half_link(scene: Scene) -> None:
+    (scene.work / f".claude/skills/pdf.{DEAD}.new").symlink_to("../../.agent-skills/pdf")
+
+
+def registry_stale(scene: Scene) -> None:
+    scene.write(".agent-skills/skills.json", scene.read(".agent-skills/skills.json").replace("By hand", "By foot"))
+
+
+def registry_damaged(scene: Scene) -> None:
+    scene.write(".agent-skills/skills.json", scene.read(".agent-skills/skills.json")[:-30])
+
+
+def slipped_in(scene: Scene) -> None:
+    (pack(scene).parents[2] / "config").write_text("[core]\n")
+
+
+REPAIRED: dict[str, tuple[Callable[[Scene], None], list[str]]] = {
+    "an interrupted change": (interrupt, ["a change was interrupted"]),
+    "a damaged journal": (
+        journal_damaged,
+        ["the journal of an interrupted change is damaged: this is not JSON: Unterminated string starting at"],
+    ),
+    "leftovers": (leftovers, ["a command that was killed left this"] * 3),
+    "a receipt that is gone": (
+        receipt_gone,
+        [
+            "the receipt is gone, and with it what is skillpm's: pdf, testing",
+            "the registry is not true: pdf stale, testing stale",
+        ],
+    ),
+    "a damaged receipt": (
+        receipt_damaged,
+        ["the receipt is damaged: unknown key; known here: version, skills, links, inherited"],
+    ),
+    "a skill that is gone": (
+        skill_gone,
+        [
+            "testing is missing: locked, but not installed; `skillpm sync` brings it back",
+            "a link to a skill that is not there",
+            "the registry is not true: testing gone",
+        ],
+    ),
+    "a link that is gone": (
+        link_gone,
+        ["pdf is broken link: its link .claude/skills/pdf is gone; `skillpm sync` makes it again"],
+    ),
+    "a dead link of ours": (dead_link, ["a link to a skill that is not there"]),
+    "a half link": (half_link, ["a link to a skill that is not there"]),
+    "a stale registry": (registry_stale, ["the registry is not true: mine stale"]),
+    "a damaged registry": (
+        registry_damaged,
+        ["the registry is not true: mine missing, pdf missing, testing missing"],
+    ),
+    "a damaged store": (lambda scene: flip(store_entry(scene)), ["an entry of the store is damaged"]),
+    "a damaged repository": (lambda scene: flip(pack(scene)), ["a cached repository is damaged"]),
+    "configuration in a repository": (
+        slipped_in,
+        ["a cached repository is damaged"],
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", REPAIRED)
+def test_what_can_be_repaired_is_named_and_repaired_and_nothing_is_lost(sick: Scene, damage: str) -> None:
+    spoil, expected = REPAIRED[damage]
+    spoil(sick)
+    manifest = sick.read("skills.json")
+
+    assert problems(sick) == expected
+    result = sick.run("doctor", "--fix")
+
+    assert result.code == 0, result
+    told = [line for line in result.stdout.splitlines() if line.startswith("repaired: ")]
+    assert told == [f"repaired: {line}" for line in expected]
+    assert problems(sick) == []
+    assert {path: (sick.work / path).read_bytes() for path in MINE} == MINE
+    if "change" not in damage:
+        assert sick.read("skills.json") == manifest
+    for command in (["verify"], ["registry", "check"], ["sync", "--frozen"]):
+        assert sick.run(*command).code == 0
+    assert sick.read(".claude/skills/testing/SKILL.md") == sick.read(".agent-skills/testing/SKILL.md")
+    before = sick.everything
+    sick.run("doctor", "--fix", check=True)
+    assert sick.everything == before, "a second repair changes nothing"
+
+
+def test_a_repair_leaves_edited_skills_and_folders_of_others_alone(sick: Scene) -> None:
+    receipt_damaged(sick)
+    sick.write(".agent-skills/pdf/SKILL.md", "my own words")
+    sick.write(".agent-skills/pdf/notes.txt", "my notes")
+    skill_gone(sick)
+    sick.write(".agent-skills/testing/mine.txt", "in the way")
+    (sick.work / ".claude/skills/elsewhere").symlink_to("../../nowhere")
+
+    result = sick.run("doctor", "--fix")
+
+    assert result.code == 1
+    assert sick.read(".agent-skills/pdf/SKILL.md") == "my own words"
+    assert sick.read(".agent-skills/pdf/notes.txt") == "my notes"
+    assert sick.read(".agent-skills/testing/mine.txt") == "in the way"
+    assert os.path.islink(sick.work / ".claude/skills/elsewhere")
+    assert sick.exists(f"{OURS}/backup/receipt.json-1")
+    assert problems(sick) == [
+        "pdf is modified: not what the lockfile says, and not installed by skillpm",
+        "testing is modified: not what the lockfile says, and not installed by skillpm",
+    ]
+
+
+@pytest.mark.parametrize("how", ["readable", "unreadable"])
+def test_what_migrate_found_out_survives_a_damaged_receipt(project: Scene, how: str) -> None:
+    project.write(".agent-skills/x.md", "---\nname: x\ndescription: Use it.\n---\n")
+    old = {"skills": [{"name": "x", "category": "house", "triggers": ["open the door"], "filePath": "x.md"}]}
+    project.write(".agent-skills/skills.json", json.dumps(old))
+    project.run("migrate", check=True)
+    before = project.document(".agent-skills/skills.json")
+    assert (before["skills"][0]["category"], before["skills"][0]["triggers"]) == ("house", ["open the door"])
+    damaged = project.read(f"{OURS}/receipt.json")
+    damaged = damaged.replace('"links"', '"lunks"') if how == "readable" else "{" + damaged
+    project.write(f"{OURS}/receipt.json", damaged)
+
+    assert project.run("doctor", "--fix").code == 0
+    project.run("registry", "build", check=True)
+
+    assert project.document(".agent-skills/skills.json") == before
+    assert project.read(f"{OURS}/backup/receipt.json-1") == damaged
+
+
+def test_a_healthy_scope(sick: Scene) -> None:
+    assert sick.tell("doctor") == text("""\
+note: not installed by skillpm, and never touched: mine
+    where: WORK/.agent-skills
+nothing is wrong in WORK/.agent-skills; checked:
+  the environment's variables
+  git
+  one home, not two
+  room on the disks
+  config.toml
+  manifest and lockfile, and that they agree
+  permissions
+  the skills directory
+  no interrupted change, no leftovers
+  the receipt
+  every installed byte
+  links of agent hosts
+  the registry
+  skills that hide others
+  what skills need
+  the cache
+  every byte in the store
+  every byte of cached repositories
+""")
+    said = sick.json("doctor")
+    assert list(said) == ["ok", "checks"]
+    assert {tuple(row) for row in said["checks"]} == {("id", "ok", "message", "hint", "where", "level")}
+    assert (said["ok"], len({row["id"] for row in said["checks"]})) == (True, 18)
+    assert sick.tell("doctor", "-q") == ""
+
+
+def test_a_problem_is_told_with_its_place_and_its_repair(sick: Scene) -> None:
+    receipt_gone(sick)
+    sick.write(".agent-skills/pdf/SKILL.md", "my own words")
+
+    said = sick.tell("doctor", "-q")
+
+    assert said == text("""\
+problem: the receipt is gone, and with it what is skillpm's: pdf, testing
+    where: WORK/.agent-skills/.skillpm/receipt.json
+    try: `skillpm doctor --fix`: what lies there as the lockfile says is taken over again
+problem: pdf is modified: not what the lockfile says, and not installed by skillpm
+    where: WORK/.agent-skills/pdf
+    try: `skillpm diff pdf` shows it, `skillpm sync --force` sets it aside
+problem: the registry is not true: testing stale, pdf gone
+    where: WORK/.agent-skills/skills.json
+    try: `skillpm registry build`, or `skillpm doctor --fix`
+[1]
+""")
+
+
+def test_an_edited_skill_is_named_with_its_files(sick: Scene) -> None:
+    sick.write(".agent-skills/pdf/SKILL.md", "my own words")
+    sick.write(".agent-skills/pdf/new.txt", "more")
+
+    assert problems(sick)[0] == ("pdf is modified: edited since it was installed (SKILL.md modified, new.txt extra)")
+    assert sick.run("doctor", "--fix").code == 1
+    assert sick.read(".agent-skills/pdf/SKILL.md") == "my own words"
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "expected"),
+    [
+        ("skills.json", "{", "this is not JSON: Expecting property name enclosed in double quotes"),
+        ("skills.json", '{"skills": {"pdf": 3}}', "expected an object, got 3"),
+        ("skills.json", '{"hello": 1}', "this skills.json belongs to another tool"),
+        ("skills.lock", "<<<<<<< HEAD\n", "this is not JSON: Expecting value"),
+        ("skills.lock", '{"version": 7}', "this is format 7; this skillpm knows up to 1"),
+        (f"{OURS}/receipt.json", '{"version": 7}', "this is format 7; this skillpm knows up to 1"),
+        ("../home/.config/skillpm/config.toml", "agents = [", "this is not TOML: Invalid value (at end of document)"),
+        ("../home/.config/skillpm/config.toml", 'agents = ["nobody"]\n', None),
+        ("../home/.config/skillpm/config.toml", "[skills]\nenabled = 3\n", "expected true or false, got 3"),
+    ],
+)
+def test_documents_that_cannot_be_read_are_named_and_left_as_they_are(
+    sick: Scene, path: str, content: str, expected: str | None
+) -> None:
+    if expected is None:
+        sick.write("skills.json", json.dumps({"skills": json.loads(sick.read("skills.json"))["skills"]}))
+        expected = "there is no agent `nobody`"
+    sick.write(path, content)
+
+    assert expected in problems(sick)
+    assert sick.run("doctor", "--fix").code == 1
+    assert sick.read(path) == content
+
+
+def test_manifest_and_lockfile_that_disagree_are_named(sick: Scene) -> None:
+    manifest = json.loads(sick.read("skills.json"))
+    manifest["skills"]["code-review"] = "*"
+    sick.write("skills.json", json.dumps(manifest))
+
+    assert problems(sick) == ["manifest and lockfile disagree: `code-review` is not locked"]
+    assert sick.run("doctor", "--fix").code == 1
+
+
+def test_surroundings_that_mean_nothing_are_named_and_stop_nothing(sick: Scene) -> None:
+    odd = {
+        "SKILLPM_LINK_MODE": "glue",
+        "SKILLPM_MAX_FILE": "big",
+        "SKILLPM_CACHE": "cache",
+        "SKILLPM_FSYNC": "0",
+        "SKILLPM_HOME": "agents",
+    }
+
+    assert problems(sick, env=odd) == [
+        "SKILLPM_LINK_MODE=glue means nothing",
+        "SKILLPM_MAX_FILE=big is no number",
+    ]
+    assert [line for line in notes(sick, env=odd) if "SKILLPM" in line] == [
+        "SKILLPM_CACHE is no variable that skillpm knows",
+        "SKILLPM_HOME=agents depends on the folder you are in",
+        "SKILLPM_FSYNC is off: a power loss may undo or damage what was installed",
+    ]
+
+
+def test_every_variable_of_the_settings_is_known_to_the_doctor() -> None:
+    source = (Path(__file__).parents[2] / "skillpm/settings.py").read_text(encoding="utf-8")
+    assert {*re.findall(r'"(SKILLPM_[A-Z_]+)"', source)} - {*KNOWN} == set()
+
+
+def test_a_working_directory_that_is_gone_is_named(scene: Scene) -> None:
+    shell = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
+    words = ["sh", "-c", shell, "sh", *scene.command, "doctor", "--json"]
+    done = subprocess.run(words, cwd=scene.work, env=scene.environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["checks"][0]["message"] == "the folder you are in is not there any more"
+
+
+def test_a_git_that_is_missing_or_too_old_is_named(sick: Scene) -> None:
+    programs = sick.root / "bin"
+    programs.mkdir()
+    (programs / "sh").symlink_to("/bin/sh")
+    assert problems(sick, env={"PATH": str(programs)}) == ["the program `git` was not found on PATH"]
+
+    (programs / "git").write_text("#!/bin/sh\necho git version 2.30.2\n")
+    (programs / "git").chmod(0o755)
+    assert problems(sick, env={"PATH": str(programs)})[0] == "this git is too old for skillpm: git version 2.30.2"
+
+
+def test_two_homes_are_told(sick: Scene) -> None:
+    sick.run("install", "-g", "testing", check=True)
+    elsewhere = {"SKILLPM_HOME": str(sick.root / "other")}
+
+    assert notes(sick, "-g", env=elsewhere)[:2] == [
+        "there are two skills directories of yours: ROOT/other counts, HOME/.agent-skills does not",
+        "there are two manifests of yours: the one in ROOT/other/.skillpm counts, HOME/.config/skillpm does not",
+    ]
+
+
+def test_what_skills_need_and_what_hides_what_is_told(sick: Scene) -> None:
+    needy = "---\nname: needy\ndescription: D.\nrequires: [no-such-program]\n---\n"
+    sick.write(".agent-skills/needy/SKILL.md", needy)
+    sick.write_files(under("../home/.agent-skills/mine", skill("mine", "Another one.")))
+    sick.run("registry", "build", check=True)
+
+    found = notes(sick)
+
+    assert "needy needs what is not here: no-such-program" in found
+    assert [line for line in found if line.startswith("mine is hidden by WORK/.agent-skills/mine/SKILL.md")] != []
+
+
+def test_rules_that_never_count_are_told(sick: Scene) -> None:
+    manifest = json.loads(sick.read("skills.json"))
+    manifest["permissions"] = {"deploy-*": "deny", "*": "allow"}
+    sick.write("skills.json", json.dumps(manifest))
+
+    assert "this rule never counts: `*` behind it takes all its names" in notes(sick)
+
+
+def test_a_skills_directory_that_is_a_link(project: Scene) -> None:
+    project.write_files(under("real/mine", skill("mine")))
+    (project.work / ".agent-skills").symlink_to("real")
+    assert notes(project)[0] == "the skills directory is a link to WORK/real"
+
+    (project.work / ".agent-skills").unlink()
+    (project.work / ".agent-skills").symlink_to("../home")
+    assert problems(project) == ["WORK/.agent-skills is a link that leads out of the project"]
+
+
+def test_a_skills_directory_that_is_no_folder(project: Scene) -> None:
+    project.write(".agent-skills", "no folder")
+
+    assert "the skills directory is no folder" in problems(project)
+
+
+def test_a_change_under_way_is_no_problem(sick: Scene) -> None:
+    interrupt(sick)
+    with locked(str(sick.work / OURS / "lock"), 1, "the test"):
+        found = sick.run("doctor", "--json")
+    said = [row["message"] for row in json.loads(found.stdout)["checks"] if row["id"] == "journal"]
+    assert said == [f"a change is under way, by process {os.getpid()}"]
+    assert problems(sick) == ["a change was interrupted"]
+
+
+def test_doctor_works_where_nothing_is(scene: Scene) -> None:
+    assert problems(scene) == []
+    assert scene.tell("doctor", "--fix").splitlines()[0] == "nothing is wrong in HOME/.agent-skills; checked:"
+    assert scene.snapshot("..") == {} or not (scene.home / ".agent-skills").exists()
+
+
+def test_offline_a_skill_that_is_nowhere_cannot_be_brought_back(sick: Scene) -> None:
+    skill_gone(sick)
+    shutil.rmtree(sick.work / ".agent-skills/pdf")
+    shutil.rmtree(sick.cache / "v1")
+
+    result = sick.run("doctor", "--fix", "--offline")
+
+    assert result.code == 1
+    assert "not in the cache, and the network is switched off: pdf" in result.stderr
+    assert sick.run("registry", "check").code == 0, "the registry at least is true"
+    assert sick.run("doctor", "--fix").code == 0
+
+
+def test_a_needed_upstream_is_fetched_by_the_repair(sick: Scene, upstream: Repository) -> None:
+    shutil.rmtree(sick.cache / "v1")
+    shutil.rmtree(sick.work / ".agent-skills/pdf")
+
+    sick.run("doctor", "--fix", check=True)
+
+    assert sick.read(".agent-skills/pdf/SKILL.md").encode() == upstream.files("skills/pdf")["SKILL.md"][1]
+    assert sick.document("skills.json") != asking()
