@@ -77,8 +77,7 @@ def write_document(path: str, data: bytes, *, fsync: bool, mode: int = 0o644, fo
     A link is replaced, unless `follow` is set: a manifest kept in dotfiles is often a link, and the file it points at
     is the document.
     """
-    folder = os.path.dirname(path)
-    os.makedirs(folder, exist_ok=True)
+    make_folders(os.path.dirname(path), fsync=fsync)
     if follow:
         path = os.path.realpath(path)
     temporary = f"{path}.{os.getpid()}.tmp"
@@ -110,13 +109,16 @@ def write_new(path: str, data: bytes, mode: int, *, fsync: bool = False) -> os.s
         os.close(descriptor)
 
 
-def sync_file(path: str) -> None:
-    """Ask the system to keep a file's content over a power loss."""
-    descriptor = os.open(path, os.O_RDWR | BINARY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def make_folders(path: str, *, fsync: bool) -> None:
+    """Make a folder and those it lies in, where they are not there; flushed, each is there after a power loss."""
+    made = []
+    at = path
+    while fsync and at and not os.path.isdir(at):
+        made.append(at)
+        at = os.path.dirname(at)
+    os.makedirs(path, exist_ok=True)
+    for folder in reversed(made):
+        sync_folder(os.path.dirname(folder) or os.curdir)
 
 
 def sync_folder(path: str) -> None:
@@ -124,6 +126,18 @@ def sync_folder(path: str) -> None:
     if os.name != "posix":
         return
     descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_file(path: str) -> None:
+    """Ask the system to keep a file's content over a power loss; a link, and what is no file, has none."""
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        return
+    # Windows flushes only what may be written.
+    descriptor = os.open(path, (os.O_RDONLY if os.name == "posix" else os.O_RDWR) | NOFOLLOW | BINARY)
     try:
         os.fsync(descriptor)
     finally:
@@ -157,6 +171,17 @@ def remove_tree(path: str) -> None:
         else:
             os.unlink(entry.path)
     os.rmdir(path)
+
+
+def is_alive(process: int) -> bool:
+    """Tell whether a process runs, so that what it writes is no leftover."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def is_below(path: str, folder: str) -> bool:

@@ -4,6 +4,7 @@ Whole folders that `--force` put out of the way, and `skills.json-<n>`: a regist
 that lay in an agent host's has a line beside it, `<name>-<n>.from`, that names that place as a receipt does.
 """
 
+import errno
 import os
 from collections.abc import Callable
 
@@ -11,6 +12,8 @@ from skillpm.documents.names import is_skill_name
 from skillpm.documents.old_registry import is_generated
 from skillpm.files import discard_file, read_document, read_text, remove_tree, sync_folder, write_document
 from skillpm.installing.layout import Layout
+from skillpm.installing.settling import Settling
+from skillpm.installing.staging import copy_as_it_lies
 from skillpm.values import Value
 
 REGISTRY = "skills.json"
@@ -34,35 +37,67 @@ def set_aside(layout: Layout, name: str) -> str:
     return slot
 
 
-def set_aside_from(layout: Layout, name: str, path: str, origin: str) -> str:
+def set_aside_from(layout: Layout, name: str, path: str, origin: str, *, fsync: bool) -> str:
     """Move what lies at a link's place in an agent folder to the next free backup; give its id."""
     os.makedirs(layout.backup, exist_ok=True)
-    slot = next_slot(layout, name)
+    slot = next_slot(layout, name, origin)
     # First the line: a backup that does not know where it lay would come back at the wrong place.
-    write_document(_origin_path(layout, slot), f"{origin}\n".encode(), fsync=False)
-    os.rename(path, os.path.join(layout.backup, slot))
+    write_document(_origin_path(layout, slot), f"{origin}\n".encode(), fsync=fsync)
+    _move(path, os.path.join(layout.backup, slot))
     return slot
 
 
-def forget(layout: Layout, backup: Backup) -> None:
+def _move(source: str, target: str) -> None:
+    """Move something, to another file system if need be: an agent's folder may lie on one."""
+    try:
+        os.rename(source, target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        base, name = os.path.split(target)
+        new = os.path.join(base, f".{name}.skillpm-new")
+        remove_tree(new)
+        if not copy_as_it_lies(source, new):
+            raise
+        settling = Settling(fsync=True)
+        settling.begin(new)
+        settling.wait()
+        os.rename(new, target)
+        remove_tree(source)
+
+
+def bring_back(layout: Layout, slot: str, path: str) -> None:
+    """Move a backup to where it lay in an agent folder, where nothing lies now."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    _move(os.path.join(layout.backup, slot), path)
+
+
+def forget(layout: Layout, slot: str) -> None:
     """Remove what is left of a backup that was restored, and the folder of backups when it was the last."""
-    remove_tree(backup.path)
-    discard_file(_origin_path(layout, backup.id))
+    kept = os.path.join(layout.backup, slot)
+    if os.path.lexists(kept):
+        # Nobody who lists the backups sees half of one; trash is emptied at the end of every change.
+        gone = os.path.join(layout.trash, f"{slot}.spent")
+        remove_tree(gone)
+        os.rename(kept, gone)
+    discard_file(_origin_path(layout, slot))
     try:
         os.rmdir(layout.backup)
     except OSError:
         return
 
 
-def next_slot(layout: Layout, name: str) -> str:
-    """Give the id that the next backup of a skill will have."""
+def next_slot(layout: Layout, name: str, origin: str = "") -> str:
+    """Give the id that the next backup of a skill will have. A line that a killed command wrote for the same `origin`
+    waits for its folder.
+    """
     number = 1
-    while any(
-        os.path.lexists(path)
-        for path in (os.path.join(layout.backup, f"{name}-{number}"), _origin_path(layout, f"{name}-{number}"))
-    ):
+    while True:
+        slot = f"{name}-{number}"
+        line = read_text(_origin_path(layout, slot))
+        if not os.path.lexists(os.path.join(layout.backup, slot)) and (line is None or line.strip() == origin != ""):
+            return slot
         number += 1
-    return f"{name}-{number}"
 
 
 def _origin_path(layout: Layout, slot: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from skillpm.documents.headless import BOM
 from skillpm.documents.names import SKILL_FILE, SkillName
 from skillpm.documents.text import show
-from skillpm.files import NOFOLLOW, sync_folder, told, write_new
+from skillpm.files import NOFOLLOW, told, write_new
 from skillpm.installing.layout import Layout
 from skillpm.installing.scan import Stamp, stamp_of
 
@@ -15,14 +15,15 @@ READABLE = 0o600
 SENSIBLE = 0o755  # what a file of ours may allow at most: nothing setuid, nothing that others may write
 
 
-def stage_flat(layout: Layout, name: SkillName, data: bytes, mode: int, *, fsync: bool) -> dict[str, Stamp]:
-    """Write a skill made of a flat file into staging, flushed: it is all there will be. Who may read it, may still."""
+def stage_flat(layout: Layout, name: SkillName, data: bytes, mode: int) -> dict[str, Stamp]:
+    """Write a skill made of a flat file into staging. Who may read it, may still.
+
+    Nothing may rely on it before it has settled (`Settling`).
+    """
     place = os.path.join(layout.staging, name)
     with told(f"write skill {name}", place):
         os.mkdir(place, 0o755)
-        state = write_new(os.path.join(place, SKILL_FILE), data, (mode & SENSIBLE) | READABLE, fsync=fsync)
-        if fsync:
-            sync_folder(place)
+        state = write_new(os.path.join(place, SKILL_FILE), data, (mode & SENSIBLE) | READABLE)
         return {SKILL_FILE: stamp_of(state)}
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillpm.documents.decode import Node, parse_json
-from skillpm.documents.names import SkillName, path_fault, skill_name
+from skillpm.documents.names import SkillName, is_skill_name, path_fault, skill_name
 from skillpm.files import read_text, write_document
 from skillpm.installing.layout import Layout
 from skillpm.values import NOTHING, Value
@@ -38,14 +38,23 @@ class Removal(Value):
 
 class Journal(Value):
     """Everything needed to finish a change. `documents`: role -> (hash before, hash after); `asides`: what lies at
-    links' places and is set aside, agent folder -> skills; `flat`: files that became skills, and go in the end.
+    links' places and is set aside, agent folder -> skills; `returns`: backups that go back into an agent folder,
+    agent folder -> skill -> backup; `spent`: backups that were copied to their place, and go; `flat`: files that
+    became skills, and go in the end.
     """
 
     puts: Mapping[SkillName, Put] = NOTHING
     removals: Mapping[SkillName, Removal] = NOTHING
     documents: Mapping[str, tuple[str, str]] = NOTHING
     asides: Mapping[str, tuple[SkillName, ...]] = NOTHING
+    returns: Mapping[str, Mapping[SkillName, str]] = NOTHING
+    spent: tuple[str, ...] = ()
     flat: Mapping[SkillName, str] = NOTHING
+
+    @property
+    def folders(self) -> set[str]:
+        """The agent folders in which something is set aside or brought back."""
+        return {*self.asides, *self.returns}
 
 
 def write_journal(layout: Layout, journal: Journal, *, fsync: bool) -> None:
@@ -56,6 +65,8 @@ def write_journal(layout: Layout, journal: Journal, *, fsync: bool) -> None:
         "removals": {name: [removal.old, removal.aside] for name, removal in journal.removals.items()},
         "documents": {role: list(hashes) for role, hashes in journal.documents.items()},
         "asides": {folder: list(names) for folder, names in journal.asides.items()},
+        "returns": {folder: dict(slots) for folder, slots in journal.returns.items()},
+        "spent": list(journal.spent),
         "flat": dict(journal.flat),
     }
     write_document(layout.journal, json.dumps(value).encode(), fsync=fsync)
@@ -70,7 +81,7 @@ def read_journal(layout: Layout) -> Journal | None:
     top.format_number("version", FORMAT)
     puts = {skill_name(key, where=node.where): _row(node, 3) for key, node in top.need("puts").items()}
     removals = {skill_name(key, where=node.where): _row(node, 2) for key, node in top.need("removals").items()}
-    flat = top.get("flat")
+    flat, returns, spent = (top.get(key) for key in ("flat", "returns", "spent"))
     documents = {role: node.texts() for role, node in top.need("documents").items() if role in ROLES}
     return Journal(
         puts={name: Put(new=row[0], old=row[1], aside=bool(row[2])) for name, row in puts.items()},
@@ -80,6 +91,13 @@ def read_journal(layout: Layout) -> Journal | None:
             folder: tuple(skill_name(name, where=node.where) for name in node.texts())
             for folder, node in top.need("asides").items()
         },
+        returns={}
+        if returns is None
+        else {
+            folder: {skill_name(name, where=part.where): _slot(part) for name, part in node.items()}
+            for folder, node in returns.items()
+        },
+        spent=() if spent is None else tuple(_slot(node) for node in spent.elements()),
         flat={}
         if flat is None
         else {skill_name(key, where=node.where): _flat_path(node) for key, node in flat.items()},
@@ -100,6 +118,15 @@ def _flat_path(node: Node) -> str:
     if path_fault(path) or path.count("/") > 1 or path.startswith(".") or not path.lower().endswith(".md"):
         node.expected("the path of a flat file")
     return path
+
+
+def _slot(node: Node) -> str:
+    """Give the id of a backup."""
+    slot = node.text()
+    name, _, number = slot.rpartition("-")
+    if not (is_skill_name(name) and number.isascii() and number.isdigit()):
+        node.expected("the id of a backup")
+    return slot
 
 
 def _row(node: Node, length: int) -> list[Any]:

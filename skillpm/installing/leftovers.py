@@ -1,12 +1,21 @@
-"""Half-written documents: what a killed process leaves beside the document it was writing, `<name>.<pid>.tmp`."""
+"""What a killed process leaves: staged folders, trash, and half a document beside the one it was writing,
+`<name>.<pid>.tmp`.
+"""
 
 import os
 import re
 from collections.abc import Iterable
 
-from skillpm.files import discard_file
+from skillpm.files import discard_file, is_alive
+from skillpm.installing.layout import Layout
 
 LEFTOVER = re.compile(r"(.+)\.(\d+)\.tmp")
+
+
+def has_leftovers(layout: Layout) -> bool:
+    """Tell whether a command was killed here before its change began or after it was done, or is at work right now."""
+    ours = _listed(layout.ours)
+    return "staging" in ours or "trash" in ours or any(name.endswith(".tmp") for name in ours)
 
 
 def sweep(documents: Iterable[str]) -> None:
@@ -25,6 +34,7 @@ def left_of(documents: Iterable[str]) -> list[str]:
     for folder, names in wanted.items():
         for found in _listed(folder):
             match = LEFTOVER.fullmatch(found)
+            # A process of another scope may be writing the same manifest right now.
             if match is not None and match[1] in names and not is_alive(int(match[2])):
                 left.append(os.path.join(folder, found))
     return left
@@ -35,14 +45,3 @@ def _listed(folder: str) -> list[str]:
         return os.listdir(folder)
     except OSError:
         return []
-
-
-def is_alive(process: int) -> bool:
-    """Tell whether a process runs: one of another scope may be writing the same manifest right now."""
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True

@@ -1,10 +1,14 @@
 """Links from agent hosts' folders to installed skills: made, moved and removed, and only ever our own.
 
+What an agent host sees is whole at every moment: a link is made in one step, and a copy is made, and taken apart,
+under a name with a dot, which hosts pass over.
+
 A receipt names each folder as `.claude/skills` (below the project) or `~/.claude/skills`, and each link's kind:
 `symlink` (relative), `junction` (Windows without the right to make symlinks), `copy` (where neither can be).
 """
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable
@@ -14,11 +18,14 @@ from skillpm.documents.digest import Digest
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt
 from skillpm.files import remove_tree
+from skillpm.installing.exchange import exchange
 from skillpm.installing.layout import Layout
 from skillpm.installing.staging import copy_folder
 from skillpm.installing.survey import digest_of_folder
 from skillpm.installing.target import LinkFolders
 from skillpm.values import Value
+
+HIDDEN = re.compile(r"\.[a-z0-9-]+\.skillpm-(new|old)")
 
 
 class LinkState(Value):
@@ -67,6 +74,8 @@ def reconcile(
     folders: LinkFolders, before: Receipt, after: Receipt, layout: Layout, warn: Callable[[str], None]
 ) -> None:
     """Make the links be what `after` says; of what `before` says and `after` does not, remove what is still ours."""
+    for folder in {**before.links, **after.links}:
+        _sweep(folders.path(folder))
     for folder, links in before.links.items():
         base = folders.path(folder)
         for name, kind in links.items():
@@ -106,21 +115,52 @@ def _make(
     if is_there and (not is_folder or there is None or there != known[0]):
         warn(f"{path} is not ours; it is left as it is, and {os.path.basename(path)} is not linked there")
         return
-    new = f"{path}.{os.getpid()}.new"
+    if kind != "copy":
+        if is_there:
+            _discard(path)  # our own copy, unchanged
+        _link(path, kind, target)
+        return
+    new = _hidden(path, "new")
+    copy_folder(os.path.realpath(target), new)
+    if is_there and not exchange(new, path):
+        _discard(path)
+    if not os.path.lexists(path):
+        os.rename(new, path)
     remove_tree(new)
-    if kind == "copy":
-        copy_folder(os.path.realpath(target), new)
-    elif kind == "junction" and sys.platform == "win32":
+
+
+def _link(path: str, kind: str, target: str) -> None:
+    if kind == "junction" and sys.platform == "win32":
         import _winapi  # noqa: PLC0415  (Windows only)
 
-        _winapi.CreateJunction(target, new)
+        _winapi.CreateJunction(target, path)
     else:
         base = os.path.realpath(os.path.dirname(path))
         parent, name = os.path.split(target)
-        os.symlink(os.path.join(os.path.relpath(os.path.realpath(parent), base), name), new, target_is_directory=True)
-    if is_there:
-        remove_tree(path)  # our own copy, unchanged
-    os.rename(new, path)
+        os.symlink(os.path.join(os.path.relpath(os.path.realpath(parent), base), name), path, target_is_directory=True)
+
+
+def _discard(path: str) -> None:
+    """Remove a copy: no host ever sees it half gone."""
+    old = _hidden(path, "old")
+    os.rename(path, old)
+    remove_tree(old)
+
+
+def _hidden(path: str, what: str) -> str:
+    base, name = os.path.split(path)
+    return os.path.join(base, f".{name}.skillpm-{what}")
+
+
+def _sweep(base: str) -> None:
+    """Remove what a killed command left of copies. Only under the lock."""
+    try:
+        names = os.listdir(base)
+    except OSError:
+        return
+    for name in names:
+        if HIDDEN.fullmatch(name):
+            remove_tree(os.path.join(base, name))
 
 
 def _remove(path: str, kind: str, target: str, digest: Digest | None, warn: Callable[[str], None]) -> None:
@@ -134,7 +174,7 @@ def _remove(path: str, kind: str, target: str, digest: Digest | None, warn: Call
             os.unlink(path)
     elif kind == "copy" and stat.S_ISDIR(state.st_mode):
         if digest_of_folder(path) == digest:
-            remove_tree(path)
+            _discard(path)
         else:
             warn(f"{path} was edited; it is left as it is")
 

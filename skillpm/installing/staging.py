@@ -6,7 +6,7 @@ import stat
 from collections.abc import Mapping
 
 from skillpm.documents.tree import Tree
-from skillpm.files import remove_tree, told, write_document, write_new
+from skillpm.files import make_folders, remove_tree, told, write_document, write_new
 from skillpm.installing.layout import Layout
 from skillpm.installing.scan import Stamp, stamp_of
 from skillpm.values import Value
@@ -32,7 +32,7 @@ Content = Tree | LiveLink | Copied
 def prepare(layout: Layout, *, fsync: bool) -> None:
     """Make the folders of a skills directory, and an empty staging place. Only under the lock, without a journal."""
     with told("write into the skills directory", layout.directory):
-        os.makedirs(layout.ours, exist_ok=True)
+        make_folders(layout.ours, fsync=fsync)
         hide_from_git(layout, fsync=fsync)
         remove_tree(layout.staging)
         remove_tree(layout.trash)

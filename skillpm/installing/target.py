@@ -1,7 +1,7 @@
 """Where a change goes: the skills directory, the documents that belong to it, the agents' folders."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from skillpm.errors import ConflictError, FileError
 from skillpm.files import is_below
@@ -31,12 +31,15 @@ class LinkFolders(Value):
 
 
 class Target(Value):
-    """A skills directory and the documents that belong to it: where each role of a document lies."""
+    """A skills directory and the documents that belong to it: where each role of a document lies. `reads_skills` tells
+    whether a folder of a receipt is one that an agent host reads.
+    """
 
     layout: Layout
     documents: Mapping[str, str]
     links: LinkFolders
     fsync: bool
+    reads_skills: Callable[[str], bool]
 
     def refuse_unwritable(self, roles: Iterable[str], folders: Iterable[str]) -> None:
         """Refuse now what the file system would refuse in the midst of a change: documents by role, agent folders.

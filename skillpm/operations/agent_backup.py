@@ -6,12 +6,12 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt, write_receipt
 from skillpm.documents.text import show
 from skillpm.errors import BlockedError, ConflictError
-from skillpm.files import remove_tree, told, write_document
-from skillpm.installing.backups import Backup, set_aside_from
+from skillpm.installing.backups import Backup
 from skillpm.installing.links import look_at_link
+from skillpm.installing.staging import prepare
+from skillpm.installing.transaction import Change, commit
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.serving.hosts import agent_folder, all_agents
 
 
 def look_at_origin(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt) -> tuple[bool, BlockedError]:
@@ -22,7 +22,7 @@ def look_at_origin(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt)
     name = SkillName(backup.name)
     by_hand = f"move it by hand: it lies at {backup.path}"
     # The line beside a backup may have come with a repository: only where hosts read skills is anything put.
-    if backup.origin not in {agent_folder(agent, scope.kind, tools.settings) for agent in all_agents().values()}:
+    if not scope.reads_skills(backup.origin, tools.settings):
         raise ConflictError(f"no agent reads skills in {show(backup.origin)}", where=backup.path, hint=by_hand)
     paths, installed = scope.link_folders(tools.settings), receipt.skills.get(name)
     place = os.path.join(paths.path(backup.origin), name)
@@ -38,19 +38,15 @@ def look_at_origin(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt)
 
 
 def put_back_at_origin(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, aside: bool) -> None:
-    """Move a backup to where a link of ours has taken its place; the receipt forgets the link."""
-    layout, name, settings = scope.layout, SkillName(backup.name), tools.settings
-    place = os.path.join(scope.link_folders(settings).path(backup.origin), name)
+    """Move a backup to where a link of ours took its place, as one change with the receipt: it forgets the link."""
+    name, target = SkillName(backup.name), scope.target(tools.settings)
+    target.refuse_unwritable(("receipt",), (backup.origin,))
     links = {folder: dict(names) for folder, names in receipt.links.items()}
     links.get(backup.origin, {}).pop(name, None)
-    with told("restore a backup", place):
-        if aside:
-            kept = set_aside_from(layout, name, place, backup.origin)
-            tools.reporter.warning(f"what lay at {place} is kept as backup {kept}")
-        remove_tree(place)  # our own link, or nothing
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        os.rename(backup.path, place)
-        write_document(layout.receipt, write_receipt(receipt.but(links=links)).encode(), fsync=settings.fsync)
+    prepare(scope.layout, fsync=target.fsync)
+    change = Change(asides={backup.origin: (name,)} if aside else {}, returns={backup.origin: {name: backup.id}})
+    documents = {"receipt": write_receipt(receipt.but(links=links))}
+    commit(target, change, documents, tools.reporter.warning)
     if name in receipt.skills:
         tools.reporter.warning(
             f"{backup.origin}/{name} is yours again; while that host is linked, `skillpm sync` stops there"

@@ -9,7 +9,7 @@ from skillpm.documents.receipt import Receipt, write_receipt
 from skillpm.documents.text import show
 from skillpm.errors import BlockedError, NotFoundError, UsageError
 from skillpm.files import read_text
-from skillpm.installing.backups import REGISTRY, Backup, backups, forget
+from skillpm.installing.backups import REGISTRY, Backup, backups
 from skillpm.installing.layout import Layout, load_receipt
 from skillpm.installing.plan import Action, label
 from skillpm.installing.scan import Scan, read_scan
@@ -17,7 +17,7 @@ from skillpm.installing.settling import Settling
 from skillpm.installing.skill_file import read_skill_file, skill_file_in
 from skillpm.installing.staging import Copied, prepare, stage
 from skillpm.installing.survey import look_at
-from skillpm.installing.transaction import commit
+from skillpm.installing.transaction import Change, commit
 from skillpm.operations.agent_backup import look_at_origin, put_back_at_origin
 from skillpm.operations.carrying import remember
 from skillpm.operations.change import UNFINISHED, Changed
@@ -52,7 +52,6 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False, dry_r
             put_back_at_origin(scope, tools, backup, receipt, aside=aside)
         else:
             _put_into_place(scope, tools, backup, receipt, aside=aside)
-        forget(scope.layout, backup)
     return _changed(scope, tools, backup, receipt, dry_run=False)
 
 
@@ -95,7 +94,8 @@ def _put_into_place(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt
     built = build_registry(layout, receipt, known, ahead, disabled=read_paperwork(scope, tools).disabled)
     documents = {"registry": built.text, "receipt": write_receipt(receipt)}
     settling.wait()
-    commit(scope.target(tools.settings), {name: aside}, {}, documents, {}, tools.reporter.warning)
+    change = Change(puts={name: aside}, spent=(backup.id,))
+    commit(scope.target(tools.settings), change, documents, tools.reporter.warning)
     remember(scope, built)
 
 

@@ -15,8 +15,7 @@ from skillpm.documents.pin import GitPin
 from skillpm.errors import SkillpmError
 from skillpm.fetching.base import variant_of
 from skillpm.fetching.git.cache import GitCache
-from skillpm.files import read_text
-from skillpm.installing.leftovers import is_alive
+from skillpm.files import is_alive, read_text
 from skillpm.operations.scope import Scope
 from skillpm.settings import Settings
 from skillpm.store import Store

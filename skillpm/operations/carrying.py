@@ -18,7 +18,7 @@ from skillpm.installing.scan import Stamp, stamp_of, write_scan
 from skillpm.installing.settling import Settling
 from skillpm.installing.skill_file import read_skill_file, skill_file_in
 from skillpm.installing.staging import Content, LiveLink, prepare, stage
-from skillpm.installing.transaction import commit
+from skillpm.installing.transaction import Change, commit
 from skillpm.operations.needing import check_needs
 from skillpm.operations.outlook import Outlook, inherited_after, receipt_after
 from skillpm.operations.scope import Scope
@@ -61,14 +61,10 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
     documents = {**ahead.documents, "receipt": write_receipt(after), "registry": built.text}
     here = {name: lies for name, lies in removals.items() if os.path.lexists(layout.skill(name))}
     settling.wait()
-    commit(
-        scope.target(settings),
-        {name: action.aside for name, action in puts.items()},
-        here,
-        documents,
-        ahead.links.obstacles,
-        tools.reporter.warning,
+    change = Change(
+        puts={name: action.aside for name, action in puts.items()}, removals=here, asides=ahead.links.obstacles
     )
+    commit(scope.target(settings), change, documents, tools.reporter.warning)
     remember(scope, built)
 
 

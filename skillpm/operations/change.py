@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Collection
 
 from skillpm.documents.names import SkillName
+from skillpm.installing.leftovers import has_leftovers
 from skillpm.installing.plan import Action, Wishes
 from skillpm.operations.next_step import next_step
 from skillpm.operations.outlook import Outlook, outlook
@@ -51,6 +52,10 @@ def change(
     It is gone twice: once without the lock, to find that there is nothing to do, and then under it with the
     documents read again, since another process may have changed them.
     """
+    if not options.dry_run and has_leftovers(scope.layout):
+        from skillpm.operations.exclusive import clear_up  # noqa: PLC0415  (after somebody was killed)
+
+        clear_up(scope, tools)
     if not os.path.exists(scope.layout.journal):
         papers = edit(read_paperwork(scope, tools))
         settled = not outdated(papers) and not upgrade(papers)

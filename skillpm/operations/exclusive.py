@@ -23,9 +23,7 @@ def exclusive(scope: Scope, tools: Tools, *, force: bool = False) -> Iterator[No
     layout = scope.layout
     with locked(layout.lock, tools.settings.lock_timeout, layout.directory, tools.reporter.warning):
         with told("tidy up", layout.directory):
-            kept = os.path.join(layout.backup, next_slot(layout, REGISTRY))
-            ours = (layout.journal, layout.scan, layout.ignore, kept)
-            sweep([*scope.target(tools.settings).documents.values(), *ours])
+            _sweep(scope, tools)
         try:
             if recover(scope.target(tools.settings), tools.reporter.warning):
                 tools.reporter.warning("a change that had been interrupted was finished first")
@@ -43,6 +41,27 @@ def exclusive(scope: Scope, tools: Tools, *, force: bool = False) -> Iterator[No
                 with suppress(OSError):
                     remove_tree(layout.staging)
             raise
+
+
+def clear_up(scope: Scope, tools: Tools) -> None:
+    """Remove what a killed command left, for a command that has nothing else to do. While another one is at work, what
+    lies there is that one's; and where nothing may be written, what lies there stays.
+    """
+    layout = scope.layout
+    with suppress(SkillpmError), locked(layout.lock, 0, layout.directory), told("tidy up", layout.directory):
+        if not os.path.lexists(layout.journal):
+            _sweep(scope, tools)
+            remove_tree(layout.staging)
+            remove_tree(layout.trash)
+
+
+def _sweep(scope: Scope, tools: Tools) -> None:
+    layout = scope.layout
+    kept = [os.path.join(layout.backup, next_slot(layout, REGISTRY))]
+    with suppress(OSError):
+        kept += [os.path.join(layout.backup, name.rsplit(".", 2)[0]) for name in os.listdir(layout.backup)]
+    ours = (layout.journal, layout.scan, layout.ignore, *kept)
+    sweep([*scope.target(tools.settings).documents.values(), *ours])
 
 
 def tidy_up(scope: Scope) -> None:

@@ -15,9 +15,10 @@ from skillpm.installing.flat_files import FlatFolder, look_at_flat_files
 from skillpm.installing.layout import Layout, load_receipt
 from skillpm.installing.migration import Migration, Move, plan_migration
 from skillpm.installing.scan import Stamp, read_scan
+from skillpm.installing.settling import Settling
 from skillpm.installing.skill_file import read_skill_file
 from skillpm.installing.staging import prepare
-from skillpm.installing.transaction import commit_flat
+from skillpm.installing.transaction import Change, commit
 from skillpm.operations.carrying import remember
 from skillpm.operations.exclusive import exclusive, tidy_up
 from skillpm.operations.paperwork import read_paperwork
@@ -153,14 +154,16 @@ def _carry_out(scope: Scope, tools: Tools, ahead: _Ahead) -> None:
     prepare(layout, fsync=fsync)
     with told("keep the old skills.json", layout.backup):
         keep_old_registry(layout, tools.reporter.note, fsync=fsync)
-    stamps: dict[str, Mapping[str, Stamp]] = {
-        move.name: stage_flat(layout, move.name, move.data, move.flat.mode, fsync=fsync)
-        for move in ahead.migration.moves
-    }
+    stamps: dict[str, Mapping[str, Stamp]] = {}
+    settling = Settling(fsync=fsync)
+    for move in ahead.migration.moves:
+        stamps[move.name] = stage_flat(layout, move.name, move.data, move.flat.mode)
+        settling.begin(os.path.join(layout.staging, move.name))
     ahead.built.stamps.update(stamps)
     flat = {move.name: move.flat.path for move in ahead.migration.moves}
     documents = {"receipt": write_receipt(ahead.receipt), "registry": ahead.built.text}
-    commit_flat(target, flat, documents, tools.reporter.warning)
+    settling.wait()
+    commit(target, Change(flat=flat), documents, tools.reporter.warning)
     remember(scope, ahead.built)
 
 

@@ -44,7 +44,19 @@ class Scope(Value):
             "manifest": self.manifest,
             "lockfile": self.lockfile,
         }
-        return Target(layout=self.layout, documents=documents, links=self.link_folders(settings), fsync=settings.fsync)
+        return Target(
+            layout=self.layout,
+            documents=documents,
+            links=self.link_folders(settings),
+            fsync=settings.fsync,
+            reads_skills=lambda folder: self.reads_skills(folder, settings),
+        )
+
+    def reads_skills(self, folder: str, settings: Settings) -> bool:
+        """Tell whether a folder, as a receipt names it, is one where an agent host reads skills in this scope."""
+        from skillpm.serving.hosts import agent_folder, all_agents  # noqa: PLC0415  (most commands touch none)
+
+        return folder in {agent_folder(agent, self.kind, settings) for agent in all_agents().values()}
 
     def link_folders(self, settings: Settings) -> LinkFolders:
         """Give how agent folders become paths here."""

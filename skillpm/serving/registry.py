@@ -116,6 +116,21 @@ class Registry:
             self._keep(card.location, stamp, skill)
         return skill
 
+    def where_it_lies(self, card: Card) -> Card:
+        """Give a skill that an interrupted change has not brought to its place as one that lies where it waits: its
+        files are to be found where it is said to lie. A change that goes on is waited for, up to a second.
+        """
+        layout = Layout(self.directory)
+        if card.directory != self.directory or not os.path.exists(layout.journal):
+            return card
+
+        def look(seen: View) -> tuple[str, bool]:
+            found = seen.skill(card.name)
+            return found, found == layout.skill(card.name)
+
+        is_waiting = os.path.dirname(look_until(layout, look)) == layout.staging
+        return Card(card.entry, layout.staging) if is_waiting else card
+
     def _keep(self, location: str, stamp: Stamp, skill: "Skill") -> None:
         with self._lock:
             while len(self._bodies) >= MOST_BODIES:

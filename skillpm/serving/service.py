@@ -130,6 +130,7 @@ class SkillService:
         words = self.style if style is None else style_of(style)
         card = self.find(name, guess=words.guesses)
         self.permit(card.name)
+        card = self.registry.where_it_lies(card)
         skill = self.registry.read(card)
         body = skill.body
         if arguments is not None:

@@ -1,0 +1,119 @@
+"""The moves of a change: folders, links, what is set aside and what comes back. Each can be done again, and is not
+done twice: it looks whether it was done.
+"""
+
+import os
+from collections.abc import Callable, Collection
+
+from skillpm.documents.names import SkillName
+from skillpm.documents.receipt import Receipt
+from skillpm.errors import FileError
+from skillpm.files import sync_folder
+from skillpm.installing.backups import bring_back, forget, set_aside, set_aside_from
+from skillpm.installing.exchange import exchange
+from skillpm.installing.journal import Journal, Put, inode
+from skillpm.installing.layout import Layout
+from skillpm.installing.links import points_at, reconcile
+from skillpm.installing.scan import Scan
+from skillpm.installing.survey import look_at
+from skillpm.installing.target import Target
+
+
+def move_everything(
+    target: Target, journal: Journal, before: Receipt, after: Receipt, warn: Callable[[str], None]
+) -> None:
+    """Bring everything to its place but the documents, and flush it, so that they never say what is not so."""
+    layout = target.layout
+    os.makedirs(layout.trash, exist_ok=True)
+    for folder, names in journal.asides.items():
+        for name in names:
+            _set_link_aside(target, folder, name, warn)
+    for name, put in journal.puts.items():
+        _put(layout, name, put, before, warn)
+    for name, removal in journal.removals.items():
+        if removal.old and inode(layout.skill(name)) == removal.old:
+            _take_away(layout, name, before, warn, aside=removal.aside)
+    reconcile(target.links, before, after, layout, warn)
+    for folder, slots in journal.returns.items():
+        for name, slot in slots.items():
+            _bring_back(target, folder, name, slot, warn)
+    if target.fsync:
+        is_same = before.links == after.links and before.skills == after.skills
+        _sync_moves(target, {*journal.folders, *(() if is_same else (*before.links, *after.links))})
+
+
+def _put(layout: Layout, name: SkillName, put: Put, before: Receipt, warn: Callable[[str], None]) -> None:
+    """Bring one folder to its place; what was there goes to the trash, or is set aside when it is anybody's work."""
+    staged, place = os.path.join(layout.staging, name), layout.skill(name)
+    there = inode(place)
+    if there == put.new:
+        return
+    if inode(staged) != put.new:
+        raise FileError(f"the staged folder of {name} is gone", where=staged, hint="run `skillpm sync --force`")
+    if there and (put.aside or _is_somebodys(layout, name, before)):
+        _set_aside(layout, name, warn)
+    elif there and not exchange(staged, place):
+        os.rename(place, _free(layout.trash, name))
+    if inode(staged) == put.new:
+        os.rename(staged, place)
+
+
+def _take_away(layout: Layout, name: SkillName, before: Receipt, warn: Callable[[str], None], *, aside: bool) -> None:
+    if aside or _is_somebodys(layout, name, before):
+        _set_aside(layout, name, warn)
+    else:
+        os.rename(layout.skill(name), _free(layout.trash, name))
+
+
+def _is_somebodys(layout: Layout, name: SkillName, before: Receipt) -> bool:
+    """Tell whether a folder holds something that was not installed: it may have been edited this very moment.
+
+    Of files whose every byte is as it was, only the modes differ: there is nothing to lose.
+    """
+    installed = before.skills.get(name)
+    found = look_at(layout.skill(name), name, installed, Scan())
+    is_other = installed is None or installed.digest is None or found.digest != installed.digest
+    return found.kind in {"edited", "foreign"} and is_other
+
+
+def _set_link_aside(target: Target, folder: str, name: SkillName, warn: Callable[[str], None]) -> None:
+    """Set aside what lies at a link's place, unless it is (by now) our link."""
+    path = os.path.join(target.links.path(folder), name)
+    if os.path.lexists(path) and not points_at(path, target.layout.skill(name)):
+        slot = set_aside_from(target.layout, name, path, folder, fsync=target.fsync)
+        warn(f"what lay at {path} is kept as backup {slot}: `skillpm backup restore {slot}` brings it back there")
+
+
+def _bring_back(target: Target, folder: str, name: SkillName, slot: str, warn: Callable[[str], None]) -> None:
+    """Bring a backup back into an agent folder. What lies there by now is somebody's: our own link is gone already."""
+    if os.path.lexists(os.path.join(target.layout.backup, slot)):
+        path = os.path.join(target.links.path(folder), name)
+        if os.path.lexists(path):
+            kept = set_aside_from(target.layout, name, path, folder, fsync=target.fsync)
+            warn(f"what lay at {path} is kept as backup {kept}: `skillpm backup restore {kept}` brings it back there")
+        bring_back(target.layout, slot, path)
+    forget(target.layout, slot)
+
+
+def _sync_moves(target: Target, agents: Collection[str]) -> None:
+    """Flush every folder that something was moved to or from, and those that may have been made for it."""
+    layout = target.layout
+    folders = {layout.directory, layout.ours, layout.backup}
+    for folder in agents:
+        path = target.links.path(folder)
+        folders |= {path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))}
+    for path in sorted(folders):
+        if os.path.isdir(path):
+            sync_folder(path)
+
+
+def _set_aside(layout: Layout, name: SkillName, warn: Callable[[str], None]) -> None:
+    slot = set_aside(layout, name)
+    warn(f"what lay at {name} is kept as backup {slot}: `skillpm backup restore {slot}` brings it back")
+
+
+def _free(folder: str, name: str) -> str:
+    number = 1
+    while os.path.lexists(path := os.path.join(folder, f"{name}-{number}")):
+        number += 1
+    return path
