@@ -1,0 +1,178 @@
+"""Kill a command at one of its changes of the file system, and look at all that may not have happened."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from crash.quick import Quick
+from crash.stories import HERE, STORIES, Story, Upstream, World
+from kit import Entry, Result
+
+TRACER = [sys.executable, "-I", "-S", str(Path(__file__).parent / "tracer.py")]
+READERS = (["list", "--json"], ["show", "NAME", "--json"], ["load", "NAME"], ["registry", "check"], ["prompt"])
+CHECKS = (["verify"], ["registry", "check"])
+OURS = f"{HERE}/.skillpm"
+# What says nothing of a state: the lock, what makes the next command quick, and the mark for git that is always there.
+NO_STATE = tuple(f"{OURS}/{name}" for name in ("lock", "lock.pid", "scan.json", ".gitignore"))
+VISIBLE = (HERE, ".claude/skills", ".agents/skills")
+DOCUMENTS = ("skills.json", "skills.lock", f"{HERE}/skills.json", f"{OURS}/receipt.json")
+RUBBISH = re.compile(r"tmp_|\.(tmp|new|lock|pid|idx-\w+)$|incoming|\.skillpm-")
+Snapshot = Mapping[str, Entry]
+
+
+@dataclass(frozen=True)
+class Calm:
+    """How it is when nobody is killed: what lies there, what readers say of it, and what `sync` makes of it."""
+
+    files: Snapshot
+    readers: tuple[Result, ...]
+    sync: Result
+    checks: tuple[Result, ...]
+    synced: Snapshot
+    cache: frozenset[str]
+
+
+class Sweep:
+    """One story in its world: how it is before the command and after it, and every change on the way."""
+
+    def __init__(self, name: str, folder: Path, quick: Quick) -> None:
+        self.story: Story = STORIES[name]
+        self.folder, self.quick = folder, quick
+        upstream = Upstream(folder / "upstream")
+        self.world = self._world(folder / "world")
+        self.story.prepare(self.world, upstream)
+        urls = dict(zip(("RED", "BLUE"), upstream.urls, strict=True))
+        self.words = [urls.get(word, word) for word in self.story.words]
+        self.name = "flat-4" if name == "migrate" else "red-3"
+        self.before = self._calm(self._copy("before"))
+        after = self._copy("after")
+        self.calls = self.run(after, 0)
+        self.after = self._calm(after)
+
+    def run(self, world: World, moment: int) -> list[list[str]]:
+        """Run the story's command, killed at a moment (0: never); give its changes of the file system."""
+        report = world.root.with_suffix(".json")
+        ended = subprocess.run(
+            [*TRACER, str(moment), str(report), *world.command, *self.words],
+            cwd=world.work, env=world.environment(), check=False, capture_output=True,
+        )  # fmt: skip
+        assert ended.returncode == 0, ended.stderr
+        told = json.loads(report.read_text())
+        assert moment or told["code"] == 0, ended.stderr.decode()
+        calls: list[list[str]] = told["calls"]
+        return [[word.replace(str(world.root), "") for word in call[1:]] for call in calls]
+
+    def violations(self, moment: int) -> list[str]:
+        """Kill the command at its n-th change, and give what then happened that must not."""
+        world = self._copy("killed")
+        calls = self.run(world, moment)
+        found = [*self._seen_at_once(world), *self._after_recovery(world)]
+        return [f"{moment} of {len(self.calls)}, {' '.join(calls[-1])}: {violation}" for violation in found]
+
+    def _seen_at_once(self, world: World) -> list[str]:
+        """Look at what is there right after the death: files first, as loaders read them, then through our readers."""
+        old, new, seen = self.before.files, self.after.files, world.snapshot(ignore=NO_STATE)
+        found = [
+            f"{place} is neither what it was nor what it becomes: {sorted(_below(seen, place))}"
+            for place in sorted(_skills(old) | _skills(new) | _skills(seen))
+            if _below(seen, place) not in ({}, _below(old, place), _below(new, place))
+        ]
+        found += [
+            f"{path} is half a document" for path in DOCUMENTS if seen.get(path) not in (old.get(path), new.get(path))
+        ]
+        answers = zip(READERS, self._answers(world, READERS), self.before.readers, self.after.readers, strict=True)
+        for words, said, before, after in answers:
+            if said not in (before, after):
+                found.append(f"{' '.join(words)}: {_told_apart(said, after)}")
+        return found
+
+    def _after_recovery(self, world: World) -> list[str]:
+        """Let `sync` heal, and look whether all is old or all is new, whether twice is once, and what is left over."""
+        found = []
+        sync, *checks = self._answers(world, (["sync"], *CHECKS))
+        synced = world.snapshot(ignore=NO_STATE)
+        ends = [end for end in (self.before, self.after) if end.synced == synced]
+        if not ends:
+            found += [f"after sync: {line}" for line in _differences(synced, self.before.synced, self.after.synced)]
+        if ends and not any((sync.code, tuple(checks)) == (end.sync.code, end.checks) for end in ends):
+            found.append(f"sync and its checks end otherwise: {sync} {checks}")
+        everything = world.snapshot(ignore=(f"{OURS}/lock.pid",))
+        (again,) = self._answers(world, (["sync"],))
+        if again.code == 0 and not again.stdout.startswith("nothing to do"):
+            found.append(f"a second sync did something: {again}")
+        if everything != world.snapshot(ignore=(f"{OURS}/lock.pid",)):
+            found.append("a second sync changed something")
+        if self.after not in ends:  # then the command can be given again, and nothing is in its way
+            self.quick.run(world, *self.words)
+            if (done := world.snapshot(ignore=NO_STATE)) not in (self.after.files, self.after.synced):
+                found += [f"after the command again: {line}" for line in _differences(done, self.after.files)]
+        left = frozenset(world.snapshot("../cache")) - self.after.cache
+        found += [f"rubbish in the cache: {path}" for path in sorted(left) if RUBBISH.search(path)]
+        return [*found, *(f"rubbish in TMPDIR: {path}" for path in world.snapshot("../tmp"))]
+
+    def _calm(self, world: World) -> Calm:
+        """Look at a world in which nobody was killed."""
+        files, readers = world.snapshot(ignore=NO_STATE), self._answers(world, READERS)
+        sync, *checks = self._answers(world, (["sync"], *CHECKS))
+        if self.story.is_settled:
+            assert [answer.code for answer in (sync, *checks)] == [0, 0, 0], (sync, checks)
+        synced, cache = world.snapshot(ignore=NO_STATE), frozenset(world.snapshot("../cache"))
+        return Calm(files, readers, sync, tuple(checks), synced, cache)
+
+    def _answers(self, world: World, commands: "tuple[list[str], ...]") -> tuple[Result, ...]:
+        """Run commands; give what they say without what differs between two worlds, and that a change is pending."""
+        answers = []
+        for words in commands:
+            result = self.quick.run(world, *[self.name if word == "NAME" else word for word in words])
+            talk = "\n".join(line for line in result.stderr.splitlines() if "interrupted" not in line)
+            said = [text.replace(str(world.root), "ROOT") for text in (result.stdout, talk)]
+            # A skill that waits is said to lie where it waits: there its files are.
+            answers.append(Result(code=result.code, stdout=said[0].replace(".skillpm/staging/", ""), stderr=said[1]))
+        return tuple(answers)
+
+    def _world(self, folder: Path) -> World:
+        world = World(folder)
+        world.extra = {"TMPDIR": str(folder / "tmp"), **self.story.environment}
+        (folder / "tmp").mkdir(exist_ok=True)
+        return world
+
+    def _copy(self, name: str) -> World:
+        target = self.folder / f"{name}-{os.getpid()}"
+        subprocess.run(["rm", "-rf", str(target)], check=True)
+        subprocess.run(["cp", "-a", "--reflink=auto", str(self.world.root), str(target)], check=True)
+        return self._world(target)
+
+
+def _skills(files: Snapshot) -> set[str]:
+    """Give the skills where agents look for them."""
+    found = (path.removesuffix("/SKILL.md") for path in files if path.endswith("/SKILL.md"))
+    return {path for path in found if os.path.dirname(path) in VISIBLE and not os.path.basename(path).startswith(".")}
+
+
+def _below(files: Snapshot, top: str) -> Snapshot:
+    """Give a part of a snapshot."""
+    return {path: entry for path, entry in files.items() if path == top or path.startswith(top + "/")}
+
+
+def _told_apart(one: Result, other: Result) -> str:
+    """Show where an answer is another one."""
+    pairs = enumerate(zip(one.stdout, other.stdout, strict=False))
+    at = next((at for at, (this, that) in pairs if this != that), 0)
+    parts = [text[max(0, at - 30) : at + 120] for text in (one.stdout, other.stdout)]
+    return f"{one.code} {one.stderr!r} …{parts[0]!r}, and in the end {other.code} {other.stderr!r} …{parts[1]!r}"
+
+
+def _differences(files: Snapshot, *ends: Snapshot) -> list[str]:
+    """Say how a state differs from the nearest of others."""
+    told = []
+    for end in ends:
+        paths = [path for path in sorted({*files, *end}) if files.get(path) != end.get(path)]
+        told.append(
+            [f"{path} is {'gone' if path not in files else 'new' if path not in end else 'another'}" for path in paths]
+        )
+    return min(told, key=len)[:8]
