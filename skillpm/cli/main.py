@@ -30,6 +30,7 @@ TABLE = {
     "verify": "Check every installed byte against the lockfile.",
     "backup": "List or restore what --force set aside.",
     "migrate": "Make skills of flat .md files.",
+    "import": "Take over from another tool.",
     "registry": "Build or check the registry that loaders read.",
     "agents": "List agent hosts and where they read skills.",
     "link": "Show installed skills to agent hosts.",

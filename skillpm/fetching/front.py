@@ -92,6 +92,12 @@ class Fetchers:
 
         return cast("GitFetcher", self._fetcher("git")).offers(source, browser)
 
+    def found_by_content(self, source: GitSource, ref: str, tree: str) -> str:
+        """Give the newest commit on a ref in which a folder has this tree id, or nothing."""
+        from skillpm.fetching.git.fetcher import GitFetcher  # noqa: PLC0415
+
+        return cast("GitFetcher", self._fetcher("git")).found_by_content(source, ref, tree)
+
     def _lister(self, kind: str) -> Lister:
         """Give the fetcher of a kind that has versions: only such sources are ever asked for by range."""
         return cast("Lister", self._fetcher(kind))

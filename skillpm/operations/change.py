@@ -46,6 +46,7 @@ def change(
     options: Options,
     edit: Edit,
     upgrade: Callable[[Paperwork], Collection[SkillName]] = lambda _: (),
+    read: Callable[[Scope, Tools], Paperwork] = read_paperwork,
 ) -> Changed:
     """Edit the manifest, re-lock, and make the directory follow: the one road of every changing command.
 
@@ -57,7 +58,7 @@ def change(
 
         clear_up(scope, tools)
     if not os.path.exists(scope.layout.journal):
-        papers = edit(read_paperwork(scope, tools))
+        papers = edit(read(scope, tools))
         settled = not outdated(papers) and not upgrade(papers)
         if settled or options.strictness.locked or options.strictness.frozen:
             ahead = _ahead(scope, tools, options, papers, ())
@@ -66,7 +67,7 @@ def change(
     elif options.dry_run:
         tools.reporter.warning(UNFINISHED)
     if options.dry_run:
-        papers = edit(read_paperwork(scope, tools))
+        papers = edit(read(scope, tools))
         return _changed(scope, tools, options, _ahead(scope, tools, options, papers, upgrade(papers)))
     # Locks and the machinery of a transaction cost 25 ms: a command with nothing to do never comes here.
     from skillpm.operations.carrying import carry_out  # noqa: PLC0415
@@ -76,7 +77,7 @@ def change(
     done = False
     try:
         with exclusive(scope, tools, force=options.wishes.force):
-            papers = edit(read_paperwork(scope, tools))
+            papers = edit(read(scope, tools))
             fetchers = make_fetchers(scope, tools)
             touched = options.wishes.touched
             lockfile = relocked(scope, papers, fetchers, options.strictness, upgrade(papers), touched)

@@ -50,7 +50,7 @@ def _on_this_machine(scope: Scope, tools: Tools, typed: str, *, is_folder: bool)
             where=whole,
             hint="a path starts where you are; a skill of a repository is owner/repo@skill, without ./ in front",
         )
-    return _written_path(scope, tools, whole), os.path.realpath(whole)
+    return written_path(scope, tools, whole), os.path.realpath(whole)
 
 
 def _without_ending(path: str) -> str:
@@ -58,7 +58,7 @@ def _without_ending(path: str) -> str:
     return next((path.removesuffix(ending) for ending in ENDINGS if path.endswith(ending)), path)
 
 
-def _written_path(scope: Scope, tools: Tools, whole: str) -> str:
+def written_path(scope: Scope, tools: Tools, whole: str) -> str:
     """Give how a manifest says a folder: relative within one git root, `~/…` below HOME, else as it is."""
     base = os.path.realpath(os.path.dirname(scope.manifest))
     real = os.path.realpath(whole)

@@ -16,7 +16,10 @@ from skillpm.values import NOTHING, Value
 
 
 class Paperwork(Value):
-    """What is written down in a scope. The texts are None where there is no such file yet."""
+    """What is written down in a scope. The texts are None where there is no such file yet.
+
+    `is_seeded`: the lockfile is not the one that was read; another tool's knowledge was put into it.
+    """
 
     manifest: Manifest
     requirements: Mapping[SkillName, Source]
@@ -26,6 +29,7 @@ class Paperwork(Value):
     overrides: Mapping[SkillName, Source] = NOTHING
     default_agents: tuple[str, ...] = ()
     config: str = ""
+    is_seeded: bool = False
 
     @property
     def agents(self) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def _asked(papers: Paperwork, upgrade: Collection[SkillName] = (), held: Collect
 
 def lock_text(lockfile: Lockfile, papers: Paperwork) -> str:
     """Give the lockfile's text; what is written already when it means the same."""
-    if papers.lockfile_text is not None and lockfile == papers.lockfile:
+    if papers.lockfile_text is not None and lockfile == papers.lockfile and not papers.is_seeded:
         return papers.lockfile_text
     return write_lockfile(lockfile)
 

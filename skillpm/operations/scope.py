@@ -93,6 +93,13 @@ def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> 
     return user_scope(settings).but(is_fallback=True)
 
 
+def new_project_scope(settings: Settings, folder: str) -> Scope:
+    """Give the scope of a folder that is a project, or is about to be one. Raises `UsageError` for HOME."""
+    root = os.path.abspath(os.path.join(settings.working_directory, folder))
+    refuse_home(settings, root)
+    return project_scope(root)
+
+
 def user_scope(settings: Settings) -> Scope:
     """Give the user's own scope."""
     layout = Layout(settings.skills_home)
@@ -125,7 +132,7 @@ def folder_scope(settings: Settings, folder: str) -> Scope:
     directory = os.path.realpath(os.path.join(settings.working_directory, folder))
     if not os.path.isdir(directory):
         raise NotFoundError(f"there is no folder {show(folder)}", hint="name the folder that holds the skills")
-    if _is_home(settings, directory):
+    if is_home(settings, directory):
         raise UsageError(f"{directory} is no skills directory", hint="name the folder that holds the skills")
     if directory == os.path.realpath(settings.skills_home):
         return user_scope(settings)
@@ -162,12 +169,12 @@ def _upwards(settings: Settings) -> Iterator[str]:
             folders = [start]
             break
         folders.append(parent)
-    return (folder for folder in folders if not _is_home(settings, folder))
+    return (folder for folder in folders if not is_home(settings, folder))
 
 
 def refuse_home(settings: Settings, root: str) -> None:
     """Refuse HOME as a project: its skills directory would be the user's own. Raises `UsageError`."""
-    if _is_home(settings, root):
+    if is_home(settings, root):
         raise UsageError(f"{root} is never a project", hint="work in user scope with `-g`, or in a folder below it")
 
 
@@ -181,5 +188,6 @@ def _repository(root: str) -> str:
     return folder
 
 
-def _is_home(settings: Settings, folder: str) -> bool:
+def is_home(settings: Settings, folder: str) -> bool:
+    """Tell whether a folder is HOME, or the root of everything: neither is ever a project."""
     return os.path.realpath(folder) in {os.path.realpath(settings.home), os.path.realpath(os.sep)}

@@ -12,6 +12,7 @@ from skillpm.events import Reporter
 from skillpm.fetching.base import Found, Offer
 from skillpm.fetching.describe import described, tell_inner
 from skillpm.fetching.git.entries import entries_of
+from skillpm.fetching.git.history import commit_with_tree
 from skillpm.fetching.git.listing import UNREADABLE, Place, all_places, name_of, place_of, read_skills
 from skillpm.fetching.git.refs import from_browser, named_ref
 from skillpm.fetching.git.repository import Repository
@@ -76,6 +77,15 @@ class GitFetcher:
 
         self.visits.each({name: pin.url for name, pin in pins.items()}, work)
         return sorted(missing)
+
+    def found_by_content(self, source: GitSource, ref: str, tree: str) -> str:
+        """Give the newest commit on a ref in which the source's folder has this tree id, or nothing."""
+        only = SkillName(source.url)
+
+        def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, str]:
+            return {only: commit_with_tree(repository, ref, source.path, tree)}
+
+        return self.visits.each({only: source.url}, work)[only]
 
     def offers(self, source: GitSource, browser: str = "") -> list[Offer]:
         """List the skills a source may mean, with the source each would be written down as."""

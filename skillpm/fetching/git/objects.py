@@ -49,6 +49,10 @@ class ObjectReader:
         answers = self._asked("info", names)
         return {name: None if head is None else head[2] for name, head in answers}
 
+    def ids(self, names: Iterable[str]) -> dict[str, str | None]:
+        """Give the ids of objects, by whatever names (`COMMIT:folder`)."""
+        return {name: None if head is None else head[0] for name, head in self._asked("info", names)}
+
     def read(self, names: Iterable[str], *, largest: int = 0) -> dict[str, GitObject | None]:
         """Give objects by the names they were asked for. One over `largest` bytes is none.
 

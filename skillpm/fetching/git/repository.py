@@ -60,6 +60,12 @@ class Repository:
         refs = ["+refs/heads/*:refs/skillpm-all/heads/*", "+refs/tags/*:refs/skillpm-all/tags/*"]
         self.fetch(["--prune", "--depth=2147483647", "--no-filter", "--refetch"], refs)
 
+    def touching(self, ref: str, path: str, most: int) -> list[str]:
+        """Give the commits on a ref of the cache that changed a folder (`.`: all), newest first; no network."""
+        words = ["rev-list", f"--max-count={most}", "--end-of-options", ref, *([] if path == "." else ["--", path])]
+        whole = [f"--git-dir={self.path}", "--literal-pathspecs", *words]
+        return self.around.children.run(whole, self._base, self.around.folder).decode().split()
+
     def remote_refs(self, names: Sequence[str]) -> dict[str, str]:
         """Ask which of these branches and tags the server has (offline: the cache): full name -> object id."""
         if self.around.settings.offline:

@@ -1,0 +1,94 @@
+"""`skillpm import`."""
+
+import os
+from typing import Any
+
+import click
+
+from skillpm.cli.changing import networked, options_of
+from skillpm.cli.common import Call, call_of
+from skillpm.cli.told import changed_value, tell_changed
+from skillpm.documents.text import show
+from skillpm.errors import UsageError
+from skillpm.operations.foreign import Sight, look_for_foreign
+from skillpm.operations.scope import Scope, is_home, new_project_scope, user_scope
+from skillpm.operations.take_over import TakenOver, take_over
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  skillpm import                    whatever another tool left here
+  skillpm import --dry-run          only say what would be taken over
+  skillpm import skills-lock.json   the lock of skills, or of skills-lock
+  skillpm import -g                 ~/.agents/.skill-lock.json, and gh's
+  skillpm import services/api       a project in another folder"""
+)
+@click.argument("place", default="", metavar="[FILE|DIR]")
+@click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@networked
+def command(place: str, **flags: Any) -> int:
+    """Take over from another tool: what it asked for, what it had locked, what it installed.
+
+    Reads skills-lock.json (skills, skills-lock), .skill-lock.json (skills -g, gh), skills.json with skills-lock.yaml
+    (spm), .claude-plugin/marketplace.json, and skills that gh installed. The other tool's files stay.
+    """
+    call = call_of(flags)
+    sight, scope = _looked(call, place)
+    result = take_over(scope, call.tools, sight, options_of(call))
+    if call.console.as_json:
+        call.console.data(_value(result))
+    else:
+        _tell(call, result)
+    return 0 if result.changed.actions or not result.left else 1
+
+
+def _looked(call: Call, place: str) -> tuple[Sight, Scope]:
+    """Find what is there, and the scope it goes to: the named one, else the folder where it lies is the project."""
+    settings, user, project = call.tools.settings, call.flags["user"], call.flags["project"] or ""
+    if user and project:
+        raise UsageError("--global and --project name two scopes; give one")
+    sight = look_for_foreign(call.tools, place or (settings.home if user else project or "."))
+    if user or (sight.is_global and not project):
+        return sight, user_scope(settings)
+    if project:
+        return sight, new_project_scope(settings, project)
+    if is_home(settings, sight.folder):
+        return sight, user_scope(settings)
+    return sight, new_project_scope(settings, sight.folder)
+
+
+def _value(result: TakenOver) -> dict[str, Any]:
+    value = changed_value(result.changed)
+    return {
+        "changed": value.pop("changed"),
+        "scope": value.pop("scope"),
+        "directory": value.pop("directory"),
+        "read": [
+            {"tool": reading.tool, "file": reading.file, "skills": len(reading.taken)} for reading in result.readings
+        ],
+        "adopted": [{"name": name, "path": path} for name, path in result.adopted],
+        "unknown": [{"name": item.name, "why": item.why} for item in (*result.left, *result.notes)],
+        "left": [{"name": name, "path": path} for name, path in (*result.other, *result.links)],
+        **value,
+    }
+
+
+def _tell(call: Call, result: TakenOver) -> None:
+    console = call.console
+    for reading in result.readings:
+        console.say(f"read {os.path.relpath(reading.file, call.tools.settings.working_directory)} of {reading.tool}")
+    for name, path in result.adopted:
+        console.say(f"{name}: {path} is what was locked, and is taken over as it is")
+    for name, path in result.other:
+        console.say(f"{name}: {show(path)} is not what is locked; it is left as it is")
+    for name, path in result.links:
+        console.say(f"{name}: {show(path)} is a link of another tool; it is left as it is")
+    for item in result.notes:
+        console.say(f"{item.name}: {show(item.why, 400)}")
+    for item in result.left:
+        console.warning(f"{item.name} is not taken over: {item.why}")
+    if result.aside:
+        console.say(f"spm's skills.json is kept as {os.path.basename(result.aside)}")
+    tell_changed(call, result.changed)

@@ -1,0 +1,62 @@
+"""`.claude-plugin/marketplace.json`: plugins, each of which may hold skills."""
+
+from skillpm.documents.decode import Node
+from skillpm.documents.git_words import is_commit
+from skillpm.documents.names import path_fault
+from skillpm.documents.text import show
+from skillpm.errors import DocumentError, SkillpmError
+from skillpm.sources.foreign.base import Left, Plugin, Reading, git_source
+from skillpm.sources.source import GitSource
+
+
+def read_marketplace(top: Node) -> Reading:
+    """Read where each plugin is; which skills it holds stands there, not here."""
+    metadata = top.get("metadata")
+    root = "" if metadata is None else metadata.text_or("pluginRoot")
+    plugins, left = [], []
+    for node in top.need("plugins").elements():
+        try:
+            plugins.append(_plugin(node, root))
+        except SkillpmError as error:
+            name = node.value.get("name") if isinstance(node.value, dict) else None
+            left.append(Left(name=show(str(name or f"plugin {node.keys[-1]}"), 80), why=error.message))
+    return Reading(tool="a marketplace of plugins", file=top.file, plugins=tuple(plugins), left=tuple(left))
+
+
+def _plugin(node: Node, root: str) -> Plugin:
+    name, source, skills = node.need("name").text(), node.need("source"), node.get("skills")
+    only = None
+    if skills is not None and isinstance(skills.value, list):
+        only = tuple(_folder(part) for part in skills.elements())
+    if isinstance(source.value, str):
+        folder = source.text()
+        if not folder.startswith(("./", "../", "/")) and root:
+            folder = f"{root}/{folder}"
+        return Plugin(name=name, source=None, folder=_folder(Node(folder, source.file, source.keys)), skills=only)
+    repository, folder = _repository(source)
+    return Plugin(name=name, source=repository, folder=folder, skills=only)
+
+
+def _repository(node: Node) -> tuple[GitSource, str]:
+    kind = node.need("source").text()
+    ref = node.text_or("sha") if is_commit(node.text_or("sha")) else node.text_or("ref")
+    match kind:
+        case "github":
+            repo = node.need("repo")
+            return git_source(Node(f"https://github.com/{repo.text()}", repo.file, repo.keys), ref=ref), "."
+        case "url":
+            return git_source(node.need("url"), ref=ref), "."
+        case "git-subdir":
+            return git_source(node.need("url"), ref=ref), _folder(node.need("path"))
+        case _:
+            raise DocumentError(f"it comes from a `{show(kind, 40)}` source, which skillpm does not have")
+
+
+def _folder(node: Node) -> str:
+    """Give a folder below the place it is relative to. One that leads out of it is refused."""
+    path = node.text().removeprefix("./").strip("/")
+    if path in {"", "."}:
+        return "."
+    if fault := "is absolute" if node.text().startswith("/") else path_fault(path):
+        raise DocumentError(f"the path `{show(node.text(), 80)}` {fault}")
+    return path

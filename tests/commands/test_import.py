@@ -1,0 +1,484 @@
+"""Taking over from other tools: files of the exact shape that the tools wrote, made of real repositories."""
+
+import json
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands.scene import Scene, text
+from kit import Repository, skill, under
+
+# What `skills` 1.7.4 writes down of skills/pdf and skills/docx of the repository below, as its run gave it.
+PDF_SUM = "3bb0ab3dd683d7df328ebcddc3da592252cbccb1a4d113de0f8343beafc4cdc2"
+DOCX_SUM = "abc3d6db88d0b22ac26dd40e363aacf361bdaaff8270d980362ea0de9f0b4912"
+PDF = skill("pdf", "Reads PDF files.") | {
+    "scripts/read.sh": b"#!/bin/sh\necho read\n",
+    "assets/Über.txt": b"x\n",
+    "README.md": b"about\n",
+    "a_b.md": b"1",
+    "a-b.md": b"2",
+}
+DOCX = skill("docx", "Writes Word files.")
+SETTLED = "nothing to do: 2 skills in WORK/.agent-skills\n! 2 of 2 skills are what the lockfile says\n"
+
+
+@pytest.fixture
+def acme(tmp_path: Path) -> Repository:
+    """Give a repository of two skills, tagged `v1.0.0`; on its branch docx has moved on since."""
+    repository = Repository.create(tmp_path / "acme")
+    repository.write(under("skills/pdf", PDF) | under("skills/docx", DOCX), executable=["skills/pdf/scripts/read.sh"])
+    repository.commit("first")
+    repository.tag("v1.0.0")
+    repository.write(under("skills/docx", skill("docx", "Writes Word files, newer."))).commit("second")
+    return repository
+
+
+@pytest.fixture
+def there(scene: Scene, acme: Repository) -> Scene:
+    """Give a folder under git where github.com/acme/skills is that repository."""
+    scene.rewrite("https://github.com/acme/skills", acme.file_url)
+    (scene.work / ".git").mkdir()
+    return scene
+
+
+def lay(scene: Scene, folder: str = ".claude/skills") -> None:
+    """Lay pdf of now and docx of v1.0.0 where a host reads them, as the other tools copy them."""
+    scene.write_files(under(f"{folder}/pdf", PDF) | under(f"{folder}/docx", DOCX))
+    (scene.work / folder / "pdf/scripts/read.sh").chmod(0o755)
+
+
+def vercel(**entries: dict[str, Any]) -> str:
+    return json.dumps({"version": 1, "skills": entries}, indent=2) + "\n"
+
+
+VERCEL = vercel(
+    docx={
+        "source": "acme/skills",
+        "ref": "v1.0.0",
+        "sourceType": "github",
+        "skillPath": "skills/docx/SKILL.md",
+        "computedHash": DOCX_SUM,
+    },
+    pdf={
+        "source": "acme/skills",
+        "sourceType": "github",
+        "skillPath": "skills/pdf/SKILL.md",
+        "computedHash": PDF_SUM,
+    },
+)
+
+
+def settled(scene: Scene) -> str:
+    """Say what `sync --frozen` and `verify` say."""
+    return scene.tell("sync", "--frozen") + scene.tell("verify")
+
+
+def commits(scene: Scene, lockfile: str = "skills.lock") -> dict[str, str]:
+    skills = scene.document(lockfile)["skills"]
+    return {name: skill["source"].get("commit", "") for name, skill in skills.items()}
+
+
+def test_the_lock_of_vercels_skills_is_taken_over_with_what_lies_there(there: Scene, acme: Repository) -> None:
+    there.write("skills-lock.json", VERCEL)
+    lay(there)
+    laid = there.snapshot(".claude")
+
+    assert there.tell("import") == text("""\
+ + docx 1.0.0
+ + pdf HEAD
+added 2: 2 skills in WORK/.agent-skills
+! read skills-lock.json of skills (Vercel)
+! docx: .claude/skills/docx is what was locked, and is taken over as it is
+! pdf: .claude/skills/pdf is what was locked, and is taken over as it is
+""").replace("HEAD", acme.resolve("main")[:7])
+    assert there.document("skills.json") == {
+        "$schema": "urn:skillpm:schema:manifest:1",
+        "agents": ["claude-code"],
+        "skills": {
+            "docx": {"git": "https://github.com/acme/skills", "path": "skills/docx", "tag": "v1.0.0"},
+            "pdf": {"git": "https://github.com/acme/skills", "path": "skills/pdf"},
+        },
+    }
+    assert there.snapshot(".claude") == laid
+    assert there.read("skills-lock.json") == VERCEL
+    assert commits(there) == {"docx": acme.resolve("v1.0.0"), "pdf": acme.resolve("main")}
+    assert settled(there) == SETTLED
+
+
+def test_a_dry_run_says_the_same_and_writes_nothing(there: Scene) -> None:
+    there.write("skills-lock.json", VERCEL)
+    lay(there)
+    before = there.everything
+
+    said = there.run("import", "--dry-run", check=True)
+
+    assert said.stdout.splitlines()[-1] == f"would have added 2: 2 skills in {there.work}/.agent-skills"
+    assert there.everything == before
+    assert there.run("import", check=True).stderr == said.stderr
+
+
+def test_programs_get_one_object(there: Scene) -> None:
+    there.write("skills-lock.json", VERCEL)
+    lay(there)
+
+    found = there.json("import", "--dry-run")
+
+    assert list(found) == [
+        *("changed", "scope", "directory", "read", "adopted", "unknown", "left", "actions", "warnings", "dryRun"),
+    ]
+    assert found["read"] == [{"tool": "skills (Vercel)", "file": "WORK/skills-lock.json", "skills": 2}]
+    assert found["adopted"] == [
+        {"name": "docx", "path": ".claude/skills/docx"},
+        {"name": "pdf", "path": ".claude/skills/pdf"},
+    ]
+    assert found["unknown"] == []
+
+
+def test_a_commit_that_nobody_recorded_is_found_in_the_history_by_what_lies_here(
+    there: Scene, acme: Repository
+) -> None:
+    """Vercel's lock follows the branch here, holds no commit, and upstream has moved twice since."""
+    followed = json.loads(VERCEL)
+    del followed["skills"]["docx"]["ref"]
+    there.write("skills-lock.json", json.dumps(followed))
+    lay(there)
+    acme.write({"skills/docx/more.md": "More.\n"}).commit("third")
+
+    said = there.run("import", check=True).stderr
+
+    assert "docx: .claude/skills/docx is what was locked, and is taken over as it is" in said
+    assert commits(there) == {"docx": acme.resolve("v1.0.0"), "pdf": acme.resolve("main")}
+    assert there.document("skills.json")["skills"]["docx"] == {
+        "git": "https://github.com/acme/skills",
+        "path": "skills/docx",
+    }
+    assert settled(there) == SETTLED
+    assert there.run("outdated", "--exit-code").code == 1
+
+
+def test_what_cannot_be_found_is_locked_to_what_is_there_now_and_said(there: Scene, acme: Repository) -> None:
+    there.write("skills-lock.json", VERCEL.replace('      "ref": "v1.0.0",\n', "").replace(DOCX_SUM, "0" * 64))
+    lay(there)
+
+    said = there.tell("import")
+
+    now = acme.resolve("main")[:7]
+    assert said == text(f"""\
+ + docx {now}
+ + pdf {now}
+added 2: 2 skills in WORK/.agent-skills
+! read skills-lock.json of skills (Vercel)
+! pdf: .claude/skills/pdf is what was locked, and is taken over as it is
+! docx: .claude/skills/docx is not what is locked; it is left as it is
+! docx: upstream has moved, and what was recorded is in no folder here: it is locked to what is there now ({now})
+! next: `skillpm link claude-code` shows them to that agent
+""")
+    assert "agents" not in there.document("skills.json")
+    assert settled(there) == SETTLED
+
+
+def test_what_somebody_edited_stays_theirs(there: Scene) -> None:
+    there.write("skills-lock.json", VERCEL)
+    lay(there)
+    there.write(".claude/skills/pdf/SKILL.md", "mine")
+    laid = there.snapshot(".claude")
+
+    said = there.run("import", check=True).stderr
+
+    assert "pdf: .claude/skills/pdf is not what is locked; it is left as it is" in said
+    assert there.snapshot(".claude") == laid
+    assert settled(there) == SETTLED
+
+
+def test_links_of_another_tool_are_left_and_told(there: Scene) -> None:
+    there.write("skills-lock.json", VERCEL)
+    lay(there, ".agents/skills")
+    (there.work / ".claude/skills").mkdir(parents=True)
+    (there.work / ".claude/skills/pdf").symlink_to("../../.agents/skills/pdf")
+
+    said = there.run("import", check=True).stderr
+
+    assert "pdf: .agents/skills/pdf is what was locked, and is taken over as it is" in said
+    assert "pdf: .claude/skills/pdf is a link of another tool; it is left as it is" in said
+    assert there.document("skills.json")["agents"] == ["universal"]
+    assert settled(there) == SETTLED
+
+
+def skills_lock_sum(files: dict[str, bytes]) -> str:
+    data = b"".join(path.encode() + b"\0" + files[path] + b"\0" for path in sorted(files))
+    return "sha256-" + b64encode(sha256(data).digest()).decode()
+
+
+def test_the_lock_of_skills_lock_gives_commits(there: Scene, acme: Repository) -> None:
+    lock = {
+        "lockfileVersion": 1,
+        "skills": {
+            "docx": {
+                "spec": "acme/skills",
+                "resolved": "https://github.com/acme/skills.git",
+                "ref": None,
+                "commit": acme.resolve("v1.0.0"),
+                "path": "skills/docx",
+                "integrity": skills_lock_sum(DOCX),
+            },
+            "pdf": {
+                "spec": "acme/skills#v1.0.0",
+                "resolved": "https://github.com/acme/skills.git",
+                "ref": "v1.0.0",
+                "commit": acme.resolve("v1.0.0"),
+                "path": "skills/pdf",
+                "integrity": skills_lock_sum(PDF),
+            },
+        },
+    }
+    there.write("skills-lock.json", json.dumps(lock, indent=2))
+    lay(there)
+
+    assert there.run("import", check=True).stderr.count("is taken over as it is") == 2
+    assert commits(there) == {"docx": acme.resolve("v1.0.0"), "pdf": acme.resolve("v1.0.0")}
+    assert settled(there) == SETTLED
+
+
+SPM_LOCK = """\
+lockfileVersion: "0.1"
+installDir: .agents/skills
+linkTargets:
+  - .claude/skills
+skills:
+  docx:
+    specifier: https://github.com/acme/skills.git#v1.0.0&path:/skills/docx
+    resolution:
+      type: git
+      url: https://github.com/acme/skills.git
+      commit: COMMIT
+      path: /skills/docx
+    digest: sha256-abc
+  mine:
+    specifier: link:./skills/mine
+    resolution:
+      type: link
+      path: ./skills/mine
+  npm-one:
+    specifier: npm:@acme/skill@1.0.0
+    resolution:
+      type: npm
+      packageName: "@acme/skill"
+      version: 1.0.0
+"""
+SPM_MANIFEST = {
+    "installDir": ".agents/skills",
+    "linkTargets": [".claude/skills"],
+    "skills": {
+        "docx": "https://github.com/acme/skills.git#v1.0.0&path:/skills/docx",
+        "mine": "link:./skills/mine",
+        "npm-one": "npm:@acme/skill@1.0.0",
+    },
+    "patchedSkills": {"docx": "patches/docx.patch"},
+}
+
+
+def test_spms_manifest_makes_room_for_ours_and_is_kept(there: Scene, acme: Repository) -> None:
+    there.write("skills.json", json.dumps(SPM_MANIFEST))
+    there.write("skills-lock.yaml", SPM_LOCK.replace("COMMIT", acme.resolve("v1.0.0")))
+    there.write_files(under("skills/mine", skill("mine")))
+    before = there.read("skills.json")
+
+    assert there.tell("import") == text("""\
+ + docx 1.0.0
+ + mine (live link)
+added 2: 2 skills in WORK/.agent-skills
+! read skills.json of spm
+! docx: its patch patches/docx.patch is not taken over: apply it to what was installed
+! warning: npm-one is not taken over: it comes from `npm:@acme/skill@1.0.0`, and skillpm has no npm source
+! spm's skills.json is kept as skills.spm.json
+! next: `skillpm link AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows
+""")
+    assert there.read("skills.spm.json") == before
+    assert there.document("skills.json")["skills"] == {
+        "docx": {"git": "https://github.com/acme/skills", "path": "skills/docx", "tag": "v1.0.0"},
+        "mine": {"path": "./skills/mine", "link": True},
+    }
+    assert there.run("sync", "--frozen").code == 0
+    assert there.run("verify").code == 0
+
+
+def test_what_gh_wrote_into_a_skill_is_read(there: Scene, acme: Repository) -> None:
+    gh = {
+        "github-path": "skills/docx",
+        "github-ref": "refs/heads/main",
+        "github-repo": "https://github.com/acme/skills",
+        "github-tree-sha": acme.tree_id("skills/docx", "v1.0.0"),
+    }
+    there.write_files(under(".claude/skills/docx", skill("docx", "Writes Word files.", metadata=gh)))
+    there.write_files(under(".claude/skills/own", skill("own")))
+
+    assert there.tell("import") == text("""\
+ + docx COMMIT
+added 1: 1 skill in WORK/.agent-skills
+! read . of gh skill
+! docx: .claude/skills/docx is not what is locked; it is left as it is
+! next: `skillpm link claude-code` shows them to that agent
+""").replace("COMMIT", acme.resolve("v1.0.0")[:7])
+    assert there.document("skills.json")["skills"] == {
+        "docx": {"git": "https://github.com/acme/skills", "path": "skills/docx", "branch": "main"},
+    }
+    assert commits(there) == {"docx": acme.resolve("v1.0.0")}
+    assert there.run("sync", "--frozen").code == 0
+
+
+def test_the_global_lock_goes_to_user_scope(there: Scene, acme: Repository) -> None:
+    entry = {
+        "source": "acme/skills",
+        "sourceType": "github",
+        "sourceUrl": "https://github.com/acme/skills.git",
+        "skillPath": "skills/pdf/SKILL.md",
+        "skillFolderHash": acme.tree_id("skills/pdf", "main"),
+        "installedAt": "2026-01-02T03:04:05.000Z",
+        "updatedAt": "2026-01-02T03:04:05.000Z",
+    }
+    lock = {"version": 3, "skills": {"pdf": entry}, "dismissed": {}, "lastSelectedAgents": ["claude-code"]}
+    there.write("../home/.agents/.skill-lock.json", json.dumps(lock))
+    there.write_files(under("../home/.claude/skills/pdf", PDF))
+    (there.home / ".claude/skills/pdf/scripts/read.sh").chmod(0o755)
+
+    assert there.tell("import", "-g") == text("""\
+ + pdf COMMIT
+added 1: 1 skill in HOME/.agent-skills
+! read ../home/.agents/.skill-lock.json of skills (Vercel)
+! pdf: ~/.claude/skills/pdf is what was locked, and is taken over as it is
+""").replace("COMMIT", acme.resolve("main")[:7])
+    assert there.document("../home/.config/skillpm/skills.json")["agents"] == ["claude-code"]
+    assert there.tell("verify", "-g") == "! 1 of 1 skills are what the lockfile says\n"
+
+
+def test_the_plugins_of_a_marketplace_are_skills_here_and_elsewhere(there: Scene, acme: Repository) -> None:
+    there.write_files(under("skills/own", skill("own")) | under("plugins/kit/skills/inner", skill("inner")))
+    market = {
+        "name": "acme",
+        "owner": {"name": "Acme"},
+        "metadata": {"version": "1.0.0", "pluginRoot": "./plugins"},
+        "plugins": [
+            {"name": "docs", "source": "./", "strict": False, "skills": ["./skills/own"]},
+            {"name": "kit", "source": "kit"},
+            {"name": "ext", "source": {"source": "github", "repo": "acme/skills", "ref": "v1.0.0"}},
+            {"name": "pkg", "source": {"source": "npm", "package": "@acme/x"}},
+            {"name": "out", "source": "../../etc"},
+        ],
+    }
+    there.write(".claude-plugin/marketplace.json", json.dumps(market))
+
+    said = there.run("import", check=True)
+
+    assert [line for line in said.stderr.splitlines() if line.startswith("warning")] == [
+        "warning: pkg is not taken over: it comes from a `npm` source, which skillpm does not have",
+        "warning: out is not taken over: the path `../../etc` has an empty, `.` or `..` part",
+    ]
+    assert there.document("skills.json")["skills"] == {
+        "docx": {"git": "https://github.com/acme/skills", "path": "skills/docx", "tag": "v1.0.0"},
+        "inner": {"path": "./plugins/kit/skills/inner"},
+        "own": {"path": "./skills/own"},
+        "pdf": {"git": "https://github.com/acme/skills", "path": "skills/pdf", "tag": "v1.0.0"},
+    }
+    assert there.run("sync", "--frozen").code == 0
+    assert there.run("verify").code == 0
+
+
+def test_one_that_is_gone_hides_no_other(there: Scene, acme: Repository) -> None:
+    gone = json.loads(VERCEL)
+    gone["skills"]["gone"] = {**gone["skills"]["pdf"], "skillPath": "skills/gone/SKILL.md"}
+    gone["skills"]["npm"] = {"source": "@acme/x", "sourceType": "node_modules", "computedHash": PDF_SUM}
+    gone["skills"]["Bad Name"] = gone["skills"]["pdf"]
+    there.write("skills-lock.json", json.dumps(gone))
+
+    said = there.run("import", check=True)
+
+    assert [line for line in said.stderr.splitlines() if line.startswith("warning")] == [
+        "warning: npm is not taken over: it comes with the npm package @acme/x; its folder there can be installed as a "
+        "local one",
+        "warning: Bad Name is not taken over: `Bad Name` is no name for a skill",
+        "warning: gone is not taken over: https://github.com/acme/skills has no folder `skills/gone`",
+    ]
+    assert sorted(commits(there)) == ["docx", "pdf"]
+
+
+def test_what_the_manifest_asks_for_already_stays(there: Scene) -> None:
+    there.write("skills-lock.json", VERCEL)
+    there.run("import", check=True)
+    before = there.everything
+
+    again = there.run("import")
+
+    assert (again.code, again.stdout) == (1, f"nothing to do: 0 skills in {there.work}/.agent-skills\n")
+    assert "pdf is not taken over: the manifest asks for it already" in again.stderr
+    assert there.everything == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("skills-lock.json", "{", "this is not JSON: Expecting property name enclosed in double quotes"),
+        ("skills-lock.json", "[]", "expected an object, got an array"),
+        ("skills-lock.json", '{"version": 2, "skills": {}}', "this is format 2 of skills-lock.json; up to 1 is known"),
+        (
+            "skills-lock.json",
+            '{"lockfileVersion": 9, "skills": {}}',
+            "this is format 9 of skills-lock; up to 1 is known",
+        ),
+        ("skills-lock.json", '{"a": 1}', "this is no file of a tool that is known"),
+        ("skills-lock.json", "\xff", "this document is not UTF-8"),
+        ("skills-lock.json", "[" * 100_000, "this JSON is nested too deeply"),
+        (".skill-lock.json", '{"version": 3, "skills": []}', "expected an object, got an array"),
+        ("skills-lock.yaml", "skills: &a [*a]", "this is not YAML: anchors and aliases are not read"),
+        ("skills-lock.yaml", "{" * 100_000, "this is not YAML: nested deeper than 20"),
+        (".claude-plugin/marketplace.json", '{"plugins": {}}', "expected an array, got an object"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_told_and_changes_nothing(
+    there: Scene, name: str, content: str, message: str
+) -> None:
+    there.write(name, content.encode("latin-1"))
+    before = there.everything
+
+    said = there.run("import", name)
+
+    assert (said.code, said.stdout) == (1, "")
+    assert said.stderr.startswith(f"error: {message}"), said.stderr
+    assert there.everything == before
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"source": "acme/skills", "sourceType": "github", "skillPath": "../../../etc/SKILL.md"},
+        {"source": "acme/skills", "sourceType": "github", "skillPath": "/etc/SKILL.md\n", "ref": "--upload-pack=x"},
+        {"source": "ext::sh -c touch% /tmp/x", "sourceType": "git"},
+        {"source": "-oProxyCommand=x", "sourceType": "git"},
+        {"source": "acme/skills", "sourceType": "\x1b[31m"},
+        {"source": ["acme"], "sourceType": "github"},
+        {"source": "../../..", "sourceType": "local"},
+        "acme/skills",
+        None,
+    ],
+    ids=str,
+)
+def test_an_entry_that_means_no_good_is_left_and_told_in_a_line(there: Scene, entry: Any) -> None:
+    there.write("skills-lock.json", json.dumps({"version": 1, "skills": {"pdf": entry}}))
+    before = there.everything
+
+    said = there.run("import")
+
+    assert said.code == 1
+    assert said.stderr.splitlines()[1].startswith("warning: pdf is not taken over: ")
+    assert "\x1b" not in said.stderr
+    assert there.everything == before
+
+
+def test_a_folder_with_nothing_says_what_was_looked_for(there: Scene) -> None:
+    assert there.tell("import") == text("""\
+! error: . holds nothing of another tool
+!   try: looked for skills-lock.json, .skill-lock.json, skills.json and skills-lock.yaml of spm, \
+.claude-plugin/marketplace.json, and skills that gh installed
+[1]
+""")

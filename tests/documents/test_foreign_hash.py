@@ -1,0 +1,43 @@
+"""Other tools' sums are computed as they compute them: checked against git, and against JavaScript's own order."""
+
+import json
+import random
+import shutil
+import subprocess
+
+import pytest
+from kit import Repository
+
+from skillpm.documents.foreign_hash import File, git_tree, vercel_sum
+
+LETTERS = "abcXYZ0189 _-,;!.'()[]{}@&#%`^+~$="
+HASH = """
+const { createHash } = require("crypto");
+const paths = JSON.parse(require("fs").readFileSync(0));
+paths.sort((a, b) => a.localeCompare(b));
+const hash = createHash("sha256");
+for (const path of paths) { hash.update(path); hash.update(path.length.toString()); }
+console.log(hash.digest("hex"));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node, which CI has")
+def test_the_sum_of_vercels_skills_is_in_the_order_of_javascript() -> None:
+    chance = random.Random(7)
+    paths = {
+        "/".join("".join(chance.choices(LETTERS, k=chance.randint(1, 6))) for _ in range(chance.randint(1, 3)))
+        for _ in range(3000)
+    }
+    files = [File(path=path, data=str(len(path)).encode()) for path in sorted(paths)]
+    said = subprocess.run(
+        ["node", "-e", HASH], input=json.dumps(sorted(paths)), capture_output=True, text=True, check=True
+    )
+    assert vercel_sum(files) == said.stdout.strip()
+
+
+def test_the_id_of_a_folder_is_gits(tmp_path_factory: pytest.TempPathFactory) -> None:
+    repository = Repository.create(tmp_path_factory.mktemp("tree") / "r")
+    files = {"a.md": b"1", "a/b.md": b"2", "a-b/c/d.sh": b"3", "Z": b"", "ü": b"4"}
+    repository.write(files, executable=["a-b/c/d.sh"], symlinks={"link": "a/b.md"}).commit()
+    mine = [File(path=path, data=data, executable=path.endswith(".sh")) for path, data in files.items()]
+    assert git_tree([*mine, File(path="link", data=b"a/b.md", is_link=True)]) == repository.tree_id()
