@@ -45,6 +45,7 @@ class Edition:
         self._releases = {name: list(skill.versions) for name, skill in old.items()}
         self._keep = keep
         self._changed: list[tuple[Made, Release]] = []
+        self._came_from: dict[tuple[SkillName, str], str] = {}
         self._packed: tuple[Tree | None, bytes] = (None, b"")
 
     def add(self, made: Made) -> None:
@@ -70,22 +71,32 @@ class Edition:
         )
         self._keep(path, data)
         self.added.append(f"{made.name} {made.version}")
+        self._came_from[made.name, made.version] = made.came_from
 
     def releases(self) -> dict[SkillName, Releases]:
         """Give all versions of each skill. Raises `RefusedError` for a version whose content is not what it was."""
         if self._changed:
-            made, there = self._changed[0]
-            more = f"; and {len(self._changed) - 1} more" if len(self._changed) > 1 else ""
-            raise RefusedError(
-                f"`{made.name}` {there.version} is published already, with other content: "
-                f"{there.digest} there, {made.tree.digest} in {show(made.came_from)}{more}",
-                hint="a version never changes: give the new content a new version; nothing was written",
-            )
+            raise self._refusal(*self._changed[0])
         return {
             name: Releases(name=name, versions=newest_first(self._releases[name]))
             for name in sorted(self._releases)
             if self._releases[name]
         }
+
+    def _refusal(self, made: Made, there: Release) -> RefusedError:
+        more = f"; and {len(self._changed) - 1} more" if len(self._changed) > 1 else ""
+        other = self._came_from.get((made.name, there.version))
+        if other is not None:
+            return RefusedError(
+                f"`{made.name}` {there.version} would come from two places with different content: "
+                f"{show(other)} and {show(made.came_from)}{more}",
+                hint="leave one of them out, or give one another name or version; nothing was written",
+            )
+        return RefusedError(
+            f"`{made.name}` {there.version} is published already, with other content: "
+            f"{there.digest} there, {made.tree.digest} in {show(made.came_from)}{more}",
+            hint="a version never changes: give the new content a new version; nothing was written",
+        )
 
     def _pack(self, tree: Tree) -> bytes:
         """Pack a tree, once for all versions in a row that have this very content."""

@@ -30,7 +30,7 @@ NO_VERSION = "it has no version"
 
 
 class Draft(Value):
-    """A version of a skill that a source has. `place` names it for messages, `at` is the tag it comes from.
+    """A version of a skill that a source has. `place` names it briefly, `came_from` wholly, `at` is its tag.
 
     `is_current`: whoever keeps the source can still mend it; what was tagged long ago stays as it is. `rank` counts
     tags from the newest.
@@ -38,6 +38,7 @@ class Draft(Value):
 
     name: str
     place: str
+    came_from: str
     tree: Tree | None = None
     version: str = ""
     faults: tuple[str, ...] = ()
@@ -84,6 +85,7 @@ def _tagged(tools: Tools, source: GitSource, take: Take, default: str) -> None:
         made = Draft(
             name=item.folder,
             place=f"{item.folder} at {at}",
+            came_from=f"{source.url} at {at}",
             at=at,
             is_current=item.is_current,
             rank=item.rank,
@@ -109,9 +111,9 @@ def _folders(tools: Tools, whole: str, source: str) -> Iterator[Draft]:
         try:
             tree = read_skill_folder(folder, name, tools.settings.limits, written=place)
         except RefusedError as error:
-            yield Draft(name=name, place=place, faults=(error.message,))
+            yield Draft(name=name, place=place, came_from=place, faults=(error.message,))
             continue
-        yield _local(tools, Draft(name=name, place=place), tree)
+        yield _local(tools, Draft(name=name, place=place, came_from=place), tree)
 
 
 def _archive(tools: Tools, whole: str, source: str) -> Iterator[Draft]:
@@ -125,9 +127,9 @@ def _archive(tools: Tools, whole: str, source: str) -> Iterator[Draft]:
         # An archive has no folder whose name could be another one.
         found = described(tree, PathPin(path=source), os.path.basename(source), tools.reporter.warning)
     except RefusedError as error:
-        yield Draft(name=os.path.basename(source), place=source, faults=(error.message,))
+        yield Draft(name=os.path.basename(source), place=source, came_from=source, faults=(error.message,))
         return
-    yield _local(tools, Draft(name=found.declared, place=source), tree)
+    yield _local(tools, Draft(name=found.declared, place=source, came_from=source), tree)
 
 
 def _local(tools: Tools, draft: Draft, tree: Tree) -> Draft:

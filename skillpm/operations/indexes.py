@@ -30,7 +30,8 @@ def check_index(tools: Tools, where: str) -> "list[Problem]":
 
     settings = tools.settings
     whole = where if "://" in where else os.path.abspath(os.path.join(settings.working_directory, where))
-    places = read_index_places(Node([{"name": "checked", "url": whole}], where))
+    (place,) = read_index_places(Node([{"name": "checked", "url": whole}], where))
+    places = [place.but(name="that you named")]
     desk = Desk(settings, settings.working_directory, tools.store, tools.reporter, places)
     return list(prove(desk.indexes[0], settings.limits))
 

@@ -90,7 +90,7 @@ def _made(draft: Draft, tree: Tree) -> Made:
         name=skill_name(draft.name, where=draft.place),
         version=draft.version,
         tree=tree,
-        came_from=draft.place,
+        came_from=draft.came_from,
         published=draft.published,
         dependencies=draft.dependencies,
     )
@@ -115,11 +115,12 @@ def _tell(tools: Tools, left: Sequence[Draft], *, skip_invalid: bool) -> None:
             f"{what}{more}: {first.faults[0]}" if stops else f"{what}{more} is left out: {first.faults[0]}"
         )
     if len(skills) > MOST_TOLD:
-        tools.reporter.warning(f"and {len(skills) - MOST_TOLD} more skills, which --verbose names")
+        rest = f"{len(skills) - MOST_TOLD} more skill{'s' if len(skills) > MOST_TOLD + 1 else ''}"
+        tools.reporter.warning(f"and {rest}, which --verbose names")
     if stops:
         few = ", ".join(show(draft.place, 80) for draft in stops[:3])
-        rest = f" and {len(stops) - 3} more" if len(stops) > 3 else ""  # noqa: PLR2004  (the warnings name them)
-        raise RefusedError(f"{len(stops)} skills cannot be published as they are: {few}{rest}", hint=_way_out(stops))
+        others = f" and {len(stops) - 3} more" if len(stops) > 3 else ""  # noqa: PLR2004  (the warnings name them)
+        raise RefusedError(f"{len(stops)} skills cannot be published as they are: {few}{others}", hint=_way_out(stops))
 
 
 def _way_out(stops: Sequence[Draft]) -> str:

@@ -139,6 +139,20 @@ def test_a_published_version_never_changes(desk: Desk) -> None:
     assert desk.snapshot("public") == before
 
 
+def test_two_sources_of_one_version_are_refused_by_both_their_places(desk: Desk) -> None:
+    desk.write_files(under("one/pdf", skill("pdf", metadata={"version": "1.0.0"})))
+    desk.write_files(under("two/pdf", skill("pdf", metadata={"version": "1.0"}, body="Another.\n")))
+
+    result = desk.run("index", "build", "one", "two", "--out", "public")
+
+    assert (result.code, result.stderr) == (
+        1,
+        "error: `pdf` 1.0.0 would come from two places with different content: one/pdf and two/pdf\n"
+        "  try: leave one of them out, or give one another name or version; nothing was written\n",
+    )
+    assert not desk.exists("public")
+
+
 def test_a_skill_without_a_version_is_not_published(desk: Desk) -> None:
     desk.write_files(under("skills/pdf", skill("pdf")))
 
