@@ -166,7 +166,7 @@ class Shelf:
                 for path, data in files:
                     whole = self._at(path)
                     if not (os.path.isfile(whole) and read_document(whole) == data):
-                        os.makedirs(os.path.dirname(whole), exist_ok=True)
+                        _make_folder(os.path.dirname(whole))
                         ready[path] = f"{whole}.{os.getpid()}.tmp"
                         discard_file(ready[path])
                         write_new(ready[path], data, 0o644)
@@ -215,6 +215,17 @@ class Adding:
                 self._last = data, self._waiting.seek(0, os.SEEK_END)
                 self._waiting.write(data)
         self._archives[path] = self._last[1], len(data)
+
+
+def _make_folder(folder: str) -> None:
+    """Make a folder that a web server can look into, whatever the umask is; the files are as open."""
+    missing = []
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for each in reversed(missing):
+        os.mkdir(each)
+        os.chmod(each, 0o755)  # noqa: S103  (what is published is for everybody)
 
 
 def _nearest(folder: str) -> str:

@@ -84,6 +84,20 @@ def test_an_index_keeps_to_its_schemas(desk: Desk) -> None:
     ]
 
 
+def test_what_is_published_can_be_read_by_a_web_server_whatever_the_umask_is(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+
+    before = os.umask(0o077)
+    try:
+        desk.build()
+    finally:
+        os.umask(before)
+
+    modes = {path.stat().st_mode & 0o777 for path in desk.index.rglob("*") if path.is_file()}
+    folders = {path.stat().st_mode & 0o777 for path in [desk.index, *desk.index.rglob("*")] if path.is_dir()}
+    assert (modes, folders) == ({0o644}, {0o755})
+
+
 def test_building_again_writes_nothing(desk: Desk) -> None:
     desk.draft("pdf", "1.0.0")
     desk.build()
