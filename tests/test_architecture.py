@@ -27,7 +27,8 @@ LEVEL = {room: level for level, rooms in enumerate(STAIRS) for room in rooms}
 # Rules: from values to values, so that they can be tested with a literal and trusted without a disk.
 PURE = [
     "documents", "sources", "resolution", "values.py", "errors.py",
-    "indexes/packing.py", "indexes/publishing.py",
+    "indexes/packing.py", "indexes/publishing.py", "indexes/page/head.py", "indexes/page/leaf.py",
+    "indexes/page/making.py", "indexes/page/markdown.py", "indexes/page/reading.py",
     "installing/plan.py", "installing/planned_links.py", "installing/migration.py", "serving/entry.py",
     "serving/arguments.py", "serving/inheriting.py",
     "serving/catalogue.py", "serving/finding.py", "serving/model_text.py", "serving/modes.py", "serving/permissions.py",

@@ -11,7 +11,7 @@ from kit import Sandbox
 HEAVY = {
     "httpx", "hishel", "git", "yaml", "tomlkit", "tomllib", "packaging", "resolvelib", "rich", "mcp", "jsonschema",
     "filelock", "pathspec", "asyncio", "importlib.metadata", "platformdirs", "subprocess", "concurrent.futures",
-    "tempfile", "ctypes", "urllib.parse", "skillpm.resolution.solver",
+    "tempfile", "ctypes", "urllib.parse", "skillpm.resolution.solver", "jinja2", "markdown_it", "nh3",
 }  # fmt: skip
 SERVING = [["prompt"], ["match", "a test"], ["search", "test"], ["projects"], ["list", "--tokens"]]
 WATCH = (

@@ -40,6 +40,7 @@ Examples:
 @click.option("--name", metavar="NAME", default="", help="What the index calls itself.")
 @click.option("--default-version", metavar="VERSION", default="", help="The version of skills that say none.")
 @click.option("--skip-invalid", is_flag=True, help="Leave out what is not valid, and publish the rest.")
+@click.option("--no-catalog", is_flag=True, help="Write no catalog.html, the page for people.")
 @telling
 def build_command(
     sources: tuple[str, ...],
@@ -47,11 +48,13 @@ def build_command(
     name: str,
     default_version: str,
     skip_invalid: bool,  # noqa: FBT001  (a flag)
+    no_catalog: bool,  # noqa: FBT001
     **flags: Any,
 ) -> None:
     """Publish skills beside what the index holds already. Versions that are published never change."""
     call = call_of(flags)
-    built = build_index(call.tools, sources, out, name=name, version=default_version, skip_invalid=skip_invalid)
+    shelf = shelf_at(call.tools, out, page=not no_catalog)
+    built = build_index(call.tools, sources, shelf, name=name, version=default_version, skip_invalid=skip_invalid)
     _tell(call, built, out)
 
 

@@ -168,7 +168,7 @@ def _hidden(text: str) -> Iterator[Finding]:
     """Find characters that a reader does not see and a model does."""
     number, counted, told = 1, 0, 0
     for match in INVISIBLE.finditer(text):
-        if _joins_letters(text, match.start()):
+        if joins_letters(text, match.start()):
             continue
         number += text.count("\n", counted, match.start())
         counted = match.start()
@@ -177,7 +177,7 @@ def _hidden(text: str) -> Iterator[Finding]:
             told = number
 
 
-def _joins_letters(text: str, at: int) -> bool:
+def joins_letters(text: str, at: int) -> bool:
     """Tell whether a joiner does its work between letters or pictures that need one: never among ASCII."""
     neighbours = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
     return text[at] in JOINERS and any(ord(letter) > LAST_ASCII for letter in neighbours)

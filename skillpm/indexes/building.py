@@ -1,7 +1,7 @@
 """Write an index: what is there is read, joined with what is new, and only what differs is written.
 
-In this order: archives, each skill's versions, the catalogue, the index for other clients. Whoever reads while this
-goes on, or after it was killed, sees versions whose archives are there.
+In this order: archives, each skill's versions, the catalogue, the index for other clients, the page for people.
+Whoever reads while this goes on, or after it was killed, sees versions whose archives are there.
 """
 
 import os
@@ -13,6 +13,7 @@ from typing import IO
 from skillpm.documents.discovery_site import PATH, SiteSkill, write_site
 from skillpm.documents.index import (
     Catalogue,
+    Release,
     Releases,
     Summary,
     read_catalogue,
@@ -21,14 +22,17 @@ from skillpm.documents.index import (
     write_releases,
 )
 from skillpm.documents.names import SkillName, is_skill_name
-from skillpm.documents.tree import Limits, checked_tree
-from skillpm.errors import DocumentError, NotFoundError
+from skillpm.documents.skill import Skill, read_skill
+from skillpm.documents.tree import Limits, Tree, checked_tree
+from skillpm.errors import DocumentError, NotFoundError, RefusedError
 from skillpm.fetching.archives.reading import read_archive
 from skillpm.files import discard_file, read_document, read_text, sync_file, sync_folder, told, write_new
+from skillpm.indexes.page.head import head_of
 from skillpm.indexes.publishing import Edition, summary_of, yanked
 from skillpm.values import Value
 
 CATALOGUE = "index.json"
+PAGE = "catalog.html"
 
 
 class LeftOut(Value):
@@ -51,9 +55,13 @@ class Built(Value):
 
 
 class Shelf:
-    """An index that lies in a folder of this machine, to be written."""
+    """An index that lies in a folder of this machine, to be written.
 
-    def __init__(self, folder: str, *, limits: Limits, fsync: bool = True) -> None:
+    `page`: with a page for people, without one, or None where there is one already. Raises `RefusedError` for a page
+    that is not ours.
+    """
+
+    def __init__(self, folder: str, *, limits: Limits, fsync: bool = True, page: bool | None = None) -> None:
         self.folder = folder
         self.limits = limits
         self.fsync = fsync
@@ -62,6 +70,8 @@ class Shelf:
         self.catalogue = Catalogue(name="", skills=()) if text is None else read_catalogue(text, self._at(CATALOGUE))
         self._known = {summary.name: summary for summary in self.catalogue.skills}
         self.releases = self._releases()
+        self._old_page = self._page()
+        self._has_page = self._old_page is not None if page is None else page
 
     @contextmanager
     def adding(self) -> Iterator["Adding"]:
@@ -95,7 +105,7 @@ class Shelf:
         for path in removed:
             with told("remove a file of an index", self._at(path)):
                 os.unlink(self._at(path))
-        return built.but(removed=tuple(sorted(removed)))
+        return built.but(removed=tuple(sorted([*built.removed, *removed])))
 
     def finish(
         self,
@@ -114,11 +124,14 @@ class Shelf:
         )
         changed = self.write((path, text.encode()) for path, text in documents)
         changed += self.write((path, text.encode()) for path, text in rest)
+        if self._has_page:
+            changed += self.write([(PAGE, self._new_page(called, summaries, releases).encode())])
         return Built(
             skills=len(releases),
             versions=sum(len(skill.versions) for skill in releases.values()),
             added=tuple(sorted(added)),
             written=tuple(sorted([*written, *changed])),
+            removed=self._without_page(),
         )
 
     def _summary(self, skill: Releases) -> Summary:
@@ -129,10 +142,41 @@ class Shelf:
         known = self._known.get(skill.name)
         if known is not None and known.latest == latest.version:
             return known
-        with told("read an archive of the index", self._at(latest.url)):
-            data = read_document(self._at(latest.url))
-        tree = checked_tree(read_archive(data, latest.url, self.limits), name=skill.name, limits=self.limits)
-        return summary_of(skill.name, latest.version, tree)
+        return summary_of(skill.name, latest.version, self._opened(skill.name, latest))
+
+    def _opened(self, name: SkillName, release: Release) -> Tree:
+        with told("read an archive of the index", self._at(release.url)):
+            data = read_document(self._at(release.url))
+        return checked_tree(read_archive(data, release.url, self.limits), name=name, limits=self.limits)
+
+    def _page(self) -> str | None:
+        text = read_text(self._at(PAGE))
+        if text is not None and head_of(text) is None:
+            raise RefusedError(
+                "this page is not skillpm's, and would be replaced",
+                where=self._at(PAGE),
+                hint="move it away; nothing was written",
+            )
+        return text
+
+    def _new_page(self, name: str, summaries: Sequence[Summary], releases: Mapping[SkillName, Releases]) -> str:
+        from skillpm.indexes.page.making import make_page  # noqa: PLC0415  (jinja2 and more, only for a page)
+
+        def read(skill: SkillName, release: Release) -> Skill:
+            if "://" in release.url or not os.path.isfile(self._at(release.url)):
+                return Skill(declared=skill, description="", body="")  # its archives lie elsewhere
+            tree = self._opened(skill, release)
+            return read_skill(tree.read(tree.skill_file) or b"")
+
+        rows = [(summary, releases[summary.name]) for summary in summaries]
+        return make_page(name, rows, self._old_page or "", read)
+
+    def _without_page(self) -> tuple[str, ...]:
+        if self._has_page or self._old_page is None:
+            return ()
+        with told("remove a page", self._at(PAGE)):
+            os.unlink(self._at(PAGE))
+        return (PAGE,)
 
     def _releases(self) -> dict[SkillName, Releases]:
         found = {}

@@ -40,9 +40,9 @@ def pack_skill(tools: Tools, path: str, out: str = "") -> str:
 
 
 def build_index(
-    tools: Tools, sources: Sequence[str], out: str, *, name: str = "", version: str = "", skip_invalid: bool = False
+    tools: Tools, sources: Sequence[str], shelf: Shelf, *, name: str = "", version: str = "", skip_invalid: bool = False
 ) -> Built:
-    """Publish the skills of these sources in the index at `out`, beside what it holds; all are judged first.
+    """Publish the skills of these sources in an index, beside what it holds; all are judged first.
 
     `version` is that of skills which say none. What cannot be published is told; where it is current nothing is
     written, unless `skip_invalid` is set.
@@ -51,7 +51,7 @@ def build_index(
         raise UsageError(f"`{show(version, 60)}` is no version", hint="write one like 1.2.0")
     left: dict[str, Draft] = {}
     taken = 0
-    with shelf_at(tools, out).adding() as adding:
+    with shelf.adding() as adding:
 
         def take(draft: Draft) -> None:
             nonlocal taken
@@ -76,10 +76,11 @@ def build_index(
     )
 
 
-def shelf_at(tools: Tools, out: str, *, must_exist: bool = False) -> Shelf:
-    """Open the index in a folder, to change it."""
+def shelf_at(tools: Tools, out: str, *, must_exist: bool = False, page: bool | None = None) -> Shelf:
+    """Open the index in a folder, to change it: with a page for people, without one, or as it is."""
     settings = tools.settings
-    shelf = Shelf(os.path.join(settings.working_directory, out), limits=settings.limits, fsync=settings.fsync)
+    folder = os.path.join(settings.working_directory, out)
+    shelf = Shelf(folder, limits=settings.limits, fsync=settings.fsync, page=page)
     if must_exist and shelf.is_new:
         raise NotFoundError(f"{show(out)} is no index: there is no index.json", hint="make one: skillpm index build")
     return shelf

@@ -64,7 +64,7 @@ def test_an_index_keeps_to_its_schemas(desk: Desk) -> None:
     desk.draft("pdf", "1.0.0", category="office", tags="print, scan", requires="qpdf")
     desk.draft("tdd", "2.1.0")
 
-    assert desk.build() == "+ pdf 1.0.0\n+ tdd 2.1.0\npublic: 2 skills, 2 versions; 6 files written\n"
+    assert desk.build() == "+ pdf 1.0.0\n+ tdd 2.1.0\npublic: 2 skills, 2 versions; 7 files written\n"
 
     assert keeps_to("index", desk.document("index.json"))
     assert keeps_to("skill-versions", desk.document("skills/pdf.json"))
@@ -227,7 +227,7 @@ def test_with_skip_invalid_the_others_are_published_and_those_left_out_are_told(
         "warning: skills/evil is left out: SKILL.md:4: `version` is no field of the specification; "
         "put it under `metadata`, as text",
         "warning: skills/tdd is left out: it has no version",
-        "public: 1 skill, 1 version; 4 files written; 3 left out",
+        "public: 1 skill, 1 version; 5 files written; 3 left out",
     ]
     again = desk.run("index", "build", "skills", "--out", "public", "--skip-invalid", "--json", check=True).json
     assert (again["changed"], [item["where"] for item in again["leftOut"]]) == (

@@ -1,0 +1,115 @@
+// What the address says is what is seen; and the page's own buttons.
+
+const THEMES = { auto: "as the system says", light: "light", dark: "dark" };
+let waiting = 0;
+
+function route() {
+  const [path, query = ""] = location.hash.replace(/^#/, "").split(/\?(.*)/s);
+  const name = /^\/skill\/(.*)$/s.exec(path)?.[1];
+  const state = history.state ?? {};
+  at("list-view").hidden = name !== undefined;
+  at("skill-view").hidden = name === undefined;
+  if (name !== undefined) {
+    history.replaceState({ ...state, inside: state.inside ?? cameFromList }, "");
+    openSkill(decoded(name));
+    scrollTo(0, 0);
+    at("skill-view").querySelector("h1").focus({ preventScroll: true });
+  } else {
+    current = "";
+    readAddress(query);
+    if (at("search").value !== asked.query) at("search").value = asked.query;
+    document.title = `${index.name} · skills`;
+    refresh(Math.max(FIRST, state.shown ?? 0));
+    if (state.open) at("results").querySelector(`a[data-name="${CSS.escape(state.open)}"]`)?.focus({ preventScroll: true });
+    scrollTo(0, state.scroll ?? 0);
+  }
+  cameFromList = name === undefined;
+}
+let cameFromList = false;
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+// Typing changes the list at once, and the address when it rests.
+function typed(text) {
+  at("search").value = text;
+  asked.query = text;
+  if (!isList()) {
+    history.pushState(null, "", addressOf(asked));
+    route();
+    at("search").focus();
+    return;
+  }
+  refresh();
+  scrollTo(0, 0);
+  clearTimeout(waiting);
+  waiting = setTimeout(settle, 300);
+}
+
+function settle() {
+  if (!waiting) return;
+  clearTimeout(waiting);
+  waiting = 0;
+  if (!isList()) return;
+  history.replaceState(null, "", addressOf(asked));
+  say(counted(hits.length, "skill"));
+}
+
+function theme() {
+  try {
+    const kept = localStorage.getItem("skillpm-theme");
+    return kept in THEMES ? kept : "auto";
+  } catch {
+    return document.documentElement.dataset.theme ?? "auto";
+  }
+}
+
+function setTheme(name) {
+  document.documentElement.dataset.theme = name;
+  try {
+    localStorage.setItem("skillpm-theme", name);
+  } catch {
+    // Some browsers keep nothing for pages from files; then it holds until the page is closed.
+  }
+  const button = at("theme");
+  button.replaceChildren(icon(name));
+  button.title = `Colours: ${THEMES[name]}`;
+  button.setAttribute("aria-label", button.title);
+}
+
+function nextTheme() {
+  const names = Object.keys(THEMES);
+  setTheme(names[(names.indexOf(theme()) + 1) % names.length]);
+  say(at("theme").title);
+}
+
+history.scrollRestoration = "manual";
+setTheme(theme());
+at("theme").addEventListener("click", nextTheme);
+at("keys-button").addEventListener("click", () => at("keys").showModal());
+at("keys-close").addEventListener("click", () => at("keys").close());
+at("skip").addEventListener("click", () => (rows()[0] ?? at("search")).focus());
+at("search").addEventListener("input", (event) => typed(event.target.value));
+at("more").addEventListener("click", () => {
+  const next = shown;
+  grow(MORE);
+  rows()[next]?.focus({ preventScroll: true });
+});
+at("filters-button").addEventListener("click", (event) => {
+  const open = at("filters").classList.toggle("open");
+  event.currentTarget.setAttribute("aria-expanded", String(open));
+});
+at("results").addEventListener("click", (event) => {
+  const row = event.target.closest("a.row");
+  if (row) history.replaceState({ shown, scroll: scrollY, open: row.dataset.name }, "", addressOf(asked));
+});
+new IntersectionObserver((seen) => seen.some((entry) => entry.isIntersecting) && shown && grow(MORE), { rootMargin: "900px" }).observe(at("more"));
+document.addEventListener("keydown", press);
+addEventListener("popstate", route);
+route();
+performance.mark("skillpm-list");
