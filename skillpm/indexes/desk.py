@@ -80,6 +80,7 @@ class Desk:
                     source=source.but(version=f"=={item.version}"),
                     dependencies=item.dependencies,
                     yanked=item.yanked,
+                    reason=item.reason,
                     published=item.published,
                 )
                 for item in offerings

@@ -12,6 +12,7 @@ from skillpm.resolution.shelf import Hidden, Shelf
 from skillpm.sources.needs import is_range_of
 from skillpm.sources.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
 
+MOST_REASONS = 3
 MOST_VERSIONS = 6
 MOST_NAMES = 4
 MOST_SENTENCES = 5
@@ -162,14 +163,17 @@ def _kept_back(name: SkillName, needs: Sequence[Need], shelf: Shelf) -> list[Hid
 
 
 def _why_not(hidden: Sequence[Hidden]) -> list[str]:
-    """Say why versions may not be taken, all that it holds for in one sentence."""
+    """Say why versions may not be taken, all that it holds for in one sentence; of very many reasons the first."""
     said = []
-    for why, is_young in dict.fromkeys((item.why, item.is_young) for item in hidden):
+    reasons = [*dict.fromkeys((item.why, item.is_young) for item in hidden)]
+    for why, is_young in reasons[:MOST_REASONS]:
         versions = [show(item.option.version, 40) for item in hidden if item.why == why]
         more = [f"{len(versions) - MOST_VERSIONS} more"] if len(versions) > MOST_VERSIONS else []
         several = len(versions) > 1
         verb = ("are" if several else "is") if is_young else ("were" if several else "was")
         said.append(f"{_and([*versions[:MOST_VERSIONS], *more])} {verb} {why}")
+    if len(reasons) > MOST_REASONS:
+        said.append("and so on")
     return said
 
 

@@ -28,13 +28,15 @@ class Offered(Value):
 
     `version` is spelled as its publisher does. `source` is exact: what to ask `pin` for when this one is taken (a tag
     of a repository, `==1.2.0` of an index). `dependencies` are in the value forms of a manifest; None where only the
-    skill itself knows them. `published` is a moment in ISO 8601, UTC, or empty where nobody says.
+    skill itself knows them. `published` is a moment in ISO 8601, UTC, or empty where nobody says; `reason` says why it
+    was yanked.
     """
 
     version: str
     source: Source
     dependencies: Mapping[str, Any] | None = None
     yanked: bool = False
+    reason: str = ""
     published: str = ""
 
 

@@ -6,6 +6,7 @@ from skillpm.documents.cutoff import EVERYTHING, Cutoff
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import BundledPin, IndexPin
+from skillpm.documents.text import show
 from skillpm.errors import NotFoundError
 from skillpm.resolution.options import Need, Option
 from skillpm.resolution.provider import Candidate, Offered, Provider
@@ -170,7 +171,8 @@ class Shelf:
         """Tell whether a version may not be taken anew, and remember why."""
         is_young = not offered.yanked and self.asked.cutoff.hides(offered.published) and not self._is_held(option)
         if is_young or offered.yanked:
-            why = f"{self.asked.cutoff.said} (exclude-newer)" if is_young else "yanked"
+            yanked = f"yanked: {show(offered.reason)}" if offered.reason else "yanked"
+            why = f"{self.asked.cutoff.said} (exclude-newer)" if is_young else yanked
             self.hidden.setdefault(option.name, []).append(Hidden(option=option, why=why, is_young=is_young))
         return is_young or offered.yanked
 

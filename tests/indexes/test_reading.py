@@ -103,7 +103,7 @@ def test_a_yanked_version_is_taken_by_those_only_who_have_it_locked(
     result = fresh.run("install", "pdf@1.1.0", "--force")
     assert (result.code, result.stderr) == (
         1,
-        "error: `pdf` 1.1.0 is not there: there is 1.0.0; 1.1.0 was yanked\n"
+        "error: `pdf` 1.1.0 is not there: there is 1.0.0; 1.1.0 was yanked: deletes files\n"
         "  try: ask for another version, or name the repository it is in\n",
     )
 

@@ -1,0 +1,120 @@
+"""An index behind a real web server, set up as the guide says."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from indexes.nginx import PROGRAM, Nginx
+from indexes.world import Consumer, Desk
+from kit import tree_text
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="nginx serves the index; it is not on PATH")
+SITE = ".well-known/agent-skills/index.json"
+
+
+@pytest.fixture
+def nginx(desk: Desk, tmp_path: Path) -> Iterator[Nginx]:
+    desk.draft("pdf", "1.0.0")
+    desk.draft("tdd", "1.0.0")
+    desk.build()
+    with Nginx(desk.index, tmp_path / "nginx") as server:
+        yield server
+
+
+@pytest.fixture
+def consumer(nginx: Nginx, tmp_path: Path) -> Consumer:
+    consumer = Consumer(tmp_path / "consumer")
+    consumer.use(acme=nginx.address)
+    return consumer
+
+
+def headers(nginx: Nginx, path: str) -> tuple[str, str, bool]:
+    answer = httpx.get(nginx.address + path)
+    return answer.headers["Content-Type"], answer.headers["Cache-Control"], "ETag" in answer.headers
+
+
+def test_types_and_caching_are_what_the_guide_promises(nginx: Nginx) -> None:
+    for path in ("index.json", "skills/pdf.json", SITE):
+        assert headers(nginx, path) == ("application/json", "no-cache", True)
+    forever = "public, max-age=31536000, immutable"
+    assert headers(nginx, "archives/pdf-1.0.0.tar.gz") == ("application/gzip", forever, True)
+
+
+def test_a_life_with_an_index(nginx: Nginx, desk: Desk, consumer: Consumer) -> None:
+    consumer.run("install", "pdf@>=1", "tdd", check=True)
+    assert [request[:3] for request in sorted(nginx.requests())] == [
+        ("GET", "/archives/pdf-1.0.0.tar.gz", 200),
+        ("GET", "/archives/tdd-1.0.0.tar.gz", 200),
+        ("GET", "/skills/pdf.json", 200),
+        ("GET", "/skills/tdd.json", 200),
+    ]
+    assert consumer.tree_text(".agent-skills/pdf") == tree_text(desk.work / "skills/pdf")
+
+    consumer.run("sync", check=True)
+    assert nginx.requests() == []
+
+    consumer.run("outdated", check=True)
+    assert sorted(nginx.requests()) == [("GET", "/skills/pdf.json", 304, 0), ("GET", "/skills/tdd.json", 304, 0)]
+
+    desk.draft("pdf", "1.10.0", body="Better.\n")
+    desk.build()
+    consumer.run("update", check=True)
+    assert consumer.lock["skills"]["pdf"]["version"] == "1.10.0"
+    assert [request[:3] for request in sorted(nginx.requests())] == [
+        ("GET", "/archives/pdf-1.10.0.tar.gz", 200),
+        ("GET", "/skills/pdf.json", 200),
+        ("GET", "/skills/tdd.json", 304),
+    ]
+
+    desk.run("index", "yank", "pdf@1.10.0", "public", "--reason", "deletes files", check=True)
+    consumer.forget()
+    consumer.run("sync", "--frozen", check=True)
+    assert consumer.lock["skills"]["pdf"]["version"] == "1.10.0"
+
+
+def test_offline_what_was_heard_last_counts(nginx: Nginx, consumer: Consumer, tmp_path: Path) -> None:
+    consumer.run("install", "pdf", check=True)
+    nginx.requests()
+    other = Consumer(tmp_path / "other")
+    other.use(acme=nginx.address)
+    other.cache.rmdir()
+    consumer.cache.rename(other.cache)
+
+    other.run("install", "pdf", "--offline", check=True)
+
+    assert nginx.requests() == []
+    assert other.lock["skills"] == consumer.lock["skills"]
+    refused = other.run("install", "tdd", "--offline")
+    assert (refused.code, refused.stderr.splitlines()[0]) == (
+        1,
+        f"error: not in the cache, and the network is switched off: the index acme ({nginx.address}skills/tdd.json)",
+    )
+
+
+def test_a_name_that_is_not_there_is_looked_for_in_the_next_index(
+    nginx: Nginx, consumer: Consumer, tmp_path: Path
+) -> None:
+    second = Desk(tmp_path / "second")
+    second.draft("mail", "2.0.0")
+    second.build()
+    with Nginx(second.index, tmp_path / "nginx-two") as other:
+        consumer.use(acme=nginx.address, other=other.address)
+        consumer.run("install", "mail", check=True)
+
+    assert consumer.locked("mail")["index"] == other.address
+    assert [request[:3] for request in sorted(nginx.requests())] == [
+        ("GET", "/skills/mail.json", 404),
+        ("HEAD", "/index.json", 200),
+    ]
+
+
+def test_check_proves_what_the_server_gives(nginx: Nginx, desk: Desk) -> None:
+    assert desk.run("index", "check", nginx.address, check=True).stderr == "the index is sound\n"
+
+    document = desk.index / SITE
+    document.write_text(json.dumps(json.loads(document.read_text()) | {"skills": []}))
+    found = desk.run("index", "check", nginx.address, "--json").json
+
+    assert [problem["message"] for problem in found["problems"]] == ["`pdf` is not there", "`tdd` is not there"]
