@@ -27,6 +27,7 @@ Examples:
   skillpm install acme/skills@pdf --version '^1.2'  the newest tag in a range
   skillpm install https://github.com/o/r/tree/main/skills/x
   skillpm install git@git.acme.example:team/skills.git@deploy  any git
+  skillpm install https://site.example/@pdf         from a site's index
   skillpm install ./my-skill --link                 a local folder, live
   skillpm install ./my-skill.tar.gz                 an archive of a skill
   skillpm install acme/skills@pdf --as acme-pdf     under another name
@@ -34,8 +35,8 @@ Examples:
 )
 @click.argument("specs", nargs=-1, metavar="[SPEC]...")
 @click.option("--as", "alias", metavar="NAME", help="Install under another name.")
-@click.option("--all", "every", is_flag=True, help="Take all skills of a repository.")
-@click.option("--list", "listing", is_flag=True, help="Only show the skills of a repository.")
+@click.option("--all", "every", is_flag=True, help="Take all skills of a repository or site.")
+@click.option("--list", "listing", is_flag=True, help="Only show the skills of a repository or site.")
 @click.option("--bundled", is_flag=True, help="Install all skills that ship with skillpm.")
 @click.option("--link", is_flag=True, help="Link a local folder instead of copying it.")
 @click.option("--path", metavar="DIR", help="The skill's folder in the repository.")

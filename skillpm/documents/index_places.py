@@ -80,7 +80,12 @@ def _address(node: Node) -> str:
             node.expected("file:///path")
     if text.startswith(LOCAL):
         return text.rstrip("/") + "/"
-    url = re.sub(r"[?].*", "", clean_address(text, fail=DocumentError, where=node.where))
+    return site_address(node)
+
+
+def site_address(node: Node) -> str:
+    """Give the address of an index on the web: without user info, whatever document of it was pasted, with a slash."""
+    url = re.sub(r"[?].*", "", clean_address(node.text(), fail=DocumentError, where=node.where)).rstrip("/")
     for ending in ENDINGS:
         if url.endswith(f"/{ending}"):
             url = url.removesuffix(ending)

@@ -62,6 +62,9 @@ class IndexSide(Protocol):
     def knows(self, source: IndexSource, cutoff: Cutoff) -> str | None:
         """Give the newest version that an index offers, empty where it has no number; None for an unknown name."""
 
+    def listed(self, url: str) -> list[tuple[str, str]] | None:
+        """Give all skills of the index at an address, name and description; None where there is no index."""
+
 
 def variant_of(pin: Pin) -> str:
     """Give what besides the content tells two store entries apart, since executable bits are no part of the digest.

@@ -106,6 +106,10 @@ class Fetchers:
         """Give the newest version that an index has of a name and that may be taken; None where no index knows it."""
         return cast("IndexSide", self._fetcher("index")).knows(source, cutoff)
 
+    def in_site(self, url: str) -> list[tuple[str, str]] | None:
+        """Give all skills of the index at an address, name and description; None where there is no index."""
+        return cast("IndexSide", self._fetcher("index")).listed(url)
+
     def _fetcher(self, kind: str) -> Fetcher:
         if kind not in self._made:
             self._made[kind] = self._make(kind)

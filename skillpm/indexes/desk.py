@@ -46,10 +46,22 @@ class Desk:
         self._lock = Lock()
         self._looked_at: dict[str, Found] = {}
         self.indexes = [self._opened(place) for place in places]
+        self._sites: dict[str, Index] = {}
 
     def indexes_for(self, source: IndexSource) -> list[Index]:
         """Give the indexes that may be asked for a skill: all, or the one that is named."""
+        if source.site:
+            return [self.at(source.site)]
         return [index for index in self.indexes if source.index in {"", index.place.name}]
+
+    def at(self, url: str) -> Index:
+        """Give the index at an address: the configured one, with its token, else one that nobody gave a name."""
+        with self._lock:
+            known = next((index for index in self.indexes if index.place.url == url), self._sites.get(url))
+            if known is None:
+                place = IndexPlace(name=url.partition("://")[2].partition("/")[0], url=url, written_in=url)
+                known = self._sites[url] = self._opened(place)
+            return known
 
     def offered(self, wanted: Mapping[SkillName, IndexSource]) -> dict[SkillName, list[Offering] | None]:
         """Ask who knows these names, several at once. No name is ever looked for behind the first that knows it."""
@@ -175,7 +187,7 @@ class Desk:
         return None if tree is None else (offering.sha256, tree)
 
     def _fetched(self, offering: Offering, name: str, wrong: Wrong) -> tuple[str, Tree]:
-        index = next(index for index in self.indexes if index.place == offering.index)
+        index = self.at(offering.index.url)
         what = f"fetching {show(offering.url)}"
         self.reporter.started(what)
         try:
@@ -204,6 +216,8 @@ class Desk:
         for index in self.indexes:
             if index.place.url == pin.index:
                 return index
+        if "://" in pin.index:
+            return self.at(pin.index)  # that the manifest or a skill names it was looked at before
         raise NotFoundError(
             f"`{name}` is locked to the index {show(pin.index)}, which nobody configured",
             hint='name it in skills.json: "indexes": [{"name": …, "url": …}]',

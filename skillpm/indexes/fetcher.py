@@ -49,7 +49,7 @@ class IndexFetcher:
 
         Raises `NotFoundError` for what no index has, `FetchError` for an index that cannot be reached.
         """
-        desk = self.desk()
+        desk = self.desk(anywhere=_sites(wanted))
         offered = {} if desk is None else desk.offered(wanted)
         _check_named(wanted, desk)
         rest = {name: source for name, source in wanted.items() if offered.get(name) is None}
@@ -68,7 +68,7 @@ class IndexFetcher:
         dated: bool = False,  # noqa: ARG002  (an index says it anyway)
     ) -> dict[SkillName, Sequence[Offered]]:
         """List all versions of each in the first index that knows it, else the one that ships with the tool."""
-        desk = self.desk()
+        desk = self.desk(anywhere=_sites(wanted))
         _check_named(wanted, desk)
         offered = {} if desk is None else desk.offered(wanted)
         found = {} if desk is None else desk.listed(wanted, offered)
@@ -86,22 +86,28 @@ class IndexFetcher:
         """Give the newest version that an index offers in a range and that is not too new, empty for one without a
         number; None where no index knows the name.
         """
-        desk = self.desk()
+        desk = self.desk(anywhere=bool(source.site))
         name = SkillName(source.name)
         _check_named({name: source}, desk)
         offered = None if desk is None else desk.offered({name: source})[name]
         return None if desk is None or offered is None else desk.newest(name, source, offered, cutoff).version
 
-    def desk(self) -> "Desk | None":
-        """Open the indexes, or none where none is configured."""
-        if self._desk is None and (places := tuple(self._places())):
+    def listed(self, url: str) -> list[tuple[str, str]] | None:
+        """Give all skills of the index at an address, name and description; None where there is no index."""
+        desk = self.desk(anywhere=True)
+        return None if desk is None else desk.at(url).listing()
+
+    def desk(self, *, anywhere: bool = False) -> "Desk | None":
+        """Open the indexes; none where none is configured, unless one is named by its address."""
+        places = () if self._desk is not None else tuple(self._places())
+        if self._desk is None and (places or anywhere):
             from skillpm.indexes.desk import Desk  # noqa: PLC0415  (httpx and more; see the module's head)
 
             self._desk = Desk(self.settings, self.base, self.store, self.reporter, places)
         return self._desk
 
     def _fetched(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
-        desk = self.desk()
+        desk = self.desk(anywhere=any(isinstance(it.pin, IndexPin) and "://" in it.pin.index for it in locked.values()))
         if locked and desk is None:
             name = min(locked)
             raise NotFoundError(
@@ -111,6 +117,10 @@ class IndexFetcher:
         if desk is not None:
             desk.fetch(locked)
         return []
+
+
+def _sites(wanted: Mapping[SkillName, IndexSource]) -> bool:
+    return any(source.site for source in wanted.values())
 
 
 def _remote(locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, IndexPin]:
@@ -128,7 +138,7 @@ def _check_named(wanted: Mapping[SkillName, IndexSource], desk: "Desk | None") -
     """Refuse an index by a name that nobody gave one."""
     known = [] if desk is None else [index.place.name for index in desk.indexes]
     for name, source in wanted.items():
-        if source.index and source.index not in known:
+        if source.index and not source.site and source.index not in known:
             hint = f"configured are: {', '.join(known)}" if known else 'add it to skills.json: "indexes": […]'
             raise NotFoundError(
                 f"`{name}` is wanted from the index `{source.index}`, which nobody configured", hint=hint
@@ -140,9 +150,10 @@ def _unknown(name: SkillName, source: IndexSource, desk: "Desk | None") -> NotFo
 
     asked = [] if desk is None else [f"{i.place.name} ({i.place.url})" for i in desk.indexes_for(source)]
     if source.index:
-        return NotFoundError(
-            f"the index {asked[0]} has no skill `{source.name}`", hint="`skillpm search` looks for words"
+        hint = (
+            f"what it has: skillpm install {source.site} --list" if source.site else "`skillpm search` looks for words"
         )
+        return NotFoundError(f"the index {asked[0]} has no skill `{source.name}`", hint=hint)
     similar = near(source.name, bundled_names())
     lead = f"did you mean {', '.join(similar)}, which ships with skillpm? " if similar else ""
     return NotFoundError(

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from skillpm.documents.digest import content_hash
 from skillpm.documents.discovery_site import OLD_PATHS, Site, SiteSkill, read_site
-from skillpm.documents.index import Release, read_releases
+from skillpm.documents.index import CATALOGUE_SCHEMA, Release, read_catalogue, read_releases
 from skillpm.documents.index_places import IndexPlace, is_local
 from skillpm.documents.names import SkillName
 from skillpm.documents.text import show
@@ -42,6 +42,10 @@ class Offering(Value):
     published: str = ""
     kind: str = ""
     files: tuple[str, ...] = ()
+
+
+class NoIndex(FetchError):
+    """An address at which there is no index, neither ours nor a site's."""
 
 
 class Index:
@@ -81,6 +85,20 @@ class Index:
             raise ConflictError(f"the index {self.place.name} has several skills called `{name}`", where=document)
         return next(([self._artifact(document, skill)] for skill in site.skills if skill.name == name), None)
 
+    def listing(self) -> list[tuple[str, str]] | None:
+        """Give the name and the description of every skill; None where there is no index of any kind.
+
+        Raises `DocumentError` for an index that cannot be understood.
+        """
+        address = f"{self.place.url}index.json"
+        text = self.access.document(address)
+        if text is not None and CATALOGUE_SCHEMA.rpartition(":")[0] in text:
+            return [(skill.name, skill.description) for skill in read_catalogue(text, address).skills]
+        try:
+            return sorted((skill.name, skill.description) for skill in self.site()[1].skills)
+        except NoIndex:
+            return None
+
     def site(self) -> tuple[str, Site]:
         """Give the address and the content of a site's index. Raises `FetchError` where there is none."""
         if self._site is None:
@@ -93,7 +111,7 @@ class Index:
                         for problem in self._site[1].problems:
                             self.warn(problem)
                         return self._site
-            raise FetchError(
+            raise NoIndex(
                 f"there is no index at {show(self.place.url)}: neither index.json nor {OLD_PATHS[0]}",
                 where=self.place.written_in,
                 hint="check the address; it is the folder that holds index.json",

@@ -9,8 +9,9 @@ from skillpm.documents.json_edit import set_member
 from skillpm.documents.names import SkillName, folder_name, skill_name
 from skillpm.documents.text import show
 from skillpm.documents.versions import RANGE_HINT, is_range
-from skillpm.errors import ConflictError, ManySkillsError, UsageError
+from skillpm.errors import ConflictError, FetchError, ManySkillsError, NotFoundError, UsageError
 from skillpm.fetching.base import Offer
+from skillpm.fetching.front import Fetchers
 from skillpm.fetching.shipped import bundled_names
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.scan import Scan
@@ -25,6 +26,7 @@ from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.permitting import manifest_of
 from skillpm.operations.relock import make_fetchers
 from skillpm.operations.scope import Scope
+from skillpm.operations.sites import may_be_site, nothing_there, site_behind, site_of, site_offers, told_what_else
 from skillpm.operations.tools import Tools
 from skillpm.sources.source import (
     BundledSource,
@@ -90,8 +92,13 @@ def offers(scope: Scope, tools: Tools, request: Request) -> list[Offer]:
         specifier = _specifier(spec, request)
         if isinstance(specifier.source, GitSource):
             found.extend(make_fetchers(scope, tools).offers(specifier.source, specifier.browser))
+        elif isinstance(specifier.source, UrlSource) and may_be_site(specifier.source.url):
+            listed = make_fetchers(scope, tools).in_site(site_of(specifier.source.url))
+            found.extend(site_offers(specifier.source.url, listed or ()))
+            if listed is None:
+                raise nothing_there(spec, specifier.source.url)
         else:
-            raise UsageError(f"`{show(spec)}` is no repository, so there is nothing to list")
+            raise UsageError(f"`{show(spec)}` is no repository and no site, so there is nothing to list")
     return found
 
 
@@ -131,26 +138,68 @@ def _from_spec(scope: Scope, tools: Tools, spec: str, request: Request) -> list[
     specifier = _specifier(spec, request)
     fetchers = make_fetchers(scope, tools)
     match specifier.source:
-        case GitSource() as source:
-            if has_credentials(spec):
-                tools.reporter.warning("the credentials in the URL are not kept; use a git credential helper")
-            found = fetchers.offers(source, specifier.browser)
-            if spec in request.chosen:
-                return [_from_offer(offer, request.alias) for offer in found if offer.name in request.chosen[spec]]
-            if len(found) > 1 and not request.every:
-                rows = sorted((offer.name, getattr(offer.source, "path", ""), offer.description) for offer in found)
-                example = spec_of_one(spec, found[0].source, rows[0][0])
-                raise ManySkillsError(spec, rows, shown=show(spec), example=example)
-            return [_from_offer(offer, request.alias) for offer in found]
+        case GitSource():
+            return _chosen(scope, tools, spec, request, _git_offers(fetchers, specifier, tools))
+        case UrlSource() as source if may_be_site(source.url):
+            if (listed := fetchers.in_site(site_of(source.url))) is not None:
+                return _chosen(scope, tools, spec, request, site_offers(source.url, listed))
+            with told_what_else(spec, source.url):
+                name, kept = named_by_itself(scope, tools, source, request.alias)
+            return [Addition(name=name, source=kept)]
         case PathSource() | UrlSource() as source:
             name, kept = named_by_itself(scope, tools, source, request.alias)
             return [Addition(name=name, source=kept)]
-        case source:
+        case IndexSource() as source:
+            return [_of_index(scope, tools, source, spec, request)]
+        case BundledSource() as source:
             if request.alias not in {"", source.name}:
-                raise UsageError(f"--as does not go with `{show(spec)}`: what ships with skillpm keeps its name")
-            is_bare = isinstance(source, IndexSource) and source.version == "*" and not source.index
-            meant = _meant(scope, tools, source) if isinstance(source, IndexSource) else source
-            return [Addition(name=skill_name(source.name), source=meant, is_bare=is_bare)]
+                raise UsageError(
+                    f"--as does not go with `{show(spec)}`: what an index has or ships with skillpm keeps its name"
+                )
+            return [Addition(name=skill_name(source.name), source=source)]
+        case _:
+            assert_never(specifier.source)
+
+
+def _git_offers(fetchers: Fetchers, specifier: Specifier, tools: Tools) -> Sequence[Offer]:
+    """Give the skills that a repository holds; where git finds none, those of the site that may be meant."""
+    source = specifier.source
+    if not isinstance(source, GitSource):
+        return []
+    if has_credentials(specifier.text):
+        tools.reporter.warning("the credentials in the URL are not kept; use a git credential helper")
+    try:
+        return fetchers.offers(source, specifier.browser)
+    except (FetchError, NotFoundError):
+        site = site_behind(specifier.text, source)
+        if not site or fetchers.in_site(site) is None:
+            raise
+        return site_offers(site, [(source.skill, "")])
+
+
+def _chosen(scope: Scope, tools: Tools, spec: str, request: Request, found: Sequence[Offer]) -> list[Addition]:
+    """Give those of a repository's or a site's skills that are meant. Raises `ManySkillsError` where nobody said."""
+    if spec in request.chosen:
+        found = [offer for offer in found if offer.name in request.chosen[spec]]
+    elif len(found) > 1 and not request.every:
+        rows = sorted((offer.name, getattr(offer.source, "path", ""), offer.description) for offer in found)
+        example = spec_of_one(spec, found[0].source, rows[0][0])
+        raise ManySkillsError(spec, rows, shown=show(spec), example=example)
+    return [
+        _of_index(scope, tools, offer.source, spec, request)
+        if isinstance(offer.source, IndexSource)
+        else _from_offer(offer, request.alias)
+        for offer in found
+    ]
+
+
+def _of_index(scope: Scope, tools: Tools, source: IndexSource, spec: str, request: Request) -> Addition:
+    if request.alias not in {"", source.name}:
+        raise UsageError(
+            f"--as does not go with `{show(spec)}`: what an index has or ships with skillpm keeps its name"
+        )
+    is_bare = source.version == "*" and source.index == source.site
+    return Addition(name=skill_name(source.name), source=_meant(scope, tools, source), is_bare=is_bare)
 
 
 def _meant(scope: Scope, tools: Tools, source: IndexSource) -> Source:
@@ -173,6 +222,8 @@ def spec_of_one(spec: str, source: Source, name: str) -> str:
 
     Behind a page of a forge, or where a flag names the ref, `@skill` alone would mean something else.
     """
+    if isinstance(source, IndexSource):
+        return f"{source.site}@{name}"
     url, ref = (source.url, source.ref) if isinstance(source, GitSource) else ("", "")
     short = f"{spec}@{name}"
     try:
@@ -257,7 +308,7 @@ def _with(papers: Paperwork, additions: Sequence[Addition], *, force: bool) -> P
     text = papers.text
     for addition in additions:
         there = papers.requirements.get(addition.name)
-        if there == addition.source or (addition.is_bare and isinstance(there, IndexSource)):
+        if there == addition.source or (addition.is_bare and _is_same_index(addition.source, there)):
             continue
         if there is not None and not force and not _asks_otherwise(addition.source, there):
             raise ConflictError(
@@ -269,6 +320,12 @@ def _with(papers: Paperwork, additions: Sequence[Addition], *, force: bool) -> P
             )
         text = set_member(text, ("skills", addition.name), requirement_value(addition.source))
     return papers.edited(text) if text != papers.manifest_text and additions else papers
+
+
+def _is_same_index(source: Source, there: Source | None) -> bool:
+    """Tell whether a name alone is what the manifest has from an index already, whatever the range."""
+    site = source.site if isinstance(source, IndexSource) else ""
+    return isinstance(there, IndexSource) and site in {"", there.index}
 
 
 def _asks_otherwise(source: Source, there: Source) -> bool:
@@ -284,7 +341,7 @@ def _said(source: Source) -> str:
         case BundledSource():
             return "the bundled skills"
         case IndexSource():
-            return f"an index or the bundled skills ({source.version})"
+            return source.site or f"an index or the bundled skills ({source.version})"
         case PathSource():
             return f"{source.path} (live link)" if source.link else source.path
         case UrlSource():

@@ -136,7 +136,15 @@ def _check_indexes(scope: Scope, papers: Paperwork, fetchers: Fetchers, upgrade:
         and (name not in papers.requirements or is_kept(name, papers.requirements[name], papers.lockfile))
     }
     places = configured_indexes(scope, fetchers.settings) if pins else ()
+    sites = {
+        (name, source.site)
+        for name, sources in (_named_places(papers, papers.lockfile) if pins else {}).items()
+        for source in sources
+        if isinstance(source, IndexSource)
+    }
     for name, index in pins.items():
+        if (name, index) in sites:
+            continue
         source = papers.requirements.get(name)
         named = source.index if isinstance(source, IndexSource) else ""
         if not any(place.url == index and named in {"", place.name} for place in places):
@@ -211,7 +219,7 @@ def allows(source: Source, pin: Pin) -> bool:
         case BundledSource():
             return isinstance(pin, BundledPin) and pin.name == source.name
         case IndexSource():
-            return isinstance(pin, IndexPin) or (
+            return (isinstance(pin, IndexPin) and source.site in {"", pin.index}) or (
                 isinstance(pin, BundledPin) and not source.index and pin.name == source.name
             )
         case UrlSource():

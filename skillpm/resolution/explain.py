@@ -108,7 +108,7 @@ def _said(source: Source | None) -> str:
     """Give what is asked of a name, as people write it."""
     match source:
         case IndexSource():
-            index = f" from index {source.index}" if source.index else ""
+            index = f" from {'' if source.site else 'index '}{show(source.index)}" if source.index else ""
             return f" {show(source.version, 60)}{index}" if source.version != "*" else index
         case GitSource():
             wanted = "" if source.ref == "*" else source.ref

@@ -65,6 +65,8 @@ def _private_place(source: Source) -> str:
             return source.path
         case GitSource() | UrlSource():
             return "" if source.url.startswith("https://") or _is_ssh(source.url) else source.url
+        case IndexSource():
+            return "" if not source.site or source.site.startswith("https://") else source.site
         case _:
             return ""
 

@@ -5,6 +5,7 @@ from typing import Any, Literal, assert_never
 from skillpm.documents.decode import Node
 from skillpm.documents.digest import parse_digest
 from skillpm.documents.git_words import clean_url, is_commit, is_ref
+from skillpm.documents.index_places import site_address
 from skillpm.documents.names import SkillName, path_fault
 from skillpm.documents.pin import archive_address
 from skillpm.documents.text import show
@@ -42,11 +43,19 @@ class BundledSource(Value):
 
 
 class IndexSource(Value):
-    """A version range, to be looked up in the indexes, and last among the bundled skills."""
+    """A version range, to be looked up in the indexes, and last among the bundled skills.
+
+    `index` is the only one to be asked: by its name, or by its address where nobody gave it one.
+    """
 
     name: str
     version: str = "*"
     index: str = ""
+
+    @property
+    def site(self) -> str:
+        """The address of the index, where it is named so."""
+        return self.index if "://" in self.index else ""
 
 
 class UrlSource(Value):
@@ -97,8 +106,15 @@ def read_table(name: SkillName, node: Node) -> Source:
         return UrlSource(url=archive_address(url), digest=checked)
     if node.get("version") is not None:
         node.only("version", "index")
-        return IndexSource(name=name, version=checked_range(node.need("version")), index=node.text_or("index"))
+        return IndexSource(name=name, version=checked_range(node.need("version")), index=_index(node.get("index")))
     return node.expected("a requirement with git, path, bundled, url or version")
+
+
+def _index(node: Node | None) -> str:
+    """Give an index by its name, or by its address as all documents keep it."""
+    if node is None:
+        return ""
+    return site_address(node) if "://" in node.text() else node.text()
 
 
 def checked_range(node: Node) -> str:

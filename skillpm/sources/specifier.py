@@ -2,11 +2,13 @@
 
 import re
 
+from skillpm.documents.decode import Node
 from skillpm.documents.git_words import FORGES, SCP, clean_address, clean_url, is_commit, is_ref
+from skillpm.documents.index_places import site_address
 from skillpm.documents.names import SKILL_FILES, is_skill_name, path_fault
 from skillpm.documents.text import HIDDEN, show
 from skillpm.documents.versions import is_range
-from skillpm.errors import UsageError
+from skillpm.errors import DocumentError, UsageError
 from skillpm.sources.source import (
     BundledSource,
     GitSource,
@@ -181,6 +183,8 @@ def _from_url(spec: str) -> Specifier:
     host, _, path = head.partition("://")[2].partition("/")
     host = host.rpartition("@")[2].lower()
     is_web = scheme in {"http", "https"}
+    if is_web and (named := _named_at(spec)):
+        return Specifier(text=spec, source=_at_site(*named, spec))
     if is_web and path.endswith(ARCHIVES):
         return Specifier(text=spec, source=UrlSource(url=clean_address(spec)))
     if is_web and host in FORGES and PAGE.match(path):
@@ -194,6 +198,26 @@ def _from_url(spec: str) -> Specifier:
     if not is_web:
         raise UsageError(f"`{show(scheme)}://` is not supported", hint=EXAMPLES)
     return Specifier(text=spec, source=UrlSource(url=clean_address(spec)))
+
+
+def _named_at(spec: str) -> tuple[str, str] | None:
+    """Split `https://site/path/@skill`; at the top of a host `https://site@skill` will do, where `site` cannot be
+    meant as a login: it is called like a host, and the skill is not.
+    """
+    url, at, name = spec.rpartition("@")
+    rest = url.partition("://")[2]
+    if not at or not is_skill_name(name) or {"#", "?"} & {*url}:
+        return None
+    host, _, port = rest.partition(":")
+    is_host = ("." in host or host == "localhost") and "@" not in rest and (port.isdigit() or rest == host)
+    return (url, name) if (rest.endswith("/") and rest != "/") or ("/" not in rest and is_host) else None
+
+
+def _at_site(url: str, name: str, spec: str) -> IndexSource:
+    try:
+        return IndexSource(name=_bare_name(name, spec), index=site_address(Node(url, "SPEC")))
+    except DocumentError as error:
+        raise UsageError(error.message, hint=EXAMPLES) from error
 
 
 def _browser_page(spec: str, host: str, path: str) -> Specifier:

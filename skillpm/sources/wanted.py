@@ -51,6 +51,14 @@ def read_requirement(name: SkillName, node: Node) -> Source:
             where=node.where,
             hint=f"write it under the key `{source.name}`",
         )
+    if isinstance(source, IndexSource) and source.site:
+        if source.name != name:
+            raise DocumentError(
+                f"a skill of an index keeps its name: `{source.name}`",
+                where=node.where,
+                hint=f"write it under the key `{source.name}`",
+            )
+        return source
     if isinstance(source, IndexSource) or specifier.browser:
         raise DocumentError(
             f"expected a version range or a source, got `{show(node.value, 80)}`",

@@ -138,13 +138,13 @@ SPECS = {
     "--as and a bundled skill": Case(
         words="install testing --as mine",
         code=2,
-        said="--as does not go with `testing`: what ships with skillpm keeps its name",
+        said="--as does not go with `testing`: what an index has or ships with skillpm keeps its name",
         hint="skillpm install --help",
     ),
     "--list and no repository": Case(
         words="install testing --list",
         code=2,
-        said="`testing` is no repository, so there is nothing to list",
+        said="`testing` is no repository and no site, so there is nothing to list",
         hint="skillpm install --help",
     ),
 }
