@@ -13,7 +13,7 @@ HEAVY = {
     "filelock", "pathspec", "asyncio", "importlib.metadata", "platformdirs", "subprocess", "concurrent.futures",
     "tempfile", "ctypes", "urllib.parse", "skillpm.resolution.solver", "jinja2", "markdown_it", "nh3",
 }  # fmt: skip
-SERVING = [["prompt"], ["match", "a test"], ["search", "test"], ["projects"], ["list", "--tokens"]]
+SERVING = [["completion", "bash"], ["prompt"], ["match", "a test"], ["search", "test"], ["projects"], ["list", "--tokens"]]
 WATCH = (
     "import json, sys\n"
     "from skillpm.cli.main import main\n"
@@ -44,7 +44,9 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["--version"], ["list"], ["sync"], ["install", "testing"], *SERVING], ids=" ".join
+    "words",
+    [["--help"], ["--version"], ["list"], ["sync"], ["install", "testing"], *SERVING],
+    ids=" ".join,
 )
 def test_a_light_command_loads_nothing_heavy(settled: Sandbox, words: list[str]) -> None:
     assert loaded(settled, *words) & HEAVY == set()

@@ -16,6 +16,8 @@ class Family(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read a call without a command as one of the default, whatever options it has."""
+        if ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
         if all(word.startswith("-") for word in args) and not {"-h", "--help"} & {*args}:
             if not self.default:
                 click.echo(ctx.get_help())
@@ -27,7 +29,7 @@ class Family(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; a mistyped one is told with the nearest ones."""
-        if args[0] not in self.commands:
+        if args[0] not in self.commands and not ctx.resilient_parsing:
             found = near(args[0], self.commands)
             more = f"Did you mean {' or '.join(found)}?" if found else f"There are {', '.join(sorted(self.commands))}."
             ctx.fail(f"there is no command `{ctx.command_path.removeprefix('skillpm ')} {args[0][:60]}`. {more}")

@@ -9,10 +9,14 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from skillpm import __version__
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 TABLE = {
     "init": "Start a project: write skills.json.",
@@ -51,6 +55,7 @@ TABLE = {
     "index": "Build and check an index that any web server can serve.",
     "cache": "Look at the cache, or make it smaller.",
     "doctor": "Find what is wrong, and repair what can be repaired.",
+    "completion": "Complete words in bash, zsh and fish.",
 }
 ALIASES = {
     "add": "install",
@@ -84,6 +89,7 @@ MEANT = {
     "serve": "mcp",
     "clean": "cache clean",
 }
+ASKED_BY_SHELL = "_SKILLPM_COMPLETE"
 EXAMPLES = """\b
 Examples:
   skillpm install code-review                 a skill that ships with the tool
@@ -107,13 +113,26 @@ class Commands(click.Group):
         if name not in TABLE:
             return None
         command: click.Command = import_module(f"skillpm.cli.{name}_command").command
-        return command
+        if ASKED_BY_SHELL not in os.environ:
+            return command
+        from skillpm.cli.completing import with_offers  # noqa: PLC0415  (only for a shell that asks)
+
+        return with_offers(name, command)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Offer commands by the table, without loading any."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415
+
+        names = {**TABLE, **{alias: f"The same as {name}." for alias, name in ALIASES.items()}}
+        found = [CompletionItem(name, help=said) for name, said in names.items() if name.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; a mistyped one is told with the nearest ones."""
-        if args and args[0] not in {*TABLE, *ALIASES} and not args[0].startswith("-"):
+        known = ctx.resilient_parsing or args[0] in {*TABLE, *ALIASES}
+        if not known and not args[0].startswith("-"):
             from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
 
             word = args[0]

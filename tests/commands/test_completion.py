@@ -1,0 +1,179 @@
+"""Completion, asked as shells ask: bash and zsh in a terminal where somebody presses Tab, fish by its own question."""
+
+import os
+import pty
+import select
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene
+from kit import skill, under
+
+PATIENCE = 30.0
+START = {
+    "bash": ["bash", "--norc", "--noprofile", "-i"],
+    "zsh": ["zsh", "-f", "-i"],
+    "fish": ["fish", "--no-config"],
+}
+SET_UP = {
+    "bash": 'eval "$(skillpm completion bash)"; echo REA""DY\n',
+    "zsh": 'autoload -U compinit; compinit -u -D; eval "$(skillpm completion zsh)"; echo REA""DY\n',
+}
+
+
+def needs(shell: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(shutil.which(shell) is None, reason=f"needs {shell}, which CI has")
+
+
+@pytest.fixture
+def shop(scene: Scene, tmp_path: Path) -> Scene:
+    """Give a project with skills, and a `skillpm` on PATH."""
+    scene.project()
+    scene.run("install", "code-review", "testing", check=True)
+    program = tmp_path / "bin/skillpm"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {" ".join(scene.command)} "$@"\n')
+    program.chmod(0o755)
+    return scene
+
+
+def environment(scene: Scene) -> dict[str, str]:
+    path = f"{scene.root.parent}/bin:{os.environ['PATH']}"
+    return scene.environment({"PATH": path, "TERM": "dumb", "PS1": "$ ", "INPUTRC": os.devnull})
+
+
+def typed(scene: Scene, shell: str, line: str, until: str) -> str:
+    """Type a line with a Tab in it into a shell in a terminal; give what it showed until that text, or in the end."""
+    process, ours = pty.fork()
+    if process == 0:  # pragma: no cover  (another program from here on)
+        os.chdir(scene.work)
+        os.execvpe(START[shell][0], START[shell], environment(scene))  # noqa: S606
+    try:
+        os.write(ours, SET_UP[shell].encode())
+        assert "READY" in _shown(ours, "READY")
+        os.write(ours, line.encode())
+        return _shown(ours, until)
+    finally:
+        os.close(ours)
+        os.kill(process, 9)
+        os.waitpid(process, 0)
+
+
+def _shown(terminal: int, until: str) -> str:
+    shown, end = b"", time.monotonic() + PATIENCE
+    while until.encode() not in shown and time.monotonic() < end:
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                shown += os.read(terminal, 4096)
+            except OSError:
+                break
+    return shown.decode(errors="replace")
+
+
+def question(*words: str) -> dict[str, str]:
+    whole = " ".join(["skillpm", *words])
+    return {"_SKILLPM_COMPLETE": "bash_complete", "COMP_WORDS": whole, "COMP_CWORD": str(len(words))}
+
+
+def asked(scene: Scene, *words: str) -> list[str]:
+    """Ask as the script for bash asks: the last word is the one to complete."""
+    lines = scene.run(env=question(*words), check=True).stdout.splitlines()
+    return [line.partition(",")[2] for line in lines if line]
+
+
+@pytest.mark.parametrize("shell", [pytest.param("bash", marks=needs("bash")), pytest.param("zsh", marks=needs("zsh"))])
+def test_tab_completes_the_name_of_a_skill(shop: Scene, shell: str) -> None:
+    assert "skillpm show code-review" in typed(shop, shell, "skillpm show code-\t", "code-review")
+
+
+@pytest.mark.parametrize("shell", [pytest.param("bash", marks=needs("bash")), pytest.param("zsh", marks=needs("zsh"))])
+def test_tab_completes_a_command(shop: Scene, shell: str) -> None:
+    assert "skillpm outdated" in typed(shop, shell, "skillpm outd\t", "outdated")
+
+
+@needs("fish")
+def test_fish_is_told_what_each_command_does(shop: Scene) -> None:
+    ask = "skillpm completion fish | source; complete -C 'skillpm li'; complete -C 'skillpm show t'"
+    said = subprocess.run(
+        [*START["fish"], "-c", ask],
+        env=environment(shop), cwd=shop.work, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert said.stdout == "link\tShow installed skills to agent hosts.\nlist\tList installed skills.\ntesting\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["show", ""], ["code-review", "testing"]),
+        (["uninstall", "testing", ""], ["code-review"]),
+        (["sync", "--keep", "t"], ["testing"]),
+        (["link", "claude"], ["claude-code"]),
+        (["unlink", ""], []),
+        (["install", "git"], ["git-release"]),
+        (["install", "--index", ""], ["acme"]),
+        (["backup", "re"], ["restore"]),
+        (["backup", "restore", ""], ["testing-1"]),
+        (["load", "--style", "gl"], ["glm"]),
+        (["upg"], ["upgrade"]),
+        (["show", "-g", ""], []),
+        (["completion", "z"], ["zsh"]),
+    ],
+    ids=" ".join,
+)
+def test_what_is_offered(shop: Scene, words: list[str], offered: list[str]) -> None:
+    shop.write_files(under(".agent-skills/.skillpm/backup/testing-1", skill("testing")))
+    known = '{"indexes": [{"name": "acme", "url": "https://acme.example/"}], '
+    shop.write("skills.json", shop.read("skills.json").replace("{", known, 1))
+
+    assert asked(shop, *words) == offered
+
+
+def test_a_path_is_the_shells_business(shop: Scene) -> None:
+    assert shop.run(env=question("validate", "./m")).stdout == "file,./m\n"
+
+
+def test_nothing_hostile_is_offered(shop: Scene) -> None:
+    for name in ("\x1b[31mred", "a b", "$(touch x)", "-rf", "x" * 70):
+        (shop.work / ".agent-skills" / name).mkdir()
+    shop.write("skills.json", '{"skills": {}, "permissions": {"testing": "deny"}}')
+
+    assert asked(shop, "show", "") == ["code-review"]
+
+
+@pytest.mark.parametrize("manifest", ["{", '{"skills": []}', '{"installDir": ".", "skills": {}}', "\x00"])
+def test_what_cannot_be_read_offers_nothing_and_says_nothing(shop: Scene, manifest: str) -> None:
+    shop.write("skills.json", manifest)
+
+    said = shop.run(env=question("show", ""))
+
+    assert (said.stdout, said.stderr) == ("\n", "")
+
+
+def test_without_a_shell_it_is_the_one_in_use(scene: Scene) -> None:
+    assert scene.tell("completion", env={"SHELL": "/usr/bin/zsh"}) == scene.tell("completion", "zsh")
+    assert scene.tell("completion", env={"SHELL": "/bin/tcsh"}) == (
+        "! error: which shell?\n!   try: skillpm completion bash|zsh|fish\n[2]\n"
+    )
+
+
+def test_completion_loads_nothing_heavy(shop: Scene) -> None:
+    code = (
+        "import sys\nfrom skillpm.cli.main import main\n"
+        "try:\n main([])\nexcept SystemExit:\n pass\nprint(sorted(sys.modules), file=sys.stderr)"
+    )
+    env = question("uninstall", "")
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=shop.environment(env),
+        cwd=shop.work,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    heavy = ("httpx", "yaml", "rich", "packaging", "filelock", "asyncio", "tomllib")
+    assert done.stdout.split() == ["plain,code-review", "plain,testing"]
+    assert [name for name in heavy if f"'{name}'" in done.stderr] == []
