@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, SkillpmError
+from skillpm.files import is_alive
 from skillpm.installing.layout import load_receipt
-from skillpm.installing.leftovers import is_alive
 from skillpm.installing.links import is_link, points_at
 from skillpm.operations.doctor.findings import Finding, Patient
 from skillpm.operations.scope import Scope
