@@ -11,8 +11,11 @@ def trigger_index(cards: Iterable[Card]) -> Mapping[str, tuple[Card, ...]]:
     index: dict[str, tuple[Card, ...]] = {}
     for card in cards:
         for trigger in card.entry.get("triggers", ()):
-            if keyword := trigger.strip().casefold():
-                index[keyword] = (*index.get(keyword, ()), card)
+            keyword = trigger.strip().casefold()
+            known = index.get(keyword)
+            # Tuples: thirty thousand lists would be looked through by each collection of garbage.
+            index[keyword] = (card,) if known is None else (*known, card)
+    index.pop("", None)
     return index
 
 
