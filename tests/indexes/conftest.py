@@ -1,11 +1,16 @@
-"""A publisher's desk and a server for each test."""
+"""A publisher's desk and a server for each test; one browser for all."""
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from indexes.world import Desk
 from kit import GitServer
+
+if TYPE_CHECKING:
+    from indexes.reader import Reader
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture
@@ -17,3 +22,20 @@ def desk(tmp_path: Path) -> Desk:
 def server() -> Iterator[GitServer]:
     with GitServer() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    pytest.importorskip("playwright", reason="no playwright here: pip install playwright")
+    from indexes.reader import chromium  # noqa: PLC0415  (only tests with a browser need it)
+
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def reader(browser: "Browser") -> Iterator["Reader"]:
+    from indexes.reader import reading  # noqa: PLC0415
+
+    with reading(browser) as reader:
+        yield reader

@@ -1,7 +1,7 @@
 """Markdown of strangers as HTML that runs nothing and asks nothing: rendered without raw HTML, then sanitised.
 
 Three walls, each enough by itself: the renderer writes out `<script>` as text, the sanitiser knows only the tags below,
-and the page's own Content-Security-Policy forbids everything but the page's own script and style.
+and so does the page before it shows them. Behind these stands the page's Content-Security-Policy.
 """
 
 import re

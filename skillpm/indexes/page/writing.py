@@ -25,7 +25,7 @@ from skillpm.values import Value
 
 EDITION = 1  # to be raised whenever the same SKILL.md gives another leaf
 PART = 16  # skills: small enough to open at once, large enough to compress well
-SCRIPTS = ("words.js", "reading.js", "search.js", "list.js", "skill.js", "keys.js", "start.js")
+SCRIPTS = ("words.js", "reading.js", "search.js", "list.js", "text.js", "skill.js", "keys.js", "start.js")
 PLACE = os.path.join(os.path.dirname(__file__), "parts")
 MANY = 40
 

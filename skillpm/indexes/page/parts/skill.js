@@ -1,9 +1,5 @@
 // One skill: how to install it, what it says of itself, its versions, and its SKILL.md.
 
-// The one place where HTML is made of text: what skillpm rendered and sanitised. The page's policy allows no other.
-const rendered = globalThis.trustedTypes
-  ? globalThis.trustedTypes.createPolicy("skillpm", { createHTML: (html) => html })
-  : { createHTML: (html) => html };
 const OFFERED = 8; // versions that are shown before somebody asks for all
 let current = "";
 
@@ -20,7 +16,7 @@ async function openSkill(name) {
     const more = await details(skill);
     if (current !== name) return; // somebody went on already
     facts.append(...about(skill, more));
-    text.innerHTML = rendered.createHTML(more.leaf.html);
+    text.append(...textOf(more.leaf.html));
     if (!more.leaf.html) text.append(make("p", { class: "cut" }, "The text of this skill is in its archive."));
     for (const table of text.querySelectorAll("table")) {
       const frame = make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Table" });
@@ -82,7 +78,7 @@ function install(skill) {
 
 function about(skill, more) {
   const { leaf } = more;
-  const fact = (title, ...value) => value.flat().length ? make("div", {}, make("dt", {}, title), make("dd", {}, value)) : null;
+  const fact = (title, ...value) => value.flat(Infinity).length ? make("div", {}, make("dt", {}, title), make("dd", {}, value)) : null;
   const words = (list) => list.map((word) => make("code", {}, make("bdi", {}, word)));
   const home = isWeb(leaf.homepage) ? [make("a", { href: leaf.homepage, target: "_blank", rel: "noopener noreferrer nofollow" }, make("bdi", {}, leaf.homepage.replace(/^https?:\/\/(www\.)?/i, "").replace(/\/$/, "")))] : [];
   const needs = Object.entries(leaf.needs).map(([kind, list]) => make("p", {}, make("span", { class: "kind" }, `${kind} `), kind === "and" ? list.join("; ") : words(list)));

@@ -1,0 +1,159 @@
+"""A hostile skill on the page: it runs nothing, asks for nothing, and looks like what it is: text.
+
+Half of what is tried here is refused by `index build`; so the page is also made directly, as if it had got through.
+"""
+
+import base64
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexes.world import Desk
+from kit import Answer, GitServer, skill, under
+
+from skillpm.documents.digest import parse_digest
+from skillpm.documents.index import Release, Releases, Summary
+from skillpm.documents.names import SkillName
+from skillpm.documents.requires import Requires
+from skillpm.documents.skill import Skill
+from skillpm.indexes.page.leaf import LONGEST, leaf_of
+from skillpm.indexes.page.writing import Entry, write_page
+
+if TYPE_CHECKING:
+    from indexes.reader import Reader
+
+BREAK_OUT = "</script></textarea></title><script>ran()</script><img src=x onerror=ran()>\"'`--><svg onload=ran()>"
+
+
+def attack(host: str) -> str:
+    """Give a body with everything that a page could fall for; `host` would hear of it."""
+    return f"""
+<script>ran()</script><script src="{host}/script.js"></script>
+<img src="{host}/picture.png" onerror="ran()"> ![picture]({host}/picture.png "title") ![]({host}/x.svg)
+<style>@import "{host}/style.css"; body {{ background: url({host}/back.png) }}</style>
+<link rel="stylesheet" href="{host}/style.css"><link rel="prefetch" href="{host}/next">
+<meta http-equiv="refresh" content="0; url={host}/refresh"><base href="{host}/">
+<svg onload="ran()"><use href="{host}/x.svg#a"/><script>ran()</script></svg><math><mtext><img src=x onerror=ran()>
+<iframe src="{host}/frame" srcdoc="<script>parent.ran()</script>"></iframe><object data="{host}/o"></object>
+<video src="{host}/v" autoplay></video>
+<form action="{host}/f"><input autofocus onfocus="ran()"><button>x</button></form>
+<a href="javascript:ran()">html</a> <details open ontoggle="ran()">x</details> <div style="background:url({host}/y)">
+
+[script](javascript:ran()) [tab](java\tscript:ran()) [entity](&#106;avascript:ran()) [vb](vbscript:x) [blob](blob:x)
+[data](data:text/html;base64,PHNjcmlwdD5yYW4oKTwvc2NyaXB0Pg==) [file](file:///etc/passwd) [frame](/catalog.html)
+<javascript:ran()> <https://example.com/"onmouseover="ran()> [quote](https://example.com/"onmouseover="ran())
+
+```html" onmouseover="ran()
+</code></pre><script>ran()</script>
+```
+
+| <img src=x onerror=ran()> |
+|:--|
+| {BREAK_OUT} |
+
+[r]: javascript:ran()
+[r] \u202eright to left\u202c zero\u200bwidth \x1b[31mred
+"""
+
+
+def hostile_page(name: str, host: str) -> str:
+    evil = SkillName("evil")
+    digest = parse_digest("sha256:" + "0" * 64, where="here")
+    text = BREAK_OUT + "\u202e"
+    releases = Releases(
+        name=evil,
+        versions=tuple(
+            Release(version=version, url="javascript:ran()", digest=digest, sha256="0" * 64, size=1, published="<b>",
+                    dependencies={text: text}, yanked=yanked, reason=text)
+            for version, yanked in (("2.0.0", True), ("1.0.0", False))
+        ),
+    )  # fmt: skip
+    read = Skill(
+        declared="evil", description=text, body=attack(host), license=text, author=text, homepage="javascript:ran()",
+        compatibility=text, triggers=(text,), requires=Requires(bins=(text,), notes=(text,)),
+    )  # fmt: skip
+    summary = Summary(name=evil, description=text, category=text, tags=(text, "__proto__"), latest="1.0.0")
+    return write_page(name, [Entry(summary=summary, releases=releases, leaf=leaf_of(read, LONGEST))], LONGEST)
+
+
+def look_at_everything(reader: "Reader", address: str) -> None:
+    """Open, filter, search, hover over and copy all there is."""
+    reader.visit(address)
+    for choice in reader.page.locator(".choice").all():
+        choice.click()
+    reader.page.locator("#search").fill("</script><img")
+    reader.page.locator("#search").fill("")
+    reader.page.locator("a.row").first.click()
+    assert reader.text
+    for link in reader.page.locator(".prose a, .facts a").all():
+        link.hover()
+    for copy in reader.page.locator("#skill-view .copy:visible").all():
+        copy.click()
+
+
+def test_a_hostile_skill_that_is_published_runs_nothing_and_asks_for_nothing(
+    desk: Desk, reader: "Reader", server: GitServer
+) -> None:
+    body = re.sub("[\u200b-\u202e\x1b]", "", attack(server.address))
+    metadata = {"version": "1.0.0", "category": BREAK_OUT, "tags": BREAK_OUT, "author": BREAK_OUT}
+    files = skill("evil", description=BREAK_OUT, body=body, license=BREAK_OUT, metadata=metadata)
+    desk.write_files(under("skills/evil", files))
+    desk.build()
+    server.publish(
+        "/catalog.html", Answer(200, {"Content-Type": "text/html"}, desk.read("public/catalog.html").encode())
+    )
+
+    look_at_everything(reader, f"{server.address}/catalog.html")
+
+    assert reader.broken == []
+    assert [request.path for request in server.requests] == ["/catalog.html"]
+    assert reader.page.locator("#skill-view .lead").inner_text() == BREAK_OUT
+
+
+def test_what_no_build_would_let_through_is_text_too(reader: "Reader", server: GitServer, tmp_path: Path) -> None:
+    page = tmp_path / "catalog.html"
+    page.write_text(hostile_page(f"</title>{BREAK_OUT}", server.address), encoding="utf-8")
+
+    look_at_everything(reader, f"file://{page}")
+
+    assert reader.broken == []
+    assert reader.asked == [f"file://{page}"]
+    assert server.requests == []
+    assert reader.page.locator("#skill-view .lead").inner_text() == f"{BREAK_OUT}\\u202e"
+    assert "\\u202eright to left" in reader.text
+    allowed = {"https://example.com/%22onmouseover=%22ran()"}
+    links = reader.page.locator(".prose a, .facts a").evaluate_all(
+        "links => links.map((link) => link.getAttribute('href'))"
+    )
+    assert {link for link in links if link} == allowed
+    tags = reader.page.locator(".prose *").evaluate_all("all => [...new Set(all.map((one) => one.localName))].sort()")
+    assert set(tags) <= {"p", "a", "span", "pre", "code", "div", "table", "thead", "tbody", "tr", "th", "td", "em"}
+
+
+def test_were_the_sanitiser_to_fail_the_page_still_holds(desk: Desk, reader: "Reader", server: GitServer) -> None:
+    desk.draft("evil", "1.0.0")
+    desk.build()
+    page = desk.read("public/catalog.html")
+    part = re.search(r'id="part-0">(.*?)</script>', page)
+    assert part is not None
+    items = json.loads(zlib.decompress(base64.b64decode(part[1])))
+    items[0]["leaf"]["html"] = attack(server.address)
+    desk.write(
+        "spoilt.html", page.replace(part[1], base64.b64encode(zlib.compress(json.dumps(items).encode())).decode())
+    )
+
+    reader.visit(f"file://{desk.work}/spoilt.html")
+    reader.page.locator("a.row").first.click()
+    assert reader.text.startswith("![picture]")
+
+    assert {line.split()[0] for line in reader.broken} == {
+        "base-uri",
+        "script-src-attr",
+        "style-src-attr",
+        "style-src-elem",
+    }  # all that the policy had to forbid
+    assert (reader.alarms, server.requests) == ([], [])
+    assert reader.asked == [f"file://{desk.work}/spoilt.html"]
+    assert reader.page.locator(".prose").evaluate("(text) => text.querySelectorAll('script, img, meta').length") == 0

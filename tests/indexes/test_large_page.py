@@ -1,0 +1,107 @@
+"""A page of 5,000 skills: only what is looked at is made, and everything is found."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skillpm.documents.digest import parse_digest
+from skillpm.documents.index import Release, Releases, Summary
+from skillpm.documents.names import SkillName
+from skillpm.documents.skill import Skill
+from skillpm.indexes.page.leaf import LONGEST, leaf_of
+from skillpm.indexes.page.writing import Entry, write_page
+
+if TYPE_CHECKING:
+    from indexes.reader import Reader
+
+TOPICS = ["deploy", "review", "test", "write", "read", "browse", "draft", "release", "convert", "measure"]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    digest = parse_digest("sha256:" + "0" * 64, where="here")
+    release = Release(version="1.0.0", url="archives/x.tar.gz", digest=digest, sha256="0" * 64, size=1)
+    entries = []
+    for number in range(5_000):
+        topic, name = TOPICS[number % 10], SkillName(f"{TOPICS[number % 10]}-{number:04}")
+        summary = Summary(
+            name=name,
+            description=f"Use when asked to {topic} things of kind {number}, with all the care that they need.",
+            category=f"kind-{number % 7}",
+            tags=(topic, f"tag-{number % 40}"),
+            latest="1.0.0",
+        )
+        read = Skill(declared=name, description="", body=f"# {topic}\n\nThis is text {number}.\n")
+        releases = Releases(name=name, versions=(release,))
+        entries.append(Entry(summary=summary, releases=releases, leaf=leaf_of(read, LONGEST)))
+    entries.sort(key=lambda entry: entry.summary.name)
+    file = tmp_path_factory.mktemp("large") / "catalog.html"
+    file.write_text(write_page("large", entries, LONGEST), encoding="utf-8")
+    return f"file://{file}"
+
+
+def made(reader: "Reader") -> int:
+    found: int = reader.page.locator("#results li").count()
+    return found
+
+
+def test_only_the_rows_that_are_looked_at_are_made(reader: "Reader", page: str) -> None:
+    reader.visit(page)
+    assert (reader.told, made(reader)) == ("5,000 skills", 50)
+
+    reader.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    reader.page.wait_for_function("document.querySelectorAll('#results li').length > 50")
+    assert made(reader) == 200
+
+    reader.page.locator("#search").fill("release")
+    assert (reader.told, made(reader)) == ("500 of 5,000 skills", 50)
+    assert reader.page.evaluate("scrollY") == 0
+
+
+def test_every_skill_is_found_and_has_its_own_text(reader: "Reader", page: str) -> None:
+    reader.visit(page)
+    for number in (0, 15, 16, 4_999):
+        name = f"{TOPICS[number % 10]}-{number:04}"
+        reader.press("/")
+        reader.page.locator("#search").fill(name)
+        assert reader.names == [name]
+        reader.press("Enter")
+        assert reader.title == f"{name} 1.0.0"
+        assert reader.text.split("\n")[-1] == f"This is text {number}."
+    assert (reader.asked, reader.broken) == ([page], [])
+
+
+def test_coming_back_from_far_below_one_is_where_one_was(reader: "Reader", page: str) -> None:
+    reader.visit(page)
+    for count in (200, 350):
+        reader.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        reader.page.wait_for_function(f"document.querySelectorAll('#results li').length === {count}")
+    row = reader.page.locator("a.row").nth(300)
+    name = row.get_attribute("data-name")
+    row.scroll_into_view_if_needed()
+    row.click()
+    assert reader.title == f"{name} 1.0.0"
+
+    reader.press("Escape")
+
+    assert reader.focus == name
+    assert reader.page.locator(f"a[data-name={name}]").evaluate(
+        "(row) => { const { top, bottom } = row.getBoundingClientRect(); return top > 0 && bottom < innerHeight; }"
+    )
+
+
+def test_a_page_that_is_still_coming_shows_its_list_already(reader: "Reader", page: str, tmp_path: Path) -> None:
+    whole = Path(page.removeprefix("file://")).read_text(encoding="utf-8")
+    cut = tmp_path / "catalog.html"
+    cut.write_text(whole[: whole.index('id="part-3"')], encoding="utf-8")
+
+    reader.visit(f"file://{cut}")
+
+    assert reader.told == "5,000 skills"
+    reader.page.locator("a.row").first.click()
+    assert reader.text.endswith("This is text 5.")
+    reader.visit(f"file://{cut}#/skill/write-4993")
+    assert reader.text == (
+        "This browser cannot open the text of the skill: it is too old, or the page did not arrive whole."
+    )

@@ -1,0 +1,348 @@
+"""`catalog.html` as people meet it, in a real Chromium: search, filter, open, copy, by mouse and by keyboard."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from indexes.world import Desk, publish
+from kit import GitServer, skill, under
+
+if TYPE_CHECKING:
+    from indexes.reader import Reader
+    from playwright.sync_api import Browser
+
+GUIDE = """# Print a PDF
+
+Use *qpdf*, [its manual](https://qpdf.example/manual) and `scripts/print.py`.
+
+| option | means |
+|---|---|
+| `--all` | everything |
+"""
+
+
+@pytest.fixture(scope="module")
+def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    desk = Desk(tmp_path_factory.mktemp("public"))
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    desk.draft("pdf", "1.1.0", category="office", tags="print, scan", requires="qpdf")
+    desk.write_files(
+        under(
+            "skills/pdf",
+            skill(
+                "pdf",
+                description="Use when a PDF has to be printed, split or scanned.",
+                body=GUIDE,
+                license="MIT",
+                metadata={
+                    "version": "1.1.0",
+                    "category": "office",
+                    "tags": "print, scan",
+                    "requires": "qpdf",
+                    "author": "Ada",
+                    "homepage": "https://pdf.example/",
+                    "skill-dependencies": "git-basics>=1",
+                },
+            ),
+        )
+    )
+    desk.draft("git-basics", "1.0.0", category="code", tags="git")
+    desk.draft("git-release", "2.0.0", category="code", tags="git, print")
+    desk.draft("table-print", "0.3.0", category="office", tags="print")
+    desk.draft("unrelated", "1.0.0")
+    desk.build()
+    desk.draft("git-release", "2.1.0", body="Broken.\n", category="code", tags="git, print")
+    desk.build()
+    desk.run("index", "yank", "git-release@2.1.0", "public", "--reason", "tags the wrong commit", check=True)
+    return desk.index
+
+
+@pytest.fixture
+def page(public: Path) -> str:
+    return f"file://{public}/catalog.html"
+
+
+def test_from_a_folder_everything_is_there_and_nothing_is_asked_for(reader: "Reader", page: str) -> None:
+    reader.visit(page)
+
+    assert reader.told == "5 skills"
+    assert reader.names == ["git-basics", "git-release", "pdf", "table-print", "unrelated"]
+    reader.page.locator("a.row", has_text="unrelated").click()
+    assert reader.text == "Do it well."
+    assert reader.asked == [page]
+    assert reader.broken == []
+
+
+def test_from_a_web_server_one_request_is_made(reader: "Reader", public: Path, server: GitServer) -> None:
+    publish(server, public)
+
+    reader.visit(f"{server.address}/catalog.html")
+    reader.page.locator("a.row", has_text="unrelated").click()
+
+    assert reader.text == "Do it well."
+    assert [request.path for request in server.requests] == ["/catalog.html"]
+
+
+def test_search_narrows_with_each_letter_and_puts_names_first(reader: "Reader", page: str) -> None:
+    reader.visit(page)
+    seen = []
+    for letter in "print":
+        reader.page.locator("#search").press_sequentially(letter)
+        seen.append(reader.told)
+
+    assert seen[-1] == "3 of 5 skills"
+    assert reader.names == ["table-print", "pdf", "git-release"]
+    assert reader.page.locator("#results mark").first.inner_text() == "print"
+    reader.hears("3 skills")
+    reader.page.locator("#search").fill("print office")
+    assert reader.names == ["table-print", "pdf"]
+    reader.page.locator("#search").fill("PDF splít")
+    assert reader.names == ["pdf"]
+
+
+def test_what_is_not_found_is_said_with_what_is_near(reader: "Reader", page: str) -> None:
+    reader.visit(page)
+    reader.page.locator("#search").fill("git-relaese")
+
+    nothing = reader.page.locator("#nothing")
+    assert reader.told == "0 of 5 skills"
+    assert nothing.inner_text().splitlines() == [
+        "No skill answers to these words.",
+        "",
+        "Close to it: git-release",
+        "",
+        "Show all skills",
+    ]
+    nothing.get_by_text("Show all skills").click()
+    assert reader.told == "5 skills"
+
+
+def test_filters_work_together_say_how_many_and_go_away_again(reader: "Reader", page: str) -> None:
+    reader.visit(page)
+    filters = reader.page.locator("#filters")
+
+    assert filters.locator(".choice.category").all_inner_texts() == ["code\n2", "office\n2", "general\n1"]
+    filters.locator(".choice.tag", has_text="print").click()
+    assert reader.names == ["git-release", "pdf", "table-print"]
+    assert filters.locator(".choice.category").all_inner_texts() == ["office\n2", "code\n1"]
+    filters.locator(".choice.category", has_text="office").click()
+    assert reader.names == ["pdf", "table-print"]
+    assert reader.address == "#/?category=office&tag=print"
+    assert filters.locator("[aria-pressed=true]").all_inner_texts() == ["office\n2", "print\n2"]
+    reader.page.locator("#search").fill("pdf")
+    assert reader.names == ["pdf"]
+    reader.page.get_by_role("button", name="Remove filter office").click()
+    reader.page.get_by_role("button", name="Remove filter print").click()
+    reader.page.locator("#search").fill("")
+    assert reader.told == "5 skills"
+
+
+def test_a_skills_page_says_all_that_is_known(reader: "Reader", page: str) -> None:
+    reader.visit(f"{page}#/skill/pdf")
+
+    assert reader.title == "pdf 1.1.0"
+    assert reader.text.splitlines()[0] == "Print a PDF"
+    link = reader.page.locator(".prose a")
+    assert link.get_attribute("href") == "https://qpdf.example/manual"
+    assert link.get_attribute("rel") == "noopener noreferrer nofollow"
+    assert reader.page.locator(".prose td").all_inner_texts() == ["--all", "everything"]
+    facts = {
+        row.locator("dt").inner_text(): row.locator("dd").inner_text().replace("\n", " ").strip()
+        for row in reader.page.locator(".facts dl > div").all()
+    }
+    assert facts.pop("Archive").startswith("tar.gz, ")
+    assert facts.pop("Digest").startswith("sha256:")
+    assert facts == {
+        "License": "MIT",
+        "Author": "Ada",
+        "Homepage": "pdf.example",
+        "Context": "about 54 tokens",
+        "Needs skills": "git-basics >=1",
+        "Needs": "programs qpdf",
+    }
+    assert reader.page.get_by_role("link", name="pdf.example").get_attribute("href") == "https://pdf.example/"
+    reader.page.get_by_role("link", name="git-basics").click()
+    assert reader.title == "git-basics 1.0.0"
+    assert reader.page.title() == "git-basics · acme"
+
+
+def test_yanked_versions_are_marked_with_their_reason_and_not_offered(reader: "Reader", page: str) -> None:
+    reader.visit(f"{page}#/skill/git-release")
+
+    assert reader.title == "git-release 2.0.0"
+    assert reader.text == "Do it well."
+    rows = reader.page.locator(".versions li")
+    assert rows.first.inner_text().split() == ["2.1.0", "yanked", "tags", "the", "wrong", "commit"]
+    assert rows.nth(1).locator(".number").inner_text() == "2.0.0"
+    assert rows.evaluate_all("rows => rows.map((row) => row.className)") == ["yanked", ""]
+
+
+def test_copying_the_install_line(reader: "Reader", page: str, public: Path) -> None:
+    reader.visit(page)
+    row = reader.page.locator("#results li", has_text="table-print")
+    row.hover()
+    row.get_by_role("button").click()
+    assert reader.clipboard == "skillpm install table-print"
+    reader.hears("Copied: skillpm install table-print")
+
+    row.locator("a").click()
+    reader.page.locator(".versions .copy").first.click()
+    reader.hears("Copied: skillpm install table-print@0.3.0")
+    assert reader.clipboard == "skillpm install table-print@0.3.0"
+    reader.page.locator("summary").click()
+    copies = reader.page.locator(".install details .copy")
+    copies.nth(0).click()
+    assert reader.clipboard == f'"indexes": [{{"name": "acme", "url": "file://{public}/"}}]'
+    copies.nth(1).click()
+    assert reader.clipboard == f'[[indexes]]\nname = "acme"\nurl = "file://{public}/"'
+    copies.nth(2).click()
+    assert reader.clipboard == "skillpm install table-print --index acme"
+
+
+def test_what_is_copied_installs(reader: "Reader", page: str, tmp_path: Path) -> None:
+    reader.visit(f"{page}#/skill/table-print")
+    reader.page.locator("summary").click()
+    reader.page.locator(".install details .copy").first.click()
+    project = Desk(tmp_path)
+    project.write("skills.json", f'{{"skills": {{}}, {reader.clipboard}}}\n')
+    reader.page.locator(".install > .command .copy").click()
+
+    result = project.run(*reader.clipboard.split()[1:], check=True)
+
+    assert result.stdout.splitlines()[0] == " + table-print 0.3.0"
+
+
+def test_by_keyboard_alone(reader: "Reader", page: str) -> None:
+    reader.visit(page)
+    reader.press("/")
+    assert reader.focus == "search"
+    reader.type("print")
+    reader.press("ArrowDown")
+    assert reader.focus == "table-print"
+    reader.press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp")
+    assert reader.focus == "pdf"
+    reader.press("c")
+    assert reader.clipboard == "skillpm install pdf"
+    reader.press("Enter")
+    assert reader.title == "pdf 1.1.0"
+    reader.press("c")
+    assert reader.clipboard == "skillpm install pdf"
+    reader.press("Escape")
+    assert (reader.address, reader.focus) == ("#/?q=print", "pdf")
+    reader.press("ArrowUp", "ArrowUp")
+    assert reader.focus == "search"
+    reader.press("Escape")
+    assert reader.told == "5 skills"
+    reader.type("release")
+    reader.press("Enter")
+    assert reader.title == "git-release 2.0.0"
+    reader.press("?")
+    assert reader.page.locator("dialog[open] h2").inner_text() == "Keyboard"
+    reader.press("Escape")
+    assert reader.page.locator("dialog[open]").count() == 0
+    assert reader.title == "git-release 2.0.0"
+    reader.press("/")
+    reader.type("un")
+    assert (reader.names, reader.focus) == (["unrelated"], "search")
+    assert reader.broken == []
+
+
+def test_what_has_the_focus_is_seen(reader: "Reader", page: str) -> None:
+    reader.visit(page)
+    outlines = []
+    for _ in range(12):
+        reader.press("Tab")
+        outlines.append(
+            reader.page.evaluate(
+                "(() => { const look = getComputedStyle(document.activeElement);"
+                " return `${look.outlineStyle} ${look.outlineWidth}`; })()"
+            )
+        )
+
+    assert set(outlines) == {"solid 2px"}
+
+
+def test_back_and_forward_lead_where_one_was(reader: "Reader", page: str) -> None:
+    reader.visit(page)
+    reader.page.locator(".choice", has_text="office").click()
+    reader.page.locator("#search").fill("print")
+    reader.page.locator("a.row", has_text="pdf").click()
+    reader.page.get_by_role("link", name="git-basics").click()
+    assert reader.title == "git-basics 1.0.0"
+
+    reader.page.go_back()
+    assert reader.title == "pdf 1.1.0"
+    reader.page.go_back()
+    assert (reader.address, reader.names) == ("#/?q=print&category=office", ["table-print", "pdf"])
+    assert reader.page.locator("#search").input_value() == "print"
+    reader.page.go_back()
+    assert reader.told == "5 skills"
+    reader.page.go_forward()
+    reader.page.go_forward()
+    assert reader.title == "pdf 1.1.0"
+
+
+def test_an_address_can_be_sent_to_others(browser: "Browser", page: str) -> None:
+    from indexes.reader import reading  # noqa: PLC0415
+
+    with reading(browser) as other:
+        other.visit(f"{page}#/?q=print&tag=git")
+        assert (other.names, other.page.locator("#search").input_value()) == (["git-release"], "print")
+        other.visit(f"{page}#/skill/gti-basics")
+        assert other.title == "There is no such skill here"
+        assert other.page.locator(".near a").all_inner_texts() == ["git-basics"]
+        other.visit(f"{page}#/skill/%E0%A4%A<img src=x onerror=alert(1)>")
+        assert other.title == "There is no such skill here"
+        assert other.broken == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_light_and_dark_as_the_system_says_or_as_one_likes(browser: "Browser", page: str, *, dark: bool) -> None:
+    from indexes.reader import reading  # noqa: PLC0415
+
+    def look() -> str:
+        found: str = window.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return found
+
+    light, night = "rgb(251, 250, 247)", "rgb(22, 24, 26)"
+    with reading(browser, dark=dark) as window:
+        window.visit(page)
+        assert look() == (night if dark else light)
+        window.press("t")
+        assert look() == light
+        window.page.locator("#theme").click()
+        assert look() == night
+        window.page.reload()
+        assert look() == night
+        window.press("t")
+        assert look() == (night if dark else light)
+
+
+@pytest.mark.parametrize("width", [320, 390, 768])
+def test_on_narrow_screens_nothing_hangs_over(browser: "Browser", page: str, width: int) -> None:
+    from indexes.reader import reading  # noqa: PLC0415
+
+    with reading(browser, width=width) as window:
+        window.visit(page)
+        for address in ("#/", "#/?q=pdf&tag=print", "#/skill/pdf", "#/skill/nothing"):
+            window.visit(page + address)
+            assert window.page.evaluate("document.documentElement.scrollWidth") <= width, address
+        window.visit(f"{page}#/")
+        window.page.get_by_role("button", name="Filters").click()
+        window.page.locator(".choice", has_text="office").click()
+        assert window.names == ["pdf", "table-print"]
+        assert window.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_everything_that_can_be_pressed_has_a_name_and_headings_are_in_order(reader: "Reader", page: str) -> None:
+    for address, there in (("#/", "#results li"), ("#/skill/pdf", ".prose:not([aria-busy])")):
+        reader.visit(page + address)
+        reader.page.locator(there).first.wait_for()
+        tree = reader.page.locator("body").aria_snapshot()
+        assert re.findall(r"- (?:button|link|searchbox)(?: \[|:|$)", tree, re.MULTILINE) == []
+        levels = [int(level) for level in re.findall(r"heading .*\[level=(\d)\]", tree)]
+        assert levels.count(1) == 1
+        assert all(after <= before + 1 for before, after in pairwise(levels) if before >= 1)
