@@ -15,11 +15,15 @@ ENDINGS = (".well-known/agent-skills/index.json", ".well-known/skills/index.json
 
 
 class IndexPlace(Value):
-    """An index by name. `url` ends in a slash: a web address, or a folder of this machine as it was written."""
+    """An index by name. `url` ends in a slash: a web address, or a folder of this machine as it was written.
+
+    `is_own`: the user says that an index of this name is there, and not only a manifest, which may be a stranger's.
+    """
 
     name: str
     url: str
     written_in: str = ""
+    is_own: bool = False
 
     @property
     def is_local(self) -> bool:
@@ -29,7 +33,16 @@ class IndexPlace(Value):
     @property
     def token_variable(self) -> str:
         """The environment variable that may hold a token for it."""
-        return f"SKILLPM_INDEX_{self.name.upper().replace('-', '_')}_TOKEN"
+        return f"{self._variable}_TOKEN"
+
+    @property
+    def address_variable(self) -> str:
+        """The environment variable in which the user may say where it is."""
+        return f"{self._variable}_URL"
+
+    @property
+    def _variable(self) -> str:
+        return f"SKILLPM_INDEX_{self.name.upper().replace('-', '_')}"
 
 
 def is_local(url: str) -> bool:

@@ -227,10 +227,22 @@ class Desk:
         if place.is_local:
             access: Access = FolderAccess(place, self.base, self.settings.home, self.settings.limits, self._client)
         else:
-            token = self.settings.environ.get(place.token_variable, "")
+            token = self._token(place)
             remembered = Remembered(os.path.join(self.settings.cache_dir, "indexes"))
             access = WebAccess(place, token, remembered, self._client)
         return Index(place, access, self.reporter.warning)
+
+    def _token(self, place: IndexPlace) -> str:
+        """Give the token for an index, if the user himself says that it is there: a checked-out manifest that calls an
+        index of its own by a known name is sent nothing.
+        """
+        token = self.settings.environ.get(place.token_variable, "")
+        if token and not place.is_own:
+            self.reporter.warning(
+                f"{place.token_variable} is not sent to {show(place.url)}, since only the manifest says that the index "
+                f"{place.name} is there; if it is: skillpm config set indexes.{place.name}.url {show(place.url)}"
+            )
+        return token if place.is_own else ""
 
     def _client(self) -> Web:
         with self._lock:

@@ -1,15 +1,17 @@
 """The indexes of a scope: the manifest's, then the user's."""
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from skillpm.documents.decode import Node, parse_toml
-from skillpm.documents.index_places import IndexPlace, joined, read_index_places
+from skillpm.documents.index_places import IndexPlace, joined, read_index_places, site_address
 from skillpm.documents.manifest import read_manifest
 from skillpm.errors import DocumentError
 from skillpm.files import read_text
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
+from skillpm.operations.user_config import config_file
 from skillpm.settings import Settings
 
 if TYPE_CHECKING:
@@ -20,7 +22,18 @@ def configured_indexes(scope: Scope, settings: Settings) -> tuple[IndexPlace, ..
     """Give the indexes in the order they are asked. Raises `ConflictError` for one name at two places."""
     text = read_text(scope.manifest)
     manifest = () if text is None else read_manifest(text, scope.manifest).indexes
-    return joined(manifest, _of_user(os.path.join(settings.config_dir, "config.toml")))
+    user = _of_user(config_file(settings))
+    own = {(place.name, place.url) for place in (*user, *(manifest if scope.kind == "user" else ()))}
+    return tuple(
+        place.but(is_own=(place.name, place.url) in own or _is_bound(place, settings.environ))
+        for place in joined(manifest, user)
+    )
+
+
+def _is_bound(place: IndexPlace, environ: Mapping[str, str]) -> bool:
+    """Tell whether the environment says that the index of this name is there: for machines without a config.toml."""
+    said = environ.get(place.address_variable, "")
+    return bool(said) and site_address(Node(said, place.address_variable)) == place.url
 
 
 def check_index(tools: Tools, where: str) -> "list[Problem]":
@@ -31,7 +44,7 @@ def check_index(tools: Tools, where: str) -> "list[Problem]":
     settings = tools.settings
     whole = where if "://" in where else os.path.abspath(os.path.join(settings.working_directory, where))
     (place,) = read_index_places(Node([{"name": "checked", "url": whole}], where))
-    places = [place.but(name="that you named")]
+    places = [place.but(name="that you named", is_own=True)]
     desk = Desk(settings, settings.working_directory, tools.store, tools.reporter, places)
     return list(prove(desk.indexes[0], settings.limits))
 

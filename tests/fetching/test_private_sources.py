@@ -137,7 +137,7 @@ def test_a_proxy_that_refuses_is_told(project: Project, world: dict[str, str | N
 @pytest.mark.parametrize("way", ["token", "netrc"])
 def test_an_index_with_a_login(project: Project, world: dict[str, str | None], host: GitServer, way: str) -> None:
     if way == "token":
-        env = {**world, "SKILLPM_INDEX_ACME_TOKEN": SECRET}
+        env = {**world, "SKILLPM_INDEX_ACME_TOKEN": SECRET, "SKILLPM_INDEX_ACME_URL": f"https://{HOST}"}
         expected = f"Bearer {SECRET}"
         kept = []
     else:
@@ -181,6 +181,7 @@ def test_no_secret_stands_in_a_command_line(
     project.git_config(f'[url "https://ann:{SECRET}@{HOST}/"]\n\tinsteadOf = https://{HOST}/')
     spec = "pdf" if source == "index" else f"https://{HOST}/acme/deploy.git"
     env: dict[str, Any] = {**world, "SKILLPM_INDEX_ACME_TOKEN": SECRET, "GITHUB_TOKEN": SECRET}
+    env["SKILLPM_INDEX_ACME_URL"] = f"https://{HOST}"
     host.stall = True
     with project.spawn("install", spec, env=env) as process:
         try:

@@ -239,6 +239,7 @@ def test_a_token_goes_to_its_index_and_to_no_other_host(desk: Desk, consumer: Co
         server.publish("/skills/pdf.json", json.dumps(document).encode())
         store.publish("/pdf.tar.gz", (desk.index / "archives/pdf-1.0.0.tar.gz").read_bytes())
         consumer.use(**{"my-acme": server.address})
+        consumer.configure(f'[[indexes]]\nname = "my-acme"\nurl = "{server.address}"\n')
 
         consumer.run("install", "pdf", env={"SKILLPM_INDEX_MY_ACME_TOKEN": "s3cret"}, check=True)
 
@@ -246,6 +247,33 @@ def test_a_token_goes_to_its_index_and_to_no_other_host(desk: Desk, consumer: Co
         assert [request.authorization for request in store.requests] == [""]
     for path in consumer.root.rglob("*"):
         assert not (path.is_file() and b"s3cret" in path.read_bytes()), path
+
+
+@pytest.mark.parametrize("url", ["", "https://skills.acme.example/"])
+def test_an_index_that_only_a_manifest_names_is_sent_no_token(
+    desk: Desk, consumer: Consumer, server: GitServer, url: str
+) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    publish(server, desk.index)
+    consumer.use(acme=server.address)
+    token = {"SKILLPM_INDEX_ACME_TOKEN": "s3cret"}
+
+    result = consumer.run("install", "pdf", env=token | {"SKILLPM_INDEX_ACME_URL": url}, check=True)
+
+    assert [request.authorization for request in server.requests] == ["", ""]
+    assert result.stderr.splitlines()[0] == (
+        f"warning: SKILLPM_INDEX_ACME_TOKEN is not sent to {server.address}/, since only the manifest says that the "
+        f"index acme is there; if it is: skillpm config set indexes.acme.url {server.address}/"
+    )
+    server.reset()
+    consumer.run("update", env=token | {"SKILLPM_INDEX_ACME_URL": server.address}, check=True)
+    assert [request.authorization for request in server.requests] == ["Bearer s3cret"]
+    server.reset()
+    consumer.run("config", "set", "indexes.acme.url", server.address, check=True)
+    said = consumer.run("update", env=token, check=True)
+    assert [request.authorization for request in server.requests] == ["Bearer s3cret"]
+    assert "warning" not in said.stderr
 
 
 # Agent Skills Discovery

@@ -26,7 +26,7 @@ KNOWN = (
     "SKILLPM_LINK_MODE", "SKILLPM_DISABLE_CLAUDE_PATHS", "SKILLPM_MAX_FILE", "SKILLPM_MAX_SKILL", "SKILLPM_MAX_FILES",
     "SKILLPM_MAX_DOWNLOAD", "SKILLPM_EXCLUDE_NEWER",
 )  # fmt: skip
-TOKEN = re.compile(r"SKILLPM_INDEX_\w+_TOKEN", re.ASCII)
+TOKEN = re.compile(r"SKILLPM_INDEX_\w+_(?:TOKEN|URL)", re.ASCII)
 
 
 def environment(patient: Patient) -> Iterator[Finding]:
