@@ -13,7 +13,9 @@ HEAVY = {
     "filelock", "pathspec", "asyncio", "importlib.metadata", "platformdirs", "subprocess", "concurrent.futures",
     "tempfile", "ctypes", "urllib.parse", "skillpm.resolution.solver", "jinja2", "markdown_it", "nh3",
 }  # fmt: skip
-SERVING = [["completion", "bash"], ["prompt"], ["match", "a test"], ["search", "test"], ["projects"], ["list", "--tokens"]]
+SERVING = [
+    ["completion", "bash"], ["prompt"], ["match", "a test"], ["search", "test"], ["projects"], ["list", "--tokens"],
+]  # fmt: skip
 WATCH = (
     "import json, sys\n"
     "from skillpm.cli.main import main\n"
