@@ -1,5 +1,7 @@
 """The options of commands that fetch or change, and what they mean."""
 
+from shlex import join
+
 import click
 
 from skillpm.cli.common import Call, Function, reading
@@ -58,6 +60,11 @@ def options_of(call: Call, *, bare: bool = False) -> Options:
         locked = True
     return Options(
         strictness=Strictness(locked=locked, frozen=frozen),
-        wishes=Wishes(keep=flags.get("keep", ()), force=flags.get("force", False), inexact=flags.get("inexact", False)),
+        wishes=Wishes(
+            keep=flags.get("keep", ()),
+            force=flags.get("force", False),
+            inexact=flags.get("inexact", False),
+            command=join(["skillpm", *(click.get_current_context().obj or ())]),
+        ),
         dry_run=flags.get("dry_run", False),
     )

@@ -176,7 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words = ["--version"] if words[0] == "version" else [*words[1:], "--help"]
     stdout = sys.stdout
     try:
-        result = cli.main(args=words or ["--help"], prog_name="skillpm", standalone_mode=False)
+        result = cli.main(args=words or ["--help"], prog_name="skillpm", standalone_mode=False, obj=words)
         stdout.flush()
     except click.exceptions.Abort:
         click.echo("interrupted", err=True)

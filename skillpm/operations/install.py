@@ -311,8 +311,9 @@ def _with(papers: Paperwork, additions: Sequence[Addition], *, force: bool) -> P
         if there == addition.source or (addition.is_bare and _is_same_index(addition.source, there)):
             continue
         if there is not None and not force and not _asks_otherwise(addition.source, there):
+            other = _other_ref(addition.source, there)
             raise ConflictError(
-                f"`{addition.name}` is there already, from {_said(there)}",
+                f"`{addition.name}` is there already, from {_said(there)}{other}",
                 where=f"{papers.manifest.file}: skills.{addition.name}",
                 hint="take this one in its place with --force"
                 if isinstance(addition.source, BundledSource | IndexSource)
@@ -331,6 +332,14 @@ def _is_same_index(source: Source, there: Source | None) -> bool:
 def _asks_otherwise(source: Source, there: Source) -> bool:
     """Tell whether it is the same skill of the same indexes in another range: what is asked for is changed, no more."""
     return isinstance(source, IndexSource) and isinstance(there, IndexSource) and there.index in {"", source.index}
+
+
+def _other_ref(source: Source, there: Source) -> str:
+    """Say in what a requirement differs from the one that is there, where that is nothing but the ref."""
+    if not (isinstance(source, GitSource) and isinstance(there, GitSource) and source.url == there.url):
+        return ""
+    asked, known = (at.ref or "its default branch" for at in (source, there))
+    return f", at {known}; this one is at {asked}" if asked != known and source.path == there.path else ""
 
 
 def _said(source: Source) -> str:

@@ -15,6 +15,8 @@ from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.serving.hosts import agent_folder, chosen_agents
 
+LONGEST_COMMAND = 120
+
 
 def refuse_unknown(keep: Collection[str], known: Collection[SkillName]) -> None:
     """Raise `NotFoundError` for a name that is to be kept and is no skill of this scope: it may be mistyped."""
@@ -98,7 +100,7 @@ def _with_own_links(action: Action, links: LinkPlan) -> Action:
     return action.but(verb="relink", reason="; ".join(said), done=done)
 
 
-def stop_if_blocked(actions: Sequence[Action], links: LinkPlan, locked: Collection[SkillName]) -> None:
+def stop_if_blocked(actions: Sequence[Action], links: LinkPlan, locked: Collection[SkillName], wishes: Wishes) -> None:
     """Raise `BlockedError` that names every skill in the way, its files, and the ways out.
 
     `locked` are the skills of the lockfile as it is: only with these there is something to compare.
@@ -111,13 +113,32 @@ def stop_if_blocked(actions: Sequence[Action], links: LinkPlan, locked: Collecti
         files = ", ".join(f"{show(change.path, 80)} {change.state}" for change in action.changes[:4])
         more = f" and {len(action.changes) - 4} more" if len(action.changes) > 4 else ""  # noqa: PLR2004
         lines.append(f"  {action.name}: {action.reason}" + (f" ({files}{more})" if files else ""))
-    first = blocked[0].name
-    by_link = any(first in names for names in links.obstacles.values())
-    shown = f"`skillpm diff {first}` shows it, " if first in locked and not by_link else ""
     count = "a skill is" if len(blocked) == 1 else f"{len(blocked)} skills are"
     if all(action.changes for action in blocked):
         count = "your edits are"
+    by_link = {name for names in links.obstacles.values() for name in names}
+    compared = [action.name for action in blocked if action.name in locked and action.name not in by_link]
     raise BlockedError(
         f"{count} in the way; nothing was changed\n" + "\n".join(lines),
-        hint=f"{shown}`--keep {first}` goes on without it, `--force` sets it aside as a backup first",
+        hint=_ways_out(blocked, compared, wishes),
     )
+
+
+def _ways_out(blocked: Sequence[Action], compared: Sequence[SkillName], wishes: Wishes) -> str:
+    """Say what can be typed now, word for word where that is not too long."""
+    it, a_backup = ("it", "a backup") if len(blocked) == 1 else ("them", "backups")
+    ways = [f"`skillpm diff {compared[0]}` shows {'it' if len(blocked) == 1 else 'the first'}"] if compared else []
+    if not _all_are_meant(blocked, wishes):
+        kept = " ".join(f"--keep {action.name}" for action in blocked)
+        way = next((way for way in (f"{wishes.command} {kept}", kept) if len(way) <= LONGEST_COMMAND), "")
+        ways.append(f"`{show(way or '--keep NAME', LONGEST_COMMAND)}` goes on without {it if way else 'that one'}")
+    return ", ".join([*ways, f"`--force` sets {it} aside as {a_backup} first"])
+
+
+def _all_are_meant(blocked: Sequence[Action], wishes: Wishes) -> bool:
+    """Tell whether without these nothing would be left of what was asked for: they are to go, or to be updated."""
+    if not wishes.touched:
+        return False
+    gone = {action.name for action in blocked if not action.becomes}
+    edited = {action.name for action in blocked if action.changes}
+    return bool(gone) or {*wishes.touched} <= edited

@@ -49,7 +49,7 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
     actions = plan(lockfile.skills, receipt.skills, disk, wishes)
     links = planned_links(scope, tools, papers.but(lockfile=lockfile), receipt, actions, wishes)
     actions = with_links(actions, links, wishes)
-    stop_if_blocked(actions, links, {*papers.lockfile.skills, *receipt.skills})
+    stop_if_blocked(actions, links, {*papers.lockfile.skills, *receipt.skills}, wishes)
     after = receipt.but(
         skills=receipt_after(scope, receipt, lockfile, disk, actions),
         links=links.links,

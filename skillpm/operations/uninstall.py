@@ -7,7 +7,7 @@ from skillpm.documents.agents import near
 from skillpm.documents.json_edit import drop_member
 from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.text import show
-from skillpm.errors import ConflictError, NotFoundError
+from skillpm.errors import ConflictError, NotFoundError, UsageError
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.skill_file import skill_file_in
 from skillpm.operations.change import Changed, Options, change
@@ -21,6 +21,10 @@ def uninstall(scope: Scope, tools: Tools, names: Sequence[str], options: Options
     """Remove skills. Raises `NotFoundError` for one that is not there, before anything is changed; one made by hand is
     only ever set aside, with `--force`, since nobody else has it.
     """
+    for name in names:
+        if name in options.wishes.keep:
+            hint = f"`skillpm uninstall {name} --force` removes it, and what lies there is kept as a backup"
+            raise UsageError(f"`{show(name)}` cannot be removed and kept", hint=hint)
     before = read_paperwork(scope, tools)
     asked_for = {*before.requirements, *before.lockfile.skills}
     made_by_hand = [SkillName(name) for name in names if name not in asked_for and _is_made_by_hand(scope, name)]

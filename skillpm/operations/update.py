@@ -15,12 +15,12 @@ from skillpm.operations.tools import Tools
 
 
 def update(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> Changed:
-    """Lock the newest of these skills, or of all, and install it."""
+    """Lock the newest of these skills, or of all, and install it. One that is to be kept stays locked as it is."""
     before = read_paperwork(scope, tools).lockfile
     touched = options.but(wishes=options.wishes.but(touched=names or None, inexact=bool(names)))
 
     def upgraded(papers: Paperwork) -> Collection[SkillName]:
-        return chosen(papers, names)
+        return [name for name in chosen(papers, names) if name not in options.wishes.keep]
 
     result = change(scope, tools, touched, lambda papers: papers, upgraded)
     after = before if options.dry_run else read_paperwork(scope, tools).lockfile

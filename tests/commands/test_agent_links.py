@@ -143,7 +143,7 @@ def test_somebodys_own_folder_is_in_the_way_and_never_touched(project: Scene) ->
     assert said == text("""\
 ! error: a skill is in the way; nothing was changed
 !   testing: .agents/skills/testing and .claude/skills/testing are there already, and skillpm did not make them
-!   try: `--keep testing` goes on without it, `--force` sets it aside as a backup first
+!   try: `skillpm link claude-code codex --keep testing` goes on without it, `--force` sets it aside as a backup first
 [1]
 """)
     assert project.everything == before
@@ -278,7 +278,7 @@ def test_a_copy_that_somebody_edited_is_kept(project: Scene, upstream: Repositor
     assert project.tell("update", env=COPY) == text("""\
 ! error: a skill is in the way; nothing was changed
 !   pdf: .claude/skills/pdf is there already, and skillpm did not make it
-!   try: `--keep pdf` goes on without it, `--force` sets it aside as a backup first
+!   try: `skillpm update --keep pdf` goes on without it, `--force` sets it aside as a backup first
 [1]
 """)
     assert project.everything == before

@@ -10,7 +10,8 @@ from kit import Repository, git, skill, under
 BLOCKED = """\
 ! error: your edits are in the way; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
-!   try: `skillpm diff pdf` shows it, `--keep pdf` goes on without it, `--force` sets it aside as a backup first
+!   try: `skillpm diff pdf` shows it, `skillpm sync --keep pdf` goes on without it, `--force` sets it aside as a \
+backup first
 [1]
 """
 MINE = skill("pdf", "Reads PDF files, my way.", body="My own words.\n")["SKILL.md"]
@@ -33,7 +34,8 @@ def test_an_edited_skill_stops_its_own_change(edited: Scene, upstream: Repositor
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     before = edited.everything
 
-    assert edited.tell(*arguments) == BLOCKED
+    without = "" if "pdf" in arguments else f"`skillpm {' '.join(arguments)} --keep pdf` goes on without it, "
+    assert edited.tell(*arguments) == BLOCKED.replace("`skillpm sync --keep pdf` goes on without it, ", without)
     assert edited.everything == before
 
 
@@ -53,7 +55,8 @@ def test_two_edited_skills_are_told_together(edited: Scene) -> None:
 ! error: your edits are in the way; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
 !   testing: edited since it was installed (references/flaky.md modified)
-!   try: `skillpm diff pdf` shows it, `--keep pdf` goes on without it, `--force` sets it aside as a backup first
+!   try: `skillpm diff pdf` shows the first, `skillpm sync --keep pdf --keep testing` goes on without them, `--force` \
+sets them aside as backups first
 [1]
 """)
 
@@ -85,6 +88,53 @@ def test_keep_goes_on_without_it(edited: Scene, upstream: Repository, url: str) 
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert edited.exists(".agent-skills/docx/notes.md")
     assert edited.tell("sync") == BLOCKED
+
+
+def test_what_is_kept_stays_locked_as_it_is_so_that_diff_shows_nothing_but_the_edit(
+    edited: Scene, upstream: Repository
+) -> None:
+    locked = edited.document("skills.lock")["skills"]["pdf"]
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+
+    edited.run("update", "--keep", "pdf", check=True)
+
+    assert edited.document("skills.lock")["skills"]["pdf"] == locked
+    assert "notes.md" not in edited.tell("diff", "pdf")
+    edited.run("sync", "--force", check=True)
+    assert edited.run("update", check=True).stdout.startswith(" ~ pdf ")
+
+
+def test_the_way_out_that_a_message_names_can_be_typed_as_it_stands(edited: Scene, upstream: Repository) -> None:
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    said = edited.run("update", "--json").json["error"]["hint"]
+
+    typed = said.partition("`skillpm diff pdf` shows it, `skillpm ")[2].partition("`")[0].split()
+
+    assert typed == ["update", "--json", "--keep", "pdf"]
+    assert edited.run(*typed).code == 0
+
+
+def test_where_many_are_in_the_way_one_line_says_how_to_go_on(edited: Scene) -> None:
+    edited.run("install", "--bundled", check=True)
+    for folder in (edited.work / ".agent-skills").iterdir():
+        if folder.is_dir() and folder.name != ".skillpm":
+            (folder / "SKILL.md").write_text("mine\n")
+
+    assert edited.tell("sync").splitlines()[-2] == (
+        "!   try: `skillpm diff api-design` shows the first, `--keep NAME` goes on without that one, `--force` sets "
+        "them aside as backups first"
+    )
+
+
+def test_what_is_to_be_removed_cannot_be_kept(edited: Scene) -> None:
+    before = edited.everything
+
+    assert edited.tell("uninstall", "pdf", "testing", "--keep", "pdf") == text("""\
+! error: `pdf` cannot be removed and kept
+!   try: `skillpm uninstall pdf --force` removes it, and what lies there is kept as a backup
+[2]
+""")
+    assert edited.everything == before
 
 
 def test_force_sets_it_aside_and_restore_brings_it_back(edited: Scene) -> None:
@@ -196,7 +246,7 @@ def test_a_folder_made_by_hand_is_never_replaced(project: Scene) -> None:
     assert said == text("""\
 ! error: a skill is in the way; nothing was changed
 !   code-review: a folder that skillpm did not make
-!   try: `--keep code-review` goes on without it, `--force` sets it aside as a backup first
+!   try: `skillpm install code-review --keep code-review` goes on without it, `--force` sets it aside as a backup first
 [1]
 """)
     assert project.everything == before
@@ -243,8 +293,8 @@ def test_a_fresh_clone_of_a_skill_that_was_edited_is_blocked_and_can_be_compared
     assert committed.tell("sync", cwd=clone) == text("""\
 ! error: a skill is in the way; nothing was changed
 !   code-review: a folder that skillpm did not make
-!   try: `skillpm diff code-review` shows it, `--keep code-review` goes on without it, `--force` sets it aside as a \
-backup first
+!   try: `skillpm diff code-review` shows it, `skillpm sync --keep code-review` goes on without it, `--force` sets it \
+aside as a backup first
 [1]
 """)
     assert committed.run("diff", "code-review", cwd=clone).stdout.endswith("+edited\n")

@@ -163,7 +163,7 @@ def test_another_ref_of_the_same_repository_is_another_source(project: Scene, ur
     said = project.tell("install", f"{url}#v1.0.0@pdf")
 
     assert said == text("""\
-! error: `pdf` is there already, from URL (skills/pdf)
+! error: `pdf` is there already, from URL (skills/pdf), at its default branch; this one is at v1.0.0
 !   where: WORK/skills.json: skills.pdf
 !   try: take this one under another name with --as NAME, or in its place with --force
 [1]

@@ -243,7 +243,7 @@ def test_what_was_inherited_goes_with_its_folder(old: Scene) -> None:
     assert old.tell("uninstall", "-g", "debugging") == text("""\
 ! error: a skill is in the way; nothing was changed
 !   debugging: a folder that skillpm did not make
-!   try: `--keep debugging` goes on without it, `--force` sets it aside as a backup first
+!   try: `--force` sets it aside as a backup first
 [1]
 """)
     old.run("uninstall", "-g", "debugging", "--force", check=True)

@@ -45,7 +45,7 @@ def test_a_skill_made_by_hand_is_only_set_aside_and_only_with_force(full: Scene)
     assert full.tell("uninstall", "mine", "testing") == text("""\
 ! error: a skill is in the way; nothing was changed
 !   mine: a folder that skillpm did not make
-!   try: `--keep mine` goes on without it, `--force` sets it aside as a backup first
+!   try: `--force` sets it aside as a backup first
 [1]
 """)
     assert full.tell("uninstall", "mine", "--force") == text("""\
