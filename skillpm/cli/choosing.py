@@ -13,8 +13,9 @@ def choose(console: Console, many: ManySkillsError) -> list[str]:
     """Ask which skills are meant; nothing chosen where nobody can be asked."""
     if console.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return []
+    width = max(len(show(name, 40)) for name, _, _ in many.offers)
     for number, (name, _, description) in enumerate(many.offers, 1):
-        console.line(f"{number:4}  {show(name, 40):28} {show(description, 44)}".rstrip())
+        console.line(f"{number:4}  {show(name, 40):{width}}  {show(description, 71 - width)}".rstrip())
     while True:
         said = click.prompt(
             "Which? Numbers or names with blanks between them, or `all`", default="", show_default=False, err=True

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from skillpm.cli.fitting import wrapped
 from skillpm.cli.progress import ProgressLines
 from skillpm.documents.text import HIDDEN, show, without_secrets
 
@@ -65,8 +66,9 @@ class Console:
         """Warn at once; with `--json` the warnings stand in the result."""
         if not self.as_json and not self.quiet:
             self._stop_progress()
+            text = "\n".join(wrapped(f"warning: {show(message, 500)}", indent=9))
             word = click.style("warning:", fg="yellow", bold=True) if self.err_colour else "warning:"
-            click.echo(f"{word} {show(message, 500)}", err=True)
+            click.echo(word + text.removeprefix("warning:"), err=True)
 
     def note(self, message: str) -> None:
         """Tell a detail with `--verbose`."""

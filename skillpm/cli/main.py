@@ -1,6 +1,6 @@
 """The front door: the table of commands, and the one place where errors end.
 
-The table holds each command's one-line help, so that `--help` loads no command, and a command loads only itself.
+The table holds each command's one-line help, in sections, so that `--help` loads no command, and a command only itself.
 """
 
 import gc
@@ -18,45 +18,58 @@ from skillpm import __version__
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-TABLE = {
-    "init": "Start a project: write skills.json.",
-    "install": "Add skills and install them.",
-    "uninstall": "Remove skills.",
-    "sync": "Make the skills directory be what the lockfile says.",
-    "lock": "Resolve only: write skills.lock.",
-    "update": "Take the newest versions the manifest allows.",
-    "list": "List installed skills.",
-    "show": "Show one skill: metadata, source, files.",
-    "outdated": "Show what could be newer.",
-    "tree": "Show which skill needs which.",
-    "why": "Show why a skill is there.",
-    "diff": "Show your edits to a skill, or what an update would bring.",
-    "verify": "Check every installed byte against the lockfile.",
-    "backup": "List or restore what --force set aside.",
-    "migrate": "Make skills of flat .md files.",
-    "import": "Take over from another tool.",
-    "registry": "Build or check the registry that loaders read.",
-    "agents": "List agent hosts and where they read skills.",
-    "link": "Show installed skills to agent hosts.",
-    "unlink": "Take the links for agent hosts away.",
-    "discover": "Show every skill an agent host would see here, and what hides what.",
-    "enable": "Switch skills on again.",
-    "disable": "Switch skills off without uninstalling them.",
-    "load": "Give a skill as an agent gets it.",
-    "prompt": "Give the catalogue of skills for a system prompt.",
-    "match": "Tell which skills a message calls for.",
-    "search": "Find skills by words.",
-    "mcp": "Serve skills over the Model Context Protocol.",
-    "projects": "List projects, or give the instructions of one.",
-    "new": "Start a skill of your own.",
-    "validate": "Check skills against the Agent Skills specification.",
-    "pack": "Pack a skill as an archive.",
-    "config": "Show and change your settings.",
-    "index": "Build and check an index that any web server can serve.",
-    "cache": "Look at the cache, or make it smaller.",
-    "doctor": "Find what is wrong, and repair what can be repaired.",
-    "completion": "Complete words in bash, zsh and fish.",
+SECTIONS = {
+    "Skills": {
+        "init": "Start a project: write skills.json.",
+        "install": "Add skills and install them.",
+        "uninstall": "Remove skills.",
+        "sync": "Make the skills directory be what the lockfile says.",
+        "lock": "Resolve only: write skills.lock.",
+        "update": "Take the newest versions the manifest allows.",
+        "migrate": "Make skills of flat .md files.",
+        "import": "Take over from another tool.",
+    },
+    "What is there": {
+        "list": "List installed skills.",
+        "show": "Show one skill: metadata, source, files.",
+        "search": "Find skills by words.",
+        "outdated": "Show what could be newer.",
+        "tree": "Show which skill needs which.",
+        "why": "Show why a skill is there.",
+        "diff": "Show your edits, or what an update would bring.",
+        "verify": "Check every installed byte against the lockfile.",
+    },
+    "Agent hosts": {
+        "agents": "List agent hosts and where they read skills.",
+        "link": "Show installed skills to agent hosts.",
+        "unlink": "Take the links for agent hosts away.",
+        "enable": "Switch skills on again.",
+        "disable": "Switch skills off without uninstalling them.",
+        "discover": "Show what a host sees here, and what hides what.",
+    },
+    "What an agent gets": {
+        "load": "Give a skill as an agent gets it.",
+        "prompt": "Give the catalogue of skills for a system prompt.",
+        "match": "Tell which skills a message calls for.",
+        "projects": "List projects, or give the instructions of one.",
+        "mcp": "Serve skills over the Model Context Protocol.",
+    },
+    "For authors and publishers": {
+        "new": "Start a skill of your own.",
+        "validate": "Check skills against the Agent Skills specification.",
+        "pack": "Pack a skill as an archive.",
+        "index": "Build and check an index for any web server.",
+    },
+    "Care": {
+        "backup": "List or restore what --force set aside.",
+        "doctor": "Find what is wrong, and repair it.",
+        "registry": "Build or check the registry that loaders read.",
+        "cache": "Look at the cache, or make it smaller.",
+        "config": "Show and change your settings.",
+        "completion": "Complete words in bash, zsh and fish.",
+    },
 }
+TABLE = {name: said for section in SECTIONS.values() for name, said in section.items()}
 ALIASES = {
     "add": "install",
     "remove": "uninstall",
@@ -145,13 +158,14 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without loading any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(", ".join((name, *_also(name))), said) for name, said in TABLE.items()])
+        for title, section in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(_names(name), said) for name, said in section.items()])
 
 
-def _also(name: str) -> list[str]:
-    """Give the other names of a command."""
-    return [alias for alias, meant in ALIASES.items() if meant == name]
+def _names(name: str) -> str:
+    """Give all names of a command, in a column as wide in each section."""
+    return f"{', '.join([name, *(alias for alias, meant in ALIASES.items() if meant == name)]):21}"
 
 
 @click.group(

@@ -83,6 +83,7 @@ def _tell(call: Call, shown: Shown) -> None:
         ("systems", ", ".join(skill.requires.os)),
         ("mcp servers", ", ".join(skill.requires.mcp)),
         ("needs", "; ".join(skill.requires.notes)),
+        ("skills", ", ".join(_needed(name, wanted) for name, wanted in sorted(shown.dependencies.items()))),
         ("source", listed.source or "made by hand"),
         ("digest", listed.digest),
         ("path", listed.path),
@@ -101,3 +102,8 @@ def _tell(call: Call, shown: Shown) -> None:
         call.console.line(f"    {file.size:>9}  {show(file.path)}{' *' if file.executable else ''}{mark}")
     for finding in shown.findings:
         call.console.warning(f"SKILL.md:{finding.line}: {finding.message}")
+
+
+def _needed(name: str, wanted: Any) -> str:
+    """Name a skill that this one needs, and which versions of it, where that is a range."""
+    return f"{name} {wanted}" if isinstance(wanted, str) and wanted != "*" else name

@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any
 
 from skillpm.cli.common import Call
+from skillpm.cli.fitting import wrapped
 from skillpm.installing.plan import Action
 from skillpm.operations.change import Changed
 
@@ -49,7 +50,8 @@ def tell_changed(call: Call, result: Changed, *, papers: str = "registry and loc
         console.line(_line(action), **({"fg": COLOURS[action.verb]} if action.verb in COLOURS else {}))
     console.line(_summary(result, done, papers))
     if result.next_step and result.changed:
-        console.say(f"next: {result.next_step}")
+        for line in wrapped(f"next: {result.next_step}", indent=6):
+            console.say(line)
 
 
 def _is_told(action: Action) -> bool:

@@ -54,7 +54,7 @@ def test_numbers_and_names_choose(forge: Scene, answers: list[str], chosen: list
 
     assert code == 0, shown
     assert (
-        "   1  docx                         Writes Word files.\n   2  pdf                          Reads PDF files.\n"
+        "   1  docx  Writes Word files.\n   2  pdf   Reads PDF files.\n"
         in shown
     )
     assert list(forge.document("skills.json")["skills"]) == chosen

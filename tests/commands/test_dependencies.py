@@ -83,6 +83,12 @@ def test_a_skill_that_was_asked_for_and_is_needed_stays(needy: Scene) -> None:
     assert needy.exists(".agent-skills/testing/SKILL.md")
 
 
+def test_show_names_what_a_skill_needs(needy: Scene) -> None:
+    needy.run("sync", check=True)
+
+    assert "\n  skills       code-review >=1, testing\n" in needy.tell("show", "report")
+
+
 def test_tree_shows_who_needs_what(needy: Scene) -> None:
     needy.run("sync", check=True)
 
