@@ -53,10 +53,7 @@ def test_numbers_and_names_choose(forge: Scene, answers: list[str], chosen: list
     code, shown = answered(forge, answers, "install", "acme/skills")
 
     assert code == 0, shown
-    assert (
-        "   1  docx  Writes Word files.\n   2  pdf   Reads PDF files.\n"
-        in shown
-    )
+    assert "   1  docx  Writes Word files.\n   2  pdf   Reads PDF files.\n" in shown
     assert list(forge.document("skills.json")["skills"]) == chosen
 
 

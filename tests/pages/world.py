@@ -69,35 +69,7 @@ OTHERS = {
         "writing-skills": "Use when creating new skills, editing existing skills, or verifying that they work.",
     },
 }
-# What pages say to happen at the forge, as words for the scripts that no reader sees.
-WORDS = """
-goes_on() {  # acme goes on with on-call
-    git clone -q "$FORGE/acme" "$FORGE/work" &&
-        (cd "$FORGE/work" && echo 'Later.' >> skills/on-call/SKILL.md && git commit -qam Later && git push -q)
-}
-moves() {  # and releases deploy again, under the same tag
-    goes_on && (cd "$FORGE/work" && sed -i 's/five minutes/fifteen minutes/' skills/deploy/SKILL.md &&
-        git commit -qam Fifteen && git tag -f v1.0.0 > "$FORGE/said" && git push -qf origin main v1.0.0)
-}
-draft() {  # NAME VERSION [NEEDS]: a skill at the desk of acme's publisher
-    mkdir -p "$HOME/desk/skills/$1" && cat > "$HOME/desk/skills/$1/SKILL.md" <<END
----
-name: $1
-description: Use when $1 is wanted.
-metadata:
-  version: "$2"
-  skill-dependencies: "$3"
----
-
-Do it well.
-END
-}
-publishes() {  # acme's index, which this machine knows
-    skillpm index build "$HOME/desk/skills" --out "$HOME/desk/public" --name acme -q &&
-        mkdir -p "$HOME/.config/skillpm" &&
-        printf '[[indexes]]\\nname = "acme"\\nurl = "%s"\\n' "$HOME/desk/public" > "$HOME/.config/skillpm/config.toml"
-}
-"""
+WORDS = Path(__file__).with_name("words.sh")
 
 
 def build_forge(server: GitServer, folder: Path) -> None:
@@ -138,7 +110,7 @@ class Machine(Sandbox):
 
     def play(self, steps: Sequence[Step]) -> list[tuple[int, str]]:
         """Type all steps into one shell; give the exit code of each and what came back, as Ada's home shows it."""
-        script = [f"exec 2>&1\nexport FORGE='{self.forge}'\n{WORDS}"]
+        script = [f"exec 2>&1\nexport FORGE='{self.forge}'\n. '{WORDS}'\n"]
         for step in steps:
             command = step.command.rstrip("\n")
             script.append(f"{{ {command}\n}} < /dev/null\n_code=$?; printf '\\002%d\\n' $_code; (exit $_code)\n")
