@@ -78,7 +78,8 @@ def _value(result: TakenOver) -> dict[str, Any]:
 def _tell(call: Call, result: TakenOver) -> None:
     console = call.console
     for reading in result.readings:
-        console.say(f"read {os.path.relpath(reading.file, call.tools.settings.working_directory)} of {reading.tool}")
+        here = os.path.relpath(reading.file, call.tools.settings.working_directory)
+        console.say(f"read {'SKILL.md files' if os.path.isdir(reading.file) else here} of {reading.tool}")
     for name, path in result.adopted:
         console.say(f"{name}: {path} is what was locked, and is taken over as it is")
     for name, path in result.other:

@@ -91,7 +91,8 @@ def _exact(item: Taken, now: Found | SkillpmError, known: Knowledge) -> Exact:
         return Exact(name=item.name, source=asking, locked=_locked(now), notes=item.notes)
     commit, note = (item.commit, "") if item.commit else _by_content(item, asking, now, known)
     if not commit:
-        return Exact(name=item.name, source=asking, locked=_locked(now), notes=(*item.notes, note))
+        notes = (*item.notes, note) if note else item.notes
+        return Exact(name=item.name, source=asking, locked=_locked(now), notes=notes)
     old = _at(item, asking, commit, known)
     if isinstance(old.pin, GitPin):
         old = old.but(pin=old.pin.but(ref="" if source.kind == "rev" else pin.ref))
@@ -137,6 +138,8 @@ def _by_content(item: Taken, source: GitSource, now: Found, known: Knowledge) ->
     if not isinstance(pin, GitPin):
         return "", ""
     here = short_commit(pin.commit)
+    if source.kind == "rev":
+        return "", ""
     if not item.mark:
         return "", f"it recorded neither commit nor sum, so it is locked to what is there now ({here})"
     trees = [item.mark] if item.mark_kind == "tree" else _trees_of(item, known)

@@ -317,7 +317,7 @@ def test_what_gh_wrote_into_a_skill_is_read(there: Scene, acme: Repository) -> N
     assert there.tell("import") == text("""\
  + docx COMMIT
 added 1: 1 skill in WORK/.agent-skills
-! read . of gh skill
+! read SKILL.md files of gh skill
 ! docx: .claude/skills/docx is not what is locked; it is left as it is
 ! next: `skillpm link claude-code` shows them to that agent
 """).replace("COMMIT", acme.resolve("v1.0.0")[:7])
@@ -355,6 +355,7 @@ added 1: 1 skill in HOME/.agent-skills
 
 def test_the_plugins_of_a_marketplace_are_skills_here_and_elsewhere(there: Scene, acme: Repository) -> None:
     there.write_files(under("skills/own", skill("own")) | under("plugins/kit/skills/inner", skill("inner")))
+    acme.write(under("plugins/x/skills/deep", skill("deep"))).commit(branch="sub")
     market = {
         "name": "acme",
         "owner": {"name": "Acme"},
@@ -363,6 +364,15 @@ def test_the_plugins_of_a_marketplace_are_skills_here_and_elsewhere(there: Scene
             {"name": "docs", "source": "./", "strict": False, "skills": ["./skills/own"]},
             {"name": "kit", "source": "kit"},
             {"name": "ext", "source": {"source": "github", "repo": "acme/skills", "ref": "v1.0.0"}},
+            {
+                "name": "sub",
+                "source": {
+                    "source": "git-subdir",
+                    "url": "https://github.com/acme/skills.git",
+                    "path": "plugins/x",
+                    "sha": acme.resolve("sub"),
+                },
+            },
             {"name": "pkg", "source": {"source": "npm", "package": "@acme/x"}},
             {"name": "out", "source": "../../etc"},
         ],
@@ -371,11 +381,17 @@ def test_the_plugins_of_a_marketplace_are_skills_here_and_elsewhere(there: Scene
 
     said = there.run("import", check=True)
 
+    assert "nor sum" not in "".join(line for line in said.stderr.splitlines() if line.startswith("deep"))
     assert [line for line in said.stderr.splitlines() if line.startswith("warning")] == [
         "warning: pkg is not taken over: it comes from a `npm` source, which skillpm does not have",
         "warning: out is not taken over: the path `../../etc` has an empty, `.` or `..` part",
     ]
     assert there.document("skills.json")["skills"] == {
+        "deep": {
+            "git": "https://github.com/acme/skills",
+            "path": "plugins/x/skills/deep",
+            "rev": acme.resolve("sub"),
+        },
         "docx": {"git": "https://github.com/acme/skills", "path": "skills/docx", "tag": "v1.0.0"},
         "inner": {"path": "./plugins/kit/skills/inner"},
         "own": {"path": "./skills/own"},
