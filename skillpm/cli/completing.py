@@ -103,6 +103,14 @@ def backups(scope: Scope, _: Settings) -> Iterable[str]:
     return (backup.id for backup in list_backups(scope))
 
 
+def stand_in(name: str) -> click.Command | None:
+    """Give what completes a command that takes skills, without loading that command: its options are not asked for."""
+    words = os.environ.get("COMP_WORDS", "-").split()
+    if name not in SKILL - {"lock"} or any(word.startswith("-") for word in words):
+        return None
+    return click.Command(name, params=[click.Argument(["names"], nargs=-1, type=Offered(skills))])
+
+
 def with_offers(name: str, command: click.Command) -> click.Command:
     """Give a command whose words can be completed."""
     inner = command.commands.values() if isinstance(command, click.Group) else ()

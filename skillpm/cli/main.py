@@ -125,12 +125,11 @@ class Commands(click.Group):
         name = ALIASES.get(cmd_name, cmd_name)
         if name not in TABLE:
             return None
-        command: click.Command = import_module(f"skillpm.cli.{name}_command").command
-        if ASKED_BY_SHELL not in os.environ:
-            return command
-        from skillpm.cli.completing import with_offers  # noqa: PLC0415  (only for a shell that asks)
+        if ASKED_BY_SHELL in os.environ:
+            from skillpm.cli.completing import stand_in, with_offers  # noqa: PLC0415  (only for a shell that asks)
 
-        return with_offers(name, command)
+            return stand_in(name) or with_offers(name, _loaded(name))
+        return _loaded(name)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Offer commands by the table, without loading any."""
@@ -166,6 +165,11 @@ class Commands(click.Group):
 def _names(name: str) -> str:
     """Give all names of a command, in a column as wide in each section."""
     return f"{', '.join([name, *(alias for alias, meant in ALIASES.items() if meant == name)]):21}"
+
+
+def _loaded(name: str) -> click.Command:
+    command: click.Command = import_module(f"skillpm.cli.{name}_command").command
+    return command
 
 
 @click.group(
