@@ -28,7 +28,8 @@ LEVEL = {room: level for level, rooms in enumerate(STAIRS) for room in rooms}
 PURE = [
     "documents", "sources", "resolution", "values.py", "errors.py",
     "indexes/packing.py", "indexes/publishing.py", "indexes/page/head.py", "indexes/page/leaf.py",
-    "indexes/page/making.py", "indexes/page/markdown.py", "indexes/page/reading.py",
+    "indexes/page/making.py", "indexes/page/markdown.py", "indexes/page/proving.py",
+    "indexes/page/reading.py",
     "installing/plan.py", "installing/planned_links.py", "installing/migration.py", "serving/entry.py",
     "serving/arguments.py", "serving/inheriting.py",
     "serving/catalogue.py", "serving/finding.py", "serving/model_text.py", "serving/modes.py", "serving/permissions.py",

@@ -57,8 +57,8 @@ class Built(Value):
 class Shelf:
     """An index that lies in a folder of this machine, to be written.
 
-    `page`: with a page for people, without one, or None where there is one already. Raises `RefusedError` for a page
-    that is not ours.
+    `page`: with a page for people, without one, or None where there is one of ours already. Raises `RefusedError`
+    where a page of somebody else would be replaced.
     """
 
     def __init__(self, folder: str, *, limits: Limits, fsync: bool = True, page: bool | None = None) -> None:
@@ -70,7 +70,7 @@ class Shelf:
         self.catalogue = Catalogue(name="", skills=()) if text is None else read_catalogue(text, self._at(CATALOGUE))
         self._known = {summary.name: summary for summary in self.catalogue.skills}
         self.releases = self._releases()
-        self._old_page = self._page()
+        self._old_page = self._page(replaced=bool(page))
         self._has_page = self._old_page is not None if page is None else page
 
     @contextmanager
@@ -149,15 +149,17 @@ class Shelf:
             data = read_document(self._at(release.url))
         return checked_tree(read_archive(data, release.url, self.limits), name=name, limits=self.limits)
 
-    def _page(self) -> str | None:
+    def _page(self, *, replaced: bool) -> str | None:
         text = read_text(self._at(PAGE))
-        if text is not None and head_of(text) is None:
+        if text is None or head_of(text) is not None:
+            return text
+        if replaced:
             raise RefusedError(
                 "this page is not skillpm's, and would be replaced",
                 where=self._at(PAGE),
-                hint="move it away; nothing was written",
+                hint="move it away, or leave it there with --no-catalog; nothing was written",
             )
-        return text
+        return None
 
     def _new_page(self, name: str, summaries: Sequence[Summary], releases: Mapping[SkillName, Releases]) -> str:
         from skillpm.indexes.page.making import make_page  # noqa: PLC0415  (jinja2 and more, only for a page)

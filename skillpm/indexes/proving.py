@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from skillpm.documents.discovery_site import PATH
 from skillpm.documents.index import Catalogue, Release, Releases, read_catalogue, read_releases
 from skillpm.documents.names import SkillName
-from skillpm.documents.skill import read_skill
+from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.tree import Limits
-from skillpm.errors import RefusedError, SkillpmError
+from skillpm.errors import NotFoundError, RefusedError, SkillpmError
 from skillpm.indexes.publishing import faults, summary_of
 from skillpm.indexes.reading import Index, Offering
 from skillpm.values import Value
@@ -18,6 +18,14 @@ class Problem(Value):
 
     where: str
     message: str
+
+
+class _Seen:
+    """What was met on the way: the versions of each skill that is offered, and what its newest SKILL.md says."""
+
+    def __init__(self) -> None:
+        self.releases: dict[SkillName, Releases] = {}
+        self.skills: dict[SkillName, Skill] = {}
 
 
 def prove(index: Index, limits: Limits) -> Iterator[Problem]:
@@ -32,15 +40,15 @@ def prove(index: Index, limits: Limits) -> Iterator[Problem]:
     except SkillpmError as error:
         yield _told(error, top)
         return
-    newest: dict[SkillName, str] = {}
+    seen = _Seen()
     for summary in catalogue.skills:
-        yield from _skill(index, catalogue, summary.name, newest, limits)
+        yield from _skill(index, catalogue, summary.name, seen, limits)
+    newest = {name: releases.latest.sha256 for name, releases in seen.releases.items() if releases.latest}
     yield from _site(index, limits, newest)
+    yield from _page(index, limits, catalogue, seen)
 
 
-def _skill(
-    index: Index, catalogue: Catalogue, name: SkillName, newest: dict[SkillName, str], limits: Limits
-) -> Iterator[Problem]:
+def _skill(index: Index, catalogue: Catalogue, name: SkillName, seen: _Seen, limits: Limits) -> Iterator[Problem]:
     where = f"{index.place.url}skills/{name}.json"
     try:
         text = index.access.document(where)
@@ -52,13 +60,13 @@ def _skill(
         yield _told(error, where)
         return
     if releases.latest is not None:
-        newest[name] = releases.latest.sha256
+        seen.releases[name] = releases
     for release in releases.versions:
-        yield from _release(index, catalogue, releases, release, limits)
+        yield from _release(index, catalogue, releases, release, limits, seen)
 
 
 def _release(
-    index: Index, catalogue: Catalogue, releases: Releases, release: Release, limits: Limits
+    index: Index, catalogue: Catalogue, releases: Releases, release: Release, limits: Limits, seen: _Seen
 ) -> Iterator[Problem]:
     where = f"{releases.name} {release.version}"
     try:
@@ -69,6 +77,8 @@ def _release(
     except SkillpmError as error:
         yield _told(error, where)
         return
+    if release == releases.latest:
+        seen.skills[releases.name] = read_skill(tree.read(tree.skill_file) or b"")
     if len(data) != release.size:
         yield Problem(where=where, message=f"the archive has {len(data)} bytes, and the index says {release.size}")
     if tree.digest != release.digest:
@@ -115,6 +125,25 @@ def _site(index: Index, limits: Limits, newest: dict[SkillName, str]) -> Iterato
                 yield Problem(where=document, message=f"`{skill.name}` calls itself `{declared}`")
         except SkillpmError as error:
             yield _told(error, document)
+
+
+def _page(index: Index, limits: Limits, catalogue: Catalogue, seen: _Seen) -> Iterator[Problem]:
+    """Look at the page for people, where there is one and where all is known that it must say."""
+    where = f"{index.place.url}catalog.html"
+    try:
+        text = index.access.archive(where, limits.download).decode(errors="replace")
+    except NotFoundError:
+        return
+    except SkillpmError as error:
+        yield _told(error, where)
+        return
+    if all(summary.name in seen.skills for summary in catalogue.skills):
+        from skillpm.indexes.page.proving import fault_of  # noqa: PLC0415  (jinja2 and more, only for a page)
+
+        rows = [(summary, seen.releases[summary.name]) for summary in catalogue.skills]
+        fault = fault_of(text, catalogue.name, rows, seen.skills)
+        if fault is not None:
+            yield Problem(where=where, message=fault)
 
 
 def _other(url: str, said: str, found: str) -> RefusedError:

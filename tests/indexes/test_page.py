@@ -157,16 +157,21 @@ def test_somebody_elses_page_is_left_alone(desk: Desk) -> None:
     desk.draft("pdf", "1.0.0")
     desk.write(PAGE, "<title>Our products</title>\n")
 
-    for words in ([], ["--no-catalog"]):
-        result = desk.run("index", "build", "skills", "--out", "public", *words)
-        assert (result.code, result.stdout, result.stderr) == (
-            1,
-            "",
-            "error: this page is not skillpm's, and would be replaced\n"
-            f"  where: {desk.work}/{PAGE}\n"
-            "  try: move it away; nothing was written\n",
-        )
+    result = desk.run("index", "build", "skills", "--out", "public")
+
+    assert (result.code, result.stdout, result.stderr) == (
+        1,
+        "",
+        "error: this page is not skillpm's, and would be replaced\n"
+        f"  where: {desk.work}/{PAGE}\n"
+        "  try: move it away, or leave it there with --no-catalog; nothing was written\n",
+    )
     assert desk.tree_text("public") == "catalog.html\n"
+
+    desk.build("--no-catalog")
+    desk.run("index", "yank", "pdf@1.0.0", "public", check=True)
+    desk.run("index", "check", "public", check=True)
+    assert desk.read(PAGE) == "<title>Our products</title>\n"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """`index check`: an index of ours is sound, and whatever is changed in it is named."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -106,3 +107,42 @@ def test_a_place_without_an_index(desk: Desk) -> None:
         1,
         f"empty: there is no index at {desk.work}/empty/: neither index.json nor .well-known/agent-skills/index.json\n",
     )
+
+
+def test_a_page_of_another_state_of_the_index_is_named(built: Desk, server: GitServer) -> None:
+    page = built.read("public/catalog.html")
+    built.run("index", "yank", "pdf@1.1.0", "public", check=True)
+    built.write("public/catalog.html", page)
+    publish(server, built.index)
+
+    for where in ("public", server.address):
+        problems = built.run("index", "check", where, "--json").json["problems"]
+        assert [problem["message"] for problem in problems] == [
+            "it shows another state of this index; the next `skillpm index build` writes it anew"
+        ]
+        assert problems[0]["where"].endswith("/catalog.html")
+
+
+def test_a_page_that_was_changed_is_named(built: Desk) -> None:
+    built.write("public/catalog.html", built.read("public/catalog.html").replace("default-src 'none'", "default-src *"))
+
+    result = built.run("index", "check", "public")
+
+    assert (result.code, result.stdout) == (
+        1,
+        f"{built.index}/catalog.html: it is not what was written; "
+        "remove it, and `skillpm index build` writes it anew\n",
+    )
+
+
+def test_a_page_by_another_version_of_a_library_is_believed_when_it_shows_this_index(built: Desk) -> None:
+    page = built.read("public/catalog.html")
+    built.write("public/catalog.html", re.sub(r"nh3 [0-9.]+", "nh3 0.0.1", page).replace("Better.", "Better!"))
+
+    assert built.run("index", "check", "public", "--json").json == {"ok": True, "problems": []}
+
+
+def test_an_index_without_a_page_is_sound(built: Desk) -> None:
+    built.build("--no-catalog")
+
+    assert built.run("index", "check", "public", "--json").json == {"ok": True, "problems": []}

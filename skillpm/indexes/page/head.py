@@ -1,14 +1,38 @@
-"""The head of a page: who wrote it, told without opening the rest."""
+"""The head of a page: who wrote it, and of which index, told without opening the rest."""
 
+import hashlib
 import re
+from collections.abc import Sequence
+
+from skillpm.documents.index import Catalogue, Releases, Summary, write_catalogue, write_releases
+from skillpm.values import Value
 
 HEAD = re.compile(
-    r'<meta name="generator" content="(skillpm [^"<>]*)">\n<meta name="skillpm-share" content="([0-9]+)">'
+    r'<meta name="generator" content="(skillpm [^"<>]*)">\n'
+    r'<meta name="skillpm-share" content="([0-9]{1,9})">\n'
+    r'<meta name="skillpm-index" content="(sha256:[0-9a-f]{64})">'
 )
 LONGEST = 4096
 
 
-def head_of(text: str) -> tuple[str, int] | None:
-    """Give who wrote a page, and how much of each skill it shows; None where it is no page of ours."""
+class Head(Value):
+    """Who wrote a page, how much of each skill it shows, and what the index was."""
+
+    generator: str
+    share: int
+    state: str
+
+
+def head_of(text: str) -> Head | None:
+    """Give the head of a page; None where it is no page of ours."""
     found = HEAD.search(text[:LONGEST])
-    return None if found is None else (found[1], int(found[2]))
+    return None if found is None else Head(generator=found[1], share=int(found[2]), state=found[3])
+
+
+def state_of(name: str, skills: Sequence[tuple[Summary, Releases]]) -> str:
+    """Give a digest of all that the documents of an index say of what it offers."""
+    state = hashlib.sha256()
+    catalogue = Catalogue(name=name, skills=tuple(summary for summary, _ in skills))
+    for text in (write_catalogue(catalogue), *(write_releases(releases) for _, releases in skills)):
+        state.update(text.encode())
+    return f"sha256:{state.hexdigest()}"

@@ -20,6 +20,7 @@ from markupsafe import Markup
 from skillpm import __version__
 from skillpm.documents.index import LONGEST_DESCRIPTION, Release, Releases, Summary
 from skillpm.documents.text import show
+from skillpm.indexes.page.head import state_of
 from skillpm.indexes.page.leaf import Leaf
 from skillpm.values import Value
 
@@ -53,6 +54,7 @@ def write_page(name: str, entries: Sequence[Entry], share: int) -> str:
         count=len(entries),
         generator=generator(),
         share=share,
+        state=state_of(name, [(entry.summary, entry.releases) for entry in entries]),
         style=Markup(style),  # noqa: S704  (our own file)
         script=Markup(script),  # noqa: S704
         style_hash=_hash(style),

@@ -11,7 +11,7 @@ async function openSkill(name) {
   if (!skill) return view.replaceChildren(back(), ...missing(name));
   const facts = make("aside", { class: "facts", "aria-label": "About this skill" });
   const text = make("div", { class: "prose", dir: "auto", "aria-busy": "true" });
-  view.replaceChildren(back(), heading(skill), install(skill), make("div", { class: "skill" }, text, facts));
+  view.replaceChildren(back(), make("div", { class: "skill" }, make("div", { class: "story" }, heading(skill), install(skill), text), facts));
   try {
     const more = await details(skill);
     if (current !== name) return; // somebody went on already
@@ -91,7 +91,7 @@ function about(skill, more) {
       fact("License", plain(leaf.license)), fact("Author", plain(leaf.author)), fact("Homepage", home),
       fact("Context", skill.tokens ? `about ${counted(skill.tokens, "token")}` : []), fact("Archive", archive(more.url, size)),
       fact("Needs skills", wanted), fact("Needs", needs), fact("Compatibility", plain(leaf.compatibility)), fact("Triggers", words(leaf.triggers)),
-      make("div", {}, make("dt", {}, "Digest"), make("dd", { class: "digest" }, make("code", { title: more.digest }, `${more.digest.slice(0, 19)}…`), copyButton(more.digest)))),
+      make("div", {}, make("dt", {}, "Digest"), make("dd", { class: "digest" }, make("code", { title: more.digest }, more.digest), copyButton(more.digest)))),
     versions(skill, more.versions),
   ];
 }
@@ -107,7 +107,7 @@ function versions(skill, all) {
     make("li", yanked ? { class: "yanked" } : {},
       make("span", { class: "number" }, version),
       make("span", { class: "when" }, yanked ? make("strong", {}, "yanked") : published || sized(size)),
-      copyButton(`skillpm install ${skill.name}@${version}`),
+      yanked ? null : copyButton(`skillpm install ${skill.name}@${version}`),
       typeof yanked === "string" ? make("span", { class: "reason" }, make("bdi", {}, yanked)) : null)));
   fill(all.slice(0, OFFERED));
   const rest = all.length > OFFERED ? make("button", { type: "button", class: "link", onclick: () => { fill(all); rest.remove(); } }, `All ${grouped(all.length)} versions`) : null;
