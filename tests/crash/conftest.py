@@ -1,16 +1,18 @@
-"""The table of the kill sweep, told after the tests."""
+"""What the kill sweep and the crowds did, told after the tests."""
 
 from typing import Any
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    rows = [
-        row
+    told = [
+        pair
         for outcome in ("passed", "failed")
         for report in terminalreporter.getreports(outcome)
-        for key, row in getattr(report, "user_properties", ())
-        if key == "kills"
+        for pair in getattr(report, "user_properties", ())
     ]
+    for line in [line for key, line in told if key == "crowd"]:
+        terminalreporter.write_line(f"crowd, {line}")
+    rows = [row for key, row in told if key == "kills"]
     if not rows:
         return
     rows = sorted(rows)

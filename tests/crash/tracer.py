@@ -108,8 +108,9 @@ class Tracer:
         """Kill everybody at once, before the call that was counted last is carried out."""
         for process in self._living:
             os.kill(process, signal.SIGKILL)
-        while _waited() is not None:
-            pass
+        while (waited := _waited()) is not None:
+            if os.WIFSTOPPED(waited[1]):
+                os.kill(waited[0], signal.SIGKILL)  # it was being born
 
 
 def _waited() -> tuple[int, int] | None:
