@@ -103,6 +103,8 @@ def _limits(environ: Mapping[str, str]) -> Limits:
         skill=int(_number(environ, "SKILLPM_MAX_SKILL", standard.skill)),
         files=int(_number(environ, "SKILLPM_MAX_FILES", standard.files)),
         download=int(_number(environ, "SKILLPM_MAX_DOWNLOAD", standard.download)),
+        index=int(_number(environ, "SKILLPM_MAX_INDEX", standard.index)),
+        catalogue=int(_number(environ, "SKILLPM_MAX_CATALOGUE", standard.catalogue)),
     )
 
 

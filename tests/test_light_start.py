@@ -11,11 +11,9 @@ from kit import Sandbox
 HEAVY = {
     "httpx", "hishel", "git", "yaml", "tomlkit", "tomllib", "packaging", "resolvelib", "rich", "mcp", "jsonschema",
     "filelock", "pathspec", "asyncio", "importlib.metadata", "platformdirs", "subprocess", "concurrent.futures",
-    "tempfile", "ctypes", "urllib.parse", "skillpm.resolution.solver", "jinja2", "markdown_it", "nh3",
+    "tempfile", "ctypes", "urllib.parse", "skillpm.resolution.solver", "jinja2", "markdown_it", "nh3", "sqlite3",
 }  # fmt: skip
-SERVING = [
-    ["completion", "bash"], ["prompt"], ["match", "a test"], ["search", "test"], ["projects"], ["list", "--tokens"],
-]  # fmt: skip
+SERVING = [["completion", "bash"], ["prompt"], ["match", "a test"], ["projects"], ["list", "--tokens"]]
 WATCH = (
     "import json, sys\n"
     "from skillpm.cli.main import main\n"
@@ -42,6 +40,7 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     sandbox = Sandbox(tmp_path_factory.mktemp("settled"))
     sandbox.run("init", check=True)
     sandbox.run("install", "code-review", "testing", check=True)
+    sandbox.run("search", "test", check=True)
     return sandbox
 
 
@@ -52,6 +51,10 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
 )
 def test_a_light_command_loads_nothing_heavy(settled: Sandbox, words: list[str]) -> None:
     assert loaded(settled, *words) & HEAVY == set()
+
+
+def test_a_search_loads_sqlite_and_nothing_else_that_is_heavy(settled: Sandbox) -> None:
+    assert loaded(settled, "search", "test") & HEAVY == {"sqlite3"}
 
 
 def test_the_help_loads_no_command(settled: Sandbox) -> None:

@@ -16,6 +16,7 @@ BUCKETS: tuple[tuple[Bucket, str], ...] = (
     ("store", "skills, by their content"),
     ("git", "repositories"),
     ("http", "answers of indexes"),
+    ("search", "catalogues of indexes"),
 )
 UNUSED_FOR = 30.0
 
@@ -61,8 +62,12 @@ def info_command(**flags: Any) -> None:
     call.console.line(contents.root)
     for bucket, about in BUCKETS:
         row = rows[bucket]
-        used = f"  {row['used']} of them named by the lockfiles here" if bucket != "http" and row["entries"] else ""
-        call.console.line(f"  {bucket:5}  {row['entries']:6}  {size(row['bytes']):>9}  {about}{used}".rstrip())
+        used = (
+            f"  {row['used']} of them named by the lockfiles here"
+            if bucket in {"store", "git"} and row["entries"]
+            else ""
+        )
+        call.console.line(f"  {bucket:6}  {row['entries']:6}  {size(row['bytes']):>9}  {about}{used}".rstrip())
     if contents.leftovers:
         call.console.line(f"  left over by commands that were killed: {len(contents.leftovers)}")
     for path in contents.older:

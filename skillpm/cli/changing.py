@@ -13,12 +13,17 @@ from skillpm.operations.relock import Strictness
 
 def networked(function: Function) -> Function:
     """Give a command the options of one that may fetch."""
+    return reading(asking(function))
+
+
+def asking(function: Function) -> Function:
+    """Give a command the options of one that may ask a server, and nothing more."""
     for option in (
         click.option("--allow-insecure-host", "insecure", multiple=True, metavar="HOST", help="Allow plain http."),
         click.option("--offline", is_flag=True, help="Use only what is in the caches."),
     ):
         function = option(function)
-    return reading(function)
+    return function
 
 
 def changing(function: Function) -> Function:

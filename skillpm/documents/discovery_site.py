@@ -44,17 +44,12 @@ class Site(Value):
 def read_site(text: str, file: str) -> Site:
     """Read a site's index. Raises `DocumentError` for one of another schema, or that is no index."""
     top = parse_json(text, file)
-    schema = top.get("$schema")
-    if schema is not None and schema.value != SCHEMA:
-        raise DocumentError(
-            f"this index is of another format than skillpm knows: {show(str(schema.value), 80)}",
-            where=schema.where,
-            hint="upgrade skillpm, or name the skill's repository or archive itself",
-        )
+    check_site_schema(top)
+    is_old = top.get("$schema") is None
     skills, problems = [], []
     for node in top.need("skills").elements():
         try:
-            skills.append(_old_skill(node) if schema is None else _skill(node))
+            skills.append(read_site_skill(node, is_old=is_old))
         except DocumentError as error:
             problems.append(f"{error.where}: {error.message}; this entry is left out")
     counts = Counter(skill.name for skill in skills)
@@ -62,6 +57,22 @@ def read_site(text: str, file: str) -> Site:
     problems.extend(f"{file}: `{name}` stands there {counts[SkillName(name)]} times; none is taken" for name in doubled)
     kept = tuple(skill for skill in skills if counts[skill.name] == 1)
     return Site(skills=kept, problems=tuple(problems), doubled=tuple(doubled))
+
+
+def check_site_schema(top: Node) -> None:
+    """Raise `DocumentError` for an index of a `$schema` that nobody knows; v0.1.0 has none."""
+    schema = top.get("$schema")
+    if schema is not None and schema.value != SCHEMA:
+        raise DocumentError(
+            f"this index is of another format than skillpm knows: {show(str(schema.value), 80)}",
+            where=schema.where,
+            hint="upgrade skillpm, or name the skill's repository or archive itself",
+        )
+
+
+def read_site_skill(node: Node, *, is_old: bool) -> SiteSkill:
+    """Read one entry of a site's index, an old one being of v0.1.0. Raises `DocumentError` with its number and key."""
+    return _old_skill(node) if is_old else _skill(node)
 
 
 def write_site(skills: Iterable[SiteSkill]) -> str:

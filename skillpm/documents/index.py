@@ -73,7 +73,7 @@ class Catalogue(Value):
 def read_releases(text: str, file: str, name: str = "") -> Releases:
     """Read `skills/NAME.json`; `name` is whose it must be. Raises `DocumentError` with the entry's number and key."""
     top = parse_json(text, file)
-    _check_schema(top, VERSIONS_SCHEMA)
+    check_schema(top, VERSIONS_SCHEMA)
     found = skill_name(top.need("name").text(), where=top.need("name").where)
     if name and found != name:
         raise DocumentError(f"these are the versions of `{found}`, not of `{name}`", where=top.need("name").where)
@@ -92,7 +92,7 @@ def write_releases(releases: Releases) -> str:
 def read_catalogue(text: str, file: str) -> Catalogue:
     """Read `index.json`. Of two skills with one name neither is taken: that is a `DocumentError`."""
     top = parse_json(text, file)
-    _check_schema(top, CATALOGUE_SCHEMA, needed=True)
+    check_schema(top, CATALOGUE_SCHEMA, needed=True)
     skills: dict[SkillName, Summary] = {}
     for node in top.need("skills").elements():
         summary = Summary(
@@ -203,7 +203,7 @@ def _check_once(versions: list[Release], node: Node) -> None:
         seen[parsed] = release.version
 
 
-def _check_schema(top: Node, ours: str, *, needed: bool = False) -> None:
+def check_schema(top: Node, ours: str, *, needed: bool = False) -> None:
     """Refuse a document of another kind, and one of a newer format."""
     schema = top.need("$schema") if needed else top.get("$schema")
     if schema is None or schema.value == ours:

@@ -19,12 +19,14 @@ LONGEST_TARGET = 4096
 
 
 class Limits(Value):
-    """How big a skill may be; every one can be raised by an environment variable `SKILLPM_MAX_<NAME>`."""
+    """How big a skill, and a document of an index, may be; each can be raised by a variable `SKILLPM_MAX_<NAME>`."""
 
     file: int = 25_000_000
     skill: int = 100_000_000
     files: int = 5_000
     download: int = 100_000_000
+    index: int = 10_000_000
+    catalogue: int = 50_000_000
 
 
 class Entry(Value):

@@ -13,8 +13,10 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from threading import Event
+from typing import BinaryIO
 
 import httpx
 import truststore
@@ -44,6 +46,15 @@ class Answer(Value):
     body: bytes
 
 
+class TooMuch(FetchError):
+    """A server sends more than may come; `hint` names the setting that allows more."""
+
+    def __init__(self, url: str, limit: int) -> None:
+        super().__init__(
+            f"{show(url)} sends more than {limit} bytes", hint="if you trust it, raise SKILLPM_MAX_DOWNLOAD"
+        )
+
+
 class Web:
     """One connection pool for a command. Certificates are the system's, proxies those of the environment."""
 
@@ -60,14 +71,24 @@ class Web:
         )
         self._netrc = _netrc(settings)
 
-    def get(self, url: str, *, limit: int, headers: dict[str, str] | None = None, method: str = "GET") -> Answer:
+    def get(
+        self,
+        url: str,
+        *,
+        limit: int,
+        headers: dict[str, str] | None = None,
+        method: str = "GET",
+        into: BinaryIO | None = None,
+    ) -> Answer:
         """Get a file whole, or with `HEAD` only learn that it is there. `headers` are for this host only.
 
-        Raises `NotFoundError` for what is not there, `FetchError` for everything else that goes wrong.
+        With `into` the body is written there as it comes, and may come packed; the answer's own is then empty.
+        Raises `NotFoundError` for what is not there, `FetchError` for everything else that goes wrong, of it `TooMuch`
+        for a body over the limit.
         """
         for attempt in range(1, TRIES + 1):
             try:
-                answer = self._followed(url, limit, headers or {}, method)
+                answer = self._followed(url, limit, headers or {}, method, into)
             except httpx.TransportError as error:
                 if untrusted := re.search(r"certificate verify failed: ([^(\[]+)", str(error)):
                     raise _untrusted(url, untrusted[1]) from None
@@ -89,13 +110,13 @@ class Web:
         """End all connections."""
         self._client.close()
 
-    def _followed(self, url: str, limit: int, headers: dict[str, str], method: str) -> Answer:
+    def _followed(self, url: str, limit: int, headers: dict[str, str], method: str, into: BinaryIO | None) -> Answer:
         here = url
         for _ in range(MOST_REDIRECTS + 1):
             if is_insecure(here) and host_of(here) not in self.settings.insecure_hosts:
                 raise FetchError(f"{show(here)} is plain http", hint=f"--allow-insecure-host {host_of(here)} allows it")
             own = headers if _origin(here) == _origin(url) else {}
-            answer = self._asked(here, limit, own, method)
+            answer = self._asked(here, limit, own, method, into)
             if answer.status not in REDIRECTS:
                 return answer
             there = str(httpx.URL(here).join(answer.headers.get("Location", "")))
@@ -103,30 +124,59 @@ class Web:
             here = there
         raise FetchError(f"{show(url)} leads on and on, over more than {MOST_REDIRECTS} redirects")
 
-    def _asked(self, url: str, limit: int, headers: dict[str, str], method: str) -> Answer:
+    def _asked(self, url: str, limit: int, headers: dict[str, str], method: str, into: BinaryIO | None) -> Answer:
         self.requests += 1
         began = time.monotonic()
         deadline = began + self.settings.network_timeout
         auth = None if "Authorization" in headers else self._netrc  # what was given for this host is meant
-        with self._client.stream(method, url, headers=headers, auth=auth) as response:
-            body = bytearray()
+        accepted = {} if into is None else {"Accept-Encoding": "gzip"}
+        with self._client.stream(method, url, headers={**headers, **accepted}, auth=auth) as response:
+            body, size = bytearray(), 0
+            if into is not None:
+                into.seek(0)  # what came before a redirect, or before a connection broke, is nothing
+                into.truncate()
             if response.status_code not in REDIRECTS:
-                if response.headers.get("Content-Encoding", "identity") != "identity":
-                    raise FetchError(f"{show(url)} comes in an encoding that was not asked for")
-                for chunk in response.iter_raw(CHUNK):
-                    body += chunk
-                    if len(body) > limit:
-                        hint = "if you trust it, raise SKILLPM_MAX_DOWNLOAD"
-                        raise FetchError(f"{show(url)} sends more than {limit} bytes", hint=hint)
+                for chunk in _unpacked(response, url, is_packed=into is not None):
+                    size += len(chunk)
+                    if size > limit:
+                        raise TooMuch(url, limit)
                     if time.monotonic() > deadline or self.stopped.is_set():
                         raise FetchError(f"{show(url)} takes longer than {self.settings.network_timeout:g} s")
+                    if into is None:
+                        body += chunk
+                    else:
+                        into.write(chunk)
             took = (time.monotonic() - began) * 1000
-            self.note(f"{method} {show(url)} {response.status_code} {len(body)} bytes {took:.0f} ms")
+            self.note(f"{method} {show(url)} {response.status_code} {size} bytes {took:.0f} ms")
             return Answer(url=url, status=response.status_code, headers=response.headers, body=bytes(body))
 
     def _pause(self, attempt: int, retry_after: str) -> None:
         """Wait before the next try: as long as the server asks, else longer each time and never in step."""
         self.stopped.wait(min(LONGEST_PAUSE, _seconds(retry_after) or random.uniform(0.5, 1) * 0.5 * 2**attempt))  # noqa: S311
+
+
+def _unpacked(response: httpx.Response, url: str, *, is_packed: bool) -> Iterator[bytes]:
+    """Give the body piece by piece; a packed one is never unpacked further than the piece that is asked for."""
+    encoding = response.headers.get("Content-Encoding", "identity")
+    if encoding == "identity":
+        yield from response.iter_raw(CHUNK)
+        return
+    if not is_packed or encoding != "gzip":
+        raise FetchError(f"{show(url)} comes in an encoding that was not asked for")
+    unpacking = zlib.decompressobj(wbits=31)
+    try:
+        for raw in response.iter_raw(CHUNK):
+            rest = raw
+            while rest and not unpacking.eof:
+                yield unpacking.decompress(rest, CHUNK)
+                rest = unpacking.unconsumed_tail
+            if unpacking.unused_data:
+                raise FetchError(f"{show(url)}: there is more behind the end of what is packed")
+        yield unpacking.flush()
+    except zlib.error as error:
+        raise FetchError(f"{show(url)} is not what it is said to be, gzip: {error}") from None
+    if not unpacking.eof and response.status_code == 200:  # noqa: PLR2004  (others come without a body)
+        raise FetchError(f"{show(url)}: the packed answer broke off")
 
 
 def _checked(answer: Answer, url: str) -> Answer:

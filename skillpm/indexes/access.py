@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 from urllib.parse import urljoin, urlsplit
 
 from skillpm.documents.index_places import IndexPlace
@@ -10,11 +10,12 @@ from skillpm.documents.text import show
 from skillpm.documents.tree import Limits
 from skillpm.errors import DocumentError, FetchError, NotFoundError, OfflineError, RefusedError
 from skillpm.fetching.reading import read_regular
-from skillpm.fetching.web import Web, check_lead
 from skillpm.files import is_below, told
-from skillpm.indexes.remembered import Memory, Remembered
+from skillpm.indexes.remembered import Memory, Remembered, Stamp
+from skillpm.settings import Settings
 
-LARGEST_DOCUMENT = 10_000_000
+if TYPE_CHECKING:
+    from skillpm.fetching.web import Web
 
 
 class Access(Protocol):
@@ -22,6 +23,12 @@ class Access(Protocol):
 
     def document(self, address: str) -> str | None:
         """Give a document's text, or None where there is none."""
+
+    def newer(self, address: str, than: Stamp | None, into: BinaryIO) -> Stamp:
+        """Write a catalogue into a file and give its stamp; where it is still the same, write nothing and give `than`.
+
+        A catalogue may be larger than a document. Raises `NotFoundError` where there is none.
+        """
 
     def is_there(self, address: str) -> bool:
         """Tell whether there is a file, without reading it."""
@@ -39,7 +46,7 @@ class Access(Protocol):
 class WebAccess:
     """An index behind a web server. Its token goes to its own origin and nowhere else."""
 
-    def __init__(self, place: IndexPlace, token: str, remembered: Remembered, web: Callable[[], Web]) -> None:
+    def __init__(self, place: IndexPlace, token: str, remembered: Remembered, web: Callable[[], "Web"]) -> None:
         self.place = place
         self.remembered = remembered
         self._web = web
@@ -53,6 +60,23 @@ class WebAccess:
         except UnicodeDecodeError:
             raise DocumentError("this document is not UTF-8", where=address) from None
 
+    def newer(self, address: str, than: Stamp | None, into: BinaryIO) -> Stamp:
+        """Ask for what is newer; it may come packed, and is on the disk before it is looked at."""
+        headers = {**self._headers(address), **({} if than is None else than.headers)}
+        web = self._web()
+        limit = web.settings.limits.catalogue
+        try:
+            answer = web.get(address, limit=limit, headers=headers, into=into)
+        except NotFoundError:
+            raise
+        except FetchError as error:
+            raise self._told(error, "CATALOGUE") from None
+        if answer.status == 304:  # noqa: PLR2004  (not modified)
+            if than is None or not than.headers:
+                raise FetchError(f"{address}: the server answers 304 to what nobody asked")
+            return than
+        return Stamp(etag=answer.headers.get("ETag", ""), modified=answer.headers.get("Last-Modified", ""))
+
     def is_there(self, address: str) -> bool:
         """Ask for the head alone: a catalogue may be large."""
         return self._answer(address, "HEAD") is not None
@@ -63,6 +87,8 @@ class WebAccess:
 
     def lead(self, document: str, to: str) -> str:
         """Follow an address from a document as from a page, and only where a redirect might lead too."""
+        from skillpm.fetching.web import check_lead  # noqa: PLC0415  (httpx, which searching often does without)
+
         there = urljoin(document, to)
         if "\\" in to or "%2e" in to.lower() or "%2f" in to.lower() or "#" in there:
             raise RefusedError(f"{show(document)} names `{show(to)}`, which is no plain address")
@@ -83,18 +109,15 @@ class WebAccess:
                 raise OfflineError([f"the index {self.place.name} ({address})"])
             return known.body
         headers = self._headers(address)
-        if known is not None and known.etag:
-            headers["If-None-Match"] = known.etag
-        elif known is not None and known.modified:
-            headers["If-Modified-Since"] = known.modified
+        if known is not None:
+            headers |= Stamp(etag=known.etag, modified=known.modified).headers
         try:
-            answer = web.get(address, limit=LARGEST_DOCUMENT, headers=headers, method=method)
+            answer = web.get(address, limit=web.settings.limits.index, headers=headers, method=method)
         except NotFoundError:
             self.remembered.keep(key, Memory(body=None))
             return None
         except FetchError as error:
-            error.message = f"the index {self.place.name} cannot be read: {error.message}"
-            raise
+            raise self._told(error, "INDEX") from None
         if answer.status == 304:  # noqa: PLR2004  (not modified)
             if known is None or known.body is None:
                 raise FetchError(f"{address}: the server answers 304 to what nobody asked")
@@ -102,6 +125,15 @@ class WebAccess:
         etag, modified = answer.headers.get("ETag", ""), answer.headers.get("Last-Modified", "")
         self.remembered.keep(key, Memory(body=answer.body, etag=etag, modified=modified))
         return answer.body
+
+    def _told(self, error: FetchError, setting: str) -> FetchError:
+        """Say whose fault it is; `setting` is the one that allows more, where that is what is wrong."""
+        from skillpm.fetching.web import TooMuch  # noqa: PLC0415  (loaded already, by whoever asked)
+
+        error.message = f"the index {self.place.name} cannot be read: {error.message}"
+        if isinstance(error, TooMuch):
+            error.hint = _allowing(setting)
+        return error
 
     def _headers(self, address: str) -> dict[str, str]:
         own = urlsplit(address)[:2] == urlsplit(self.place.url)[:2]
@@ -111,7 +143,7 @@ class WebAccess:
 class FolderAccess:
     """An index in a folder of this machine; nothing outside of that folder is ever read."""
 
-    def __init__(self, place: IndexPlace, base: str, home: str, limits: Limits, web: Callable[[], Web]) -> None:
+    def __init__(self, place: IndexPlace, base: str, home: str, limits: Limits, web: Callable[[], "Web"]) -> None:
         self.place = place
         self.limits = limits
         self._web = web
@@ -124,11 +156,27 @@ class FolderAccess:
 
     def document(self, address: str) -> str | None:
         """Read a document of the folder."""
-        data = self._read(address, LARGEST_DOCUMENT)
+        data = self._read(address, self.limits.index, "INDEX")
         try:
             return None if data is None else data.decode()
         except UnicodeDecodeError:
             raise DocumentError("this document is not UTF-8", where=address) from None
+
+    def newer(self, address: str, than: Stamp | None, into: BinaryIO) -> Stamp:
+        """Read what is newer, told by everything the file system knows of it."""
+        with told("read an index", self._path(address)):
+            try:
+                state = os.stat(self._path(address))
+            except (FileNotFoundError, NotADirectoryError):
+                raise NotFoundError(f"{show(address)} is not there") from None
+        stamp = Stamp(etag=f"{state.st_mtime_ns} {state.st_ctime_ns} {state.st_ino} {state.st_size}")
+        if than is not None and stamp == than:
+            return than
+        data = self._read(address, self.limits.catalogue, "CATALOGUE")
+        if data is None:
+            raise NotFoundError(f"{show(address)} is not there")
+        into.write(data)
+        return stamp
 
     def is_there(self, address: str) -> bool:
         """Look for a file."""
@@ -138,7 +186,7 @@ class FolderAccess:
         """Read an archive of the folder, or take it from the web where the index says that it is there."""
         if "://" in address:
             return _from_web(self._web(), address, limit, {})
-        data = self._read(address, limit)
+        data = self._read(address, limit, "DOWNLOAD")
         if data is None:
             raise NotFoundError(f"{show(address)} is not there", where=self._path(address))
         return data
@@ -167,7 +215,7 @@ class FolderAccess:
             raise RefusedError(f"{show(address)} leads out of the index {self.place.name} ({show(self.place.url)})")
         return path
 
-    def _read(self, address: str, limit: int) -> bytes | None:
+    def _read(self, address: str, limit: int, setting: str) -> bytes | None:
         path = self._path(address)
         with told("read an index", path):
             try:
@@ -177,13 +225,38 @@ class FolderAccess:
         if data is None:
             raise RefusedError(f"{show(address)} is no regular file")
         if len(data) > limit:
-            raise FetchError(
-                f"{show(address)} is over {limit} bytes", hint="if you trust it, raise SKILLPM_MAX_DOWNLOAD"
-            )
+            raise FetchError(f"{show(address)} is over {limit} bytes", hint=_allowing(setting))
         return data
 
 
-def _from_web(web: Web, address: str, limit: int, headers: dict[str, str]) -> bytes:
+def access_to(
+    place: IndexPlace, settings: Settings, base: str, web: Callable[[], "Web"], warn: Callable[[str], None]
+) -> Access:
+    """Open an index; a relative folder starts at `base`. Raises `FetchError` for a folder that is not there."""
+    if place.is_local:
+        return FolderAccess(place, base, settings.home, settings.limits, web)
+    token = _token(place, settings, warn)
+    return WebAccess(place, token, Remembered(os.path.join(settings.cache_dir, "indexes")), web)
+
+
+def _token(place: IndexPlace, settings: Settings, warn: Callable[[str], None]) -> str:
+    """Give the token for an index, if the user himself says that it is there: a checked-out manifest that calls an
+    index of its own by a known name is sent nothing.
+    """
+    token = settings.environ.get(place.token_variable, "")
+    if token and not place.is_own:
+        warn(
+            f"{place.token_variable} is not sent to {show(place.url)}, since only the manifest says that the index "
+            f"{place.name} is there; if it is: skillpm config set indexes.{place.name}.url {show(place.url)}"
+        )
+    return token if place.is_own else ""
+
+
+def _allowing(setting: str) -> str:
+    return f"if you trust it, raise SKILLPM_MAX_{setting}"
+
+
+def _from_web(web: "Web", address: str, limit: int, headers: dict[str, str]) -> bytes:
     if web.settings.offline:
         raise OfflineError([address])
     return web.get(address, limit=limit, headers=headers).body

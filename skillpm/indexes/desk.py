@@ -1,6 +1,5 @@
 """All indexes of a run, opened: who knows a name, which version is taken, and its bytes into the store."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
@@ -20,9 +19,8 @@ from skillpm.events import Reporter
 from skillpm.fetching.base import Found, variant_of
 from skillpm.fetching.describe import described
 from skillpm.fetching.web import Web
-from skillpm.indexes.access import Access, FolderAccess, WebAccess
+from skillpm.indexes.access import access_to
 from skillpm.indexes.reading import Index, Offering, Wrong
-from skillpm.indexes.remembered import Remembered
 from skillpm.resolution.provider import Offered
 from skillpm.settings import Settings
 from skillpm.sources.source import IndexSource
@@ -224,25 +222,8 @@ class Desk:
         )
 
     def _opened(self, place: IndexPlace) -> Index:
-        if place.is_local:
-            access: Access = FolderAccess(place, self.base, self.settings.home, self.settings.limits, self._client)
-        else:
-            token = self._token(place)
-            remembered = Remembered(os.path.join(self.settings.cache_dir, "indexes"))
-            access = WebAccess(place, token, remembered, self._client)
+        access = access_to(place, self.settings, self.base, self._client, self.reporter.warning)
         return Index(place, access, self.reporter.warning)
-
-    def _token(self, place: IndexPlace) -> str:
-        """Give the token for an index, if the user himself says that it is there: a checked-out manifest that calls an
-        index of its own by a known name is sent nothing.
-        """
-        token = self.settings.environ.get(place.token_variable, "")
-        if token and not place.is_own:
-            self.reporter.warning(
-                f"{place.token_variable} is not sent to {show(place.url)}, since only the manifest says that the index "
-                f"{place.name} is there; if it is: skillpm config set indexes.{place.name}.url {show(place.url)}"
-            )
-        return token if place.is_own else ""
 
     def _client(self) -> Web:
         with self._lock:

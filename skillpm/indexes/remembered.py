@@ -15,6 +15,20 @@ from skillpm.values import Value
 FORMAT = 1
 
 
+class Stamp(Value):
+    """What tells whether a document is still the one that was read: a server's words, or the state of a file."""
+
+    etag: str = ""
+    modified: str = ""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What asks a server to send only what is newer."""
+        if self.etag:
+            return {"If-None-Match": self.etag}
+        return {"If-Modified-Since": self.modified} if self.modified else {}
+
+
 class Memory(Value):
     """An answer: the body, or None where nothing was there, and what to send along to hear whether it still holds."""
 

@@ -21,10 +21,11 @@ from skillpm.settings import Settings
 from skillpm.store import Store
 from skillpm.values import Value
 
-Bucket = Literal["store", "git", "http"]
-BUCKETS: dict[Bucket, str] = {"store": "store", "git": "git", "http": "indexes"}
+Bucket = Literal["store", "git", "http", "search"]
+BUCKETS: dict[Bucket, str] = {"store": "store", "git": "git", "http": "indexes", "search": "search"}
 ENTRY = re.compile(r"[0-9a-f]{62}(-[0-9a-z]{1,16})?", re.ASCII)
 ANSWER = re.compile(r"[0-9a-f]{64}", re.ASCII)
+CATALOGUE = re.compile(r"[0-9a-f]{32}(?:\.json|-[0-9a-f]{16}\.sqlite)", re.ASCII)
 # What a process writes before it renames, or opens and unlinks at once: it names the process.
 HALF = re.compile(r"(?:.+\.(\d+)(?:-\d+)?\.(?:new|tmp)|said-(\d+)-\d+)", re.ASCII)
 FORMAT = re.compile(r"v(\d{1,9})", re.ASCII)
@@ -65,7 +66,7 @@ def root_of(settings: Settings) -> str:
 
 def look_into(settings: Settings) -> Contents:
     """Look into the cache. What cannot be read is passed over."""
-    things = [*_store(settings), *_git(settings), *_answers(settings)]
+    things = [*_store(settings), *_git(settings), *_answers(settings), *_catalogues(settings)]
     own = _number(os.path.basename(settings.cache_dir)) or 0
     others = [(number, entry.path) for entry in listed(root_of(settings)) if (number := _number(entry.name)) != own]
     return Contents(
@@ -125,6 +126,11 @@ def _store(settings: Settings) -> Iterator[Thing]:
 def _answers(settings: Settings) -> Iterator[Thing]:
     for entry in listed(_bucket(settings, "http")):
         yield from _file("http", entry, ANSWER)
+
+
+def _catalogues(settings: Settings) -> Iterator[Thing]:
+    for entry in listed(_bucket(settings, "search")):
+        yield from _file("search", entry, CATALOGUE)
 
 
 def _git(settings: Settings) -> Iterator[Thing]:

@@ -52,7 +52,7 @@ def test_info_counts_and_says_what_is_used_here(filled: Scene) -> None:
 
     said = filled.json("cache", "info")
 
-    assert list(said) == ["directory", "store", "git", "http", "leftovers", "older", "newer"]
+    assert list(said) == ["directory", "store", "git", "http", "search", "leftovers", "older", "newer"]
     assert (said["store"]["entries"], said["store"]["used"]) == (3, 2)
     assert said["store"]["bytes"] == sum(path.stat().st_size for path in entries(filled) if ".new" not in path.name)
     assert (said["git"]["entries"], said["git"]["used"]) == (1, 1)
@@ -61,7 +61,7 @@ def test_info_counts_and_says_what_is_used_here(filled: Scene) -> None:
     told = filled.tell("cache", "info").splitlines()
     assert told[0] == "ROOT/cache"
     assert told[1].endswith("skills, by their content  2 of them named by the lockfiles here")
-    assert told[4:] == [
+    assert told[5:] == [
         "  left over by commands that were killed: 1",
         "  of an older skillpm: ROOT/cache/v0",
         "  of a newer skillpm: ROOT/cache/v9",

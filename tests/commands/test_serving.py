@@ -135,9 +135,9 @@ mcp web: sh web --headless
 
 
 def test_search(full: Scene) -> None:
-    assert full.tell("search", "reads", "files") == "pdf (documents): Reads PDF files.\n"
-    assert full.tell("search", "zzz") == "! no installed skill has all of `zzz`\n"
-    assert full.json("search", "Pages") == {
+    assert full.tell("search", "reads", "files", "--installed") == "pdf  installed  Reads PDF files.\n"
+    assert full.tell("search", "zzz", "--installed") == "! nothing found for `zzz`\n! looked at 3 installed\n"
+    assert full.json("search", "Pages", "--installed") == {
         "query": "Pages",
         "results": [
             {
@@ -147,8 +147,17 @@ def test_search(full: Scene) -> None:
                 "version": "",
                 "source": "",
                 "installed": True,
+                "index": "",
+                "tags": ["browse"],
+                "spec": "",
             }
         ],
+        "total": 1,
+        "matched": "all",
+        "meant": {},
+        "near": [],
+        "indexes": [],
+        "warnings": [],
     }
 
 
@@ -286,7 +295,7 @@ def test_in_a_terminal_a_person_is_asked(full: Scene, answer: bytes, code: int) 
 def test_a_rule_that_never_counts_is_told(full: Scene) -> None:
     permit(full, **{"deploy-*": "deny", "*": "allow"})
 
-    assert full.tell("search", "reads").splitlines()[-1] == (
+    assert full.tell("search", "reads", "--installed").splitlines()[-1] == (
         "! warning: WORK/skills.json: permissions.deploy-*: this rule never counts: `*` behind it takes all its names"
     )
 
@@ -298,8 +307,10 @@ def test_the_users_rules_and_the_manifests_both_count(full: Scene) -> None:
     permit(full, **{"*": "allow", "web": "deny"})
 
     assert [skill["name"] for skill in full.json("list")["skills"]] == ["pdf"]
-    assert full.tell("search", "reads") == "pdf (documents): Reads PDF files.\n"
-    assert full.tell("search", "reads", "--profile", "build") == "! no installed skill has all of `reads`\n"
+    assert full.tell("search", "reads", "--installed") == "pdf  installed  Reads PDF files.\n"
+    assert full.tell("search", "reads", "--installed", "--profile", "build") == (
+        "! nothing found for `reads`\n! looked at 0 installed\n"
+    )
     assert full.tell("search", "reads", "--profile", "biuld") == text("""\
 ! error: there is no profile `biuld`
 !   where: HOME/.config/skillpm/config.toml
@@ -330,12 +341,12 @@ def test_what_is_disabled_is_not_served(full: Scene) -> None:
 
 
 def test_serving_writes_nothing(full: Scene) -> None:
-    before = full.snapshot("..")
+    before = full.snapshot("..", ignore=["cache"])
 
     for words in (["load", "pdf"], ["prompt"], ["match", "pdf"], ["search", "pdf"], ["projects"], ["list", "--tokens"]):
         full.run(*words, check=True)
 
-    assert full.snapshot("..") == before
+    assert full.snapshot("..", ignore=["cache"]) == before
 
 
 def test_python_gives_the_same(full: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

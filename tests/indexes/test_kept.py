@@ -1,0 +1,152 @@
+"""Databases of catalogues in the cache: every byte counts, and what is damaged is none."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from skillpm.documents.entries import Entry
+from skillpm.documents.names import SkillName
+from skillpm.indexes.kept import Head, Kept
+from skillpm.indexes.remembered import Stamp
+from skillpm.indexes.searchable import build
+
+KEY = "https://skills.acme.example/"
+HEAD = Head(address="index.json", stamp=Stamp(etag='"one"'), content="", heard=5.0)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Kept:
+    kept = Kept(str(tmp_path / "a % # ? folder"))
+    keep(kept, "tea")
+    return kept
+
+
+def keep(kept: Kept, name: str, key: str = KEY) -> None:
+    kept.keep(key, HEAD, lambda path: build(path, [Entry(name=SkillName(name), description="")])).close()
+
+
+def has(kept: Kept, name: str, key: str = KEY) -> bool | None:
+    """Tell whether a skill is in the database of an index; None where there is no sound one."""
+    head = kept.head(key)
+    found = None if head is None else kept.open(key, head)
+    if found is None:
+        return None
+    try:
+        return found.has(name)
+    finally:
+        found.close()
+
+
+def files(kept: Kept, ending: str) -> list[Path]:
+    return sorted(Path(kept.folder).glob(f"*{ending}"))
+
+
+def test_what_is_kept_comes_back(kept: Kept) -> None:
+    assert has(kept, "tea") is True
+    assert has(kept, "coffee") is False
+    assert has(kept, "tea", "https://other.example/") is None
+    head = kept.head(KEY)
+    assert head is not None
+    assert (head.stamp, head.heard, head.skills) == (HEAD.stamp, 5.0, 1)
+    assert {path.stat().st_mode & 0o777 for path in Path(kept.folder).iterdir()} == {0o600}
+
+
+def test_a_new_one_takes_the_place_of_the_old(kept: Kept) -> None:
+    reader = kept.open(KEY, kept.head(KEY) or HEAD)
+    keep(kept, "coffee", "https://other.example/")
+    keep(kept, "coffee")
+
+    assert has(kept, "tea") is False
+    assert len(files(kept, ".sqlite")) == 2
+    assert reader is not None
+    assert reader.has("tea")  # who reads while another writes has the old one
+    reader.close()
+
+
+def test_a_failure_leaves_the_old_one(kept: Kept) -> None:
+    def fail(path: str) -> None:
+        Path(path).write_text("half")
+        raise ValueError
+
+    with pytest.raises(ValueError):  # noqa: PT011  (our own)
+        kept.keep(KEY, HEAD, fail)  # type: ignore[arg-type]
+
+    assert has(kept, "tea") is True
+    assert files(kept, ".tmp") == []
+
+
+def test_no_byte_of_a_database_may_change(kept: Kept) -> None:
+    (file,) = files(kept, ".sqlite")
+    data = file.read_bytes()
+    for at in range(0, len(data), 997):
+        file.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        assert has(kept, "tea") is None, at
+    file.write_bytes(data)
+    assert has(kept, "tea") is True
+
+
+def sums_to(kept: Kept, data: bytes) -> None:
+    """Put a foreign file in place of the database, its sum in the head."""
+    (head,), digest = files(kept, ".json"), hashlib.sha256(data).hexdigest()
+    head.with_name(f"{head.stem}-{digest[:16]}.sqlite").write_bytes(data)
+    head.write_text(json.dumps({**json.loads(head.read_text()), "database": digest}))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda kept: files(kept, ".sqlite")[0].write_bytes(b""),
+        lambda kept: files(kept, ".sqlite")[0].unlink(),
+        lambda kept: os.truncate(files(kept, ".sqlite")[0], 4096),
+        lambda kept: sums_to(kept, b""),
+        lambda kept: sums_to(kept, b"SQLite format 3\x00" + b"x" * 5000),
+        lambda kept: sums_to(kept, b"no database"),
+    ],
+)
+def test_what_is_no_sound_database_is_none(kept: Kept, damage: Callable[[Kept], None]) -> None:
+    damage(kept)
+
+    assert has(kept, "tea") is None
+
+
+@pytest.mark.parametrize("ending", [".sqlite", ".json"])
+def test_a_link_or_a_pipe_is_none(kept: Kept, ending: str) -> None:
+    (file,) = files(kept, ending)
+    file.rename(file.with_suffix(".real"))
+    file.symlink_to(file.with_suffix(".real"))
+    assert has(kept, "tea") is None
+
+    file.unlink()
+    os.mkfifo(file)
+    assert has(kept, "tea") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        '{"format": 1}',
+        '{"format": 2}',
+        "[" * 100_000,
+        "\udcff",
+        '{"heard": "x"}',
+        "x" * 99_999,
+    ],
+)
+def test_a_damaged_head_is_none(kept: Kept, text: str) -> None:
+    (file,) = files(kept, ".json")
+    whole = json.loads(file.read_text())
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert kept.head(KEY) is None
+    for key in whole:
+        for value in (None, [1], {"x": 1}):
+            file.write_text(json.dumps({**whole, key: value}))
+            assert kept.head(KEY) is None, (key, value)
