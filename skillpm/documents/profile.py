@@ -20,6 +20,7 @@ LINKS = ("follow", "folders", "inside", "none")
 WALKS = ("none", "git", "home")
 ORDERS = ("nearest", "outermost")
 DUPLICATES = ("first", "both")
+NAMES = ("declared", "folder")
 NEEDED = ("name", "description")
 DEEPEST = 6
 
@@ -48,13 +49,15 @@ class Root(Value):
 class Profile(Value):
     """An agent host. `requires`: keys without which it does not take a skill; `compatibility`: the words it accepts.
 
-    `env` names a variable that moves its folder `home` elsewhere.
+    `names`: whether a skill is called what it calls itself, or after the folder it lies in. `env` names a variable that
+    moves its folder `home` elsewhere.
     """
 
     id: str
     roots: tuple[Root, ...]
     about: str = ""
     duplicates: Literal["first", "both"] = "first"
+    names: Literal["declared", "folder"] = "declared"
     requires: tuple[str, ...] = ()
     compatibility: tuple[str, ...] = ()
     home: str = ""
@@ -63,13 +66,14 @@ class Profile(Value):
 
 def read_profile(node: Node, name: str) -> Profile:
     """Read the table of one profile. Raises `DocumentError` with the key that is wrong."""
-    node.only("about", "roots", "duplicates", "requires", "compatibility", "home", "env")
+    node.only("about", "roots", "duplicates", "names", "requires", "compatibility", "home", "env")
     compatibility = node.get("compatibility")
     return Profile(
         id=name,
         roots=tuple(_read_root(part) for part in node.need("roots").elements()),
         about=node.text_or("about"),
         duplicates=cast("Literal['first', 'both']", _word(node, "duplicates", DUPLICATES)),
+        names=cast("Literal['declared', 'folder']", _word(node, "names", NAMES)),
         requires=_words(node, "requires", NEEDED),
         compatibility=() if compatibility is None else compatibility.texts(),
         home=node.text_or("home"),

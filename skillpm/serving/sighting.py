@@ -66,7 +66,8 @@ class Sights:
             if not getattr(head, key):
                 self.remark(candidate.path, f"it has no {key}, and {self.profile.id} takes no skill without")
                 return None
-        name, description = head.name or candidate.name, head.description
+        calls_itself = head.name if self.profile.names == "declared" else ""
+        name, description = calls_itself or candidate.name, head.description
         if candidate.known is not None:
             name, description = candidate.known
             if (head.name or name, head.description or description) != candidate.known:

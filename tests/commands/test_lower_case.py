@@ -1,4 +1,4 @@
-"""X32: a skill whose file is called `skill.md` is read, with a warning; `SKILL.md` is preferred where both stand."""
+"""A skill whose file is called `skill.md` is read, with a warning; `SKILL.md` is preferred where both stand."""
 
 import pytest
 from commands.scene import Scene

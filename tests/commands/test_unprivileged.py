@@ -148,7 +148,7 @@ def test_a_part_of_an_installed_skill_that_nobody_can_read_is_an_edit(project: S
 
 
 def test_what_may_not_be_read_hides_no_other_skill_from_discover(scene: Scene) -> None:
-    """R62: a folder of skills, a skill's folder, a file; each is told, and the rest is seen."""
+    """A folder of skills, a skill's folder, a file; each is told, and the rest is seen."""
     for path in (
         "../home/.claude/skills/hidden",
         ".claude/skills/sealed",

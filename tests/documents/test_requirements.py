@@ -1,7 +1,4 @@
-"""What loaders of SKILL.md were asked to do, one test for each requirement (R) and each contradiction settled (X).
-
-R20, R42, R44, R46 and R47 are about looking for skills as well: tests/serving/test_discovery.py.
-"""
+"""What loaders of SKILL.md were asked to do, one test for each requirement and each contradiction settled."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a skill needs: R38, R39 and X13, however its author wrote it."""
+"""What a skill needs, however its author wrote it."""
 
 import pytest
 

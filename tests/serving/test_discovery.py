@@ -10,7 +10,7 @@ import pytest
 from serving.world import World
 
 import skillpm
-from skillpm import Discovery, HeadCache, SkillpmError, discover
+from skillpm import Discovery, HeadCache, Registry, SkillpmError, discover
 from skillpm.documents.profile import SCOPES
 
 
@@ -26,7 +26,7 @@ def look(world: World, agent: str = "mine", cache: HeadCache | None = None) -> D
 
 
 def test_the_first_of_a_name_counts_and_the_others_are_told(world: World) -> None:
-    """R65, R66, X1: name, the path that counts, the path that does not, and why."""
+    """Name, the path that counts, the path that does not, and why."""
     for folder in ("one", "two", "three"):
         world.skill(f"home/{folder}/pdf", description=f"From {folder}.")
     mine(world, "~/two", "~/one", "~/three")
@@ -39,7 +39,7 @@ def test_the_first_of_a_name_counts_and_the_others_are_told(world: World) -> Non
 
 
 def test_in_one_folder_the_first_by_path_counts(world: World) -> None:
-    """X1: whatever order the file system gives."""
+    """Whatever order the file system gives."""
     for folder in ("b", "a", "c"):
         world.skill(f"home/one/{folder}", "pdf", description=f"From {folder}.")
     mine(world, "~/one")
@@ -50,8 +50,17 @@ def test_in_one_folder_the_first_by_path_counts(world: World) -> None:
     }
 
 
+def test_skillpm_calls_a_skill_after_its_folder_and_others_as_it_calls_itself(world: World) -> None:
+    for folder in (".agent-skills", ".claude/skills"):
+        world.skill(f"home/{folder}/review", "My Review!")
+
+    assert "review" in look(world, "skillpm").names
+    assert look(world, "claude-code").names == ("My Review!",)
+    assert Registry.load(world.home / ".agent-skills").names == ("review",)
+
+
 def test_a_host_may_show_both(world: World) -> None:
-    """X1: as Codex does; it is a warning and nothing is hidden."""
+    """As Codex does; it is a warning and nothing is hidden."""
     for folder in ("one", "two"):
         world.skill(f"home/{folder}/pdf")
     mine(world, "~/one", "~/two", duplicates="both")
@@ -74,7 +83,7 @@ def test_a_host_may_show_both(world: World) -> None:
     ],
 )
 def test_a_host_leaves_out_what_lacks_the_keys_it_needs(world: World, agent: str, folder: str, message: str) -> None:
-    """X6: and says so; a search of skillpm itself takes the folder's name."""
+    """And says so; a search of skillpm itself takes the folder's name."""
     for name, key in (("no-name", "description"), ("no-description", "name")):
         world.write(f"home/{folder}/{name}/SKILL.md", f"---\n{key}: x\n---\n")
         world.write(f"home/.agent-skills/{name}/SKILL.md", f"---\n{key}: x\n---\n")
@@ -85,12 +94,12 @@ def test_a_host_leaves_out_what_lacks_the_keys_it_needs(world: World, agent: str
 
     everything = look(world, "skillpm")
     own = [(skill.name, skill.description) for skill in everything.skills if skill.scope == "user"]
-    assert own == [("no-name", "x"), ("x", "")]
+    assert own == [("no-description", ""), ("no-name", "x")]
 
 
 @pytest.mark.parametrize("word", ["glm-cli", "opencode", "'*'", "all"])
 def test_glm_takes_the_compatibilities_it_knows(world: World, word: str) -> None:
-    """R47, X12: and no other; the filter is of this host alone."""
+    """And no other; the filter is of this host alone."""
     world.write("home/.claude/skills/pdf/SKILL.md", f"---\nname: pdf\ndescription: d\ncompatibility: {word}\n---\n")
     world.write("home/.claude/skills/docx/SKILL.md", "---\nname: docx\ndescription: d\ncompatibility: other\n---\n")
     assert look(world, "glm").names == ("pdf",)
@@ -98,7 +107,7 @@ def test_glm_takes_the_compatibilities_it_knows(world: World, word: str) -> None
 
 
 def test_only_the_frontmatter_is_read(world: World) -> None:
-    """R46: a body is looked at when the skill is loaded, so what is wrong in it does not show yet."""
+    """A body is looked at when the skill is loaded, so what is wrong in it does not show yet."""
     body = b"x" * 100_000 + b"\xff\0"
     world.write("home/one/pdf/SKILL.md", b"---\nname: pdf\ndescription: d\n---\n" + body)
     mine(world, "~/one")
@@ -106,7 +115,6 @@ def test_only_the_frontmatter_is_read(world: World) -> None:
 
 
 def test_a_frontmatter_longer_than_the_first_look_is_read_whole(world: World) -> None:
-    """R46."""
     comments = "".join(f"# {number}\n" for number in range(5000))
     world.write("home/one/pdf/SKILL.md", f"---\nname: pdf\n{comments}description: At the end.\n---\nbody\n")
     mine(world, "~/one")
@@ -114,7 +122,7 @@ def test_a_frontmatter_longer_than_the_first_look_is_read_whole(world: World) ->
 
 
 def test_a_file_that_did_not_change_is_not_read_again(world: World) -> None:
-    """R67, X26: keyed by path, size, times and inode; what changed or is new is seen at once, and `clear` forgets."""
+    """Keyed by path, size, times and inode; what changed or is new is seen at once, and `clear` forgets."""
     path = world.skill("home/one/pdf", description="First.")
     world.skill("home/one/docx", description="Other.")
     mine(world, "~/one")
@@ -137,7 +145,7 @@ def test_a_file_that_did_not_change_is_not_read_again(world: World) -> None:
 
 
 def test_a_file_that_changed_just_now_is_not_believed_yet(world: World) -> None:
-    """X26: the same size within the same tick of the clock is a change that no stamp shows."""
+    """The same size within the same tick of the clock is a change that no stamp shows."""
     path = world.skill("home/one/pdf", description="First.")
     mine(world, "~/one")
     cache = HeadCache()
@@ -148,7 +156,7 @@ def test_a_file_that_changed_just_now_is_not_believed_yet(world: World) -> None:
 
 
 def test_several_threads_may_look_at_once(world: World) -> None:
-    """R12, R68: folders are read one after the other, which is faster here; callers may still be many."""
+    """Folders are read one after the other, which is faster here; callers may still be many."""
     for number in range(100):
         world.skill(f"home/one/skill-{number}")
     mine(world, "~/one")
@@ -165,7 +173,7 @@ def test_several_threads_may_look_at_once(world: World) -> None:
 
 
 def test_a_found_skill_has_its_name_description_and_absolute_path(world: World) -> None:
-    """R1, R7, R8: look it up by name, or go through all."""
+    """Look it up by name, or go through all."""
     world.skill("home/one/pdf", description="Reads PDFs.")
     mine(world, "~/one")
     found = look(world)
@@ -270,7 +278,7 @@ FIXTURES = {
 
 
 def test_the_fixtures_that_the_specifications_of_hosts_name(world: World) -> None:
-    """R20, R42, R44, R71: one file that cannot be taken stops nothing, and a name may differ from its folder's."""
+    """One file that cannot be taken stops nothing, and a name may differ from its folder's."""
     for folder, content in FIXTURES.items():
         world.write(f"home/.claude/skills/{folder}/SKILL.md", content)
     found = look(world, "brutus")

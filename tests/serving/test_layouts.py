@@ -63,12 +63,12 @@ def mixed(world: World) -> World:
 def test_a_layout_finds_its_own_and_nothing_else(
     mixed: World, layout: str, more: dict[str, Any], expected: list[str]
 ) -> None:
-    """R52, R59, X22: `.git` and `node_modules` never, READMEs and files without frontmatter neither."""
+    """`.git` and `node_modules` never, READMEs and files without frontmatter neither."""
     assert seen(mixed, layout, **more) == expected
 
 
 def test_a_tree_is_searched_six_levels_deep_and_says_where_it_stops(world: World) -> None:
-    """R71, X22: the bound of the design; a folder below it is told once."""
+    """The bound of the design; a folder below it is told once."""
     world.skill("home/skills/1/2/3/4/5/six")
     world.skill("home/skills/1/2/3/4/5/6/seven")
     world.write("home/skills/1/2/3/4/5/six/assets/a/b/c.txt", "deep, but inside a skill")
@@ -86,7 +86,7 @@ FOLDERS = st.lists(
 @settings(derandomize=True, max_examples=60, deadline=None)
 @given(folders=FOLDERS, hidden=st.booleans())
 def test_a_tree_finds_what_a_glob_finds(folders: list[list[str]], hidden: bool) -> None:  # noqa: FBT001
-    """R52, R71: `**/SKILL.md`, less what is too deep, hidden or never entered."""
+    """`**/SKILL.md`, less what is too deep, hidden or never entered."""
     with tempfile.TemporaryDirectory() as top:
         world = World(Path(top))
         (world.home / "skills").mkdir()
@@ -133,7 +133,7 @@ REGISTRY = {
 
 
 def test_a_registry_is_read_and_never_trusted(world: World) -> None:
-    """R60, X23: checked against the files: missing, escaping, stale; what is there and not listed is not seen."""
+    """Checked against the files: missing, escaping, stale; what is there and not listed is not seen."""
     world.write("home/skills/skills.json", json.dumps(REGISTRY))
     world.write("home/skills/coding/review.md", "# Review\n")
     world.write("home/skills/coding/again.md", "# Again\n")
@@ -180,7 +180,6 @@ def test_a_registry_is_read_and_never_trusted(world: World) -> None:
     ids=["missing", "broken", "too-deep", "undecodable", "a-manifest", "a-list", "too-large"],
 )
 def test_a_registry_that_is_none_is_told(world: World, content: str | bytes | None, message: str) -> None:
-    """R60, R61."""
     (world.home / "skills").mkdir()
     if content is not None:
         world.write("home/skills/skills.json", content)
@@ -201,7 +200,7 @@ ENTRIES = VALUES | st.fixed_dictionaries({"name": VALUES, "filePath": VALUES})
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(top=VALUES | st.fixed_dictionaries({"skills": st.lists(ENTRIES, max_size=5)}))
 def test_no_registry_raises_or_leads_out(top: Any) -> None:
-    """R60, X23: whatever it says."""
+    """Whatever it says."""
     with tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder))
         world.skill("home/skills/pdf")
@@ -211,7 +210,7 @@ def test_no_registry_raises_or_leads_out(top: Any) -> None:
 
 
 def test_links_are_followed_and_a_real_file_is_counted_once(world: World) -> None:
-    """R55, X24: a skill is known by the path it really lies at, where that is in the same folder."""
+    """A skill is known by the path it really lies at, where that is in the same folder."""
     world.skill("home/elsewhere/pdf")
     world.skill("home/skills/zeta")
     world.link("home/skills/alpha", "zeta")
@@ -230,7 +229,7 @@ def test_links_are_followed_and_a_real_file_is_counted_once(world: World) -> Non
 
 
 def test_circles_of_links_end(world: World) -> None:
-    """R55, X24: to oneself, to each other, upwards, and many at once, which would be 10^6 ways."""
+    """To oneself, to each other, upwards, and many at once, which would be 10^6 ways."""
     world.skill("home/skills/real")
     world.link("home/skills/self", "self")
     world.link("home/skills/left", "right")
@@ -259,7 +258,7 @@ def test_circles_of_links_end(world: World) -> None:
     ],
 )
 def test_a_host_may_follow_fewer_links(world: World, links: str, expected: list[str]) -> None:
-    """X24: all of them, only those to folders, only those that stay inside, or none."""
+    """All of them, only those to folders, only those that stay inside, or none."""
     for name in ("in", "out", "file"):
         world.skill(f"home/{'skills/.store' if name == 'in' else 'elsewhere'}/{name}")
     world.link("home/skills/in", ".store/in")
@@ -270,7 +269,7 @@ def test_a_host_may_follow_fewer_links(world: World, links: str, expected: list[
 
 
 def test_a_file_in_lower_case_is_read_with_a_warning(world: World) -> None:
-    """X32: and SKILL.md is preferred where both are there."""
+    """And SKILL.md is preferred where both are there."""
     world.write("home/skills/lower/skill.md", skill("lower")["SKILL.md"])
     world.write("home/skills/both/skill.md", skill("both", description="Lower.")["SKILL.md"])
     world.skill("home/skills/both", description="Upper.")
@@ -284,7 +283,7 @@ def test_a_file_in_lower_case_is_read_with_a_warning(world: World) -> None:
 
 
 def test_what_cannot_be_read_is_a_warning_and_the_search_goes_on(world: World) -> None:
-    """R44, R62: no file of this kind stops anything, and none is waited for."""
+    """No file of this kind stops anything, and none is waited for."""
     broken: dict[str, str | bytes] = {
         "a-none": "# no frontmatter\n",
         "b-open": "---\nname: x\n",
@@ -322,7 +321,7 @@ def test_what_cannot_be_read_is_a_warning_and_the_search_goes_on(world: World) -
 
 
 def test_a_root_that_is_a_file_is_no_root(world: World) -> None:
-    """R61, R70: nothing raises, whatever lies there."""
+    """Nothing raises, whatever lies there."""
     world.write("home/skills", "a file")
     found = look(world, "tree")
     assert ([place.exists for place in found.roots], found.skills, found.warnings) == ([False], (), ())

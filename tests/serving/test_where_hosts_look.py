@@ -1,4 +1,4 @@
-"""The folders a host looks into: templates, the way up, switches, further folders. Requirements R50 to R71."""
+"""The folders a host looks into: templates, the way up, switches, further folders."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def config(world: World, text: str) -> None:
             "brutus",
             ["APP/.claude/skills", "~/.claude/skills", "APP/.opencode/skill", "APP/.opencode/skills",
              "~/.config/opencode/skill"],
-            id="R50-brutus-in-its-order-of-priority",
+            id="brutus-in-its-order-of-priority",
         ),
         pytest.param(
             "opencode",
@@ -38,16 +38,16 @@ def config(world: World, text: str) -> None:
              "~/.config/opencode/skills", "~/.config/opencode/skill",
              "REPO/.agents/skills", "REPO/.claude/skills", "APP/.agents/skills", "APP/.claude/skills",
              "~/.agents/skills", "~/.claude/skills"],
-            id="R53-R54-opencode-walks-up-to-the-worktree",
+            id="opencode-walks-up-to-the-worktree",
         ),
         pytest.param(
             "glm",
             ["APP/.glm/skills", "REPO/.glm/skills", "APP/.claude/skills", "REPO/.claude/skills",
              "~/.glm/skills", "~/.claude/skills"],
-            id="R56-X4-glm-by-its-table",
+            id="glm-by-its-table",
         ),
-        pytest.param("omega", ["~/.omega/skills"], id="R59-omega"),
-        pytest.param("supercode", ["~/.agent-skills"], id="R60-supercode"),
+        pytest.param("omega", ["~/.omega/skills"], id="omega"),
+        pytest.param("supercode", ["~/.agent-skills"], id="supercode"),
         pytest.param(
             "claude-code",
             ["/etc/claude-code/.claude/skills", "~/.claude/skills", "APP/.claude/skills", "REPO/.claude/skills"],
@@ -67,12 +67,12 @@ def config(world: World, text: str) -> None:
     ],
 )  # fmt: skip
 def test_the_folders_of_a_host_in_their_order(world: World, agent: str, expected: list[str]) -> None:
-    """R50, R53, R54, R56, R59, R60, X2 (the project before the user, where a host does not otherwise), X3, X4."""
+    """The project before the user, where a host does not otherwise."""
     assert roots(world, agent) == expected
 
 
 def test_a_folder_that_is_not_there_is_told_and_stops_nothing(world: World) -> None:
-    """R51, R61: a missing folder is an empty one."""
+    """A missing folder is an empty one."""
     world.skill("home/.claude/skills/pdf")
     found = discover("brutus", settings=world.settings())
     assert [world.short(place.path) for place in found.roots if place.exists] == ["~/.claude/skills"]
@@ -82,7 +82,7 @@ def test_a_folder_that_is_not_there_is_told_and_stops_nothing(world: World) -> N
 
 @pytest.mark.parametrize("agent", ["brutus", "opencode"])
 def test_only_the_folders_named_skills_are_searched_and_these_to_any_depth(world: World, agent: str) -> None:
-    """R52, R71, X5: `skills/**` of .claude, `{skill,skills}/**` of .opencode, and nothing beside them."""
+    """`skills/**` of .claude, `{skill,skills}/**` of .opencode, and nothing beside them."""
     world.skill("home/.claude/skills/nested/deep")
     world.skill("home/.claude/plugins/no-skill")
     world.skill("home/code/repo/app/.opencode/skill/one/two/three/four/five/singular")
@@ -93,7 +93,7 @@ def test_only_the_folders_named_skills_are_searched_and_these_to_any_depth(world
 
 
 def test_paths_are_absolute_and_lead_to_files_only(world: World) -> None:
-    """R55: absolute paths, files only, hidden folders in .claude but not in .opencode."""
+    """Absolute paths, files only, hidden folders in .claude but not in .opencode."""
     world.skill("home/code/repo/app/.claude/skills/.seen")
     world.skill("home/code/repo/app/.opencode/skills/.unseen")
     (world.app / ".opencode/skills/folder/SKILL.md").mkdir(parents=True)
@@ -119,7 +119,7 @@ def test_paths_are_absolute_and_lead_to_files_only(world: World) -> None:
 def test_the_way_up_ends_at_the_git_root_else_at_home(
     world: World, git: str, directory: str, expected: list[str]
 ) -> None:
-    """R57: and what lies in the home folder itself is the user's."""
+    """And what lies in the home folder itself is the user's."""
     if not git:
         (world.repo / ".git").rmdir()
     (world.root / "elsewhere").mkdir()
@@ -129,19 +129,19 @@ def test_the_way_up_ends_at_the_git_root_else_at_home(
 
 
 def test_without_git_most_hosts_look_only_into_the_working_directory(world: World) -> None:
-    """R57: `git` as the end of the way, and no git."""
+    """`git` as the end of the way, and no git."""
     (world.repo / ".git").rmdir()
     assert roots(world, "agentskills") == ["APP/.agents/skills", "~/.agents/skills"]
 
 
 def test_a_tilde_is_the_home_folder(world: World) -> None:
-    """R58: and only where it stands for one: `~ada` and `a~` are names."""
+    """And only where it stands for one: `~ada` and `a~` are names."""
     config(world, '[discovery]\nadditional-paths = ["~/team", "~ada", "a~/b"]\n')
     assert roots(world, "brutus")[:3] == ["~/team", "APP/~ada", "APP/a~/b"]
 
 
 def test_further_folders_come_first_in_hosts_that_have_them(world: World) -> None:
-    """R63: `additional-paths` of config.toml, before all other folders; not in a host that knows no such setting."""
+    """`additional-paths` of config.toml, before all other folders; not in a host that knows no such setting."""
     world.skill("shared/pdf", description="The team's.")
     world.skill("home/.claude/skills/pdf", description="Mine.")
     config(world, f'[discovery]\nadditional-paths = ["{world.root}/shared"]\n')
@@ -156,7 +156,7 @@ def test_further_folders_come_first_in_hosts_that_have_them(world: World) -> Non
 
 
 def test_folders_named_in_the_call_come_before_everything(world: World) -> None:
-    """X3: an explicit path wins in every host; a relative one starts where you are."""
+    """An explicit path wins in every host; a relative one starts where you are."""
     world.skill("home/code/repo/app/drafts/.new/pdf", description="A draft.")
     world.skill("home/.claude/skills/pdf", description="Mine.")
     found = discover("claude-code", paths=["drafts", Path("nowhere")], settings=world.settings())
@@ -184,7 +184,7 @@ SWITCHED = ["APP/.claude/skills", "~/.claude/skills"]
 def test_the_folders_of_claude_can_be_switched_off(
     world: World, settings: str, environ: dict[str, str], switch: str
 ) -> None:
-    """R64: off by configuration or environment, on by default; Claude Code itself reads them whatever is said."""
+    """Off by configuration or environment, on by default; Claude Code itself reads them whatever is said."""
     config(world, settings)
     world.skill("home/.claude/skills/pdf")
     world.skill("home/code/repo/app/.opencode/skills/docx")
@@ -195,13 +195,13 @@ def test_the_folders_of_claude_can_be_switched_off(
 
 
 def test_only_what_lies_in_claudes_folders_is_switched_off(world: World) -> None:
-    """R64: opencode's root of `.agents` and `.claude` loses one half."""
+    """Opencode's root of `.agents` and `.claude` loses one half."""
     off = [path for path in roots(world, "opencode", OPENCODE_DISABLE_CLAUDE_CODE_SKILLS="1") if " off " in path]
     assert [path.partition(" ")[0] for path in off] == ["REPO/.claude/skills", "APP/.claude/skills", "~/.claude/skills"]
 
 
 def test_skills_can_be_switched_off_altogether(world: World) -> None:
-    """R69: `[skills] enabled = false`; true and absent mean on."""
+    """`[skills] enabled = false`; true and absent mean on."""
     world.skill("home/.claude/skills/pdf")
     for text in ("", "[skills]\nenabled = true\n"):
         config(world, text)
