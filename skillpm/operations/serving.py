@@ -67,12 +67,15 @@ def service_of(
     """Serve the skills that are seen from a scope, or with a host those that it would see."""
     seen = scopes_seen(scope, settings)
     files = [config_file(settings), *(each.manifest for each in seen)]
+    registry: Registry
     if eyes.host:
         from skillpm.operations.discovering import discover  # noqa: PLC0415  (who serves a scope need not find it)
-        from skillpm.serving.host_registry import registry_of  # noqa: PLC0415
+        from skillpm.serving.heads import HeadCache  # noqa: PLC0415
+        from skillpm.serving.host_registry import HostRegistry  # noqa: PLC0415
         from skillpm.serving.host_rules import rule_files  # noqa: PLC0415
 
-        registry = registry_of(discover(eyes.host, settings=settings).skills)
+        heads = HeadCache()
+        registry = HostRegistry(lambda: discover(eyes.host, settings=settings, cache=heads).skills)
         files += rule_files(eyes.host, settings)
     else:
         layers = [Registry.load(each.layout.directory) for each in seen]

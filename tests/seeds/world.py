@@ -7,7 +7,7 @@ from kit import Files
 from serving.shelf import EMPTY_PATH, put
 
 from skillpm import Discovery, SkillService, discover
-from skillpm.serving.host_registry import registry_of
+from skillpm.serving.host_registry import HostRegistry
 from skillpm.settings import read_settings
 
 
@@ -30,4 +30,4 @@ class World:
 
     def serve(self, host: str, **options: Any) -> SkillService:
         """Give the service that a host would be."""
-        return SkillService(registry_of(self.seen(host).skills), style=host, environ=EMPTY_PATH, **options)
+        return SkillService(HostRegistry(lambda: self.seen(host).skills), style=host, environ=EMPTY_PATH, **options)

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from kit import skill, under
 from serving.shelf import put
+from serving.world import World
 
-from skillpm import SkillService, open_service
+from skillpm import SkillService, discover, open_service
 from skillpm.errors import DocumentError, NotAllowedError
+from skillpm.serving.host_registry import HostRegistry
 
 
 class Place:
@@ -128,3 +130,43 @@ def test_while_rules_cannot_be_read_nothing_is_served(place: Place) -> None:
     assert service.call({}).text == 'Error: expected allow, ask or deny, got "dney"'
     place.say(place.project / "skills.json")
     assert service.load("web").name == "web"
+
+
+def test_what_a_host_sees_is_looked_for_again(world: World) -> None:
+    first = world.skill("home/.claude/skills/pdf", "pdf", "Reads.")
+    registry = HostRegistry(lambda: discover("claude-code", settings=world.settings()).skills, pause=0.0)
+    service = SkillService(registry)
+    before = registry.shelf
+    assert [*service.visible] == ["pdf"]
+    assert registry.shelf is before
+
+    world.skill("home/.claude/skills/web", "web", "Opens pages.")
+    first.write_text("---\nname: pdf\ndescription: Reads and writes.\ntriggers: [paper]\n---\nRead.\n")
+
+    assert [told.description for told in service.list()] == ["Reads and writes.", "Opens pages."]
+    assert [card.name for card in service.match("some paper").skills] == ["pdf"]
+    assert service.load("pdf", style="omega").text == "Read."
+
+
+def test_between_two_looks_a_host_is_left_alone(world: World) -> None:
+    looks: list[int] = []
+
+    def look() -> list[object]:
+        looks.append(1)
+        return []
+
+    registry = HostRegistry(look, pause=3600.0)  # type: ignore[arg-type]
+
+    assert (len(registry), registry.names, len(looks)) == (0, (), 1)
+    registry.refresh()
+    assert len(looks) == 2
+
+
+@pytest.mark.parametrize("mode", ["project", "own"])
+def test_what_is_switched_off_meanwhile_is_gone_at_once(place: Place, mode: str) -> None:
+    service = place.serve()
+    assert "notes" in service.visible
+
+    place.say((place.project if mode == "project" else place.own) / "skills.json", disabled={"notes": True})
+
+    assert "notes" not in service.visible
