@@ -50,6 +50,13 @@ class Reader:
         """Wait until a screen reader would say this."""
         expect(self.page.locator("#said")).to_have_text(text)
 
+    def settle(self) -> None:
+        """Let some frames be drawn: what is laid out late is in its place then."""
+        self.page.evaluate(
+            "new Promise((go) => { let left = 8;"
+            " const next = () => left-- ? requestAnimationFrame(next) : go(); next(); })"
+        )
+
     @property
     def names(self) -> list[str]:
         """The skills that are listed, in their order."""

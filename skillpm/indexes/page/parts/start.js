@@ -20,12 +20,21 @@ function route() {
     if (at("search").value !== asked.query) at("search").value = asked.query;
     document.title = `${index.name} · skills`;
     refresh(Math.max(FIRST, state.shown ?? 0));
-    if (state.open) at("results").querySelector(`a[data-name="${CSS.escape(state.open)}"]`)?.focus({ preventScroll: true });
-    scrollTo(0, state.scroll ?? 0);
+    const row = state.open && at("results").querySelector(`a[data-name="${CSS.escape(state.open)}"]`);
+    row?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+    if (row) putBack(row, state.top, 3);
   }
   cameFromList = name === undefined;
 }
 let cameFromList = false;
+
+// Where a row was in the window, there it is again. Rows that were never seen have a height that is only guessed, so
+// that what was right may be wrong a frame later.
+function putBack(row, top, times) {
+  scrollBy(0, row.getBoundingClientRect().top - top);
+  if (times > 1) requestAnimationFrame(() => row.isConnected && isList() && putBack(row, top, times - 1));
+}
 
 function decoded(text) {
   try {
@@ -106,7 +115,7 @@ at("filters-button").addEventListener("click", (event) => {
 });
 at("results").addEventListener("click", (event) => {
   const row = event.target.closest("a.row");
-  if (row) history.replaceState({ shown, scroll: scrollY, open: row.dataset.name }, "", addressOf(asked));
+  if (row) history.replaceState({ shown, top: row.getBoundingClientRect().top, open: row.dataset.name }, "", addressOf(asked));
 });
 new IntersectionObserver((seen) => seen.some((entry) => entry.isIntersecting) && shown && grow(MORE), { rootMargin: "900px" }).observe(at("more"));
 document.addEventListener("keydown", press);
