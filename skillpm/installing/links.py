@@ -20,9 +20,10 @@ from skillpm.documents.receipt import Receipt
 from skillpm.files import remove_tree
 from skillpm.installing.exchange import exchange
 from skillpm.installing.layout import Layout
+from skillpm.installing.settling import Settling
 from skillpm.installing.staging import copy_folder
 from skillpm.installing.survey import digest_of_folder
-from skillpm.installing.target import LinkFolders
+from skillpm.installing.target import LinkFolders, Target
 from skillpm.values import Value
 
 HIDDEN = re.compile(r"\.[a-z0-9-]+\.skillpm-(new|old)")
@@ -70,25 +71,40 @@ def look_at_link(
     return LinkState(kind="foreign", is_copy=there is not None and there == wanted)
 
 
-def reconcile(
-    folders: LinkFolders, before: Receipt, after: Receipt, layout: Layout, warn: Callable[[str], None]
-) -> None:
+def reconcile(target: Target, before: Receipt, after: Receipt, warn: Callable[[str], None]) -> None:
     """Make the links be what `after` says; of what `before` says and `after` does not, remove what is still ours."""
     for folder in {**before.links, **after.links}:
-        _sweep(folders.path(folder))
+        _sweep(target.links.path(folder))
     for folder, links in before.links.items():
-        base = folders.path(folder)
+        base = target.links.path(folder)
         for name, kind in links.items():
             if name not in after.links.get(folder, {}):
-                _remove(os.path.join(base, name), kind, layout.skill(name), _digest(before, name), warn)
-        _remove_if_empty(base, folders, keep=bool(after.links.get(folder)))
+                _remove(os.path.join(base, name), kind, target.layout.skill(name), _digest(before, name), warn)
+        _remove_if_empty(base, target.links, keep=bool(after.links.get(folder)))
+    _make_wanted(target, before, after, warn)
+
+
+def _make_wanted(target: Target, before: Receipt, after: Receipt, warn: Callable[[str], None]) -> None:
+    folders, layout, settling = target.links, target.layout, Settling(fsync=target.fsync)
+    copies: list[str] = []
     for folder, links in after.links.items():
         base = folders.path(folder)
         if links and os.path.realpath(base) != os.path.realpath(layout.directory):
             os.makedirs(base, exist_ok=True)
             for name, kind in links.items():
                 known = (_digest(before, name), _digest(after, name))
-                _make(os.path.join(base, name), kind, layout.skill(name), known, warn)
+                path = os.path.join(base, name)
+                if _is_made(path, kind, layout.skill(name), known, warn):
+                    continue
+                if kind == "copy":
+                    copy_folder(os.path.realpath(layout.skill(name)), _hidden(path, "new"))
+                    settling.begin(_hidden(path, "new"))
+                    copies.append(path)
+                else:
+                    _link(path, kind, layout.skill(name))
+    settling.wait()
+    for path in copies:
+        _put_in_place(path)
 
 
 def _digest(receipt: Receipt, name: SkillName) -> Digest | None:
@@ -103,26 +119,25 @@ def kind_of_link(mode: str) -> str:
     return "junction" if os.name == "nt" else "symlink"
 
 
-def _make(
+def _is_made(
     path: str, kind: str, target: str, known: tuple[Digest | None, Digest | None], warn: Callable[[str], None]
-) -> None:
-    """Make one link. What somebody else put at its place stays there, and is told."""
+) -> bool:
+    """Tell whether there is nothing to make at a link's place. What somebody else put there stays, and is told."""
     is_there = os.path.lexists(path)
     is_folder = is_there and not is_link(path, os.lstat(path))
     there = digest_of_folder(path) if is_folder and os.path.isdir(path) else None
     if (is_there and not is_folder and points_at(path, target)) or (kind == "copy" and there and there == known[1]):
-        return
+        return True
     if is_there and (not is_folder or there is None or there != known[0]):
         warn(f"{path} is not ours; it is left as it is, and {os.path.basename(path)} is not linked there")
-        return
-    if kind != "copy":
-        if is_there:
-            _discard(path)  # our own copy, unchanged
-        _link(path, kind, target)
-        return
+        return True
+    return False
+
+
+def _put_in_place(path: str) -> None:
+    """Bring a copy to its place; what lies there is our own, unchanged."""
     new = _hidden(path, "new")
-    copy_folder(os.path.realpath(target), new)
-    if is_there and not exchange(new, path):
+    if os.path.lexists(path) and not exchange(new, path):
         _discard(path)
     if not os.path.lexists(path):
         os.rename(new, path)
@@ -130,6 +145,8 @@ def _make(
 
 
 def _link(path: str, kind: str, target: str) -> None:
+    if os.path.lexists(path):
+        _discard(path)  # our own copy, unchanged
     if kind == "junction" and sys.platform == "win32":
         import _winapi  # noqa: PLC0415  (Windows only)
 

@@ -33,7 +33,7 @@ def move_everything(
     for name, removal in journal.removals.items():
         if removal.old and inode(layout.skill(name)) == removal.old:
             _take_away(layout, name, before, warn, aside=removal.aside)
-    reconcile(target.links, before, after, layout, warn)
+    reconcile(target, before, after, warn)
     for folder, slots in journal.returns.items():
         for name, slot in slots.items():
             _bring_back(target, folder, name, slot, warn)

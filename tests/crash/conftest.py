@@ -1,6 +1,31 @@
-"""What the kill sweep and the crowds did, told after the tests."""
+"""What the tests of crashes share, and the table of what the kill sweep and the crowds did."""
 
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+
+import pytest
+from crash.quick import Quick
+
+
+@pytest.fixture(scope="session")
+def quick() -> Iterator[Quick]:
+    with Quick() as running:
+        yield running
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """Give a folder in memory, where there is one: ten thousand copies and flushes are quick there."""
+    memory = Path("/dev/shm")  # noqa: S108  (a folder of its own is made in it)
+    if not (memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 200_000_000):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="skillpm-kills-", dir=memory) as made:
+        yield Path(made)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

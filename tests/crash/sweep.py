@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from crash.quick import Quick
@@ -40,8 +41,9 @@ class Calm:
 class Sweep:
     """One story in its world: how it is before the command and after it, and every change on the way."""
 
-    def __init__(self, name: str, folder: Path, quick: Quick) -> None:
+    def __init__(self, name: str, folder: Path, quick: Quick, environment: Mapping[str, str] | None = None) -> None:
         self.story: Story = STORIES[name]
+        self.environment = {**self.story.environment, **(environment or {})}
         self.folder, self.quick = folder, quick
         upstream = Upstream(folder / "upstream")
         self.world = self._world(folder / "world")
@@ -49,10 +51,26 @@ class Sweep:
         urls = dict(zip(("RED", "BLUE"), upstream.urls, strict=True))
         self.words = [urls.get(word, word) for word in self.story.words]
         self.name = "flat-4" if name == "migrate" else "red-3"
-        self.before = self._calm(self._copy("before"))
-        after = self._copy("after")
-        self.calls = self.run(after, 0)
-        self.after = self._calm(after)
+
+    @cached_property
+    def before(self) -> Calm:
+        """How it is before the command."""
+        return self._calm(self._copy("before"))
+
+    @cached_property
+    def _done(self) -> tuple[World, list[list[str]]]:
+        world = self._copy("after")
+        return world, self.run(world, 0)
+
+    @property
+    def calls(self) -> list[list[str]]:
+        """Every change of the file system that the command makes."""
+        return self._done[1]
+
+    @cached_property
+    def after(self) -> Calm:
+        """How it is after the command."""
+        return self._calm(self._done[0])
 
     def run(self, world: World, moment: int) -> list[list[str]]:
         """Run the story's command, killed at a moment (0: never); give its changes of the file system."""
@@ -137,7 +155,7 @@ class Sweep:
 
     def _world(self, folder: Path) -> World:
         world = World(folder)
-        world.extra = {"TMPDIR": str(folder / "tmp"), **self.story.environment}
+        world.extra = {"TMPDIR": str(folder / "tmp"), **self.environment}
         (folder / "tmp").mkdir(exist_ok=True)
         return world
 

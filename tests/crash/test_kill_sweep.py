@@ -5,40 +5,17 @@ changes the file system; there all its processes die at once. `SKILLPM_KILLS=all
 """
 
 import os
-import platform
-import shutil
-import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from crash.quick import Quick
 from crash.stories import STORIES
 from crash.sweep import Sweep
-from crash.tracer import NUMBERS
+from crash.tracer import CANNOT_TRACE
 
 KILLS = os.environ.get("SKILLPM_KILLS", "60")
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or platform.machine() not in NUMBERS, reason="killing needs Linux's ptrace"
-)
-
-
-@pytest.fixture(scope="module")
-def quick() -> Iterator[Quick]:
-    with Quick() as running:
-        yield running
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """Give a folder in memory, where there is one: ten thousand copies and flushes are quick there."""
-    memory = Path("/dev/shm")  # noqa: S108  (a folder of its own is made in it)
-    if not (memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 200_000_000):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(prefix="skillpm-kills-", dir=memory) as made:
-        yield Path(made)
+pytestmark = pytest.mark.skipif(CANNOT_TRACE, reason="killing needs Linux's ptrace")
 
 
 def moments(calls: int) -> list[int]:

@@ -44,6 +44,8 @@ BY_FILE = {"write", "pwrite64", "writev", "fsync", "fdatasync", "ftruncate", "fc
 BY_FILE |= {"syncfs", "fallocate", "sendfile", "copy_file_range"}
 NO_FILE = re.compile(r"/dev/(?!shm/)|/proc/")
 
+CANNOT_TRACE = sys.platform != "linux" or platform.machine() not in NUMBERS
+
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.restype = ctypes.c_long
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]

@@ -1,0 +1,83 @@
+"""What a power loss leaves is a prefix of what was flushed: so everything is flushed before anything relies on it."""
+
+import os
+from pathlib import Path
+
+import pytest
+from crash.quick import Quick
+from crash.stories import HERE, STORIES
+from crash.sweep import Sweep
+from crash.tracer import CANNOT_TRACE
+
+pytestmark = pytest.mark.skipif(CANNOT_TRACE, reason="following a command needs Linux's ptrace")
+OURS = f"/work/{HERE}/.skillpm"
+DOCUMENTS = {"/work/skills.json", "/work/skills.lock", f"/work/{HERE}/skills.json", f"{OURS}/receipt.json"}
+# Nothing relies on these: a cache, a note for people who wait, what is thrown away, and what starts new every time.
+FREE = (f"{OURS}/scan.json", f"{OURS}/lock", f"{OURS}/trash", "/cache", "/tmp", "/home")  # noqa: S108
+STAGING, JOURNAL = f"{OURS}/staging", f"{OURS}/journal.json"
+
+
+class Disk:
+    """What a power loss could still take: files and folders that changed since they were flushed."""
+
+    def __init__(self) -> None:
+        self.files: set[str] = set()
+        self.folders: set[str] = set()
+        self.faults: list[str] = []
+
+    def follow(self, call: list[str]) -> None:
+        """Take one change in, and note what relies on what is not flushed yet."""
+        name, *paths = call
+        target = paths[-1]
+        if any(path.startswith(FREE) for path in paths):
+            return
+        if name in {"fsync", "fdatasync"}:
+            self.files.discard(target)
+            self.folders.discard(target)
+        elif name in {"openat", "open", "write", "fchmod"}:
+            self.files.add(target)
+            self.folders |= {os.path.dirname(target)} if name.startswith("open") else set()
+        elif name.startswith("mkdir") and target.startswith(f"{STAGING}/"):
+            self.folders |= {target, os.path.dirname(target)}
+        elif name.startswith(("rename", "symlink")):
+            self._moved(paths[0] if name.startswith("rename") else "", target)
+        elif name.startswith("unlink") and target == JOURNAL:
+            self._must_be_flushed(target, [path for path in self.folders if not path.startswith((STAGING, OURS))])
+            self.folders = {OURS}
+        elif name.startswith(("unlink", "rmdir")) and target.startswith(STAGING):
+            self._must_be_flushed(target, [path for path in self.folders if path == OURS])
+
+    def _moved(self, source: str, target: str) -> None:
+        if source:
+            self._must_be_flushed(target, [path for path in (*self.files, *self.folders) if _is_in(path, source)])
+        if target == JOURNAL:
+            self._must_be_flushed(target, [path for path in (*self.files, *self.folders) if _is_in(path, STAGING)])
+        if target in DOCUMENTS:  # it says of folders that they are there: only its own may be on the way
+            waiting = {path for path in self.folders if not path.startswith(OURS)} - {os.path.dirname(target)}
+            self._must_be_flushed(target, [*waiting])
+        self.folders |= {os.path.dirname(target)}
+
+    def _must_be_flushed(self, target: str, paths: list[str]) -> None:
+        self.faults += [f"{target} relies on {path}, which is not flushed" for path in sorted(paths)]
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder}/")
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_everything_is_flushed_before_anything_relies_on_it(name: str, folder: Path, quick: Quick) -> None:
+    calls = Sweep(name, folder, quick).calls
+    disk = Disk()
+    for call in calls:
+        disk.follow(call)
+
+    assert disk.faults == []
+    assert disk.files == set()
+    assert any(call[0] == "fsync" for call in calls)
+
+
+def test_nothing_is_flushed_where_that_is_switched_off(folder: Path, quick: Quick) -> None:
+    calls = Sweep("install", folder, quick, {"SKILLPM_FSYNC": "0"}).calls
+
+    assert [call for call in calls if call[0] == "fsync" and not call[-1].startswith("/cache")] == []
