@@ -16,7 +16,10 @@ class Reporter(Protocol):
         """Something the user should know, which stops nothing."""
 
     def note(self, message: str) -> None:
-        """A detail for `--verbose`."""
+        """A detail for `--verbose`: what was asked of the network, and how long it took."""
+
+    def detail(self, message: str) -> None:
+        """A detail for `-vv`: every program that was run, and how long it took."""
 
 
 class Recorder:
@@ -47,3 +50,8 @@ class Recorder:
         """Pass a detail on."""
         if self._listener is not None:
             self._listener.note(message)
+
+    def detail(self, message: str) -> None:
+        """Pass a smaller detail on."""
+        if self._listener is not None:
+            self._listener.detail(message)

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from skillpm.cli.common import call_of, reading
+from skillpm.cli.fitting import room
 from skillpm.operations.agents import KnownAgent, known_agents
 
 
@@ -25,11 +26,20 @@ def command(every: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the 
         call.console.data({"agents": [_value(agent) for agent in found]})
         return
     rows = [agent for agent in found if every or agent.present or agent.linked]
+    ids, folders = 16, 24
+    if any(ids + 8 + folders + 1 + len(agent.user_dir or "-") > room() for agent in rows):
+        ids, folders = (
+            max(map(len, cells)) for cells in zip(*((it.id, it.project_dir or "-") for it in rows), strict=True)
+        )
     for agent in rows:
         state = "linked" if agent.linked or agent.shares else "here" if agent.present else ""
-        row = f"{agent.id:16} {state:7} {agent.project_dir or '-':24} {agent.user_dir or '-'}"
+        row = f"{agent.id:{ids}} {state:7} {agent.project_dir or '-':{folders}} {agent.user_dir or '-'}"
         folder = agent.user_dir if scope.kind == "user" else agent.project_dir
-        call.console.line(row + (f"  (shares {folder} with {', '.join(agent.shares)})" if agent.shares else ""))
+        shared = f"  (shares {folder} with {', '.join(agent.shares)})" if agent.shares else ""
+        if shared and len(row + shared) > room():  # below, where all the others have what they are
+            call.console.line(row)
+            row = " " * (ids + 7)
+        call.console.line((row + shared).rstrip())
     if not rows:
         call.console.say("no agent host was found here; `skillpm agents --all` lists all that are known")
     elif not any(agent.linked or agent.shares for agent in rows):

@@ -51,7 +51,7 @@ def telling(function: Function) -> Function:
         [
             click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
             click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors."),
-            click.option("-v", "--verbose", count=True, help="Say more."),
+            click.option("-v", "--verbose", count=True, help="Say more: each call to a network; -vv: each of git."),
             click.option("--no-color", is_flag=True, help="No colours (also NO_COLOR)."),
         ]
     ):

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from skillpm.cli.fitting import wrapped
-from skillpm.cli.progress import ProgressLines
+from skillpm.cli.progress import LogLines, ProgressLines
 from skillpm.documents.text import HIDDEN, show, without_secrets
 
 
@@ -23,8 +23,8 @@ class Console:
         wanted = colour and "NO_COLOR" not in os.environ
         self.colour = wanted and sys.stdout.isatty()
         self.err_colour = wanted and sys.stderr.isatty()
-        moving = sys.stderr.isatty() and not (as_json or quiet or verbose)
-        self._progress = ProgressLines() if moving else None
+        silent = as_json or quiet or verbose
+        self._progress = None if silent else ProgressLines() if sys.stderr.isatty() else LogLines()
 
     def data(self, value: Any) -> None:
         """Print an object as JSON: the only thing on stdout."""
@@ -51,7 +51,7 @@ class Console:
             click.echo(plain(without_secrets(text)), err=True)
 
     def started(self, what: str) -> None:
-        """Show that work began: a moving line in a terminal, a plain one with `--verbose`."""
+        """Show that work began: a moving line in a terminal, a plain one in a log when it takes long, or with `-v`."""
         if self.verbose:
             click.echo(show(what), err=True)
         elif self._progress is not None:
@@ -73,6 +73,11 @@ class Console:
     def note(self, message: str) -> None:
         """Tell a detail with `--verbose`."""
         if self.verbose:
+            click.echo(show(message, 500), err=True)
+
+    def detail(self, message: str) -> None:
+        """Tell a smaller detail with `-vv`."""
+        if self.verbose > 1:
             click.echo(show(message, 500), err=True)
 
     def _stop_progress(self) -> None:

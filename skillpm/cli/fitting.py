@@ -38,3 +38,21 @@ def wrapped(text: str, *, indent: int, always: bool = False) -> list[str]:
         further = " " * (inset or indent)
         lines += wrap(line, room(), subsequent_indent=further, break_long_words=False, break_on_hyphens=False) or [""]
     return lines
+
+
+def table(rows: Sequence[Sequence[str]], *, indent: int = 2) -> Iterator[str]:
+    """Give rows with their cells one below the other. Where that is too wide, each row is a name, and below it its
+    cells by the words of the first row.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    if sum(widths) + indent * (len(widths) - 1) <= room():
+        for row in rows:
+            cells = (f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
+            yield (" " * indent).join(cells).rstrip()
+        return
+    head = rows[0]
+    for row in rows[1:]:
+        yield row[0]
+        width = max(map(len, head[1:]))
+        for word, cell in zip(head[1:], row[1:], strict=True):
+            yield f"  {word:{width}}  {cell}"

@@ -6,6 +6,7 @@ import click
 
 from skillpm.cli.changing import dated, networked
 from skillpm.cli.common import call_of
+from skillpm.cli.fitting import table
 from skillpm.documents.text import show
 from skillpm.operations.aging import Aged, outdated_skills
 
@@ -27,14 +28,10 @@ def command(as_check: bool, **flags: Any) -> int:  # noqa: FBT001  (a flag of th
     if call.console.as_json:
         call.console.data({"skills": [_value(it) for it in aged]})
     elif aged:
-        table = [("skill", "current", "wanted", "latest")]
-        table += [(it.name, show(it.current, 40), show(it.wanted, 40), show(it.latest, 40)) for it in aged]
-        widths = [max(len(row[column]) for row in table) for column in range(4)]
-        for row in table:
-            call.console.line("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
-        for it in aged:
-            if it.held:
-                call.console.say(f"{it.name}: {it.held}")
+        rows = [("skill", "current", "wanted", "latest")]
+        rows += [(it.name, show(it.current, 40), show(it.wanted, 60), show(it.latest, 60)) for it in aged]
+        for line in table(rows):
+            call.console.line(line)
     else:
         call.console.say("everything is as new as it can be")
     return 1 if as_check and aged else 0

@@ -1,11 +1,15 @@
-"""A moving line for work that takes time: only in a terminal, and only when it takes longer than a glance."""
+"""Work that takes time: a moving line in a terminal when it takes longer than a glance, a plain one in a log when it
+takes long.
+"""
 
+import sys
 import threading
 from typing import Any
 
 from skillpm.documents.text import show
 
 GLANCE = 0.4
+PATIENCE = 10.0
 
 
 class ProgressLines:
@@ -56,3 +60,34 @@ class ProgressLines:
                 self._display.start()
                 for what in self._work:
                     self._work[what] = self._display.add_task(show(what), total=None)
+
+
+class LogLines:
+    """The same for a log, where nothing moves: silent about what is soon over, a plain line for what takes long."""
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._patience = patience
+        self._timers: dict[str, threading.Timer] = {}
+        self._guard = threading.Lock()
+
+    def started(self, what: str) -> None:
+        """Say in a while that this is still going on."""
+        timer = threading.Timer(self._patience, self._say, [what])
+        timer.daemon = True
+        with self._guard:
+            self._timers[what] = timer
+        timer.start()
+
+    def finished(self, what: str) -> None:
+        """Have nothing to say of it any more."""
+        with self._guard:
+            timer = self._timers.pop(what, None)
+        if timer is not None:
+            timer.cancel()
+
+    def stop(self) -> None:
+        """Go on: a plain line is in nobody's way."""
+
+    def _say(self, what: str) -> None:
+        sys.stderr.write(f"still {show(what)} ({self._patience:g} s)\n")
+        sys.stderr.flush()

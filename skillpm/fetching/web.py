@@ -92,6 +92,7 @@ class Web:
             except httpx.TransportError as error:
                 if untrusted := re.search(r"certificate verify failed: ([^(\[]+)", str(error)):
                     raise _untrusted(url, untrusted[1]) from None
+                self.note(f"{method} {show(url)} failed, try {attempt} of {TRIES}: {_reason(error)}")
                 if attempt == TRIES:
                     hint = "try again, or look at your proxy"
                     raise FetchError(f"{show(url)}: {_reason(error)}", hint=hint) from None

@@ -49,7 +49,9 @@ class Line:
         for pause in (*PAUSES, None):
             deadline = Deadline(self.url, around.settings.network_timeout, self._limit, self._watch)
             try:
-                return around.children.run(words, self._surrounded(), around.folder, data=data, deadline=deadline)
+                return around.children.run(
+                    words, self._surrounded(), around.folder, data=data, deadline=deadline, asking=self.url
+                )
             except GitFailed as failed:
                 self._watch()  # the system may have ended git at the limit
                 if is_damage(failed):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha1, sha256
 from typing import IO
 
-from skillpm.fetching.git.process import Children, end, nameless_file
+from skillpm.fetching.git.process import Children, end, nameless_file, spelled
 
 CHUNK = 60  # requests in flight: less than the smallest pipe holds, so nobody waits for the other
 TREE, LINK, GITLINK, EXECUTABLE = 0o040000, 0o120000, 0o160000, 0o100755
@@ -36,6 +36,7 @@ class ObjectReader:
 
     def __init__(self, children: Children, words: Sequence[str], environment: dict[str, str], folder: str) -> None:
         words = [*words, "cat-file", "--batch-command"]
+        children.detail(f"{spelled(words)} (stays open)")
         self._complaint = nameless_file(folder)
         self._process = children.start(words, environment, folder, stdin=True, stderr=self._complaint)
 

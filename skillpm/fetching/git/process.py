@@ -15,8 +15,10 @@ from skillpm.errors import FetchError
 from skillpm.fetching.git.fixed import WORDS
 from skillpm.files import NOFOLLOW, told
 
+Tell = Callable[[str], None]
 SLICE = 0.2
 MOST_SAID = 1_000_000
+USUAL = ("--git-dir=", "--no-", "--quiet", "--end-of-options")  # what all calls have, and nobody wants to read
 MOST_MEMORY = 2_000_000_000
 
 
@@ -31,8 +33,10 @@ class GitFailed(Exception):
 class Children:
     """The git processes under way, so that an interrupt ends them all, with their own children."""
 
-    def __init__(self) -> None:
+    def __init__(self, note: Tell | None = None, detail: Tell | None = None) -> None:
         self.stopped = threading.Event()
+        self.note = note or _silent
+        self.detail = detail or _silent
 
     def start(
         self, words: Sequence[str], environment: Mapping[str, str], folder: str, *, stdin: bool, stderr: int
@@ -68,8 +72,27 @@ class Children:
         *,
         data: bytes | None = None,
         deadline: "Deadline | None" = None,
+        asking: str = "",
     ) -> bytes:
-        """Run git to its end and give what it printed. Raises `GitFailed`, or `FetchError` when the time is over."""
+        """Run git to its end and give what it printed. Raises `GitFailed`, or `FetchError` when the time is over.
+
+        `asking` is the address of the server that it asks, where it asks one.
+        """
+        began = time.monotonic()
+        try:
+            return self._ran(words, environment, folder, data, deadline)
+        finally:
+            took = (time.monotonic() - began) * 1000
+            (self.note if asking else self.detail)(f"{spelled(words, asking)} {took:.0f} ms")
+
+    def _ran(
+        self,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        folder: str,
+        data: bytes | None,
+        deadline: "Deadline | None",
+    ) -> bytes:
         deadline = deadline or Deadline("git", 60.0)
         complaint = nameless_file(folder)
         try:
@@ -95,6 +118,21 @@ class Children:
         finally:
             os.close(complaint)
         return output
+
+
+def spelled(words: Sequence[str], asking: str = "") -> str:
+    """Give a call of git as a person would type it: without what all calls have, and with the server's address."""
+    said, rest = ["git"], iter(words)
+    for word in rest:
+        if word == "-c":
+            next(rest, "")
+        elif not word.startswith(USUAL):
+            said.append(asking if asking and word == "origin" else word)
+    return " ".join(said)
+
+
+def _silent(_: str) -> None:
+    """Tell nobody."""
 
 
 class Deadline:

@@ -28,7 +28,7 @@ class Visits:
     def __init__(self, settings: Settings, reporter: Reporter, cache: str) -> None:
         self.settings = settings
         self.reporter = reporter
-        self.children = Children()
+        self.children = Children(reporter.note, reporter.detail)
         self.cache = GitCache(cache)
         self._around: Surroundings | None = None
 
