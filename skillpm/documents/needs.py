@@ -3,6 +3,7 @@
 They have a key of their own, since in the wild `requires` and `dependencies` name programs and pip packages.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +12,7 @@ from skillpm.documents.decode import Node, parse_json
 from skillpm.documents.manifest import document_kind, read_manifest
 from skillpm.documents.names import skill_name
 from skillpm.documents.text import show
-from skillpm.documents.versions import ANY, RANGE_HINT, is_range
+from skillpm.documents.versions import ANY, RANGE_HINT, is_range, range_of
 from skillpm.errors import DocumentError
 
 KEY = "skill-dependencies"
@@ -30,6 +31,28 @@ def needs_of(metadata: Mapping[str, Any], beside: bytes | None) -> dict[str, Any
     if beside is not None and len(beside) <= LARGEST:
         needs |= _from_manifest(beside)
     return dict(sorted(needs.items()))
+
+
+def told_otherwise(said: Mapping[str, Any], own: Mapping[str, Any]) -> str:
+    """Give in what somebody who speaks for a skill (`said`) tells other needs than the skill itself; empty where they
+    mean the same.
+    """
+    for name in sorted({*said, *own}):
+        if not _is_same(said.get(name), own.get(name)):
+            return f"`{name}` {_shown(said.get(name))}, and the skill itself {_shown(own.get(name))}"
+    return ""
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    if one == other or not (isinstance(one, str) and isinstance(other, str)):
+        return bool(one == other)
+    return is_range(one) and is_range(other) and range_of(one).means(range_of(other))
+
+
+def _shown(wanted: Any) -> str:
+    if wanted is None:
+        return "does not need it"
+    return show(wanted if isinstance(wanted, str) else json.dumps(wanted, ensure_ascii=False), 80)
 
 
 def _from_words(said: Any) -> dict[str, Any]:

@@ -46,26 +46,30 @@ class Range:
         """Understand a range. Raises `UsageError` for one that means nothing, with the comma form as hint."""
         self.text = text.strip()
         self.is_early = False
-        self._specifiers: SpecifierSet | None = None
+        self.specifiers: SpecifierSet | None = None
         if self.text == ANY:
             return
         from packaging import specifiers  # noqa: PLC0415  (a lazy door, see the module's head)
 
         with suppress(ValueError):
-            self._specifiers = specifiers.SpecifierSet(",".join(_clause(part.strip()) for part in text.split(",")))
-        if self._specifiers is None or not is_range(text):
+            self.specifiers = specifiers.SpecifierSet(",".join(_clause(part.strip()) for part in text.split(",")))
+        if self.specifiers is None or not is_range(text):
             raise UsageError(f"`{show(text, 80)}` is no version range", hint=RANGE_HINT)
         # Said out loud: from packaging 26 on, `None` would let pre-releases in.
-        self.is_early = bool(self._specifiers.prereleases)
+        self.is_early = bool(self.specifiers.prereleases)
+
+    def means(self, other: "Range") -> bool:
+        """Tell whether two ranges are one, spelled in two ways."""
+        return self.text == other.text or (self.specifiers is not None and self.specifiers == other.specifiers)
 
     def holds(self, version: "Version | None", *, early: bool = False) -> bool:
         """Tell whether a version lies in it, pre-releases only where it or the caller asks for them.
 
         A version that is none (None) lies only in `*`, which holds everything.
         """
-        if self._specifiers is None:
+        if self.specifiers is None:
             return True
-        return version is not None and self._specifiers.contains(version, prereleases=early or self.is_early)
+        return version is not None and self.specifiers.contains(version, prereleases=early or self.is_early)
 
 
 @lru_cache(maxsize=4096)

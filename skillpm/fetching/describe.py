@@ -47,7 +47,7 @@ def described(
         digest=tree.digest,
         version=_version(skill, pin, name, warn),
         declared=skill.declared,
-        dependencies=_dependencies(tree, skill, name),
+        dependencies=dependencies_of(tree, skill, name),
     )
 
 
@@ -69,7 +69,7 @@ def _holds(name: str, path: str) -> str:
     return f"{show(name)}: it holds another skill at {show(path)}, which some hosts load too"
 
 
-def _dependencies(tree: Tree, skill: Skill, name: str) -> dict[str, Any]:
+def dependencies_of(tree: Tree, skill: Skill, name: str) -> dict[str, Any]:
     """Give the skills it needs. One that cannot say what it needs would be installed without it, so it is refused."""
     try:
         return needs_of(skill.metadata, tree.read(FILE))

@@ -10,6 +10,7 @@ from skillpm.documents.digest import Digest
 from skillpm.documents.index_places import IndexPlace
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
+from skillpm.documents.needs import told_otherwise
 from skillpm.documents.pin import IndexPin
 from skillpm.documents.text import show
 from skillpm.documents.tree import Tree
@@ -194,14 +195,23 @@ class Desk:
             self.reporter.finished(what)
 
     def _numbered(self, name: SkillName, source: IndexSource, offering: Offering, found: Found) -> Found:
-        """Give a skill the version and the dependencies that its index says; a site says neither."""
+        """Give a skill the version that its index says; a site says none.
+
+        Raises `RefusedError` where the index has said other needs than the skill does: it was chosen by these.
+        """
         if offering.version:
             if found.version and found.version.removeprefix("v") != offering.version:
                 self.reporter.warning(
                     f"{name}: the index says version {offering.version}, SKILL.md says {show(found.version)}"
                 )
-            dependencies = found.dependencies if offering.dependencies is None else offering.dependencies
-            return found.but(version=offering.version, dependencies=dependencies)
+            said = found.dependencies if offering.dependencies is None else offering.dependencies
+            if told := told_otherwise(said, found.dependencies):
+                raise RefusedError(
+                    f"the index {offering.index.name} says other needs of `{name}` {offering.version} than the skill "
+                    f"does: the index {told}",
+                    hint="tell whoever keeps the index; nothing was changed",
+                )
+            return found.but(version=offering.version)
         if source.version.strip() != ANY and not (is_version(found.version) and matches(source.version, found.version)):
             says = f"says that it is {show(found.version)}" if found.version else "says no version"
             raise NotFoundError(

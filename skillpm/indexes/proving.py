@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 
 from skillpm.documents.discovery_site import PATH
+from skillpm.documents.findings import NotLoadable
 from skillpm.documents.index import Catalogue, Release, Releases, read_catalogue, read_releases
 from skillpm.documents.names import SkillName
+from skillpm.documents.needs import told_otherwise
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.tree import Limits
 from skillpm.errors import NotFoundError, RefusedError, SkillpmError
+from skillpm.fetching.describe import dependencies_of
 from skillpm.indexes.publishing import faults, summary_of
 from skillpm.indexes.reading import Index, Offering
 from skillpm.values import Value
@@ -83,6 +86,12 @@ def _release(
         yield Problem(where=where, message=f"the archive has {len(data)} bytes, and the index says {release.size}")
     if tree.digest != release.digest:
         yield Problem(where=where, message=f"the skill's digest is {tree.digest}, and the index says {release.digest}")
+    try:
+        own = dependencies_of(tree, read_skill(tree.read(tree.skill_file) or b""), releases.name)
+        if told := told_otherwise(release.dependencies, own):
+            yield Problem(where=where, message=f"it says other needs than the skill does: the index {told}")
+    except (NotLoadable, RefusedError) as error:
+        yield Problem(where=where, message=f"what the skill needs cannot be read: {error}")
     for fault in faults(tree, releases.name):
         yield Problem(where=where, message=f"it is not valid: {fault}")
     summary = next(found for found in catalogue.skills if found.name == releases.name)

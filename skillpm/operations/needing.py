@@ -8,7 +8,6 @@ from skillpm.documents.findings import NotLoadable
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.needs import FILE, needs_of
-from skillpm.documents.pin import IndexPin
 from skillpm.documents.skill import read_skill
 from skillpm.documents.tree import Tree
 from skillpm.errors import DocumentError, OfflineError, RefusedError
@@ -22,11 +21,11 @@ from skillpm.operations.tools import Tools
 def check_needs(scope: Scope, tools: Tools, ahead: Outlook, coming: Collection[SkillName], fetchers: Fetchers) -> None:
     """Refuse a lockfile in which a skill that is about to come is needed by one that does not say so.
 
-    The digest vouches for a skill's own words; what an index says of its skills is the index's to say.
+    The digest vouches for a skill's own words; an index that says others was refused when it was locked.
     """
     unasked = {*coming} - {*ahead.papers.requirements}
     for name, skill in sorted(ahead.lockfile.skills.items()):
-        if unasked & {*skill.dependencies} and skill.digest is not None and not isinstance(skill.pin, IndexPin):
+        if unasked & {*skill.dependencies} and skill.digest is not None:
             said = _said_by(_tree(tools, name, skill, skill.digest, fetchers))
             needs = unasked & {*skill.dependencies}
             if forged := sorted(need for need in needs if skill.dependencies[need] != said.get(need)):

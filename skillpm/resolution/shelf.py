@@ -155,9 +155,11 @@ class Shelf:
         if option.locked is not None:
             return option.locked
         found = self.pinned[option]
-        listed = found.dependencies if option.dependencies is None else option.dependencies
         return LockedSkill(
-            pin=found.pin, digest=found.digest, version=option.version or found.version, dependencies=listed
+            pin=found.pin,
+            digest=found.digest,
+            version=option.version or found.version,
+            dependencies=found.dependencies,
         )
 
     def pin_rest(self, options: Sequence[Option]) -> None:

@@ -1,6 +1,7 @@
 """Skills of an index that need each other: resolved, told, upgraded, over the real thing."""
 
 import calendar
+import json
 import time
 from pathlib import Path
 
@@ -102,3 +103,58 @@ def test_what_is_too_new_is_not_what_a_bare_name_means(desk: Desk, server: GitSe
     assert none.stderr.splitlines()[-2] == ("error: `pdf` is not there: 1.1.0 is newer than 2025-12-31 (exclude-newer)")
     consumer.run("install", "pdf", "--exclude-newer", "2026-02-01", check=True)
     assert (consumer.manifest["skills"], versions(consumer)) == ({"pdf": "^1.0.0"}, {"pdf": "1.0.0"})
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ({}, "`pdf` does not need it, and the skill itself >=2"),
+        ({"pdf": ">=1"}, "`pdf` >=1, and the skill itself >=2"),
+        ({"pdf": ">=2", "testing": "*"}, "`testing` *, and the skill itself does not need it"),
+    ],
+)
+def test_an_index_that_says_other_needs_than_the_skill_is_refused(
+    acme: Consumer, server: GitServer, desk: Desk, says: dict[str, str], told: str
+) -> None:
+    document = desk.document("skills/report.json")
+    document["versions"][0]["dependencies"] = says
+    server.publish("/skills/report.json", json.dumps(document).encode())
+    before = acme.snapshot(ignore=[".agent-skills"])
+
+    refused = acme.run("install", "report")
+
+    assert (refused.code, refused.stderr.splitlines()) == (
+        1,
+        [
+            f"error: the index acme says other needs of `report` 2.0.0 than the skill does: the index {told}",
+            "  try: tell whoever keeps the index; nothing was changed",
+        ],
+    )
+    assert acme.snapshot(ignore=[".agent-skills"]) == before
+    proved = desk.run("index", "check", server.address)
+    assert f"report 2.0.0: it says other needs than the skill does: the index {told}" in proved.stdout + proved.stderr
+
+
+def test_an_index_may_spell_a_range_in_its_own_way(acme: Consumer, server: GitServer, desk: Desk) -> None:
+    document = desk.document("skills/report.json")
+    document["versions"][0]["dependencies"] = {"pdf": " >= 2.0 "}
+    server.publish("/skills/report.json", json.dumps(document).encode())
+
+    acme.run("install", "report", check=True)
+
+    assert acme.lock["skills"]["report"]["dependencies"] == {"pdf": ">=2"}
+
+
+def test_a_need_that_was_added_to_the_lockfile_brings_nothing_in(acme: Consumer, tmp_path: Path) -> None:
+    acme.run("install", "pdf@<2", "mail@>=1", check=True)
+    lock = acme.lock
+    lock["skills"]["pdf"]["dependencies"] = {"mail": "*"}
+    del lock["requirements"]["mail"]
+    twin = acme.twin(tmp_path / "twin")
+    twin.write("skills.json", json.dumps(acme.manifest | {"skills": {"pdf": "<2"}}))
+    twin.write("skills.lock", json.dumps(lock))
+
+    refused = twin.run("sync", "--frozen")
+
+    assert refused.stderr.splitlines()[0] == "error: `pdf` does not need `mail` as the lockfile says"
+    assert not twin.exists(".agent-skills/mail")
