@@ -89,6 +89,37 @@ def version_of(text: str) -> "Version | None":
     return None if len(version.release) == 1 and version.release[0] >= 1000 else version  # noqa: PLR2004
 
 
+PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)*", re.ASCII)
+PLAIN_CLAUSE = re.compile(r"\s*(\^|~(?!=)|[<>]=?|={0,2})\s*([0-9]+(?:\.[0-9]+)*)\s*", re.ASCII)
+
+
+def plainly_holds(wanted: str, version: str) -> bool:
+    """Tell whether a version lies in a range where that can be seen at a glance; False where one has to look closer.
+
+    It is a quick door and no second rule: a sync with nothing to do looks at every range, and must not pay for
+    `packaging` to hear that 1.4.0 is in `^1.2`.
+    """
+    if wanted.strip() == ANY:
+        return True
+    if not PLAIN.fullmatch(version):
+        return False
+    clauses = [PLAIN_CLAUSE.fullmatch(part) for part in wanted.split(",")]
+    return all(clause is not None and _plainly(clause[1], _plain(clause[2]), _plain(version)) for clause in clauses)
+
+
+def _plain(text: str) -> list[int]:
+    return [int(part[:20]) for part in text.split(".")]
+
+
+def _plainly(sign: str, bound: list[int], version: list[int]) -> bool:
+    length = max(len(bound), len(version))
+    low, here = bound + [0] * (length - len(bound)), version + [0] * (length - len(version))
+    if sign in {"^", "~"}:
+        fixed = next((n for n, number in enumerate(bound) if number), len(bound) - 1) + 1 if sign == "^" else 2
+        return here >= low and here[: min(fixed, len(bound))] == bound[:fixed]
+    return {">=": here >= low, ">": here > low, "<=": here <= low, "<": here < low}.get(sign, here == low)
+
+
 def is_version(text: str) -> bool:
     """Tell whether text is a version as PEP 440 reads it."""
     return version_of(text) is not None

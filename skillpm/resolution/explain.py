@@ -149,7 +149,13 @@ def _there(name: SkillName, needs: Sequence[Need], shelf: Shelf) -> str:
     options = sorted(shelf.options(name, needs), key=lambda option: option.age, reverse=True)
     versions = list(dict.fromkeys(show(option.version, 40) or "one without a version" for option in options))
     more = f" and {len(versions) - MOST_VERSIONS} more" if len(versions) > MOST_VERSIONS else ""
-    early = [option for option in options if all(need.range.holds(option.parsed, early=True) for need in needs)]
+    early = [
+        option
+        for option in options
+        if option.parsed is not None
+        and option.parsed.is_prerelease
+        and all(need.range.holds(option.parsed, early=True) for need in needs)
+    ]
     said = [f"there is {', '.join(versions[:MOST_VERSIONS])}{more}"] if versions else []
     said += [f"{show(option.version, 40)} is a pre-release, to be asked for as such" for option in early[:1]]
     said += _why_not(_kept_back(name, needs, shelf))

@@ -5,10 +5,13 @@ from typing import Any
 
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
+from skillpm.documents.text import show
+from skillpm.documents.versions import plainly_holds, range_of, version_of
 from skillpm.resolution.provider import Provider
 from skillpm.resolution.shelf import Asked, Shelf
+from skillpm.sources.needs import is_range_of, range_text
 from skillpm.sources.source import PathSource, Source, requirement_value
-from skillpm.sources.wanted import requirement_values
+from skillpm.sources.wanted import requirement_from, requirement_values
 from skillpm.values import Value
 
 
@@ -70,11 +73,38 @@ def disagreements(asked: Asked, locked: Lockfile) -> list[str]:
                 for other in sorted(skill.dependencies)
                 if other not in locked.skills
             )
+    reasons.extend(_misfits(asked, locked, needed))
     extra = ({*locked.requirements} - {*asked.requirements}) | ({*locked.skills} - needed)
     reasons.extend(f"`{name}` is locked and no longer asked for" for name in sorted(extra))
     if locked.overrides != requirement_values(asked.overrides):
         reasons.append("the overrides are others than those it was locked with")
     return reasons
+
+
+def _misfits(asked: Asked, locked: Lockfile, needed: set[SkillName]) -> list[str]:
+    """Say which locked versions do not lie in the ranges that are asked of them: two lockfiles that were merged line by
+    line may hold what neither of them did.
+    """
+    asks: list[tuple[str, SkillName, Source]] = []
+    for name, source in sorted(_effective(asked).items()):
+        asks.append((f"{'the overrides ask' if name in asked.overrides else 'the manifest asks'} for", name, source))
+    for parent in sorted(needed):
+        values = {SkillName(key): value for key, value in locked.skills[parent].dependencies.items()}
+        for name, value in sorted(values.items()):
+            if name not in asked.overrides and name in locked.skills:
+                asks.append((f"`{parent}` needs", name, requirement_from(name, value)))
+    reasons = []
+    for says, name, source in asks:
+        skill = locked.skills.get(name)
+        if skill is not None and is_range_of(source) and not _is_in(range_text(source), skill.version):
+            version = show(skill.version, 40) or "one without a version"
+            reasons.append(f"{says} `{name}` {show(range_text(source), 60)}, and {version} is locked")
+    return reasons
+
+
+def _is_in(wanted: str, version: str) -> bool:
+    """Tell whether a locked version lies in a range; one that is locked is not shut out for being early."""
+    return plainly_holds(wanted, version) or range_of(wanted).holds(version_of(version), early=True)
 
 
 def is_kept(name: SkillName, source: Source, locked: Lockfile) -> bool:

@@ -10,7 +10,7 @@ from skillpm.documents.text import show
 from skillpm.errors import NotFoundError
 from skillpm.resolution.options import Need, Option
 from skillpm.resolution.provider import Candidate, Offered, Provider
-from skillpm.sources.needs import is_range_of, read_needs, without_range
+from skillpm.sources.needs import is_range_of, is_same_folder, read_needs, without_range
 from skillpm.sources.source import GitSource, IndexSource, PathSource, Source
 from skillpm.sources.wanted import requirement_from
 from skillpm.values import NOTHING, Value
@@ -50,6 +50,7 @@ class Shelf:
         self.locked = locked
         self.pinned: dict[Option, Candidate] = {}
         self.is_settled = True
+        self.presumed: dict[SkillName, Source] = {}  # places that were named late, to be looked at from the start
         self.hidden: dict[SkillName, list[Hidden]] = {}
         self._listed: dict[tuple[SkillName, Source], list[Option]] = {}
         self._needs: dict[tuple[SkillName, Source], Need] = {}
@@ -92,9 +93,19 @@ class Shelf:
         return [option for option in self.options(name, needs) if all(need.allows(option) for need in needs)]
 
     def places(self, name: SkillName, needs: Sequence[Need]) -> list[tuple[SkillName, Source]]:
-        """Give where to look for a name: in the places that were named, else in the indexes."""
-        named = dict.fromkeys(need.place for need in needs if need.place is not None and not need.is_open)
-        return [(name, place) for place in named or [IndexSource(name=name)]]
+        """Give where to look for a name: in the places that were named, else in the indexes.
+
+        Of one folder in a repository the most exact is enough: a tag before any range, a path before a name.
+        """
+        named = list(dict.fromkeys(need.place for need in needs if need.place is not None and not need.is_open))
+        if name in self.presumed and self.presumed[name] not in named:
+            named.append(self.presumed[name])
+        exact = [
+            place
+            for place in named
+            if not is_range_of(place) or not any(_is_exacter(other, place) for other in named if other != place)
+        ]
+        return [(name, place) for place in exact or [IndexSource(name=name)]]
 
     def prepare(self, wanted: Mapping[SkillName, Sequence[Need]]) -> None:
         """Look up at once what needs on several names will have to be chosen from."""
@@ -232,6 +243,15 @@ class Shelf:
                 if skill is not None and (not isinstance(place, PathSource) or name in self.asked.held)
             ]
         return self._kept[name]
+
+
+def _is_exacter(one: Source, other: Source) -> bool:
+    """Tell whether one of two places says more exactly than the other what is wanted of the same folder."""
+    if not is_same_folder(one, other):
+        return False
+    return not is_range_of(one) or (
+        isinstance(one, GitSource) and isinstance(other, GitSource) and one.path > other.path
+    )
 
 
 def _locked_places(name: SkillName, locked: Lockfile) -> list[Source]:

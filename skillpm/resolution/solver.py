@@ -14,6 +14,7 @@ from skillpm.errors import ConflictError, NotFoundError
 from skillpm.resolution.explain import Cause, conflict
 from skillpm.resolution.options import Need, Option
 from skillpm.resolution.shelf import Shelf
+from skillpm.sources.source import Source
 
 MOST_STEPS = 50_000  # nobody's honest skills take a hundredth; an enemy's could go on for ever
 
@@ -24,18 +25,48 @@ def solve(shelf: Shelf) -> dict[SkillName, Option]:
     What is locked is moved only where there is no answer without that.
     """
     try:
-        return _solve(shelf)
+        return _placed(shelf)
     except (ConflictError, NotFoundError):
         if not shelf.locked.skills:
             raise
     shelf.is_settled = False
-    return _solve(shelf)
+    return _placed(shelf)
 
 
-def _solve(shelf: Shelf) -> dict[SkillName, Option]:
+def _placed(shelf: Shelf) -> dict[SkillName, Option]:
+    """Search, and where a name was looked for in the indexes before somebody named its place, search again with that
+    place from the start. An answer counts only if in it somebody really names the place.
+    """
+    shelf.presumed = {}
+    late: dict[SkillName, Source] = {}
+    try:
+        return _solve(shelf, late)
+    except (ConflictError, NotFoundError) as error:
+        first = error
+    while new := {name: place for name, place in late.items() if name not in shelf.presumed}:
+        shelf.presumed = {**shelf.presumed, **new}
+        try:
+            found = _solve(shelf, late)
+        except (ConflictError, NotFoundError):
+            continue
+        if all(_is_named(name, found, shelf) for name in shelf.presumed if name in found):
+            return found
+        break
+    shelf.presumed = {}
+    raise first
+
+
+def _is_named(name: SkillName, found: dict[SkillName, Option], shelf: Shelf) -> bool:
+    """Tell whether anybody in an answer names the place of a skill itself."""
+    roots = [shelf.need(root, source) for root, source in shelf.asked.requirements.items()]
+    needs = [*roots, *(need for option in found.values() for need in shelf.needs_of(option))]
+    return any(need.name == name and need.place == shelf.presumed[name] for need in needs)
+
+
+def _solve(shelf: Shelf, late: dict[SkillName, Source]) -> dict[SkillName, Option]:
     roots = [shelf.need(name, source) for name, source in sorted(shelf.asked.requirements.items())]
     _foresee(roots, shelf)
-    search = _Search(shelf)
+    search = _Search(shelf, late)
     search.demand(roots, None)
     while len(search.decisions) < len(search.order):
         decision = _Decision(search, search.order[len(search.decisions)])
@@ -60,8 +91,9 @@ class _Decision:
 class _Search:
     """What is decided so far, and all that is wanted because of it."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: Shelf, late: dict[SkillName, Source]) -> None:
         self.shelf = shelf
+        self.late = late  # places that were named for a skill which had been taken from the indexes already
         self.order: list[SkillName] = []
         self.needs: dict[SkillName, list[Cause]] = {}
         self.brought: dict[SkillName, Cause] = {}
@@ -101,6 +133,8 @@ class _Search:
             self.brought.setdefault(need.name, (need, parent))
             taken = self.taken.get(need.name)
             met = need.allows(taken) if taken else self.shelf.fitting(need.name, [other for other, _ in known])
+            if taken is not None and not met and not need.is_open and need.place not in {None, taken.place}:
+                self.late.setdefault(need.name, need.place)
             if not met and parent is not None:
                 return list(known)
         return None

@@ -59,6 +59,19 @@ def without_range(source: Source) -> Source:
     return source.but(ref="*") if isinstance(source, GitSource) and source.kind == "version" else source
 
 
+def is_same_folder(one: Source | None, other: Source | None) -> bool:
+    """Tell whether two sources look at one folder of one repository, whatever the version. A folder that only one of
+    them names is where the other will find the skill by its name.
+    """
+    return (
+        isinstance(one, GitSource)
+        and isinstance(other, GitSource)
+        and one.url == other.url
+        and (one.path == other.path or not (one.path and other.path))
+        and (one.skill == other.skill or not (one.skill and other.skill))
+    )
+
+
 def _private_place(source: Source) -> str:
     match source:
         case PathSource():

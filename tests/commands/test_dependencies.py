@@ -172,7 +172,8 @@ there is 1.0.0
     assert needy.tell("lock", "--check") == "WORK/skills.lock is up to date\n"
     needy.write("skills.json", json.dumps(asked | {"overrides": {}}))
     assert needy.tell("lock", "--check").splitlines()[0] == (
-        "! error: the lockfile is not up to date: the overrides are others than those it was locked with"
+        "! error: the lockfile is not up to date: `report` needs `code-review` >=7, and 1.0.0 is locked; "
+        "the overrides are others than those it was locked with"
     )
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from packaging.version import Version
 
-from skillpm.documents.versions import is_range, is_version, matches, matching
+from skillpm.documents.versions import is_range, is_version, matches, matching, plainly_holds
 from skillpm.errors import UsageError
 
 HINT = "write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
@@ -199,3 +199,25 @@ def test_caret_and_tilde_hold_from_the_version_to_the_next_breaking_one(
     allowed = not early or bool(low_early)
 
     assert matches(mark + written, version) == (Version(version) >= Version(written) and same_line and allowed)
+
+
+PLAIN = st.lists(st.integers(0, 12), min_size=1, max_size=4).map(lambda numbers: ".".join(map(str, numbers)))
+CLAUSES = st.tuples(st.sampled_from(["^", "~", ">=", ">", "<=", "<", "==", "", "~=", "!=", "==="]), PLAIN).map("".join)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(CLAUSES, min_size=1, max_size=3).map(",".join), PLAIN)
+def test_what_holds_at_a_glance_is_what_holds(wanted: str, version: str) -> None:
+    if is_range(wanted) and not is_date(version):
+        closely = not set(wanted) & {"!"} and "~=" not in wanted and "===" not in wanted
+        assert plainly_holds(wanted, version) is (matches(wanted, version) if closely else False)
+
+
+def is_date(version: str) -> bool:
+    return "." not in version
+
+
+@pytest.mark.parametrize("version", ["", "main", "1.0b1", "v1.0", "1.0+x", "1!1.0", "\u0661.0"])
+def test_nothing_but_plain_numbers_holds_at_a_glance(version: str) -> None:
+    assert not plainly_holds(">=0", version)
+    assert plainly_holds(" * ", version)

@@ -158,3 +158,46 @@ def test_a_need_that_was_added_to_the_lockfile_brings_nothing_in(acme: Consumer,
 
     assert refused.stderr.splitlines()[0] == "error: `pdf` does not need `mail` as the lockfile says"
     assert not twin.exists(".agent-skills/mail")
+
+
+@pytest.mark.parametrize(
+    ("merged", "reason"),
+    [
+        ("requirement", "the manifest asks for `pdf` >=2, and 1.0.0 is locked"),
+        ("skill", "`report` needs `pdf` >=2, and 1.0.0 is locked"),
+    ],
+)
+def test_a_lockfile_merged_of_two_that_do_not_agree_is_noticed(acme: Consumer, merged: str, reason: str) -> None:
+    """Git merges line by line: one branch moved a range or a skill, the other kept what it stands on."""
+    acme.run("install", "pdf@<2", check=True)
+    ours = acme.lock
+    acme.use(acme=acme.manifest["indexes"][0]["url"])
+    acme.run("install", *(["pdf@>=2"] if merged == "requirement" else ["report@>=2", "pdf"]), check=True)
+    theirs = acme.lock
+    theirs["skills"]["pdf"] = ours["skills"]["pdf"]
+    if merged == "skill":
+        acme.write("skills.json", json.dumps(acme.manifest | {"skills": {"pdf": "*", "report": ">=2"}}))
+        theirs["requirements"]["pdf"] = "*"
+    acme.write("skills.lock", json.dumps(theirs))
+
+    checked = acme.run("lock", "--check")
+    assert (checked.code, checked.stderr.splitlines()[0]) == (1, f"error: the lockfile is not up to date: {reason}")
+    assert acme.run("sync", "--locked").stderr.splitlines()[0] == f"error: the lockfile is not up to date: {reason}"
+    acme.run("sync", check=True)
+    assert versions(acme)["pdf"] == "2.0.0"
+    assert acme.run("lock", "--check").code == 0
+
+
+def test_what_was_locked_early_is_no_disagreement(desk: Desk, server: GitServer, tmp_path: Path) -> None:
+    desk.draft("pdf", "2.0.0b1")
+    desk.build()
+    publish(server, desk.index)
+    consumer = Consumer(tmp_path / "consumer")
+    consumer.use(acme=server.address)
+    consumer.run("install", "pdf@>=1.0b1", check=True)
+
+    consumer.write("skills.json", consumer.read("skills.json").replace(">=1.0b1", "^2.0.0b1"))
+    consumer.run("sync", check=True)
+
+    assert consumer.run("lock", "--check").code == 0
+    assert consumer.run("sync", "--locked").stdout.startswith("nothing to do")
