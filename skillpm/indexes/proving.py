@@ -8,7 +8,7 @@ from skillpm.documents.index import Catalogue, Release, Releases, read_catalogue
 from skillpm.documents.names import SkillName
 from skillpm.documents.needs import told_otherwise
 from skillpm.documents.skill import Skill, read_skill
-from skillpm.documents.tree import Limits
+from skillpm.documents.tree import Limits, Tree
 from skillpm.errors import NotFoundError, RefusedError, SkillpmError
 from skillpm.fetching.describe import dependencies_of
 from skillpm.indexes.publishing import faults, summary_of
@@ -86,12 +86,7 @@ def _release(
         yield Problem(where=where, message=f"the archive has {len(data)} bytes, and the index says {release.size}")
     if tree.digest != release.digest:
         yield Problem(where=where, message=f"the skill's digest is {tree.digest}, and the index says {release.digest}")
-    try:
-        own = dependencies_of(tree, read_skill(tree.read(tree.skill_file) or b""), releases.name)
-        if told := told_otherwise(release.dependencies, own):
-            yield Problem(where=where, message=f"it says other needs than the skill does: the index {told}")
-    except (NotLoadable, RefusedError) as error:
-        yield Problem(where=where, message=f"what the skill needs cannot be read: {error}")
+    yield from _needs(releases.name, release, tree)
     for fault in faults(tree, releases.name):
         yield Problem(where=where, message=f"it is not valid: {fault}")
     summary = next(found for found in catalogue.skills if found.name == releases.name)
@@ -100,6 +95,18 @@ def _release(
             yield Problem(where=where, message=f"the catalogue says that the newest is {summary.latest}")
     elif release == releases.latest and summary_of(releases.name, release.version, tree) != summary:
         yield Problem(where=where, message="the catalogue describes it otherwise than its SKILL.md does")
+
+
+def _needs(name: SkillName, release: Release, tree: Tree) -> Iterator[Problem]:
+    """Hold what the index says that a version needs against what the skill says."""
+    where = f"{name} {release.version}"
+    try:
+        own = dependencies_of(tree, read_skill(tree.read(tree.skill_file) or b""), name)
+    except (NotLoadable, RefusedError) as error:
+        yield Problem(where=where, message=f"what the skill needs cannot be read: {error}")
+        return
+    if told := told_otherwise(release.dependencies, own):
+        yield Problem(where=where, message=f"it says other needs than the skill does: the index {told}")
 
 
 def _site(index: Index, limits: Limits, newest: dict[SkillName, str]) -> Iterator[Problem]:
