@@ -5,7 +5,7 @@ one name neither is taken. A document of another `$schema` is not looked at at a
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from skillpm.documents.decode import Node, dump_json, parse_json
@@ -13,7 +13,7 @@ from skillpm.documents.digest import parse_digest
 from skillpm.documents.names import SkillName, path_fault, skill_name
 from skillpm.documents.text import HIDDEN, show
 from skillpm.errors import DocumentError
-from skillpm.values import Value
+from skillpm.values import NOTHING, Value
 
 SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 PATH = ".well-known/agent-skills/index.json"
@@ -34,11 +34,15 @@ class SiteSkill(Value):
 
 
 class Site(Value):
-    """What a site offers; `problems` tells of the entries that are left out, `doubled` are names that stand twice."""
+    """What a site offers; `problems` tells of the entries that are left out, `doubled` are names that stand twice.
+
+    `broken` says what is wrong with the entries of names that stand there and cannot be taken.
+    """
 
     skills: tuple[SiteSkill, ...]
     problems: tuple[str, ...] = ()
     doubled: tuple[str, ...] = ()
+    broken: Mapping[str, str] = NOTHING
 
 
 def read_site(text: str, file: str) -> Site:
@@ -47,16 +51,18 @@ def read_site(text: str, file: str) -> Site:
     check_site_schema(top)
     is_old = top.get("$schema") is None
     skills, problems = [], []
+    broken: dict[str, str] = {}
     for node in top.need("skills").elements():
         try:
             skills.append(read_site_skill(node, is_old=is_old))
         except DocumentError as error:
             problems.append(f"{error.where}: {error.message}; this entry is left out")
+            broken.setdefault(_name_in(node), f"{error.where}: {error.message}")
     counts = Counter(skill.name for skill in skills)
     doubled = sorted(name for name, count in counts.items() if count > 1)
     problems.extend(f"{file}: `{name}` stands there {counts[SkillName(name)]} times; none is taken" for name in doubled)
     kept = tuple(skill for skill in skills if counts[skill.name] == 1)
-    return Site(skills=kept, problems=tuple(problems), doubled=tuple(doubled))
+    return Site(skills=kept, problems=tuple(problems), doubled=tuple(doubled), broken=broken)
 
 
 def check_site_schema(top: Node) -> None:
@@ -88,6 +94,12 @@ def write_site(skills: Iterable[SiteSkill]) -> str:
         for skill in sorted(skills, key=lambda skill: skill.name)
     ]
     return dump_json({"$schema": SCHEMA, "skills": entries})
+
+
+def _name_in(node: Node) -> str:
+    """Give whose a broken entry is, as far as it can be told."""
+    name = node.value.get("name") if isinstance(node.value, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _skill(node: Node) -> SiteSkill:

@@ -4,7 +4,7 @@ Ours is asked first, for the one document that is needed. Only where that is not
 index that lacks the name from a site; what a site is, is found out once a run.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 from urllib.parse import quote
@@ -16,12 +16,13 @@ from skillpm.documents.index_places import IndexPlace, is_local
 from skillpm.documents.names import SkillName
 from skillpm.documents.text import show
 from skillpm.documents.tree import Entry, Limits, Tree, checked_tree
-from skillpm.errors import ConflictError, FetchError, NotFoundError, RefusedError, SkillpmError
+from skillpm.errors import ConflictError, DocumentError, FetchError, NotFoundError, RefusedError, SkillpmError
 from skillpm.fetching.archives.reading import GZIP, ZIP, read_archive
 from skillpm.indexes.access import Access
 from skillpm.values import Value
 
 FILES = "files"
+MOST_TOLD = 10
 Wrong = Callable[[str], SkillpmError]
 
 
@@ -83,6 +84,13 @@ class Index:
             document, site = self.site()
         if name in site.doubled:
             raise ConflictError(f"the index {self.place.name} has several skills called `{name}`", where=document)
+        if name in site.broken and not any(skill.name == name for skill in site.skills):
+            # Passed over, it would be looked for in the next index, whose skill of that name is another one.
+            raise DocumentError(
+                f"the index {self.place.name} has `{name}`, and its entry cannot be understood",
+                where=site.broken[name],
+                hint="tell whoever keeps the index; nothing was changed",
+            )
         return next(([self._artifact(document, skill)] for skill in site.skills if skill.name == name), None)
 
     def listing(self) -> list[tuple[str, str]] | None:
@@ -108,8 +116,7 @@ class Index:
                     text = self.access.document(top + path)
                     if text is not None:
                         self._site = (top + path, read_site(text, top + path))
-                        for problem in self._site[1].problems:
-                            self.warn(problem)
+                        self._tell(self._site[1].problems)
                         return self._site
             raise NoIndex(
                 f"there is no index at {show(self.place.url)}: neither index.json nor {OLD_PATHS[0]}",
@@ -117,6 +124,12 @@ class Index:
                 hint="check the address; it is the folder that holds index.json",
             )
         return self._site
+
+    def _tell(self, problems: Sequence[str]) -> None:
+        for problem in problems[:MOST_TOLD]:
+            self.warn(problem)
+        if len(problems) > MOST_TOLD:
+            self.warn(f"the index {self.place.name} has {len(problems) - MOST_TOLD} more entries that are left out")
 
     def fetch(self, offering: Offering, name: str, limits: Limits, wrong: Wrong) -> tuple[str, Tree]:
         """Give the SHA-256 of what an offering is, and its tree. The sum is checked before anything looks inside: other

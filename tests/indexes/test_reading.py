@@ -566,6 +566,31 @@ def test_entries_that_nobody_understands_are_told_and_left_out(consumer: Consume
     ]
 
 
+def test_an_entry_that_is_broken_is_no_reason_to_look_for_its_name_elsewhere(
+    consumer: Consumer, server: GitServer
+) -> None:
+    site(server, entry("code-review", "/b", b"", digest="sha256:x"))
+    consumer.use(acme=server.address)
+
+    assert refused(consumer, "install", "code-review") == (
+        "document",
+        "the index acme has `code-review`, and its entry cannot be understood",
+    )
+
+
+def test_of_very_many_broken_entries_some_are_told(consumer: Consumer, server: GitServer) -> None:
+    text = text_of(skill("pdf"))
+    server.publish("/pdf/SKILL.md", text)
+    broken = [entry(f"s{number}", "/b", b"", digest="sha256:x") for number in range(30_000)]
+    site(server, *broken, entry("pdf", "/pdf/SKILL.md", text))
+    consumer.use(acme=server.address)
+
+    said = consumer.run("install", "pdf", check=True).stderr.splitlines()
+
+    assert len([line for line in said if line.startswith("warning")]) == 11
+    assert "warning: the index acme has 29990 more entries that are left out" in said
+
+
 def test_of_two_entries_with_one_name_neither_is_taken(consumer: Consumer, server: GitServer) -> None:
     text = text_of(skill("pdf"))
     server.publish("/pdf/SKILL.md", text)
