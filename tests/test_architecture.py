@@ -27,7 +27,7 @@ LEVEL = {room: level for level, rooms in enumerate(STAIRS) for room in rooms}
 # Rules: from values to values, so that they can be tested with a literal and trusted without a disk.
 PURE = [
     "documents", "sources", "resolution", "values.py", "errors.py",
-    "indexes/packing.py", "indexes/publishing.py", "indexes/page/head.py", "indexes/page/leaf.py",
+    "indexes/packing.py", "indexes/publishing.py", "indexes/query.py", "indexes/page/head.py", "indexes/page/leaf.py",
     "indexes/page/making.py", "indexes/page/markdown.py", "indexes/page/proving.py",
     "indexes/page/reading.py",
     "installing/plan.py", "installing/planned_links.py", "installing/migration.py", "serving/entry.py",

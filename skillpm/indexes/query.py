@@ -15,7 +15,7 @@ LONGEST_WORD = 64
 LONGEST_QUERY = 1_000
 SHORTEST_STEM = 4
 WORD = re.compile(r"[^\W_]+")
-ENDINGS = ("ments", "ment", "ings", "ing", "ers", "er", "ed", "es", "s", "y")
+ENDINGS = ("ments", "ment", "ings", "ing", "ally", "ly", "ers", "er", "ies", "ed", "es", "s", "y")
 # Words of sentences, which say nothing of a skill as long as there are others.
 SMALL = frozenset(
     WORD.findall("a an and are as at be by can do for from how i in into is it me my of on or that the this to with")
@@ -51,15 +51,15 @@ def spellings(word: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def kindred(word: str) -> tuple[str, ...]:
-    """Give the spellings and the beginnings of kindred words: of `deploying` also `deployment`."""
+def stems(word: str) -> tuple[str, ...]:
+    """Give what may be left of a word without its ending, and the words that would show that it is the stem of one."""
     for ending in ENDINGS:
         stem = word.removesuffix(ending)
         if stem != word and len(stem) >= SHORTEST_STEM and not (ending == "s" and stem.endswith("s")):
             if len(stem) > SHORTEST_STEM and stem[-1] == stem[-2] and stem[-1] not in "aeiouls":
                 stem = stem[:-1]  # debugging: debug
-            return (*spellings(word), f'"{stem}" *')
-    return spellings(word)
+            return (stem, f"{stem}e", f"{stem}y")
+    return ()
 
 
 def expression(words: Sequence[Iterable[str]], *, together: bool = True) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from skillpm.documents.entries import Entry
 from skillpm.documents.names import SkillName
 from skillpm.errors import FileError
-from skillpm.indexes.query import Query, expression, kindred, nearest, reach, spellings
+from skillpm.indexes.query import Query, expression, nearest, reach, spellings, stems
 from skillpm.values import NOTHING, Value
 
 PREPARE = """
@@ -77,7 +77,7 @@ class Searchable:
             return Hits()
         name = query.name_as(meant)
         strict = expression(_forms(query, meant, spellings))
-        wide = expression(_forms(query, meant, kindred))
+        wide = expression(_forms(query, meant, self._kindred))
         in_names = self._rows(f"{{name}} : ({strict})")
         in_labels = self._rows(f"{{name tags category}} : ({strict})")
         anywhere = self._rows(strict) if wide != strict else None
@@ -101,7 +101,7 @@ class Searchable:
         """Find the skills that have some of the words of a query."""
         if not query.words:
             return Hits()
-        some = expression(_forms(query, meant, kindred), together=False)
+        some = expression(_forms(query, meant, self._kindred), together=False)
         return self._ranked(some, most, hides, lambda _row, _name: KINDRED)
 
     def alike(self, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -109,7 +109,7 @@ class Searchable:
         found = {}
         for word in words:
             slips = reach(word)
-            if slips and not self._rows(expression([kindred(word)]), most=1):
+            if slips and not self._rows(expression([self._kindred(word)]), most=1):
                 lengths = (len(word) - slips, len(word) + slips)
                 terms = self._asked("SELECT term, weight FROM terms WHERE length(term) BETWEEN ? AND ?", *lengths)
                 if near := nearest(word, terms, MOST_ALIKE):
@@ -150,6 +150,15 @@ class Searchable:
                 found.append((level, name.count("-") if level == UNFINISHED else 0, score, name, row))
         best = tuple(Hit(entry=self._entry(row), tier=level) for level, *_, row in sorted(found)[:most])
         return Hits(best=best, total=len(found))
+
+    def _kindred(self, word: str) -> tuple[str, ...]:
+        """Give the spellings of a word, and the beginning of kindred ones: of `deploying` also `deployment`, where
+        `deploy` is a word here.
+        """
+        found = stems(word)
+        if any(self._asked("SELECT 1 FROM terms WHERE term = ?", stem) for stem in found):
+            return (*spellings(word), f'"{found[0]}" *')
+        return spellings(word)
 
     def _rows(self, match: str, most: int = -1) -> set[int]:
         return {row[0] for row in self._asked("SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", match, most)}
