@@ -1,0 +1,143 @@
+"""Between a crash and the next command people go on working: nothing of that is lost, and nothing planted is obeyed."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene, text, two_skills
+from crash.sweep import TRACER
+from crash.tracer import CANNOT_TRACE
+from kit import Repository, Sandbox
+
+from skillpm.locking import locked
+
+pytestmark = pytest.mark.skipif(CANNOT_TRACE, reason="killing needs Linux's ptrace")
+HERE = ".agent-skills"
+JOURNAL = f"{HERE}/.skillpm/journal.json"
+FINISHED = "! warning: a change that had been interrupted was finished first\n"
+
+
+@pytest.fixture
+def upstream(tmp_path: Path) -> Repository:
+    return two_skills(tmp_path / "upstream")
+
+
+@pytest.fixture
+def project(tmp_path: Path, upstream: Repository) -> Scene:
+    scene = Scene(tmp_path / "scene").project('{"skills": {}, "agents": ["claude-code"]}\n')
+    scene.git_config("[safe]\n\tdirectory = *\n")
+    scene.run("install", f"{upstream.file_url}@pdf", check=True)
+    return scene
+
+
+def killed(scene: Sandbox, *words: str) -> None:
+    """Run a command that dies just when its journal is there."""
+    report = scene.root / "calls.json"
+
+    def followed(world: Sandbox, moment: int) -> list[list[str]]:
+        command = [*TRACER, str(moment), str(report), *world.command, *words]
+        subprocess.run(command, cwd=world.work, env=world.environment(), check=True, capture_output=True)
+        calls: list[list[str]] = json.loads(report.read_text())["calls"]
+        return calls
+
+    calls = followed(scene.copy(scene.root.parent / "counted"), 0)
+    followed(scene, 2 + next(n for n, call in enumerate(calls) if call[-1].endswith("journal.json")))
+    assert scene.exists(JOURNAL)
+
+
+def test_an_edit_becomes_a_backup(project: Scene, upstream: Repository) -> None:
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    killed(project, "update")
+    project.write(f"{HERE}/pdf/SKILL.md", "my own words")
+
+    said = project.tell("sync")
+
+    kept = "! warning: what lay at pdf is kept as backup pdf-1: `skillpm backup restore pdf-1` brings it back\n"
+    assert said == "nothing to do: 1 skill in WORK/.agent-skills\n" + kept + FINISHED
+    assert project.read(f"{HERE}/.skillpm/backup/pdf-1/SKILL.md") == "my own words"
+    assert project.read(f"{HERE}/pdf/notes.md") == "Second.\n"
+
+
+def test_a_manifest_that_was_edited_is_left_as_it_is(project: Scene, upstream: Repository) -> None:
+    killed(project, "install", f"{upstream.file_url}@docx")
+    mine = project.read("skills.json").replace("{", '{"exclude-newer": "2100-01-01", ', 1)
+    project.write("skills.json", mine)
+
+    said = project.run("sync", check=True)
+
+    assert f"warning: {project.work}/skills.json was changed while a command was interrupted; it is left as it is" in (
+        said.stderr
+    )
+    assert project.read("skills.json") == mine
+    assert project.run("verify").code == 0
+
+
+def test_a_change_that_lacks_what_was_staged_is_only_given_up_by_force(project: Scene, upstream: Repository) -> None:
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    killed(project, "update")
+    subprocess.run(["rm", "-r", str(project.work / HERE / ".skillpm/staging/pdf")], check=True)
+
+    assert project.tell("sync") == text("""\
+! error: the staged folder of pdf is gone
+!   where: WORK/.agent-skills/.skillpm/staging/pdf
+!   try: run `skillpm sync --force`
+[1]
+""")
+    project.run("sync", "--force", check=True)
+    assert project.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"
+    assert not project.exists(JOURNAL)
+
+
+def test_a_journal_that_a_checkout_brought_along_reaches_no_folder_but_those_of_agents(project: Scene) -> None:
+    ours = f"{HERE}/.skillpm"
+    project.write(f"{ours}/backup/pre-commit-1", "#!/bin/sh\necho evil\n")
+    journal = {"version": 1, "puts": {}, "removals": {}, "documents": {}, "asides": {}}
+    journal["returns"] = {".git/hooks": {"pre-commit": "pre-commit-1"}}
+    project.write(JOURNAL, json.dumps(journal))
+
+    assert project.tell("sync") == text("""\
+! error: a change was interrupted that puts something into .git/hooks, where no agent reads skills
+!   where: WORK/.agent-skills/.skillpm/journal.json
+!   try: `skillpm sync --force` gives that change up and makes the state of the lockfile
+[1]
+""")
+    assert not project.exists(".git")
+    project.run("sync", "--force", check=True)
+    assert not project.exists(".git")
+
+
+@pytest.mark.parametrize("slot", ["../../../evil-1", "pre-commit", "pre-commit-x", "-1"])
+def test_a_journal_names_backups_and_never_paths(project: Scene, slot: str) -> None:
+    journal = {"version": 1, "puts": {}, "removals": {}, "documents": {}, "asides": {}, "spent": [slot]}
+    project.write(JOURNAL, json.dumps(journal))
+    before = project.everything
+
+    assert project.run("sync").code == 1
+    assert project.everything == before
+
+
+def test_whoever_waits_longer_than_a_second_is_told_for_whom(project: Scene, upstream: Repository) -> None:
+    with locked(str(project.work / HERE / ".skillpm/lock"), 5, "the test"):
+        waiting = project.spawn("install", "testing")
+        assert waiting.stderr is not None
+        told = waiting.stderr.readline().decode()
+
+    assert told == f"warning: waiting for {project.work}/{HERE}, held by process {os.getpid()}\n"
+    waiting.communicate(timeout=60)
+    assert waiting.returncode == 0
+
+
+def test_a_lock_goes_with_its_process_however_that_ends(project: Scene) -> None:
+    lock = str(project.work / HERE / ".skillpm/lock")
+    hold = "import sys; from skillpm.locking import locked\nwith locked(sys.argv[1], 5, ''): print(flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", hold, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=project.environment()
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        holder.kill()
+
+    assert project.run("install", "testing", "--lock-timeout", "0.1").code == 0
