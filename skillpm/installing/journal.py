@@ -3,7 +3,8 @@
 It names skills and roles, never paths: a journal that somebody planted in a repository cannot point anywhere else.
 Only flat files that `migrate` moves are named by theirs, inside the directory; and one is removed only when the skill
 made of it holds all its bytes.
-Folders are told apart by inode: a rename keeps it, so one look says whether a step was done.
+Folders are told apart by inode: a rename keeps it, so one look says whether a step was done. A hash over all of it
+finds a wrong byte: one digit of an inode would otherwise leave a step out in silence.
 """
 
 import json
@@ -12,21 +13,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillpm.documents.decode import Node, parse_json
+from skillpm.documents.digest import content_hash
 from skillpm.documents.names import SkillName, is_skill_name, path_fault, skill_name
+from skillpm.errors import DocumentError, NewerDocument
 from skillpm.files import read_text, write_document
 from skillpm.installing.layout import Layout
 from skillpm.values import NOTHING, Value
 
 FORMAT = 1
+HASH = "sha256"
 ROLES = ("receipt", "lockfile", "manifest", "registry")
 
 
 class Put(Value):
-    """A staged folder (`new`) that takes the place of another (`old`, 0: of nothing)."""
+    """A staged folder (`new`) that takes the place of another (`old`, 0: of nothing); `digest` is that of its content,
+    empty where it is no folder.
+    """
 
     new: int
     old: int = 0
     aside: bool = False
+    digest: str = ""
 
 
 class Removal(Value):
@@ -61,7 +68,7 @@ def write_journal(layout: Layout, journal: Journal, *, fsync: bool) -> None:
     """Write the journal: from here on the change will be finished, now or by the next command that writes."""
     value = {
         "version": FORMAT,
-        "puts": {name: [put.new, put.old, put.aside] for name, put in journal.puts.items()},
+        "puts": {name: [put.new, put.old, put.aside, put.digest] for name, put in journal.puts.items()},
         "removals": {name: [removal.old, removal.aside] for name, removal in journal.removals.items()},
         "documents": {role: list(hashes) for role, hashes in journal.documents.items()},
         "asides": {folder: list(names) for folder, names in journal.asides.items()},
@@ -69,22 +76,40 @@ def write_journal(layout: Layout, journal: Journal, *, fsync: bool) -> None:
         "spent": list(journal.spent),
         "flat": dict(journal.flat),
     }
-    write_document(layout.journal, json.dumps(value).encode(), fsync=fsync)
+    write_document(layout.journal, json.dumps(sealed(value)).encode(), fsync=fsync)
+
+
+def sealed(value: dict[str, Any]) -> dict[str, Any]:
+    """Give a journal with the hash over all of it."""
+    rest = {key: part for key, part in value.items() if key != HASH}
+    return {**rest, HASH: content_hash(json.dumps(rest).encode())}
 
 
 def read_journal(layout: Layout) -> Journal | None:
-    """Give the change under way, or None."""
-    text = read_text(layout.journal)
-    if text is None:
-        return None
-    top = parse_json(text, layout.journal)
+    """Give the change under way, or None. Raises `DocumentError` for one with a wrong byte."""
+    try:
+        text = read_text(layout.journal)
+        return None if text is None else _read(parse_json(text, layout.journal))
+    except NewerDocument:
+        raise
+    except DocumentError as error:
+        raise DocumentError(
+            f"the journal of an interrupted change is damaged: {error.message}",
+            where=error.where,
+            hint="`skillpm doctor --fix` gives the change up, and keeps the journal as a backup",
+        ) from error
+
+
+def _read(top: Node) -> Journal:
     top.format_number("version", FORMAT)
-    puts = {skill_name(key, where=node.where): _row(node, 3) for key, node in top.need("puts").items()}
+    if top.need(HASH).text() != sealed(top.value)[HASH]:
+        raise DocumentError("its bytes are not those that were written", where=top.file)
+    puts = {skill_name(key, where=node.where): _row(node, 4) for key, node in top.need("puts").items()}
     removals = {skill_name(key, where=node.where): _row(node, 2) for key, node in top.need("removals").items()}
     flat, returns, spent = (top.get(key) for key in ("flat", "returns", "spent"))
     documents = {role: node.texts() for role, node in top.need("documents").items() if role in ROLES}
     return Journal(
-        puts={name: Put(new=row[0], old=row[1], aside=bool(row[2])) for name, row in puts.items()},
+        puts={name: Put(new=row[0], old=row[1], aside=bool(row[2]), digest=str(row[3])) for name, row in puts.items()},
         removals={name: Removal(old=row[0], aside=bool(row[1])) for name, row in removals.items()},
         documents={role: (hashes[0], hashes[1]) for role, hashes in documents.items() if len(hashes) == 2},  # noqa: PLR2004
         asides={

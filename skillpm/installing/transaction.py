@@ -19,9 +19,10 @@ from skillpm.files import discard_file, read_text, remove_tree, sync_folder, tol
 from skillpm.installing.backups import forget, keep_old_registry
 from skillpm.installing.clearing import clear_away
 from skillpm.installing.journal import ROLES, Journal, Put, Removal, inode, read_journal, write_journal
-from skillpm.installing.layout import load_receipt
+from skillpm.installing.layout import Layout, load_receipt
 from skillpm.installing.moving import move_everything
 from skillpm.installing.staging import stage_documents
+from skillpm.installing.survey import digest_of_folder
 from skillpm.installing.target import Target
 from skillpm.values import NOTHING, Value
 
@@ -30,7 +31,7 @@ class Change(Value):
     """What is to happen besides the documents. The values of `puts` (staged skills) and `removals` say whether what
     lies there is set aside as a backup; `asides` are the same for things at links' places, by agent folder. `returns`
     are backups that go back into agent folders, `spent` those that were staged; `flat` are flat files that staged
-    skills were made of: name -> path.
+    skills were made of: name -> path. `digests` are those of what is staged, where they are known already.
     """
 
     puts: Mapping[SkillName, bool] = NOTHING
@@ -39,6 +40,7 @@ class Change(Value):
     returns: Mapping[str, Mapping[SkillName, str]] = NOTHING
     spent: tuple[str, ...] = ()
     flat: Mapping[SkillName, str] = NOTHING
+    digests: Mapping[SkillName, str] = NOTHING
 
 
 def commit(target: Target, change: Change, documents: Mapping[str, str], warn: Callable[[str], None]) -> None:
@@ -50,7 +52,12 @@ def commit(target: Target, change: Change, documents: Mapping[str, str], warn: C
     puts = {**dict.fromkeys(change.flat, False), **change.puts}
     journal = Journal(
         puts={
-            name: Put(new=inode(os.path.join(layout.staging, name)), old=inode(layout.skill(name)), aside=aside)
+            name: Put(
+                new=inode(os.path.join(layout.staging, name)),
+                old=inode(layout.skill(name)),
+                aside=aside,
+                digest=change.digests.get(name) or _staged_digest(layout, name),
+            )
             for name, aside in puts.items()
         },
         removals={name: Removal(old=inode(layout.skill(name)), aside=aside) for name, aside in change.removals.items()},
@@ -75,8 +82,24 @@ def recover(target: Target, warn: Callable[[str], None]) -> bool:
     if journal is None:
         return False
     _refuse_planted(target, journal)
+    _refuse_damaged(target.layout, journal)
     finish(target, journal, warn)
     return True
+
+
+def _refuse_damaged(layout: Layout, journal: Journal) -> None:
+    """Raise `FileError` where a byte of what waits in staging is not what was put there."""
+    for name, put in journal.puts.items():
+        staged = os.path.join(layout.staging, name)
+        waits = inode(staged) == put.new != inode(layout.skill(name))
+        if put.digest and waits and _staged_digest(layout, name) != put.digest:
+            hint = "`skillpm sync --force` gives that change up and makes the state of the lockfile"
+            raise FileError(f"the staged folder of {name} is damaged", where=staged, hint=hint)
+
+
+def _staged_digest(layout: Layout, name: SkillName) -> str:
+    staged = os.path.join(layout.staging, name)
+    return digest_of_folder(staged) if os.path.isdir(staged) and not os.path.islink(staged) else ""
 
 
 def _refuse_planted(target: Target, journal: Journal) -> None:

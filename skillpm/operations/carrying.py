@@ -62,7 +62,10 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
     here = {name: lies for name, lies in removals.items() if os.path.lexists(layout.skill(name))}
     settling.wait()
     change = Change(
-        puts={name: action.aside for name, action in puts.items()}, removals=here, asides=ahead.links.obstacles
+        puts={name: action.aside for name, action in puts.items()},
+        removals=here,
+        asides=ahead.links.obstacles,
+        digests={name: ahead.lockfile.skills[name].digest or "" for name in puts},
     )
     commit(scope.target(settings), change, documents, tools.reporter.warning)
     remember(scope, built)

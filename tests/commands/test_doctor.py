@@ -92,6 +92,13 @@ def journal_damaged(scene: Scene) -> None:
     scene.write(f"{OURS}/journal.json", scene.read(f"{OURS}/journal.json")[:-20])
 
 
+def journal_with_a_wrong_inode(scene: Scene) -> None:
+    interrupt(scene)
+    journal = json.loads(scene.read(f"{OURS}/journal.json"))
+    journal["puts"]["code-review"][0] += 1
+    scene.write(f"{OURS}/journal.json", json.dumps(journal))
+
+
 def leftovers(scene: Scene) -> None:
     scene.write(f"{OURS}/staging/pdf/SKILL.md", "half")
     scene.write(f"{OURS}/trash/pdf-1/SKILL.md", "old")
@@ -131,6 +138,10 @@ REPAIRED: dict[str, tuple[Callable[[Scene], None], list[str]]] = {
     "a damaged journal": (
         journal_damaged,
         ["the journal of an interrupted change is damaged: this is not JSON: Unterminated string starting at"],
+    ),
+    "a wrong inode in the journal": (
+        journal_with_a_wrong_inode,
+        ["the journal of an interrupted change is damaged: its bytes are not those that were written"],
     ),
     "leftovers": (leftovers, ["a command that was killed left this"] * 3),
     "a receipt that is gone": (

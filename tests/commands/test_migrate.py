@@ -8,6 +8,8 @@ import pytest
 from commands.scene import Scene, text
 from kit import Files, skill, under
 
+from skillpm.installing.journal import sealed
+
 HERE = ".agent-skills"
 FLAT = "---\nname: {name}\ndescription: {says}\n---\n# {name}\n\nDo it.\n"
 COMMITS = "# Commit messages\n\nA subject of **fifty** letters, then [why](why.md).\nAnd stop.\n\n    code\n"
@@ -699,7 +701,7 @@ def test_a_planted_journal_removes_no_file_whose_bytes_are_not_in_its_skill(scen
     journal = {"version": 1, "puts": {}, "removals": {}, "documents": {}, "asides": {}}
 
     def planted(path: str) -> str:
-        scene.write("old/.skillpm/journal.json", json.dumps(journal | {"flat": {"x": path}}))
+        scene.write("old/.skillpm/journal.json", json.dumps(sealed(journal | {"flat": {"x": path}})))
         return scene.tell("migrate", "old")
 
     assert "! warning: precious.md is not what became x; it is left as it is" in planted("precious.md")

@@ -73,8 +73,7 @@ def journal(patient: Patient) -> Iterator[Finding]:
         try:
             read_journal(layout)
         except SkillpmError as error:
-            message = f"the journal of an interrupted change is damaged: {error.message}"
-            yield Finding(check="journal", message=message, where=error.where, hint=hint.partition(",")[0])
+            yield Finding(check="journal", message=error.message, where=error.where, hint=hint.partition(",")[0])
         else:
             yield Finding(check="journal", message="a change was interrupted", where=layout.journal, hint=hint)
     elif not is_held(layout.lock):

@@ -1,0 +1,81 @@
+"""What waits to be installed and has a wrong byte by the time it is: never installed in silence."""
+
+import subprocess
+import sys
+
+import pytest
+from commands.scene import Scene, text
+
+OURS = ".agent-skills/.skillpm"
+KILLED = (
+    "import os, sys\nfrom skillpm.installing import transaction\n"
+    "transaction.finish = lambda *_: os._exit(9)\n"
+    "from skillpm.cli.main import main\nmain(sys.argv[1:])\n"
+)
+
+
+def killed(scene: Scene, *words: str) -> None:
+    """Run a command, and kill it right after it wrote its journal."""
+    whole = [sys.executable, "-c", KILLED, *words]
+    done = subprocess.run(whole, cwd=scene.work, env=scene.environment(), capture_output=True, check=False)
+    assert done.returncode == 9, done.stderr
+
+
+@pytest.fixture
+def interrupted(project: Scene) -> Scene:
+    """Give a project in which an install was killed when all was staged."""
+    project.run("install", "testing", check=True)
+    killed(project, "install", "code-review")
+    return project
+
+
+def test_a_staged_skill_with_a_wrong_byte_is_not_installed(interrupted: Scene) -> None:
+    staged = interrupted.work / OURS / "staging/code-review/SKILL.md"
+    staged.write_bytes(staged.read_bytes().replace(b"a", b"b", 1))
+
+    assert interrupted.tell("sync") == text("""\
+! error: the staged folder of code-review is damaged
+!   where: WORK/.agent-skills/.skillpm/staging/code-review
+!   try: `skillpm sync --force` gives that change up and makes the state of the lockfile
+[1]
+""")
+    assert not interrupted.exists(".agent-skills/code-review")
+    assert interrupted.run("sync", "--force").code == 0
+    assert interrupted.run("verify").code == 0
+    interrupted.run("install", "code-review", check=True)
+    assert interrupted.run("verify").code == 0
+
+
+def test_a_whole_one_is(interrupted: Scene) -> None:
+    interrupted.run("sync", check=True)
+
+    assert interrupted.run("verify").code == 0
+    assert interrupted.exists(".agent-skills/code-review/SKILL.md")
+
+
+def test_a_journal_with_a_wrong_byte_is_not_followed(interrupted: Scene) -> None:
+    journal = interrupted.read(f"{OURS}/journal.json")
+    interrupted.write(f"{OURS}/journal.json", journal.replace("false", "true", 1))
+
+    assert interrupted.tell("sync") == text("""\
+! error: the journal of an interrupted change is damaged: its bytes are not those that were written
+!   where: WORK/.agent-skills/.skillpm/journal.json
+!   try: `skillpm doctor --fix` gives the change up, and keeps the journal as a backup
+[1]
+""")
+    assert interrupted.run("doctor", "--fix").code == 0
+    assert interrupted.run("verify").code == 0
+    assert not interrupted.exists(".agent-skills/code-review")
+
+
+def test_a_backup_that_is_being_restored_is_checked_too(project: Scene) -> None:
+    project.run("install", "testing", check=True)
+    project.write(".agent-skills/testing/SKILL.md", "---\nname: testing\ndescription: Mine.\n---\n")
+    project.run("sync", "--force", check=True)
+    killed(project, "backup", "restore", "testing-1")
+    project.write(f"{OURS}/staging/testing/SKILL.md", "---\nname: testing\ndescription: Mime.\n---\n")
+
+    assert project.run("sync").code == 1
+    assert "Mine." in project.read(f"{OURS}/backup/testing-1/SKILL.md")
+    assert project.run("sync", "--force").code == 0
+    assert project.run("verify").code == 0
