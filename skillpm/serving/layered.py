@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from skillpm.installing.layout import Layout
 from skillpm.serving.cards import Card
 from skillpm.serving.registry import Registry, Shelf
 
@@ -35,7 +36,16 @@ class Layered(Registry):
 
     def read(self, card: Card) -> "Skill":
         """Open a skill, in the registry of the directory it lies in."""
-        return next(layer for layer in self._layers if layer.directory == card.directory).read(card)
+        return self._layer_of(card).read(card)
+
+    def where_it_lies(self, card: Card) -> Card:
+        """Ask the registry of the directory it lies in."""
+        return self._layer_of(card).where_it_lies(card)
+
+    def _layer_of(self, card: Card) -> Registry:
+        """Give the registry of a skill, also of one that waits in its directory's staging."""
+        there = card.directory
+        return next(layer for layer in self._layers if there in {layer.directory, Layout(layer.directory).staging})
 
     @property
     def is_there(self) -> bool:
