@@ -55,11 +55,11 @@ class Sweep:
     @cached_property
     def before(self) -> Calm:
         """How it is before the command."""
-        return self._calm(self._copy("before"))
+        return self._calm(self.copy("before"))
 
     @cached_property
     def _done(self) -> tuple[World, list[list[str]]]:
-        world = self._copy("after")
+        world = self.copy("after")
         return world, self.run(world, 0)
 
     @property
@@ -87,7 +87,7 @@ class Sweep:
 
     def violations(self, moment: int) -> list[str]:
         """Kill the command at its n-th change, and give what then happened that must not."""
-        world = self._copy("killed")
+        world = self.copy("killed")
         calls = self.run(world, moment)
         found = [*self._seen_at_once(world), *self._after_recovery(world)]
         return [f"{moment} of {len(self.calls)}, {' '.join(calls[-1])}: {violation}" for violation in found]
@@ -159,7 +159,8 @@ class Sweep:
         (folder / "tmp").mkdir(exist_ok=True)
         return world
 
-    def _copy(self, name: str) -> World:
+    def copy(self, name: str) -> World:
+        """Give the story's world anew, as it is before the command."""
         target = self.folder / f"{name}-{os.getpid()}"
         subprocess.run(["rm", "-rf", str(target)], check=True)
         subprocess.run(["cp", "-a", "--reflink=auto", str(self.world.root), str(target)], check=True)
