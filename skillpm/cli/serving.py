@@ -1,5 +1,6 @@
 """What the commands that serve agents share: whose eyes they look through, and asking a person."""
 
+import os
 import sys
 
 import click
@@ -42,7 +43,7 @@ def service_for(call: Call) -> SkillService:
     for message in silent_rules(service.rules):
         call.console.warning(message)
     for problem in service.registry.problems:
-        if not service.rules.hides(problem.path.partition("/")[0]):
+        if not service.rules.hides(os.path.basename(os.path.dirname(problem.path))):
             call.console.warning(f"{problem.path}: {problem.message}")
     return service
 

@@ -28,7 +28,11 @@ class Layered(Registry):
             cards = {name: card for part in reversed(parts) for name, card in part.cards.items()}
             shelf = Shelf(
                 cards={name: cards[name] for name in sorted(cards)},
-                problems=tuple(problem for part in parts for problem in part.problems),
+                problems=tuple(
+                    problem if layer is self._layers[0] else problem.but(path=f"{layer.directory}/{problem.path}")
+                    for layer, part in zip(self._layers, parts, strict=True)
+                    for problem in part.problems
+                ),
             )
             with self._lock:
                 self._parts, self._shelf = parts, shelf

@@ -107,7 +107,7 @@ class SkillServer:
         while True:
             await anyio.sleep(PAUSE)
             now = await anyio.to_thread.run_sync(self._sight)
-            if now != before:
+            if now is not before and now != before:
                 before = now
                 await self.bus.publish(ToolsListChanged())
                 await self.bus.publish(ResourcesListChanged())
@@ -197,7 +197,7 @@ class SkillServer:
     def _sight(self) -> object:
         """Give what is another one when what may be seen has changed."""
         try:
-            return [(card.name, card.entry) for card in self.service.visible.values()]
+            return self.service.visible  # the same object while nothing changed
         except SkillpmError as error:
             return error.message
 

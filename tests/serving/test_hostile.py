@@ -1,13 +1,16 @@
 """Skills that try to be more than text: what each output does with them. Nothing is ever run."""
 
 import re
+import shutil
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kit import skill, under
+from kit import Sandbox, skill, under
 from serving.shelf import put, serve
 
 from skillpm.documents.text import HIDDEN
@@ -84,6 +87,49 @@ def test_references_that_lead_out_are_none_and_nothing_is_run(shelf: Path) -> No
     assert loaded.references == ("notes.md",)
     assert loaded.commands == ("touch RAN",)
     assert list(shelf.rglob("RAN")) == []
+
+
+WATCHED = """
+import sys
+
+STARTS = {"subprocess.Popen", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system"}
+
+
+def watch(event, arguments):
+    if event in STARTS:
+        print("STARTED", event, arguments, file=sys.stderr)
+
+
+sys.addaudithook(watch)
+from skillpm.cli.main import main
+
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["load", "evil", "--style", style, "--", "$(touch RAN)"] for style in STYLES),
+        *(["prompt", "--style", style] for style in STYLES),
+        ["match", "go"], ["search", "obey"], ["projects"], ["list"], ["show", "evil"], ["discover"], ["mcp", "--check"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_no_command_starts_a_program_or_prints_what_hides(shelf: Path, tmp_path: Path, words: list[str]) -> None:
+    sandbox = Sandbox(tmp_path / "shell")
+    sandbox.write("skills.json", '{"skills": {}}')
+    shutil.copytree(shelf / "evil", sandbox.work / ".agent-skills/evil")
+
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED, *words],
+        cwd=sandbox.work, env=sandbox.environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == (1 if "--check" in words else 0), done.stderr
+    assert "STARTED" not in done.stderr
+    assert unseen(done.stdout + done.stderr) == set()
+    assert list(tmp_path.rglob("RAN")) == []
 
 
 def test_a_name_that_is_asked_for_is_shown_harmless(shelf: Path) -> None:

@@ -63,6 +63,19 @@ def test_what_comes_and_goes_in_either_place_is_seen(place: Place) -> None:
     assert [*before] == ["notes", "pdf", "web"]
 
 
+def test_a_skill_that_cannot_be_read_hides_no_other_and_is_told_with_its_place(place: Place) -> None:
+    put(place.project / ".agent-skills", {"notes/SKILL.md": "words"})
+    put(place.home / ".agent-skills", {"web/SKILL.md": "words", "bad/SKILL.md": "words"})
+    service = place.serve()
+
+    assert seen(service) == {"notes": "home", "pdf": "project", "web": "project"}
+    assert [problem.path for problem in service.registry.problems] == [
+        "notes/SKILL.md",
+        f"{place.home}/.agent-skills/bad/SKILL.md",
+        f"{place.home}/.agent-skills/web/SKILL.md",
+    ]
+
+
 def test_what_a_project_switches_off_is_off_for_the_users_too(place: Place) -> None:
     place.say(place.project / "skills.json", disabled={"pdf": True, "notes": True})
 
