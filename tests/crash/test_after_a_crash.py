@@ -12,6 +12,7 @@ from crash.sweep import TRACER
 from crash.tracer import CANNOT_TRACE
 from kit import Repository, Sandbox
 
+from skillpm.installing.journal import sealed
 from skillpm.locking import locked
 
 pytestmark = pytest.mark.skipif(CANNOT_TRACE, reason="killing needs Linux's ptrace")
@@ -46,6 +47,12 @@ def killed(scene: Sandbox, *words: str) -> None:
     calls = followed(scene.copy(scene.root.parent / "counted"), 0)
     followed(scene, 2 + next(n for n, call in enumerate(calls) if call[-1].endswith("journal.json")))
     assert scene.exists(JOURNAL)
+
+
+def planted(scene: Scene, **more: object) -> None:
+    """Write a journal as somebody would who knows how it is sealed."""
+    empty = {"version": 1, "puts": {}, "removals": {}, "documents": {}, "asides": {}}
+    scene.write(JOURNAL, json.dumps(sealed({**empty, **more})))
 
 
 def test_an_edit_becomes_a_backup(project: Scene, upstream: Repository) -> None:
@@ -94,9 +101,7 @@ def test_a_change_that_lacks_what_was_staged_is_only_given_up_by_force(project: 
 def test_a_journal_that_a_checkout_brought_along_reaches_no_folder_but_those_of_agents(project: Scene) -> None:
     ours = f"{HERE}/.skillpm"
     project.write(f"{ours}/backup/pre-commit-1", "#!/bin/sh\necho evil\n")
-    journal = {"version": 1, "puts": {}, "removals": {}, "documents": {}, "asides": {}}
-    journal["returns"] = {".git/hooks": {"pre-commit": "pre-commit-1"}}
-    project.write(JOURNAL, json.dumps(journal))
+    planted(project, returns={".git/hooks": {"pre-commit": "pre-commit-1"}})
 
     assert project.tell("sync") == text("""\
 ! error: a change was interrupted that puts something into .git/hooks, where no agent reads skills
@@ -111,8 +116,7 @@ def test_a_journal_that_a_checkout_brought_along_reaches_no_folder_but_those_of_
 
 @pytest.mark.parametrize("slot", ["../../../evil-1", "pre-commit", "pre-commit-x", "-1"])
 def test_a_journal_names_backups_and_never_paths(project: Scene, slot: str) -> None:
-    journal = {"version": 1, "puts": {}, "removals": {}, "documents": {}, "asides": {}, "spent": [slot]}
-    project.write(JOURNAL, json.dumps(journal))
+    planted(project, spent=[slot])
     before = project.everything
 
     assert project.run("sync").code == 1
