@@ -32,6 +32,9 @@ def command(as_check: bool, **flags: Any) -> int:  # noqa: FBT001  (a flag of th
         rows += [(it.name, show(it.current, 40), show(it.wanted, 60), show(it.latest, 60)) for it in aged]
         for line in table(rows):
             call.console.line(line)
+        for it in aged:
+            if it.held:
+                call.console.say(f"{it.name}: {it.held}")
     else:
         call.console.say("everything is as new as it can be")
     return 1 if as_check and aged else 0

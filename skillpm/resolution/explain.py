@@ -141,14 +141,14 @@ def _ending(name: SkillName, rows: Rows, shelf: Shelf) -> str:
     if len(shelf.places(name, needs)) > 1:
         return "; a skill comes from one place only"
     which = "both" if len(needs) == 2 else "all of that" if len(needs) > 2 else "that"  # noqa: PLR2004
-    return f"; no version is {which}: {_there(name, needs, shelf)}"
+    return f"; no version of `{name}` fits {which}: {_there(name, needs, shelf)}"
 
 
 def _there(name: SkillName, needs: Sequence[Need], shelf: Shelf) -> str:
     """Say which versions there are, and which there would be if they were not kept back."""
     options = sorted(shelf.options(name, needs), key=lambda option: option.age, reverse=True)
     versions = list(dict.fromkeys(show(option.version, 40) or "one without a version" for option in options))
-    more = f" and {len(versions) - MOST_VERSIONS} more" if len(versions) > MOST_VERSIONS else ""
+    more = [f"{len(versions) - MOST_VERSIONS} more"] if len(versions) > MOST_VERSIONS else []
     early = [
         option
         for option in options
@@ -156,7 +156,8 @@ def _there(name: SkillName, needs: Sequence[Need], shelf: Shelf) -> str:
         and option.parsed.is_prerelease
         and all(need.range.holds(option.parsed, early=True) for need in needs)
     ]
-    said = [f"there is {', '.join(versions[:MOST_VERSIONS])}{more}"] if versions else []
+    verb = "are" if len(versions) > 1 else "is"
+    said = [f"there {verb} {_and([*versions[:MOST_VERSIONS], *more])}"] if versions else []
     said += [f"{show(option.version, 40)} is a pre-release, to be asked for as such" for option in early[:1]]
     said += _why_not(_kept_back(name, needs, shelf))
     return "; ".join(said or ["there is none"])
@@ -201,7 +202,8 @@ def _nobody_has(name: SkillName, rows: Rows, brought: Brought, shelf: Shelf) -> 
     if who is None:
         return error
     return NotFoundError(
-        f"{_sentence(name, who, need, options, brought)}, which is not there: {error.message}", hint=error.hint
+        f"{_sentence(name, who, need, options, brought)}, which is not there: {error.message}",
+        hint=f"tell its author, or take it from where you know it: skillpm install owner/repo@{name}",
     )
 
 

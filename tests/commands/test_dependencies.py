@@ -159,8 +159,8 @@ def test_a_conflict_is_told_in_sentences_and_an_override_solves_it(needy: Scene)
 
     assert needy.tell("sync") == text("""\
 ! error: `deploy` 2.0 (skills.json asks for `deploy` from ./skills/deploy) needs `code-review` ^1 and \
-`report` (skills.json asks for `report` from ./skills/report) needs `code-review` >=7; no version is both: \
-there is 1.0.0
+`report` (skills.json asks for `report` from ./skills/report) needs `code-review` >=7; no version of \
+`code-review` fits both: there is 1.0.0
 !   try: decide yourself, against what they say: "overrides": {"code-review": "…"} in skills.json
 [1]
 """)

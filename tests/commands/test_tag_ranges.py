@@ -96,7 +96,7 @@ def test_a_range_without_a_tag_names_what_there_is(pdf: Scene) -> None:
     pdf.write("skills.json", pdf.read("skills.json").replace("^1", "^3"))
 
     assert pdf.tell("sync") == text("""\
-! error: `pdf` ^3 from URL (skills/pdf) is not there: there is 2.0.0, 1.2.0-rc.1, 1.1.0, 1.0.0
+! error: `pdf` ^3 from URL (skills/pdf) is not there: there are 2.0.0, 1.2.0-rc.1, 1.1.0 and 1.0.0
 !   try: ask for another version, or name the repository it is in
 [1]
 """)

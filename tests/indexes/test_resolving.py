@@ -78,7 +78,8 @@ def test_a_conflict_of_two_skills_is_told_and_changes_nothing(acme: Consumer) ->
         1,
         [
             "error: `mail` 1.0.0 (skills.json asks for `mail` >=1) needs `pdf` <2 and `report` 2.0.0 "
-            "(skills.json asks for `report` >=2) needs `pdf` >=2; no version is both: there is 2.0.0, 1.0.0",
+            "(skills.json asks for `report` >=2) needs `pdf` >=2; no version of `pdf` fits both: "
+            "there are 2.0.0 and 1.0.0",
             "  try: allow other versions of `mail` and `report` in skills.json, or "
             'decide yourself, against what they say: "overrides": {"pdf": "…"} in skills.json',
         ],
