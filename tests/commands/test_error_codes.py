@@ -1,0 +1,148 @@
+"""Every code of docs/errors.md is provoked here, for real, and no other code is ever given."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene, asking
+from kit import Repository, Result, skill, under
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+CODES = re.findall(r"^\| \[`([a-z-]+)`\]\(#[a-z-]+\) \| (\d+) \|", PAGE, re.MULTILINE)
+HOLD = """\
+import fcntl, sys
+lock = open(sys.argv[1], "w")
+fcntl.flock(lock, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
+"""
+BREAK = """\
+import sys, types, click
+def run(**_): raise KeyError("pdf")
+command = click.Command("list", callback=run, params=[click.Option(["--json"], is_flag=True)])
+sys.modules["skillpm.cli.list_command"] = types.SimpleNamespace(command=command)
+from skillpm.cli.main import main
+sys.exit(main(["list", "--json"]))
+"""
+
+
+def usage(scene: Scene, _: Repository) -> Result:
+    return scene.run("install", "a", "--tag", "b", "--branch", "c", "--json")
+
+
+def document(scene: Scene, _: Repository) -> Result:
+    return scene.project("{").run("sync", "--json")
+
+
+def newer_format(scene: Scene, _: Repository) -> Result:
+    scene.project()
+    scene.write("skills.lock", '{"version": 9}')
+    return scene.run("sync", "--json")
+
+
+def not_found(scene: Scene, _: Repository) -> Result:
+    return scene.project().run("show", "pfd", "--json")
+
+
+def conflict(scene: Scene, upstream: Repository) -> Result:
+    scene.project(asking(pdf="*"))
+    return scene.run("install", f"{upstream.file_url}@pdf", "--json")
+
+
+def modified(scene: Scene, _: Repository) -> Result:
+    scene.project().run("install", "testing", check=True)
+    scene.write(".agent-skills/testing/SKILL.md", "mine")
+    scene.run("lock", check=True)
+    return scene.run("uninstall", "testing", "--json")
+
+
+def lockfile_outdated(scene: Scene, _: Repository) -> Result:
+    return scene.project(asking(testing="*")).run("sync", "--frozen", "--json")
+
+
+def digest_mismatch(scene: Scene, upstream: Repository) -> Result:
+    scene.project().run("install", f"{upstream.file_url}@pdf", check=True)
+    lockfile = scene.document("skills.lock")
+    digest = lockfile["skills"]["pdf"]["digest"]
+    scene.write("skills.lock", scene.read("skills.lock").replace(digest, "sha256:" + "0" * 64))
+    return scene.run("sync", "--frozen", "--json")
+
+
+def refused(scene: Scene, _: Repository) -> Result:
+    scene.project().write_files(under("leaky", skill("leaky")))
+    (scene.work / "leaky/notes.md").symlink_to("/etc/passwd")
+    return scene.run("install", "./leaky", "--json")
+
+
+def not_allowed(scene: Scene, _: Repository) -> Result:
+    return scene.project('{"skills": {}, "permissions": {"deploy-*": "deny"}}').run("load", "deploy-prod", "--json")
+
+
+def fetch(scene: Scene, _: Repository) -> Result:
+    return scene.project().run("install", "http://git.acme.example/skills.git@deploy", "--json")
+
+
+def offline(scene: Scene, upstream: Repository) -> Result:
+    return scene.project().run("install", f"{upstream.file_url}@pdf", "--offline", "--json")
+
+
+def busy(scene: Scene, _: Repository) -> Result:
+    scene.project().run("install", "testing", check=True)
+    with held(scene.work / ".agent-skills/.skillpm/lock"):
+        return scene.run("install", "code-review", "--lock-timeout", "0.2", "--json")
+
+
+def choose(scene: Scene, upstream: Repository) -> Result:
+    return scene.project().run("install", upstream.file_url, "--json")
+
+
+def file(scene: Scene, _: Repository) -> Result:
+    scene.project().write(".agent-skills", "a file where a folder has to be")
+    return scene.run("install", "testing", "--json")
+
+
+def defect(scene: Scene, _: Repository) -> Result:
+    words = [sys.executable, "-c", BREAK]
+    done = subprocess.run(words, cwd=scene.work, env=scene.environment(), capture_output=True, text=True, check=False)
+    Path(json.loads(done.stdout)["error"]["where"]).unlink()
+    return Result(code=done.returncode, stdout=done.stdout, stderr=done.stderr)
+
+
+WAYS: dict[str, Callable[[Scene, Repository], Result]] = {
+    way.__name__.replace("_", "-"): way
+    for way in (
+        *(usage, document, newer_format, not_found, conflict, modified, lockfile_outdated, digest_mismatch, refused),
+        *(not_allowed, fetch, offline, busy, choose, file, defect),
+    )
+}
+
+
+@contextmanager
+def held(lock: Path) -> Iterator[None]:
+    """Hold a lock in another process."""
+    with subprocess.Popen([sys.executable, "-c", HOLD, lock], stdin=-1, stdout=-1) as process:
+        assert process.stdout
+        assert process.stdin
+        assert process.stdout.readline() == b"held\n"
+        yield
+        process.stdin.close()
+
+
+@pytest.mark.parametrize(("code", "exit_code"), CODES, ids=[code for code, _ in CODES])
+def test_every_code_of_the_page_can_be_provoked(scene: Scene, upstream: Repository, code: str, exit_code: str) -> None:
+    said = WAYS[code](scene, upstream)
+
+    error = said.json["error"]
+    assert (error["code"], said.code) == (code, int(exit_code)), error
+    assert list(error) == ["code", "message", "where", "hint"]
+    assert error["message"]
+
+
+def test_the_page_and_the_ways_name_the_same_codes() -> None:
+    assert sorted(code for code, _ in CODES) == sorted(WAYS)
