@@ -346,3 +346,20 @@ def test_everything_that_can_be_pressed_has_a_name_and_headings_are_in_order(rea
         levels = [int(level) for level in re.findall(r"heading .*\[level=(\d)\]", tree)]
         assert levels.count(1) == 1
         assert all(after <= before + 1 for before, after in pairwise(levels) if before >= 1)
+
+
+def test_on_the_web_it_says_how_to_install_without_naming_the_index(reader: "Reader", public: Path) -> None:
+    address = "https://skills.acme.example/team/"
+    reader.page.route(f"{address}**", lambda route: route.fulfill(path=public / "catalog.html"))
+    reader.visit(f"{address}catalog.html#/skill/pdf")
+    reader.page.locator("summary").click()
+
+    commands = reader.page.locator(".install details .command").all_inner_texts()
+
+    assert commands == [
+        f'"indexes": [{{"name": "acme", "url": "{address}"}}]',
+        f'[[indexes]]\nname = "acme"\nurl = "{address}"',
+        f"$ skillpm install {address}@pdf",
+        "$ skillpm install pdf --index acme",
+    ]
+    assert (reader.asked, reader.broken) == ([f"{address}catalog.html"], [])

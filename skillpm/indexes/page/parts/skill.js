@@ -65,6 +65,7 @@ function install(skill) {
   const place = new URL(".", location.href.split("#")[0]).href;
   const name = /^[a-z0-9]+(-[a-z0-9]+)*$/.test(index.name) && index.name.length <= 64 ? index.name : "this-index";
   const quoted = JSON.stringify(place);
+  const isServed = place.startsWith("https://") && /^[\w:/.~-]+$/.test(place);
   return make("section", { class: "install", "aria-label": "Install" },
     command(`skillpm install ${skill.name}`),
     make("details", {}, make("summary", {}, "First skill from this index?"),
@@ -72,7 +73,9 @@ function install(skill) {
       snippet(`"indexes": [{"name": "${name}", "url": ${quoted}}]`),
       make("p", {}, "or for yourself, in ", make("code", {}, "config.toml"), ":"),
       snippet(`[[indexes]]\nname = "${name}"\nurl = ${quoted}`),
-      make("p", {}, "From this index and no other:"),
+      isServed ? make("p", {}, "or not at all, and say where it is instead:") : null,
+      isServed ? command(`skillpm install ${place}@${skill.name}`) : null,
+      make("p", {}, "Once it is named, from this index and no other:"),
       command(`skillpm install ${skill.name} --index ${name}`)));
 }
 
