@@ -25,7 +25,7 @@ from skillpm.serving.registry import Registry, Shelf
 from skillpm.serving.styles.base import Opened, Told
 from skillpm.serving.styles.table import style_of
 from skillpm.serving.tool import SCHEMA
-from skillpm.serving.triggers import matching, servers_of, trigger_index
+from skillpm.serving.triggers import Triggers, matching, servers_of, trigger_index
 from skillpm.settings import current_settings
 
 Ask = Callable[[str], bool]
@@ -237,6 +237,6 @@ class _Visible:
         return [haystack(card) for card in self.cards.values()]
 
     @cached_property
-    def triggers(self) -> Mapping[str, tuple[Card, ...]]:
+    def triggers(self) -> Triggers:
         """The skills by their trigger words."""
         return trigger_index(self.cards.values())

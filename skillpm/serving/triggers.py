@@ -1,34 +1,47 @@
 """Which skills a message calls for, by their triggers, and the MCP servers these bring. Pure."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from skillpm.serving.cards import Card, McpServer
 
 
-def trigger_index(cards: Iterable[Card]) -> Mapping[str, tuple[Card, ...]]:
-    """Give the skills by their keywords, in small letters: made once, asked for each message."""
-    index: dict[str, tuple[Card, ...]] = {}
+class Triggers(NamedTuple):
+    """Keywords in small letters: the first skill that has each, and the others.
+
+    Two dictionaries, since ten thousand skills have thirty thousand keywords, and hardly two have the same: a list for
+    each would be what making them takes.
+    """
+
+    first: dict[str, Card]
+    others: dict[str, list[Card]]
+
+
+def trigger_index(cards: Iterable[Card]) -> Triggers:
+    """Give the skills by their keywords: made once, asked for each message."""
+    index = Triggers({}, {})
+    first_of = index.first.setdefault
     for card in cards:
         for trigger in card.entry.get("triggers", ()):
             keyword = trigger.strip().casefold()
-            known = index.get(keyword)
-            # Tuples: thirty thousand lists would be looked through by each collection of garbage.
-            index[keyword] = (card,) if known is None else (*known, card)
-    index.pop("", None)
+            if first_of(keyword, card) is not card:
+                index.others.setdefault(keyword, []).append(card)
+    index.first.pop("", None)
     return index
 
 
-def matching(message: str, index: Mapping[str, tuple[Card, ...]], *, whole_words: bool = False) -> tuple[Card, ...]:
+def matching(message: str, index: Triggers, *, whole_words: bool = False) -> tuple[Card, ...]:
     """Give the skills of which a trigger stands in the message, by name, in small or capital letters.
 
     With `whole_words` a trigger counts only where no letter or digit touches it (`pr` is not in `april`).
     """
     text = message.casefold()
-    keywords = [keyword for keyword in index if keyword in text]
+    keywords = [keyword for keyword in index.first if keyword in text]
     if whole_words:
         keywords = [keyword for keyword in keywords if re.search(rf"(?<!\w){re.escape(keyword)}(?!\w)", text)]
-    found = {card.name: card for keyword in keywords for card in index[keyword]}
+    cards = (card for keyword in keywords for card in (index.first[keyword], *index.others.get(keyword, ())))
+    found = {card.name: card for card in cards}
     return tuple(found[name] for name in sorted(found))
 
 

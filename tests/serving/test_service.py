@@ -232,6 +232,18 @@ def test_a_message_calls_for_skills_and_their_servers(shelf: Path, tmp_path: Pat
     assert serve(shelf).match("browse").skills == ()
 
 
+def test_a_keyword_may_call_for_several_and_each_is_named_once(tmp_path: Path) -> None:
+    for name, triggers in {"one": ["Go", "go "], "two": ["go", "stop"], "three": ["GO"], "none": [" "]}.items():
+        put(tmp_path, under(name, skill(name, triggers=triggers)))
+
+    def called(message: str) -> list[str]:
+        return [card.name for card in serve(tmp_path).match(message).skills]
+
+    assert called("let it go") == ["one", "three", "two"]
+    assert called("stop it") == ["two"]
+    assert called("wait") == []
+
+
 def test_whole_words_are_words_of_their_own(shelf: Path) -> None:
     service = serve(shelf)
 
