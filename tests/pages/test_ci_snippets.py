@@ -1,0 +1,86 @@
+"""What the page for CI gives to be copied: every command of skillpm in it is run in a project, and works."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from commands.scene import Scene
+from kit import Repository, skill, under
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```(yaml|dockerfile)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = BLOCK.findall((ROOT / "docs" / "guides" / "ci.md").read_text(encoding="utf-8"))
+HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Scene:
+    """Give a project as CI checks it out: manifest, lockfile and a skill of its own, nothing installed."""
+    upstream = Repository.create(tmp_path / "upstream")
+    upstream.write(under("skills/pdf", skill("pdf"))).commit()
+    scene = Scene(tmp_path / "scene").project()
+    scene.run("install", f"{upstream.file_url}@pdf", check=True)
+    manifest, lockfile = scene.read("skills.json"), scene.read("skills.lock")
+    fresh = Scene(tmp_path / "fresh")
+    fresh.write("skills.json", manifest)
+    fresh.write("skills.lock", lockfile)
+    fresh.write_files(under("skills/own", skill("own")))
+    return fresh
+
+
+def jobs() -> Iterator[list[str]]:
+    """Give the commands of each block, in order."""
+    for kind, text in BLOCKS:
+        if kind == "dockerfile":
+            yield [re.sub(r"^RUN (--mount=\S+ )?", "", line) for line in text.splitlines() if line.startswith("RUN ")]
+            continue
+        value = yaml.safe_load(text)
+        if "jobs" in value:
+            yield [step["run"] for step in value["jobs"]["skills"]["steps"] if "run" in step]
+        elif "skills" in value:
+            yield value["skills"]["script"]
+
+
+@pytest.mark.parametrize("job", [*jobs()], ids=["actions", "gitlab", "docker"])
+def test_a_job_does_what_it_says(checkout: Scene, job: list[str]) -> None:
+    ours = [shlex.split(command)[1:] for command in job if command.startswith("skillpm ")]
+    assert ["sync", "--frozen", "--project", "."] in ours
+    assert any("agent-skillpm" in command for command in job)
+
+    for words in ours:
+        assert checkout.run(*words, env={"CI": "true"}).code == 0, words
+
+    assert checkout.exists(".agent-skills/pdf/SKILL.md")
+
+
+def hooks_of_the_page() -> list[dict[str, Any]]:
+    found = next(yaml.safe_load(text) for kind, text in BLOCKS if kind == "yaml" and text.startswith("repos:"))
+    return [without(hook, "additional_dependencies") for hook in found["repos"][0]["hooks"]]
+
+
+def without(hook: dict[str, Any], key: str) -> dict[str, Any]:
+    return {other: part for other, part in hook.items() if other != key}
+
+
+def test_the_hooks_of_the_page_are_those_of_the_repository() -> None:
+    assert hooks_of_the_page() == [without(hook, "description") for hook in HOOKS]
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
+def test_a_hook_passes_what_is_right_and_stops_what_is_not(checkout: Scene, hook: dict[str, Any]) -> None:
+    def called() -> int:
+        files = [
+            path for path in ("skills.json", "skills.lock", "skills/own/SKILL.md") if re.search(hook["files"], path)
+        ]
+        assert files
+        named = files if hook.get("pass_filenames", True) else []
+        return checkout.run(*hook["entry"].split()[1:], *named).code
+
+    assert called() == 0
+    checkout.write("skills.json", '{"skills": {"other": "*"}}')
+    checkout.write("skills/own/SKILL.md", "---\nname: Not Own\n---\n")
+    assert called() == 1
