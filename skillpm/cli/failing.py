@@ -38,6 +38,8 @@ def _usual_hint(error: SkillpmError, command: str) -> str:
     """Give the way on that an error of its kind has where it names none of its own."""
     if isinstance(error, UsageError):
         return f"{command} --help"
+    if isinstance(error, DocumentError) and error.where.startswith(("https://", "http://")):
+        return "tell whoever keeps that address; nothing was changed here"
     if isinstance(error, DocumentError):
         return "mend that place by hand, or take the file from version control"
     return ""

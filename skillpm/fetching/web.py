@@ -31,6 +31,7 @@ TRIES = 3
 LONGEST_PAUSE = 30.0
 MOST_REDIRECTS = 5
 CHUNK = 1 << 16
+ASTRAY = "tell whoever keeps that server; nothing was taken from there"
 PASSING = frozenset([408, 425, 429, 500, 502, 503, 504])
 REDIRECTS = frozenset([301, 302, 303, 307, 308])
 GONE = frozenset([404, 410])
@@ -123,7 +124,7 @@ class Web:
             there = str(httpx.URL(here).join(answer.headers.get("Location", "")))
             check_lead(here, there)
             here = there
-        raise FetchError(f"{show(url)} leads on and on, over more than {MOST_REDIRECTS} redirects")
+        raise FetchError(f"{show(url)} leads on and on, over more than {MOST_REDIRECTS} redirects", hint=ASTRAY)
 
     def _asked(self, url: str, limit: int, headers: dict[str, str], method: str, into: BinaryIO | None) -> Answer:
         self.requests += 1
@@ -195,11 +196,11 @@ def check_lead(here: str, there: str) -> None:
     """Refuse an address that what stands at another one may not lead to, by a redirect or by name."""
     url = httpx.URL(there)
     if url.scheme not in {"http", "https"} or not url.host or url.userinfo:
-        raise FetchError(f"{show(here)} leads to {show(there)}, which is no plain web address")
+        raise FetchError(f"{show(here)} leads to {show(there)}, which is no plain web address", hint=ASTRAY)
     if httpx.URL(here).scheme == "https" and url.scheme == "http":
-        raise FetchError(f"{show(here)} leads from https to http: {show(there)}")
+        raise FetchError(f"{show(here)} leads from https to http: {show(there)}", hint=ASTRAY)
     if _is_private(url.host) and not _is_private(httpx.URL(here).host):
-        raise FetchError(f"{show(here)} leads into this machine's own network: {show(there)}")
+        raise FetchError(f"{show(here)} leads into this machine's own network: {show(there)}", hint=ASTRAY)
 
 
 def _is_private(host: str) -> bool:

@@ -163,14 +163,16 @@ class Desk:
             came_from = f"{skill.pin.url} (index {index.place.name})"
             pin = skill.pin
 
-            def wrong(found: str) -> DigestMismatch:
-                return DigestMismatch(name, locked=pin.sha256, found=found, came_from=came_from)
+            def wrong(found: str, locked: str = pin.sha256) -> DigestMismatch:
+                error = DigestMismatch(name, locked=locked, found=found, came_from=came_from)
+                error.hint = "nothing was changed; what is published must never change: ask whoever keeps the index"
+                return error
 
             # The lock is what is trusted here: the index is not asked what the sum should be.
             offering = Offering(index=index.place, url=_allowed(index, skill.pin), sha256=skill.pin.sha256)
             tree = self._fetched(offering, name, wrong)[1]
             if tree.digest != skill.digest:
-                raise DigestMismatch(name, locked=skill.digest or "", found=tree.digest, came_from=came_from)
+                raise wrong(tree.digest, skill.digest or "")
             return self.store.keep(tree, variant_of(skill.pin))
 
         self._each(list(locked), one)

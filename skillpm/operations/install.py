@@ -6,7 +6,7 @@ from typing import assert_never
 
 from skillpm.documents.git_words import has_credentials, is_commit
 from skillpm.documents.json_edit import set_member
-from skillpm.documents.names import SkillName, folder_name, skill_name
+from skillpm.documents.names import SkillName, folder_name, is_skill_name, skill_name
 from skillpm.documents.text import show
 from skillpm.documents.versions import RANGE_HINT, is_range
 from skillpm.errors import ConflictError, FetchError, ManySkillsError, NotFoundError, UsageError
@@ -179,6 +179,10 @@ def _git_offers(fetchers: Fetchers, specifier: Specifier, tools: Tools) -> Seque
 
 def _chosen(scope: Scope, tools: Tools, spec: str, request: Request, found: Sequence[Offer]) -> list[Addition]:
     """Give those of a repository's or a site's skills that are meant. Raises `ManySkillsError` where nobody said."""
+    if not found:
+        raise NotFoundError(
+            f"`{show(spec)}` offers no skill that can be installed", hint="warnings say what was left out"
+        )
     if spec in request.chosen:
         found = [offer for offer in found if offer.name in request.chosen[spec]]
     elif len(found) > 1 and not request.every:
@@ -247,7 +251,12 @@ def _specifier(spec: str, request: Request) -> Specifier:
     if request.index:
         if not isinstance(source, IndexSource):
             raise UsageError(f"--index does not go with `{show(spec)}`")
-        specifier = specifier.but(source=source.but(index=skill_name(request.index)))
+        if not is_skill_name(request.index):
+            raise UsageError(
+                f"`{show(request.index, 80)}` is no name of an index",
+                hint="name one of `skillpm config get indexes`; a site by its address is a SPEC: https://site/@skill",
+            )
+        specifier = specifier.but(source=source.but(index=request.index))
     if not (request.ref_kind or request.path or request.link):
         return specifier
     if isinstance(source, PathSource) and request.link and not (request.ref_kind or request.path):

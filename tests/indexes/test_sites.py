@@ -227,3 +227,41 @@ def test_a_need_of_a_skill_may_name_a_site_over_https_only(consumer: Consumer, s
 
     assert refused.code == 1
     assert f"needs `pdf` from {server.address}/, and only your own skills.json may name such a place" in refused.stderr
+
+
+def test_a_site_that_offers_nothing_that_is_understood(consumer: Consumer, server: GitServer) -> None:
+    entry = {"name": "pdf", "type": "wasm", "description": "D.", "url": "x", "digest": "sha256:" + "0" * 64}
+    server.publish(f"{NEW}/index.json", json.dumps({"$schema": SCHEMA, "skills": [entry]}).encode())
+
+    refused = consumer.run("install", server.address)
+
+    assert (refused.code, refused.stderr.splitlines()[1:]) == (
+        1,
+        [
+            f"error: `{server.address}` offers no skill that can be installed",
+            "  try: warnings say what was left out",
+        ],
+    )
+
+
+def test_an_index_has_a_name_and_a_site_an_address(consumer: Consumer) -> None:
+    refused = consumer.run("install", "pdf", "--index", "../x")
+
+    assert (refused.code, refused.stderr.splitlines()) == (
+        2,
+        [
+            "error: `../x` is no name of an index",
+            "  try: name one of `skillpm config get indexes`; a site by its address is a SPEC: https://site/@skill",
+        ],
+    )
+
+
+def test_what_a_server_says_wrongly_is_its_keepers_to_mend(consumer: Consumer, server: GitServer) -> None:
+    server.publish(f"{NEW}/index.json", b'{"skills": 7}')
+    assert consumer.run("install", server.address).stderr.splitlines()[-1] == (
+        "  try: tell whoever keeps that address; nothing was changed here"
+    )
+    server.publish("/x.zip", Answer(302, {"Location": "file:///etc/passwd"}, b""))
+    assert consumer.run("install", f"{server.address}/x.zip").stderr.splitlines()[-1] == (
+        "  try: tell whoever keeps that server; nothing was taken from there"
+    )
