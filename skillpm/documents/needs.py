@@ -39,7 +39,7 @@ def told_otherwise(said: Mapping[str, Any], own: Mapping[str, Any]) -> str:
     """
     for name in sorted({*said, *own}):
         if not _is_same(said.get(name), own.get(name)):
-            return f"`{name}` {_shown(said.get(name))}, and the skill itself {_shown(own.get(name))}"
+            return f"{_shown(name, said.get(name))}, and the skill says {_shown(name, own.get(name))}"
     return ""
 
 
@@ -49,10 +49,10 @@ def _is_same(one: Any, other: Any) -> bool:
     return is_range(one) and is_range(other) and range_of(one).means(range_of(other))
 
 
-def _shown(wanted: Any) -> str:
+def _shown(name: str, wanted: Any) -> str:
     if wanted is None:
-        return "does not need it"
-    return show(wanted if isinstance(wanted, str) else json.dumps(wanted, ensure_ascii=False), 80)
+        return f"no `{name}`"
+    return f"`{name}` {show(wanted if isinstance(wanted, str) else json.dumps(wanted, ensure_ascii=False), 80)}"
 
 
 def _from_words(said: Any) -> dict[str, Any]:

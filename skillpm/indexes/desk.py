@@ -210,7 +210,7 @@ class Desk:
             if told := told_otherwise(said, found.dependencies):
                 raise RefusedError(
                     f"the index {offering.index.name} says other needs of `{name}` {offering.version} than the skill "
-                    f"does: the index {told}",
+                    f"does: {told}",
                     hint="tell whoever keeps the index; nothing was changed",
                 )
             return found.but(version=offering.version)

@@ -106,7 +106,7 @@ def _needs(name: SkillName, release: Release, tree: Tree) -> Iterator[Problem]:
         yield Problem(where=where, message=f"what the skill needs cannot be read: {error}")
         return
     if told := told_otherwise(release.dependencies, own):
-        yield Problem(where=where, message=f"it says other needs than the skill does: the index {told}")
+        yield Problem(where=where, message=f"it says other needs than the skill does: {told}")
 
 
 def _site(index: Index, limits: Limits, newest: dict[SkillName, str]) -> Iterator[Problem]:
