@@ -12,6 +12,7 @@ from skillpm.installing.scan import Stamp, stamp_of
 from skillpm.values import Value
 
 IGNORE_ALL = b"*\n"
+SENSIBLE = 0o755  # what a copy allows at most: nothing setuid, nothing that others may write
 
 
 class LiveLink(Value):
@@ -81,8 +82,8 @@ def stage_documents(layout: Layout, documents: Mapping[str, str], *, fsync: bool
 
 
 def copy_folder(source: str, target: str) -> None:
-    """Copy a folder with files, links as links, and executable bits."""
-    os.mkdir(target, 0o755)
+    """Copy a folder with files, links as links, and who may read and execute them."""
+    os.mkdir(target, (stat.S_IMODE(os.stat(source).st_mode) & SENSIBLE) | 0o700)
     with os.scandir(source) as entries:
         inside = list(entries)
     for entry in inside:
@@ -98,7 +99,7 @@ def copy_as_it_lies(source: str, target: str) -> bool:
         copy_folder(source, target)
     elif stat.S_ISREG(mode):
         with open(source, "rb") as file:
-            write_new(target, file.read(), 0o755 if mode & 0o100 else 0o644)
+            write_new(target, file.read(), (stat.S_IMODE(mode) & SENSIBLE) | 0o600)
     else:
         return False
     return True

@@ -145,3 +145,36 @@ def test_a_lock_goes_with_its_process_however_that_ends(project: Scene) -> None:
         holder.kill()
 
     assert project.run("install", "testing", "--lock-timeout", "0.1").code == 0
+
+
+def test_an_agents_folder_on_another_file_system_gives_and_gets_back(project: Scene, folder: Path) -> None:
+    if folder.stat().st_dev == project.home.stat().st_dev:
+        pytest.skip("there is no second file system to write into")
+    (project.home / ".claude").symlink_to(folder)
+    (folder / "skills/testing/deep").mkdir(parents=True)
+    (folder / "skills/testing/SKILL.md").write_text("mine")
+    (folder / "skills/testing/deep/key").write_text("secret")
+    (folder / "skills/testing/deep/key").chmod(0o600)
+    before = project.snapshot(str(folder))
+    project.run("install", "-g", "testing", check=True)
+
+    project.run("link", "-g", "claude-code", "--force", check=True)
+    assert (folder / "skills/testing").is_symlink()
+    project.run("unlink", "-g", "claude-code", check=True)
+    project.run("backup", "restore", "-g", "testing-1", check=True)
+
+    assert project.snapshot(str(folder)) == before
+    assert project.tell("backup", "list", "-g") == "! nothing is set aside\n"
+
+
+def test_what_only_its_owner_may_read_stays_so_when_it_is_restored(project: Scene) -> None:
+    place = project.write(f"{HERE}/testing/key", "secret")
+    place.chmod(0o600)
+    project.write(f"{HERE}/testing/SKILL.md", "mine")
+    before = project.snapshot(f"{HERE}/testing")
+    project.run("install", "testing", "--force", check=True)
+    project.run("uninstall", "testing", check=True)
+
+    project.run("backup", "restore", "testing-1", check=True)
+
+    assert project.snapshot(f"{HERE}/testing") == before
