@@ -125,7 +125,7 @@ class Shelf:
         changed = self.write((path, text.encode()) for path, text in documents)
         changed += self.write((path, text.encode()) for path, text in rest)
         if self._has_page:
-            changed += self.write([(PAGE, self._new_page(called, summaries, releases).encode())])
+            changed += self.write([(PAGE, self._new_page(called, summaries, releases))])
         return Built(
             skills=len(releases),
             versions=sum(len(skill.versions) for skill in releases.values()),
@@ -149,10 +149,13 @@ class Shelf:
             data = read_document(self._at(release.url))
         return checked_tree(read_archive(data, release.url, self.limits), name=name, limits=self.limits)
 
-    def _page(self, *, replaced: bool) -> str | None:
-        text = read_text(self._at(PAGE))
-        if text is None or head_of(text) is not None:
-            return text
+    def _page(self, *, replaced: bool) -> bytes | None:
+        if not os.path.lexists(self._at(PAGE)):
+            return None
+        with told("read a page", self._at(PAGE)):
+            page = read_document(self._at(PAGE))
+        if head_of(page) is not None:
+            return page
         if replaced:
             raise RefusedError(
                 "this page is not skillpm's, and would be replaced",
@@ -161,7 +164,7 @@ class Shelf:
             )
         return None
 
-    def _new_page(self, name: str, summaries: Sequence[Summary], releases: Mapping[SkillName, Releases]) -> str:
+    def _new_page(self, name: str, summaries: Sequence[Summary], releases: Mapping[SkillName, Releases]) -> bytes:
         from skillpm.indexes.page.making import make_page  # noqa: PLC0415  (jinja2 and more, only for a page)
 
         def read(skill: SkillName, release: Release) -> Skill:
@@ -171,7 +174,7 @@ class Shelf:
             return read_skill(tree.read(tree.skill_file) or b"")
 
         rows = [(summary, releases[summary.name]) for summary in summaries]
-        return make_page(name, rows, self._old_page or "", read)
+        return make_page(name, rows, self._old_page or b"", read)
 
     def _without_page(self) -> tuple[str, ...]:
         if self._has_page or self._old_page is None:

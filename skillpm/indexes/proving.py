@@ -147,7 +147,7 @@ def _page(index: Index, limits: Limits, catalogue: Catalogue, seen: _Seen) -> It
     """Look at the page for people, where there is one and where all is known that it must say."""
     where = f"{index.place.url}catalog.html"
     try:
-        text = index.access.archive(where, limits.download).decode(errors="replace")
+        page = index.access.archive(where, limits.download)
     except NotFoundError:
         return
     except SkillpmError as error:
@@ -157,7 +157,7 @@ def _page(index: Index, limits: Limits, catalogue: Catalogue, seen: _Seen) -> It
         from skillpm.indexes.page.proving import fault_of  # noqa: PLC0415  (jinja2 and more, only for a page)
 
         rows = [(summary, seen.releases[summary.name]) for summary in catalogue.skills]
-        fault = fault_of(text, catalogue.name, rows, seen.skills)
+        fault = fault_of(page, catalogue.name, rows, seen.skills)
         if fault is not None:
             yield Problem(where=where, message=fault)
 

@@ -58,7 +58,7 @@ def attack(host: str) -> str:
 """
 
 
-def hostile_page(name: str, host: str) -> str:
+def hostile_page(name: str, host: str) -> bytes:
     evil = SkillName("evil")
     digest = parse_digest("sha256:" + "0" * 64, where="here")
     text = BREAK_OUT + "\u202e"
@@ -114,7 +114,7 @@ def test_a_hostile_skill_that_is_published_runs_nothing_and_asks_for_nothing(
 
 def test_what_no_build_would_let_through_is_text_too(reader: "Reader", server: GitServer, tmp_path: Path) -> None:
     page = tmp_path / "catalog.html"
-    page.write_text(hostile_page(f"</title>{BREAK_OUT}", server.address), encoding="utf-8")
+    page.write_bytes(hostile_page(f"</title>{BREAK_OUT}", server.address))
 
     look_at_everything(reader, f"file://{page}")
 

@@ -37,7 +37,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
         entries.append(Entry(summary=summary, releases=releases, leaf=leaf_of(read, LONGEST)))
     entries.sort(key=lambda entry: entry.summary.name)
     file = tmp_path_factory.mktemp("large") / "catalog.html"
-    file.write_text(write_page("large", entries, LONGEST), encoding="utf-8")
+    file.write_bytes(write_page("large", entries, LONGEST))
     return f"file://{file}"
 
 

@@ -227,9 +227,9 @@ def test_a_table_keeps_its_alignment_without_a_style() -> None:
 )  # fmt: skip
 def test_a_text_made_to_take_long_does_not(text: str) -> None:
     """Nothing here takes time to the square of its length; a minute would be that."""
-    start = time.perf_counter()
+    start = time.process_time()  # not the clock on the wall: the machine may be busy
     safe_html(text)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def test_only_so_much_of_a_text_is_shown() -> None:

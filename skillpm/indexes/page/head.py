@@ -8,9 +8,9 @@ from skillpm.documents.index import Catalogue, Releases, Summary, write_catalogu
 from skillpm.values import Value
 
 HEAD = re.compile(
-    r'<meta name="generator" content="(skillpm [^"<>]*)">\n'
-    r'<meta name="skillpm-share" content="([0-9]{1,9})">\n'
-    r'<meta name="skillpm-index" content="(sha256:[0-9a-f]{64})">'
+    rb'<meta name="generator" content="(skillpm [^"<>]*)">\n'
+    rb'<meta name="skillpm-share" content="([0-9]{1,9})">\n'
+    rb'<meta name="skillpm-index" content="(sha256:[0-9a-f]{64})">'
 )
 LONGEST = 4096
 
@@ -23,10 +23,12 @@ class Head(Value):
     state: str
 
 
-def head_of(text: str) -> Head | None:
+def head_of(page: bytes) -> Head | None:
     """Give the head of a page; None where it is no page of ours."""
-    found = HEAD.search(text[:LONGEST])
-    return None if found is None else Head(generator=found[1], share=int(found[2]), state=found[3])
+    found = HEAD.search(page[:LONGEST])
+    if found is None:
+        return None
+    return Head(generator=found[1].decode(errors="replace"), share=int(found[2]), state=found[3].decode())
 
 
 def state_of(name: str, skills: Sequence[tuple[Summary, Releases]]) -> str:

@@ -11,7 +11,7 @@ from skillpm.indexes.page.making import is_alike, make_page
 
 
 def fault_of(
-    page: str, name: str, skills: Sequence[tuple[Summary, Releases]], read: Mapping[SkillName, Skill]
+    page: bytes, name: str, skills: Sequence[tuple[Summary, Releases]], read: Mapping[SkillName, Skill]
 ) -> str | None:
     """Say what is wrong with a page; None where nothing is, or where it is none of ours.
 
@@ -23,6 +23,6 @@ def fault_of(
         return None
     if head.state != state_of(name, skills):
         return "it shows another state of this index; the next `skillpm index build` writes it anew"
-    if is_alike(head, share_of(len(skills))) and page != make_page(name, skills, "", lambda skill, _: read[skill]):
+    if is_alike(head, share_of(len(skills))) and page != make_page(name, skills, b"", lambda skill, _: read[skill]):
         return "it is not what was written; remove it, and `skillpm index build` writes it anew"
     return None

@@ -4,28 +4,32 @@ import json
 import re
 import zlib
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import Any, TypeGuard
 
 from skillpm.indexes.page.leaf import Leaf, cleaned
 
-PACKED = re.compile(r'<script type="text/plain" id="part-[0-9]+">([A-Za-z0-9+/=]*)</script>')
+PACKED = re.compile(rb'<script type="text/plain" id="part-[0-9]+">([A-Za-z0-9+/=]*)</script>')
 LARGEST = 64_000_000  # characters that one part may become
 
 
-def leaves_of(text: str) -> Mapping[str, Leaf]:
-    """Give the leaves of a page by their skill's digest; what cannot be read is left out, and made anew."""
-    found: dict[str, Leaf] = {}
-    for packed in PACKED.findall(text):
+def leaves_of(page: bytes) -> Iterator[tuple[str, str, Leaf]]:
+    """Give name, digest and leaf of each skill on a page, one part after the other, as they stand: by name.
+
+    What cannot be read is left out, and made anew.
+    """
+    for packed in PACKED.finditer(page):
         try:
             # A page from elsewhere may be a bomb: more than any part of ours is cut off, and so no JSON.
-            items = json.loads(zlib.decompressobj().decompress(b64decode(packed), LARGEST))
-            for item in items:
-                if is_leaf(item["leaf"]):
-                    found[str(item["digest"])] = cleaned(item["leaf"])
+            items = json.loads(zlib.decompressobj().decompress(b64decode(packed[1]), LARGEST))
+            found = [
+                (str(item["name"]), str(item["digest"]), cleaned(item["leaf"]))
+                for item in items
+                if is_leaf(item["leaf"])
+            ]
         except (ValueError, KeyError, TypeError, RecursionError, zlib.error):
             continue
-    return found
+        yield from found
 
 
 def is_leaf(value: Any) -> TypeGuard[Leaf]:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -45,23 +45,41 @@ def generator() -> str:
     return f"skillpm {__version__}; page {EDITION}; {libraries}"
 
 
-def write_page(name: str, entries: Sequence[Entry], share: int) -> str:
-    """Give the page of an index called `name`; entries are sorted by name, each with at most `share` of its text."""
-    parts = [entries[at : at + PART] for at in range(0, len(entries), PART)]
+def write_page(name: str, entries: Iterable[Entry], share: int) -> bytes:
+    """Give the page of an index called `name`; entries come by name, each with at most `share` of its text."""
+    skills, rows, parts = [], [], []
+    for part in _parts(entries):
+        skills += [(entry.summary, entry.releases) for entry in part]
+        rows += [_row(entry) for entry in part]
+        parts.append(_packed([_item(entry) for entry in part]))
     style, script = _style(), _script()
-    return _template().render(
+    pieces = _template().generate(
         title=show(name),
-        count=len(entries),
+        count=len(rows),
         generator=generator(),
         share=share,
-        state=state_of(name, [(entry.summary, entry.releases) for entry in entries]),
+        state=state_of(name, skills),
         style=Markup(style),  # noqa: S704  (our own file)
         script=Markup(script),  # noqa: S704
         style_hash=_hash(style),
         script_hash=_hash(script),
-        top=_island({"name": show(name), "part": PART, "skills": [_row(entry) for entry in entries]}),
-        parts=[_packed([_item(entry) for entry in part]) for part in parts],
+        top=_island({"name": show(name), "part": PART, "skills": rows}),
+        parts=parts,
     )
+    # Piece by piece: one picture in a description makes every letter of a text four bytes wide.
+    return b"".join(piece.encode() for piece in pieces)
+
+
+def _parts(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    """Give entries in parts, as `itertools.batched` of Python 3.12 would."""
+    part: list[Entry] = []
+    for entry in entries:
+        part.append(entry)
+        if len(part) == PART:
+            yield part
+            part = []
+    if part:
+        yield part
 
 
 def _row(entry: Entry) -> list[Any]:
@@ -82,6 +100,7 @@ def _item(entry: Entry) -> dict[str, Any]:
     """Give what a skill's own page needs beyond its row. `digest` says whose leaf it is."""
     latest = next(release for release in entry.releases.versions if release.version == entry.summary.latest)
     return {
+        "name": entry.summary.name,
         "digest": latest.digest,
         "url": latest.url,
         "dependencies": dict(sorted(latest.dependencies.items())),
