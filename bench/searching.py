@@ -4,9 +4,9 @@
 
 The catalogue is served on this machine, with ETags. Whole processes: the first search (download and database), one
 within a minute, one when the server says that nothing has changed, one offline; their time and the most memory they
-had. Then the time of each query in a process that has the database open, and which cases do not have what is
-meant among the first three. Without a catalogue one is made: the skills of tests/indexes/searching among invented
-ones. Ends with 1 where something is not found, or slower or larger than it shall be.
+had. Then the processor's time for each query in a process that has the database open, and which cases do not have
+what is meant among the first three. Without a catalogue one is made: the skills of tests/indexes/searching among
+invented ones. Ends with 1 where something is not found, or slower or larger than it shall be.
 """
 
 import argparse
@@ -145,8 +145,8 @@ def measure(what: str, machine: Machine, *words: str, times: int, age: float = 0
 
 
 def looked(database: Searchable, text: str) -> tuple[float, list[str], str]:
-    """Look as the command does; give the milliseconds, the first three, and how they were found."""
-    start = time.perf_counter()
+    """Look as the command does; give the milliseconds of the processor, the first three, and how they were found."""
+    start = time.process_time()
     query, hides = read_query(text), frozenset[str]().__contains__
     how, hits = "all words", database.all_words(query, 20, hides)
     if not hits.total:
@@ -154,7 +154,7 @@ def looked(database: Searchable, text: str) -> tuple[float, list[str], str]:
         how, hits = "words alike", database.all_words(query, 20, hides, meant)
         if not hits.total:
             how, hits = "some words", database.any_words(query, 20, hides, meant)
-    return (time.perf_counter() - start) * 1000, [hit.entry.name for hit in hits.best[:3]], f"{hits.total} by {how}"
+    return (time.process_time() - start) * 1000, [hit.entry.name for hit in hits.best[:3]], f"{hits.total} by {how}"
 
 
 def main() -> None:
