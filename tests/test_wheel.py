@@ -20,9 +20,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("agent_skillpm-*.whl"))
 
 
-def test_the_wheel_carries_every_bundled_file_and_every_schema(wheel: Path) -> None:
+def test_the_wheel_carries_every_bundled_file_every_schema_and_the_parts_of_the_page(wheel: Path) -> None:
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if "__pycache__" not in name}
-    for source, place in (("bundled", "skillpm/_bundled"), ("registry-schema", "skillpm/_registry_schema")):
+    for source, place in (
+        ("bundled", "skillpm/_bundled"),
+        ("registry-schema", "skillpm/_registry_schema"),
+        ("skillpm/indexes/page/parts", "skillpm/indexes/page/parts"),
+    ):
         wanted = {
             f"{place}/{path.relative_to(ROOT / source).as_posix()}"
             for path in (ROOT / source).rglob("*")
