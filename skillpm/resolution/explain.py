@@ -62,7 +62,7 @@ def conflict(causes: Sequence[Cause], brought: Brought, shelf: Shelf) -> Skillpm
     return ConflictError(
         "; besides, ".join(parts[:MOST_NAMES]),
         where=_file(told.values()),
-        hint=f"{older}{'; or ' if older else ''}{_way_out(name, told, brought)}",
+        hint=f"{older}{'; or ' if older else ''}{_way_out(name, told, brought, shelf)}",
     )
 
 
@@ -212,13 +212,14 @@ def _file(told: Iterable[Rows]) -> str:
     return next((f"skills.json: skills.{need.name}" for rows in told for who, need in rows if who is None), "")
 
 
-def _way_out(name: SkillName, told: Mapping[SkillName, Rows], brought: Brought) -> str:
+def _way_out(name: SkillName, told: Mapping[SkillName, Rows], brought: Brought, shelf: Shelf) -> str:
     ranges = [need for _, need in told[name] if need.source is not None and is_range_of(need.source)]
     value = '"…"' if ranges else "{…}"
     asks = any(who is None for rows in told.values() for who, _ in rows)
     narrow = sorted({who for rows in told.values() for who, _ in rows if who and _is_narrowed(brought[who])})
     others = f"allow other versions of {_and([f'`{who}`' for who in narrow])} in skills.json, or " if narrow else ""
-    ask = "ask for another version in skills.json, or " if asks else others
+    what = "name the other place" if len(shelf.places(name, _needs(told[name]))) > 1 else "ask for another version"
+    ask = f"{what} in skills.json, or " if asks else others
     return f'{ask}decide yourself, against what they say: "overrides": {{"{name}": {value}}} in skills.json'
 
 
