@@ -1,6 +1,7 @@
 """Taking over from other tools: files of the exact shape that the tools wrote, made of real repositories."""
 
 import json
+import re
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
@@ -489,6 +490,19 @@ def test_an_entry_that_means_no_good_is_left_and_told_in_a_line(there: Scene, en
     assert said.stderr.splitlines()[1].startswith("warning: pdf is not taken over: ")
     assert "\x1b" not in said.stderr
     assert there.everything == before
+
+
+@pytest.mark.parametrize("commit", [{"a": 1}, ["a"], 7, True, "main", "A" * 40], ids=str)
+def test_a_commit_that_is_none_is_told(there: Scene, commit: Any) -> None:
+    entry = {"spec": "acme/skills", "resolved": "https://github.com/acme/skills.git", "commit": commit, "path": "x"}
+    there.write("skills-lock.json", json.dumps({"lockfileVersion": 1, "skills": {"pdf": entry}}))
+
+    said = there.run("import")
+
+    assert said.code == 1
+    assert re.match(
+        r"warning: pdf is not taken over: expected a (string|whole commit id), got ", said.stderr.splitlines()[1]
+    )
 
 
 def test_a_folder_with_nothing_says_what_was_looked_for(there: Scene) -> None:

@@ -107,6 +107,6 @@ def folder_of(node: Node | None) -> str:
 
 def commit_of(node: Node | None) -> str:
     """Give a commit that a document names, or nothing; anything else than a whole id is a fault."""
-    if node is None or node.value in {None, ""}:
+    if node is None or node.value is None or node.value == "":
         return ""
     return node.text() if is_commit(node.text()) else node.expected("a whole commit id")
