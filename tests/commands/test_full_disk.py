@@ -1,0 +1,131 @@
+"""A disk that fills up at any level: an install succeeds, or the old state stays and the error says what is full."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene
+from kit import Sandbox
+
+SIZE = 16_000_000
+OTHER_DISK = Path(os.sep, "dev", "shm")
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Scene]:
+    """Give a project on a disk of sixteen megabytes, with a skill installed."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "none", str(disk)]
+    if subprocess.run(words, capture_output=True, check=False).returncode:
+        pytest.skip("nobody may mount a disk here")
+    try:
+        scene = Scene(disk / "scene").project()
+        scene.run("install", "testing", check=True)
+        yield scene
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def fill(disk: Path, left: int) -> Path:
+    """Fill a disk but for so many blocks."""
+    state = os.statvfs(disk)
+    ballast = disk / "ballast"
+    with ballast.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(1, state.f_bavail - left) * state.f_frsize)
+    return ballast
+
+
+@pytest.mark.parametrize("left", [0, 1, 3, 6, 10, 14, 18, 23, 28])
+def test_an_install_on_a_full_disk_is_whole_or_nothing(small: Scene, left: int) -> None:
+    before = small.everything
+    ballast = fill(small.root.parent, left)
+
+    result = small.run("install", "code-review", env={"SKILLPM_FSYNC": "0"})
+    listed = small.run("list")
+    looked_at = small.run("doctor")
+    ballast.unlink()
+
+    assert listed.code == 0
+    assert "problem: the disk is full: " in looked_at.stdout
+    assert "Traceback" not in result.stderr
+    if result.code == 0:
+        assert small.run("verify").code == 0
+        assert small.exists(".agent-skills/code-review/SKILL.md")
+    else:
+        said = result.stderr.splitlines()
+        assert re.fullmatch(r"error: cannot .*: no space left on the device", said[0]), result.stderr
+        assert said[1].startswith(f"  where: {small.root}")
+        if not small.exists(".agent-skills/.skillpm/journal.json"):
+            assert small.everything == before
+    small.run("sync", check=True)
+    assert small.run("verify").code == 0
+    assert small.run("registry", "check").code == 0
+    assert small.run("doctor").code == 0
+
+
+def test_a_cache_on_another_disk(tmp_path: Path) -> None:
+    """Nothing is ever renamed from the cache to the skills directory."""
+    if not OTHER_DISK.is_dir() or OTHER_DISK.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("there is only one disk here")
+    scene = Scene(tmp_path / "scene").project()
+    cache = OTHER_DISK / f"skillpm-test-{os.getpid()}"
+    try:
+        scene.run("install", "testing", env={"SKILLPM_CACHE_DIR": str(cache), "TMPDIR": str(OTHER_DISK)}, check=True)
+        assert scene.run("verify").code == 0
+    finally:
+        shutil.rmtree(cache, ignore_errors=True)
+
+
+def test_a_clock_that_jumps_decides_nothing(tmp_path: Path) -> None:
+    scene = Scene(tmp_path / "scene").project()
+    scene.run("install", "testing", check=True)
+    file = scene.work / ".agent-skills/testing/SKILL.md"
+    for second in (0, 2**32 + 5, 4_000_000_000):
+        os.utime(file, (second, second))
+        assert scene.run("sync").stdout.startswith("nothing to do")
+        assert scene.run("verify").code == 0
+        file.write_text(file.read_text() + f"{second}\n")
+        os.utime(file, (second, second))
+        assert scene.run("sync").code == 1, "an edit is seen, whatever its time"
+        scene.run("sync", "--force", check=True)
+
+
+def test_a_skills_directory_deep_down(tmp_path: Path) -> None:
+    """A path of nearly 4,096 bytes: it works, or it is told; never a traceback."""
+    scene = Scene(tmp_path / "scene")
+    for depth in (10, 16):
+        folder = scene.home
+        for _ in range(depth):
+            folder = folder / ("d" * 240)
+        env = {"SKILLPM_HOME": str(folder)}
+        result = scene.run("install", "-g", "testing", env=env)
+        assert "Traceback" not in result.stderr
+        if result.code:
+            assert "the path is too long for this file system" in result.stderr
+        else:
+            assert scene.run("verify", "-g", env=env).code == 0
+
+
+def test_documents_that_were_cut_off_are_told_or_made_anew(tmp_path: Path) -> None:
+    base = Sandbox(tmp_path / "base")
+    base.write("skills.json", '{"skills": {}}\n')
+    base.run("install", "testing", check=True)
+    for number, name in enumerate(
+        ["receipt.json", "scan.json", "../skills.json", "../../skills.lock", "../../skills.json"]
+    ):
+        for size in (0, 10):
+            scene = base.copy(tmp_path / f"{number}-{size}")
+            path = scene.work / ".agent-skills/.skillpm" / name
+            path.write_bytes(path.read_bytes()[:size])
+            result = scene.run("sync")
+            assert "Traceback" not in result.stderr
+            if result.code == 0:
+                assert scene.run("verify").code == 0
+                assert scene.run("registry", "check").code == 0
+            else:
+                assert os.path.basename(name) in result.stderr
