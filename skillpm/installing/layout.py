@@ -73,6 +73,14 @@ class Layout:
         return os.path.join(self.staging, ".documents", role)
 
 
+def registry_text(layout: Layout) -> str | None:
+    """Give the registry's text; None also where it is no text at all: it is made anew whatever is wrong with it."""
+    try:
+        return read_text(layout.registry)
+    except DocumentError:
+        return None
+
+
 def load_receipt(layout: Layout) -> Receipt:
     """Give the receipt, an empty one where nothing was installed yet."""
     return receipt_of(read_text(layout.receipt), layout)

@@ -15,7 +15,7 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import read_receipt
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, FileError
-from skillpm.files import discard_file, read_text, remove_tree, sync_folder, told, write_document
+from skillpm.files import discard_file, read_document, read_text, remove_tree, sync_folder, told, write_document
 from skillpm.installing.backups import forget, keep_old_registry
 from skillpm.installing.clearing import clear_away
 from skillpm.installing.journal import ROLES, Journal, Put, Removal, inode, read_journal, write_journal
@@ -25,6 +25,8 @@ from skillpm.installing.staging import stage_documents
 from skillpm.installing.survey import digest_of_folder
 from skillpm.installing.target import Target
 from skillpm.values import NOTHING, Value
+
+GIVE_UP = "`skillpm sync --force` gives that change up and makes the state of the lockfile"
 
 
 class Change(Value):
@@ -81,20 +83,25 @@ def recover(target: Target, warn: Callable[[str], None]) -> bool:
     journal = read_journal(target.layout)
     if journal is None:
         return False
+    with told("look at what was staged", target.layout.staging):
+        _refuse_damaged(target, journal)
     _refuse_planted(target, journal)
-    _refuse_damaged(target.layout, journal)
     finish(target, journal, warn)
     return True
 
 
-def _refuse_damaged(layout: Layout, journal: Journal) -> None:
+def _refuse_damaged(target: Target, journal: Journal) -> None:
     """Raise `FileError` where a byte of what waits in staging is not what was put there."""
+    layout = target.layout
     for name, put in journal.puts.items():
         staged = os.path.join(layout.staging, name)
         waits = inode(staged) == put.new != inode(layout.skill(name))
         if put.digest and waits and _staged_digest(layout, name) != put.digest:
-            hint = "`skillpm sync --force` gives that change up and makes the state of the lockfile"
-            raise FileError(f"the staged folder of {name} is damaged", where=staged, hint=hint)
+            raise FileError(f"the staged folder of {name} is damaged", where=staged, hint=GIVE_UP)
+    for role, (_, after) in journal.documents.items():
+        staged = layout.staged_document(role)
+        if role in target.documents and after not in {_hash_of_file(staged), _hash_of_file(target.documents[role])}:
+            raise FileError(f"the staged {role} is gone or damaged", where=staged, hint=GIVE_UP)
 
 
 def _staged_digest(layout: Layout, name: SkillName) -> str:
@@ -111,7 +118,7 @@ def _refuse_planted(target: Target, journal: Journal) -> None:
             raise ConflictError(
                 f"a change was interrupted that puts something into {show(folder)}, where no agent reads skills",
                 where=target.layout.journal,
-                hint="`skillpm sync --force` gives that change up and makes the state of the lockfile",
+                hint=GIVE_UP,
             )
 
 
@@ -141,12 +148,12 @@ def finish(target: Target, journal: Journal, warn: Callable[[str], None]) -> Non
 def _write(target: Target, role: str, hashes: tuple[str, str], warn: Callable[[str], None]) -> None:
     """Bring one document to its place, unless a person changed it since the change was decided."""
     path, staged = target.documents[role], target.layout.staged_document(role)
-    there = _hash_of(read_text(path))
+    there = _hash_of_file(path)
     if there == hashes[1]:
         return
     text = read_text(staged)
     if text is None or content_hash(text.encode()) != hashes[1]:
-        raise FileError(f"the staged {role} is gone or damaged", where=staged, hint="run `skillpm sync --force`")
+        raise FileError(f"the staged {role} is gone or damaged", where=staged, hint=GIVE_UP)
     if role in {"manifest", "lockfile"} and there != hashes[0]:
         warn(f"{path} was changed while a command was interrupted; it is left as it is")
         return
@@ -158,10 +165,12 @@ def _write(target: Target, role: str, hashes: tuple[str, str], warn: Callable[[s
 def _hashes(target: Target, documents: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Give each document's hash as it is and as it will be."""
     return {
-        role: (_hash_of(read_text(target.documents[role])), content_hash(text.encode()))
-        for role, text in documents.items()
+        role: (_hash_of_file(target.documents[role]), content_hash(text.encode())) for role, text in documents.items()
     }
 
 
-def _hash_of(text: str | None) -> str:
-    return "" if text is None else content_hash(text.encode())
+def _hash_of_file(path: str) -> str:
+    try:
+        return content_hash(read_document(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return ""

@@ -13,7 +13,7 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt
 from skillpm.files import read_text
 from skillpm.installing.journal import Journal, inode, read_journal
-from skillpm.installing.layout import Layout, receipt_of
+from skillpm.installing.layout import Layout, receipt_of, registry_text
 from skillpm.values import Value
 
 Result = TypeVar("Result")
@@ -61,7 +61,7 @@ class View(Value):
             staged = read_text(self.layout.staged_document(role))
             if staged is not None:
                 return staged
-        return read_text(path)
+        return registry_text(self.layout) if role == "registry" else read_text(path)
 
     def receipt(self) -> Receipt:
         """Give the receipt."""

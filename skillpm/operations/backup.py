@@ -8,9 +8,8 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt, write_receipt
 from skillpm.documents.text import show
 from skillpm.errors import BlockedError, NotFoundError, UsageError
-from skillpm.files import read_text
 from skillpm.installing.backups import REGISTRY, Backup, backups
-from skillpm.installing.layout import Layout, load_receipt
+from skillpm.installing.layout import Layout, load_receipt, registry_text
 from skillpm.installing.plan import Action, label
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.settling import Settling
@@ -90,7 +89,7 @@ def _put_into_place(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt
     found = _skill_file(layout, backup)
     fresh = {} if found is None else {name: Fresh(file=found[0], data=found[1], stamps={}, edited=edited)}
     ahead = Ahead(fresh=fresh, gone=() if fresh else (name,))
-    known = known_registry(layout, read_text(layout.registry), read_scan(layout.scan))
+    known = known_registry(layout, registry_text(layout), read_scan(layout.scan))
     built = build_registry(layout, receipt, known, ahead, disabled=read_paperwork(scope, tools).disabled)
     documents = {"registry": built.text, "receipt": write_receipt(receipt)}
     settling.wait()

@@ -11,8 +11,7 @@ from skillpm.documents.tree import Tree
 from skillpm.errors import FetchError, OfflineError
 from skillpm.fetching.base import variant_of
 from skillpm.fetching.front import Fetchers
-from skillpm.files import read_text
-from skillpm.installing.layout import Layout
+from skillpm.installing.layout import Layout, registry_text
 from skillpm.installing.plan import Action
 from skillpm.installing.scan import Stamp, stamp_of, write_scan
 from skillpm.installing.settling import Settling
@@ -52,7 +51,7 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
     built = build_registry(
         layout,
         after,
-        known_registry(layout, read_text(layout.registry), ahead.scan),
+        known_registry(layout, registry_text(layout), ahead.scan),
         Ahead(fresh=fresh, gone=removals),
         disabled=ahead.papers.disabled,
     )

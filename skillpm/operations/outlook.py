@@ -8,7 +8,7 @@ from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Inherited, InstalledFile, InstalledSkill, Receipt, write_receipt
 from skillpm.files import read_text
-from skillpm.installing.layout import load_receipt
+from skillpm.installing.layout import load_receipt, registry_text
 from skillpm.installing.plan import Action, Wishes, plan
 from skillpm.installing.planned_links import LinkPlan
 from skillpm.installing.scan import Scan, read_scan
@@ -55,8 +55,8 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
         links=links.links,
         inherited=inherited_after(scope, receipt, actions),
     )
-    registry_text = read_text(layout.registry)
-    known = known_registry(layout, registry_text, scan)
+    before = registry_text(layout)
+    known = known_registry(layout, before, scan)
     documents = {"manifest": (read_text(scope.manifest), papers.manifest_text)}
     if lockfile.skills or papers.lockfile_text is not None:
         documents["lockfile"] = (papers.lockfile_text, lock_text(lockfile, papers))
@@ -65,8 +65,8 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
         # anything to do at all.
         intact = {name for name, found in disk.items() if found.kind == "intact"}
         built = build_registry(layout, after, known, Ahead(intact=intact), disabled=papers.disabled)
-        if lockfile.skills or built.entries or registry_text:
-            documents["registry"] = (registry_text, built.text)
+        if lockfile.skills or built.entries or before:
+            documents["registry"] = (before, built.text)
         if after != receipt:
             documents["receipt"] = ("", write_receipt(after))
     return Outlook(

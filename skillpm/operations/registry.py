@@ -4,9 +4,9 @@ import os
 
 from skillpm.documents.registry import RegistryEntry, read_registry
 from skillpm.errors import DocumentError
-from skillpm.files import read_text, told, write_document
+from skillpm.files import told, write_document
 from skillpm.installing.backups import keep_old_registry
-from skillpm.installing.layout import load_receipt
+from skillpm.installing.layout import load_receipt, registry_text
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.staging import hide_from_git
 from skillpm.installing.view import View, look_until
@@ -44,7 +44,7 @@ def rebuild(scope: Scope, tools: Tools) -> Rebuilt:
     disabled = read_paperwork(scope, tools).disabled
     layout = scope.layout
     if not os.path.exists(layout.journal):  # whether there is anything to do is seen without the lock
-        known = known_registry(layout, _text_of(layout.registry), read_scan(layout.scan))
+        known = known_registry(layout, registry_text(layout), read_scan(layout.scan))
         built = build_registry(layout, load_receipt(layout), known, Ahead(only_known=True), disabled=disabled)
         if built.is_as_known:
             return Rebuilt(changed=False, skills=len(built.entries), problems=tuple(built.problems))
@@ -53,7 +53,7 @@ def rebuild(scope: Scope, tools: Tools) -> Rebuilt:
     from skillpm.operations.exclusive import exclusive  # noqa: PLC0415
 
     with exclusive(scope, tools):
-        before, scan = _text_of(layout.registry), read_scan(layout.scan)
+        before, scan = registry_text(layout), read_scan(layout.scan)
         known = known_registry(layout, before, scan)
         built = build_registry(layout, load_receipt(layout), known, Ahead(), disabled=disabled)
         text = built.text
@@ -64,14 +64,6 @@ def rebuild(scope: Scope, tools: Tools) -> Rebuilt:
                 write_document(layout.registry, text.encode(), fsync=tools.settings.fsync)
         remember(scope, built)
     return Rebuilt(changed=text != before, skills=len(built.entries), problems=tuple(built.problems))
-
-
-def _text_of(path: str) -> str | None:
-    """Give the text of a document that is made anew whatever is wrong with it."""
-    try:
-        return read_text(path)
-    except DocumentError:
-        return None
 
 
 def check_registry(scope: Scope, tools: Tools) -> Checked:

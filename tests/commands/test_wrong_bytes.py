@@ -46,6 +46,31 @@ def test_a_staged_skill_with_a_wrong_byte_is_not_installed(interrupted: Scene) -
     assert interrupted.run("verify").code == 0
 
 
+@pytest.mark.parametrize("role", ["receipt", "lockfile", "manifest", "registry"])
+def test_a_staged_document_with_a_wrong_byte_moves_nothing(interrupted: Scene, role: str) -> None:
+    staged = interrupted.work / OURS / "staging/.documents" / role
+    staged.write_bytes(staged.read_bytes().replace(b"e", b"f", 1))
+    before = interrupted.everything
+
+    assert interrupted.tell("sync").splitlines()[0] == f"! error: the staged {role} is gone or damaged"
+    assert interrupted.everything == before
+    assert interrupted.run("sync", "--force").code == 0
+    assert interrupted.run("verify").code == 0
+
+
+def test_a_registry_that_is_no_text_is_made_anew(project: Scene) -> None:
+    project.run("install", "testing", check=True)
+    whole = project.read(".agent-skills/skills.json")
+    damaged = whole.encode().replace(b"testing", b"\xffesting", 1)
+    project.write(".agent-skills/skills.json", damaged)
+
+    assert project.tell("list").splitlines()[0].startswith("testing")
+    assert project.run("load", "testing").code == 0
+    assert project.run("registry", "check").code == 1
+    assert project.run("sync").code == 0
+    assert project.read(".agent-skills/skills.json") == whole
+
+
 def test_a_whole_one_is(interrupted: Scene) -> None:
     interrupted.run("sync", check=True)
 
