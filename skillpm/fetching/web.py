@@ -99,7 +99,7 @@ class Web:
                     raise FetchError(f"{show(url)}: {_reason(error)}", hint=hint) from None
                 self._pause(attempt, "")
                 continue
-            except httpx.HTTPError as error:
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
                 raise FetchError(f"{show(url)}: {show(str(error), 100)}") from None
             if answer.status not in PASSING:
                 return _checked(answer, url)
@@ -121,9 +121,7 @@ class Web:
             answer = self._asked(here, limit, own, method, into)
             if answer.status not in REDIRECTS:
                 return answer
-            there = str(httpx.URL(here).join(answer.headers.get("Location", "")))
-            check_lead(here, there)
-            here = there
+            here = _lead(here, answer.headers.get("Location", ""))
         raise FetchError(f"{show(url)} leads on and on, over more than {MOST_REDIRECTS} redirects", hint=ASTRAY)
 
     def _asked(self, url: str, limit: int, headers: dict[str, str], method: str, into: BinaryIO | None) -> Answer:
@@ -192,11 +190,28 @@ def _checked(answer: Answer, url: str) -> Answer:
     return answer
 
 
+def _lead(here: str, to: str) -> str:
+    """Give where a redirect leads."""
+    try:
+        there = str(httpx.URL(here).join(to))
+    except (httpx.InvalidURL, ValueError):
+        raise _astray(here, to) from None
+    check_lead(here, there)
+    return there
+
+
+def _astray(here: str, there: str) -> FetchError:
+    return FetchError(f"{show(here)} leads to {show(there)}, which is no plain web address", hint=ASTRAY)
+
+
 def check_lead(here: str, there: str) -> None:
     """Refuse an address that what stands at another one may not lead to, by a redirect or by name."""
-    url = httpx.URL(there)
+    try:
+        url = httpx.URL(there)
+    except (httpx.InvalidURL, ValueError):
+        raise _astray(here, there) from None
     if url.scheme not in {"http", "https"} or not url.host or url.userinfo:
-        raise FetchError(f"{show(here)} leads to {show(there)}, which is no plain web address", hint=ASTRAY)
+        raise _astray(here, there)
     if httpx.URL(here).scheme == "https" and url.scheme == "http":
         raise FetchError(f"{show(here)} leads from https to http: {show(there)}", hint=ASTRAY)
     if _is_private(url.host) and not _is_private(httpx.URL(here).host):

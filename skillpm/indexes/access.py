@@ -89,7 +89,10 @@ class WebAccess:
         """Follow an address from a document as from a page, and only where a redirect might lead too."""
         from skillpm.fetching.web import check_lead  # noqa: PLC0415  (httpx, which searching often does without)
 
-        there = urljoin(document, to)
+        try:
+            there = urljoin(document, to)
+        except ValueError:
+            there = "#"
         if "\\" in to or "%2e" in to.lower() or "%2f" in to.lower() or "#" in there:
             raise RefusedError(f"{show(document)} names `{show(to)}`, which is no plain address")
         check_lead(document, there)

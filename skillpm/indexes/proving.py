@@ -37,7 +37,7 @@ def prove(index: Index, limits: Limits) -> Iterator[Problem]:
     try:
         text = index.access.document(top)
         if text is None:
-            yield from _site(index, limits, {})
+            yield from _site(index, limits, None)
             return
         catalogue = read_catalogue(text, top)
     except SkillpmError as error:
@@ -109,8 +109,9 @@ def _needs(name: SkillName, release: Release, tree: Tree) -> Iterator[Problem]:
         yield Problem(where=where, message=f"it says other needs than the skill does: {told}")
 
 
-def _site(index: Index, limits: Limits, newest: dict[SkillName, str]) -> Iterator[Problem]:
+def _site(index: Index, limits: Limits, newest: dict[SkillName, str] | None) -> Iterator[Problem]:
     """Look at what other clients see; for an index of ours it must be the newest of each."""
+    is_ours, newest = newest is not None, newest or {}
     try:
         document, site = index.site()
     except SkillpmError as error:
@@ -123,8 +124,10 @@ def _site(index: Index, limits: Limits, newest: dict[SkillName, str]) -> Iterato
     for skill in site.skills:
         if newest.get(skill.name) == skill.sha256:
             continue  # the archive was looked at already
-        if newest:
-            yield Problem(where=document, message=f"`{skill.name}` is not the newest of the index")
+        if is_ours:
+            known = skill.name in newest
+            why = "is not the newest of the index" if known else "is there, and the catalogue offers none of that name"
+            yield Problem(where=document, message=f"`{skill.name}` {why}")
             continue
         try:
             url = document.rpartition("/")[0] + f"/{skill.name}/" if skill.files else ""

@@ -206,7 +206,7 @@ def _tree(offering: Offering, data: bytes, name: str, limits: Limits) -> Tree:
     """Read an artifact as what the index says that it is; a lock says nothing, and then its bytes do."""
     is_archive = data.startswith((GZIP, *ZIP))
     if offering.kind and is_archive != (offering.kind == "archive"):
-        what = "an archive" if is_archive else "none"
+        what = "an archive" if is_archive else "no archive"
         said = "an archive" if offering.kind == "archive" else "a SKILL.md"
         raise RefusedError(f"`{name}`: {show(offering.url)} is {what}, and the index says {said}")
     if not is_archive:

@@ -146,3 +146,14 @@ def test_an_index_without_a_page_is_sound(built: Desk) -> None:
     built.build("--no-catalog")
 
     assert built.run("index", "check", "public", "--json").json == {"ok": True, "problems": []}
+
+
+def test_a_catalogue_that_names_nothing_where_other_clients_see_a_skill(built: Desk) -> None:
+    built.write("public/index.json", json.dumps(built.document("index.json") | {"skills": []}))
+
+    found = built.run("index", "check", "public", "--json").json
+
+    offered = {entry["name"] for entry in built.document(".well-known/agent-skills/index.json")["skills"]}
+    messages = {problem["message"] for problem in found["problems"]}
+    assert offered
+    assert {f"`{name}` is there, and the catalogue offers none of that name" for name in offered} <= messages
