@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from skillpm.files import NOFOLLOW, NONBLOCK, discard_file, write_new
+from skillpm.files import NOFOLLOW, NONBLOCK, discard_file, sweep_beside, write_new
 
 TAG = "CACHEDIR.TAG"
 SIGNATURE = b"Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of skillpm"
@@ -27,6 +27,7 @@ def mark(folder: str) -> None:
         return
     os.makedirs(folder, exist_ok=True)
     tag = os.path.join(folder, TAG)
+    sweep_beside(tag)
     temporary = f"{tag}.{os.getpid()}-{threading.get_ident()}.new"
     try:
         write_new(temporary, TEXT, 0o644)

@@ -2,15 +2,17 @@
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from skillpm.errors import DocumentError, FileError
 
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 BINARY = getattr(os, "O_BINARY", 0)
+HALF = re.compile(r"(.+)\.(\d+)(?:-\d+)?\.(?:tmp|new)")
 LARGEST_DOCUMENT = 200_000_000
 REASONS = {
     errno.ENOSPC: "no space left on the device",
@@ -182,6 +184,16 @@ def is_alive(process: int) -> bool:
     except OSError:
         return True
     return True
+
+
+def sweep_beside(path: str) -> None:
+    """Remove what processes that were killed left beside a file, of writing it; where that cannot be, it stays."""
+    folder, name = os.path.split(path)
+    for found in os.listdir(folder):
+        match = HALF.fullmatch(found)
+        if match is not None and match[1] == name and not is_alive(int(match[2])):
+            with suppress(OSError):
+                discard_file(os.path.join(folder, found))
 
 
 def is_below(path: str, folder: str) -> bool:

@@ -8,7 +8,6 @@ content may differ in executable bits, which are no part of the digest, so an en
 
 import json
 import os
-import re
 import threading
 from contextlib import suppress
 from typing import Any
@@ -16,10 +15,9 @@ from typing import Any
 from skillpm.cachedir import insist, mark, note_use
 from skillpm.documents.digest import Digest, content_hash
 from skillpm.documents.tree import Tree, TreeFile
-from skillpm.files import discard_file, is_alive, told, write_new
+from skillpm.files import discard_file, sweep_beside, told, write_new
 
 MAGIC = b"skillpm-tree 1 "
-LEFTOVER = re.compile(r"(.+)\.(\d+)-\d+\.new")
 
 
 class StoreDamaged(Exception):
@@ -88,7 +86,7 @@ def is_sound(path: str) -> bool:
 def _put(path: str, data: bytes, folder: str) -> None:
     mark(os.path.dirname(folder))
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    _sweep(path)
+    sweep_beside(path)
     temporary = f"{path}.{os.getpid()}-{threading.get_ident()}.new"
     try:
         write_new(temporary, data, 0o644)
@@ -97,16 +95,6 @@ def _put(path: str, data: bytes, folder: str) -> None:
         with suppress(OSError):
             discard_file(temporary)
         raise
-
-
-def _sweep(path: str) -> None:
-    """Remove what processes that were killed left of an entry they were writing."""
-    folder, name = os.path.split(path)
-    for found in os.listdir(folder):
-        match = LEFTOVER.fullmatch(found)
-        if match is not None and match[1] == name and not is_alive(int(match[2])):
-            with suppress(OSError):
-                discard_file(os.path.join(folder, found))
 
 
 def _parse(data: bytes) -> Tree | None:

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from skillpm.errors import FetchError
 from skillpm.fetching.git.process import Children, GitFailed
-from skillpm.files import told, write_document
+from skillpm.files import sweep_beside, told, write_document
 from skillpm.settings import Settings
 from skillpm.values import Value
 
@@ -109,6 +109,8 @@ def _private_file(folder: str, safe: Sequence[str]) -> str:
     path = os.path.join(os.path.dirname(folder), f"config-{sha256(text).hexdigest()[:12]}")
     with told("write git's private configuration", path):
         if not _holds(path, text):
+            if os.path.isdir(os.path.dirname(path)):
+                sweep_beside(path)
             write_document(path, text, fsync=False, mode=0o600)
     return path
 
