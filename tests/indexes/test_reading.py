@@ -519,7 +519,10 @@ def test_a_bomb(published: Desk, consumer: Consumer, server: GitServer) -> None:
     server.publish("/archives/pdf-1.0.0.tar.gz", bomb)
     retold(server, published, sha256=sha(bomb))
 
-    assert refused(consumer, "install", "pdf")[0] == "refused"
+    assert refused(consumer, "install", "pdf") == (
+        "refused",
+        f"{server.address}/archives/pdf-1.0.0.tar.gz: it unpacks to more than 200 times its size, as no skill does",
+    )
 
 
 def test_a_lockfile_that_names_an_index_of_its_own(published: Desk, consumer: Consumer, server: GitServer) -> None:
