@@ -60,6 +60,9 @@ TESTS = {
     "git was killed": ["fetching/test_damaged_cache.py::test_what_a_killed_git_left_behind", SWEEP],
     "what waits in staging has a wrong byte": ["commands/test_wrong_bytes.py::test_a_staged_skill_with_a_wrong_byte"],
     "the journal has a wrong byte": ["commands/test_wrong_bytes.py::test_a_journal_with_a_wrong_byte"],
+    "the disk is full, at any moment": [
+        "commands/test_full_disk.py::test_an_install_on_a_full_disk_is_whole_or_nothing"
+    ],
     "the registry is wrong": [LOST, "commands/test_registry_build.py::test_a_deleted_registry"],
     "the stat cache is wrong": [LOST],
     "the receipt is gone": [LOST, "commands/test_edited_skills.py::test_a_fresh_clone_of_a_skill_that_was_edited"],
