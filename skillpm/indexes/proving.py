@@ -80,13 +80,18 @@ def _release(
     except SkillpmError as error:
         yield _told(error, where)
         return
-    if release == releases.latest:
-        seen.skills[releases.name] = read_skill(tree.read(tree.skill_file) or b"")
     if len(data) != release.size:
         yield Problem(where=where, message=f"the archive has {len(data)} bytes, and the index says {release.size}")
     if tree.digest != release.digest:
         yield Problem(where=where, message=f"the skill's digest is {tree.digest}, and the index says {release.digest}")
-    yield from _needs(releases.name, release, tree)
+    try:
+        skill = read_skill(tree.read(tree.skill_file) or b"")
+    except NotLoadable as error:
+        yield Problem(where=where, message=f"it cannot be loaded: {error.finding.message}")
+        return
+    if release == releases.latest:
+        seen.skills[releases.name] = skill
+    yield from _needs(releases.name, release, tree, skill)
     for fault in faults(tree, releases.name):
         yield Problem(where=where, message=f"it is not valid: {fault}")
     summary = next(found for found in catalogue.skills if found.name == releases.name)
@@ -97,12 +102,12 @@ def _release(
         yield Problem(where=where, message="the catalogue describes it otherwise than its SKILL.md does")
 
 
-def _needs(name: SkillName, release: Release, tree: Tree) -> Iterator[Problem]:
+def _needs(name: SkillName, release: Release, tree: Tree, skill: Skill) -> Iterator[Problem]:
     """Hold what the index says that a version needs against what the skill says."""
     where = f"{name} {release.version}"
     try:
-        own = dependencies_of(tree, read_skill(tree.read(tree.skill_file) or b""), name)
-    except (NotLoadable, RefusedError) as error:
+        own = dependencies_of(tree, skill, name)
+    except RefusedError as error:
         yield Problem(where=where, message=f"what the skill needs cannot be read: {error}")
         return
     if told := told_otherwise(release.dependencies, own):
@@ -142,6 +147,8 @@ def _site(index: Index, limits: Limits, newest: dict[SkillName, str] | None) -> 
             declared = read_skill(tree.read(tree.skill_file) or b"").declared
             if declared != skill.name:
                 yield Problem(where=document, message=f"`{skill.name}` calls itself `{declared}`")
+        except NotLoadable as error:
+            yield Problem(where=document, message=f"`{skill.name}` cannot be loaded: {error.finding.message}")
         except SkillpmError as error:
             yield _told(error, document)
 

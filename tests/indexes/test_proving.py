@@ -1,5 +1,6 @@
 """`index check`: an index of ours is sound, and whatever is changed in it is named."""
 
+import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fetching.packing import tgz
 from indexes.world import Desk, publish
 from kit import GitServer
 
@@ -157,3 +159,25 @@ def test_a_catalogue_that_names_nothing_where_other_clients_see_a_skill(built: D
     messages = {problem["message"] for problem in found["problems"]}
     assert offered
     assert {f"`{name}` is there, and the catalogue offers none of that name" for name in offered} <= messages
+
+
+@pytest.mark.parametrize("text", ["No frontmatter.\n", "---\nname: [\n", "\0"], ids=["bare", "broken", "nul"])
+def test_a_skill_that_cannot_be_loaded_is_named_and_ends_nothing(built: Desk, text: str) -> None:
+    data = tgz({"SKILL.md": text})
+    (built.index / "archives/pdf-1.1.0.tar.gz").write_bytes(data)
+    line = f"{hashlib.sha256(text.encode()).hexdigest()}  SKILL.md\n"
+    facts = {
+        "size": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "digest": f"sha256:{hashlib.sha256(line.encode()).hexdigest()}",
+    }
+    changed(built.index / "skills/pdf.json", lambda it: it["versions"][0].update(facts))
+    changed(
+        built.index / ".well-known/agent-skills/index.json",
+        lambda it: it["skills"][0].update(digest=f"sha256:{facts['sha256']}"),
+    )
+
+    result = built.run("index", "check", "public")
+
+    assert (result.code, result.stderr) == (1, "1 problem\n")
+    assert result.stdout.startswith("pdf 1.1.0: it cannot be loaded: ")
