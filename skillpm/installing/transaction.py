@@ -9,6 +9,7 @@ both the way a change is carried out and the way it is recovered.
 
 import os
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 
 from skillpm.documents.digest import content_hash
 from skillpm.documents.names import SkillName
@@ -141,8 +142,9 @@ def finish(target: Target, journal: Journal, warn: Callable[[str], None]) -> Non
         discard_file(layout.journal)
         if target.fsync:
             sync_folder(layout.ours)
-        remove_tree(layout.staging)
-        remove_tree(layout.trash)
+        for rest in (layout.staging, layout.trash):
+            with suppress(OSError):  # all is done; the next command that writes takes away what is left
+                remove_tree(rest)
 
 
 def _write(target: Target, role: str, hashes: tuple[str, str], warn: Callable[[str], None]) -> None:

@@ -129,3 +129,25 @@ def test_documents_that_were_cut_off_are_told_or_made_anew(tmp_path: Path) -> No
                 assert scene.run("registry", "check").code == 0
             else:
                 assert os.path.basename(name) in result.stderr
+
+
+def test_a_trash_that_cannot_be_emptied_is_no_failure_of_what_is_done(tmp_path: Path) -> None:
+    """The third rmdir of an install is that of a folder which nobody needs any more."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace injects the fault")
+    scene = Scene(tmp_path / "scene").project()
+    words = ["strace", "-f", "-qq", "-o", str(tmp_path / "trace"), "-e", "trace=rmdir"]
+    inject = ["-e", "inject=rmdir:error=EACCES:when=1+"]
+    done = subprocess.run(
+        [*words, *inject, *scene.command, "install", "testing"],
+        cwd=scene.work,
+        env=scene.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert scene.run("doctor").code == 1, "what is left is named"
+    scene.run("doctor", "--fix", check=True)
+    assert scene.run("doctor").code == 0
