@@ -60,7 +60,7 @@ class Reader:
     @property
     def names(self) -> list[str]:
         """The skills that are listed, in their order."""
-        return self.page.locator("#results .name").all_inner_texts()
+        return self.page.locator("#results .name").all_text_contents()
 
     @property
     def told(self) -> str:

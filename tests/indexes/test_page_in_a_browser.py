@@ -95,7 +95,7 @@ def test_search_narrows_with_each_letter_and_puts_names_first(reader: "Reader", 
 
     assert seen[-1] == "3 of 5 skills"
     assert reader.names == ["table-print", "pdf", "git-release"]
-    assert reader.page.locator("#results mark").first.inner_text() == "print"
+    assert reader.page.locator("#results mark").first.text_content() == "print"
     reader.hears("3 skills")
     reader.page.locator("#search").fill("print office")
     assert reader.names == ["table-print", "pdf"]
