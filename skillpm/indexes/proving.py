@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from skillpm.documents.discovery_site import PATH
 from skillpm.documents.findings import NotLoadable
-from skillpm.documents.index import Catalogue, Release, Releases, read_catalogue, read_releases
+from skillpm.documents.index import Catalogue, Release, Releases, Summary, read_catalogue, read_releases
 from skillpm.documents.names import SkillName
 from skillpm.documents.needs import told_otherwise
 from skillpm.documents.skill import Skill, read_skill
@@ -45,31 +45,31 @@ def prove(index: Index, limits: Limits) -> Iterator[Problem]:
         return
     seen = _Seen()
     for summary in catalogue.skills:
-        yield from _skill(index, catalogue, summary.name, seen, limits)
+        yield from _skill(index, summary, seen, limits)
     newest = {name: releases.latest.sha256 for name, releases in seen.releases.items() if releases.latest}
     yield from _site(index, limits, newest)
     yield from _page(index, limits, catalogue, seen)
 
 
-def _skill(index: Index, catalogue: Catalogue, name: SkillName, seen: _Seen, limits: Limits) -> Iterator[Problem]:
-    where = f"{index.place.url}skills/{name}.json"
+def _skill(index: Index, summary: Summary, seen: _Seen, limits: Limits) -> Iterator[Problem]:
+    where = f"{index.place.url}skills/{summary.name}.json"
     try:
         text = index.access.document(where)
         if text is None:
             yield Problem(where=where, message="it is not there, and the catalogue names it")
             return
-        releases = read_releases(text, where, name)
+        releases = read_releases(text, where, summary.name)
     except SkillpmError as error:
         yield _told(error, where)
         return
     if releases.latest is not None:
-        seen.releases[name] = releases
+        seen.releases[summary.name] = releases
     for release in releases.versions:
-        yield from _release(index, catalogue, releases, release, limits, seen)
+        yield from _release(index, summary, releases, release, limits, seen)
 
 
 def _release(
-    index: Index, catalogue: Catalogue, releases: Releases, release: Release, limits: Limits, seen: _Seen
+    index: Index, summary: Summary, releases: Releases, release: Release, limits: Limits, seen: _Seen
 ) -> Iterator[Problem]:
     where = f"{releases.name} {release.version}"
     try:
@@ -94,7 +94,6 @@ def _release(
     yield from _needs(releases.name, release, tree, skill)
     for fault in faults(tree, releases.name):
         yield Problem(where=where, message=f"it is not valid: {fault}")
-    summary = next(found for found in catalogue.skills if found.name == releases.name)
     if releases.latest is None or releases.latest.version != summary.latest:
         if release == releases.versions[0]:
             yield Problem(where=where, message=f"the catalogue says that the newest is {summary.latest}")
