@@ -169,7 +169,7 @@ class Desk:
                 return error
 
             # The lock is what is trusted here: the index is not asked what the sum should be.
-            offering = Offering(index=index.place, url=_allowed(index, skill.pin), sha256=skill.pin.sha256)
+            offering = Offering(index=index.place, url=_allowed(index, skill.pin, name), sha256=skill.pin.sha256)
             tree = self._fetched(offering, name, wrong)[1]
             if tree.digest != skill.digest:
                 raise wrong(tree.digest, skill.digest or "")
@@ -268,13 +268,25 @@ def _not_as_said(name: str, offering: Offering, found: str) -> RefusedError:
     )
 
 
-def _allowed(index: Index, pin: IndexPin) -> str:
-    """Give where a locked archive is. Raises `RefusedError` where its index may not lead there."""
-    if "://" in pin.url:
-        return index.access.lead(index.place.url, pin.url)
-    if not index.place.is_local:
-        raise RefusedError(f"the index {pin.index} cannot lead to {show(pin.url)}, on this machine")
-    return pin.url  # and the folder looks whether it lies in it
+def _allowed(index: Index, pin: IndexPin, name: SkillName) -> str:
+    """Give where a locked archive is: below its index, or where the index itself says that it is.
+
+    Raises `RefusedError` for any other place: a lockfile brings nothing in from where the index does not lead.
+    """
+    if "://" not in pin.url:
+        if not index.place.is_local:
+            raise RefusedError(f"the index {pin.index} cannot lead to {show(pin.url)}, on this machine")
+        return pin.url  # and the folder looks whether it lies in it
+    url = index.access.lead(index.place.url, pin.url)
+    if url.startswith(index.place.url) and ".." not in url:
+        return url
+    if any(item.url == url and item.sha256 in {"", pin.sha256} for item in index.offerings(name) or ()):
+        return url
+    raise RefusedError(
+        f"`{name}` is locked to {show(url)}, and the index {index.place.name} says nothing of that",
+        where=f"skills.lock: skills.{name}.source.url",
+        hint=f"find out who changed the lockfile; if the index has moved its archives: skillpm update {name}",
+    )
 
 
 def _check_name(declared: str, name: str, offering: Offering) -> None:

@@ -1,6 +1,6 @@
 """`outdated`: what could be newer. Skills directory, manifest and lockfile stay as they are; caches may fill."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from skillpm.documents.lockfile import Lockfile
 from skillpm.documents.names import SkillName
@@ -23,7 +23,7 @@ from skillpm.values import Value
 class Aged(Value):
     """A skill that could be newer: what is locked, what `update` would take, and the newest there is at all.
 
-    `held` says why the newest is not taken where it is too young.
+    `held` says why the newest is not taken where it is too young, or that the one there is was yanked.
     """
 
     name: SkillName
@@ -40,27 +40,27 @@ def outdated_skills(scope: Scope, tools: Tools) -> list[Aged]:
     locked = papers.lockfile
     after = relocked(scope, papers, fetchers, Strictness(), tuple(locked.skills))
     cutoff = cutoff_of(papers.manifest, tools.settings)
-    newest = _newest(papers, after, fetchers, dated=bool(cutoff.moment))
+    offers = _offers(papers, after, fetchers, dated=bool(cutoff.moment))
     rows = []
     for name, skill in sorted(locked.skills.items()):
         new = after.skills.get(name, skill)
         wanted = label(skill) if new == skill else label(new)
         if new != skill and wanted == label(skill):
             wanted = describe_shortly(new.pin)  # the same version from another commit
-        best = newest.get(name)
+        best, yanked = _best(offers.get(name, ())), _yanked(offers.get(name, ()), skill.version)
         latest = best.version if best else wanted
-        if {wanted, latest} != {label(skill)}:
+        if {wanted, latest} != {label(skill)} or yanked:
             young = best is not None and wanted != latest and cutoff.hides(best.published)
-            held = f"{show(latest, 40)} is {cutoff.said} (exclude-newer)" if young else ""
+            held = f"{show(latest, 40)} is {cutoff.said} (exclude-newer)" if young else yanked
             source = describe_shortly(skill.pin)
             rows.append(Aged(name=name, current=label(skill), wanted=wanted, latest=latest, source=source, held=held))
     return rows
 
 
-def _newest(
+def _offers(
     papers: Paperwork, after: Lockfile, fetchers: Fetchers, *, dated: bool
-) -> Mapping[SkillName, Offered | None]:
-    """Give the newest version of each skill that is asked for by range, whatever the range."""
+) -> Mapping[SkillName, Sequence[Offered]]:
+    """Give the versions there are of each skill that is asked for by range, whatever the range."""
     places: dict[SkillName, Source] = {}
     asked = [papers.overrides, papers.requirements]
     asked += [read_needs(skill.dependencies, f"`{name}`") for name, skill in after.skills.items() if skill.dependencies]
@@ -69,10 +69,18 @@ def _newest(
             if is_range_of(source) and name in after.skills:
                 places.setdefault(name, without_range(source))
     lists = fetchers.versions(places, dated=dated) if places else {}
-    return {name: _best([*offered]) for name, offered in lists.items()}
+    return {name: [*offered] for name, offered in lists.items()}
 
 
-def _best(offered: list[Offered]) -> Offered | None:
+def _yanked(offered: Sequence[Offered], version: str) -> str:
+    """Say that a version was yanked, and why; nothing where it was not."""
+    for item in offered:
+        if item.yanked and item.version == version:
+            return f"{show(version, 40)} was yanked" + (f": {show(item.reason)}" if item.reason else "")
+    return ""
+
+
+def _best(offered: Sequence[Offered]) -> Offered | None:
     """Give the newest that is neither yanked nor, where there is another, a pre-release."""
     known = [(version, item) for item in offered if not item.yanked and (version := version_of(item.version))]
     final = [pair for pair in known if not pair[0].is_prerelease]

@@ -50,7 +50,15 @@ def _on_this_machine(scope: Scope, tools: Tools, typed: str, *, is_folder: bool)
             where=whole,
             hint="a path starts where you are; a skill of a repository is owner/repo@skill, without ./ in front",
         )
-    return written_path(scope, tools, whole), os.path.realpath(whole)
+    real = os.path.realpath(whole)
+    if is_below(real, os.path.realpath(scope.layout.directory)):
+        # It would be source and copy in one, and to uninstall it would delete the only one there is.
+        raise UsageError(
+            f"{show(typed)} lies where skills are installed, and is there already",
+            hint=f"agents get it as it is (`skillpm list`); to manage it, move it elsewhere first, e.g. "
+            f"`mv {show(typed)} ~/my-skills/`, and install it from there",
+        )
+    return written_path(scope, tools, whole), real
 
 
 def _without_ending(path: str) -> str:

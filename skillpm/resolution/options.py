@@ -19,7 +19,18 @@ class Option:
     It is itself and equal to no other, so that asking whether two are the same costs nothing.
     """
 
-    __slots__ = ("dependencies", "locked", "name", "needs", "parsed", "place", "sole", "source", "version")
+    __slots__ = (
+        "dependencies",
+        "locked",
+        "name",
+        "needs",
+        "parsed",
+        "place",
+        "sole",
+        "source",
+        "version",
+        "withdrawn",
+    )
 
     def __init__(
         self,
@@ -40,11 +51,13 @@ class Option:
         self.place = source if place is None else place
         self.needs: list[Need] | None = None
         self.sole = False  # a pre-release, and there is nothing else
+        self.withdrawn = False  # yanked, and allowed only since it is locked already
 
     @property
-    def age(self) -> tuple[bool, Any]:
-        """What to sort by, newest last; what is no version comes before all that are."""
-        return (False, self.version) if self.parsed is None else (True, self.parsed)
+    def age(self) -> tuple[bool, bool, Any]:
+        """What to sort by, newest last; what is no version comes before all that are, what was yanked before these."""
+        parsed = self.parsed
+        return (not self.withdrawn, parsed is not None, self.version if parsed is None else parsed)
 
 
 class Need:

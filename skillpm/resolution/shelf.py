@@ -181,8 +181,12 @@ class Shelf:
             self.pinned.update({rest[name]: candidate for name, candidate in found.items()})
 
     def _is_hidden(self, option: Option, offered: Offered) -> bool:
-        """Tell whether a version may not be taken anew, and remember why."""
-        is_young = not offered.yanked and self.asked.cutoff.hides(offered.published) and not self._is_held(option)
+        """Tell whether a version may not be taken anew, and remember why. What is locked is not taken anew."""
+        if self._is_held(option):
+            if offered.yanked:  # nobody gives it out any more, but what is locked is known
+                option.withdrawn, option.locked = True, self.locked.skills[option.name]
+            return False
+        is_young = not offered.yanked and self.asked.cutoff.hides(offered.published)
         if is_young or offered.yanked:
             yanked = f"yanked: {show(offered.reason)}" if offered.reason else "yanked"
             why = f"{self.asked.cutoff.said} (exclude-newer)" if is_young else yanked

@@ -234,3 +234,20 @@ def test_a_spec_that_lacks_its_dot_is_told_what_lies_here(mine: Scene, spec: str
 
 def test_a_name_that_nothing_here_has_keeps_its_hint(mine: Scene) -> None:
     assert "./" not in mine.tell("install", "style")
+
+
+def test_what_lies_in_the_skills_directory_is_no_source_for_it(project: Scene) -> None:
+    project.write_files(under(".agent-skills/mine", skill("mine")))
+    before = project.everything
+
+    said = [project.tell("install", "./.agent-skills/mine", *more) for more in ([], ["--link"], ["--as", "other"])]
+
+    assert said == 3 * [
+        text("""\
+! error: ./.agent-skills/mine lies where skills are installed, and is there already
+!   try: agents get it as it is (`skillpm list`); to manage it, move it elsewhere first, e.g. `mv \
+./.agent-skills/mine ~/my-skills/`, and install it from there
+[2]
+""")
+    ]
+    assert project.everything == before
