@@ -27,12 +27,10 @@ from skillpm.documents.tree import Limits, Tree, checked_tree
 from skillpm.errors import DocumentError, NotFoundError, RefusedError
 from skillpm.fetching.archives.reading import read_archive
 from skillpm.files import discard_file, read_document, read_text, sync_file, sync_folder, told, write_new
+from skillpm.indexes.ground import CATALOGUE, PAGE, check_ground, unneeded
 from skillpm.indexes.page.head import head_of
-from skillpm.indexes.publishing import Edition, summary_of, yanked
+from skillpm.indexes.publishing import Edition, archive_path, summary_of, yanked
 from skillpm.values import Value
-
-CATALOGUE = "index.json"
-PAGE = "catalog.html"
 
 
 class LeftOut(Value):
@@ -58,13 +56,14 @@ class Shelf:
     """An index that lies in a folder of this machine, to be written.
 
     `page`: with a page for people, without one, or None where there is one of ours already. Raises `RefusedError`
-    where a page of somebody else would be replaced.
+    where a page of somebody else would be replaced, or a folder of the index leads elsewhere.
     """
 
     def __init__(self, folder: str, *, limits: Limits, fsync: bool = True, page: bool | None = None) -> None:
         self.folder = folder
         self.limits = limits
         self.fsync = fsync
+        check_ground(folder)
         text = read_text(self._at(CATALOGUE))
         self.is_new = text is None
         self.catalogue = Catalogue(name="", skills=()) if text is None else read_catalogue(text, self._at(CATALOGUE))
@@ -89,7 +88,10 @@ class Shelf:
         return self.finish({**self.releases, name: changed})
 
     def prune(self, *, drop_yanked: bool = False) -> Built:
-        """Remove archives that no version names, as a build that was killed leaves them; yanked versions if asked."""
+        """Remove archives that no version names, as a build that was killed leaves them; yanked versions if asked.
+
+        Only what has the name of an archive of ours goes: a signature or a README beside them is somebody's own.
+        """
         kept = self.releases
         if drop_yanked:
             kept = {
@@ -98,10 +100,14 @@ class Shelf:
             }
         gone = [name for name, skill in kept.items() if not skill.versions]
         built = self.finish({name: kept[name] for name in kept if name not in gone})
-        named = {release.url for skill in kept.values() for release in skill.versions}
-        removed = [f"skills/{name}.json" for name in gone]
-        removed += [path for path in self._files("archives") if path not in named]
-        removed += [path for path in self._files("skills") if path.endswith(".tmp")]
+        # A version whose `url` is a web address may well lie here, behind that very address.
+        named = {
+            path
+            for skill in kept.values()
+            for release in skill.versions
+            for path in (release.url, archive_path(skill.name, release.version))
+        }
+        removed = [*(f"skills/{name}.json" for name in gone), *unneeded(self.folder, named)]
         for path in removed:
             with told("remove a file of an index", self._at(path)):
                 os.unlink(self._at(path))

@@ -318,6 +318,80 @@ def test_pruning_takes_only_what_no_version_names(desk: Desk) -> None:
     assert desk.snapshot("public") == before
 
 
+def test_pruning_leaves_what_is_no_archive_of_an_index(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    desk.write("public/archives/README.md", "How to check the signatures.\n")
+    desk.write("public/archives/pdf-1.0.0.tar.gz.asc", "a signature\n")
+    desk.write("public/archives/pdf.tar.gz", b"of no version")
+    desk.write("public/archives/pdf-0.8.0.tar.gz/inside", "a folder\n")
+    desk.write("public/skills/notes.tmp", "mine\n")
+    desk.write("public/skills/pdf.json.tmp", "mine too\n")
+    os.symlink("README.md", desk.index / "archives/pdf-0.7.0.tar.gz")
+    before = desk.tree_text("public")
+    for half in ("index.json", "catalog.html", "skills/pdf.json", "archives/pdf-0.9.0.tar.gz", SITE):
+        desk.write(f"public/{half}.4194305.tmp", b"half")
+
+    result = desk.run("index", "prune", "public", check=True)
+
+    assert result.stdout == (
+        f"- {SITE}.4194305.tmp\n- archives/pdf-0.9.0.tar.gz.4194305.tmp\n- catalog.html.4194305.tmp\n"
+        "- index.json.4194305.tmp\n- skills/pdf.json.4194305.tmp\n"
+    )
+    assert desk.tree_text("public") == before
+
+
+def test_pruning_leaves_the_archive_of_a_version_that_names_it_by_its_web_address(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    document = desk.read("public/skills/pdf.json")
+    desk.write("public/skills/pdf.json", document.replace('"archives/', '"https://skills.acme.example/archives/'))
+
+    result = desk.run("index", "prune", "public", check=True)
+
+    assert result.stdout == ""
+    assert (desk.index / "archives/pdf-1.0.0.tar.gz").is_file()
+
+
+@pytest.mark.parametrize("folder", ["archives", "skills", ".well-known", ".well-known/agent-skills"])
+@pytest.mark.parametrize("writer", ["prune", "build", "yank"])
+def test_nothing_is_written_or_removed_through_a_link_in_an_index(desk: Desk, folder: str, writer: str) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    (desk.index / folder).rename(desk.work / "victim")
+    os.symlink(desk.work / "victim", desk.index / folder)
+    desk.write("victim/other-1.0.0.tar.gz", b"somebody's own")
+    desk.draft("pdf", "1.1.0")
+    before = desk.snapshot("victim")
+    words = {
+        "prune": ["prune", "public"],
+        "build": ["build", "skills", "--out", "public"],
+        "yank": ["yank", "pdf@1.0.0", "public"],
+    }
+
+    result = desk.run("index", *words[writer])
+
+    assert (result.code, result.stderr) == (
+        1,
+        f"error: `{folder}` of an index must be a folder, and is a link\n  where: {desk.work}/public/{folder}\n"
+        "  try: put a real folder in its place; nothing was written\n",
+    )
+    assert desk.snapshot("victim") == before
+
+
+def test_a_file_in_the_place_of_a_folder_of_an_index_is_told(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.write("public/archives", "a file\n")
+
+    result = desk.run("index", "build", "skills", "--out", "public")
+
+    assert (result.code, result.stderr) == (
+        1,
+        f"error: `archives` of an index must be a folder, and is no folder\n  where: {desk.work}/public/archives\n"
+        "  try: put a real folder in its place; nothing was written\n",
+    )
+
+
 def test_the_time_of_publication_is_said_only_where_the_surroundings_say_one(desk: Desk) -> None:
     desk.draft("pdf", "1.0.0")
 
