@@ -104,16 +104,24 @@ class Searchable:
         some = expression(_forms(query, meant, self._kindred), together=False)
         return self._ranked(some, most, hides, lambda _row, _name: KINDRED)
 
-    def alike(self, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Give for each word that stands nowhere those that may have been meant, if there are any."""
+    def alike(self, words: Iterable[str], hides: Callable[[str], bool]) -> dict[str, tuple[str, ...]]:
+        """Give for each word that stands nowhere those that may have been meant, if there are any.
+
+        A word that only skills have which `hides` hides is none.
+        """
         found = {}
         for word in words:
             slips = reach(word)
-            if slips and not self._rows(expression([self._kindred(word)]), most=1):
+            if slips and not self._is_seen(expression([self._kindred(word)]), hides):
                 lengths = (len(word) - slips, len(word) + slips)
-                terms = self._asked("SELECT term, weight FROM terms WHERE length(term) BETWEEN ? AND ?", *lengths)
-                if near := nearest(word, terms, MOST_ALIKE):
-                    found[word] = near
+                terms = dict(self._asked("SELECT term, weight FROM terms WHERE length(term) BETWEEN ? AND ?", *lengths))
+                while near := nearest(word, terms.items(), MOST_ALIKE):
+                    unseen = [term for term in near if not self._is_seen(f'"{term}"', hides)]
+                    if not unseen:
+                        found[word] = near
+                        break
+                    for term in unseen:
+                        del terms[term]
         return found
 
     def near_names(self, name: str, most: int, hides: Callable[[str], bool]) -> tuple[str, ...]:
@@ -124,6 +132,10 @@ class Searchable:
     def count(self) -> int:
         """Tell how many skills there are."""
         return int(self._asked("SELECT count(*) FROM skills")[0][0])
+
+    def seen(self, hides: Callable[[str], bool]) -> int:
+        """Tell how many skills there are that `hides` does not hide."""
+        return sum(not hides(row[0]) for row in self._asked("SELECT name FROM skills"))
 
     def entry(self, name: str) -> Entry:
         """Give a skill that is in the catalogue."""
@@ -160,8 +172,12 @@ class Searchable:
             return (*spellings(word), f'"{found[0]}" *')
         return spellings(word)
 
-    def _rows(self, match: str, most: int = -1) -> set[int]:
-        return {row[0] for row in self._asked("SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", match, most)}
+    def _is_seen(self, match: str, hides: Callable[[str], bool]) -> bool:
+        names = self._asked("SELECT name FROM skills WHERE id IN (SELECT rowid FROM words WHERE words MATCH ?)", match)
+        return any(not hides(row[0]) for row in names)
+
+    def _rows(self, match: str) -> set[int]:
+        return {row[0] for row in self._asked("SELECT rowid FROM words WHERE words MATCH ?", match)}
 
     def _entry(self, row: int) -> Entry:
         query = "SELECT name, version, category, tags, description FROM skills WHERE id = ?"

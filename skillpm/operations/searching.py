@@ -38,7 +38,7 @@ class Found(Value):
 class Answer(Value):
     """What a search gives: the best, how many there are in all, and whether they have `all` words, words `alike`
     (`meant` says which), or `some`. `near` are names for where there is nothing; `counts` says how many skills were
-    looked at in each place.
+    looked at in each place, where nothing was found.
     """
 
     found: tuple[Found, ...]
@@ -70,6 +70,7 @@ def search(  # noqa: PLR0913  (each narrows the search)
     matched, hits = run.first(shelves)
     total = sum(found.total for found in hits)
     near = () if total else tuple(run.near_names(shelves))
+    hides = service.rules.hides
     return Answer(
         found=tuple(_merged(shelves, hits, service)[:most]) if total else (),
         total=total,
@@ -77,7 +78,7 @@ def search(  # noqa: PLR0913  (each narrows the search)
         meant=run.meant if total else NOTHING,
         near=near,
         looked=opened.looked,
-        counts={shelf.index or shelf.url: shelf.searchable.count() for shelf in shelves},
+        counts={} if total else {it.index or it.url: it.searchable.seen(hides) for it in shelves},
     )
 
 
@@ -122,15 +123,20 @@ class _Search:
 
     def alike(self, shelf: Shelf, hides: Callable[[str], bool]) -> Hits:
         """Find what has all words, the mistyped ones as they may have been meant."""
-        meant = shelf.searchable.alike(self.query.words)
+        meant = shelf.searchable.alike(self.query.words, self.service.rules.hides)
         hits = shelf.searchable.all_words(self.query, self._most(shelf), hides, meant) if meant else Hits()
         if hits.total:
-            self.meant = {**meant, **self.meant}
+
+            def finds(typed: str, word: str) -> bool:
+                return bool(shelf.searchable.all_words(self.query, 1, hides, {**meant, typed: (word,)}).total)
+
+            told = {typed: tuple(word for word in words if finds(typed, word)) for typed, words in meant.items()}
+            self.meant = {**told, **self.meant}
         return hits
 
     def any_words(self, shelf: Shelf, hides: Callable[[str], bool]) -> Hits:
         """Find what has some of the words."""
-        meant = shelf.searchable.alike(self.query.words)
+        meant = shelf.searchable.alike(self.query.words, self.service.rules.hides)
         return shelf.searchable.any_words(self.query, self._most(shelf), hides, meant)
 
     def near_names(self, shelves: Sequence[Shelf]) -> Iterator[str]:

@@ -207,6 +207,33 @@ def test_what_is_denied_is_hidden_in_indexes_too(acme: Scene, server: GitServer)
     assert acme.json("search", "plans", "--index", "acme")["total"] == 1
 
 
+def test_no_denied_skill_is_told_as_what_was_meant_or_counted(acme: Scene, server: GitServer) -> None:
+    publish(server, entry("secretfoo", "Hidden wurzel."), entry("secretfop", "Shown."))
+    rules = {**json.loads(acme.read("skills.json")), "permissions": {"secretfoo": "deny"}}
+    acme.write("skills.json", json.dumps(rules))
+
+    assert acme.tell("search", "secretfoq", "--index", "acme") == text("""\
+secretfop  1.0.0  acme  Shown.
+! found with secretfop (for secretfoq)
+! next: skillpm install secretfop
+""")
+    assert acme.json("search", "secretfoq", "--index", "acme")["meant"] == {"secretfoq": ["secretfop"]}
+    assert names(acme, "secretfoo", "--index", "acme") == ["secretfop"]
+    assert acme.tell("search", "quux", "--index", "acme") == text("""\
+! nothing found for `quux`
+! looked at 1 of acme
+""")
+
+
+def test_only_words_of_what_was_found_are_told_as_meant(acme: Scene, server: GitServer) -> None:
+    publish(server, entry("kettle", "Brews chai."), entry("kettla", "Draws plans."))
+
+    said = acme.json("search", "kettlx", "plans", "--index", "acme")
+
+    assert [found["name"] for found in said["results"]] == ["kettla"]
+    assert said["meant"] == {"kettlx": ["kettla"]}
+
+
 # How an index is asked
 
 

@@ -26,7 +26,7 @@ def nothing_hidden(_: str) -> bool:
 def names(catalogue: Searchable, text: str, hidden: frozenset[str] = frozenset()) -> list[str]:
     """Look as the command does: for all words, for words alike, for some of them."""
     query, hides = read_query(text), hidden.__contains__
-    meant = catalogue.alike(query.words)
+    meant = catalogue.alike(query.words, hides)
     for hits in (
         catalogue.all_words(query, 100, hides),
         catalogue.all_words(query, 100, hides, meant),
