@@ -17,6 +17,7 @@ from skillpm.operations.listing import (
     version_of,
     without_denied,
 )
+from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.permitting import rules_here
 
 LONGEST_IN_COLUMN = 32
@@ -52,7 +53,12 @@ def command(*, tokens: bool, everything: bool, **flags: Any) -> None:
     if hidden:
         call.console.say(f"permissions hide {hidden} more; `skillpm list --all` shows them")
     elif not listing.skills:
-        call.console.say(f"no skills in {listing.directory}; `skillpm install code-review` is a start")
+        # Whoever cloned a project has its lockfile and nothing else: what is locked is only a word away.
+        locked = len(read_paperwork(call.scope, call.tools).lockfile.skills)
+        start = (
+            f"{locked} locked: `skillpm sync` installs them" if locked else "`skillpm install code-review` is a start"
+        )
+        call.console.say(f"no skills in {listing.directory}; {start}")
 
 
 def _value(listing: Listing, *, tokens: bool) -> dict[str, Any]:

@@ -151,7 +151,8 @@ def _check_indexes(scope: Scope, papers: Paperwork, fetchers: Fetchers, upgrade:
             raise RefusedError(
                 f"`{name}` is locked to the index {index}, which neither the manifest nor your config.toml names",
                 where=f"{scope.lockfile}: skills.{name}.source",
-                hint=f'add it to "indexes" in skills.json if you trust it; if it has moved, `skillpm update {name}`',
+                hint=f'if you trust it, add to skills.json: "indexes": [{{"name": "…", "url": "{index}"}}]; '
+                f"if it has moved: skillpm update {name}",
             )
 
 

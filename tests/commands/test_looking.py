@@ -29,6 +29,12 @@ def test_list_of_nothing_says_how_to_begin(scene: Scene) -> None:
     assert scene.tell("list") == "! no skills in HOME/.agent-skills; `skillpm install code-review` is a start\n"
 
 
+def test_list_in_a_fresh_clone_says_that_what_is_locked_can_be_installed(full: Scene) -> None:
+    shutil.rmtree(full.work / ".agent-skills")
+
+    assert full.tell("list") == "! no skills in WORK/.agent-skills; 2 locked: `skillpm sync` installs them\n"
+
+
 def test_show_tells_all_of_a_skill(full: Scene, upstream: Repository) -> None:
     commit = upstream.resolve("main")
     digest = full.document("skills.lock")["skills"]["pdf"]["digest"]
