@@ -5,7 +5,7 @@ Whoever reads while this goes on, or after it was killed, sees versions whose ar
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryFile
 from typing import IO
@@ -24,7 +24,7 @@ from skillpm.documents.index import (
 from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.tree import Limits, Tree, checked_tree
-from skillpm.errors import DocumentError, NotFoundError, RefusedError
+from skillpm.errors import DocumentError, NotFoundError, RefusedError, SkillpmError
 from skillpm.fetching.archives.reading import read_archive
 from skillpm.files import discard_file, read_document, read_text, sync_file, sync_folder, told, write_new
 from skillpm.indexes.ground import CATALOGUE, PAGE, check_ground, unneeded
@@ -59,9 +59,18 @@ class Shelf:
     where a page of somebody else would be replaced, or a folder of the index leads elsewhere.
     """
 
-    def __init__(self, folder: str, *, limits: Limits, fsync: bool = True, page: bool | None = None) -> None:
+    def __init__(
+        self,
+        folder: str,
+        *,
+        limits: Limits,
+        warn: Callable[[str], None],
+        fsync: bool = True,
+        page: bool | None = None,
+    ) -> None:
         self.folder = folder
         self.limits = limits
+        self.warn = warn
         self.fsync = fsync
         check_ground(folder)
         text = read_text(self._at(CATALOGUE))
@@ -148,9 +157,21 @@ class Shelf:
         known = self._known.get(skill.name)
         if known is not None and known.latest == latest.version:
             return known
-        return summary_of(skill.name, latest.version, self._opened(skill.name, latest))
+        try:
+            return summary_of(skill.name, latest.version, self._opened(skill.name, latest))
+        except SkillpmError as error:
+            if known is None:
+                raise
+            # A version that does harm must be yanked today, wherever the archive of the one before lies.
+            self.warn(
+                f"the archive of `{skill.name}` {latest.version} cannot be read here, so the catalogue says of the "
+                f"skill what it said of {known.latest}: {error.message}"
+            )
+            return known.but(latest=latest.version)
 
     def _opened(self, name: SkillName, release: Release) -> Tree:
+        if "://" in release.url:
+            raise NotFoundError("it lies on the web", where=release.url)
         with told("read an archive of the index", self._at(release.url)):
             data = read_document(self._at(release.url))
         return checked_tree(read_archive(data, release.url, self.limits), name=name, limits=self.limits)
@@ -176,7 +197,11 @@ class Shelf:
         def read(skill: SkillName, release: Release) -> Skill:
             if "://" in release.url or not os.path.isfile(self._at(release.url)):
                 return Skill(declared=skill, description="", body="")  # its archives lie elsewhere
-            tree = self._opened(skill, release)
+            try:
+                tree = self._opened(skill, release)
+            except SkillpmError as error:
+                self.warn(f"{PAGE} does not show the text of `{skill}` {release.version}: {error.message}")
+                return Skill(declared=skill, description="", body="")
             return read_skill(tree.read(tree.skill_file) or b"")
 
         rows = [(summary, releases[summary.name]) for summary in summaries]
@@ -202,6 +227,13 @@ class Shelf:
             raise DocumentError(
                 "there are versions of skills here, and no index.json", where=self.folder, hint="is this an index?"
             )
+        for name in self._known:
+            if name not in found:
+                raise DocumentError(
+                    f"index.json lists `{name}`, and its versions are not there",
+                    where=self._at(f"skills/{name}.json"),
+                    hint="take that file from version control or from where the index is served; nothing was written",
+                )
         return found
 
     def _files(self, folder: str) -> list[str]:

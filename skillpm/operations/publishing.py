@@ -80,7 +80,7 @@ def shelf_at(tools: Tools, out: str, *, must_exist: bool = False, page: bool | N
     """Open the index in a folder, to change it: with a page for people, without one, or as it is."""
     settings = tools.settings
     folder = os.path.join(settings.working_directory, out)
-    shelf = Shelf(folder, limits=settings.limits, fsync=settings.fsync, page=page)
+    shelf = Shelf(folder, limits=settings.limits, warn=tools.reporter.warning, fsync=settings.fsync, page=page)
     if must_exist and shelf.is_new:
         raise NotFoundError(f"{show(out)} is no index: there is no index.json", hint="make one: skillpm index build")
     return shelf

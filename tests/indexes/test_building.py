@@ -353,6 +353,72 @@ def test_pruning_leaves_the_archive_of_a_version_that_names_it_by_its_web_addres
     assert (desk.index / "archives/pdf-1.0.0.tar.gz").is_file()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["prune", "public"],
+        ["build", "skills", "--out", "public"],
+        ["yank", "mail@1.0.0", "public"],
+        ["unyank", "mail@1.0.0", "public"],
+    ],
+)
+def test_a_skill_of_the_catalogue_without_its_versions_stops_every_writer(desk: Desk, words: list[str]) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.draft("mail", "1.0.0")
+    desk.build()
+    (desk.index / "skills/pdf.json").unlink()
+    before = desk.snapshot("public")
+
+    result = desk.run("index", *words)
+
+    assert (result.code, result.stderr) == (
+        1,
+        "error: index.json lists `pdf`, and its versions are not there\n"
+        f"  where: {desk.work}/public/skills/pdf.json\n"
+        "  try: take that file from version control or from where the index is served; nothing was written\n",
+    )
+    assert desk.snapshot("public") == before
+
+
+def test_the_newest_is_yanked_though_the_archive_of_the_one_before_lies_on_the_web(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0", category="old")
+    desk.build()
+    document = desk.read("public/skills/pdf.json")
+    desk.write("public/skills/pdf.json", document.replace('"archives/', '"https://files.acme.example/'))
+    desk.draft("pdf", "1.1.0", category="new")
+    desk.build()
+
+    result = desk.run("index", "yank", "pdf@1.1.0", "public", check=True)
+
+    assert result.stderr == (
+        "warning: the archive of `pdf` 1.0.0 cannot be read here, so the catalogue says of the skill what it said "
+        "of 1.1.0: it lies on the web\npublic: 1 skill, 2 versions; 4 files written\n"
+    )
+    assert [(entry["latest"], entry["category"]) for entry in desk.document("index.json")["skills"]] == [
+        ("1.0.0", "new")
+    ]
+    assert desk.document(SITE)["skills"][0]["url"] == "https://files.acme.example/pdf-1.0.0.tar.gz"
+
+
+def test_the_newest_is_yanked_though_the_archive_of_the_one_before_is_damaged(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    desk.draft("pdf", "1.1.0")
+    desk.build()
+    desk.write("public/archives/pdf-1.0.0.tar.gz", b"no archive")
+
+    result = desk.run("index", "yank", "pdf@1.1.0", "public", check=True)
+
+    why = "archives/pdf-1.0.0.tar.gz: it is no .tar.gz, no .zip and no SKILL.md, but something else"
+    assert result.stderr == (
+        "warning: the archive of `pdf` 1.0.0 cannot be read here, so the catalogue says of the skill what it said "
+        f"of 1.1.0: {why}\n"
+        f"warning: catalog.html does not show the text of `pdf` 1.0.0: {why}\n"
+        "public: 1 skill, 2 versions; 4 files written\n"
+    )
+    assert [entry["latest"] for entry in desk.document("index.json")["skills"]] == ["1.0.0"]
+
+
 @pytest.mark.parametrize("folder", ["archives", "skills", ".well-known", ".well-known/agent-skills"])
 @pytest.mark.parametrize("writer", ["prune", "build", "yank"])
 def test_nothing_is_written_or_removed_through_a_link_in_an_index(desk: Desk, folder: str, writer: str) -> None:
