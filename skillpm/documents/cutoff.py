@@ -1,14 +1,17 @@
 """`exclude-newer`: what is younger than this is not taken, said as an age, a day or a moment. Pure."""
 
 import re
+from typing import TYPE_CHECKING
 
 from skillpm.documents.text import show
 from skillpm.errors import SkillpmError, UsageError
 from skillpm.values import Value
 
+if TYPE_CHECKING:
+    from datetime import datetime
+
 AGE = re.compile(r"([0-9]{1,4})\s*(h|hours?|d|days?|w|weeks?)", re.ASCII | re.IGNORECASE)
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
-FORM = "%Y-%m-%dT%H:%M:%SZ"
 SECONDS = {"h": 3600, "d": 86_400, "w": 604_800}
 HINT = "write it like `7 days`, `2 weeks`, `12h`, `2026-01-31` or `2026-01-31T12:00:00Z`; `0 days` switches it off"
 
@@ -41,15 +44,20 @@ def read_cutoff(text: str, now: float, *, where: str = "", fail: type[SkillpmErr
     if age := AGE.fullmatch(said):
         back = int(age[1]) * SECONDS[age[2][0].lower()]
         moment = datetime.fromtimestamp(max(0.0, now - back), UTC)
-        return Cutoff(moment=moment.strftime(FORM), said=f"younger than {said}") if back else EVERYTHING
+        return Cutoff(moment=_written(moment), said=f"younger than {said}") if back else EVERYTHING
     whole = f"{said}T23:59:59Z" if DAY.fullmatch(said) else said
     try:
         moment = datetime.fromisoformat(whole)
         if moment.tzinfo is not None:
-            return Cutoff(moment=moment.astimezone(UTC).strftime(FORM), said=f"newer than {said}")
+            return Cutoff(moment=_written(moment.astimezone(UTC)), said=f"newer than {said}")
     except (ValueError, OverflowError):
         pass
     raise fail(f"`{show(said, 60)}` is no age, day or moment", where=where, hint=HINT)
+
+
+def _written(moment: "datetime") -> str:
+    """Write a moment in UTC; its year has four digits, which `strftime` may not give: texts are compared."""
+    return f"{moment.replace(microsecond=0, tzinfo=None).isoformat()}Z"
 
 
 def take_younger(version: str) -> str:

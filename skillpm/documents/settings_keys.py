@@ -9,7 +9,7 @@ from skillpm.documents.decode import Node, parse_toml
 from skillpm.documents.index_places import IndexPlace, read_index_places
 from skillpm.documents.manifest import ACTIONS
 from skillpm.documents.names import is_skill_name
-from skillpm.documents.text import show
+from skillpm.documents.text import is_text, show
 from skillpm.errors import DocumentError, UsageError
 from skillpm.values import Value
 
@@ -48,6 +48,7 @@ def read_key(text: str) -> Key:
     """Understand `exclude-newer`, `indexes.acme.url`, `permissions.deploy-*`. Raises `UsageError` for any other, with
     those that are near.
     """
+    _need_text("a key", text)
     if text in FIXED:
         return Key(text=text, path=tuple(text.split(".")), kind=FIXED[text])
     group, _, rest = text.partition(".")
@@ -83,6 +84,8 @@ def _unknown(text: str, group: str) -> UsageError:
 
 def read_value(key: Key, words: Sequence[str], now: float) -> Any:
     """Give what was typed as the value that the key takes. Raises `UsageError` that says what it takes."""
+    for word in words:
+        _need_text(f"a value of `{key.text}`", word)
     if key.kind == "texts":
         return _texts(key, words)
     if len(words) != 1:
@@ -110,6 +113,11 @@ def place_of(key: Key, url: str) -> IndexPlace:
             f"the folder of the index `{place.name}` must be whole here", hint="like /srv/index or ~/index"
         )
     return place
+
+
+def _need_text(what: str, text: str) -> None:
+    if not is_text(text):
+        raise UsageError(f"{what} is no UTF-8: `{show(text, 60)}`", hint="a file of settings holds nothing else")
 
 
 def _texts(key: Key, words: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ HIDDEN = re.compile(
     "\ud800-\udfff\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
 )
 
+HALVES = re.compile("[\ud800-\udfff]")
 USER_INFO = re.compile(r"(?<=://)([^/\s]*)@")
 
 
@@ -26,6 +27,11 @@ def show(text: str, limit: int = 200) -> str:
 def without_secrets(text: str) -> str:
     """Give text with the user info of every URL in it hidden."""
     return USER_INFO.sub(_masked, text) if "://" in text else text
+
+
+def is_text(text: str) -> bool:
+    """Tell whether text can be written down: what was typed in bytes that are not UTF-8 holds half characters."""
+    return HALVES.search(text) is None
 
 
 def one_line(text: str) -> str:

@@ -45,6 +45,8 @@ def drop_key(text: str, file: str, keys: tuple[str, ...]) -> str:
     here: Any = document
     for key in keys[:-1]:
         here = here.get(key, {})
+        if not isinstance(here, Mapping):
+            raise DocumentError("expected a table", where=f"{file}: {'.'.join(keys[:-1])}")
     if keys[-1] not in here:
         return text
     del here[keys[-1]]
@@ -54,7 +56,7 @@ def drop_key(text: str, file: str, keys: tuple[str, ...]) -> str:
 def set_row(text: str, file: str, key: str, row: Mapping[str, str]) -> str:
     """Give the text with a row in an array of tables: the one of the same `name` changed, else a new last one."""
     document = _parsed(text, file)
-    rows: Any = document.get(key)
+    rows = _rows(document, file, key)
     for there in rows or ():
         if there.get("name") == row["name"]:
             there.update({word: value for word, value in row.items() if there.get(word) != value})
@@ -80,8 +82,8 @@ def set_row(text: str, file: str, key: str, row: Mapping[str, str]) -> str:
 def drop_row(text: str, file: str, key: str, name: str) -> str:
     """Give the text without the row of that name; what stands behind it for the next one stays."""
     document = _parsed(text, file)
-    rows: Any = document.get(key) or ()
-    for number, row in enumerate(rows):
+    rows = _rows(document, file, key)
+    for number, row in enumerate(rows or ()):
         if row.get("name") == name:
             body = row.as_string()
             if isinstance(rows, AoT) and text.count(body) == 1:
@@ -91,6 +93,13 @@ def drop_row(text: str, file: str, key: str, name: str) -> str:
             del rows[number]
             return document.as_string()
     return text
+
+
+def _rows(document: tomlkit.TOMLDocument, file: str, key: str) -> Any:
+    rows = document.get(key)
+    if rows is not None and not (isinstance(rows, list) and all(isinstance(row, Mapping) for row in rows)):
+        raise DocumentError("expected an array of tables", where=f"{file}: {key}", hint=f"write it as [[{key}]]")
+    return rows
 
 
 def _parsed(text: str, file: str) -> tomlkit.TOMLDocument:

@@ -201,6 +201,13 @@ def test_a_link_into_dotfiles_and_its_mode_stay(scene: Scene) -> None:
         (["set", "indexes.acme.url", "ftp://x"], "`ftp://x` is no web address", ""),
         (["set", "indexes.acme.url", "./x"], "the folder of the index `acme` must be whole here", ""),
         (["set", "indexes.Acme.url", "https://x"], "`indexes.Acme.url` is no setting", ""),
+        (["set", "permissions.\udcff", "deny"], r"a key is no UTF-8: `permissions.\udcff`", ""),
+        (["unset", "permissions.\udcff"], r"a key is no UTF-8: `permissions.\udcff`", ""),
+        (
+            ["set", "discovery.additional-paths", "/\udcff"],
+            r"a value of `discovery.additional-paths` is no UTF-8: `/\udcff`",
+            "",
+        ),
         (["get", "nothing"], "`nothing` is no setting", ""),
     ],
 )
@@ -238,6 +245,34 @@ def test_a_file_that_was_broken_by_hand_is_told_with_its_line_and_never_rewritte
 [1]
 """)
     assert config(scene) == broken
+
+
+@pytest.mark.parametrize(
+    "rows", ["indexes = 5\n", 'indexes = ["a"]\n', "indexes = [[1]]\n", '[indexes]\nname = "acme"\n']
+)
+@pytest.mark.parametrize("words", [["set", "indexes.acme.url", "https://z/"], ["unset", "indexes.acme.url"]])
+def test_indexes_that_are_no_tables_are_told_and_never_rewritten(scene: Scene, words: list[str], rows: str) -> None:
+    configure(scene, rows)
+
+    assert scene.tell("config", *words) == text(f"""\
+! error: expected an array of tables
+!   where: HOME/{FILE}: indexes
+!   try: write it as [[indexes]]
+[1]
+""")
+    assert config(scene) == rows
+
+
+@pytest.mark.parametrize("key", ["permissions.x", "permissions-for.mine.x"])
+def test_unsetting_in_what_is_no_table_is_told(scene: Scene, key: str) -> None:
+    table = key.partition(".")[0]
+    configure(scene, f"{table} = 5\n")
+
+    said = scene.tell("config", "unset", key)
+
+    assert said.splitlines()[0] == "! error: expected a table"
+    assert said.endswith("[1]\n")
+    assert config(scene) == f"{table} = 5\n"
 
 
 def test_a_setting_of_the_wrong_type_can_be_set_right(scene: Scene) -> None:
