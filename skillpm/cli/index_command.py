@@ -53,8 +53,8 @@ def build_command(
 ) -> None:
     """Publish skills beside what the index holds already. Versions that are published never change."""
     call = call_of(flags)
-    shelf = shelf_at(call.tools, out, page=not no_catalog)
-    built = build_index(call.tools, sources, shelf, name=name, version=default_version, skip_invalid=skip_invalid)
+    with shelf_at(call.tools, out, page=not no_catalog) as shelf:
+        built = build_index(call.tools, sources, shelf, name=name, version=default_version, skip_invalid=skip_invalid)
     _tell(call, built, out)
 
 
@@ -67,7 +67,9 @@ def yank_command(what: str, folder: str, reason: str, **flags: Any) -> None:
     """Offer a version to nobody new. Whoever has it locked still gets it."""
     call = call_of(flags)
     name, version = _named(what)
-    _tell(call, shelf_at(call.tools, folder, must_exist=True).yank(skill_name(name), version, reason=reason), folder)
+    with shelf_at(call.tools, folder, must_exist=True) as shelf:
+        built = shelf.yank(skill_name(name), version, reason=reason)
+    _tell(call, built, folder)
 
 
 @command.command("unyank", epilog="\b\nExample:\n  skillpm index unyank pdf@1.2.0 public")
@@ -78,7 +80,9 @@ def unyank_command(what: str, folder: str, **flags: Any) -> None:
     """Offer a yanked version again."""
     call = call_of(flags)
     name, version = _named(what)
-    _tell(call, shelf_at(call.tools, folder, must_exist=True).yank(skill_name(name), version, back=True), folder)
+    with shelf_at(call.tools, folder, must_exist=True) as shelf:
+        built = shelf.yank(skill_name(name), version, back=True)
+    _tell(call, built, folder)
 
 
 @command.command("prune", epilog="\b\nExample:\n  skillpm index prune public --yanked")
@@ -88,7 +92,9 @@ def unyank_command(what: str, folder: str, **flags: Any) -> None:
 def prune_command(folder: str, drop_yanked: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag)
     """Remove archives that no version names."""
     call = call_of(flags)
-    _tell(call, shelf_at(call.tools, folder, must_exist=True).prune(drop_yanked=drop_yanked), folder)
+    with shelf_at(call.tools, folder, must_exist=True) as shelf:
+        built = shelf.prune(drop_yanked=drop_yanked)
+    _tell(call, built, folder)
 
 
 @command.command(

@@ -1,8 +1,11 @@
 """`pack` and `index build`: skills, judged strictly, as archives and as an index."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from hashlib import sha256
 
+from skillpm.cachedir import mark
 from skillpm.documents.names import skill_name
 from skillpm.documents.text import show
 from skillpm.documents.tree import Tree
@@ -11,6 +14,8 @@ from skillpm.files import told, write_document
 from skillpm.indexes.building import Built, LeftOut, Shelf
 from skillpm.indexes.packing import pack
 from skillpm.indexes.publishing import Made
+from skillpm.locking import locked
+from skillpm.operations.caching import can_be_written
 from skillpm.operations.drafting import ARCHIVES, NO_VERSION, Draft, read_drafts, version_fault
 from skillpm.operations.tools import Tools
 
@@ -76,10 +81,33 @@ def build_index(
     )
 
 
-def shelf_at(tools: Tools, out: str, *, must_exist: bool = False, page: bool | None = None) -> Shelf:
-    """Open the index in a folder, to change it: with a page for people, without one, or as it is."""
+@contextmanager
+def shelf_at(tools: Tools, out: str, *, must_exist: bool = False, page: bool | None = None) -> Iterator[Shelf]:
+    """Open the index in a folder, to change it: with a page for people, without one, or as it is.
+
+    It is locked meanwhile, from before it is read: who reads what another is about to write would undo it. The lock
+    lies in the cache, since all that lies in the folder is published.
+    """
     settings = tools.settings
     folder = os.path.join(settings.working_directory, out)
+    with _locked(tools, folder):
+        yield _shelf(tools, out, folder, must_exist=must_exist, page=page)
+
+
+def _locked(tools: Tools, folder: str) -> AbstractContextManager[None]:
+    """Hold the lock of the folder, whatever way leads to it; a cache that cannot be written is done without."""
+    settings = tools.settings
+    if not can_be_written(settings.cache_dir):
+        return nullcontext()
+    with told("mark the cache", settings.cache_dir):
+        mark(settings.cache_dir)
+    key = sha256(os.path.realpath(folder).encode(errors="surrogateescape")).hexdigest()
+    lock = os.path.join(settings.cache_dir, "publishing", f"{key[:32]}.lock")
+    return locked(lock, settings.lock_timeout, f"the index in {show(folder)}", tools.reporter.warning)
+
+
+def _shelf(tools: Tools, out: str, folder: str, *, must_exist: bool, page: bool | None) -> Shelf:
+    settings = tools.settings
     shelf = Shelf(folder, limits=settings.limits, warn=tools.reporter.warning, fsync=settings.fsync, page=page)
     if must_exist and shelf.is_new:
         raise NotFoundError(f"{show(out)} is no index: there is no index.json", hint="make one: skillpm index build")

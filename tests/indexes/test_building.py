@@ -11,6 +11,8 @@ from indexes.world import Desk
 from jsonschema import Draft202012Validator
 from kit import skill, under
 
+from skillpm.locking import locked
+
 SCHEMAS = Path(__file__).parents[2] / "registry-schema"
 SITE = ".well-known/agent-skills/index.json"
 
@@ -351,6 +353,49 @@ def test_pruning_leaves_the_archive_of_a_version_that_names_it_by_its_web_addres
 
     assert result.stdout == ""
     assert (desk.index / "archives/pdf-1.0.0.tar.gz").is_file()
+
+
+def test_writers_of_one_index_at_once_do_not_undo_each_other(desk: Desk) -> None:
+    names = [f"skill-{number}" for number in range(6)]
+    for name in names:
+        desk.draft(name, "1.0.0")
+    desk.build()
+    os.symlink("public", desk.work / "by-another-way")
+
+    places = ["public", "by-another-way"] * 3
+    running = [desk.spawn("index", "yank", f"{name}@1.0.0", place) for name, place in zip(names, places, strict=True)]
+    for process in running:
+        process.communicate(timeout=60)
+
+    assert [process.returncode for process in running] == [0] * 6
+    assert [desk.document(f"skills/{name}.json")["versions"][0].get("yanked") for name in names] == [True] * 6
+    assert desk.document("index.json")["skills"] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["prune", "public"],
+        ["build", "skills", "--out", "public"],
+        ["yank", "pdf@1.0.0", "public"],
+        ["unyank", "pdf@1.0.0", "public"],
+    ],
+)
+def test_every_writer_of_an_index_waits_for_the_one_before(desk: Desk, words: list[str]) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    [lock] = (str(path) for path in desk.cache.rglob("publishing/*.lock"))
+    before = desk.snapshot("public")
+
+    with locked(lock, 1, "the test"):
+        result = desk.run("index", *words, env={"SKILLPM_LOCK_TIMEOUT": "0.1"})
+
+    assert (result.code, result.stderr) == (
+        1,
+        f"error: the index in {desk.work}/public is held by process {os.getpid()}, for more than 0.1 s\n"
+        f"  where: {lock}\n  try: wait for it to end, or allow more time with --lock-timeout\n",
+    )
+    assert desk.snapshot("public") == before
 
 
 @pytest.mark.parametrize(
