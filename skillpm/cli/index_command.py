@@ -13,6 +13,8 @@ from skillpm.indexes.building import Built
 from skillpm.operations.indexes import check_index
 from skillpm.operations.publishing import build_index, shelf_at
 
+WAIT = click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm.")
+
 
 @click.group(
     cls=Family,
@@ -41,6 +43,7 @@ Examples:
 @click.option("--default-version", metavar="VERSION", default="", help="The version of skills that say none.")
 @click.option("--skip-invalid", is_flag=True, help="Leave out what is not valid, and publish the rest.")
 @click.option("--no-catalog", is_flag=True, help="Write no catalog.html, the page for people.")
+@WAIT
 @telling
 def build_command(
     sources: tuple[str, ...],
@@ -62,6 +65,7 @@ def build_command(
 @click.argument("what", metavar="NAME@VERSION")
 @click.argument("folder", metavar="DIR")
 @click.option("--reason", metavar="TEXT", default="", help="Why, for those who have it.")
+@WAIT
 @telling
 def yank_command(what: str, folder: str, reason: str, **flags: Any) -> None:
     """Offer a version to nobody new. Whoever has it locked still gets it."""
@@ -75,6 +79,7 @@ def yank_command(what: str, folder: str, reason: str, **flags: Any) -> None:
 @command.command("unyank", epilog="\b\nExample:\n  skillpm index unyank pdf@1.2.0 public")
 @click.argument("what", metavar="NAME@VERSION")
 @click.argument("folder", metavar="DIR")
+@WAIT
 @telling
 def unyank_command(what: str, folder: str, **flags: Any) -> None:
     """Offer a yanked version again."""
@@ -88,6 +93,7 @@ def unyank_command(what: str, folder: str, **flags: Any) -> None:
 @command.command("prune", epilog="\b\nExample:\n  skillpm index prune public --yanked")
 @click.argument("folder", metavar="DIR")
 @click.option("--yanked", "drop_yanked", is_flag=True, help="Remove yanked versions too; locks on them break.")
+@WAIT
 @telling
 def prune_command(folder: str, drop_yanked: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag)
     """Remove archives that no version names."""

@@ -388,7 +388,7 @@ def test_every_writer_of_an_index_waits_for_the_one_before(desk: Desk, words: li
     before = desk.snapshot("public")
 
     with locked(lock, 1, "the test"):
-        result = desk.run("index", *words, env={"SKILLPM_LOCK_TIMEOUT": "0.1"})
+        result = desk.run("index", *words, "--lock-timeout", "0.1")
 
     assert (result.code, result.stderr) == (
         1,
