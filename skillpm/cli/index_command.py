@@ -7,7 +7,8 @@ import click
 from skillpm.cli.common import Call, call_of, telling
 from skillpm.cli.family import Family
 from skillpm.documents.names import skill_name
-from skillpm.documents.text import show
+from skillpm.documents.text import is_text, show
+from skillpm.documents.versions import is_version
 from skillpm.errors import UsageError
 from skillpm.indexes.building import Built
 from skillpm.operations.indexes import check_index
@@ -56,6 +57,7 @@ def build_command(
 ) -> None:
     """Publish skills beside what the index holds already. Versions that are published never change."""
     call = call_of(flags)
+    _need_text("--name", name)
     with shelf_at(call.tools, out, page=not no_catalog) as shelf:
         built = build_index(call.tools, sources, shelf, name=name, version=default_version, skip_invalid=skip_invalid)
     _tell(call, built, out)
@@ -71,6 +73,7 @@ def yank_command(what: str, folder: str, reason: str, **flags: Any) -> None:
     """Offer a version to nobody new. Whoever has it locked still gets it."""
     call = call_of(flags)
     name, version = _named(what)
+    _need_text("--reason", reason)
     with shelf_at(call.tools, folder, must_exist=True) as shelf:
         built = shelf.yank(skill_name(name), version, reason=reason)
     _tell(call, built, folder)
@@ -129,9 +132,14 @@ def check_command(where: str, **flags: Any) -> int:
 
 def _named(what: str) -> tuple[str, str]:
     name, at, version = what.rpartition("@")
-    if not at or not name or not version:
-        raise UsageError(f"`{what}` names no version", hint="write NAME@VERSION, e.g. pdf@1.2.0")
+    if not at or not name or not is_version(version):
+        raise UsageError(f"`{show(what, 60)}` names no version", hint="write NAME@VERSION, e.g. pdf@1.2.0")
     return name, version
+
+
+def _need_text(option: str, text: str) -> None:
+    if not is_text(text):
+        raise UsageError(f"{option} is no UTF-8: `{show(text, 60)}`", hint="an index holds nothing else")
 
 
 def _tell(call: Call, built: Built, out: str) -> None:

@@ -81,6 +81,11 @@ class Shelf:
         self._old_page = self._page(replaced=bool(page))
         self._has_page = self._old_page is not None if page is None else page
 
+    @property
+    def name(self) -> str:
+        """What the index calls itself; a new one as its folder is called."""
+        return self.catalogue.name or os.path.basename(os.path.abspath(self.folder))
+
     @contextmanager
     def adding(self) -> Iterator["Adding"]:
         """Give what takes new versions, one by one; nothing is written before all are there."""
@@ -131,7 +136,7 @@ class Shelf:
     ) -> Built:
         """Write the documents of an index whose archives are there."""
         summaries = [self._summary(skill) for skill in releases.values() if skill.latest]
-        called = name or self.catalogue.name or os.path.basename(os.path.abspath(self.folder))
+        called = name or self.name
         documents = ((f"skills/{skill}.json", write_releases(found)) for skill, found in releases.items())
         rest = (
             (CATALOGUE, write_catalogue(Catalogue(name=called, skills=tuple(summaries)))),

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from skillpm.cachedir import mark
 from skillpm.documents.names import skill_name
-from skillpm.documents.text import show
+from skillpm.documents.text import is_text, show
 from skillpm.documents.tree import Tree
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.files import told, write_document
@@ -54,6 +54,10 @@ def build_index(
     """
     if version and version_fault(version):
         raise UsageError(f"`{show(version, 60)}` is no version", hint="write one like 1.2.0")
+    if not is_text(name or shelf.name):
+        raise UsageError(
+            f"the folder {show(shelf.name)} gives the index no name: it is no UTF-8", hint="give one with --name"
+        )
     left: dict[str, Draft] = {}
     taken = 0
     with shelf.adding() as adding:

@@ -308,6 +308,51 @@ def test_yanking_what_is_not_there(desk: Desk) -> None:
     assert (result.code, result.stderr) == (1, "error: `pdf` has no version 2.0.0\n  try: it has 1.0.0\n")
 
 
+@pytest.mark.parametrize("verb", ["yank", "unyank"])
+def test_yanking_what_is_no_version(desk: Desk, verb: str) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+
+    result = desk.run("index", verb, "pdf@oops", "public")
+
+    assert (result.code, result.stderr) == (
+        2,
+        "error: `pdf@oops` names no version\n  try: write NAME@VERSION, e.g. pdf@1.2.0\n",
+    )
+
+
+def test_a_reason_and_a_name_that_are_no_text_are_refused_and_nothing_is_written(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    before = desk.snapshot("public")
+
+    yanked = desk.run("index", "yank", "pdf@1.0.0", "public", "--reason", "\udcff")
+    built = desk.run("index", "build", "skills", "--out", "public", "--name", "\udcff")
+
+    hint = "  try: an index holds nothing else\n"
+    assert (yanked.code, yanked.stderr) == (2, f"error: --reason is no UTF-8: `\\udcff`\n{hint}")
+    assert (built.code, built.stderr) == (2, f"error: --name is no UTF-8: `\\udcff`\n{hint}")
+    assert desk.snapshot("public") == before
+
+
+def test_a_folder_whose_name_is_no_text_holds_an_index_with_a_name_of_its_own(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+
+    nameless = desk.run("index", "build", "skills", "--out", "ix\udcff")
+
+    assert (nameless.code, nameless.stderr) == (
+        2,
+        "error: the folder ix\\udcff gives the index no name: it is no UTF-8\n  try: give one with --name\n",
+    )
+    assert not (desk.work / "ix\udcff").exists()
+
+    named = desk.run("index", "build", "skills", "--out", "ix\udcff", "--name", "acme", check=True)
+
+    assert named.stderr.startswith("ix\\udcff: 1 skill, 1 version; ")
+    assert json.loads((desk.work / "ix\udcff/index.json").read_text())["name"] == "acme"
+    desk.run("index", "build", "skills", "--out", "ix\udcff", check=True)
+
+
 def test_pruning_takes_only_what_no_version_names(desk: Desk) -> None:
     desk.draft("pdf", "1.0.0")
     desk.build()
