@@ -150,7 +150,7 @@ def looked(database: Searchable, text: str) -> tuple[float, list[str], str]:
     query, hides = read_query(text), frozenset[str]().__contains__
     how, hits = "all words", database.all_words(query, 20, hides)
     if not hits.total:
-        meant = database.alike(query.words)
+        meant = database.alike(query.words, hides)
         how, hits = "words alike", database.all_words(query, 20, hides, meant)
         if not hits.total:
             how, hits = "some words", database.any_words(query, 20, hides, meant)
