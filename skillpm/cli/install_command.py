@@ -11,8 +11,10 @@ from skillpm.cli.told import tell_changed
 from skillpm.documents.text import show
 from skillpm.errors import ManySkillsError, UsageError
 from skillpm.operations.change import Changed
-from skillpm.operations.install import Request, install, offers, spec_of_one
+from skillpm.operations.install import install
 from skillpm.operations.sync import sync
+from skillpm.operations.typed import Request, spec_of_one
+from skillpm.operations.understanding import offers
 from skillpm.sources.source import RefKind
 
 
