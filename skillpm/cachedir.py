@@ -25,13 +25,17 @@ def mark(folder: str) -> None:
     """Make a folder a cache of ours, where it is none yet. Raises `OSError`."""
     if is_marked(folder):
         return
-    os.makedirs(folder, exist_ok=True)
-    tag = os.path.join(folder, TAG)
-    sweep_beside(tag)
-    temporary = f"{tag}.{os.getpid()}-{threading.get_ident()}.new"
+    put(os.path.join(folder, TAG), TEXT)
+
+
+def put(path: str, data: bytes) -> None:
+    """Put a file into the cache, whole or not at all; halves of those who died doing so go. Raises `OSError`."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    sweep_beside(path)
+    temporary = f"{path}.{os.getpid()}-{threading.get_ident()}.new"
     try:
-        write_new(temporary, TEXT, 0o644)
-        os.replace(temporary, tag)
+        write_new(temporary, data, 0o644)
+        os.replace(temporary, path)
     except OSError:
         with suppress(OSError):
             discard_file(temporary)

@@ -8,14 +8,13 @@ content may differ in executable bits, which are no part of the digest, so an en
 
 import json
 import os
-import threading
 from contextlib import suppress
 from typing import Any
 
-from skillpm.cachedir import insist, mark, note_use
+from skillpm.cachedir import insist, mark, note_use, put
 from skillpm.documents.digest import Digest, content_hash
 from skillpm.documents.tree import Tree, TreeFile
-from skillpm.files import discard_file, sweep_beside, told, write_new
+from skillpm.files import discard_file, told
 
 MAGIC = b"skillpm-tree 1 "
 
@@ -85,16 +84,7 @@ def is_sound(path: str) -> bool:
 
 def _put(path: str, data: bytes, folder: str) -> None:
     mark(os.path.dirname(folder))
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    sweep_beside(path)
-    temporary = f"{path}.{os.getpid()}-{threading.get_ident()}.new"
-    try:
-        write_new(temporary, data, 0o644)
-        os.replace(temporary, path)
-    except OSError:
-        with suppress(OSError):
-            discard_file(temporary)
-        raise
+    put(path, data)
 
 
 def _parse(data: bytes) -> Tree | None:
