@@ -83,7 +83,7 @@ class Sweep:
         told = json.loads(report.read_text())
         assert moment or told["code"] == 0, ended.stderr.decode()
         calls: list[list[str]] = told["calls"]
-        return [[word.replace(str(world.root), "") for word in call[1:]] for call in calls]
+        return [[word.replace(str(world.root), "ROOT") for word in call[1:]] for call in calls]
 
     def violations(self, moment: int) -> list[str]:
         """Kill the command at its n-th change, and give what then happened that must not."""

@@ -10,10 +10,10 @@ from crash.sweep import Sweep
 from crash.tracer import CANNOT_TRACE
 
 pytestmark = pytest.mark.skipif(CANNOT_TRACE, reason="following a command needs Linux's ptrace")
-OURS = f"/work/{HERE}/.skillpm"
-DOCUMENTS = {"/work/skills.json", "/work/skills.lock", f"/work/{HERE}/skills.json", f"{OURS}/receipt.json"}
+OURS = f"ROOT/work/{HERE}/.skillpm"
+DOCUMENTS = {"ROOT/work/skills.json", "ROOT/work/skills.lock", f"ROOT/work/{HERE}/skills.json", f"{OURS}/receipt.json"}
 # Nothing relies on these: a cache, a note for people who wait, what is thrown away, and what starts new every time.
-FREE = (f"{OURS}/scan.json", f"{OURS}/lock", f"{OURS}/trash", "/cache", "/tmp", "/home")  # noqa: S108
+FREE = (f"{OURS}/scan.json", f"{OURS}/lock", f"{OURS}/trash", "ROOT/cache", "ROOT/tmp", "ROOT/home")
 STAGING, JOURNAL = f"{OURS}/staging", f"{OURS}/journal.json"
 
 
@@ -80,4 +80,4 @@ def test_everything_is_flushed_before_anything_relies_on_it(name: str, folder: P
 def test_nothing_is_flushed_where_that_is_switched_off(folder: Path, quick: Quick) -> None:
     calls = Sweep("install", folder, quick, {"SKILLPM_FSYNC": "0"}).calls
 
-    assert [call for call in calls if call[0] == "fsync" and not call[-1].startswith("/cache")] == []
+    assert [call for call in calls if call[0] == "fsync" and not call[-1].startswith("ROOT/cache")] == []
