@@ -10,7 +10,7 @@ from skillpm.documents.names import skill_name
 from skillpm.documents.text import is_text, show
 from skillpm.documents.versions import is_version
 from skillpm.errors import UsageError
-from skillpm.indexes.building import Built
+from skillpm.indexes.built import Built
 from skillpm.operations.indexes import check_index
 from skillpm.operations.publishing import build_index, shelf_at
 

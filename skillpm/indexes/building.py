@@ -16,40 +16,20 @@ from skillpm.documents.index import (
     Release,
     Releases,
     Summary,
-    read_catalogue,
-    read_releases,
     write_catalogue,
     write_releases,
 )
-from skillpm.documents.names import SkillName, is_skill_name
+from skillpm.documents.names import SkillName
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.tree import Limits, Tree, checked_tree
-from skillpm.errors import DocumentError, NotFoundError, RefusedError, SkillpmError
+from skillpm.errors import NotFoundError, SkillpmError
 from skillpm.fetching.archives.reading import read_archive
-from skillpm.files import discard_file, read_document, read_text, sync_file, sync_folder, told, write_new
+from skillpm.files import read_document, told
+from skillpm.indexes.built import Built
 from skillpm.indexes.ground import CATALOGUE, PAGE, check_ground, unneeded
-from skillpm.indexes.page.head import head_of
 from skillpm.indexes.publishing import Edition, archive_path, summary_of, yanked
-from skillpm.values import Value
-
-
-class LeftOut(Value):
-    """Something that a source has and that was not published: a skill's name, where it stands, and why."""
-
-    name: str
-    where: str
-    why: str
-
-
-class Built(Value):
-    """What a build did: the versions that are new, the files that were written, what was not published."""
-
-    skills: int
-    versions: int
-    added: tuple[str, ...]
-    written: tuple[str, ...]
-    removed: tuple[str, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+from skillpm.indexes.putting import nearest, put
+from skillpm.indexes.standing import standing_catalogue, standing_page, standing_releases
 
 
 class Shelf:
@@ -73,12 +53,12 @@ class Shelf:
         self.warn = warn
         self.fsync = fsync
         check_ground(folder)
-        text = read_text(self._at(CATALOGUE))
-        self.is_new = text is None
-        self.catalogue = Catalogue(name="", skills=()) if text is None else read_catalogue(text, self._at(CATALOGUE))
+        standing = standing_catalogue(folder)
+        self.is_new = standing is None
+        self.catalogue = standing or Catalogue(name="", skills=())
         self._known = {summary.name: summary for summary in self.catalogue.skills}
-        self.releases = self._releases()
-        self._old_page = self._page(replaced=bool(page))
+        self.releases = standing_releases(folder, standing)
+        self._old_page = standing_page(folder, replaced=bool(page))
         self._has_page = self._old_page is not None if page is None else page
 
     @property
@@ -90,7 +70,7 @@ class Shelf:
     def adding(self) -> Iterator["Adding"]:
         """Give what takes new versions, one by one; nothing is written before all are there."""
         with told("write an index", self.folder):
-            waiting = TemporaryFile(dir=_nearest(self.folder))  # noqa: SIM115  (two lines on it is a context)
+            waiting = TemporaryFile(dir=nearest(self.folder))  # noqa: SIM115  (two lines on it is a context)
         with waiting:
             yield Adding(self, waiting)
 
@@ -142,10 +122,10 @@ class Shelf:
             (CATALOGUE, write_catalogue(Catalogue(name=called, skills=tuple(summaries)))),
             (PATH, write_site(_site_skill(summary, releases[summary.name]) for summary in summaries)),
         )
-        changed = self.write((path, text.encode()) for path, text in documents)
-        changed += self.write((path, text.encode()) for path, text in rest)
+        changed = self.put((path, text.encode()) for path, text in documents)
+        changed += self.put((path, text.encode()) for path, text in rest)
         if self._has_page:
-            changed += self.write([(PAGE, self._new_page(called, summaries, releases))])
+            changed += self.put([(PAGE, self._new_page(called, summaries, releases))])
         return Built(
             skills=len(releases),
             versions=sum(len(skill.versions) for skill in releases.values()),
@@ -181,21 +161,6 @@ class Shelf:
             data = read_document(self._at(release.url))
         return checked_tree(read_archive(data, release.url, self.limits), name=name, limits=self.limits)
 
-    def _page(self, *, replaced: bool) -> bytes | None:
-        if not os.path.lexists(self._at(PAGE)):
-            return None
-        with told("read a page", self._at(PAGE)):
-            page = read_document(self._at(PAGE))
-        if head_of(page) is not None:
-            return page
-        if replaced:
-            raise RefusedError(
-                "this page is not skillpm's, and would be replaced",
-                where=self._at(PAGE),
-                hint="move it away, or leave it there with --no-catalog; nothing was written",
-            )
-        return None
-
     def _new_page(self, name: str, summaries: Sequence[Summary], releases: Mapping[SkillName, Releases]) -> bytes:
         from skillpm.indexes.page.making import make_page  # noqa: PLC0415  (jinja2 and more, only for a page)
 
@@ -219,63 +184,12 @@ class Shelf:
             os.unlink(self._at(PAGE))
         return (PAGE,)
 
-    def _releases(self) -> dict[SkillName, Releases]:
-        found = {}
-        for path in self._files("skills"):
-            name = os.path.basename(path).removesuffix(".json")
-            if path.endswith(".json") and is_skill_name(name):
-                text = read_text(self._at(path))
-                if text is not None:
-                    releases = read_releases(text, self._at(path), name)
-                    found[releases.name] = releases
-        if found and self.is_new:
-            raise DocumentError(
-                "there are versions of skills here, and no index.json", where=self.folder, hint="is this an index?"
-            )
-        for name in self._known:
-            if name not in found:
-                raise DocumentError(
-                    f"index.json lists `{name}`, and its versions are not there",
-                    where=self._at(f"skills/{name}.json"),
-                    hint="take that file from version control or from where the index is served; nothing was written",
-                )
-        return found
-
-    def _files(self, folder: str) -> list[str]:
-        try:
-            return sorted(f"{folder}/{name}" for name in os.listdir(self._at(folder)))
-        except FileNotFoundError:
-            return []
+    def put(self, files: Iterable[tuple[str, bytes]]) -> list[str]:
+        """Write files where they differ, and give which."""
+        return put(self.folder, files, fsync=self.fsync)
 
     def _at(self, path: str) -> str:
         return os.path.join(self.folder, path)
-
-    def write(self, files: Iterable[tuple[str, bytes]]) -> list[str]:
-        """Write files where they differ, and give which; all are on the disk before the first takes its place."""
-        ready: dict[str, str] = {}
-        with told("write an index", self.folder):
-            try:
-                for path, data in files:
-                    whole = self._at(path)
-                    if not (os.path.isfile(whole) and read_document(whole) == data):
-                        _make_folder(os.path.dirname(whole))
-                        ready[path] = f"{whole}.{os.getpid()}.tmp"
-                        discard_file(ready[path])
-                        write_new(ready[path], data, 0o644)
-                if self.fsync:
-                    # One after the other when all are written: the first takes the others along, or nearly so.
-                    for temporary in ready.values():
-                        sync_file(temporary)
-                for path, temporary in ready.items():
-                    os.replace(temporary, self._at(path))
-            except BaseException:
-                for temporary in ready.values():
-                    discard_file(temporary)
-                raise
-            if self.fsync:
-                for folder in sorted({os.path.dirname(self._at(path)) for path in ready}):
-                    sync_folder(folder)
-        return [*ready]
 
 
 class Adding:
@@ -293,7 +207,7 @@ class Adding:
     def publish(self, name: str = "") -> Built:
         """Write all of it. Raises `RefusedError` for a version that is published already with other content."""
         releases = self.edition.releases()
-        written = self._shelf.write(self._archive(path) for path in self._archives)
+        written = self._shelf.put(self._archive(path) for path in self._archives)
         return self._shelf.finish(releases, name, written, self.edition.added)
 
     def _archive(self, path: str) -> tuple[str, bytes]:
@@ -307,24 +221,6 @@ class Adding:
                 self._last = data, self._waiting.seek(0, os.SEEK_END)
                 self._waiting.write(data)
         self._archives[path] = self._last[1], len(data)
-
-
-def _make_folder(folder: str) -> None:
-    """Make a folder that a web server can look into, whatever the umask is; the files are as open."""
-    missing = []
-    while not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for each in reversed(missing):
-        os.mkdir(each)
-        os.chmod(each, 0o755)  # noqa: S103  (what is published is for everybody)
-
-
-def _nearest(folder: str) -> str:
-    """Give the folder, or the nearest one above it that is there."""
-    while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
-        folder = os.path.dirname(folder)
-    return folder
 
 
 def _site_skill(summary: Summary, skill: Releases) -> SiteSkill:

@@ -5,22 +5,23 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import TypeVar
 
-from skillpm.documents.cutoff import EVERYTHING, Cutoff, take_younger
+from skillpm.documents.cutoff import Cutoff
 from skillpm.documents.digest import Digest
 from skillpm.documents.index_places import IndexPlace
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
-from skillpm.documents.needs import told_otherwise
 from skillpm.documents.pin import IndexPin
 from skillpm.documents.text import show
 from skillpm.documents.tree import Tree
-from skillpm.documents.versions import ANY, is_version, matches, matching
+from skillpm.documents.versions import ANY
 from skillpm.errors import DigestMismatch, NotFoundError, RefusedError
 from skillpm.events import Reporter
 from skillpm.fetching.base import Found, variant_of
 from skillpm.fetching.describe import described
 from skillpm.fetching.web import Web
 from skillpm.indexes.access import access_to
+from skillpm.indexes.agreeing import check_name, not_as_said, numbered
+from skillpm.indexes.choosing import newest
 from skillpm.indexes.reading import Index, Offering, Wrong
 from skillpm.resolution.provider import Offered
 from skillpm.settings import Settings
@@ -99,34 +100,10 @@ class Desk:
 
         return self._each([name for name in wanted if offered[name] is not None], one)
 
-    def newest(
-        self, name: SkillName, source: IndexSource, offered: Sequence[Offering], cutoff: Cutoff = EVERYTHING
-    ) -> Offering:
-        """Choose the newest version in a range: never a yanked one or one that is too new, a pre-release only where
-        there is nothing else or the range speaks of one. A skill without versions is looked at later.
-        """
-        if len(offered) == 1 and not offered[0].version:
-            return offered[0]
-        free = [item for item in offered if not item.yanked and not cutoff.hides(item.published)]
-        inside = matching(source.version, [item.version for item in free])
-        taken = [item for item in free if item.version in inside]
-        if taken:
-            return taken[0]
-        young = [item for item in offered if not item.yanked and cutoff.hides(item.published)]
-        if fresh := matching(source.version, [item.version for item in young]):
-            raise NotFoundError(
-                f"`{name}`{'' if source.version == ANY else f' {source.version}'} is not there: "
-                f"{fresh[0]} is {cutoff.said} (exclude-newer)",
-                hint=take_younger(fresh[0]),
-            )
-        fitting = [item for item in offered if matches(source.version, item.version)]
-        where = f"the index {offered[0].index.name}" if offered else "the index"
-        if fitting:
-            why = f": {show(fitting[0].reason)}" if fitting[0].reason else ""
-            raise NotFoundError(
-                f"`{name}` {fitting[0].version} was yanked from {where}{why}", hint=_has(offered, "ask for another")
-            )
-        raise NotFoundError(f"{where} has no `{name}` {source.version}", hint=_has(offered, "ask for another version"))
+    def knows(self, name: SkillName, source: IndexSource, cutoff: Cutoff) -> str | None:
+        """Give the newest version in a range, empty for one without a number; None where no index knows the name."""
+        offered = self.offered({name: source})[name]
+        return None if offered is None else newest(name, source, offered, cutoff).version
 
     def take(
         self, wanted: Mapping[SkillName, IndexSource], offered: Mapping[SkillName, Sequence[Offering] | None]
@@ -134,19 +111,19 @@ class Desk:
         """Bring the newest of each into the store, and give what a lockfile says of it."""
 
         def one(name: SkillName) -> Found:
-            offering = self.newest(name, wanted[name], offered[name] or ())
+            offering = newest(name, wanted[name], offered[name] or ())
             if not offering.version and offering.url in self._looked_at:
-                return self._numbered(name, wanted[name], offering, self._looked_at[offering.url])
+                return numbered(name, wanted[name], offering, self._looked_at[offering.url], self.reporter.warning)
             sha256, tree = self._stored(offering) or self._fetched(
-                offering, wanted[name].name, lambda found: _not_as_said(name, offering, found)
+                offering, wanted[name].name, lambda found: not_as_said(name, offering, found)
             )
             pin = IndexPin(index=offering.index.url, url=offering.url, sha256=sha256)
             found = described(tree, pin, name, self.reporter.warning)
-            _check_name(found.declared, wanted[name].name, offering)
+            check_name(found.declared, wanted[name].name, offering)
             if offering.digest and tree.digest != offering.digest:
-                raise _not_as_said(name, offering, tree.digest)
+                raise not_as_said(name, offering, tree.digest)
             self._looked_at[offering.url] = found
-            found = self._numbered(name, wanted[name], offering, found)
+            found = numbered(name, wanted[name], offering, found, self.reporter.warning)
             self.store.keep(tree, variant_of(pin))
             return found
 
@@ -196,32 +173,6 @@ class Desk:
         finally:
             self.reporter.finished(what)
 
-    def _numbered(self, name: SkillName, source: IndexSource, offering: Offering, found: Found) -> Found:
-        """Give a skill the version that its index says; a site says none.
-
-        Raises `RefusedError` where the index has said other needs than the skill does: it was chosen by these.
-        """
-        if offering.version:
-            if found.version and found.version.removeprefix("v") != offering.version:
-                self.reporter.warning(
-                    f"{name}: the index says version {offering.version}, SKILL.md says {show(found.version)}"
-                )
-            said = found.dependencies if offering.dependencies is None else offering.dependencies
-            if told := told_otherwise(said, found.dependencies):
-                raise RefusedError(
-                    f"the index {offering.index.name} says other needs of `{name}` {offering.version} than the skill "
-                    f"does: {told}",
-                    hint="tell whoever keeps the index; nothing was changed",
-                )
-            return found.but(version=offering.version)
-        if source.version.strip() != ANY and not (is_version(found.version) and matches(source.version, found.version)):
-            says = f"says that it is {show(found.version)}" if found.version else "says no version"
-            raise NotFoundError(
-                f"the index {offering.index.name} has no `{name}` {source.version}: the only one {says}",
-                hint="ask for any version",
-            )
-        return found
-
     def _index_of(self, name: SkillName, pin: IndexPin) -> Index:
         for index in self.indexes:
             if index.place.url == pin.index:
@@ -258,16 +209,6 @@ class Desk:
                 raise
 
 
-def _not_as_said(name: str, offering: Offering, found: str) -> RefusedError:
-    """Tell what came and what the index says of it: of the bytes, or of the content."""
-    said = offering.digest if found.startswith("sha256:") else offering.sha256
-    return RefusedError(
-        f"`{name}` is not what the index {offering.index.name} says: "
-        f"{show(offering.url)} is {found}, and the index says {said}",
-        hint="somebody changed the archive or the index; nothing was changed here",
-    )
-
-
 def _allowed(index: Index, pin: IndexPin, name: SkillName) -> str:
     """Give where a locked archive is: below its index, or where the index itself says that it is.
 
@@ -287,17 +228,3 @@ def _allowed(index: Index, pin: IndexPin, name: SkillName) -> str:
         where=f"skills.lock: skills.{name}.source.url",
         hint=f"find out who changed the lockfile; if the index has moved its archives: skillpm update {name}",
     )
-
-
-def _check_name(declared: str, name: str, offering: Offering) -> None:
-    if declared and declared != name:
-        raise RefusedError(
-            f"the index {offering.index.name} offers {show(offering.url)} as `{name}`, "
-            f"and the skill calls itself `{show(declared, 80)}`",
-            hint="tell whoever keeps the index; nothing was installed",
-        )
-
-
-def _has(offered: Sequence[Offering], advice: str) -> str:
-    versions = [item.version for item in offered if item.version and not item.yanked]
-    return f"it has {', '.join(versions[:10])}{' and more' if len(versions) > 10 else ''}" if versions else advice  # noqa: PLR2004

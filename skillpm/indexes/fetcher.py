@@ -89,8 +89,7 @@ class IndexFetcher:
         desk = self.desk(anywhere=bool(source.site))
         name = SkillName(source.name)
         _check_named({name: source}, desk)
-        offered = None if desk is None else desk.offered({name: source})[name]
-        return None if desk is None or offered is None else desk.newest(name, source, offered, cutoff).version
+        return None if desk is None else desk.knows(name, source, cutoff)
 
     def listed(self, url: str) -> list[tuple[str, str]] | None:
         """Give all skills of the index at an address, name and description; None where there is no index."""

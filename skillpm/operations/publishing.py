@@ -11,7 +11,8 @@ from skillpm.documents.text import is_text, show
 from skillpm.documents.tree import Tree
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.files import told, write_document
-from skillpm.indexes.building import Built, LeftOut, Shelf
+from skillpm.indexes.building import Shelf
+from skillpm.indexes.built import Built, LeftOut
 from skillpm.indexes.packing import pack
 from skillpm.indexes.publishing import Made
 from skillpm.locking import locked
