@@ -117,8 +117,8 @@ def dead_link(scene: Scene) -> None:
     (scene.work / ".claude/skills/old").symlink_to("../../.agent-skills/old")
 
 
-def half_link(scene: Scene) -> None:
-    (scene.work / f".claude/skills/pdf.{DEAD}.new").symlink_to("../../.agent-skills/pdf")
+def half_copy(scene: Scene) -> None:
+    scene.write(".claude/skills/.pdf.skillpm-new/SKILL.md", "half")
 
 
 def registry_stale(scene: Scene) -> None:
@@ -168,7 +168,7 @@ REPAIRED: dict[str, tuple[Callable[[Scene], None], list[str]]] = {
         ["pdf is broken link: its link .claude/skills/pdf is gone; `skillpm sync` makes it again"],
     ),
     "a dead link of ours": (dead_link, ["a link to a skill that is not there"]),
-    "a half link": (half_link, ["a link to a skill that is not there"]),
+    "half a copy": (half_copy, ["a command that was killed left this"]),
     "a stale registry": (registry_stale, ["the registry is not true: mine stale"]),
     "a damaged registry": (
         registry_damaged,

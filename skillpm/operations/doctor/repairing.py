@@ -26,7 +26,7 @@ from skillpm.locking import locked
 from skillpm.operations.change import Options
 from skillpm.operations.doctor.cache_checks import damaged_entries, damaged_repositories
 from skillpm.operations.doctor.findings import Patient
-from skillpm.operations.doctor.link_checks import dead_links
+from skillpm.operations.doctor.link_checks import dead_links, half_copies
 from skillpm.operations.exclusive import exclusive
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.registry import rebuild
@@ -100,6 +100,10 @@ def _links(patient: Patient, _: Say) -> None:
         for path, ours in [*dead_links(patient.scope, patient.settings)]:
             if ours:
                 os.unlink(path)
+    if half_copies(patient.scope, patient.settings):
+        with exclusive(patient.scope, patient.tools), told("remove half a copy", patient.scope.root):
+            for path in half_copies(patient.scope, patient.settings):
+                remove_tree(path)
 
 
 def _skills(patient: Patient, say: Say) -> None:
