@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from skillpm.cli.common import Call, call_of, reading
+from skillpm.cli.family import Family
 from skillpm.errors import ConflictError, DocumentError, UsageError
 from skillpm.operations.cache_contents import Bucket, Thing, look_into, needed_by, root_of
 from skillpm.operations.cache_removal import Removed, clean, prune
@@ -22,9 +23,11 @@ UNUSED_FOR = 30.0
 
 
 @click.group(
-    no_args_is_help=False,
+    cls=Family,
+    default="info",
     epilog="""\b
 Examples:
+  skillpm cache                 the same as cache info
   skillpm cache info            what is in it, and how much
   skillpm cache prune           take out what was not used for 30 days
   du -sh "$(skillpm cache dir)"

@@ -29,12 +29,16 @@ CATALOGUE = re.compile(r"[0-9a-f]{32}(?:\.json|-[0-9a-f]{16}\.sqlite)", re.ASCII
 # What a process writes before it renames, or opens and unlinks at once: it names the process.
 HALF = re.compile(r"(?:.+\.(\d+)(?:-\d+)?\.(?:new|tmp)|said-(\d+)-\d+)", re.ASCII)
 FORMAT = re.compile(r"v(\d{1,9})", re.ASCII)
+LOCK = re.compile(r"[0-9a-f]{32}\.lock", re.ASCII)
+PUBLISHING = "publishing"
 
 
 class Thing(Value):
-    """Something in the cache. `used` is when it was last used, in seconds; a leftover is of a process that is dead."""
+    """Something in the cache. `used` is when it was last used, in seconds; a leftover is of a process that is dead. A
+    lock of somebody who writes an index is in none of the buckets that people are shown.
+    """
 
-    bucket: Bucket
+    bucket: Bucket | None
     path: str
     bytes: int
     used: float
@@ -66,7 +70,7 @@ def root_of(settings: Settings) -> str:
 
 def look_into(settings: Settings) -> Contents:
     """Look into the cache. What cannot be read is passed over."""
-    things = [*_store(settings), *_git(settings), *_answers(settings), *_catalogues(settings)]
+    things = [*_store(settings), *_git(settings), *_answers(settings), *_catalogues(settings), *_locks(settings)]
     own = _number(os.path.basename(settings.cache_dir)) or 0
     others = [(number, entry.path) for entry in listed(root_of(settings)) if (number := _number(entry.name)) != own]
     return Contents(
@@ -131,6 +135,17 @@ def _answers(settings: Settings) -> Iterator[Thing]:
 def _catalogues(settings: Settings) -> Iterator[Thing]:
     for entry in listed(_bucket(settings, "search")):
         yield from _file("search", entry, CATALOGUE)
+
+
+def _locks(settings: Settings) -> Iterator[Thing]:
+    """Give the locks that are nobody's but their own: of folders that indexes are written into, of gone catalogues."""
+    for folder in (PUBLISHING, BUCKETS["search"]):
+        for entry in listed(os.path.join(settings.cache_dir, folder)):
+            is_needed = os.path.lexists(f"{entry.path.removesuffix('.lock')}.json")
+            if LOCK.fullmatch(entry.name) and entry.is_file(follow_symlinks=False) and not is_needed:
+                yield Thing(
+                    bucket=None, path=entry.path, bytes=0, used=max(_used(entry.path), _used(f"{entry.path}.pid"))
+                )
 
 
 def _git(settings: Settings) -> Iterator[Thing]:

@@ -6,7 +6,8 @@ what the lockfiles of this scope and of the user name; what is used is noted
 to the day (docs/adr/0018-cache-removal.md).
 
 A store entry is read as a whole or not at all, and whoever finds it gone fetches it; so it needs no lock. A repository
-is removed under its lock, and one that is in use stays. Nothing is removed through a link, and nothing at all from a
+is removed under its lock, and one that is in use stays; so does every lock that somebody holds, or a second one would
+come in beside him. Nothing is removed through a link, and nothing at all from a
 folder without skillpm's mark.
 """
 
@@ -19,14 +20,23 @@ from skillpm.cachedir import DAY, TAG, is_marked
 from skillpm.errors import BusyError, ConflictError
 from skillpm.files import discard_file, remove_tree, told
 from skillpm.locking import locked
-from skillpm.operations.cache_contents import BUCKETS, Contents, listed, look_into, needed_by, root_of, size_of
+from skillpm.operations.cache_contents import (
+    BUCKETS,
+    PUBLISHING,
+    Contents,
+    listed,
+    look_into,
+    needed_by,
+    root_of,
+    size_of,
+)
 from skillpm.operations.scope import Scope
 from skillpm.settings import Settings
 from skillpm.values import Value
 
 
 class Removed(Value):
-    """What was taken out, or with `--dry-run` would be; `busy` are repositories that are in use, and stay."""
+    """What was taken out, or with `--dry-run` would be; `busy` are repositories and locks that are in use, and stay."""
 
     paths: tuple[str, ...]
     bytes: int
@@ -99,7 +109,7 @@ def _remove(paths: Collection[str], folders: Collection[str], *, dry_run: bool) 
 def _is_removed(path: str) -> bool:
     """Remove one thing, under its lock where it has one; tell whether that could be done."""
     with told("remove from the cache", path):
-        if not path.endswith((".git", ".git.lock")):
+        if not path.endswith((".git", ".lock")):
             remove_tree(path)
             return True
         lock = path if path.endswith(".lock") else f"{path}.lock"
@@ -115,13 +125,18 @@ def _is_removed(path: str) -> bool:
 
 
 def _emptied(folder: str) -> tuple[str, ...]:
-    """Remove what is in the cache, the mark last; give the repositories that are in use, and stay with all around."""
-    git = os.path.join(folder, BUCKETS["git"])
+    """Remove what is in the cache, the mark last; give the repositories and locks in use: they stay with all around."""
+    git, search, locks_only = (os.path.join(folder, name) for name in (BUCKETS["git"], BUCKETS["search"], PUBLISHING))
     names = {entry.name.removesuffix(".pid").removesuffix(".lock") for entry in listed(git)}
     places = [os.path.join(git, name) for name in sorted(names) if name.endswith(".git")]
+    inside = [entry for place in (folder, locks_only, search) for entry in listed(place)]
+    places += [entry.path for entry in inside if entry.name.endswith(".lock") and entry.is_file(follow_symlinks=False)]
     busy = tuple(place for place in places if not _is_removed(place))
+    spared = {folder for place in busy for folder in (place, f"{place}.pid", os.path.dirname(place))}
     for entry in listed(folder):
-        if entry.name != TAG and not (busy and entry.path == git):
+        if entry.path == locks_only and entry.is_dir(follow_symlinks=False):
+            _remove_empty(entry.path)  # a lock that somebody took this very moment is not taken from him
+        elif entry.name != TAG and entry.path not in spared:
             _discard(entry.path)
     if not busy:
         with told("empty the cache", folder):

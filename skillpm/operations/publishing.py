@@ -16,6 +16,7 @@ from skillpm.indexes.built import Built, LeftOut
 from skillpm.indexes.packing import pack
 from skillpm.indexes.publishing import Made
 from skillpm.locking import locked
+from skillpm.operations.cache_contents import PUBLISHING
 from skillpm.operations.caching import can_be_written
 from skillpm.operations.drafting import ARCHIVES, NO_VERSION, Draft, read_drafts, version_fault
 from skillpm.operations.tools import Tools
@@ -107,7 +108,7 @@ def _locked(tools: Tools, folder: str) -> AbstractContextManager[None]:
     with told("mark the cache", settings.cache_dir):
         mark(settings.cache_dir)
     key = sha256(os.path.realpath(folder).encode(errors="surrogateescape")).hexdigest()
-    lock = os.path.join(settings.cache_dir, "publishing", f"{key[:32]}.lock")
+    lock = os.path.join(settings.cache_dir, PUBLISHING, f"{key[:32]}.lock")
     return locked(lock, settings.lock_timeout, f"the index in {show(folder)}", tools.reporter.warning)
 
 

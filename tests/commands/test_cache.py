@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from commands.scene import Scene, asking, text
-from kit import GitServer, Repository, skill
+from kit import GitServer, Repository, skill, under
 
 from skillpm.locking import locked
 
@@ -163,6 +163,42 @@ def test_a_repository_in_use_stays(filled: Scene) -> None:
         assert {entry.name for entry in (filled.cache / "v1").iterdir()} == {"git", "CACHEDIR.TAG"}
     assert filled.run("cache", "clean", "--yes").code == 0
     assert not filled.cache.exists()
+
+
+def test_a_lock_that_somebody_holds_stays_so_that_no_second_one_comes_in(filled: Scene) -> None:
+    """A writer of an index, one of its catalogue, one of config.toml: without the file the next would not wait."""
+    filled.write_files(under("skills/pdf", skill("pdf", "Reads PDF files.", metadata={"version": "1.0.0"})))
+    filled.run("index", "build", "./skills", "--out", "public", check=True)
+    cache = filled.cache / "v1"
+    (publishing,) = (cache / "publishing").glob("*.lock")
+    catalogue = cache / "search" / f"{'a' * 32}.lock"
+    for lock in (publishing, catalogue, cache / "config.lock"):
+        with locked(str(lock), 1, "the test"):
+            age(lock)
+            age(Path(f"{lock}.pid"))
+            pruned = filled.tell("cache", "prune")
+            cleaned = filled.tell("cache", "clean", "--yes")
+
+            warning = filled.named(f"! warning: {lock} is in use; it is left")
+            assert (warning in pruned.splitlines()) == (lock.parent != cache)
+            assert cleaned.splitlines()[-2:] == [warning, "[1]"]
+            assert lock.exists()
+    assert filled.run("cache", "clean", "--yes").code == 0
+    assert not filled.cache.exists()
+
+
+def test_prune_takes_the_locks_of_indexes_that_nobody_wrote_for_long(filled: Scene) -> None:
+    filled.write_files(under("skills/pdf", skill("pdf", "Reads PDF files.", metadata={"version": "1.0.0"})))
+    filled.run("index", "build", "./skills", "--out", "public", check=True)
+    (lock,) = (filled.cache / "v1/publishing").glob("*.lock")
+    assert filled.tell("cache", "prune") == "! nothing to remove\n"
+    for path in (lock, Path(f"{lock}.pid")):
+        age(path)
+
+    assert filled.json("cache", "prune")["removed"] == [filled.named(str(lock))]
+
+    assert list((filled.cache / "v1/publishing").iterdir()) == []
+    filled.run("index", "build", "./skills", "--out", "public", check=True)
 
 
 def test_clean_takes_everything_and_the_next_command_fetches_it(filled: Scene) -> None:

@@ -73,6 +73,11 @@ def test_backup_alone_lists(scene: Scene) -> None:
     assert scene.json("backup") == {"backups": []}
 
 
+def test_cache_alone_says_what_is_in_it(scene: Scene) -> None:
+    assert scene.tell("cache") == scene.tell("cache", "info")
+    assert scene.tell("cache", "--json") == scene.tell("cache", "info", "--json")
+
+
 def test_a_value_in_the_environment_that_cannot_be_meant_is_told(scene: Scene) -> None:
     assert scene.tell("list", env={"SKILLPM_LOCK_TIMEOUT": "soon"}) == text("""\
 ! error: SKILLPM_LOCK_TIMEOUT=soon is no number
