@@ -37,6 +37,12 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     ]
     for line in [line for key, line in told if key == "crowd"]:
         terminalreporter.write_line(f"crowd, {line}")
+    for seed, flips in [row for key, row in told if key == "flips"]:
+        terminalreporter.write_line(
+            f"\n{f'wrong byte, seed {seed}':32} {'detected':>9} {'repaired':>9} {'harmless':>9}"
+        )
+        for place, *ends in [*flips, ["all", *(sum(row[at] for row in flips) for at in (1, 2, 3))]]:
+            terminalreporter.write_line(f"{place:32} {ends[0]:9} {ends[1]:9} {ends[2]:9}")
     rows = [row for key, row in told if key == "kills"]
     if not rows:
         return

@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[2]
 SWEEP = "crash/test_kill_sweep.py::test_a_command_killed_at_any_change"
 FLUSHED = "crash/test_flushing.py::test_everything_is_flushed_before"
 CROWD = "crash/test_crowd.py::test_many_at_once"
+FLIPPED = "crash/test_bit_flips.py::test_no_wrong_byte_is_installed"
 EDITED = "commands/test_edited_skills.py::test_an_edited_skill_stops"
 LOST = "commands/test_sync.py::test_sync_brings_back_whatever_was_lost"
 DAMAGED = "fetching/test_damaged_cache.py::test_whatever_is_damaged"
@@ -76,6 +77,8 @@ TESTS = {
     "Flushing costs an install": ["bench/flushing.py", "commands/test_quiet_sync.py::test_there_is_no_child_process"],
     "Crowds of processes": [CROWD],
     "No command fails": [CROWD],
+    "Single bytes are spoilt": [FLIPPED],
+    "Each is detected, repaired": [FLIPPED],
     "Whatever reads a `SKILL.md`": ["documents/test_slow_input.py::test_a_file_made_to_take_long", "bench/corpus.py"],
     "A coverage-guided fuzzer": ["documents/test_fixing.py::test_mending_changes_nothing", "bench/fuzz.py"],
     "Its last run of ten minutes": ["bench/fuzz.py"],

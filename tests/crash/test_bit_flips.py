@@ -1,0 +1,24 @@
+"""A wrong byte in store, caches, receipt, journal, staging, lockfile or registry is detected, repaired or harmless.
+
+`SKILLPM_FLIPS=1000` tries a thousand, with a new seed each time; `SKILLPM_SEED` repeats one (CONTRIBUTING.md).
+"""
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from crash.flips import tried
+from crash.quick import Quick
+
+COUNT = int(os.environ.get("SKILLPM_FLIPS", "40"))
+SEED = int(os.environ.get("SKILLPM_SEED", "0")) or (random.randrange(1, 10**6) if "SKILLPM_FLIPS" in os.environ else 7)
+
+
+def test_no_wrong_byte_is_installed_in_silence(
+    folder: Path, quick: Quick, record_property: Callable[[str, object], None]
+) -> None:
+    told = tried(folder, quick, count=COUNT, seed=SEED)
+
+    record_property("flips", [SEED, told.rows])
+    assert told.wrong == [], f"SKILLPM_SEED={SEED} repeats it"
