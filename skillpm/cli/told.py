@@ -32,6 +32,8 @@ def changed_value(result: Changed) -> dict[str, Any]:
         ],
         "warnings": list(result.warnings),
     }
+    if result.notes:
+        value["notes"] = list(result.notes)
     if result.dry_run:
         value["dryRun"] = True
     return value
@@ -49,6 +51,9 @@ def tell_changed(call: Call, result: Changed, *, papers: str = "registry and loc
     for action in done:
         console.line(_line(action), **({"fg": COLOURS[action.verb]} if action.verb in COLOURS else {}))
     console.line(_summary(result, done, papers))
+    for note in result.notes:
+        for line in wrapped(note, indent=2):
+            console.say(line)
     if result.next_step and result.changed:
         for line in wrapped(f"next: {result.next_step}", indent=6):
             console.say(line)

@@ -67,20 +67,27 @@ def read_index_places(node: Node | None) -> tuple[IndexPlace, ...]:
 
 
 def joined(manifest: Sequence[IndexPlace], user: Sequence[IndexPlace]) -> tuple[IndexPlace, ...]:
-    """Give all indexes in the order they are asked: the manifest's, then the user's.
+    """Give all indexes in the order they are asked: the manifest's, then the user's. One of the user's that stands
+    before an index which both name stays before it: that a project names an index must not let it answer for another.
 
     Raises `ConflictError` for one name at two places: the user's token would go to whomever the manifest names.
     """
-    places = {place.name: place for place in manifest}
+    shared = {place.name: place for place in manifest}
+    ahead: dict[str, list[IndexPlace]] = {}
+    waiting: list[IndexPlace] = []
     for place in user:
-        there = places.setdefault(place.name, place)
+        there = shared.get(place.name)
+        if there is None:
+            waiting.append(place)
+            continue
         if there.url != place.url:
             raise ConflictError(
                 f"two indexes are called `{place.name}`: {there.url} and {place.url}",
                 where=f"{there.written_in} and {place.written_in}",
                 hint="give one of them another name",
             )
-    return tuple(places.values())
+        ahead[place.name], waiting = waiting, []
+    return (*(one for place in manifest for one in (*ahead.get(place.name, ()), place)), *waiting)
 
 
 def _address(node: Node) -> str:

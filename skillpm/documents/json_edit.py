@@ -45,6 +45,36 @@ def drop_member(text: str, keys: tuple[str, ...]) -> str:
     return text[: start + 1] + text[_skip(text, members[0][3]) :]
 
 
+def insert_element(text: str, key: str, number: int, value: Any) -> str:
+    """Give the text with one more element in the array at `key`, before the one that has this number now, else at its
+    end; the array is made where it is missing.
+    """
+    found = next((member for member in _members(text, _skip(text, 0)) if member[0] == key), None)
+    if found is None:
+        return set_member(text, (key,), [value])
+    places = _elements(text, found[2])
+    if not places:
+        return text[: found[2]] + _written([value]) + text[found[3] :]
+    if number < len(places):
+        at = places[number][0]
+        return f"{text[:at]}{_written(value)},{_gap(text, at)}{text[at:]}"
+    start, stop = places[-1]
+    return f"{text[:stop]},{_gap(text, start)}{_written(value)}{text[stop:]}"
+
+
+def _elements(text: str, start: int) -> list[tuple[int, int]]:
+    """List an array's elements by where they start and end."""
+    places: list[tuple[int, int]] = []
+    at = _skip(text, start + 1)
+    while text[at] != "]":
+        _, stop = SCAN(text, at)
+        places.append((at, stop))
+        at = _skip(text, stop)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return places
+
+
 def _members(text: str, start: int) -> list[tuple[str, int, int, int]]:
     """List an object's members as (key, where the key starts, where the value starts, where it ends)."""
     members: list[tuple[str, int, int, int]] = []

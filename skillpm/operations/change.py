@@ -11,6 +11,7 @@ from skillpm.operations.outlook import Outlook, outlook
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.relock import Strictness, make_fetchers, outdated, relocked
 from skillpm.operations.scope import Scope
+from skillpm.operations.shared_indexes import naming, told_as_missing, told_as_named, unshared
 from skillpm.operations.tools import Tools
 from skillpm.values import Value
 
@@ -18,7 +19,7 @@ UNFINISHED = "an interrupted change is not finished yet; this is how things are 
 
 
 class Changed(Value):
-    """What an operation did, or with `--dry-run` would do."""
+    """What an operation did, or with `--dry-run` would do; `notes` are what else there is to know of it."""
 
     changed: bool
     scope: str
@@ -27,14 +28,16 @@ class Changed(Value):
     warnings: tuple[str, ...] = ()
     dry_run: bool = False
     next_step: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class Options(Value):
-    """How a changing command is to go about it."""
+    """How a changing command goes about it. `is_naming`: the manifest is to name the indexes that skills come from."""
 
     strictness: Strictness = Strictness()
     wishes: Wishes = Wishes()
     dry_run: bool = False
+    is_naming: bool = False
 
 
 Edit = Callable[[Paperwork], Paperwork]
@@ -78,12 +81,9 @@ def change(
     try:
         with exclusive(scope, tools, force=options.wishes.force):
             papers = edit(read(scope, tools))
-            fetchers = make_fetchers(scope, tools)
-            touched = options.wishes.touched
-            lockfile = relocked(scope, papers, fetchers, options.strictness, upgrade(papers), touched)
-            ahead = outlook(scope, tools, papers, lockfile, options.wishes)
+            ahead = _ahead(scope, tools, options, papers, upgrade(papers))
             if not ahead.is_nothing:
-                carry_out(scope, tools, ahead, fetchers)
+                carry_out(scope, tools, ahead, make_fetchers(scope, tools))
             done = True
     finally:
         if not (was_there or done):
@@ -94,7 +94,13 @@ def change(
 def _ahead(scope: Scope, tools: Tools, options: Options, papers: Paperwork, upgrade: Collection[SkillName]) -> Outlook:
     fetchers, touched = make_fetchers(scope, tools), options.wishes.touched
     lockfile = relocked(scope, papers, fetchers, options.strictness, upgrade, touched)
-    return outlook(scope, tools, papers, lockfile, options.wishes)
+    unknown = unshared(scope, tools.settings, papers, lockfile)
+    named = unknown if options.is_naming else []
+    ahead = outlook(scope, tools, naming(papers, named, tools.settings), lockfile, options.wishes)
+    if "lockfile" in ahead.documents and not named:
+        for place in unknown:
+            tools.reporter.warning(told_as_missing(scope, papers, place))
+    return ahead.but(named=tuple(named))
 
 
 def _changed(scope: Scope, tools: Tools, options: Options, ahead: Outlook) -> Changed:
@@ -106,4 +112,5 @@ def _changed(scope: Scope, tools: Tools, options: Options, ahead: Outlook) -> Ch
         warnings=tuple(tools.reporter.warnings),
         dry_run=options.dry_run,
         next_step="" if options.dry_run else next_step(scope, tools, ahead.papers, ahead.lockfile, ahead.receipt),
+        notes=tuple(told_as_named(place, dry_run=options.dry_run) for place in ahead.named),
     )

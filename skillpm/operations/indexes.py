@@ -22,7 +22,7 @@ def configured_indexes(scope: Scope, settings: Settings) -> tuple[IndexPlace, ..
     """Give the indexes in the order they are asked. Raises `ConflictError` for one name at two places."""
     text = read_text(scope.manifest)
     manifest = () if text is None else read_manifest(text, scope.manifest).indexes
-    user = _of_user(config_file(settings))
+    user = user_indexes(settings)
     own = {(place.name, place.url) for place in (*user, *(manifest if scope.kind == "user" else ()))}
     return tuple(
         place.but(is_own=(place.name, place.url) in own or _is_bound(place, settings.environ))
@@ -49,7 +49,9 @@ def check_index(tools: Tools, where: str) -> "list[Problem]":
     return list(prove(desk.indexes[0], settings.limits))
 
 
-def _of_user(path: str) -> tuple[IndexPlace, ...]:
+def user_indexes(settings: Settings) -> tuple[IndexPlace, ...]:
+    """Give the indexes of the user's `config.toml`, in its order."""
+    path = config_file(settings)
     text = read_text(path)
     if text is None:
         return ()

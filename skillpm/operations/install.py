@@ -20,7 +20,8 @@ def install(scope: Scope, tools: Tools, request: Request, options: Options) -> C
     with told_what_lies_here(request.specs, tools.settings.working_directory):
         additions = understand(scope, tools, request, force=options.wishes.force)
         names = [addition.name for addition in additions]
-        touched = options.but(wishes=options.wishes.but(touched=names, inexact=True))
+        strict = options.strictness.locked or options.strictness.frozen
+        touched = options.but(wishes=options.wishes.but(touched=names, inexact=True), is_naming=not strict)
 
         def edit(papers: Paperwork) -> Paperwork:
             return _with(papers, additions, force=options.wishes.force)

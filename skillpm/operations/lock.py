@@ -9,6 +9,7 @@ from skillpm.operations.exclusive import exclusive, tidy_up
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.relock import Strictness, changed_skills, lock_text, make_fetchers, outdated, relocked
 from skillpm.operations.scope import Scope
+from skillpm.operations.shared_indexes import told_as_missing, unshared
 from skillpm.operations.tools import Tools
 from skillpm.operations.update import chosen
 from skillpm.values import Value
@@ -47,6 +48,8 @@ def _resolved(scope: Scope, tools: Tools, upgrade: Sequence[str] | None) -> tupl
     after = relocked(scope, papers, make_fetchers(scope, tools), Strictness(), names)
     text = lock_text(after, papers)
     is_same = text == papers.lockfile_text
+    for place in () if is_same else unshared(scope, tools.settings, papers, after):
+        tools.reporter.warning(told_as_missing(scope, papers, place))
     rows = [(name, label(old), label(new)) for name, old, new in changed_skills(papers.lockfile, after)]
     result = Locked(
         changed=not is_same,

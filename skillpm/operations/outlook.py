@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from skillpm.documents.digest import content_hash
+from skillpm.documents.index_places import IndexPlace
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Inherited, InstalledFile, InstalledSkill, Receipt, write_receipt
@@ -23,7 +24,10 @@ from skillpm.values import NOTHING, Value
 
 
 class Outlook(Value):
-    """A change that was planned: what is there, what is to be, and the actions that lead from one to the other."""
+    """A change that was planned: what is there, what is to be, and the actions that lead from one to the other.
+
+    `named` are the indexes that the manifest did not name before.
+    """
 
     papers: Paperwork
     lockfile: Lockfile
@@ -33,6 +37,7 @@ class Outlook(Value):
     actions: tuple[Action, ...]
     links: LinkPlan
     documents: Mapping[str, str] = NOTHING
+    named: tuple[IndexPlace, ...] = ()
 
     @property
     def is_nothing(self) -> bool:

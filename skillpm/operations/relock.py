@@ -136,12 +136,7 @@ def _check_indexes(scope: Scope, papers: Paperwork, fetchers: Fetchers, upgrade:
         and (name not in papers.requirements or is_kept(name, papers.requirements[name], papers.lockfile))
     }
     places = configured_indexes(scope, fetchers.settings) if pins else ()
-    sites = {
-        (name, source.site)
-        for name, sources in (_named_places(papers, papers.lockfile) if pins else {}).items()
-        for source in sources
-        if isinstance(source, IndexSource)
-    }
+    sites = named_sites(papers, papers.lockfile) if pins else set()
     for name, index in pins.items():
         if (name, index) in sites:
             continue
@@ -154,6 +149,16 @@ def _check_indexes(scope: Scope, papers: Paperwork, fetchers: Fetchers, upgrade:
                 hint=f'if you trust it, add to skills.json: "indexes": [{{"name": "…", "url": "{index}"}}]; '
                 f"if it has moved: skillpm update {name}",
             )
+
+
+def named_sites(papers: Paperwork, lockfile: Lockfile) -> set[tuple[SkillName, str]]:
+    """Give the skills whose requirement says itself at which address their index is, with that address."""
+    return {
+        (name, source.site)
+        for name, sources in _named_places(papers, lockfile).items()
+        for source in sources
+        if isinstance(source, IndexSource)
+    }
 
 
 def _check_versions(before: Lockfile, after: Lockfile) -> None:

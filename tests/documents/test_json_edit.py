@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.json_edit import drop_member, set_member
+from skillpm.documents.json_edit import drop_member, insert_element, set_member
 
 PRETTY = """\
 {
@@ -35,6 +35,22 @@ def test_a_new_member_takes_its_place_in_the_alphabet_and_looks_like_its_neighbo
 
 def test_a_new_member_goes_to_the_end_where_there_is_no_order() -> None:
     assert set_member('{"b": 1, "c": 2, "a": 3}', ("aa",), 4) == '{"b": 1, "c": 2, "a": 3, "aa": 4}'
+
+
+def test_an_element_goes_before_the_one_of_its_number_and_looks_like_it() -> None:
+    rows = '{\n  "x": [\n    {"a": 1},\n    {"b": 2}\n  ]\n}\n'
+
+    first, last = insert_element(rows, "x", 0, {"c": 3}), insert_element(rows, "x", 2, {"c": 3})
+
+    assert first == '{\n  "x": [\n    {"c": 3},\n    {"a": 1},\n    {"b": 2}\n  ]\n}\n'
+    assert last == '{\n  "x": [\n    {"a": 1},\n    {"b": 2},\n    {"c": 3}\n  ]\n}\n'
+    assert insert_element('{"x":[ 1,2 ]}', "x", 1, 3) == '{"x":[ 1,3, 2 ]}'
+    assert insert_element('{"x": [1]}', "x", 1, 3) == '{"x": [1, 3]}'
+
+
+def test_an_array_that_is_empty_or_missing_gets_its_first_element() -> None:
+    assert insert_element('{"x": [ ]}', "x", 0, 3) == '{"x": [3]}'
+    assert insert_element('{\n  "skills": {}\n}', "x", 0, 3) == '{\n  "skills": {},\n  "x": [3]\n}'
 
 
 def test_letters_are_written_as_they_are() -> None:
@@ -214,3 +230,14 @@ def test_members_in_order_stay_in_order(value: dict[str, Any], key: str) -> None
     edited = set_member(json.dumps(dict(sorted(value.items()))), (key,), 1)
 
     assert list(json.loads(edited)) == sorted({*value, key})
+
+
+@EXAMPLES
+@given(TEXTS, KEYS, st.integers(min_value=0, max_value=4), VALUES)
+def test_an_element_is_read_where_it_was_put(pair: tuple[dict[str, Any], str], key: str, number: int, new: Any) -> None:
+    value, text = pair
+    there = value.get(key, [])
+    if isinstance(there, list):
+        assert json.loads(insert_element(text, key, number, new)) == value | {
+            key: [*there[:number], new, *there[number:]]
+        }
