@@ -6,6 +6,7 @@ import json
 import sys
 import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,9 @@ def talk(world: Sandbox, speak: Callable[[Client], Awaitable[None]], mode: str =
             async with connected(world, mode, **options) as client:
                 await speak(client)
 
-    anyio.run(main)
+    # A thread of its own: a browser that another test left open has an event loop running in this one.
+    with ThreadPoolExecutor(1) as alone:
+        alone.submit(anyio.run, main).result()
 
 
 async def listed(client: Client) -> list[dict[str, Any]]:
