@@ -1,18 +1,24 @@
 """`skillpm import`."""
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from skillpm.cli.changing import networked, options_of
 from skillpm.cli.common import Call, call_of
+from skillpm.cli.fitting import wrapped
 from skillpm.cli.told import changed_value, tell_changed
 from skillpm.documents.text import show
 from skillpm.errors import UsageError
 from skillpm.operations.foreign import Sight, look_for_foreign
+from skillpm.operations.lying_here import Lies, Lying
 from skillpm.operations.scope import Scope, is_home, new_project_scope, user_scope
 from skillpm.operations.take_over import TakenOver, take_over
+
+FEW = 3
+THERE = "the manifest asks for it already"
 
 
 @click.command(
@@ -41,7 +47,7 @@ def command(place: str, **flags: Any) -> int:
         call.console.data(_value(result))
     else:
         _tell(call, result)
-    return 0 if result.changed.actions or not result.left else 1
+    return 0 if result.changed.actions or result.there or not result.left else 1
 
 
 def _looked(call: Call, place: str) -> tuple[Sight, Scope]:
@@ -60,7 +66,7 @@ def _looked(call: Call, place: str) -> tuple[Sight, Scope]:
 
 
 def _value(result: TakenOver) -> dict[str, Any]:
-    value = changed_value(result.changed)
+    value, lying = changed_value(result.changed), result.lying
     return {
         "changed": value.pop("changed"),
         "scope": value.pop("scope"),
@@ -68,9 +74,12 @@ def _value(result: TakenOver) -> dict[str, Any]:
         "read": [
             {"tool": reading.tool, "file": reading.file, "skills": len(reading.taken)} for reading in result.readings
         ],
-        "adopted": [{"name": name, "path": path} for name, path in result.adopted],
-        "unknown": [{"name": item.name, "why": item.why} for item in (*result.left, *result.notes)],
-        "left": [{"name": name, "path": path} for name, path in (*result.other, *result.links)],
+        "adopted": [{"name": item.name, "path": item.path} for item in lying.adopted],
+        "unknown": [
+            *({"name": item.name, "why": item.why} for item in (*result.left, *result.notes)),
+            *({"name": name, "why": THERE} for name in result.there),
+        ],
+        "left": [{"name": item.name, "path": item.path} for item in (*lying.other, *lying.links, *lying.kept)],
         **value,
     }
 
@@ -80,16 +89,40 @@ def _tell(call: Call, result: TakenOver) -> None:
     for reading in result.readings:
         here = os.path.relpath(reading.file, call.tools.settings.working_directory)
         console.say(f"read {'SKILL.md files' if os.path.isdir(reading.file) else here} of {reading.tool}")
-    for name, path in result.adopted:
-        console.say(f"{name}: {path} is what was locked, and is taken over as it is")
-    for name, path in result.other:
-        console.say(f"{name}: {show(path)} is not what is locked; it is left as it is")
-    for name, path in result.links:
-        console.say(f"{name}: {show(path)} is a link of another tool; it is left as it is")
-    for item in result.notes:
-        console.say(f"{item.name}: {show(item.why, 400)}")
+    for line in (*_lying(result.lying), *_notes(result)):
+        for part in wrapped(line, indent=2):
+            console.say(part)
     for item in result.left:
         console.warning(f"{item.name} is not taken over: {item.why}")
     if result.aside:
         console.say(f"spm's skills.json is kept as {os.path.basename(result.aside)}")
-    tell_changed(call, result.changed)
+    if result.changed.actions or not (result.there or result.left):
+        tell_changed(call, result.changed)
+
+
+def _lying(lying: Lying) -> Iterator[str]:
+    """Say what lies in hosts' folders: each by itself, or where there are many, how many."""
+    told: list[tuple[tuple[Lies, ...], str, str]] = [
+        (lying.adopted, "is what was locked, and is taken over", "are what was locked, and are taken over"),
+        (lying.kept, "is what was locked, but not all beside it; it is left", "are what was locked; they are left"),
+        (lying.links, "is a link of another tool; it is left", "are links of another tool; they are left"),
+    ]
+    for items, one, many in told:
+        for folder in dict.fromkeys(item.folder for item in items):
+            inside = [item for item in items if item.folder == folder]
+            if len(inside) > FEW:
+                yield f"{len(inside)} skills in {show(folder)} {many} as they are"
+                continue
+            for item in inside:
+                yield f"{item.name}: {show(item.path)} {one} as it is"
+    for item in lying.other:
+        yield f"{item.name}: {show(item.path)} {show(item.why, 200)}; it is left as it is"
+
+
+def _notes(result: TakenOver) -> Iterator[str]:
+    for item in result.notes:
+        yield f"{item.name}: {show(item.why, 400)}"
+    if len(result.there) > FEW:
+        yield f"{len(result.there)} skills: {THERE}"
+    else:
+        yield from (f"{name}: {THERE}" for name in result.there)

@@ -3,27 +3,51 @@
 import os
 import stat
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from skillpm.documents.agents import Agent
-from skillpm.documents.digest import Digest
+from skillpm.documents.findings import NotLoadable
 from skillpm.documents.foreign_hash import File
 from skillpm.documents.names import SkillName
+from skillpm.documents.skill import read_skill
+from skillpm.fetching.base import variant_of
 from skillpm.installing.links import is_link
+from skillpm.installing.skill_file import read_skill_file
 from skillpm.installing.survey import digest_of_folder, walk_files
+from skillpm.operations.exactly import Exact
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.serving.hosts import agent_folder, all_agents, is_present
+from skillpm.sources.foreign.gh import is_from_gh
+from skillpm.sources.source import PathSource
 from skillpm.values import Value
 
 LARGEST = 25_000_000
+NOT_LOCKED = "is not what is locked"
+
+
+class Lies(Value):
+    """A skill in a host's folder. `why` says what it is, where it is not what is locked."""
+
+    name: SkillName
+    folder: str
+    why: str = ""
+
+    @property
+    def path(self) -> str:
+        """Where it lies, as it is shown."""
+        return f"{self.folder}/{self.name}"
 
 
 class Lying(Value):
-    """What was found in hosts' folders: what agrees, what is something else, the links, and the hosts to be linked."""
+    """What was found in hosts' folders. `adopted` is what agrees in those of the hosts to be linked, `agents`; `kept`
+    agrees too, but lies beside what does not; `other` is something else, `links` are of other tools.
+    """
 
-    agreeing: tuple[tuple[SkillName, str], ...] = ()
-    other: tuple[tuple[SkillName, str], ...] = ()
-    links: tuple[tuple[SkillName, str], ...] = ()
+    adopted: tuple[Lies, ...] = ()
+    kept: tuple[Lies, ...] = ()
+    other: tuple[Lies, ...] = ()
+    links: tuple[Lies, ...] = ()
     agents: tuple[str, ...] = ()
 
 
@@ -34,34 +58,68 @@ def files_lying(scope: Scope, tools: Tools, name: SkillName) -> list[list[File]]
     return [_files(place) for place in places if os.path.isdir(place) and not os.path.islink(place)]
 
 
-def look_in_hosts(
-    scope: Scope, tools: Tools, locked: Mapping[SkillName, Digest | None], preferred: Sequence[str]
-) -> Lying:
+def look_in_hosts(scope: Scope, tools: Tools, exact: Mapping[SkillName, Exact], preferred: Sequence[str]) -> Lying:
     """Compare what lies in hosts' folders with what is locked.
 
     A host is to be linked where all that lies in its folder agrees: then what lies there is what would be put there.
     """
     paths = scope.link_folders(tools.settings)
-    agreeing, other, links, agents = [], [], [], []
+    found = Lying()
     for folder, readers in _folders(scope, tools).items():
-        same, different = [], []
-        for name, digest in locked.items():
+        same, different, links = [], [], []
+        is_source = False
+        for name, item in exact.items():
             place = os.path.join(paths.path(folder), name)
             try:
                 state = os.lstat(place)
             except OSError:
                 continue
+            lies = Lies(name=name, folder=folder)
             if is_link(place, state):
-                links.append((name, f"{folder}/{name}"))
-            elif stat.S_ISDIR(state.st_mode) and digest is not None and digest_of_folder(place) == digest:
-                same.append((name, f"{folder}/{name}"))
+                links.append(lies)
+            elif _is_source(place, scope, tools, item):
+                is_source = True
+            elif stat.S_ISDIR(state.st_mode) and digest_of_folder(place) == item.locked.digest:
+                same.append(lies)
             else:
-                different.append((name, f"{folder}/{name}"))
-        agreeing += same
-        other += different
-        if same and not different:
-            agents.append(_reader(readers, scope, tools, preferred))
-    return Lying(agreeing=tuple(agreeing), other=tuple(other), links=tuple(links), agents=tuple(agents))
+                different.append(lies.but(why=_difference(place, tools, item)))
+        if same and not (different or links or is_source):
+            agent = _reader(readers, scope, tools, preferred)
+            found = found.but(adopted=(*found.adopted, *same), agents=(*found.agents, agent))
+        else:
+            found = found.but(kept=(*found.kept, *same), other=(*found.other, *different), links=(*found.links, *links))
+    return found
+
+
+def _is_source(place: str, scope: Scope, tools: Tools, item: Exact) -> bool:
+    if not isinstance(item.source, PathSource):
+        return False
+    path = tools.settings.home + item.source.path[1:] if item.source.path.startswith("~") else item.source.path
+    return os.path.realpath(os.path.join(scope.root, path)) == os.path.realpath(place)
+
+
+def _difference(place: str, tools: Tools, item: Exact) -> str:
+    """Say how what lies somewhere differs from what is locked, where that says that nobody edited it."""
+    digest = item.locked.digest
+    tree = None if digest is None else tools.store.read(digest, variant_of(item.locked.pin))
+    lying = {file.path: file.data for file in _files(place)} if os.path.isdir(place) else {}
+    if tree is None or not lying:
+        return NOT_LOCKED
+    locked = {file.path: file.data for file in tree.files}
+    changed = [path for path, data in lying.items() if locked.get(path) != data]
+    lacking = sorted(locked.keys() - lying.keys())
+    if not changed and lacking:
+        return f"lacks {', '.join(lacking[:3])}{' and more' if lacking[3:] else ''} of what is locked"
+    if changed == [tree.skill_file] and not lacking and is_from_gh(_metadata(place)):
+        return "has lines that gh wrote into its SKILL.md"
+    return NOT_LOCKED
+
+
+def _metadata(folder: str) -> Mapping[str, Any]:
+    try:
+        return read_skill(read_skill_file(folder)).metadata
+    except (NotLoadable, OSError):
+        return {}
 
 
 def _folders(scope: Scope, tools: Tools) -> dict[str, list[Agent]]:

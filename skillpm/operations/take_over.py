@@ -5,33 +5,35 @@ from collections.abc import Sequence
 from functools import partial
 
 from skillpm.documents.json_edit import set_member
-from skillpm.documents.names import SkillName, is_skill_name
+from skillpm.documents.names import SkillName
 from skillpm.documents.text import show
-from skillpm.errors import ConflictError, SkillpmError
+from skillpm.errors import ConflictError, OfflineError, SkillpmError
 from skillpm.fetching.front import Fetchers
-from skillpm.files import is_below, read_text, write_document
+from skillpm.files import read_text, write_document
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.close_by import written_path
 from skillpm.operations.exactly import Exact, Knowledge, make_exact
 from skillpm.operations.foreign import SPM_ASIDE, SPM_MANIFEST, Sight, is_spm
 from skillpm.operations.lying_here import Lying, files_lying, look_in_hosts
 from skillpm.operations.paperwork import Paperwork, read_paperwork
+from skillpm.operations.plugins import folder_called, of_plugin
 from skillpm.operations.relock import make_fetchers
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.sources.foreign.base import Left, Plugin, Reading, Taken
+from skillpm.sources.foreign.base import Left, Reading, Taken
 from skillpm.sources.source import GitSource, PathSource, Source, UrlSource, requirement_value
 from skillpm.values import Value
 
 
 class TakenOver(Value):
-    """What was taken over. `notes` are what could not be known of a skill that was, `left` are those that were not."""
+    """What was taken over. `notes` are what could not be known of a skill that was, `left` are those that were not,
+    `there` those that the manifest asks for already.
+    """
 
     changed: Changed
     readings: tuple[Reading, ...]
-    adopted: tuple[tuple[SkillName, str], ...] = ()
-    other: tuple[tuple[SkillName, str], ...] = ()
-    links: tuple[tuple[SkillName, str], ...] = ()
+    lying: Lying = Lying()
+    there: tuple[SkillName, ...] = ()
     notes: tuple[Left, ...] = ()
     left: tuple[Left, ...] = ()
     aside: str = ""
@@ -46,12 +48,11 @@ def take_over(scope: Scope, tools: Tools, sight: Sight, options: Options) -> Tak
     fetchers = make_fetchers(scope, tools)
     taken, left = _every(scope, tools, sight, fetchers)
     known = Knowledge(fetchers=fetchers, store=tools.store, installed=partial(files_lying, scope, tools))
-    wanted, taken_before = _not_there_yet(scope, tools, taken)
+    wanted, there, clashing = _not_there_yet(scope, tools, taken)
     exact, not_to_be_had = make_exact(wanted, known)
-    left += [*taken_before, *not_to_be_had]
+    left += [*clashing, *not_to_be_had]
     preferred = [agent for reading in sight.readings for agent in reading.agents]
-    brought = {item.name: item.locked.digest for item in exact if not isinstance(item.source, PathSource)}
-    lying = look_in_hosts(scope, tools, brought, preferred)
+    lying = look_in_hosts(scope, tools, {item.name: item for item in exact}, preferred)
     aside = _set_aside(scope, options, fsync=tools.settings.fsync) if exact else ""
 
     def edit(papers: Paperwork) -> Paperwork:
@@ -62,9 +63,8 @@ def take_over(scope: Scope, tools: Tools, sight: Sight, options: Options) -> Tak
     return TakenOver(
         changed=changed,
         readings=sight.readings,
-        adopted=lying.agreeing,
-        other=lying.other,
-        links=lying.links,
+        lying=lying,
+        there=tuple(there),
         notes=tuple(Left(name=item.name, why=note) for item in exact for note in item.notes),
         left=tuple(left),
         aside=aside,
@@ -79,20 +79,31 @@ def _every(scope: Scope, tools: Tools, sight: Sight, fetchers: Fetchers) -> tupl
         found = list(reading.taken)
         for plugin in reading.plugins:
             try:
-                found += _of_plugin(plugin, sight.folder, fetchers)
+                found += of_plugin(plugin, sight.folder, fetchers)
+            except OfflineError:
+                raise
             except SkillpmError as error:
-                left.append(Left(name=show(plugin.name, 80), why=error.message))
+                left.append(Left(name=f"plugin {show(plugin.name, 80)}", why=error.message))
         for item in found:
             there = taken.setdefault(item.name, item)
-            if there is not item and there.source != item.source:
-                left.append(Left(name=item.name, why=f"{reading.tool} has another one of that name"))
-    return [item.but(source=_placed(item.source, scope, tools, sight.folder)) for item in taken.values()], left
+            if not _is_same_place(there.source, item.source):
+                left.append(Left(name=f"{item.name} of {reading.tool}", why="another one of that name came first"))
+    placed = [item.but(source=_placed(item, scope, tools, sight.folder)) for item in taken.values()]
+    return placed, left
 
 
-def _placed(source: Source, scope: Scope, tools: Tools, folder: str) -> Source:
+def _is_same_place(one: Source, other: Source) -> bool:
+    """Tell whether two tools had a skill from one place, whatever each followed there."""
+    if isinstance(one, GitSource) and isinstance(other, GitSource):
+        return (one.url, one.path) == (other.url, other.path)
+    return one == other
+
+
+def _placed(item: Taken, scope: Scope, tools: Tools, folder: str) -> Source:
     """Give a source whose path starts where this scope's manifest is."""
+    source = item.source
     if isinstance(source, PathSource):
-        return source.but(path=written_path(scope, tools, _whole(source.path, folder)))
+        return source.but(path=written_path(scope, tools, folder_called(item.name, _whole(source.path, folder))))
     if isinstance(source, UrlSource) and "://" not in source.url:
         return source.but(url=written_path(scope, tools, _whole(source.url, folder)))
     return source
@@ -102,38 +113,19 @@ def _whole(path: str, folder: str) -> str:
     return os.path.normpath(os.path.join(folder, os.path.expanduser(path)))
 
 
-def _of_plugin(plugin: Plugin, folder: str, fetchers: Fetchers) -> list[Taken]:
-    """Give the skills of a plugin: those it names, else all below its `skills`."""
-    at = "" if plugin.folder == "." else f"{plugin.folder}/"
-    named = None if plugin.skills is None else {at if path == "." else f"{at}{path}" for path in plugin.skills}
-    if plugin.source is not None:
-        offers = [offer for offer in fetchers.offers(plugin.source, "") if isinstance(offer.source, GitSource)]
-        by_path = {offer.source.path: offer.source for offer in offers if isinstance(offer.source, GitSource)}
-        return [
-            Taken(name=SkillName(name), source=source)
-            for path, source in by_path.items()
-            if (path in named if named is not None else path.startswith(f"{at}skills/"))
-            and is_skill_name(name := os.path.basename(path))
-        ]
-    skills = os.path.join(folder, at, "skills")
-    if named is None:
-        inside = sorted(os.listdir(skills)) if os.path.isdir(skills) else []
-        named = {f"{at}skills/{name}" for name in inside if os.path.isfile(os.path.join(skills, name, "SKILL.md"))}
-    found = []
-    for path in sorted(named):
-        whole, name = os.path.join(folder, path), os.path.basename(path.rstrip("/"))
-        if not is_below(os.path.realpath(whole), os.path.realpath(folder)):
-            raise ConflictError(f"{show(path)} is a link that leads out of {folder}")
-        if is_skill_name(name):
-            found.append(Taken(name=SkillName(name), source=PathSource(path=whole)))
-    return found
+def _not_there_yet(
+    scope: Scope, tools: Tools, taken: Sequence[Taken]
+) -> tuple[list[Taken], list[SkillName], list[Left]]:
+    """Leave those out that the manifest asks for already: what is written there is what somebody decided here.
 
-
-def _not_there_yet(scope: Scope, tools: Tools, taken: Sequence[Taken]) -> tuple[list[Taken], list[Left]]:
-    """Leave those out that the manifest asks for already: what is written there is what somebody decided here."""
-    there = _read(scope, tools).requirements
-    left = [Left(name=item.name, why="the manifest asks for it already") for item in taken if item.name in there]
-    return [item for item in taken if item.name not in there], left
+    Gives what is new, what is asked for already, and what the manifest asks of another place.
+    """
+    asked = _read(scope, tools).requirements
+    there = {item.name: item for item in taken if item.name in asked}
+    same = [name for name, item in there.items() if _is_same_place(asked[name], item.source)]
+    why = "the manifest asks for another one of that name already"
+    clashing = [Left(name=name, why=why) for name in there if name not in same]
+    return [item for item in taken if item.name not in asked], same, clashing
 
 
 def _read(scope: Scope, tools: Tools) -> Paperwork:

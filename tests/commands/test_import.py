@@ -171,7 +171,7 @@ def test_what_cannot_be_found_is_locked_to_what_is_there_now_and_said(there: Sce
  + pdf {now}
 added 2: 2 skills in WORK/.agent-skills
 ! read skills-lock.json of skills (Vercel)
-! pdf: .claude/skills/pdf is what was locked, and is taken over as it is
+! pdf: .claude/skills/pdf is what was locked, but not all beside it; it is left as it is
 ! docx: .claude/skills/docx is not what is locked; it is left as it is
 ! docx: upstream has moved, and what was recorded is in no folder here: it is locked to what is there now ({now})
 ! next: `skillpm link claude-code` shows them to that agent
@@ -205,6 +205,74 @@ def test_links_of_another_tool_are_left_and_told(there: Scene) -> None:
     assert "pdf: .claude/skills/pdf is a link of another tool; it is left as it is" in said
     assert there.document("skills.json")["agents"] == ["universal"]
     assert settled(there) == SETTLED
+
+
+def test_a_link_of_another_tool_beside_what_agrees_leaves_its_host_as_it_is(there: Scene) -> None:
+    there.write("skills-lock.json", VERCEL)
+    there.write_files(under(".claude/skills/docx", DOCX) | under("elsewhere/pdf", PDF))
+    (there.work / ".claude/skills/pdf").symlink_to("../../elsewhere/pdf")
+
+    said = there.run("import", check=True).stderr
+
+    assert "docx: .claude/skills/docx is what was locked, but not all beside it; it is left as it is" in said
+    assert "pdf: .claude/skills/pdf is a link of another tool; it is left as it is" in said
+    assert "agents" not in there.document("skills.json")
+    assert settled(there) == SETTLED
+
+
+def test_what_a_tool_leaves_out_of_its_copies_is_named(there: Scene) -> None:
+    there.write("skills-lock.json", VERCEL)
+    lay(there)
+    (there.work / ".claude/skills/pdf/README.md").unlink()
+
+    said = there.run("import", check=True).stderr
+
+    assert "pdf: .claude/skills/pdf lacks README.md of what is locked; it is left as it is" in said
+
+
+def test_many_are_told_in_a_line(there: Scene, acme: Repository) -> None:
+    names = ["one", "two", "three", "four"]
+    lock: dict[str, dict[str, Any]] = {}
+    for name in names:
+        acme.write(under(f"skills/{name}", skill(name)))
+        there.write_files(under(f".claude/skills/{name}", skill(name)))
+        there.write_files(under(f".agents/skills/{name}", skill(name)))
+        lock[name] = {"source": "acme/skills", "sourceType": "github", "skillPath": f"skills/{name}/SKILL.md"}
+    acme.commit("four more")
+    there.write(".agents/skills/four/SKILL.md", "mine")
+    there.write("skills-lock.json", vercel(**lock))
+
+    said = there.run("import", check=True).stderr.splitlines()
+    again = there.run("import", check=True).stderr.splitlines()
+
+    assert said[:6] == [
+        "read skills-lock.json of skills (Vercel)",
+        "4 skills in .claude/skills are what was locked, and are taken over as they are",
+        "one: .agents/skills/one is what was locked, but not all beside it; it is left as it is",
+        "two: .agents/skills/two is what was locked, but not all beside it; it is left as it is",
+        "three: .agents/skills/three is what was locked, but not all beside it; it is left as it is",
+        "four: .agents/skills/four is not what is locked; it is left as it is",
+    ]
+    assert again == ["read skills-lock.json of skills (Vercel)", "4 skills: the manifest asks for it already"]
+
+
+def test_a_local_skill_is_found_in_the_folder_that_vercels_skills_was_given(there: Scene) -> None:
+    there.write_files(under("mine/writing/local-one", skill("local-one")))
+    there.write("skills-lock.json", vercel(**{"local-one": {"source": "./mine", "sourceType": "local"}}))
+
+    there.run("import", check=True)
+
+    assert there.document("skills.json")["skills"] == {"local-one": {"path": "./mine/writing/local-one"}}
+    assert there.run("sync", "--frozen").code == 0
+
+
+def test_a_host_whose_folder_is_the_source_itself_is_not_linked(there: Scene) -> None:
+    there.write("skills-lock.json", vercel(own={"source": "./.claude/skills", "sourceType": "local"}))
+    there.write_files(under(".claude/skills/own", skill("own")))
+
+    there.run("import", check=True)
+
+    assert "agents" not in there.document("skills.json")
 
 
 def skills_lock_sum(files: dict[str, bytes]) -> str:
@@ -319,7 +387,7 @@ def test_what_gh_wrote_into_a_skill_is_read(there: Scene, acme: Repository) -> N
  + docx COMMIT
 added 1: 1 skill in WORK/.agent-skills
 ! read SKILL.md files of gh skill
-! docx: .claude/skills/docx is not what is locked; it is left as it is
+! docx: .claude/skills/docx has lines that gh wrote into its SKILL.md; it is left as it is
 ! next: `skillpm link claude-code` shows them to that agent
 """).replace("COMMIT", acme.resolve("v1.0.0")[:7])
     assert there.document("skills.json")["skills"] == {
@@ -402,6 +470,38 @@ def test_the_plugins_of_a_marketplace_are_skills_here_and_elsewhere(there: Scene
     assert there.run("verify").code == 0
 
 
+def test_plugins_are_read_in_all_the_forms_that_are_found_in_the_wild(there: Scene, acme: Repository) -> None:
+    acme.write(under("plugins/y/skills/far", skill("far"))).commit("a plugin below a path")
+    there.write_files(under("skills/near", skill("near")) | under("kit/more/third", skill("third")))
+    there.write("kit/.claude-plugin/plugin.json", '{"name": "kit", "skills": "./more/"}')
+    there.write_files(under("many/all/one", skill("one")) | under("many/all/two", skill("two")))
+    market = {
+        "plugins": [
+            {"name": "root", "source": {"source": "url", "url": "./"}},
+            {"name": "kit", "source": "./kit"},
+            {"name": "many", "source": "./many", "skills": "./all"},
+            {"name": "far", "source": {"source": "github", "repo": "acme/skills", "path": "plugins/y"}},
+            {"name": "agents only", "source": "./docs"},
+            {"name": "out", "source": {"source": "github", "repo": "acme/skills", "path": "../x"}},
+        ]
+    }
+    there.write(".agents/plugins/marketplace.json", json.dumps(market))
+
+    said = there.run("import", check=True).stderr
+
+    assert [line for line in said.splitlines() if line.startswith("warning")] == [
+        "warning: out is not taken over: the path `../x` has an empty, `.` or `..` part",
+        "warning: plugin agents only is not taken over: it holds no skills",
+    ]
+    assert there.document("skills.json")["skills"] == {
+        "far": {"git": "https://github.com/acme/skills", "path": "plugins/y/skills/far"},
+        "near": {"path": "./skills/near"},
+        "one": {"path": "./many/all/one"},
+        "third": {"path": "./kit/more/third"},
+        "two": {"path": "./many/all/two"},
+    }
+
+
 def test_one_that_is_gone_hides_no_other(there: Scene, acme: Repository) -> None:
     gone = json.loads(VERCEL)
     gone["skills"]["gone"] = {**gone["skills"]["pdf"], "skillPath": "skills/gone/SKILL.md"}
@@ -425,11 +525,23 @@ def test_what_the_manifest_asks_for_already_stays(there: Scene) -> None:
     there.run("import", check=True)
     before = there.everything
 
-    again = there.run("import")
-
-    assert (again.code, again.stdout) == (1, f"nothing to do: 0 skills in {there.work}/.agent-skills\n")
-    assert "pdf is not taken over: the manifest asks for it already" in again.stderr
+    assert there.tell("import") == text("""\
+! read skills-lock.json of skills (Vercel)
+! docx: the manifest asks for it already
+! pdf: the manifest asks for it already
+""")
     assert there.everything == before
+
+
+def test_another_one_of_a_name_that_is_asked_for_is_left_and_told(there: Scene) -> None:
+    there.write("skills-lock.json", VERCEL)
+    there.write_files(under("own/pdf", skill("pdf")))
+    there.write("skills.json", '{"skills": {"pdf": {"path": "./own/pdf"}}}')
+
+    said = there.run("import", check=True).stderr
+
+    assert "warning: pdf is not taken over: the manifest asks for another one of that name already" in said
+    assert there.document("skills.json")["skills"]["pdf"] == {"path": "./own/pdf"}
 
 
 @pytest.mark.parametrize(

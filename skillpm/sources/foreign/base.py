@@ -37,7 +37,10 @@ class Left(Value):
 
 
 class Plugin(Value):
-    """A plugin of a marketplace: where its skills are, `folder` below that place, and which are meant if not all."""
+    """A plugin of a marketplace: where its skills are, `folder` below that place, and which are meant if not all.
+
+    Each of `skills` is a folder below the plugin's: a skill, or a folder of skills.
+    """
 
     name: str
     source: GitSource | None

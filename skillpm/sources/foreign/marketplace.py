@@ -25,9 +25,9 @@ def read_marketplace(top: Node) -> Reading:
 
 def _plugin(node: Node, root: str) -> Plugin:
     name, source, skills = node.need("name").text(), node.need("source"), node.get("skills")
-    only = None
-    if skills is not None and isinstance(skills.value, list):
-        only = tuple(_folder(part) for part in skills.elements())
+    only = None if skills is None else skill_folders(skills)
+    if not isinstance(source.value, str) and source.text_or("url").startswith("./"):
+        source = source.need("url")
     if isinstance(source.value, str):
         folder = source.text()
         if not folder.startswith(("./", "../", "/")) and root:
@@ -43,13 +43,23 @@ def _repository(node: Node) -> tuple[GitSource, str]:
     match kind:
         case "github":
             repo = node.need("repo")
-            return git_source(Node(f"https://github.com/{repo.text()}", repo.file, repo.keys), ref=ref), "."
+            return git_source(Node(f"https://github.com/{repo.text()}", repo.file, repo.keys), ref=ref), _path(node)
         case "url":
-            return git_source(node.need("url"), ref=ref), "."
+            return git_source(node.need("url"), ref=ref), _path(node)
         case "git-subdir":
             return git_source(node.need("url"), ref=ref), _folder(node.need("path"))
         case _:
             raise DocumentError(f"it comes from a `{show(kind, 40)}` source, which skillpm does not have")
+
+
+def skill_folders(node: Node) -> tuple[str, ...]:
+    """Read `skills` of a plugin: one folder or many, each a skill or a folder of skills."""
+    return (_folder(node),) if isinstance(node.value, str) else tuple(_folder(part) for part in node.elements())
+
+
+def _path(node: Node) -> str:
+    path = node.get("path")
+    return "." if path is None or path.value is None else _folder(path)
 
 
 def _folder(node: Node) -> str:
