@@ -13,12 +13,12 @@ from skillpm.operations.agents import link
 @click.command(
     epilog="""\b
 Examples:
-  skillpm link claude-code       all installed skills into .claude/skills
+  skillpm link claude-code       all skills of this scope into .claude/skills
   skillpm link -g codex cursor   for two hosts, in user scope"""
 )
 @click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
 @changing
 def command(agents: tuple[str, ...], **flags: Any) -> None:
-    """Show installed skills to agent hosts, now and after every later change."""
+    """Show your skills to agent hosts, installed or made by hand, now and later."""
     call = call_of(flags)
     tell_changed(call, link(call.scope, call.tools, agents, options_of(call)))

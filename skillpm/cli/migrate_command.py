@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from skillpm.cli.common import Call, call_of, reading
+from skillpm.cli.fitting import wrapped
 from skillpm.documents.text import show
 from skillpm.errors import UsageError
 from skillpm.operations.migrate import Migrated, migrate
@@ -79,9 +80,11 @@ def _tell(call: Call, result: Migrated) -> None:
         console.line(f"the registry keeps triggers or category of {show(names, 300)}")
     if result.kept:
         console.line(f"the old skills.json is kept as backup {result.kept}")
+    for folder, linked in result.linked.items():
+        console.line(f"{'would be ' if result.dry_run else ''}linked in {folder}: {show(', '.join(linked), 300)}")
     if result.changed:
-        told = "the same without --dry-run does it" if result.dry_run else f"`{result.listing}` shows them"
-        console.say(f"next: {told}{_advice(result)}")
+        for line in wrapped(f"next: {_next(result)}{_advice(result)}", indent=6):
+            console.say(line)
 
 
 def _summary(result: Migrated) -> str:
@@ -92,6 +95,12 @@ def _summary(result: Migrated) -> str:
         return f"{said}: {where}" if result.changed else f"nothing to move: {where}"
     files = f"{count} flat file{'' if count == 1 else 's'}"
     return f"would have moved {files}: {where}" if result.dry_run else f"moved {files}: {where}"
+
+
+def _next(result: Migrated) -> str:
+    if result.dry_run:
+        return "the same without --dry-run does it"
+    return f"`{result.listing}` shows them" + (f", `{result.showing}` to an agent" if result.showing else "")
 
 
 def _advice(result: Migrated) -> str:

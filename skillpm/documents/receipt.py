@@ -42,25 +42,40 @@ class Inherited(Value):
 
 
 class Receipt(Value):
-    """All that skillpm installed: skills, and the links it made: agent folder -> skill -> kind of link."""
+    """All that skillpm installed: skills, and the links it made: agent folder -> skill -> kind of link.
+
+    `copies`: what was copied, where that is a skill made by hand, and so none of `skills`.
+    """
 
     skills: Mapping[SkillName, InstalledSkill] = NOTHING
     links: Mapping[str, Mapping[SkillName, str]] = NOTHING
     inherited: Mapping[SkillName, Inherited] = NOTHING
+    copies: Mapping[SkillName, Digest] = NOTHING
+
+    def copied(self, name: SkillName) -> Digest | None:
+        """Give the digest that a copy of this skill in an agent's folder has, as it was put there."""
+        installed = self.skills.get(name)
+        return self.copies.get(name) if installed is None else installed.digest
 
 
 def read_receipt(text: str, file: str) -> Receipt:
     """Read a receipt strictly."""
     top = parse_json(text, file)
     top.format_number("version", FORMAT)
-    top.only("version", "skills", "links", "inherited")
-    inherited = top.get("inherited")
+    top.only("version", "skills", "links", "inherited", "copies")
+    inherited, copies = top.get("inherited"), top.get("copies")
     return Receipt(
         skills={skill_name(key, where=node.where): _read_skill(node) for key, node in top.need("skills").items()},
         links={folder: _read_links(node) for folder, node in top.need("links").items()},
         inherited={}
         if inherited is None
         else {skill_name(key, where=node.where): read_inherited(node) for key, node in inherited.items()},
+        copies={}
+        if copies is None
+        else {
+            skill_name(key, where=node.where): parse_digest(node.value, where=node.where)
+            for key, node in copies.items()
+        },
     )
 
 
@@ -73,6 +88,8 @@ def write_receipt(receipt: Receipt) -> str:
     }
     if receipt.inherited:
         value["inherited"] = {name: _inherited_value(receipt.inherited[name]) for name in sorted(receipt.inherited)}
+    if receipt.copies:
+        value["copies"] = dict(sorted(receipt.copies.items()))
     return dump_json(value)
 
 

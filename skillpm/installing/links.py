@@ -32,7 +32,7 @@ HIDDEN = re.compile(r"\.[a-z0-9-]+\.skillpm-(new|old)")
 class LinkState(Value):
     """What is at a link's place: nothing, ours as it should be, or somebody else's thing.
 
-    `itself`: the host's folder is our skills directory, so there is nothing to make or remove. `is_left`: it is in
+    `itself`: the host reads the skill there without us, so there is nothing to make or remove. `is_left`: it is in
     the way of nothing that was asked for, so it stays as it is. `is_copy`: a folder that holds what would be put there,
     whoever put it there, so that it can be taken over.
     """
@@ -63,8 +63,12 @@ def look_at_link(
         state = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return LinkState()
+    if is_link(path, state) and points_at(path, layout.skill(name)):
+        return LinkState(kind="ours")
+    if os.path.realpath(path) == os.path.realpath(layout.skill(name)):
+        return LinkState(kind="ours", itself=True)  # the skill lies there, and ours is a link to it; or both are links
     if is_link(path, state):
-        return LinkState(kind="ours" if points_at(path, layout.skill(name)) else "foreign")
+        return LinkState(kind="foreign")
     there = digest_of_folder(path) if stat.S_ISDIR(state.st_mode) and (known[0] == "copy" or wanted) else None
     if there is not None and known[0] == "copy" and there == known[1]:
         return LinkState(kind="ours")
@@ -79,7 +83,7 @@ def reconcile(target: Target, before: Receipt, after: Receipt, warn: Callable[[s
         base = target.links.path(folder)
         for name, kind in links.items():
             if name not in after.links.get(folder, {}):
-                _remove(os.path.join(base, name), kind, target.layout.skill(name), _digest(before, name), warn)
+                _remove(os.path.join(base, name), kind, target.layout.skill(name), before.copied(name), warn)
         _remove_if_empty(base, target.links, keep=bool(after.links.get(folder)))
     _make_wanted(target, before, after, warn)
 
@@ -92,7 +96,7 @@ def _make_wanted(target: Target, before: Receipt, after: Receipt, warn: Callable
         if links and os.path.realpath(base) != os.path.realpath(layout.directory):
             os.makedirs(base, exist_ok=True)
             for name, kind in links.items():
-                known = (_digest(before, name), _digest(after, name))
+                known = (before.copied(name), after.copied(name))
                 path = os.path.join(base, name)
                 if _is_made(path, kind, layout.skill(name), known, warn):
                     continue
@@ -105,11 +109,6 @@ def _make_wanted(target: Target, before: Receipt, after: Receipt, warn: Callable
     settling.wait()
     for path in copies:
         _put_in_place(path)
-
-
-def _digest(receipt: Receipt, name: SkillName) -> Digest | None:
-    skill = receipt.skills.get(name)
-    return None if skill is None else skill.digest
 
 
 def kind_of_link(mode: str) -> str:

@@ -34,7 +34,8 @@ class Action(Value):
 
 class Wishes(Value):
     """How the person wants obstacles met. `touched`: the only skills to look at; None means all. `gone`: skills made by
-    hand that are to go. `command`: the command line that was typed, to be said again with a way out.
+    hand that are to go. `linking`: links are what was asked for, those of skills made by hand too.
+    `command`: the command line that was typed, to be said again with a way out.
     """
 
     keep: Collection[str] = ()
@@ -42,6 +43,7 @@ class Wishes(Value):
     inexact: bool = False
     touched: Collection[str] | None = None
     gone: Collection[SkillName] = ()
+    linking: bool = False
     command: str = ""
 
 

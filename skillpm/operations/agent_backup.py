@@ -24,9 +24,9 @@ def look_at_origin(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt)
     # The line beside a backup may have come with a repository: only where hosts read skills is anything put.
     if not scope.reads_skills(backup.origin, tools.settings):
         raise ConflictError(f"no agent reads skills in {show(backup.origin)}", where=backup.path, hint=by_hand)
-    paths, installed = scope.link_folders(tools.settings), receipt.skills.get(name)
+    paths = scope.link_folders(tools.settings)
     place = os.path.join(paths.path(backup.origin), name)
-    known = (receipt.links.get(backup.origin, {}).get(name, ""), None if installed is None else installed.digest)
+    known = (receipt.links.get(backup.origin, {}).get(name, ""), receipt.copied(name))
     state = look_at_link(paths, backup.origin, name, scope.layout, known)
     if state.itself:
         raise ConflictError(f"{backup.origin} is a link to the skills directory by now", where=place, hint=by_hand)

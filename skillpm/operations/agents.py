@@ -63,7 +63,8 @@ def link(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> 
         agents = list(dict.fromkeys([*papers.agents, *names]))
         return papers.edited(set_member(papers.text, ("agents",), agents)) if agents != [*papers.agents] else papers
 
-    return change(scope, tools, links_only(options), edit)
+    options = links_only(options)
+    return change(scope, tools, options.but(wishes=options.wishes.but(linking=True)), edit)
 
 
 def unlink(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> Changed:

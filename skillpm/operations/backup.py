@@ -15,12 +15,14 @@ from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.settling import Settling
 from skillpm.installing.skill_file import read_skill_file, skill_file_in
 from skillpm.installing.staging import Copied, prepare, stage
-from skillpm.installing.survey import look_at
+from skillpm.installing.survey import digest_of_folder, look_at
 from skillpm.installing.transaction import Change, commit
 from skillpm.operations.agent_backup import look_at_origin, put_back_at_origin
 from skillpm.operations.carrying import remember
 from skillpm.operations.change import UNFINISHED, Changed
 from skillpm.operations.exclusive import exclusive
+from skillpm.operations.obstacles import kept_links
+from skillpm.operations.own_skills import OwnSkills
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -90,8 +92,14 @@ def _put_into_place(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt
     fresh = {} if found is None else {name: Fresh(file=found[0], data=found[1], stamps={}, edited=edited)}
     ahead = Ahead(fresh=fresh, gone=() if fresh else (name,))
     known = known_registry(layout, registry_text(layout), read_scan(layout.scan))
-    built = build_registry(layout, receipt, known, ahead, disabled=read_paperwork(scope, tools).disabled)
-    documents = {"registry": built.text, "receipt": write_receipt(receipt)}
+    papers = read_paperwork(scope, tools)
+    built = build_registry(layout, receipt, known, ahead, disabled=papers.disabled)
+    own = OwnSkills.beside(receipt, built.entries)
+    copies = own.copies(layout, receipt, tools.settings.link_mode, {name: digest_of_folder(backup.path)})
+    links = kept_links(scope, tools, papers, receipt, {name: copies.get(name) for name in own.names})
+    after = receipt.but(links=links.links, copies=own.copied(links.links, copies))
+    scope.target(tools.settings).refuse_unwritable(("receipt", "registry"), links.touched)
+    documents = {"registry": built.text, "receipt": write_receipt(after)}
     settling.wait()
     change = Change(puts={name: aside}, spent=(backup.id,))
     commit(scope.target(tools.settings), change, documents, tools.reporter.warning)

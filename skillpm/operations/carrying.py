@@ -47,7 +47,7 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
         installed[name] = installed_skill(locked, content)
     removals = {action.name: action.aside for action in ahead.actions if action.verb == "remove"}
     inherited = inherited_after(scope, ahead.receipt, ahead.actions)
-    after = ahead.receipt.but(skills=installed, links=ahead.links.links, inherited=inherited)
+    after = ahead.receipt.but(skills=installed, links=ahead.links.links, inherited=inherited, copies=ahead.copies)
     built = build_registry(
         layout,
         after,

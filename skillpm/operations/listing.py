@@ -79,9 +79,9 @@ def _listed(name: str, seen: View, receipt: Receipt, built: Built, scan: Scan) -
     installed: InstalledSkill | None = receipt.skills.get(SkillName(name))
     entry = built.entries.get(name) or _own_entry(name, seen, built, installed)
     path = seen.layout.skill(name)
-    if installed is None:
-        return Listed(name, "disabled" if name in built.disabled else "unmanaged", entry, "", "", path)
     links = tuple(f"{folder}/{name}" for folder, links in receipt.links.items() if name in links)
+    if installed is None:
+        return Listed(name, "disabled" if name in built.disabled else "unmanaged", entry, "", "", path, links)
     state = _state(name, seen, installed, built, scan)
     return Listed(name, state, entry, describe(installed.pin), installed.digest or "", path, links)
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from shlex import quote
 
+from skillpm.documents.digest import content_hash, digest_of
 from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.old_registry import Left, OldRegistry, is_generated, read_old_registry
 from skillpm.documents.receipt import Receipt, write_receipt
@@ -14,6 +15,7 @@ from skillpm.installing.clearing import stage_flat
 from skillpm.installing.flat_files import FlatFolder, look_at_flat_files
 from skillpm.installing.layout import Layout, load_receipt
 from skillpm.installing.migration import Migration, Move, plan_migration
+from skillpm.installing.planned_links import LinkPlan
 from skillpm.installing.scan import Stamp, read_scan
 from skillpm.installing.settling import Settling
 from skillpm.installing.skill_file import read_skill_file
@@ -21,16 +23,20 @@ from skillpm.installing.staging import prepare
 from skillpm.installing.transaction import Change, commit
 from skillpm.operations.carrying import remember
 from skillpm.operations.exclusive import exclusive, tidy_up
+from skillpm.operations.next_step import MOST_LINKED, agents_here
+from skillpm.operations.obstacles import kept_links
+from skillpm.operations.own_skills import OwnSkills
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.serving.registering import Ahead, Built, Fresh, build_registry, known_registry
-from skillpm.values import Value
+from skillpm.values import NOTHING, Value
 
 
 class Migrated(Value):
     """What was done, or with `--dry-run` would be. `kept` is the backup of the registry that was there before,
-    `listing` the command that shows the skills.
+    `listing` the command that shows the skills, `linked` those that agents see in their folders since, `showing` the
+    command that shows them to an agent.
     """
 
     changed: bool
@@ -43,6 +49,8 @@ class Migrated(Value):
     warnings: tuple[str, ...] = ()
     dry_run: bool = False
     listing: str = ""
+    linked: Mapping[str, tuple[SkillName, ...]] = NOTHING
+    showing: str = ""
 
 
 class _Ahead(Value):
@@ -51,6 +59,8 @@ class _Ahead(Value):
     receipt: Receipt
     migration: Migration
     built: Built
+    links: LinkPlan
+    agents: bool
     has_news: bool
 
 
@@ -105,9 +115,24 @@ def _look_ahead(scope: Scope, tools: Tools) -> _Ahead:
     after = receipt.but(inherited={**migration.inherited, **stays})
     fresh = {move.name: Fresh(data=move.data, stamps={}) for move in migration.moves}
     known = known_registry(layout, text, read_scan(layout.scan))
-    built = build_registry(layout, after, known, Ahead(fresh=fresh), disabled=read_paperwork(scope, tools).disabled)
+    papers = read_paperwork(scope, tools)
+    built = build_registry(layout, after, known, Ahead(fresh=fresh), disabled=papers.disabled)
+    links = LinkPlan()
+    if scope.root != layout.directory:  # a folder of no scope has no agents
+        own = OwnSkills.beside(after, built.entries)
+        digests = {move.name: digest_of([("SKILL.md", content_hash(move.data))]) for move in migration.moves}
+        copies = own.copies(layout, receipt, tools.settings.link_mode, digests)
+        links = kept_links(scope, tools, papers, receipt, {name: copies.get(name) for name in own.names})
+        after = after.but(links=links.links, copies=own.copied(links.links, copies))
     is_stale = text != built.text and (bool(built.entries) or (text is not None and is_generated(text)))
-    return _Ahead(receipt=after, migration=migration, built=built, has_news=bool(moved) or after != receipt or is_stale)
+    return _Ahead(
+        receipt=after,
+        migration=migration,
+        built=built,
+        links=links,
+        agents=bool(papers.agents),
+        has_news=bool(moved) or after != receipt or is_stale,
+    )
 
 
 def _old_registry(layout: Layout, text: str | None) -> OldRegistry:
@@ -148,7 +173,7 @@ def _made_by_hand(layout: Layout, folder: FlatFolder, receipt: Receipt) -> Mappi
 def _carry_out(scope: Scope, tools: Tools, ahead: _Ahead) -> None:
     """Do it. Only under the lock."""
     layout, target, fsync = scope.layout, scope.target(tools.settings), tools.settings.fsync
-    target.refuse_unwritable(("receipt", "registry"), ahead.receipt.links)
+    target.refuse_unwritable(("receipt", "registry"), ahead.links.touched)
     for problem in ahead.built.problems:
         tools.reporter.warning(f"{problem.path} is not in the registry: {problem.message}")
     prepare(layout, fsync=fsync)
@@ -179,7 +204,23 @@ def _migrated(scope: Scope, tools: Tools, ahead: _Ahead, *, kept: str = "", dry_
         warnings=tuple(tools.reporter.warnings),
         dry_run=dry_run,
         listing=_listing(scope),
+        linked={folder: tuple(names) for folder, names in _linked(ahead.links).items()},
+        showing="" if ahead.agents else _showing(scope, tools),
     )
+
+
+def _linked(links: LinkPlan) -> dict[str, list[SkillName]]:
+    found: dict[str, list[SkillName]] = {}
+    for name, folders in sorted(links.made.items()):
+        for folder in folders:
+            found.setdefault(folder, []).append(name)
+    return found
+
+
+def _showing(scope: Scope, tools: Tools) -> str:
+    if scope.root == scope.layout.directory:
+        return ""
+    return f"skillpm link{scope.flag} {' '.join(agents_here(scope, tools)[:MOST_LINKED]) or 'AGENT'}"
 
 
 def _listing(scope: Scope) -> str:

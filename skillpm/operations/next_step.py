@@ -20,14 +20,19 @@ def next_step(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile,
     """
     if papers.agents or papers.manifest.agents is not None or not lockfile.skills or before.skills:
         return ""
-    found = [
-        agent.id
-        for agent in all_agents().values()
-        if agent_folder(agent, scope.kind, tools.settings) and is_present(agent, scope.root, tools.settings)
-    ]
+    found = agents_here(scope, tools)
     flag = " -g" if scope.kind == "user" else ""
     if not found:
         return f"`skillpm link{flag} AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows"
     others = f" (also here: {', '.join(found[MOST_LINKED:])})" if len(found) > MOST_LINKED else ""
     named = " ".join(found[:MOST_LINKED])
     return f"`skillpm link{flag} {named}` shows them to {'that agent' if len(found) == 1 else 'these agents'}{others}"
+
+
+def agents_here(scope: Scope, tools: Tools) -> list[str]:
+    """Give the hosts that are on this machine or in this project, and read skills in this scope."""
+    return [
+        agent.id
+        for agent in all_agents().values()
+        if agent_folder(agent, scope.kind, tools.settings) and is_present(agent, scope.root, tools.settings)
+    ]

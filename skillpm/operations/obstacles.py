@@ -1,8 +1,9 @@
 """What stands in the way of a plan: links that cannot be made, work that would be lost. Told, never overrun."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from skillpm.documents.agents import near
+from skillpm.documents.digest import Digest
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt
 from skillpm.documents.text import show
@@ -14,8 +15,17 @@ from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.serving.hosts import agent_folder, chosen_agents
+from skillpm.values import Value
 
 LONGEST_COMMAND = 120
+NO_WISHES = Wishes()
+
+
+class Shown(Value):
+    """The skills that hosts are to see: installed ones, and those of the user's own with what a copy of them is."""
+
+    installed: Collection[SkillName]
+    own: Mapping[SkillName, Digest | None]
 
 
 def refuse_unknown(keep: Collection[str], known: Collection[SkillName]) -> None:
@@ -27,43 +37,62 @@ def refuse_unknown(keep: Collection[str], known: Collection[SkillName]) -> None:
             raise NotFoundError(f"--keep: there is no skill `{show(name)}` here", hint=hint)
 
 
+def is_foreign(action: Action, receipt: Receipt) -> bool:
+    """Tell whether a skill stays that somebody made, though another one is asked for."""
+    return action.verb == "keep" and action.reason == FOREIGN and action.name not in receipt.skills
+
+
 def planned_links(
-    scope: Scope, tools: Tools, papers: Paperwork, receipt: Receipt, actions: Sequence[Action], wishes: Wishes
+    scope: Scope,
+    tools: Tools,
+    papers: Paperwork,
+    receipt: Receipt,
+    shown: Shown,
+    wishes: Wishes = NO_WISHES,
 ) -> LinkPlan:
     """Plan the links of all skills that will be there, for all agents the scope names.
 
     What lies at a link's place is in nobody's way when its skill is to be kept, or is not meant at all and was linked
-    there before.
+    there before. A skill of the user's own is only meant by who asks for links.
     """
     if not papers.agents and not receipt.links:
         return LinkPlan()
     folders: dict[str, set[SkillName]] = {}
-    there = [
-        action.name
-        for action in actions
-        if action.verb not in {"remove", "blocked"}
-        and not (action.reason == FOREIGN and action.verb == "keep" and action.name not in receipt.skills)
-    ]
     for agent in chosen_agents(papers.agents, where=papers.agents_written_in):
         folder = agent_folder(agent, scope.kind, tools.settings)
         if folder is None:
             tools.reporter.warning(f"{agent.id} reads no skills in {scope.kind} scope")
             continue
-        shown = (name for name in there if not _is_disabled(papers, name, agent.id))
-        folders.setdefault(folder, set()).update(shown)
+        switched_on = (name for name in (*shown.installed, *shown.own) if not _is_disabled(papers, name, agent.id))
+        folders.setdefault(folder, set()).update(switched_on)
     paths = scope.link_folders(tools.settings)
 
     def look(folder: str, name: SkillName) -> LinkState:
-        skill = receipt.skills.get(name)
-        known = (receipt.links.get(folder, {}).get(name, ""), None if skill is None else skill.digest)
+        known = (receipt.links.get(folder, {}).get(name, ""), receipt.copied(name))
         locked = papers.lockfile.skills.get(name)
-        state = look_at_link(
-            paths, folder, name, scope.layout, known, wanted=None if locked is None or known[0] else locked.digest
-        )
+        wanted = shown.own.get(name) if name in shown.own or locked is None else locked.digest
+        state = look_at_link(paths, folder, name, scope.layout, known, wanted=None if known[0] else wanted)
+        if state.kind == "foreign" and not state.is_copy and name in shown.own and not wishes.linking:
+            return state.but(itself=True)  # as if the host had it: doctor tells, and `link` stops
         untouched = wishes.touched is not None and name not in wishes.touched and known[0] != ""
         return state.but(is_left=True) if state.kind == "foreign" and (untouched or name in wishes.keep) else state
 
     return plan_links(folders, receipt.links, look, kind_of_link(tools.settings.link_mode))
+
+
+def kept_links(
+    scope: Scope, tools: Tools, papers: Paperwork, receipt: Receipt, own: Mapping[SkillName, Digest | None]
+) -> LinkPlan:
+    """Plan the links of a change that installs nothing: what is linked stays so, and skills of the user's own come."""
+    plan = planned_links(scope, tools, papers, receipt, Shown(installed=(), own=own))
+    links = {
+        folder: {name: kind for name, kind in names.items() if name in receipt.skills}
+        for folder, names in receipt.links.items()
+    }
+    for folder, names in plan.links.items():
+        links[folder] = {**links.get(folder, {}), **names}
+    dropped = {name: folders for name, folders in plan.dropped.items() if name not in receipt.skills}
+    return plan.but(links={folder: names for folder, names in links.items() if names}, dropped=dropped)
 
 
 def _is_disabled(papers: Paperwork, name: SkillName, agent: str) -> bool:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 
-from skillpm.documents.digest import content_hash
+from skillpm.documents.digest import Digest, content_hash
 from skillpm.documents.index_places import IndexPlace
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
@@ -14,7 +14,8 @@ from skillpm.installing.plan import Action, Wishes, plan
 from skillpm.installing.planned_links import LinkPlan
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.survey import OnDisk, survey, walk_files
-from skillpm.operations.obstacles import planned_links, refuse_unknown, stop_if_blocked, with_links
+from skillpm.operations.obstacles import Shown, is_foreign, planned_links, refuse_unknown, stop_if_blocked, with_links
+from skillpm.operations.own_skills import OwnSkills, forgotten
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.relock import lock_text
 from skillpm.operations.scope import Scope
@@ -36,6 +37,7 @@ class Outlook(Value):
     disk: Mapping[SkillName, OnDisk]
     actions: tuple[Action, ...]
     links: LinkPlan
+    copies: Mapping[SkillName, Digest] = NOTHING
     documents: Mapping[str, str] = NOTHING
     named: tuple[IndexPlace, ...] = ()
 
@@ -50,26 +52,40 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
     layout = scope.layout
     receipt, scan = load_receipt(layout), read_scan(layout.scan)
     disk = survey(layout.directory, {*lockfile.skills, *receipt.skills, *wishes.gone}, receipt.skills, scan)
-    refuse_unknown(wishes.keep, disk)
     actions = plan(lockfile.skills, receipt.skills, disk, wishes)
-    links = planned_links(scope, tools, papers.but(lockfile=lockfile), receipt, actions, wishes)
-    actions = with_links(actions, links, wishes)
-    stop_if_blocked(actions, links, {*papers.lockfile.skills, *receipt.skills}, wishes)
     after = receipt.but(
         skills=receipt_after(scope, receipt, lockfile, disk, actions),
-        links=links.links,
         inherited=inherited_after(scope, receipt, actions),
     )
     before = registry_text(layout)
     known = known_registry(layout, before, scan)
+    # Where no folder comes or goes, registry and receipt can be told already: whether they change says whether there
+    # is anything to do at all.
+    built = None
+    if not any(action.verb in {"add", "update", "remove"} for action in actions):
+        intact = {name for name, found in disk.items() if found.kind == "intact"}
+        built = build_registry(layout, after, known, Ahead(intact=intact), disabled=papers.disabled)
+    settled = {action.name for action in actions if not is_foreign(action, receipt)}
+    listed = built or build_registry(layout, after, known, Ahead(gone=settled), disabled=papers.disabled)
+    own = OwnSkills.of({name: entry for name, entry in listed.entries.items() if name not in settled}, listed.disabled)
+    refuse_unknown(wishes.keep, {*disk, *own.names})
+    if wishes.linking:
+        own.tell_misnamed(tools.reporter.warning)
+    actions = (*actions, *own.actions({action.name for action in actions}))
+    copies = own.copies(layout, receipt, tools.settings.link_mode)
+    shown = Shown(
+        installed={action.name for action in actions if action.verb not in {"remove", "blocked"}} & settled,
+        own={name: copies.get(name) for name in own.names},
+    )
+    links = planned_links(scope, tools, papers.but(lockfile=lockfile), receipt, shown, wishes)
+    actions = with_links(actions, links, wishes)
+    stop_if_blocked(actions, links, {*papers.lockfile.skills, *receipt.skills}, wishes)
+    actions = (*actions, *forgotten(layout, links, {action.name for action in actions}))
+    after = after.but(links=links.links, copies=own.copied(links.links, copies))
     documents = {"manifest": (read_text(scope.manifest), papers.manifest_text)}
     if lockfile.skills or papers.lockfile_text is not None:
         documents["lockfile"] = (papers.lockfile_text, lock_text(lockfile, papers))
-    if not any(action.verb in {"add", "update", "remove"} for action in actions):
-        # No folder comes or goes, so these two can be told already: whether they change says whether there is
-        # anything to do at all.
-        intact = {name for name, found in disk.items() if found.kind == "intact"}
-        built = build_registry(layout, after, known, Ahead(intact=intact), disabled=papers.disabled)
+    if built is not None:
         if lockfile.skills or built.entries or before:
             documents["registry"] = (before, built.text)
         if after != receipt:
@@ -82,6 +98,7 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
         disk=disk,
         actions=actions,
         links=links,
+        copies=after.copies,
         documents={role: new for role, (old, new) in documents.items() if new is not None and new != old},
     )
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from shlex import join
 
 from skillpm.documents.agents import near
 from skillpm.documents.json_edit import drop_member
@@ -28,6 +29,8 @@ def uninstall(scope: Scope, tools: Tools, names: Sequence[str], options: Options
     before = read_paperwork(scope, tools)
     asked_for = {*before.requirements, *before.lockfile.skills}
     made_by_hand = [SkillName(name) for name in names if name not in asked_for and _is_made_by_hand(scope, name)]
+    if made_by_hand and not options.wishes.force:
+        raise _not_managed(scope, made_by_hand)
     touched = options.but(wishes=options.wishes.but(touched=names, gone=made_by_hand))
 
     def edit(papers: Paperwork) -> Paperwork:
@@ -40,6 +43,18 @@ def uninstall(scope: Scope, tools: Tools, names: Sequence[str], options: Options
         return papers if papers.manifest_text is None else papers.edited(text)
 
     return change(scope, tools, touched, edit)
+
+
+def _not_managed(scope: Scope, names: Sequence[SkillName]) -> ConflictError:
+    """Give the error for skills that are somebody's own: only he can say that they may go."""
+    folders = [scope.layout.skill(name) for name in names]
+    were, are, them = ("was", "is", "it") if len(names) == 1 else ("were", "are", "them")
+    said = " and ".join(f"`{name}`" for name in names)
+    return ConflictError(
+        f"{said} {were} made by hand and {are} not managed by skillpm; nothing was changed",
+        where=", ".join(folders),
+        hint=f"`{join(['rm', '-r', *folders])}` removes {them} for good, `--force` removes {them} and keeps a backup",
+    )
 
 
 def _tell_who_needs(papers: Paperwork, names: Sequence[str], tools: Tools) -> None:

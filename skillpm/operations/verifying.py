@@ -56,6 +56,10 @@ def verify(scope: Scope, tools: Tools) -> Verdict:
         bring_back = f"`skillpm sync{scope.flag}`"
         skills = [_verified(name, seen, locked.get(name), receipt.skills.get(name), bring_back) for name in names]
         skills = [_with_links(skill, scope, tools, receipt) for skill in skills]
+        # Nobody knows what a skill of the user's own should be; but its links are ours.
+        own = sorted({name for links in receipt.links.values() for name in links} - {*names})
+        linked = [_with_links(Verified(name=name, state="ok"), scope, tools, receipt) for name in own]
+        skills += [skill for skill in linked if skill.state != "ok"]
         verdict = Verdict(skills=tuple(skills), pending=seen.is_pending)
         return verdict, verdict.ok
 
@@ -113,8 +117,7 @@ def _with_links(skill: Verified, scope: Scope, tools: Tools, receipt: Receipt) -
         return skill
     name = SkillName(skill.name)
     paths = scope.link_folders(tools.settings)
-    installed = receipt.skills.get(name)
-    digest = None if installed is None else installed.digest
+    digest = receipt.copied(name)
     for folder, links in receipt.links.items():
         if name not in links:
             continue

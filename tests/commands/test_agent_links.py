@@ -578,12 +578,12 @@ def test_a_line_beside_a_backup_leads_nowhere_but_to_a_host(project: Scene, orig
     assert project.everything == before
 
 
-def test_a_folder_made_by_hand_that_is_kept_is_not_linked(linked: Scene) -> None:
+def test_a_folder_made_by_hand_that_is_kept_is_linked_as_it_is(linked: Scene) -> None:
     linked.write_files(under(".agent-skills/code-review", skill("code-review", body="Mine.\n")))
 
     linked.run("install", "code-review", "--keep", "code-review", check=True)
 
-    assert os.listdir(linked.work / ".claude/skills") == ["pdf"]
+    assert "Mine." in linked.read(".claude/skills/code-review/SKILL.md")
     linked.run("install", "code-review", "--force", check=True)
     assert sorted(os.listdir(linked.work / ".claude/skills")) == ["code-review", "pdf"]
 

@@ -153,7 +153,7 @@ REPAIRED: dict[str, tuple[Callable[[Scene], None], list[str]]] = {
     ),
     "a damaged receipt": (
         receipt_damaged,
-        ["the receipt is damaged: unknown key; known here: version, skills, links, inherited"],
+        ["the receipt is damaged: unknown key; known here: version, skills, links, inherited, copies"],
     ),
     "a skill that is gone": (
         skill_gone,

@@ -13,7 +13,7 @@ def full(project: Scene) -> Scene:
     project.run("install", "testing", "code-review", check=True)
     project.run("link", "claude-code", "codex", check=True)
     project.write_files(under(".agent-skills/mine", skill("mine", "By hand.")))
-    project.run("registry", "build", check=True)
+    project.run("sync", check=True)
     return project
 
 
@@ -24,7 +24,7 @@ def registered(scene: Scene) -> list[str]:
 def test_a_disabled_skill_is_in_no_registry_no_link_and_no_prompt(full: Scene) -> None:
     assert full.tell("disable", "testing") == text("""\
  → testing 1.0.0  (no longer linked in .agents/skills, .claude/skills)
-unlinked 1: 2 skills in WORK/.agent-skills
+unlinked 1: 3 skills in WORK/.agent-skills
 ! disabled: testing
 """)
 
@@ -48,7 +48,8 @@ def test_enabling_brings_all_of_it_back(full: Scene) -> None:
 
     assert full.tell("enable", "testing", "mine") == text("""\
  → testing 1.0.0  (linked in .agents/skills, .claude/skills)
-linked 1: 2 skills in WORK/.agent-skills
+ → mine  (linked in .agents/skills, .claude/skills)
+linked 2: 3 skills in WORK/.agent-skills
 ! no skill is disabled
 """)
 
@@ -64,7 +65,7 @@ def test_a_skill_made_by_hand_can_be_disabled(full: Scene) -> None:
 
 def test_a_skill_can_be_disabled_for_one_agent(full: Scene) -> None:
     assert full.tell("disable", "mine", "--agent", "cursor") == text("""\
-manifest and registry brought up to date: 2 skills in WORK/.agent-skills
+manifest and registry brought up to date: 3 skills in WORK/.agent-skills
 ! disabled: mine (for cursor)
 """)
     full.run("enable", "mine", check=True)

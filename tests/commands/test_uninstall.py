@@ -19,7 +19,7 @@ def test_everything_of_a_skill_goes_and_everything_else_stays(full: Scene) -> No
 
     said = full.tell("uninstall", "code-review")
 
-    assert said == " - code-review 1.0.0\nremoved 1: 1 skill in WORK/.agent-skills\n"
+    assert said == " - code-review 1.0.0\nremoved 1: 2 skills in WORK/.agent-skills\n"
     assert full.read("skills.json") == '{"skills": {\n  "testing": {"bundled": true}\n}}\n'
     assert list(full.document("skills.lock")["skills"]) == ["testing"]
     assert list(full.document(".agent-skills/.skillpm/receipt.json")["skills"]) == ["testing"]
@@ -43,9 +43,9 @@ def test_a_skill_made_by_hand_is_only_set_aside_and_only_with_force(full: Scene)
     mine = full.snapshot(".agent-skills/mine")
 
     assert full.tell("uninstall", "mine", "testing") == text("""\
-! error: a skill is in the way; nothing was changed
-!   mine: a folder that skillpm did not make
-!   try: `--force` sets it aside as a backup first
+! error: `mine` was made by hand and is not managed by skillpm; nothing was changed
+!   where: WORK/.agent-skills/mine
+!   try: `rm -r WORK/.agent-skills/mine` removes it for good, `--force` removes it and keeps a backup
 [1]
 """)
     assert full.tell("uninstall", "mine", "--force") == text("""\
@@ -63,7 +63,7 @@ def test_several_go_at_once(full: Scene) -> None:
     assert full.tell("remove", "code-review", "testing") == text("""\
  - code-review 1.0.0
  - testing 1.0.0
-removed 2: 0 skills in WORK/.agent-skills
+removed 2: 1 skill in WORK/.agent-skills
 """)
 
 
@@ -95,7 +95,7 @@ def test_dry_run_removes_nothing(full: Scene) -> None:
 
     assert full.tell("uninstall", "testing", "--dry-run") == text("""\
  - testing 1.0.0
-would have removed 1: 1 skill in WORK/.agent-skills
+would have removed 1: 2 skills in WORK/.agent-skills
 """)
     assert full.snapshot() == before
 

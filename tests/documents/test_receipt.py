@@ -134,7 +134,7 @@ NAME = "is no name for a skill"
         (lambda receipt: receipt.update(version=-1), "expected the number of a format, 1 to 1, got -1", ": version"),
         (lambda receipt: receipt.pop("skills"), "`skills` is missing", ""),
         (lambda receipt: receipt.pop("links"), "`links` is missing", ""),
-        (lambda receipt: receipt.update(extra=1), f"{KEYS}version, skills, links, inherited", ": extra"),
+        (lambda receipt: receipt.update(extra=1), f"{KEYS}version, skills, links, inherited, copies", ": extra"),
         (lambda receipt: receipt["skills"].update({"..": {}}), f"`..` {NAME}", ": skills..."),
         (lambda receipt: receipt["inherited"].update({"A": {}}), f"`A` {NAME}", ": inherited.A"),
         (

@@ -4,12 +4,14 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
+from skillpm.documents.names import is_skill_name
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, SkillpmError
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.links import HIDDEN, is_link, points_at
 from skillpm.locking import is_held
 from skillpm.operations.doctor.findings import Finding, Patient
+from skillpm.operations.listing import list_skills
 from skillpm.operations.scope import Scope
 from skillpm.serving.hosts import agent_folder, all_agents
 from skillpm.settings import Settings
@@ -28,10 +30,25 @@ def links(patient: Patient) -> Iterator[Finding]:
             leads = show(os.readlink(path), 200)
             message = f"a link that leads nowhere ({leads}); it is not skillpm's"
             yield Finding(check="links", message=message, where=path, is_note=True)
+    with suppress(ConflictError):
+        yield from _not_linked(scope, patient.settings)
     if os.path.lexists(scope.layout.journal) or is_held(scope.layout.lock):
         return  # what lies there is of a change that goes on
     for path in half_copies(scope, patient.settings):
         yield Finding(check="links", message="a command that was killed left this", where=path, hint=hint)
+
+
+def _not_linked(scope: Scope, settings: Settings) -> Iterator[Finding]:
+    """Find skills of the user's own that a linked host does not see, since something else lies in the link's place."""
+    paths, listed = scope.link_folders(settings), list_skills(scope).skills
+    for folder, links in load_receipt(scope.layout).links.items():
+        for skill in listed:
+            if skill.state != "unmanaged" or skill.name in links or not is_skill_name(skill.name):
+                continue
+            place = os.path.join(paths.path(folder), skill.name)
+            if os.path.lexists(place) and os.path.realpath(place) != os.path.realpath(skill.path):
+                message = f"{skill.name} is not linked in {folder}: something else lies there"
+                yield Finding(check="links", message=message, where=place, is_note=True)
 
 
 def dead_links(scope: Scope, settings: Settings) -> Iterator[tuple[str, bool]]:

@@ -110,10 +110,11 @@ def _skills(patient: Patient, say: Say) -> None:
     if patient.scope is None:
         return
     papers = read_paperwork(patient.scope, patient.tools)
-    if papers.manifest_text is None or papers.lockfile_text is None:
+    if papers.manifest_text is None or (papers.lockfile_text is None and papers.requirements):
         return
     wishes = Wishes(keep=_in_the_way(patient.scope, patient.tools), inexact=True)
-    result = sync(patient.scope, patient.tools, Options(strictness=Strictness(frozen=True), wishes=wishes))
+    strictness = Strictness(frozen=papers.lockfile_text is not None)
+    result = sync(patient.scope, patient.tools, Options(strictness=strictness, wishes=wishes))
     for warning in result.warnings:
         say(warning)
 

@@ -1,0 +1,219 @@
+"""Skills made by hand, or by `migrate`: agent hosts see them like all others, and their owner stays free."""
+
+import os
+import shutil
+
+import pytest
+from commands.scene import Scene, text
+from kit import skill, under
+
+HERE = ".agent-skills"
+
+
+def seen(scene: Scene) -> list[str]:
+    """Give what the host's folder holds."""
+    folder = scene.work / ".claude/skills"
+    return sorted(os.listdir(folder)) if folder.is_dir() else []
+
+
+@pytest.fixture
+def own(project: Scene) -> Scene:
+    """Give a project with two skills made by hand."""
+    project.write_files(under(f"{HERE}/notes", skill("notes", "My notes.")))
+    project.write_files(under(f"{HERE}/house-style", skill("house-style", "How we write.", version="2.0.0")))
+    return project
+
+
+@pytest.fixture
+def linked(own: Scene) -> Scene:
+    """Give one whose skills are linked for a host."""
+    own.run("link", "claude-code", check=True)
+    return own
+
+
+def test_link_shows_them_to_a_host(own: Scene) -> None:
+    assert own.tell("link", "claude-code") == text("""\
+ → house-style 2.0.0  (linked in .claude/skills)
+ → notes  (linked in .claude/skills)
+linked 2: 2 skills in WORK/.agent-skills
+""")
+    assert own.tree_text(".claude") == text("""\
+skills/
+  house-style -> ../../.agent-skills/house-style
+  notes -> ../../.agent-skills/notes
+""")
+    assert own.document(f"{HERE}/.skillpm/receipt.json") == {
+        "version": 1,
+        "skills": {},
+        "links": {".claude/skills": {"house-style": "symlink", "notes": "symlink"}},
+    }
+    assert [row["links"] for row in own.json("list")["skills"]] == [
+        [".claude/skills/house-style"],
+        [".claude/skills/notes"],
+    ]
+    assert own.run("registry", "check").code == 0
+    assert own.tell("link", "claude-code") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+
+
+def test_a_dry_run_says_so_and_links_nothing(own: Scene) -> None:
+    assert own.tell("link", "claude-code", "--dry-run") == text("""\
+ → house-style 2.0.0  (linked in .claude/skills)
+ → notes  (linked in .claude/skills)
+would have linked 2: 2 skills in WORK/.agent-skills
+""")
+    assert seen(own) == []
+
+
+def test_every_later_command_keeps_the_links_true(linked: Scene) -> None:
+    linked.write_files(under(f"{HERE}/later", skill("later")))
+    linked.run("install", "code-review", check=True)
+    assert seen(linked) == ["code-review", "house-style", "later", "notes"]
+
+    linked.run("disable", "notes", check=True)
+    assert seen(linked) == ["code-review", "house-style", "later"]
+
+    linked.run("enable", "notes", check=True)
+    linked.run("uninstall", "later", "--force", check=True)
+    assert seen(linked) == ["code-review", "house-style", "notes"]
+
+    linked.run("backup", "restore", "later-1", check=True)
+    assert seen(linked) == ["code-review", "house-style", "later", "notes"]
+
+    linked.run("unlink", "claude-code", check=True)
+    assert seen(linked) == []
+    assert linked.exists(f"{HERE}/notes/SKILL.md")
+
+
+def test_migrate_links_what_it_makes(linked: Scene) -> None:
+    linked.write(f"{HERE}/old.md", "---\nname: old\ndescription: Old.\n---\n# Old\n")
+
+    assert linked.tell("migrate") == text("""\
+ + old/SKILL.md  from old.md
+moved 1 flat file: 3 skills in WORK/.agent-skills
+linked in .claude/skills: old
+! next: `skillpm list` shows them
+""")
+    assert seen(linked) == ["house-style", "notes", "old"]
+    assert linked.tell("sync") == "nothing to do: 3 skills in WORK/.agent-skills\n"
+
+
+def test_migrate_says_how_to_show_them_to_an_agent(scene: Scene) -> None:
+    scene.write("../home/.agent-skills/old.md", "---\nname: old\ndescription: Old.\n---\n# Old\n")
+    (scene.home / ".claude").mkdir()
+
+    assert scene.tell("migrate", "-g") == text("""\
+ + old/SKILL.md  from old.md
+moved 1 flat file: 1 skill in HOME/.agent-skills
+! next: `skillpm list -g` shows them, `skillpm link -g claude-code` to an agent
+""")
+    assert scene.run("link", "-g", "claude-code").code == 0
+    assert scene.exists("../home/.claude/skills/old/SKILL.md")
+
+
+def test_what_the_registry_does_not_list_is_not_linked(own: Scene) -> None:
+    own.write(f"{HERE}/broken/SKILL.md", "---\nname: [\n")
+    own.write(f"{HERE}/folder/notes.md", "No skill.\n")
+    own.write_files(under(f"{HERE}/Two Words", skill("two-words")))
+
+    said = own.run("link", "claude-code")
+
+    assert seen(own) == ["house-style", "notes"]
+    assert own.named(said.stderr).splitlines()[0] == (
+        "warning: Two Words is not linked: a skill's name has lower-case letters, digits and single hyphens; "
+        "rename its folder"
+    )
+
+
+def test_one_that_its_owner_deleted_is_linked_no_more(linked: Scene) -> None:
+    shutil.rmtree(linked.work / HERE / "notes")
+    assert "problem: a link to a skill that is not there\n    where: WORK/.claude/skills/notes" in linked.tell("doctor")
+
+    assert linked.tell("sync") == text("""\
+ - notes  (its folder is gone; no longer linked in .claude/skills)
+removed 1: 1 skill in WORK/.agent-skills
+""")
+    assert seen(linked) == ["house-style"]
+    assert linked.run("doctor").code == 0
+
+
+def test_one_that_is_no_skill_any_more_is_linked_no_more(linked: Scene) -> None:
+    (linked.work / HERE / "notes/SKILL.md").rename(linked.work / HERE / "notes/draft.md")
+
+    assert linked.tell("sync") == text("""\
+ → notes  (no longer linked in .claude/skills)
+unlinked 1: 2 skills in WORK/.agent-skills
+""")
+    assert seen(linked) == ["house-style"]
+    assert linked.exists(f"{HERE}/notes/draft.md")
+
+
+def test_a_link_that_is_gone_is_named_and_made_again(linked: Scene) -> None:
+    (linked.work / ".claude/skills/notes").unlink()
+    assert "notes: its link .claude/skills/notes is gone; `skillpm sync` makes it again" in linked.tell("verify")
+
+    linked.run("doctor", "--fix", check=True)
+
+    assert seen(linked) == ["house-style", "notes"]
+
+
+def test_what_lies_in_a_links_place_stops_link_and_nothing_else(own: Scene) -> None:
+    own.write(".claude/skills/notes/mine.md", "Mine.\n")
+    assert own.tell("link", "claude-code") == text("""\
+! error: a skill is in the way; nothing was changed
+!   notes: .claude/skills/notes is there already, and skillpm did not make it
+!   try: `skillpm link claude-code --keep notes` goes on without it, `--force` sets it aside as a backup first
+[1]
+""")
+    assert own.tell("link", "claude-code", "--keep", "notes") == text("""\
+ → house-style 2.0.0  (linked in .claude/skills)
+ = notes  (what lies in .claude/skills is left there)
+linked 1, kept 1: 2 skills in WORK/.agent-skills
+""")
+    assert own.tell("sync", "--force") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    assert own.run("install", "code-review", "--force").code == 0
+    assert own.read(".claude/skills/notes/mine.md") == "Mine.\n"
+    assert "note: notes is not linked in .claude/skills: something else lies there" in own.tell("doctor")
+
+    assert own.run("link", "claude-code", "--force").code == 0
+    assert own.exists(".claude/skills/notes/SKILL.md")
+    assert own.read(f"{HERE}/.skillpm/backup/notes-1/mine.md") == "Mine.\n"
+
+
+def test_one_that_lies_with_the_host_itself_is_left_there(project: Scene) -> None:
+    project.write_files(under(".claude/skills/notes", skill("notes", "My notes.")))
+    (project.work / HERE).mkdir()
+    (project.work / HERE / "notes").symlink_to("../.claude/skills/notes")
+    before = project.snapshot(".claude")
+
+    assert project.run("link", "claude-code", "--force").code == 0
+
+    assert project.snapshot(".claude") == before
+    assert project.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+
+
+def test_copies_follow_the_owners_edits_and_never_overrun_others(own: Scene) -> None:
+    copies = {"SKILLPM_LINK_MODE": "copy"}
+    own.run("link", "claude-code", env=copies, check=True)
+    assert (own.work / ".claude/skills/notes").is_symlink() is False
+    own.write(f"{HERE}/notes/more.md", "More.\n")
+
+    own.run("sync", env=copies, check=True)
+
+    assert own.read(".claude/skills/notes/more.md") == "More.\n"
+    assert own.tell("sync", env=copies) == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    own.write(".claude/skills/notes/more.md", "Edited there.\n")
+    own.run("sync", env=copies, check=True)
+    own.run("unlink", "claude-code", env=copies, check=True)
+    assert own.read(".claude/skills/notes/more.md") == "Edited there.\n"
+    assert seen(own) == ["notes"]
+
+
+def test_a_folder_that_is_nobodys_scope_gets_no_links(scene: Scene) -> None:
+    scene.write("../home/.config/skillpm/config.toml", 'agents = ["claude-code"]\n')
+    scene.write("skills/old.md", "---\nname: old\ndescription: Old.\n---\n# Old\n")
+
+    assert scene.run("migrate", "./skills").code == 0
+
+    assert scene.exists("skills/old/SKILL.md")
+    assert not scene.exists(".claude")
+    assert not scene.exists("skills/.claude")
