@@ -10,8 +10,10 @@ import click
 from skillpm import __version__
 from skillpm.cli.console import as_json_text, plain
 from skillpm.cli.fitting import columns, wrapped
+from skillpm.documents.places import place_in_json, place_in_toml
 from skillpm.documents.text import show, without_secrets
 from skillpm.errors import DocumentError, ManySkillsError, SkillpmError, UsageError
+from skillpm.files import read_text
 
 DEFECT = 70
 FEW = 8
@@ -22,7 +24,13 @@ def tell(error: Exception, *, as_json: bool, colour: bool = True, command: str =
     if isinstance(error, SkillpmError):
         hint = error.hint or _usual_hint(error, command)
         message = _in_columns(error) if isinstance(error, ManySkillsError) and not as_json else error.message
-        return _told(error.code, (message, error.where, hint), error.exit_code, as_json=as_json, colour=colour)
+        return _told(
+            error.code,
+            (message, _with_line(error.where) if isinstance(error, DocumentError) else error.where, hint),
+            error.exit_code,
+            as_json=as_json,
+            colour=colour,
+        )
     if isinstance(error, click.ClickException):
         command = getattr(getattr(error, "ctx", None), "command_path", "skillpm")
         hint = f"{command} --help"
@@ -32,6 +40,19 @@ def tell(error: Exception, *, as_json: bool, colour: bool = True, command: str =
     message = f"this is a defect of skillpm, not of yours ({said})"
     hint = "please report it with that file; it holds no credentials but may hold paths"
     return _told("defect", (message, where, hint), DEFECT, as_json=as_json, colour=colour)
+
+
+def _with_line(where: str) -> str:
+    """Give the place with line and column, where it is a key in a document of this machine: editors go there."""
+    file, found, keys = where.partition(": ")
+    look = place_in_json if file.endswith((".json", ".lock")) else place_in_toml if file.endswith(".toml") else None
+    if look is None or not found or not os.path.isabs(file):
+        return where
+    try:
+        place = look(read_text(file) or "", keys)
+    except SkillpmError:
+        return where
+    return f"{file}:{place[0]}:{place[1]}: {keys}" if place else where
 
 
 def _usual_hint(error: SkillpmError, command: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from skillpm.documents.agents import near
+from skillpm.documents.spelling import near
 
 
 class Family(click.Group):

@@ -7,7 +7,7 @@ import click
 
 from skillpm.cli.common import call_of
 from skillpm.cli.serving import service_for, serving
-from skillpm.documents.agents import near
+from skillpm.documents.spelling import near
 from skillpm.documents.text import show
 from skillpm.errors import NotFoundError
 from skillpm.serving.model_text import for_model

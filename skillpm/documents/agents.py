@@ -1,7 +1,5 @@
 """Agent hosts: where each reads skills (profiles/agents.json), as values."""
 
-from collections.abc import Iterable
-
 from skillpm.documents.decode import Node, parse_json
 from skillpm.values import Value
 
@@ -30,10 +28,3 @@ def _read_agent(node: Node) -> Agent:
         home_env=node.text_or("homeEnv"),
         presence=node.need("presence").texts(),
     )
-
-
-def near(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Give the known words nearest to a mistyped one, best first."""
-    from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
-
-    return tuple(get_close_matches(word, list(known), n=3, cutoff=0.6))

@@ -3,14 +3,18 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NoReturn
 
+from skillpm.documents.spelling import near
 from skillpm.documents.text import HIDDEN, show
 from skillpm.errors import DocumentError, NewerDocument
 
-# An escaped half of a character outside the basic plane: it may lack its other half, and then cannot be written.
 PLACE = re.compile(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", re.DOTALL)
+# What git leaves in a file where two sides changed the same lines.
+MARKS = re.compile(r"^(?:<{7}|>{7})(?: .*)?$", re.MULTILINE)
+# An escaped half of a character outside the basic plane: it may lack its other half, and then cannot be written.
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -92,7 +96,7 @@ class Node:
         """Refuse a member nobody knows: in this document it would silently mean nothing."""
         for key, node in self.items():
             if key not in known:
-                raise DocumentError(f"unknown key; known here: {', '.join(known)}", where=node.where)
+                raise unknown_key(node, key, known)
 
     def format_number(self, key: str, known: int) -> int:
         """Check the number of the document's format; a newer one is refused with a hint to upgrade."""
@@ -104,6 +108,13 @@ class Node:
         return found
 
 
+def unknown_key(node: Node, key: str, known: Sequence[str]) -> DocumentError:
+    """Tell that nobody knows a key, and what may be meant."""
+    similar = near(key, known)
+    more = f"did you mean `{similar[0]}`?" if similar else f"known here: {', '.join(known)}"
+    return DocumentError(f"unknown key `{show(key, 60)}`; {more}", where=node.where)
+
+
 def parse_json(text: str, file: str) -> Node:
     """Read JSON text of a document; a fault names line and column, a doubled key is a fault."""
 
@@ -111,17 +122,20 @@ def parse_json(text: str, file: str) -> Node:
         members = dict(pairs)
         if len(members) != len(pairs):
             double = Counter(key for key, _ in pairs).most_common(1)[0][0]
-            raise DocumentError(f"`{show(double, 80)}` stands twice in one object", where=file)
+            where = file + _line_of(text, rf"{re.escape(json.dumps(double, ensure_ascii=False))}\s*:", number=2)
+            raise DocumentError(f"`{show(double, 80)}` stands twice in one object", where=where)
         return members
 
     def no_constant(word: str) -> NoReturn:
-        raise DocumentError(f"`{word}` is no JSON value", where=file)
+        raise DocumentError(f"`{word}` is no JSON value", where=file + _line_of(text, rf"(?<![\w\"]){word}\b"))
 
     try:
         value = json.loads(text, object_pairs_hook=no_doubles, parse_constant=no_constant)
         if HALF.search(text):
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
+        if marks := _marks(text, file):
+            raise marks from error
         raise DocumentError(
             f"this is not JSON: {error.msg}",
             where=f"{file}:{error.lineno}:{error.colno}",
@@ -136,6 +150,14 @@ def parse_json(text: str, file: str) -> Node:
     return Node(value, file)
 
 
+def _line_of(text: str, pattern: str, number: int = 1) -> str:
+    """Give `:line:column` of what is found so many times and no more, else nothing: a wrong line is worse than none."""
+    found = [match.start() for match in islice(re.finditer(pattern, text), number + 1)]
+    if len(found) != number:
+        return ""
+    return f":{text.count(chr(10), 0, found[-1]) + 1}:{found[-1] - text.rfind(chr(10), 0, found[-1])}"
+
+
 def parse_toml(text: str, file: str) -> Node:
     """Read TOML text of a document; dates and times become text."""
     import tomllib  # noqa: PLC0415  (most users have no config.toml)
@@ -143,8 +165,20 @@ def parse_toml(text: str, file: str) -> Node:
     try:
         value = json.loads(json.dumps(tomllib.loads(text), default=str))
     except (ValueError, RecursionError) as error:
-        raise not_toml(error, file) from error
+        raise _marks(text, file) or not_toml(error, file) from error
     return Node(value, file)
+
+
+def _marks(text: str, file: str) -> DocumentError | None:
+    """Tell that git's conflict marks are what makes a document unreadable, if they are."""
+    found = MARKS.search(text)
+    if found is None:
+        return None
+    way = "take one side, or join both, and take the lines with <<<<<<<, ======= and >>>>>>> out"
+    if file.endswith("skills.lock"):
+        way = "take either side (`git checkout --ours skills.lock`, or --theirs), then run `skillpm lock`"
+    line = text.count("\n", 0, found.start()) + 1
+    return DocumentError("a merge conflict is not resolved here", where=f"{file}:{line}", hint=way)
 
 
 def not_toml(error: Exception, file: str) -> DocumentError:

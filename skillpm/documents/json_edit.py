@@ -12,9 +12,9 @@ def set_member(text: str, keys: tuple[str, ...], value: Any) -> str:
 
     A new member goes to its place in the alphabet when the others are sorted, else to the end.
     """
-    start = _skip(text, 0)
+    start = skip_blanks(text, 0)
     for depth, key in enumerate(keys):
-        members = _members(text, start)
+        members = members_of(text, start)
         found = next((member for member in members if member[0] == key), None)
         if found is None:
             for missing in reversed(keys[depth + 1 :]):
@@ -28,13 +28,13 @@ def set_member(text: str, keys: tuple[str, ...], value: Any) -> str:
 
 def drop_member(text: str, keys: tuple[str, ...]) -> str:
     """Give the text without the member at `keys`; without change where it is not there."""
-    start = _skip(text, 0)
+    start = skip_blanks(text, 0)
     for key in keys[:-1]:
-        found = next((member for member in _members(text, start) if member[0] == key), None)
+        found = next((member for member in members_of(text, start) if member[0] == key), None)
         if found is None:
             return text
         start = found[2]
-    members = _members(text, start)
+    members = members_of(text, start)
     number = next((n for n, member in enumerate(members) if member[0] == keys[-1]), None)
     if number is None:
         return text
@@ -42,17 +42,17 @@ def drop_member(text: str, keys: tuple[str, ...]) -> str:
         return text[: members[number][1]] + text[members[number + 1][1] :]
     if number:
         return text[: members[number - 1][3]] + text[members[number][3] :]
-    return text[: start + 1] + text[_skip(text, members[0][3]) :]
+    return text[: start + 1] + text[skip_blanks(text, members[0][3]) :]
 
 
 def insert_element(text: str, key: str, number: int, value: Any) -> str:
     """Give the text with one more element in the array at `key`, before the one that has this number now, else at its
     end; the array is made where it is missing.
     """
-    found = next((member for member in _members(text, _skip(text, 0)) if member[0] == key), None)
+    found = next((member for member in members_of(text, skip_blanks(text, 0)) if member[0] == key), None)
     if found is None:
         return set_member(text, (key,), [value])
-    places = _elements(text, found[2])
+    places = elements_of(text, found[2])
     if not places:
         return text[: found[2]] + _written([value]) + text[found[3] :]
     if number < len(places):
@@ -62,32 +62,38 @@ def insert_element(text: str, key: str, number: int, value: Any) -> str:
     return f"{text[:stop]},{_gap(text, start)}{_written(value)}{text[stop:]}"
 
 
-def _elements(text: str, start: int) -> list[tuple[int, int]]:
+def elements_of(text: str, start: int) -> list[tuple[int, int]]:
     """List an array's elements by where they start and end."""
     places: list[tuple[int, int]] = []
-    at = _skip(text, start + 1)
+    at = skip_blanks(text, start + 1)
     while text[at] != "]":
         _, stop = SCAN(text, at)
         places.append((at, stop))
-        at = _skip(text, stop)
+        at = skip_blanks(text, stop)
         if text[at] == ",":
-            at = _skip(text, at + 1)
+            at = skip_blanks(text, at + 1)
     return places
 
 
-def _members(text: str, start: int) -> list[tuple[str, int, int, int]]:
+def members_of(text: str, start: int) -> list[tuple[str, int, int, int]]:
     """List an object's members as (key, where the key starts, where the value starts, where it ends)."""
     members: list[tuple[str, int, int, int]] = []
-    at = _skip(text, start + 1)
+    at = skip_blanks(text, start + 1)
     while text[at] != "}":
         key, end = SCAN(text, at)
-        value = _skip(text, _skip(text, end) + 1)
+        value = skip_blanks(text, skip_blanks(text, end) + 1)
         _, stop = SCAN(text, value)
         members.append((key, at, value, stop))
-        at = _skip(text, stop)
+        at = skip_blanks(text, stop)
         if text[at] == ",":
-            at = _skip(text, at + 1)
+            at = skip_blanks(text, at + 1)
     return members
+
+
+def skip_blanks(text: str, at: int) -> int:
+    """Give where the blanks that begin somewhere end."""
+    match = WHITESPACE.match(text, at)
+    return int(match.end()) if match else at
 
 
 def _insert(text: str, start: int, members: list[tuple[str, int, int, int]], key: str, value: Any) -> str:
@@ -96,7 +102,7 @@ def _insert(text: str, start: int, members: list[tuple[str, int, int, int]], key
     if not members:
         end = "\r\n" if "\r\n" in text else "\n"
         outer = end + _indent_before(text, start)
-        rest = _skip(text, start + 1)
+        rest = skip_blanks(text, start + 1)
         return f"{text[: start + 1]}{outer}{_step(text)}{written}{outer}{text[rest:]}"
     if names == sorted(names) and (after := next((member for member in members if member[0] > key), None)):
         gap = _gap(text, after[1])
@@ -128,8 +134,3 @@ def _step(text: str) -> str:
 
 def _written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _skip(text: str, at: int) -> int:
-    match = WHITESPACE.match(text, at)
-    return int(match.end()) if match else at

@@ -8,9 +8,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from skillpm.documents.decode import Node, parse_json
+from skillpm.documents.decode import Node, parse_json, unknown_key
 from skillpm.documents.index_places import IndexPlace, read_index_places
 from skillpm.documents.names import SkillName, skill_name
+from skillpm.documents.spelling import near
 from skillpm.errors import DocumentError, NewerDocument
 from skillpm.values import NOTHING, Value
 
@@ -18,6 +19,7 @@ FORMAT = 1
 SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
 SCHEMA_NUMBER = re.compile(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
 KNOWN = ("$schema", "name", "skills", "indexes", "agents", "disabled", "permissions", "overrides", "exclude-newer")
+START = 'a manifest has `"skills": {}`; start one with `skillpm init`, or work in user scope with `-g`'
 ACTIONS = ("allow", "ask", "deny")
 EMPTY = '{\n  "$schema": "' + SCHEMA + '",\n  "skills": {}\n}\n'
 
@@ -52,17 +54,29 @@ def document_kind(top: Node) -> Literal["manifest", "registry", "foreign"]:
     return "manifest" if ours else "foreign"
 
 
+def mistyped(top: Node) -> DocumentError | None:
+    """Tell what is wrong with a file that is no manifest and yet is meant to be one: it has no key of another tool."""
+    if not isinstance(top.value, dict) or "skills" in top.value:
+        return None
+    for key, node in top.items():
+        if key not in KNOWN:
+            return unknown_key(node, key, KNOWN) if near(key, KNOWN) else None
+    return DocumentError("`skills` is missing", where=top.where, hint=START)
+
+
 def read_manifest(text: str, file: str) -> Manifest:
     """Read a manifest strictly; keys nobody knows are kept and named in `unknown`."""
     top = parse_json(text, file)
     _check_format(top)
     kind = document_kind(top)
+    if kind == "foreign" and (fault := mistyped(top)):
+        raise fault
     if kind != "manifest":
         whose = "a registry (its `skills` is an array)" if kind == "registry" else "no manifest of skillpm"
         raise DocumentError(
             f"this file is {whose}",
             where=file,
-            hint='a manifest has `"skills": {}`; start one with `skillpm init`, or work in user scope with `-g`',
+            hint=START,
         )
     agents, disabled, permissions = top.get("agents"), top.get("disabled"), top.get("permissions")
     overrides = top.get("overrides")

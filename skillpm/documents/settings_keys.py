@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from skillpm.documents.agents import near
 from skillpm.documents.cutoff import read_cutoff
 from skillpm.documents.decode import Node, parse_toml
 from skillpm.documents.index_places import IndexPlace, read_index_places
 from skillpm.documents.manifest import ACTIONS
 from skillpm.documents.names import is_skill_name
+from skillpm.documents.spelling import near
 from skillpm.documents.text import is_text, show
 from skillpm.errors import DocumentError, UsageError
 from skillpm.values import Value

@@ -3,11 +3,11 @@
 import os
 from collections.abc import Mapping, Sequence
 
-from skillpm.documents.agents import near
 from skillpm.documents.digest import short, told_apart
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import BundledPin
+from skillpm.documents.spelling import near
 from skillpm.documents.tree import Limits, Tree
 from skillpm.documents.versions import matching
 from skillpm.errors import DigestMismatch, NotFoundError

@@ -145,7 +145,7 @@ def _check_named(wanted: Mapping[SkillName, IndexSource], desk: "Desk | None") -
 
 
 def _unknown(name: SkillName, source: IndexSource, desk: "Desk | None") -> NotFoundError:
-    from skillpm.documents.agents import near  # noqa: PLC0415
+    from skillpm.documents.spelling import near  # noqa: PLC0415
 
     asked = [] if desk is None else [f"{i.place.name} ({i.place.url})" for i in desk.indexes_for(source)]
     if source.index:

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Sequence
 
-from skillpm.documents.agents import near
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt, write_receipt
+from skillpm.documents.spelling import near
 from skillpm.documents.text import show
 from skillpm.errors import BlockedError, NotFoundError, UsageError
 from skillpm.installing.backups import REGISTRY, Backup, backups

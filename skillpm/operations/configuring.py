@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from skillpm.documents.agents import near
 from skillpm.documents.config import read_config
 from skillpm.documents.decode import Node, parse_toml
 from skillpm.documents.git_words import has_credentials
 from skillpm.documents.settings_keys import FIXED, OPEN, Key, place_of, read_key, read_value
+from skillpm.documents.spelling import near
 from skillpm.documents.text import show
 from skillpm.errors import NotFoundError, SkillpmError
 from skillpm.files import read_text, told, write_document

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from skillpm.documents.agents import near
 from skillpm.documents.digest import Digest
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt
+from skillpm.documents.spelling import near
 from skillpm.documents.text import show
 from skillpm.errors import BlockedError, NotFoundError
 from skillpm.installing.links import LinkState, kind_of_link, look_at_link

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 
 from skillpm.documents.decode import parse_toml
 from skillpm.documents.lockfile import Lockfile, read_lockfile
-from skillpm.documents.manifest import EMPTY, Manifest, read_manifest
+from skillpm.documents.manifest import EMPTY, KNOWN, Manifest, read_manifest
 from skillpm.documents.names import SkillName
+from skillpm.documents.spelling import near
 from skillpm.files import read_text
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -65,7 +66,8 @@ def read_paperwork(scope: Scope, tools: Tools) -> Paperwork:
     manifest = Manifest(file=scope.manifest) if text is None else read_manifest(text, scope.manifest)
     config = os.path.join(tools.settings.config_dir, "config.toml")
     for key in manifest.unknown:
-        tools.reporter.warning(f"{scope.manifest}: `{key}` is no key that skillpm knows; it is kept")
+        meant = f"; did you mean `{similar[0]}`?" if (similar := near(key, KNOWN)) else "; it is kept"
+        tools.reporter.warning(f"{scope.manifest}: `{key}` is no key that skillpm knows{meant}")
     return Paperwork(
         manifest=manifest,
         requirements=wanted(manifest),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from skillpm.documents.decode import parse_json
-from skillpm.documents.manifest import document_kind
+from skillpm.documents.manifest import document_kind, mistyped
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, DocumentError, NotFoundError, UsageError
 from skillpm.files import is_below, read_text
@@ -79,11 +79,12 @@ def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> 
         text = read_text(path)
         if text is None:
             continue
-        match document_kind(parse_json(text, path)):
+        top = parse_json(text, path)
+        match document_kind(top):
             case "manifest":
                 return project_scope(folder)
             case "foreign":
-                raise DocumentError(
+                raise mistyped(top) or DocumentError(
                     "this skills.json belongs to another tool",
                     where=path,
                     hint="work in user scope with `-g`, or choose a project with --project",

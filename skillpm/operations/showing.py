@@ -4,12 +4,12 @@ import os
 import shutil
 from typing import Any
 
-from skillpm.documents.agents import near
 from skillpm.documents.findings import Finding, NotLoadable
 from skillpm.documents.names import SKILL_FILES, SkillName
 from skillpm.documents.receipt import InstalledFile
 from skillpm.documents.requires import Requires
 from skillpm.documents.skill import Skill, read_skill
+from skillpm.documents.spelling import near
 from skillpm.errors import DocumentError, FileError, NotFoundError
 from skillpm.files import REASONS
 from skillpm.installing.scan import read_scan

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillpm.documents.agents import near
 from skillpm.documents.json_edit import drop_member, set_member
 from skillpm.documents.names import SkillName, skill_name
+from skillpm.documents.spelling import near
 from skillpm.documents.text import show
 from skillpm.errors import NotFoundError, UsageError
 from skillpm.operations.agents import links_only

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from skillpm.documents.agents import near
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
+from skillpm.documents.spelling import near
 from skillpm.errors import LockfileOutdated, NotFoundError
 from skillpm.installing.plan import label
 from skillpm.operations.paperwork import Paperwork, read_paperwork

@@ -4,9 +4,9 @@ import os
 from collections.abc import Sequence
 from shlex import join
 
-from skillpm.documents.agents import near
 from skillpm.documents.json_edit import drop_member
 from skillpm.documents.names import SkillName, is_skill_name
+from skillpm.documents.spelling import near
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, NotFoundError, UsageError
 from skillpm.installing.layout import load_receipt

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Sequence
 
-from skillpm.documents.agents import near
 from skillpm.documents.git_words import short_commit
 from skillpm.documents.lockfile import Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin
+from skillpm.documents.spelling import near
 from skillpm.errors import NotFoundError
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.paperwork import Paperwork, read_paperwork

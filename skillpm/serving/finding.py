@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from skillpm.documents.agents import near
+from skillpm.documents.spelling import near
 from skillpm.serving.cards import Card
 
 SUGGESTED = 3

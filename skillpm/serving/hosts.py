@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterable
 from typing import Literal
 
-from skillpm.documents.agents import Agent, near, read_agents
+from skillpm.documents.agents import Agent, read_agents
+from skillpm.documents.spelling import near
 from skillpm.documents.text import show
 from skillpm.errors import NotFoundError, UsageError
 from skillpm.serving.templates import filled, shortened

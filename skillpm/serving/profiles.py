@@ -3,9 +3,10 @@
 import os
 from collections.abc import Iterable
 
-from skillpm.documents.agents import Agent, near
+from skillpm.documents.agents import Agent
 from skillpm.documents.decode import parse_json
 from skillpm.documents.profile import Profile, Root, read_profile
+from skillpm.documents.spelling import near
 from skillpm.documents.text import show
 from skillpm.errors import NotFoundError
 from skillpm.serving.hosts import TABLE, all_agents

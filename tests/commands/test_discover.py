@@ -155,7 +155,7 @@ def test_mistakes_are_told_with_a_way_out(host: Scene) -> None:
     host.write("../home/.config/skillpm/config.toml", "[discovery]\ndisable-claude-paths = 'yes'\n")
     assert host.tell("discover") == text("""\
 ! error: expected true or false, got "yes"
-!   where: HOME/.config/skillpm/config.toml: discovery.disable-claude-paths
+!   where: HOME/.config/skillpm/config.toml:2:1: discovery.disable-claude-paths
 !   try: mend that place by hand, or take the file from version control
 [1]
 """)

@@ -153,7 +153,7 @@ REPAIRED: dict[str, tuple[Callable[[Scene], None], list[str]]] = {
     ),
     "a damaged receipt": (
         receipt_damaged,
-        ["the receipt is damaged: unknown key; known here: version, skills, links, inherited, copies"],
+        ["the receipt is damaged: unknown key `lunks`; did you mean `links`?"],
     ),
     "a skill that is gone": (
         skill_gone,
@@ -314,7 +314,7 @@ def test_an_edited_skill_is_named_with_its_files(sick: Scene) -> None:
         ("skills.json", "{", "this is not JSON: Expecting property name enclosed in double quotes"),
         ("skills.json", '{"skills": {"pdf": 3}}', "expected an object, got 3"),
         ("skills.json", '{"hello": 1}', "this skills.json belongs to another tool"),
-        ("skills.lock", "<<<<<<< HEAD\n", "this is not JSON: Expecting value"),
+        ("skills.lock", "<<<<<<< HEAD\n", "a merge conflict is not resolved here"),
         ("skills.lock", '{"version": 7}', "this is format 7; this skillpm knows up to 1"),
         (f"{OURS}/receipt.json", '{"version": 7}', "this is format 7; this skillpm knows up to 1"),
         ("../home/.config/skillpm/config.toml", "agents = [", "this is not TOML: Invalid value (at end of document)"),

@@ -181,5 +181,5 @@ def test_what_is_no_date_in_a_document_names_file_and_key(pdf: Scene) -> None:
     configure(pdf, "exclude-newer = 7\n")
     assert pdf.tell("lock").splitlines()[:2] == [
         "! error: expected a string, got 7",
-        "!   where: HOME/.config/skillpm/config.toml: exclude-newer",
+        "!   where: HOME/.config/skillpm/config.toml:1:1: exclude-newer",
     ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.decode import Node, dump_json, parse_json
+from skillpm.documents.decode import Node, dump_json, parse_json, parse_toml
 from skillpm.errors import DocumentError, NewerDocument
 
 MEND = "mend that place by hand, or take the file from version control"
@@ -48,22 +48,37 @@ def test_text_that_is_not_json_is_told_with_line_and_column(text: str, message: 
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "message", "where"),
     [
-        ('{"a": 1, "a": 1}', "`a` stands twice in one object"),
-        ('[{"b": {"c": 1, "d": 2, "c": 3}}]', "`c` stands twice in one object"),
-        ('{"\\u001b[31m": 1, "\\u001b[31m": 2}', "`\\x1b[31m` stands twice in one object"),
-        ('{"a": NaN}', "`NaN` is no JSON value"),
-        ("[-Infinity]", "`-Infinity` is no JSON value"),
-        ("9" * 5000, "a number is too long"),
-        ('{"a": "\\ud83c"}', "a string holds half a character (a lone surrogate)"),
-        ('{"\\uDF89": 1}', "a string holds half a character (a lone surrogate)"),
-        ("[" * 100_000, "this JSON is nested too deeply"),
-        ('{"a":' * 100_000, "this JSON is nested too deeply"),
+        ('{"a": 1, "a": 1}', "`a` stands twice in one object", ":1:10"),
+        ('[{"b": {"c": 1, "d": 2,\n "c": 3}}]', "`c` stands twice in one object", ":2:2"),
+        ('{"a": {"c": 1}, "b": {"c": 2, "c": 3}}', "`c` stands twice in one object", ""),
+        ('{"\\u001b[31m": 1, "\\u001b[31m": 2}', "`\\x1b[31m` stands twice in one object", ":1:19"),
+        ('{"a": NaN}', "`NaN` is no JSON value", ":1:7"),
+        ("[-Infinity]", "`-Infinity` is no JSON value", ":1:2"),
+        ("9" * 5000, "a number is too long", ""),
+        ('{"a": "\\ud83c"}', "a string holds half a character (a lone surrogate)", ""),
+        ('{"\\uDF89": 1}', "a string holds half a character (a lone surrogate)", ""),
+        ("[" * 100_000, "this JSON is nested too deeply", ""),
+        ('{"a":' * 100_000, "this JSON is nested too deeply", ""),
     ],
 )
-def test_json_that_cannot_be_meant_is_refused(text: str, message: str) -> None:
-    assert fault(lambda: parse_json(text, "f.json")) == (message, "f.json", "")
+def test_json_that_cannot_be_meant_is_refused(text: str, message: str, where: str) -> None:
+    assert fault(lambda: parse_json(text, "f.json")) == (message, f"f.json{where}", "")
+
+
+SIDES = '{\n<<<<<<< HEAD\n  "a": 1\n=======\n  "a": 2\n>>>>>>> theirs\n}\n'
+JOIN = "take one side, or join both, and take the lines with <<<<<<<, ======= and >>>>>>> out"
+RELOCK = "take either side (`git checkout --ours skills.lock`, or --theirs), then run `skillpm lock`"
+
+
+def test_a_merge_that_was_not_finished_is_told_as_one() -> None:
+    told = "a merge conflict is not resolved here"
+
+    assert fault(lambda: parse_json(SIDES, "skills.json")) == (told, "skills.json:2", JOIN)
+    assert fault(lambda: parse_json(SIDES, "/w/skills.lock")) == (told, "/w/skills.lock:2", RELOCK)
+    assert fault(lambda: parse_toml("a = 1\n>>>>>>> theirs\n", "config.toml")) == (told, "config.toml:2", JOIN)
+    assert fault(lambda: parse_json('{"a": "<<<<<<< HEAD"', "f.json"))[0] == "this is not JSON: Expecting ',' delimiter"
 
 
 def test_characters_escaped_in_two_halves_are_whole() -> None:
@@ -155,7 +170,7 @@ def test_another_type_is_told_at_its_address(
         (lambda top: top.need("skills").text_or("pdf"), "expected a string, got an object", "skills.json: skills.pdf"),
         (
             lambda top: top.need("skills").only("deploy", "review"),
-            "unknown key; known here: deploy, review",
+            "unknown key `pdf`; known here: deploy, review",
             "skills.json: skills.pdf",
         ),
     ],

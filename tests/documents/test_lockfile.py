@@ -124,7 +124,7 @@ def pdf(**members: Any) -> Change:
     return lambda lock: lock["skills"]["pdf"].update(members)
 
 
-KEYS = "unknown key; known here: "
+KEYS = "; known here: "
 GOT = "expected sha256: and 64 hex digits, got "
 NAME = "is no name for a skill"
 
@@ -137,7 +137,11 @@ NAME = "is no name for a skill"
         (lambda lock: lock.update(version=0), "expected the number of a format, 1 to 1, got 0", ": version"),
         (lambda lock: lock.pop("requirements"), "`requirements` is missing", ""),
         (lambda lock: lock.pop("skills"), "`skills` is missing", ""),
-        (lambda lock: lock.update(generated="now"), f"{KEYS}version, requirements, overrides, skills", ": generated"),
+        (
+            lambda lock: lock.update(generated="now"),
+            f"unknown key `generated`{KEYS}version, requirements, overrides, skills",
+            ": generated",
+        ),
         (lambda lock: lock.update(skills=[]), "expected an object, got an array", ": skills"),
         (lambda lock: lock["requirements"].update({"A": "*"}), f"`A` {NAME}", ": requirements.A"),
         (lambda lock: lock["requirements"].update(a=1), "expected a string, got 1", ": requirements.a"),
@@ -149,7 +153,7 @@ NAME = "is no name for a skill"
         ),
         (lambda lock: lock["skills"].update({"../x": {}}), f"`../x` {NAME}", ": skills.../x"),
         (lambda lock: lock["skills"].update(a=[]), "expected an object, got an array", ": skills.a"),
-        (pdf(sha="x"), f"{KEYS}version, source, digest, dependencies", ": skills.pdf.sha"),
+        (pdf(sha="x"), f"unknown key `sha`{KEYS}version, source, digest, dependencies", ": skills.pdf.sha"),
         (pdf(version=1.0), "expected a string, got 1.0", ": skills.pdf.version"),
         (pdf(digest=None), f"{GOT}None", ": skills.pdf.digest"),
         (pdf(digest=""), f"{GOT}''", ": skills.pdf.digest"),

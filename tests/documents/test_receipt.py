@@ -122,7 +122,7 @@ def named(path: str) -> Change:
     return lambda receipt: receipt["skills"]["pdf"]["files"].update({path: {"sha256": HASH, "size": 1}})
 
 
-KEYS = "unknown key; known here: "
+KEYS = "; known here: "
 RUN = ": skills.pdf.files.scripts/run.sh"
 NAME = "is no name for a skill"
 
@@ -134,7 +134,11 @@ NAME = "is no name for a skill"
         (lambda receipt: receipt.update(version=-1), "expected the number of a format, 1 to 1, got -1", ": version"),
         (lambda receipt: receipt.pop("skills"), "`skills` is missing", ""),
         (lambda receipt: receipt.pop("links"), "`links` is missing", ""),
-        (lambda receipt: receipt.update(extra=1), f"{KEYS}version, skills, links, inherited, copies", ": extra"),
+        (
+            lambda receipt: receipt.update(extra=1),
+            f"unknown key `extra`{KEYS}version, skills, links, inherited, copies",
+            ": extra",
+        ),
         (lambda receipt: receipt["skills"].update({"..": {}}), f"`..` {NAME}", ": skills..."),
         (lambda receipt: receipt["inherited"].update({"A": {}}), f"`A` {NAME}", ": inherited.A"),
         (
@@ -144,7 +148,7 @@ NAME = "is no name for a skill"
         ),
         (
             lambda receipt: receipt["inherited"]["pdf"].update(name="x"),
-            f"{KEYS}triggers, category, description",
+            f"unknown key `name`{KEYS}triggers, category, description",
             ": inherited.pdf.name",
         ),
         (lambda receipt: receipt["links"].update(x={"A": "copy"}), f"`A` {NAME}", ": links.x.A"),
@@ -154,14 +158,14 @@ NAME = "is no name for a skill"
             ": links.x",
         ),
         (lambda receipt: receipt["links"].update(x={"a": 1}), "expected a string, got 1", ": links.x.a"),
-        (pdf(link=True), f"{KEYS}version, source, digest, files", ": skills.pdf.link"),
+        (pdf(link=True), f"unknown key `link`{KEYS}version, source, digest, files", ": skills.pdf.link"),
         (pdf(files=[]), "expected an object, got an array", ": skills.pdf.files"),
         (pdf(digest=None), "expected sha256: and 64 hex digits, got None", ": skills.pdf.digest"),
         (lambda receipt: receipt["skills"]["pdf"].pop("digest"), "`digest` is missing", ": skills.pdf"),
         (lambda receipt: receipt["skills"]["mine"]["source"].pop("link"), "`digest` is missing", ": skills.mine"),
         (lambda receipt: receipt["skills"]["pdf"].pop("files"), "`files` is missing", ": skills.pdf"),
         (pdf(source={"git": "ext::sh"}), "`commit` is missing", ": skills.pdf.source"),
-        (script(mode="0755"), f"{KEYS}sha256, size, executable, link", f"{RUN}.mode"),
+        (script(mode="0755"), f"unknown key `mode`{KEYS}sha256, size, executable, link", f"{RUN}.mode"),
         (script(sha256=""), 'expected 64 hex digits, got ""', f"{RUN}.sha256"),
         (script(sha256=HASH.upper()), f'expected 64 hex digits, got "{HASH.upper()[:58]}…', f"{RUN}.sha256"),
         (script(size="12"), 'expected a whole number, got "12"', f"{RUN}.size"),

@@ -192,7 +192,7 @@ def test_a_found_skill_has_its_name_description_and_absolute_path(world: World) 
         ("discovery.additional-paths = 'x'", ": discovery.additional-paths", 'expected an array, got "x"'),
         ("discovery.additional-paths = ['']", ": discovery.additional-paths.0", 'expected a path, got ""'),
         ("discovery.disable-claude-path = true", ": discovery.disable-claude-path",
-         "unknown key; known here: additional-paths, disable-claude-paths"),
+         "unknown key `disable-claude-path`; did you mean `disable-claude-paths`?"),
         ("discovery.disable-claude-paths = 2026-01-01", ": discovery.disable-claude-paths",
          'expected true or false, got "2026-01-01"'),
         ("skills.enabled = 'no'", ": skills.enabled", 'expected true or false, got "no"'),

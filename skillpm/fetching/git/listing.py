@@ -3,11 +3,11 @@
 import posixpath
 from collections.abc import Mapping, Sequence
 
-from skillpm.documents.agents import near
 from skillpm.documents.findings import NotLoadable
 from skillpm.documents.frontmatter import LARGEST_FILE
 from skillpm.documents.names import SKILL_FILES
 from skillpm.documents.skill import Skill, read_skill
+from skillpm.documents.spelling import near
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, NotFoundError, RefusedError
 from skillpm.fetching.git.complaints import translated
