@@ -172,7 +172,7 @@ def test_what_is_no_date_in_a_document_names_file_and_key(pdf: Scene) -> None:
     demand(pdf, exclude_newer="soon")
     assert pdf.tell("lock") == text("""\
 ! error: `soon` is no age, day or moment
-!   where: WORK/skills.json: exclude-newer
+!   where: WORK/skills.json:1:148: exclude-newer
 !   try: write it like `7 days`, `2 weeks`, `12h`, `2026-01-31` or `2026-01-31T12:00:00Z`; `0 days` switches it off
 [1]
 """)
