@@ -76,6 +76,11 @@ def yank_command(what: str, folder: str, reason: str, **flags: Any) -> None:
     _need_text("--reason", reason)
     with shelf_at(call.tools, folder, must_exist=True) as shelf:
         built = shelf.yank(skill_name(name), version, reason=reason)
+        now = shelf.offered(skill_name(name))
+    if not call.console.as_json:
+        what = f"yanked {name} {version}" if built.written else f"{name} {version} was yanked before"
+        call.console.line(f"{what}: nobody new gets it, whoever has it locked still does")
+        call.console.line(f"{name} is offered as {now} now" if now else f"no version of {name} is offered now")
     _tell(call, built, folder)
 
 
@@ -90,20 +95,25 @@ def unyank_command(what: str, folder: str, **flags: Any) -> None:
     name, version = _named(what)
     with shelf_at(call.tools, folder, must_exist=True) as shelf:
         built = shelf.yank(skill_name(name), version, back=True)
+    if not call.console.as_json:
+        call.console.line(f"{name} {version} is offered again" if built.written else f"{name} {version} is not yanked")
     _tell(call, built, folder)
 
 
-@command.command("prune", epilog="\b\nExample:\n  skillpm index prune public --yanked")
+@command.command(
+    "prune", epilog="\b\nExamples:\n  skillpm index prune public --dry-run\n  skillpm index prune public --yanked"
+)
 @click.argument("folder", metavar="DIR")
 @click.option("--yanked", "drop_yanked", is_flag=True, help="Remove yanked versions too; locks on them break.")
+@click.option("--dry-run", "dry_run", is_flag=True, help="Only say what would be removed.")
 @WAIT
 @telling
-def prune_command(folder: str, drop_yanked: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag)
+def prune_command(folder: str, drop_yanked: bool, dry_run: bool, **flags: Any) -> None:  # noqa: FBT001  (flags)
     """Remove archives that no version names."""
     call = call_of(flags)
     with shelf_at(call.tools, folder, must_exist=True) as shelf:
-        built = shelf.prune(drop_yanked=drop_yanked)
-    _tell(call, built, folder)
+        built = shelf.prune(drop_yanked=drop_yanked, dry_run=dry_run)
+    _tell(call, built, folder, dry_run=dry_run)
 
 
 @command.command(
@@ -142,24 +152,27 @@ def _need_text(option: str, text: str) -> None:
         raise UsageError(f"{option} is no UTF-8: `{show(text, 60)}`", hint="an index holds nothing else")
 
 
-def _tell(call: Call, built: Built, out: str) -> None:
+def _tell(call: Call, built: Built, out: str, *, dry_run: bool = False) -> None:
     if call.console.as_json:
-        call.console.data(
-            {
-                "changed": bool(built.written or built.removed),
-                "skills": built.skills,
-                "versions": built.versions,
-                "files": len(built.written),
-                "added": list(built.added),
-                "removed": list(built.removed),
-                "leftOut": [{"name": item.name, "where": item.where, "why": item.why} for item in built.left_out],
-            }
-        )
+        value = {
+            "changed": bool(built.written or built.removed) and not dry_run,
+            "skills": built.skills,
+            "versions": built.versions,
+            "files": len(built.written),
+            "added": list(built.added),
+            "removed": list(built.removed),
+            "leftOut": [{"name": item.name, "where": item.where, "why": item.why} for item in built.left_out],
+        }
+        call.console.data({**value, "dryRun": True} if dry_run else value)
         return
     for line in built.added:
         call.console.line(f"+ {line}")
     for path in built.removed:
         call.console.line(f"- {path}")
+    if dry_run:
+        gone = _counted(len(built.removed), "file")
+        call.console.line(f"would remove {gone if built.removed else 'nothing'}")
+        return
     state = f"{_counted(len(built.written), 'file')} written" if built.written else "nothing to write"
     left = f"; {len(built.left_out)} left out" if built.left_out else ""
     call.console.say(f"{out}: {_counted(built.skills, 'skill')}, {_counted(built.versions, 'version')}; {state}{left}")

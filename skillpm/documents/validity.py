@@ -25,6 +25,7 @@ from skillpm.documents.names import (
     path_fault,
     skill_file,
 )
+from skillpm.documents.needs import KEY
 from skillpm.documents.text import HIDDEN, show
 from skillpm.documents.tokens import tokens_in
 from skillpm.documents.words import metadata_of
@@ -32,7 +33,11 @@ from skillpm.values import NOTHING, Value
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 LONGEST_DESCRIPTION = 1024
+PLACEHOLDER = "What this skill does, in one sentence. Use when the user asks for it, in the words they would use."
+# How skills that a skill needs are called elsewhere. Only `metadata.skill-dependencies` is read (`needs.py`).
+NEEDS = frozenset(["dependencies", "depends", "depends_on", "depends-on", "deps", KEY, KEY.replace("-", "_")])
 LONGEST_COMPATIBILITY = 500
+NEEDED = f'skills that this one needs are named under `metadata`, as `{KEY}: "git-basics>=1; code-style"`'
 MANY_TOKENS = 5_000
 # Every repeated class ends at what another match may begin with: a megabyte of brackets takes no time by the square.
 MARKDOWN_LINK = re.compile(r'\[[^\[\]\n]*\]\(<?([^()<>\s]+)>?(?:[ \t]+"[^"\n]*")?\)')
@@ -111,7 +116,8 @@ def _fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding]:
     values = front.values
     for key in values:
         if key not in FIELDS:
-            message = f"`{show(key, 40)}` is no field of the specification; put it under `metadata`, as text"
+            what = NEEDED if key in NEEDS else "put it under `metadata`, as text"
+            message = f"`{show(key, 40)}` is no field of the specification; {what}"
             yield _error("unknown-field", message, lines.get(key, 1))
     yield from _name(values.get("name"), folder, lines.get("name", 1))
     yield from _description(values.get("description"), lines.get("description", 1))
@@ -120,6 +126,8 @@ def _fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding]:
     if metadata is not None and not (isinstance(metadata, dict) and all(isinstance(v, str) for v in metadata.values())):
         message = "`metadata` should map names to text; other hosts may not read what is nested"
         yield _warning("metadata-not-text", message, lines.get("metadata", 1))
+    for key in NEEDS.intersection(metadata) - {KEY} if isinstance(metadata, dict) else ():
+        yield _warning("unread-needs", f"`{key}` is not read; {NEEDED}", lines.get("metadata", 1))
     if isinstance(values.get("allowed-tools"), list):
         message = "`allowed-tools` should be one text with blanks between the tools"
         yield _warning("tools-not-text", message, lines.get("allowed-tools", 1))
@@ -153,6 +161,9 @@ def _description(value: Any, line: int) -> Iterator[Finding]:
     elif len(value) > LONGEST_DESCRIPTION:
         message = f"the description has {len(value)} characters; {LONGEST_DESCRIPTION} are allowed"
         yield _error("long-description", message, line)
+    elif value.strip() == PLACEHOLDER:
+        message = "the description is still that of `skillpm new`; an agent chooses skills by it"
+        yield _warning("placeholder", message, line)
 
 
 def _compatibility(values: Mapping[str, Any], line: int) -> Iterator[Finding]:

@@ -148,7 +148,9 @@ def _too_big(name: str, what: str, setting: str) -> RefusedError:
 
 
 def _inside(folder: str) -> str:
-    """Say which skills a folder holds, when somebody names the folder of several."""
+    """Say which skills a folder holds, when somebody names the folder of several, or that it is an index."""
+    if os.path.isfile(os.path.join(folder, "index.json")) and os.path.isdir(os.path.join(folder, "skills")):
+        return f"it is an index: `skillpm config set indexes.NAME.url {show(folder)}`, then `skillpm install SKILL`"
     with os.scandir(folder) as found:
         names = sorted(
             item.name for item in found if any(os.path.isfile(os.path.join(item.path, file)) for file in SKILL_FILES)

@@ -79,12 +79,32 @@ class Shelf:
         if name not in self.releases:
             raise NotFoundError(f"the index in {self.folder} has no skill `{name}`")
         changed = yanked(self.releases[name], version, reason=reason, back=back)
-        return self.finish({**self.releases, name: changed})
+        self.releases = {**self.releases, name: changed}
+        return self.finish(self.releases)
 
-    def prune(self, *, drop_yanked: bool = False) -> Built:
+    def offered(self, name: SkillName) -> str:
+        """Give the version of a skill that is offered first; empty where all are yanked."""
+        latest = self.releases[name].latest
+        return "" if latest is None else latest.version
+
+    def damaged(self) -> list[str]:
+        """Give the archives here that have not the size which was published. Their sums are `index check`'s work."""
+        found = []
+        for skill in self.releases.values():
+            for release in skill.versions:
+                try:
+                    size = release.size if "://" in release.url else os.stat(self._at(release.url)).st_size
+                except OSError:  # archives may lie elsewhere
+                    continue
+                if size != release.size:
+                    found.append(release.url)
+        return found
+
+    def prune(self, *, drop_yanked: bool = False, dry_run: bool = False) -> Built:
         """Remove archives that no version names, as a build that was killed leaves them; yanked versions if asked.
 
         Only what has the name of an archive of ours goes: a signature or a README beside them is somebody's own.
+        `dry_run`: only tell what would go.
         """
         kept = self.releases
         if drop_yanked:
@@ -93,7 +113,8 @@ class Shelf:
                 for name, skill in self.releases.items()
             }
         gone = [name for name, skill in kept.items() if not skill.versions]
-        built = self.finish({name: kept[name] for name in kept if name not in gone})
+        remaining = {name: kept[name] for name in kept if name not in gone}
+        built = _counts(remaining) if dry_run else self.finish(remaining)
         # A version whose `url` is a web address may well lie here, behind that very address.
         named = {
             path
@@ -103,8 +124,9 @@ class Shelf:
         }
         removed = [*(f"skills/{name}.json" for name in gone), *unneeded(self.folder, named)]
         for path in removed:
-            with told("remove a file of an index", self._at(path)):
-                os.unlink(self._at(path))
+            if not dry_run:
+                with told("remove a file of an index", self._at(path)):
+                    os.unlink(self._at(path))
         return built.but(removed=tuple(sorted([*built.removed, *removed])))
 
     def finish(
@@ -126,9 +148,7 @@ class Shelf:
         changed += self.put((path, text.encode()) for path, text in rest)
         if self._has_page:
             changed += self.put([(PAGE, self._new_page(called, summaries, releases))])
-        return Built(
-            skills=len(releases),
-            versions=sum(len(skill.versions) for skill in releases.values()),
+        return _counts(releases).but(
             added=tuple(sorted(added)),
             written=tuple(sorted([*written, *changed])),
             removed=self._without_page(),
@@ -207,6 +227,8 @@ class Adding:
     def publish(self, name: str = "") -> Built:
         """Write all of it. Raises `RefusedError` for a version that is published already with other content."""
         releases = self.edition.releases()
+        for path in self._shelf.damaged():
+            self._shelf.warn(f"{path} has not the size that was published; `skillpm index check` looks at every byte")
         written = self._shelf.put(self._archive(path) for path in self._archives)
         return self._shelf.finish(releases, name, written, self.edition.added)
 
@@ -221,6 +243,10 @@ class Adding:
                 self._last = data, self._waiting.seek(0, os.SEEK_END)
                 self._waiting.write(data)
         self._archives[path] = self._last[1], len(data)
+
+
+def _counts(releases: Mapping[SkillName, Releases]) -> Built:
+    return Built(skills=len(releases), versions=sum(len(skill.versions) for skill in releases.values()))
 
 
 def _site_skill(summary: Summary, skill: Releases) -> SiteSkill:

@@ -16,7 +16,7 @@ class Built(Value):
 
     skills: int
     versions: int
-    added: tuple[str, ...]
-    written: tuple[str, ...]
+    added: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()

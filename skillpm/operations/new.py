@@ -3,6 +3,7 @@
 import os
 
 from skillpm.documents.names import skill_name
+from skillpm.documents.validity import PLACEHOLDER
 from skillpm.errors import ConflictError
 from skillpm.files import told, write_new
 from skillpm.operations.tools import Tools
@@ -10,7 +11,7 @@ from skillpm.operations.tools import Tools
 TEMPLATE = """\
 ---
 name: {name}
-description: What this skill does, in one sentence. Use when the user asks for it, in the words they would use.
+description: {description}
 license: MIT
 metadata:
   version: "0.1.0"
@@ -38,7 +39,7 @@ def new(tools: Tools, name: str, folder: str = "") -> list[str]:
     if os.path.lexists(path):
         raise ConflictError(f"{path} is there already", hint="choose another name, or edit what is there")
     words = checked.replace("-", " ")
-    text = TEMPLATE.format(name=checked, title=words.capitalize(), words=words)
+    text = TEMPLATE.format(name=checked, description=PLACEHOLDER, title=words.capitalize(), words=words)
     file = os.path.join(path, "SKILL.md")
     with told("start a skill", path):
         os.makedirs(path)

@@ -9,6 +9,7 @@ from skillpm.cachedir import mark
 from skillpm.documents.names import skill_name
 from skillpm.documents.text import is_text, show
 from skillpm.documents.tree import Tree
+from skillpm.documents.validity import PLACEHOLDER
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.files import told, write_document
 from skillpm.indexes.building import Shelf
@@ -73,6 +74,8 @@ def build_index(
             else:
                 taken += 1
                 adding.edition.add(_made(draft, draft.tree))
+                if draft.is_current and PLACEHOLDER.encode() in (draft.tree.read(draft.tree.skill_file) or b""):
+                    tools.reporter.warning(f"{show(draft.place)}: its description is still that of `skillpm new`")
 
         for source in sources:
             read_drafts(tools, source, take, version)

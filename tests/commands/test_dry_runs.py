@@ -24,6 +24,7 @@ CALLS = {
     "enable": [["enable", "testing"]],
     "disable": [["disable", "testing"]],
     "import": [["import", "other"]],
+    "index prune": [["index", "prune", "shelf"]],
     "cache prune": [["cache", "prune", "--unused-for", "0"]],
     "cache clean": [["cache", "clean", "--yes"]],
 }
@@ -63,6 +64,8 @@ def busy(project: Scene, upstream: Repository, url: str) -> Scene:
     project.write(".agent-skills/flat.md", skill("flat")["SKILL.md"])
     project.write("other/.claude-plugin/marketplace.json", json.dumps(MARKET))
     project.write_files(under("other/notes/skills/notes", skill("notes")))
+    project.run("index", "build", "style", "--out", "shelf", "--default-version", "1.0.0", check=True)
+    project.write("shelf/archives/left-1.0.0.tar.gz", "of a build that was killed")
     return project
 
 

@@ -22,7 +22,14 @@ def test_a_new_skill_is_valid(sandbox: Sandbox) -> None:
     made = sandbox.run("new", "deploy-check", "--json")
     assert made.json == {"created": [str(sandbox.work / "deploy-check" / "SKILL.md")]}
     verdict = sandbox.run("validate", "deploy-check")
-    assert (verdict.code, verdict.stdout, verdict.stderr) == (0, "", "1 of 1 skill valid\n")
+    assert (verdict.code, verdict.stdout, verdict.stderr) == (
+        0,
+        "deploy-check/SKILL.md:3: warning: the description is still that of `skillpm new`; an agent chooses skills by "
+        "it [placeholder]\n"
+        "       3 | description: What this skill does, in one sentence. Use when the user asks for it, in the words "
+        "the…\n",
+        "1 of 1 skill valid\n",
+    )
 
 
 def test_a_new_skill_never_writes_over_another(sandbox: Sandbox) -> None:
@@ -287,3 +294,27 @@ def test_a_link_to_a_file_may_be_written_as_an_address(sandbox: Sandbox) -> None
     sandbox.write("mine/two words.md", "a")
     sandbox.write("mine/in/b.md", "b")
     assert sandbox.run("validate", "mine").stdout == ""
+
+
+@pytest.mark.parametrize("key", ["dependencies", "depends_on", "skill-dependencies"])
+def test_skills_that_are_needed_have_one_place_and_every_other_is_told(sandbox: Sandbox, key: str) -> None:
+    text = f"---\nname: pdf\ndescription: Use when pdf.\n{key}: git-basics\n---\nDo.\n"
+    sandbox.write("pdf/SKILL.md", text)
+    needed = (
+        'skills that this one needs are named under `metadata`, as `skill-dependencies: "git-basics>=1; code-style"`'
+    )
+
+    on_top = sandbox.run("validate", "pdf")
+    sandbox.write("pdf/SKILL.md", text.replace(f"{key}:", f"metadata:\n  {key}:"))
+    below = sandbox.run("validate", "pdf")
+
+    assert on_top.code == 1
+    assert on_top.stdout.splitlines()[0] == (
+        f"pdf/SKILL.md:4: error: `{key}` is no field of the specification; {needed} [unknown-field]"
+    )
+    assert (below.code, below.stdout.splitlines()[:1]) == (
+        0,
+        [f"pdf/SKILL.md:4: warning: `{key}` is not read; {needed} [unread-needs]"]
+        if key != "skill-dependencies"
+        else [],
+    )

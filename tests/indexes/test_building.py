@@ -283,8 +283,11 @@ def test_a_yanked_version_is_offered_no_more_and_can_come_back(desk: Desk) -> No
     desk.build()
     before = desk.snapshot("public")
 
-    desk.run("index", "yank", "pdf@1.1.0", "public", "--reason", "deletes files", check=True)
+    yanked = desk.run("index", "yank", "pdf@1.1.0", "public", "--reason", "deletes files", check=True)
 
+    assert yanked.stdout == (
+        "yanked pdf 1.1.0: nobody new gets it, whoever has it locked still does\npdf is offered as 1.0.0 now\n"
+    )
     assert [entry.get("yanked") for entry in desk.document("skills/pdf.json")["versions"]] == ["deletes files", None]
     assert [(entry["latest"], entry["category"]) for entry in desk.document("index.json")["skills"]] == [
         ("1.0.0", "old")
@@ -292,11 +295,84 @@ def test_a_yanked_version_is_offered_no_more_and_can_come_back(desk: Desk) -> No
     assert desk.document(SITE)["skills"][0]["url"] == "../../archives/pdf-1.0.0.tar.gz"
     assert keeps_to("skill-versions", desk.document("skills/pdf.json"))
 
-    desk.run("index", "unyank", "pdf@1.1", "public", check=True)
+    again = desk.run("index", "yank", "pdf@1.1.0", "public", "--reason", "deletes files", check=True)
+    last = desk.run("index", "yank", "pdf@1.0.0", "public", check=True)
+    desk.run("index", "unyank", "pdf@1.0.0", "public", check=True)
+    back = desk.run("index", "unyank", "pdf@1.1", "public", check=True)
+    twice = desk.run("index", "unyank", "pdf@1.1", "public", check=True)
 
+    assert again.stdout.startswith("pdf 1.1.0 was yanked before: nobody new gets it")
+    assert last.stdout.splitlines()[1] == "no version of pdf is offered now"
+    assert (back.stdout, twice.stdout) == ("pdf 1.1 is offered again\n", "pdf 1.1 is not yanked\n")
     assert {path: entry.content for path, entry in desk.snapshot("public").items()} == {
         path: entry.content for path, entry in before.items()
     }
+
+
+def test_pruning_can_be_looked_at_first(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    desk.draft("pdf", "1.1.0")
+    desk.build()
+    desk.run("index", "yank", "pdf@1.0.0", "public", check=True)
+    desk.write("public/archives/pdf-0.9.0.tar.gz", "left")
+    before = desk.snapshot("public")
+
+    plain = desk.run("index", "prune", "public", "--dry-run", check=True)
+    all_of_it = desk.run("index", "prune", "public", "--dry-run", "--yanked", "--json", check=True)
+
+    assert (plain.stdout, plain.stderr) == ("- archives/pdf-0.9.0.tar.gz\nwould remove 1 file\n", "")
+    assert all_of_it.json == {
+        "changed": False,
+        "skills": 1,
+        "versions": 1,
+        "files": 0,
+        "added": [],
+        "removed": ["archives/pdf-0.9.0.tar.gz", "archives/pdf-1.0.0.tar.gz"],
+        "leftOut": [],
+        "dryRun": True,
+    }
+    assert desk.snapshot("public") == before
+
+
+def test_an_archive_that_was_cut_off_is_told_by_the_next_build(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    desk.write("public/archives/pdf-1.0.0.tar.gz", "cut")
+    desk.draft("pdf", "1.1.0")
+
+    assert desk.build() == (
+        "+ pdf 1.1.0\n"
+        "warning: archives/pdf-1.0.0.tar.gz has not the size that was published; `skillpm index check` looks at every "
+        "byte\n"
+        "public: 1 skill, 2 versions; 5 files written\n"
+    )
+
+
+def test_what_new_wrote_is_published_with_a_warning_until_its_description_is_somebodys(desk: Desk) -> None:
+    desk.run("new", "pdf", "--in", "skills", check=True)
+
+    said = desk.build()
+    judged = desk.run("validate", "skills", check=True)
+
+    assert "warning: skills/pdf: its description is still that of `skillpm new`\n" in said
+    assert judged.stdout.splitlines()[0] == (
+        "skills/pdf/SKILL.md:3: warning: the description is still that of `skillpm new`; an agent chooses skills by it "
+        "[placeholder]"
+    )
+
+
+def test_the_folder_of_an_index_is_no_skill_and_the_message_says_what_it_is(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+
+    result = desk.run("install", "./public")
+
+    assert (result.code, result.stderr) == (
+        1,
+        f"error: {desk.index} has no SKILL.md\n  try: it is an index: `skillpm config set indexes.NAME.url "
+        f"{desk.index}`, then `skillpm install SKILL`\n",
+    )
 
 
 def test_yanking_what_is_not_there(desk: Desk) -> None:
