@@ -20,6 +20,7 @@ REASONS = {
     errno.EACCES: "permission denied",
     errno.EPERM: "not permitted",
     errno.EROFS: "the file system is read-only",
+    errno.EIO: "input/output error",
     errno.ENAMETOOLONG: "the path is too long for this file system",
     errno.EFBIG: "the file is larger than allowed here",
     errno.ENOTDIR: "a part of the path is no folder",

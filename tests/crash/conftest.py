@@ -37,6 +37,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     ]
     for line in [line for key, line in told if key == "crowd"]:
         terminalreporter.write_line(f"crowd, {line}")
+    for name, changes, refused, wrong in [row for key, row in told if key == "refusals"]:
+        terminalreporter.write_line(f"{name}: {changes} changes, {refused} of them refused once, {wrong} violations")
     for seed, flips in [row for key, row in told if key == "flips"]:
         terminalreporter.write_line(
             f"\n{f'wrong byte, seed {seed}':32} {'detected':>9} {'repaired':>9} {'harmless':>9}"

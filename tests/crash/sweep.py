@@ -1,5 +1,8 @@
-"""Kill a command at one of its changes of the file system, and look at all that may not have happened."""
+"""Kill a command at one of its changes of the file system, or let that one be refused, and look at all that may not
+have happened.
+"""
 
+import errno
 import json
 import os
 import re
@@ -13,6 +16,8 @@ from pathlib import Path
 from crash.quick import Quick
 from crash.stories import HERE, STORIES, Story, Upstream, World
 from kit import Entry, Result
+
+from skillpm.files import REASONS
 
 TRACER = [sys.executable, "-I", "-S", str(Path(__file__).parent / "tracer.py")]
 READERS = (["list", "--json"], ["show", "NAME", "--json"], ["load", "NAME"], ["registry", "check"], ["prompt"])
@@ -74,16 +79,20 @@ class Sweep:
 
     def run(self, world: World, moment: int) -> list[list[str]]:
         """Run the story's command, killed at a moment (0: never); give its changes of the file system."""
+        calls, ended = self._traced(world, str(moment))
+        assert moment or ended.code == 0, ended
+        return calls
+
+    def _traced(self, world: World, moment: str) -> tuple[list[list[str]], Result]:
         report = world.root.with_suffix(".json")
         ended = subprocess.run(
-            [*TRACER, str(moment), str(report), *world.command, *self.words],
-            cwd=world.work, env=world.environment(), check=False, capture_output=True,
+            [*TRACER, moment, str(report), *world.command, *self.words],
+            cwd=world.work, env=world.environment(), check=False, capture_output=True, text=True,
         )  # fmt: skip
         assert ended.returncode == 0, ended.stderr
         told = json.loads(report.read_text())
-        assert moment or told["code"] == 0, ended.stderr.decode()
-        calls: list[list[str]] = told["calls"]
-        return [[word.replace(str(world.root), "ROOT") for word in call[1:]] for call in calls]
+        calls = [[word.replace(str(world.root), "ROOT") for word in call[1:]] for call in told["calls"]]
+        return calls, Result(code=told["code"], stdout=ended.stdout, stderr=ended.stderr)
 
     def violations(self, moment: int) -> list[str]:
         """Kill the command at its n-th change, and give what then happened that must not."""
@@ -91,6 +100,22 @@ class Sweep:
         calls = self.run(world, moment)
         found = [*self._seen_at_once(world), *self._after_recovery(world)]
         return [f"{moment} of {len(self.calls)}, {' '.join(calls[-1])}: {violation}" for violation in found]
+
+    def refused(self, moment: int, error: int) -> list[str]:
+        """Let the n-th change be refused; give what then happened that must not."""
+        world = self.copy("refused")
+        calls, ended = self._traced(world, f"{moment}:{error}")
+        found = [*self._seen_at_once(world), *self._after_recovery(world)]
+        refused = calls[moment - 1]
+        if refused[0].startswith("unlink"):  # what could not be removed lies there still
+            found = [line for line in found if not line.endswith(refused[1].removeprefix("ROOT/cache/"))]
+        if ended.code not in {0, 1} or "Traceback" in ended.stderr or "defect" in ended.stderr:
+            found.append(f"it ended with {ended}")
+        whys = (REASONS[error], os.strerror(error).lower(), "there is no room", "cannot write into the git cache")
+        if ended.code and not any(why in ended.stderr.lower() for why in whys):
+            found.append(f"nobody is told why: {ended}")
+        about = f"{moment} of {len(self.calls)}, {errno.errorcode[error]} for {' '.join(refused)}"
+        return [f"{about}: {violation}" for violation in found]
 
     def _seen_at_once(self, world: World) -> list[str]:
         """Look at what is there right after the death: files first, as loaders read them, then through our readers."""

@@ -77,6 +77,10 @@ TESTS = {
     "Flushing costs an install": ["bench/flushing.py", "commands/test_quiet_sync.py::test_there_is_no_child_process"],
     "Crowds of processes": [CROWD],
     "No command fails": [CROWD],
+    "Installs run on disks that are filled": [
+        "commands/test_full_disk.py::test_an_install_on_a_full_disk_is_whole_or_nothing",
+        "crash/test_refused_writes.py::test_an_install_that_is_refused_a_change",
+    ],
     "Single bytes are spoilt": [FLIPPED],
     "Each is detected, repaired": [FLIPPED],
     "Whatever reads a `SKILL.md`": ["documents/test_slow_input.py::test_a_file_made_to_take_long", "bench/corpus.py"],

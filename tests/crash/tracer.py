@@ -1,6 +1,8 @@
-"""Run a command and count what it and all its children change in the file system; or kill all of them at the n-th.
+"""Run a command and count what it and all its children change in the file system; or kill all of them at the n-th; or
+let the system refuse this one call.
 
-    python tracer.py MOMENT REPORT COMMAND…      MOMENT 0: only count
+    python tracer.py MOMENT REPORT COMMAND…      MOMENT 0: only count; 7: kill at the seventh; 7:28: refuse it, with
+                                                 error number 28
 
 strace can kill as well (`-e inject=…:when=N`), but it counts for each thread by itself: the calls of git's processes,
 and of threads, could not all be chosen. Here one counter goes through all of them, and at the chosen call, before it
@@ -20,7 +22,8 @@ import sys
 TRACEME, CONT_TO_SYSCALL, SETOPTIONS, GET_SYSCALL_INFO = 0, 24, 0x4200, 0x420E
 SYSGOOD, FORK, VFORK, CLONE, EXEC, EXITKILL = 0x1, 0x2, 0x4, 0x8, 0x10, 0x100000
 ALL_CHILDREN = 0x40000000  # __WALL: threads, too
-ENTRY = 1
+ENTRY, EXIT = 1, 2
+POKEUSER, ORIG_RAX, RAX = 6, 15 * 8, 10 * 8  # of x86_64: which call is to be made, and what it gives
 # What changes a file system, and where its arguments name the file. An `open` counts when it may write or make.
 NUMBERS = {
     "x86_64": {
@@ -44,6 +47,7 @@ BY_FILE = {"write", "pwrite64", "writev", "fsync", "fdatasync", "ftruncate", "fc
 BY_FILE |= {"syncfs", "fallocate", "sendfile", "copy_file_range"}
 NO_FILE = re.compile(r"/dev/(?!shm/)|/proc/")
 
+CANNOT_REFUSE = sys.platform != "linux" or platform.machine() != "x86_64"
 CANNOT_TRACE = sys.platform != "linux" or platform.machine() not in NUMBERS
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -54,8 +58,9 @@ libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_
 class Tracer:
     """Follows a command and all its children; `calls` are their changes in order, as [process, call, file…]."""
 
-    def __init__(self, moment: int) -> None:
-        self.moment = moment
+    def __init__(self, moment: int, error: int = 0) -> None:
+        self.moment, self.error = moment, error
+        self._refused = 0
         self.calls: list[list[str]] = []
         self._living: set[int] = set()
         self._begun: set[int] = set()
@@ -79,7 +84,7 @@ class Tracer:
             if os.WIFSTOPPED(status):
                 self._living.add(process)
                 passed_on = self._stopped(process, status)
-                if self.moment and len(self.calls) == self.moment:
+                if self.moment and len(self.calls) == self.moment and not self.error:
                     self._kill()
                     return None
                 libc.ptrace(CONT_TO_SYSCALL, process, None, passed_on)
@@ -98,6 +103,12 @@ class Tracer:
                 name = self._names.get(number)
                 call = None if name is None else _change(process, name, arguments)
                 self.calls += [] if call is None else [[str(process), *call]]
+                if call is not None and self.error and len(self.calls) == self.moment:
+                    self._refused = process
+                    libc.ptrace(POKEUSER, process, ORIG_RAX, 2**64 - 1)  # no call at all
+            elif self._info.raw[0] == EXIT and process == self._refused:
+                self._refused = 0
+                libc.ptrace(POKEUSER, process, RAX, 2**64 - self.error)
             return 0
         if event:
             return 0  # a birth, or another program
@@ -160,7 +171,8 @@ def _text(process: int, address: int) -> str:
 
 
 if __name__ == "__main__":
-    tracer = Tracer(int(sys.argv[1]))
+    at, _, refusal = sys.argv[1].partition(":")
+    tracer = Tracer(int(at), int(refusal or 0))
     ended = tracer.run(sys.argv[3:])
     with open(sys.argv[2], "w", encoding="utf-8") as report:
         json.dump({"calls": tracer.calls, "code": ended}, report)

@@ -53,6 +53,29 @@ SENTENCES = [
         "fatal: write error: No space left on device\nfatal: fetch-pack: invalid index-pack output",
         "there is no room for the git cache",
     ),
+    (
+        "fatal: sha1 file '/c/objects/pack/tmp_idx_1' write error. Out of diskspace\n"
+        "fatal: fetch-pack: invalid index-pack output",
+        "there is no room for the git cache",
+    ),
+    ("fatal: could not write '/c/objects/pack/pack-1.promisor' promisor file", "cannot write into the git cache"),
+    (
+        "fatal: could not open '/c/objects/pack/pack-1.promisor' for writing: Permission denied",
+        "cannot write into the git cache: permission denied",
+    ),
+    ("fatal: write error: Disk quota exceeded", "there is no room for the git cache"),
+    (
+        "fatal: write error: Permission denied\nfatal: fetch-pack: invalid index-pack output",
+        "cannot write into the git cache: permission denied",
+    ),
+    (
+        "fatal: unable to write file /c/objects/pack/pack-1.promisor: Read-only file system",
+        "cannot write into the git cache: the file system is read-only",
+    ),
+    (
+        "error: cannot update ref 'refs/skillpm/1': couldn't write '/c/refs/skillpm/1.lock'",
+        "cannot write into the git cache",
+    ),
     ("usage: git cat-file (-t | -s)", "this git is too old for skillpm"),
 ]
 
@@ -86,6 +109,12 @@ def test_the_servers_faults_are_never_taken_for_damage_of_the_cache(said: str, _
 )
 def test_damage_of_the_cache_is_known(said: str) -> None:
     assert is_damage(GitFailed(said))
+
+
+def test_a_cache_that_was_made_anew_and_cannot_be_written_still_is_told() -> None:
+    said = "error: cannot lock ref 'refs/skillpm/1': Unable to create '/c/refs/skillpm/1.lock': Input/output error"
+    assert is_damage(GitFailed(said))
+    assert translated(GitFailed(said), URL).message == "cannot write into the git cache: input/output error"
 
 
 def test_git_is_quoted_in_one_safe_line_without_credentials() -> None:

@@ -81,10 +81,15 @@ def create(path: str, url: str) -> None:
     with told("make a git cache", path):
         remove_tree(path)
         os.mkdir(path, 0o700)
-        for folder in (PACKS, REFS):
-            os.makedirs(os.path.join(path, folder), mode=0o700)
-        write_document(os.path.join(path, "HEAD"), HEAD, fsync=False)
-        write_document(os.path.join(path, "config"), _config(url), fsync=False)
+        try:
+            for folder in (PACKS, REFS):
+                os.makedirs(os.path.join(path, folder), mode=0o700)
+            write_document(os.path.join(path, "HEAD"), HEAD, fsync=False)
+            write_document(os.path.join(path, "config"), _config(url), fsync=False)
+        except OSError:
+            with suppress(OSError):
+                remove_tree(path)
+            raise
 
 
 def sweep(path: str) -> None:

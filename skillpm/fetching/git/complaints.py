@@ -1,11 +1,14 @@
 """What git says, translated: the cases people meet, each with a way on."""
 
+import errno
+import os
 import re
 
 from skillpm.documents.git_words import is_commit, is_short_commit
 from skillpm.documents.text import show
 from skillpm.errors import FetchError, FileError, NotFoundError, RefusedError, SkillpmError
 from skillpm.fetching.git.process import GitFailed
+from skillpm.files import REASONS
 
 # The server answered, and will not give this object to anybody who asks in this way: another way may do.
 REFUSALS = (
@@ -29,7 +32,14 @@ BROKEN_OFF = (
 )  # fmt: skip
 SERVER_FAILED = ("remote: fatal:", "remote error:", "upload-pack: ")
 UNTRUSTED = ("certificate verification failed", "SSL certificate problem", "certificate verify failed")
-NO_ROOM = ("No space left on device", "Disk quota exceeded")
+NO_ROOM = ("No space left on device", "Disk quota exceeded", "Out of diskspace")
+# It is our own disk: the server sends no such words but behind `remote:`.
+CANNOT_WRITE = re.compile(
+    r"write error|fsync error|unable to (?:create|write|rename)|cannot (?:store|pwrite|fsync|update ref|lock ref)"
+    r"|could(?:n't| not) write|could not open .* for writing|failed to write|unable to append",
+    re.IGNORECASE,
+)
+OF_THE_DISK = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ENOSPC, errno.EDQUOT)
 NO_GIT = ("not valid: is this a git repository", "invalid server response", "protocol error", "expected flush")
 
 
@@ -79,6 +89,8 @@ def translated(failed: GitFailed, url: str) -> SkillpmError:
         )
     if "transport" in said and "not allowed" in said:
         return FetchError(f"{url} leads to a transport that is not allowed", hint=_last(said))
+    if unwritten := _unwritten(said):
+        return unwritten
     if status in {401, 403, 407} or _any(NO_ACCESS, said):
         return FetchError(
             f"no access to {url}, or there is no such repository",
@@ -95,8 +107,6 @@ def translated(failed: GitFailed, url: str) -> SkillpmError:
 def _not_served(said: str, status: int | None, url: str) -> SkillpmError:
     if "usage: git" in said:
         return FetchError("this git is too old for skillpm", hint="install git 2.36 or newer")
-    if _any(NO_ROOM, said):
-        return FileError("there is no room for the git cache", hint="free some space, or set SKILLPM_CACHE_DIR")
     if _any(UNTRUSTED, said):
         return FetchError(
             f"the certificate of {url} is not trusted",
@@ -114,6 +124,20 @@ def _not_served(said: str, status: int | None, url: str) -> SkillpmError:
         return NotFoundError(f"there is no git repository at {url}", hint="check the spelling, and that it is public")
     why = _last(said) or "git failed without a word"
     return FetchError(f"{url} could not be reached", hint=f"check the address and the network; {why}")
+
+
+def _unwritten(said: str) -> FileError | None:
+    """Give the error where git could not write into our own cache."""
+    if _any(NO_ROOM, said):
+        return FileError("there is no room for the git cache", hint="free some space, or set SKILLPM_CACHE_DIR")
+    own = [line for line in said.splitlines() if not line.startswith("remote:") and CANNOT_WRITE.search(line)]
+    for line in own:
+        if why := next((REASONS[number] for number in OF_THE_DISK if os.strerror(number) in line), ""):
+            hint = "check who owns that place and whether the disk is sound, or set SKILLPM_CACHE_DIR"
+            return FileError(f"cannot write into the git cache: {why}", hint=hint)
+    if any(re.search(r"could(?:n't| not) write '", line) for line in own):  # git does not say why
+        return FileError("cannot write into the git cache", hint=f"look for room and rights there; {_last(said)}")
+    return None
 
 
 def missing_ref(name: str, url: str) -> SkillpmError:

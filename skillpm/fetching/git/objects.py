@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha1, sha256
 from typing import IO
 
-from skillpm.fetching.git.process import Children, end, nameless_file, spelled
+from skillpm.fetching.git.process import Children, end, nameless_file, spelled, what_was_said
 
 CHUNK = 60  # requests in flight: less than the smallest pipe holds, so nobody waits for the other
 TREE, LINK, GITLINK, EXECUTABLE = 0o040000, 0o120000, 0o160000, 0o100755
@@ -80,8 +80,8 @@ class ObjectReader:
             for name in chunk:
                 line = stdout.readline()
                 # Of a pack it cannot read git says here that it has no such object, and complains there.
-                if said := os.pread(self._complaint, 1000, 0):
-                    raise CacheDamaged(said.decode("utf-8", "replace"))
+                if os.pread(self._complaint, 1, 0).strip(b"\0"):
+                    raise CacheDamaged(what_was_said(self._complaint))
                 yield name, _head(line)
 
     def _content(self, oid: str, kind: str, size: int) -> GitObject:

@@ -1,5 +1,6 @@
 """The one door to the git program: started in an empty folder, held to a time and a size, ended with its children."""
 
+import errno
 import os
 import re
 import signal
@@ -19,6 +20,7 @@ Tell = Callable[[str], None]
 SLICE = 0.2
 MOST_SAID = 1_000_000
 USUAL = ("--git-dir=", "--no-", "--quiet", "--end-of-options")  # what all calls have, and nobody wants to read
+ROOM_TO_COMPLAIN = 4096
 MOST_MEMORY = 2_000_000_000
 
 
@@ -109,12 +111,12 @@ class Children:
                             raise FetchError("interrupted") from None
                         deadline.check()
                         if os.fstat(complaint).st_size > MOST_SAID:
-                            raise GitFailed(_said(complaint)) from None
+                            raise GitFailed(what_was_said(complaint)) from None
             except BaseException:
                 end(child)
                 raise
             if child.returncode:
-                raise GitFailed(_said(complaint))
+                raise GitFailed(what_was_said(complaint))
         finally:
             os.close(complaint)
         return output
@@ -171,18 +173,29 @@ def end(child: subprocess.Popen[bytes]) -> None:
 
 
 def nameless_file(folder: str) -> int:
-    """Open a file without a name: what git says may be more than a pipe or the memory should hold."""
+    """Open a file without a name: what git says may be more than a pipe or the memory should hold.
+
+    Room for the first words is taken at once: on a full disk git would fail without one.
+    """
     path = os.path.join(os.path.dirname(folder), f"said-{os.getpid()}-{threading.get_ident()}")
     with told("write in the git cache", path):
         flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | NOFOLLOW
         descriptor = insist(lambda: os.open(path, flags, 0o600), os.path.dirname(path))
         with suppress(FileNotFoundError):
             os.unlink(path)
+        try:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(descriptor, 0, ROOM_TO_COMPLAIN)
+        except OSError as error:
+            if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+                os.close(descriptor)
+                raise
     return descriptor
 
 
-def _said(complaint: int) -> str:
-    return os.pread(complaint, 64_000, 0).decode("utf-8", "replace").strip()
+def what_was_said(complaint: int) -> str:
+    """Give what a git wrote into its nameless file."""
+    return os.pread(complaint, 64_000, 0).decode("utf-8", "replace").replace("\0", "").strip()
 
 
 def _bound(child: subprocess.Popen[bytes], most_bytes: int) -> None:

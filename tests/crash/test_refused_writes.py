@@ -1,0 +1,36 @@
+"""The disk is full, broken or read-only at any change of the file system: nothing is half done, and it is told why.
+
+Each call by which an install of ten skills, or git for it, changes the file system is refused once.
+`SKILLPM_REFUSALS=all` tries every call with every error in turn (CONTRIBUTING.md).
+"""
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from crash.quick import Quick
+from crash.sweep import Sweep
+from crash.tracer import CANNOT_REFUSE
+
+HOW_MANY = os.environ.get("SKILLPM_REFUSALS", "12")
+ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EIO)
+pytestmark = pytest.mark.skipif(CANNOT_REFUSE, reason="refusing a call needs Linux's ptrace on x86_64")
+
+
+@pytest.mark.parametrize("name", ["install", "update"])
+def test_an_install_that_is_refused_a_change_leaves_the_old_state_or_succeeds(
+    name: str, folder: Path, quick: Quick, record_property: Callable[[str, object], None]
+) -> None:
+    sweep = Sweep(name, folder, quick)
+    count = len(sweep.calls)
+    wanted = count if HOW_MANY == "all" else int(HOW_MANY) // 2
+    chosen = sorted({1 + round((part + 0.5) * count / wanted) % count for part in range(wanted)})
+    if HOW_MANY == "all":
+        chosen = [*range(1, count + 1)]
+    found = {moment: sweep.refused(moment, ERRORS[at % len(ERRORS)]) for at, moment in enumerate(chosen)}
+
+    record_property("refusals", [name, count, len(chosen), sum(map(bool, found.values()))])
+    bad = [line for lines in found.values() for line in lines]
+    assert not bad, "\n".join(bad)
