@@ -215,6 +215,8 @@ class Crowd:
             "receipt.json",
             "scan.json",
         }
+        left |= {entry.name for entry in (home / ".config/skillpm").iterdir()} - {"skills.json", "skills.lock"}
+        left |= {f"{folder}/{path.name}" for folder in folders.values() for path in folder.glob(".*")}
         wrong += [f"left over: {sorted(left)}"] if left else []
 
 
