@@ -151,7 +151,10 @@ def test_a_published_version_never_changes(desk: Desk) -> None:
     told = result.json["error"]
     assert (result.code, told["code"]) == (1, "refused")
     assert told["message"].startswith(f"`pdf` 1.0.0 is published already, with other content: {old} there, sha256:")
-    assert told["hint"] == "a version never changes: give the new content a new version; nothing was written"
+    assert told["hint"] == (
+        "a version never changes: give the new content a new version, or build into an empty folder where nobody has "
+        "it yet; nothing was written"
+    )
     assert desk.snapshot("public") == before
 
 
