@@ -43,7 +43,30 @@ def parse_specifier(text: str) -> Specifier:
         raise UsageError("an empty SPEC names nothing", hint=EXAMPLES)
     if HIDDEN.search(spec):
         raise UsageError(f"`{show(spec)}` is no SPEC", hint=EXAMPLES)
+    if way := _meant(spec):
+        raise UsageError(f"`{show(spec)}` is no SPEC", hint=way)
     return _close_by(spec) or _far_away(spec)
+
+
+def _meant(spec: str) -> str:
+    """Say what to type instead of what people type by mistake."""
+    words = spec.split()
+    if words[:2] == ["git", "clone"] and len(words) > 2:  # noqa: PLR2004  (and an address)
+        return f"only the address: {show(next((word for word in words[2:] if not word.startswith('-')), ''))}"
+    names = [part.strip() for part in spec.split(",")]
+    if len(names) > 1 and all(map(is_skill_name, names)):
+        return f"several skills have blanks between them: skillpm install {' '.join(names)}"
+    if spec.isascii() and is_skill_name(spec.lower().removeprefix("@")):
+        lower = spec.lower().removeprefix("@")
+        return f"names are in lower case, without `@`: {lower}" if lower != spec else ""
+    name, _, wanted = spec.partition("@")
+    if is_skill_name(name) and wanted.lower() in {"latest", "newest"}:
+        return f"the newest is what you get anyway: {name}"
+    before, found, ref = spec.partition("#")
+    place, at, skill = before.rpartition("@")
+    if found and at and "/" in place and is_skill_name(skill) and is_ref(ref) and not place.startswith("git+"):
+        return f"the ref comes before the skill: '{show(place)}#{show(ref)}@{skill}'"
+    return ""
 
 
 EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"

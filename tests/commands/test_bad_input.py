@@ -68,7 +68,12 @@ ANOTHER_PLACE = ('"bundled": "code-review"', EVIL)
 
 SPECS = {
     "nothing": Case(words=["install", ""], code=2, said="an empty SPEC names nothing", hint=EXAMPLES),
-    "capitals": Case(words="install Code-Review", code=2, said="`Code-Review` is no SPEC", hint=EXAMPLES),
+    "capitals": Case(
+        words="install Code-Review",
+        code=2,
+        said="`Code-Review` is no SPEC",
+        hint="names are in lower case, without `@`: code-review",
+    ),
     "two words": Case(words=["install", "code review"], code=2, said="`code review` is no SPEC", hint=EXAMPLES),
     "half a repository": Case(words="install owner/", code=2, said="`owner/` is no SPEC", hint=EXAMPLES),
     "a version that is none": Case(
