@@ -7,6 +7,7 @@ import click
 
 from skillpm.cli.changing import networked
 from skillpm.cli.console import Console
+from skillpm.cli.fitting import wrapped
 from skillpm.documents.text import show
 from skillpm.errors import UsageError
 from skillpm.operations.doctor.examining import CHECKS, Examination, examine
@@ -64,11 +65,11 @@ def _tell(console: Console, found: Examination, fixed: tuple[Finding, ...], said
         if finding.is_note and console.quiet:
             continue
         style = {} if finding.is_note else {"fg": "red"}
-        console.line(f"{'note' if finding.is_note else 'problem'}: {show(finding.message, 500)}", **style)
+        _wrapped(console, f"{'note' if finding.is_note else 'problem'}: {show(finding.message, 500)}", **style)
         if finding.where:
             console.line(f"    where: {show(finding.where, 500)}")
         if finding.hint:
-            console.line(f"    try: {show(finding.hint, 500)}")
+            _wrapped(console, f"    try: {show(finding.hint, 500)}")
     count = len(found.problems)
     if count:
         console.say(f"{count} problem{'' if count == 1 else 's'}")
@@ -76,6 +77,11 @@ def _tell(console: Console, found: Examination, fixed: tuple[Finding, ...], said
         console.line(f"nothing is wrong{where}; checked:")
         for check in CHECKS:
             console.line(f"  {CHECKS[check][0]}")
+
+
+def _wrapped(console: Console, text: str, **style: Any) -> None:
+    """Print a line, in a terminal broken between words."""
+    console.line("\n".join(wrapped(text, indent=9)), **style)
 
 
 def _value(found: Examination, fixed: tuple[Finding, ...], said: list[str], *, is_fixing: bool) -> dict[str, Any]:
