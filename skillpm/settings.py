@@ -163,6 +163,6 @@ def _number(environ: Mapping[str, str], name: str, default: float) -> float:
         value = float(text) if text else float(default)
     except ValueError:
         value = -1
-    if value < 0:
+    if not 0 <= value < float("inf"):  # `nan` is neither
         raise UsageError(f"{name}={text} is no number", hint=f"unset it, or give a number like {default:g}")
     return value

@@ -6,6 +6,7 @@ import click
 
 from skillpm.cli.common import call_of, reading
 from skillpm.cli.family import Family
+from skillpm.cli.numbers import AMOUNT
 from skillpm.cli.told import tell_changed
 from skillpm.operations.backup import list_backups, restore
 
@@ -44,7 +45,7 @@ def list_command(**flags: Any) -> None:
 
 @command.command("restore", epilog="\b\nExample:\n  skillpm backup restore pdf-1")
 @click.argument("slot", metavar="ID")
-@click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm.")
+@click.option("--lock-timeout", type=AMOUNT, metavar="SECONDS", help="How long to wait for another skillpm.")
 @click.option("--force", is_flag=True, help="Set aside what lies there now (as another backup), and go on.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @reading

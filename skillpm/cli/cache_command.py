@@ -8,6 +8,7 @@ import click
 
 from skillpm.cli.common import Call, call_of, reading
 from skillpm.cli.family import Family
+from skillpm.cli.numbers import AMOUNT
 from skillpm.errors import ConflictError, DocumentError, UsageError
 from skillpm.operations.cache_contents import Bucket, Thing, look_into, needed_by, root_of
 from skillpm.operations.cache_removal import Removed, clean, prune
@@ -82,7 +83,7 @@ def info_command(**flags: Any) -> None:
 @command.command("prune", epilog="\b\nExamples:\n  skillpm cache prune --dry-run\n  skillpm cache prune --unused-for 7")
 @click.option(
     "--unused-for",
-    type=click.FloatRange(min=0),
+    type=AMOUNT,
     default=UNUSED_FOR,
     metavar="DAYS",
     help="What was not used for so many days goes (30).",

@@ -5,6 +5,7 @@ from shlex import join
 import click
 
 from skillpm.cli.common import Call, Function, reading
+from skillpm.cli.numbers import AMOUNT
 from skillpm.errors import UsageError
 from skillpm.installing.plan import Wishes
 from skillpm.operations.change import Options
@@ -29,7 +30,7 @@ def asking(function: Function) -> Function:
 def changing(function: Function) -> Function:
     """Give a command the options of one that changes the skills directory."""
     for option in (
-        click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm."),
+        click.option("--lock-timeout", type=AMOUNT, metavar="SECONDS", help="How long to wait for another skillpm."),
         click.option("--force", is_flag=True, help="Set aside what is in the way (as a backup), and go on."),
         click.option("--keep", multiple=True, metavar="NAME", help="Leave this edited skill as it is, and go on."),
         click.option("--dry-run", is_flag=True, help="Only say what would be done."),

@@ -8,11 +8,12 @@ import click
 from skillpm.cli.changing import dated
 from skillpm.cli.common import Call, call_of, reading, telling
 from skillpm.cli.family import Family
+from skillpm.cli.numbers import AMOUNT
 from skillpm.documents.text import show
 from skillpm.operations.configuring import Edited, one_setting, set_setting, settings_here, unset_setting
 from skillpm.operations.origins import Setting
 
-WAIT = click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm.")
+WAIT = click.option("--lock-timeout", type=AMOUNT, metavar="SECONDS", help="How long to wait for another skillpm.")
 
 
 @click.group(

@@ -9,6 +9,7 @@ import click
 from skillpm.cli.changing import networked, options_of
 from skillpm.cli.common import Call, call_of
 from skillpm.cli.fitting import wrapped
+from skillpm.cli.numbers import AMOUNT
 from skillpm.cli.told import changed_value, tell_changed
 from skillpm.documents.text import show
 from skillpm.errors import UsageError
@@ -31,7 +32,7 @@ Examples:
   skillpm import services/api       a project in another folder"""
 )
 @click.argument("place", default="", metavar="[FILE|DIR]")
-@click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm.")
+@click.option("--lock-timeout", type=AMOUNT, metavar="SECONDS", help="How long to wait for another skillpm.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @networked
 def command(place: str, **flags: Any) -> int:

@@ -6,6 +6,7 @@ import click
 
 from skillpm.cli.common import Call, call_of, telling
 from skillpm.cli.family import Family
+from skillpm.cli.numbers import AMOUNT
 from skillpm.documents.names import skill_name
 from skillpm.documents.text import is_text, show
 from skillpm.documents.versions import is_version
@@ -14,7 +15,7 @@ from skillpm.indexes.built import Built
 from skillpm.operations.indexes import check_index
 from skillpm.operations.publishing import build_index, shelf_at
 
-WAIT = click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm.")
+WAIT = click.option("--lock-timeout", type=AMOUNT, metavar="SECONDS", help="How long to wait for another skillpm.")
 
 
 @click.group(

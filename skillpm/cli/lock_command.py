@@ -6,6 +6,7 @@ import click
 
 from skillpm.cli.changing import dated, networked
 from skillpm.cli.common import call_of
+from skillpm.cli.numbers import AMOUNT
 from skillpm.errors import LockfileOutdated, UsageError
 from skillpm.operations.lock import check_lock, lock
 
@@ -22,7 +23,7 @@ Examples:
 @click.option("--upgrade", is_flag=True, help="Take the newest versions of all that the manifest allows.")
 @click.option("--upgrade-skill", "skills", multiple=True, metavar="NAME", help="Take the newest version of this one.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be locked.")
-@click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm.")
+@click.option("--lock-timeout", type=AMOUNT, metavar="SECONDS", help="How long to wait for another skillpm.")
 @dated
 @networked
 def command(check: bool, upgrade: bool, skills: tuple[str, ...], **flags: Any) -> int:  # noqa: FBT001  (flags)

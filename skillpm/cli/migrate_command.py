@@ -6,6 +6,7 @@ import click
 
 from skillpm.cli.common import Call, call_of, reading
 from skillpm.cli.fitting import wrapped
+from skillpm.cli.numbers import AMOUNT
 from skillpm.documents.text import show
 from skillpm.errors import UsageError
 from skillpm.operations.migrate import Migrated, migrate
@@ -23,7 +24,7 @@ Examples:
 )
 @click.argument("directory", metavar="[DIR]", required=False)
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@click.option("--lock-timeout", type=float, metavar="SECONDS", help="How long to wait for another skillpm.")
+@click.option("--lock-timeout", type=AMOUNT, metavar="SECONDS", help="How long to wait for another skillpm.")
 @reading
 def command(directory: str | None, dry_run: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
     """Make skills of flat files: x.md and CATEGORY/x.md become x/SKILL.md.
