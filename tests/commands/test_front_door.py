@@ -33,7 +33,7 @@ def test_the_bare_word_shows_the_help(scene: Scene) -> None:
         (["uninstall"], "Missing argument 'NAME...'", "skillpm uninstall --help"),
         (
             ["sync", "--lock-timeout", "soon"],
-            "Invalid value for '--lock-timeout': 'soon' is not a valid float",
+            "Invalid value for '--lock-timeout': `soon` is no number from 0 upwards",
             "skillpm sync --help",
         ),
         (
