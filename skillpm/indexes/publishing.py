@@ -95,8 +95,8 @@ class Edition:
         return RefusedError(
             f"`{made.name}` {there.version} is published already, with other content: "
             f"{there.digest} there, {made.tree.digest} in {show(made.came_from)}{more}",
-            hint="a version never changes: give the new content a new version, or build into an empty folder where nobody "
-            "has it yet; nothing was written",
+            hint="a version never changes: give the new content a new version, or build into an empty folder where "
+            "nobody has it yet; nothing was written",
         )
 
     def _pack(self, tree: Tree) -> bytes:
