@@ -206,7 +206,7 @@ class Crowd:
         folders = {"claude-code": home / ".claude/skills", "codex": home / ".agents/skills"}
         for agent in AGENTS:
             links = {path.name for path in folders[agent].iterdir()} if folders[agent].is_dir() else set()
-            if links != ({*receipt["skills"]} if agent in manifest.get("agents", []) else set()):
+            if links != ({*receipt["skills"], *self.flat} if agent in manifest.get("agents", []) else set()):
                 wrong.append(f"links of {agent}: {sorted(links)}")
         left = {entry.name for entry in (home / HERE / ".skillpm").iterdir()} - {
             ".gitignore",
