@@ -136,11 +136,9 @@ def parse_json(text: str, file: str) -> Node:
     except json.JSONDecodeError as error:
         if marks := _marks(text, file):
             raise marks from error
-        raise DocumentError(
-            f"this is not JSON: {error.msg}",
-            where=f"{file}:{error.lineno}:{error.colno}",
-            hint="mend that place by hand, or take the file from version control",
-        ) from error
+        where = f"{file}:{error.lineno}:{error.colno}"
+        hint = "" if "://" in file else "mend that place by hand, or take the file from version control"
+        raise DocumentError(f"this is not JSON: {error.msg}", where=where, hint=hint) from error
     except UnicodeEncodeError as error:
         raise DocumentError("a string holds half a character (a lone surrogate)", where=file) from error
     except ValueError as error:
