@@ -37,6 +37,7 @@ class Settings(Value):
     insecure_hosts: tuple[str, ...] = ()
     lock_timeout: float = 60.0
     network_timeout: float = 300.0
+    idle_timeout: float = 20.0
     fsync: bool = True
     link_mode: str = ""
     limits: Limits = Limits()
@@ -74,6 +75,7 @@ def read_settings(
         insecure_hosts=insecure_hosts,
         lock_timeout=_number(environ, "SKILLPM_LOCK_TIMEOUT", 60.0) if lock_timeout is None else lock_timeout,
         network_timeout=_number(environ, "SKILLPM_NETWORK_TIMEOUT", 300.0),
+        idle_timeout=_number(environ, "SKILLPM_IDLE_TIMEOUT", 20.0),
         fsync=environ.get("SKILLPM_FSYNC", "1") not in {"0", "false", "no"},
         link_mode=_word(environ, "SKILLPM_LINK_MODE", LINK_MODES),
         limits=_limits(environ),

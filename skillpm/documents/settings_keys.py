@@ -28,6 +28,7 @@ WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no":
 ELSEWHERE = {
     "offline": "SKILLPM_OFFLINE=1",
     "lock-timeout": "SKILLPM_LOCK_TIMEOUT",
+    "idle-timeout": "SKILLPM_IDLE_TIMEOUT",
     "network-timeout": "SKILLPM_NETWORK_TIMEOUT",
     "link-mode": "SKILLPM_LINK_MODE",
     "home": "SKILLPM_HOME",

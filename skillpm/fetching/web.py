@@ -5,12 +5,8 @@ a redirect is followed only where it gives nothing away: never from https to htt
 machine or its network, never with anybody's credentials to another host.
 """
 
-import email.utils
-import ipaddress
 import os
-import random
 import re
-import socket
 import ssl
 import time
 import zlib
@@ -24,15 +20,15 @@ import truststore
 from skillpm.documents.git_words import host_of, is_insecure
 from skillpm.documents.text import show
 from skillpm.errors import FetchError, NotFoundError
+from skillpm.fetching.leads import ASTRAY, lead
+from skillpm.fetching.patience import PatientNetwork
+from skillpm.fetching.retrying import PASSING, TRIES, Patience
 from skillpm.settings import Settings
 from skillpm.values import Value
 
-TRIES = 3
-LONGEST_PAUSE = 30.0
+LONGEST_CONNECT = 10.0
 MOST_REDIRECTS = 5
 CHUNK = 1 << 16
-ASTRAY = "tell whoever keeps that server; nothing was taken from there"
-PASSING = frozenset([408, 425, 429, 500, 502, 503, 504])
 REDIRECTS = frozenset([301, 302, 303, 307, 308])
 GONE = frozenset([404, 410])
 REFUSED = frozenset([401, 403])
@@ -56,6 +52,22 @@ class TooMuch(FetchError):
         )
 
 
+class _Passing(Exception):
+    """What may be otherwise a moment later: the line broke, or the server said so, with a status and perhaps a time."""
+
+    def __init__(self, reason: str, *, status: int = 0, retry_after: str = "") -> None:
+        self.reason = reason
+        self.status = status
+        self.retry_after = retry_after
+        super().__init__(reason)
+
+    def lasting(self, url: str) -> FetchError:
+        """Give the error that it is when it does not pass."""
+        if self.status:
+            return FetchError(f"{show(url)}: {self.reason}, {TRIES} times", hint="try again later")
+        return FetchError(f"{show(url)}: {self.reason}", hint="try again, or look at your proxy")
+
+
 class Web:
     """One connection pool for a command. Certificates are the system's, proxies those of the environment."""
 
@@ -66,10 +78,12 @@ class Web:
         self.requests = 0
         self._client = httpx.Client(
             verify=truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-            timeout=httpx.Timeout(20, connect=10),
+            timeout=httpx.Timeout(settings.idle_timeout, connect=min(LONGEST_CONNECT, settings.idle_timeout)),
             headers={"User-Agent": "skillpm", "Accept-Encoding": "identity"},
             follow_redirects=False,
         )
+        self._network = PatientNetwork()
+        self._network.install(self._client)
         self._netrc = _netrc(settings)
 
     def get(
@@ -87,26 +101,17 @@ class Web:
         Raises `NotFoundError` for what is not there, `FetchError` for everything else that goes wrong, of it `TooMuch`
         for a body over the limit.
         """
-        for attempt in range(1, TRIES + 1):
-            try:
-                answer = self._followed(url, limit, headers or {}, method, into)
-            except httpx.TransportError as error:
-                if untrusted := re.search(r"certificate verify failed: ([^(\[]+)", str(error)):
-                    raise _untrusted(url, untrusted[1]) from None
-                self.note(f"{method} {show(url)} failed, try {attempt} of {TRIES}: {_reason(error)}")
-                if attempt == TRIES:
-                    hint = "try again, or look at your proxy"
-                    raise FetchError(f"{show(url)}: {_reason(error)}", hint=hint) from None
-                self._pause(attempt, "")
-                continue
-            except (httpx.HTTPError, httpx.InvalidURL) as error:
-                raise FetchError(f"{show(url)}: {show(str(error), 100)}") from None
-            if answer.status not in PASSING:
-                return _checked(answer, url)
-            if attempt == TRIES:
-                break
-            self._pause(attempt, answer.headers.get("Retry-After", ""))
-        raise FetchError(f"{show(url)}: the server answers {answer.status}, {TRIES} times", hint="try again later")
+        patience = Patience(show(url), self.settings.network_timeout)
+        with self._network.asking(patience):
+            for attempt in range(1, TRIES + 1):
+                try:
+                    return _checked(self._followed(url, limit, headers or {}, method, into), url)
+                except _Passing as passing:
+                    self.note(f"{method} {show(url)} failed, try {attempt} of {TRIES}: {passing.reason}")
+                    if attempt == TRIES:
+                        raise passing.lasting(url) from None
+                    patience.pause(attempt, self.stopped, status=passing.status, retry_after=passing.retry_after)
+        raise AssertionError("the last try returns or raises")  # pragma: no cover
 
     def close(self) -> None:
         """End all connections."""
@@ -121,13 +126,22 @@ class Web:
             answer = self._asked(here, limit, own, method, into)
             if answer.status not in REDIRECTS:
                 return answer
-            here = _lead(here, answer.headers.get("Location", ""))
+            here = lead(here, answer.headers.get("Location", ""))
         raise FetchError(f"{show(url)} leads on and on, over more than {MOST_REDIRECTS} redirects", hint=ASTRAY)
 
     def _asked(self, url: str, limit: int, headers: dict[str, str], method: str, into: BinaryIO | None) -> Answer:
+        try:
+            return self._answered(url, limit, headers, method, into)
+        except httpx.TransportError as error:
+            if untrusted := re.search(r"certificate verify failed: ([^(\[]+)", str(error)):
+                raise _untrusted(url, untrusted[1]) from None
+            raise _Passing(_reason(error)) from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise FetchError(f"{show(url)}: {show(str(error), 100)}") from None
+
+    def _answered(self, url: str, limit: int, headers: dict[str, str], method: str, into: BinaryIO | None) -> Answer:
         self.requests += 1
         began = time.monotonic()
-        deadline = began + self.settings.network_timeout
         auth = None if "Authorization" in headers else self._netrc  # what was given for this host is meant
         accepted = {} if into is None else {"Accept-Encoding": "gzip"}
         with self._client.stream(method, url, headers={**headers, **accepted}, auth=auth) as response:
@@ -140,8 +154,8 @@ class Web:
                     size += len(chunk)
                     if size > limit:
                         raise TooMuch(url, limit)
-                    if time.monotonic() > deadline or self.stopped.is_set():
-                        raise FetchError(f"{show(url)} takes longer than {self.settings.network_timeout:g} s")
+                    if self.stopped.is_set():
+                        raise FetchError("interrupted")
                     if into is None:
                         body += chunk
                     else:
@@ -149,10 +163,6 @@ class Web:
             took = (time.monotonic() - began) * 1000
             self.note(f"{method} {show(url)} {response.status_code} {size} bytes {took:.0f} ms")
             return Answer(url=url, status=response.status_code, headers=response.headers, body=bytes(body))
-
-    def _pause(self, attempt: int, retry_after: str) -> None:
-        """Wait before the next try: as long as the server asks, else longer each time and never in step."""
-        self.stopped.wait(min(LONGEST_PAUSE, _seconds(retry_after) or random.uniform(0.5, 1) * 0.5 * 2**attempt))  # noqa: S311
 
 
 def _unpacked(response: httpx.Response, url: str, *, is_packed: bool) -> Iterator[bytes]:
@@ -180,6 +190,9 @@ def _unpacked(response: httpx.Response, url: str, *, is_packed: bool) -> Iterato
 
 
 def _checked(answer: Answer, url: str) -> Answer:
+    if answer.status in PASSING:
+        reason = f"the server answers {answer.status}"
+        raise _Passing(reason, status=answer.status, retry_after=answer.headers.get("Retry-After", ""))
     if answer.status in GONE:
         raise NotFoundError(f"{show(url)} is not there (the server answers {answer.status})")
     if answer.status in REFUSED:
@@ -188,43 +201,6 @@ def _checked(answer: Answer, url: str) -> Answer:
     if answer.status not in {200, 304}:
         raise FetchError(f"{show(url)}: the server answers {answer.status}")
     return answer
-
-
-def _lead(here: str, to: str) -> str:
-    """Give where a redirect leads."""
-    try:
-        there = str(httpx.URL(here).join(to))
-    except (httpx.InvalidURL, ValueError):
-        raise _astray(here, to) from None
-    check_lead(here, there)
-    return there
-
-
-def _astray(here: str, there: str) -> FetchError:
-    return FetchError(f"{show(here)} leads to {show(there)}, which is no plain web address", hint=ASTRAY)
-
-
-def check_lead(here: str, there: str) -> None:
-    """Refuse an address that what stands at another one may not lead to, by a redirect or by name."""
-    try:
-        url = httpx.URL(there)
-    except (httpx.InvalidURL, ValueError):
-        raise _astray(here, there) from None
-    if url.scheme not in {"http", "https"} or not url.host or url.userinfo:
-        raise _astray(here, there)
-    if httpx.URL(here).scheme == "https" and url.scheme == "http":
-        raise FetchError(f"{show(here)} leads from https to http: {show(there)}", hint=ASTRAY)
-    if _is_private(url.host) and not _is_private(httpx.URL(here).host):
-        raise FetchError(f"{show(here)} leads into this machine's own network: {show(there)}", hint=ASTRAY)
-
-
-def _is_private(host: str) -> bool:
-    """Tell whether a host is this machine or one of its network, by what its name means here and now."""
-    try:
-        found = {info[4][0] for info in socket.getaddrinfo(host, None)}
-    except (OSError, UnicodeError):
-        return False
-    return any(not ipaddress.ip_address(str(address).partition("%")[0]).is_global for address in found)
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:
@@ -241,18 +217,6 @@ def _netrc(settings: Settings) -> httpx.Auth | None:
         raise FetchError(f"cannot read the credentials: {show(str(error), 100)}", where=path) from None
 
 
-def _seconds(text: str) -> float:
-    """Read a `Retry-After`: seconds, or a date."""
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    except (TypeError, ValueError, OverflowError):
-        return 0.0
-
-
 def _untrusted(url: str, reason: str) -> FetchError:
     return FetchError(
         f"{show(url)}: the certificate of {host_of(url)} is not trusted ({show(reason.strip(), 100)})",
@@ -263,6 +227,8 @@ def _untrusted(url: str, reason: str) -> FetchError:
 def _reason(error: httpx.TransportError) -> str:
     if isinstance(error, httpx.TimeoutException):
         return "the server does not answer"
-    if isinstance(error, httpx.RemoteProtocolError):
+    if isinstance(error, httpx.ConnectError | httpx.ProxyError):
+        return f"no connection ({show(str(error), 100)})"
+    if isinstance(error, httpx.NetworkError) or "disconnected" in str(error) or "closed" in str(error):
         return f"the answer broke off ({show(str(error), 100)})"
-    return f"no connection ({show(str(error), 100)})"
+    return f"this is no answer of a web server ({show(str(error), 100)})"

@@ -87,7 +87,7 @@ class WebAccess:
 
     def lead(self, document: str, to: str) -> str:
         """Follow an address from a document as from a page, and only where a redirect might lead too."""
-        from skillpm.fetching.web import check_lead  # noqa: PLC0415  (httpx, which searching often does without)
+        from skillpm.fetching.leads import check_lead  # noqa: PLC0415  (httpx, which searching often does without)
 
         try:
             there = urljoin(document, to)

@@ -113,6 +113,7 @@ class Origins:
             "cache-dir": os.path.dirname(settings.cache_dir),
             "config-dir": settings.config_dir,
             "home": settings.skills_home,
+            "idle-timeout": _number(settings.idle_timeout),
             "link-mode": settings.link_mode or None,
             "lock-timeout": _number(settings.lock_timeout),
             "network-timeout": _number(settings.network_timeout),

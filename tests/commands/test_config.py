@@ -50,6 +50,7 @@ def test_list_says_who_said_it(scene: Scene) -> None:
         "discovery.disable-claude-paths = false default",
         'exclude-newer = "3 days" command line (--exclude-newer)',
         'home = "HOME/.agent-skills" default',
+        "idle-timeout = 20 default",
         'indexes.acme.url = "https://skills.acme.example/" user config (HOME/.config/skillpm/config.toml)',
         'indexes.mine.url = "./index/" project manifest (WORK/skills.json)',
         "link-mode = (not set) default",

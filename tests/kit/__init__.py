@@ -2,6 +2,7 @@
 
 from .answers import Answer
 from .behaviour import Request
+from .faults import FAULTS, Fault
 from .git import GitError, git
 from .repository import Repository
 from .sandbox import CommandFailedError, Result, Sandbox
@@ -11,10 +12,12 @@ from .snapshot import Entry, snapshot, tree_text
 from .tls import Company, Proxy
 
 __all__ = [
+    "FAULTS",
     "Answer",
     "CommandFailedError",
     "Company",
     "Entry",
+    "Fault",
     "Files",
     "GitError",
     "GitServer",

@@ -1,10 +1,12 @@
 """How a server shall behave, changed by a test at any time, and what it has been asked."""
 
+import re
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 from .answers import Answer
+from .faults import FAULTS, Fault
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,6 +24,16 @@ class Request:
     bytes_out: int = 0
     status: int = 0
     authorization: str = ""
+
+
+@dataclass(kw_only=True, slots=True)
+class _Spoilt:
+    """Requests that go wrong: which, how, after how many that go well, and how often."""
+
+    pattern: re.Pattern[str]
+    fault: Fault
+    after: int
+    times: int
 
 
 class Behaviour:
@@ -44,6 +56,7 @@ class Behaviour:
         self._flowing.set()
         self._requests: list[Request] = []
         self._failures: list[int] = []
+        self._spoilt: list[_Spoilt] = []
         self._folders: dict[str, Path] = {}
         self._published: dict[str, Answer] = {}
 
@@ -85,6 +98,29 @@ class Behaviour:
         """Give the status of a failure that is due, once."""
         with self._lock:
             return self._failures.pop(0) if self._failures else None
+
+    def spoil(self, pattern: str, fault: str | Fault, *, times: int = 1_000_000, after: int = 0) -> None:
+        """Let requests go wrong by a fault: those in whose `METHOD path?query command` the pattern is found."""
+        found = FAULTS[fault] if isinstance(fault, str) else fault
+        with self._lock:
+            self._spoilt.append(_Spoilt(pattern=re.compile(pattern), fault=found, after=after, times=times))
+
+    def mend(self) -> None:
+        """Spoil no more."""
+        with self._lock:
+            self._spoilt.clear()
+
+    def next_fault(self, request: str) -> Fault | None:
+        """Give what shall go wrong with a request."""
+        with self._lock:
+            for spoilt in self._spoilt:
+                if spoilt.pattern.search(request):
+                    if spoilt.after:
+                        spoilt.after -= 1
+                    elif spoilt.times:
+                        spoilt.times -= 1
+                        return spoilt.fault
+        return None
 
     def remember(self, request: Request) -> None:
         """Count a request."""

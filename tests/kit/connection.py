@@ -43,6 +43,11 @@ class Connection(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         answer = self._answer(body)
+        if fault := self.behaviour.next_fault(f"{self.command} {self.path} {self._command(body) or ''}"):
+            self._remember(body)
+            self.close_connection = True
+            fault(self.connection, answer)
+            return
         part = b"" if self.command == "HEAD" else answer.body[: self.behaviour.truncate_after]
         # First counted, then sent: who has the answer can rely on the count.
         self._remember(body, status=answer.status, bytes_out=len(part))

@@ -94,12 +94,13 @@ def create(path: str, url: str) -> None:
 
 def sweep(path: str) -> None:
     """Remove the lock files and half packs of a git that was killed: nobody else is here, we hold the lock."""
+    objects = os.path.join(path, "objects")
     with told("tidy up a git cache", path):
-        for folder in (path, os.path.join(path, REFS), os.path.join(path, PACKS)):
-            with os.scandir(folder) as entries:
-                left = [entry.path for entry in entries if entry.name.endswith(".lock") or _is_half(entry.name)]
-            for file in left:
-                discard_file(file)
+        for folder, _, names in os.walk(path, onerror=_raise):
+            for name in names:
+                # Below `refs` a branch may be called tmp_.
+                if name.endswith(".lock") or (folder.startswith(objects) and _is_half(name)):
+                    discard_file(os.path.join(folder, name))
 
 
 def arriving(path: str) -> int:
@@ -110,6 +111,10 @@ def arriving(path: str) -> int:
             if _is_half(entry.name):
                 total += entry.stat().st_size
     return total
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _is_half(name: str) -> bool:

@@ -7,7 +7,8 @@ import re
 from skillpm.documents.git_words import is_commit, is_short_commit
 from skillpm.documents.text import show
 from skillpm.errors import FetchError, FileError, NotFoundError, RefusedError, SkillpmError
-from skillpm.fetching.git.process import GitFailed
+from skillpm.fetching.git.process import GitFailed, too_much
+from skillpm.fetching.retrying import PASSING
 from skillpm.files import REASONS
 
 # The server answered, and will not give this object to anybody who asks in this way: another way may do.
@@ -19,16 +20,20 @@ REFUSALS = (
 )  # fmt: skip
 # Git stumbled over our own cache, as opposed to what the server sends.
 DAMAGE = (
-    "is corrupt", "loose object", "unable to unpack", "packfile", "bad signature", "index file", "unable to read",
-    "bad config", "cannot lock ref", "not a git repository: ", "bad shallow line", "shallow file", "bad object refs/",
+    "is corrupt", "loose object", "unable to unpack", "error: packfile", "fatal: packfile", "bad signature",
+    "index file", "unable to read", "bad config", "cannot lock ref", "not a git repository: ", "bad shallow line",
+    "shallow file", "bad object refs/",
     "does not point to a valid object", "broken reference", "cannot read existing object", "COLLISION FOUND",
     "bad tree object", "bad packed object", "error: Could not read ",
 )  # fmt: skip
 NO_ACCESS = ("could not read Username", "could not read Password", "Authentication failed", "Permission denied")
 NOT_THERE = ("not found", "does not exist", "does not appear to be a git repository")
+# Git has no more of an answer, or another one; it may stumble over what it has as if that were ours.
+CUT_OFF = ("RPC failed", "unexpected disconnect", "still expected", "early EOF", "pack is corrupted")
 BROKEN_OFF = (
-    "early EOF", "RPC failed", "hung up unexpectedly", "unexpected disconnect", "Connection reset", "Recv failure",
-    "Operation too slow", "transfer closed", "Empty reply", "pack has bad object", "HTTP/2 stream",
+    *CUT_OFF,
+    "hung up unexpectedly", "Connection reset", "Recv failure", "Operation too slow", "transfer closed", "Empty reply",
+    "pack has bad object", "HTTP/2 stream",
 )  # fmt: skip
 SERVER_FAILED = ("remote: fatal:", "remote error:", "upload-pack: ")
 UNTRUSTED = ("certificate verification failed", "SSL certificate problem", "certificate verify failed")
@@ -40,12 +45,13 @@ CANNOT_WRITE = re.compile(
     re.IGNORECASE,
 )
 OF_THE_DISK = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ENOSPC, errno.EDQUOT)
+ENDED = "fatal: fetch-pack: invalid index-pack output"  # and not a word of why
 NO_GIT = ("not valid: is this a git repository", "invalid server response", "protocol error", "expected flush")
 
 
 def is_refusal(failed: GitFailed) -> bool:
     """Tell whether the server was reached and only refused this way of asking."""
-    return _any(REFUSALS, failed.said) and "RPC failed" not in failed.said
+    return _any(REFUSALS, failed.said) and not _any(CUT_OFF, failed.said)
 
 
 def is_gone(failed: GitFailed) -> bool:
@@ -56,24 +62,24 @@ def is_gone(failed: GitFailed) -> bool:
 def is_damage(failed: GitFailed) -> bool:
     """Tell whether git stumbled over our own cache, which is then made anew."""
     own = "\n".join(line for line in failed.said.splitlines() if not line.startswith("remote:"))
-    return _any(DAMAGE, own)
+    return _any(DAMAGE, own) and not _any(CUT_OFF, own)
 
 
 def is_passing(failed: GitFailed) -> bool:
     """Tell whether the same question may be answered a moment later."""
-    if (status := _status(failed.said)) is not None:
-        return status in {429, 500, 502, 503, 504}
+    if (status := status_of(failed)) is not None:
+        return status in PASSING
     return _any(BROKEN_OFF, failed.said) and not _any(SERVER_FAILED, failed.said) and not is_refusal(failed)
 
 
 def is_redirect(failed: GitFailed) -> bool:
     """Tell whether the server sends us elsewhere, and git was told not to follow."""
-    return _status(failed.said) in {301, 302, 303, 307, 308}
+    return status_of(failed) in {301, 302, 303, 307, 308}
 
 
 def translated(failed: GitFailed, url: str) -> SkillpmError:
     """Give the error a user can act on."""
-    said, status = failed.said, _status(failed.said)
+    said, status = failed.said, status_of(failed)
     if match := re.search(r"(?:couldn't find remote ref|not our ref|unadvertised object) (\S+)", said):
         return missing_ref(match[1], url)
     if "dubious ownership" in said:
@@ -89,8 +95,8 @@ def translated(failed: GitFailed, url: str) -> SkillpmError:
         )
     if "transport" in said and "not allowed" in said:
         return FetchError(f"{url} leads to a transport that is not allowed", hint=_last(said))
-    if unwritten := _unwritten(said):
-        return unwritten
+    if failure := _failed_here(said, url):
+        return failure
     if status in {401, 403, 407} or _any(NO_ACCESS, said):
         return FetchError(
             f"no access to {url}, or there is no such repository",
@@ -105,8 +111,6 @@ def translated(failed: GitFailed, url: str) -> SkillpmError:
 
 
 def _not_served(said: str, status: int | None, url: str) -> SkillpmError:
-    if "usage: git" in said:
-        return FetchError("this git is too old for skillpm", hint="install git 2.36 or newer")
     if _any(UNTRUSTED, said):
         return FetchError(
             f"the certificate of {url} is not trusted",
@@ -116,7 +120,7 @@ def _not_served(said: str, status: int | None, url: str) -> SkillpmError:
         return FetchError(f"{url} has object ids of SHA-256, which skillpm cannot read yet")
     if _any(SERVER_FAILED, said):
         return FetchError(f"{url} was reached, but failed", hint=_last(said))
-    if _any(BROKEN_OFF, said):
+    if status is None and _any(BROKEN_OFF, said):
         return FetchError(f"the connection to {url} broke off", hint="try again; nothing was changed")
     if _any(NO_GIT, said):
         return FetchError(f"{url} answers, but not as a git server does", hint=_last(said))
@@ -126,8 +130,12 @@ def _not_served(said: str, status: int | None, url: str) -> SkillpmError:
     return FetchError(f"{url} could not be reached", hint=f"check the address and the network; {why}")
 
 
-def _unwritten(said: str) -> FileError | None:
-    """Give the error where git could not write into our own cache."""
+def _failed_here(said: str, url: str) -> SkillpmError | None:
+    """Give the error where it is this machine that was not up to it, most often where the cache should be written."""
+    if "usage: git" in said:
+        return FetchError("this git is too old for skillpm", hint="install git 2.36 or newer")
+    if "Out of memory" in said:
+        return too_much(url)
     if _any(NO_ROOM, said):
         return FileError("there is no room for the git cache", hint="free some space, or set SKILLPM_CACHE_DIR")
     own = [line for line in said.splitlines() if not line.startswith("remote:") and CANNOT_WRITE.search(line)]
@@ -137,6 +145,11 @@ def _unwritten(said: str) -> FileError | None:
             return FileError(f"cannot write into the git cache: {why}", hint=hint)
     if any(re.search(r"could(?:n't| not) write '", line) for line in own):  # git does not say why
         return FileError("cannot write into the git cache", hint=f"look for room and rights there; {_last(said)}")
+    if said == ENDED:
+        return FileError(
+            "git was ended while it wrote into its cache",
+            hint="look for a quota or a limit on the size of files (`ulimit -f`), or set SKILLPM_CACHE_DIR",
+        )
     return None
 
 
@@ -155,8 +168,9 @@ def missing_ref(name: str, url: str) -> SkillpmError:
     return NotFoundError(f"{url} has no {kind} `{text}`", hint=f"see what it has: git ls-remote {url}")
 
 
-def _status(said: str) -> int | None:
-    match = re.search(r"The requested URL returned error: (\d{3})|RPC failed; HTTP (\d{3})", said)
+def status_of(failed: GitFailed) -> int | None:
+    """Give what the server answered, where it was not the answer of git."""
+    match = re.search(r"The requested URL returned error: (\d{3})|RPC failed; HTTP (\d{3})", failed.said)
     return int(match[1] or match[2]) if match else None
 
 

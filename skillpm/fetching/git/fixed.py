@@ -34,7 +34,6 @@ FIXED = {
     "fetch.negotiationAlgorithm": "noop",
     "http.followRedirects": "initial",
     "http.lowSpeedLimit": "1000",
-    "http.lowSpeedTime": "20",
 }
 WORDS = [word for key, value in FIXED.items() for word in ("-c", f"{key}={value}")]
 # What a user may say to git through the environment and still means here.

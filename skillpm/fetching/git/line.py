@@ -1,18 +1,19 @@
 """The line to a repository's server: one git process a question, held to its bounds, asked again where it broke."""
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 
 from skillpm.errors import FetchError
-from skillpm.fetching.git.cache import arriving
-from skillpm.fetching.git.complaints import is_damage, is_passing, is_redirect
+from skillpm.fetching.git.cache import arriving, sweep
+from skillpm.fetching.git.complaints import is_damage, is_passing, is_redirect, status_of
+from skillpm.fetching.git.hearing import MOST_HEARD, Hearing, hearing
 from skillpm.fetching.git.objects import CacheDamaged
 from skillpm.fetching.git.process import Children, Deadline, GitFailed
 from skillpm.fetching.git.transport import network_environment
 from skillpm.fetching.git.user_config import UserConfig
+from skillpm.fetching.retrying import TRIES
 from skillpm.settings import Settings
-
-PAUSES = (0.3, 1.0)
 
 
 class Surroundings:
@@ -36,6 +37,7 @@ class Line:
         self.around = around
         self._base = base
         self._environment: dict[str, str] = {}
+        self._hearing: Hearing | None = None
         self._with_token = True
         self._limit = around.settings.limits.download
 
@@ -44,26 +46,42 @@ class Line:
 
         Raises `GitFailed` for what the server says, `CacheDamaged` for what is wrong here.
         """
-        around = self.around
-        words = [f"--git-dir={self.path}", *words]
-        for pause in (*PAUSES, None):
-            deadline = Deadline(self.url, around.settings.network_timeout, self._limit, self._watch)
-            try:
-                return around.children.run(
-                    words, self._surrounded(), around.folder, data=data, deadline=deadline, asking=self.url
-                )
-            except GitFailed as failed:
-                self._watch()  # the system may have ended git at the limit
-                if is_damage(failed):
-                    raise CacheDamaged(failed.said) from failed
-                if is_redirect(failed) and self._with_token:
-                    # Git would send the token wherever it is sent itself: on with the way, and without the token.
-                    self._with_token, self._environment = False, {}
-                elif pause is None or not is_passing(failed):
-                    raise
-                else:
-                    around.children.stopped.wait(pause)
-        raise AssertionError("the last try returns or raises")  # pragma: no cover
+        around, settings = self.around, self.around.settings
+        # Git counts in whole seconds, and 0 would be for ever.
+        words = [
+            "-c",
+            f"http.lowSpeedTime={max(1, math.ceil(settings.idle_timeout))}",
+            f"--git-dir={self.path}",
+            *words,
+        ]
+        with hearing(self.url, around.folder) as self._hearing:
+            deadline = Deadline(self.url, settings.network_timeout, self._limit, self._watch)
+            attempt = 1
+            while True:
+                try:
+                    return self._asked(words, data, deadline)
+                except GitFailed as failed:
+                    self._watch()  # the system may have ended git at the limit
+                    if is_damage(failed):
+                        raise CacheDamaged(failed.said) from failed
+                    if is_redirect(failed) and self._with_token:
+                        # Git would send the token wherever it is sent itself: on with the way, and without the token.
+                        self._with_token, self._environment = False, {}
+                        continue
+                    if attempt == TRIES or not is_passing(failed):
+                        raise
+                    said = "" if self._hearing is None else self._hearing.retry_after()
+                    deadline.pause(attempt, around.children.stopped, status=status_of(failed) or 0, retry_after=said)
+                    attempt += 1
+                    sweep(self.path)  # half a pack counts as what arrives, and has come to nothing
+
+    def _asked(self, words: Sequence[str], data: bytes | None, deadline: Deadline) -> bytes:
+        heard, around = self._hearing, self.around
+        environment = {**self._surrounded(), **({} if heard is None else heard.environment)}
+        kept = () if heard is None else (heard.descriptor,)
+        return around.children.run(
+            words, environment, around.folder, data=data, deadline=deadline, asking=self.url, kept=kept
+        )
 
     def _surrounded(self) -> Mapping[str, str]:
         if not self._environment:
@@ -74,7 +92,8 @@ class Line:
         return self._environment
 
     def _watch(self) -> None:
-        if arriving(self.path) >= self._limit:
+        heard = 0 if self._hearing is None else self._hearing.size
+        if arriving(self.path) >= self._limit or heard > MOST_HEARD:
             hint = "if you trust it, raise SKILLPM_MAX_DOWNLOAD"
             raise FetchError(f"{self.url} sends more than {self._limit} bytes", hint=hint)
 

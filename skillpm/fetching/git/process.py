@@ -14,6 +14,8 @@ from contextlib import suppress
 from skillpm.cachedir import insist
 from skillpm.errors import FetchError
 from skillpm.fetching.git.fixed import WORDS
+from skillpm.fetching.git.weighing import memory_of, most_memory
+from skillpm.fetching.retrying import Patience
 from skillpm.files import NOFOLLOW, told
 
 Tell = Callable[[str], None]
@@ -41,9 +43,19 @@ class Children:
         self.detail = detail or _silent
 
     def start(
-        self, words: Sequence[str], environment: Mapping[str, str], folder: str, *, stdin: bool, stderr: int
+        self,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        folder: str,
+        *,
+        stdin: bool,
+        stderr: int,
+        kept: Sequence[int] = (),
     ) -> subprocess.Popen[bytes]:
-        """Start git in a process group of its own. Raises `FetchError` where there is no git."""
+        """Start git in a process group of its own; it keeps the files `kept` open.
+
+        Raises `FetchError` where there is no git.
+        """
 
         def begin() -> subprocess.Popen[bytes]:
             return subprocess.Popen(
@@ -54,6 +66,7 @@ class Children:
                 cwd=folder,
                 env=dict(environment),
                 start_new_session=True,
+                pass_fds=kept,
             )
 
         try:
@@ -66,7 +79,7 @@ class Children:
                 ) from error
             raise FetchError(f"the program `git` cannot be started: {error.strerror}", where=folder) from error
 
-    def run(
+    def run(  # noqa: PLR0913  (what to run, where, and how it is bounded and told)
         self,
         words: Sequence[str],
         environment: Mapping[str, str],
@@ -75,6 +88,7 @@ class Children:
         data: bytes | None = None,
         deadline: "Deadline | None" = None,
         asking: str = "",
+        kept: Sequence[int] = (),
     ) -> bytes:
         """Run git to its end and give what it printed. Raises `GitFailed`, or `FetchError` when the time is over.
 
@@ -82,7 +96,7 @@ class Children:
         """
         began = time.monotonic()
         try:
-            return self._ran(words, environment, folder, data, deadline)
+            return self._ran(words, environment, folder, data, deadline, kept)
         finally:
             took = (time.monotonic() - began) * 1000
             (self.note if asking else self.detail)(f"{spelled(words, asking)} {took:.0f} ms")
@@ -94,11 +108,12 @@ class Children:
         folder: str,
         data: bytes | None,
         deadline: "Deadline | None",
+        kept: Sequence[int],
     ) -> bytes:
         deadline = deadline or Deadline("git", 60.0)
         complaint = nameless_file(folder)
         try:
-            child = self.start(words, environment, folder, stdin=data is not None, stderr=complaint)
+            child = self.start(words, environment, folder, stdin=data is not None, stderr=complaint, kept=kept)
             try:
                 _bound(child, deadline.most_bytes)
                 while True:
@@ -110,8 +125,7 @@ class Children:
                         if self.stopped.is_set():
                             raise FetchError("interrupted") from None
                         deadline.check()
-                        if os.fstat(complaint).st_size > MOST_SAID:
-                            raise GitFailed(what_was_said(complaint)) from None
+                        deadline.weigh(child.pid, os.fstat(complaint).st_size)
             except BaseException:
                 end(child)
                 raise
@@ -137,25 +151,29 @@ def _silent(_: str) -> None:
     """Tell nobody."""
 
 
-class Deadline:
-    """How long a git may take, and how much it may write; `watch` looks at it several times a second."""
+def too_much(what: str) -> FetchError:
+    """Give the error for an answer that does not end, or unfolds to more than memory holds."""
+    return FetchError(f"{what} sends more than git can hold", hint="nothing was changed; tell whoever keeps it")
+
+
+class Deadline(Patience):
+    """How long git may take, and how much it may write; `watch` looks at it several times a second."""
 
     def __init__(self, what: str, seconds: float, most_bytes: int = 0, watch: Callable[[], None] | None = None) -> None:
-        self.what = what
-        self.seconds = seconds
+        super().__init__(what, seconds)
         self.most_bytes = most_bytes
         self._watch = watch
-        self._end = time.monotonic() + seconds
 
     def check(self) -> None:
         """Raise `FetchError` when it is over."""
         if self._watch is not None:
             self._watch()
-        if time.monotonic() > self._end:
-            raise FetchError(
-                f"{self.what} gave no answer within {self.seconds:g} s",
-                hint="try again, or allow more with SKILLPM_NETWORK_TIMEOUT",
-            )
+        super().check()
+
+    def weigh(self, process: int, said: int) -> None:
+        """Raise `FetchError` where git holds or says more than any honest answer makes it."""
+        if said > MOST_SAID or (self.most_bytes and memory_of(process) > most_memory(self.most_bytes)):
+            raise too_much(self.what)
 
 
 def end(child: subprocess.Popen[bytes]) -> None:
@@ -173,10 +191,13 @@ def end(child: subprocess.Popen[bytes]) -> None:
 
 
 def nameless_file(folder: str) -> int:
-    """Open a file without a name: what git says may be more than a pipe or the memory should hold.
+    """Open a file without a name: what git says may be more than a pipe holds.
 
-    Room for the first words is taken at once: on a full disk git would fail without one.
+    In memory, where the system has such files; else room for the first words is taken at once: a git that finds the
+    disk full shall be able to say so.
     """
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("said")
     path = os.path.join(os.path.dirname(folder), f"said-{os.getpid()}-{threading.get_ident()}")
     with told("write in the git cache", path):
         flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | NOFOLLOW
