@@ -14,6 +14,8 @@ EDITED = "commands/test_edited_skills.py::test_an_edited_skill_stops"
 LOST = "commands/test_sync.py::test_sync_brings_back_whatever_was_lost"
 DAMAGED = "fetching/test_damaged_cache.py::test_whatever_is_damaged"
 QUIET = "commands/test_quiet_sync.py::test_no_file_is_touched_and_nobody_is_asked"
+FAULTS = "network/test_faults.py::test_a_fault_is_told_and_changes_nothing"
+FLOODS = "network/test_floods.py::test_an_answer_without_an_end"
 AFTER = "crash/test_after_a_crash.py::test_"
 # How each sentence begins, and the tests of it.
 TESTS = {
@@ -54,11 +56,30 @@ TESTS = {
     "`install`, `sync`, `update` and `uninstall` do": [SWEEP, "commands/test_sync.py::test_a_fetch_that_fails"],
     "One skill that cannot be fetched": ["commands/test_sync.py::test_a_fetch_that_fails", EDITED],
     "`--keep NAME` takes one": ["commands/test_edited_skills.py::test_keep_goes_on_without_it"],
+    "What passes by itself is asked": ["network/test_faults.py::test_the_third_try_works", FAULTS],
+    "A server that asks for a pause": [FAULTS],
+    "One question takes": [FAULTS],
+    "A pack that never ends": [FLOODS],
+    "A skill of twenty thousand files": [
+        "network/test_wide.py::test_a_skill_of_twenty_thousand_files",
+        "network/test_wide.py::test_twenty_thousand_files_beside_a_skill",
+    ],
+    "An archive that unfolds": ["network/test_bombs.py::test_a_bomb_from_an_index"],
+    "a disk, a quota": [
+        "network/test_leftovers.py::test_a_disk_that_is_full_while_git_writes",
+        "network/test_leftovers.py::test_a_size_that_no_file_may_exceed",
+    ],
     "an entry of the store": ["fetching/test_damaged_cache.py::test_a_damaged_store_entry_is_fetched_anew"],
     "a cache repository cannot be read": ["fetching/test_damaged_cache.py::test_a_cache_that_cannot_be_read", DAMAGED],
     "the cache is emptied": ["commands/test_cache.py::test_installs_go_on_while_the_cache_is_emptied"],
     "the cache cannot be written": ["commands/test_unprivileged.py::test_a_cache_that_cannot_be_written"],
-    "git was killed": ["fetching/test_damaged_cache.py::test_what_a_killed_git_left_behind", SWEEP],
+    "git was killed": [
+        "fetching/test_damaged_cache.py::test_what_a_killed_git_left_behind",
+        "network/test_leftovers.py::test_a_git_killed_while_a_pack_comes",
+        "network/test_leftovers.py::test_a_git_killed_as_it_puts_a_file_in_place",
+        "network/test_leftovers.py::test_a_lock_of_a_git_that_still_works",
+        SWEEP,
+    ],
     "what waits in staging has a wrong byte": ["commands/test_wrong_bytes.py::test_a_staged_skill_with_a_wrong_byte"],
     "the journal has a wrong byte": ["commands/test_wrong_bytes.py::test_a_journal_with_a_wrong_byte"],
     "the disk is full, at any moment": [

@@ -126,8 +126,12 @@ def test_what_a_killed_git_left_behind_is_swept_away(world: World, tmp_path: Pat
         *(cache / name for name in ("shallow.lock", "config.lock", "HEAD.lock", "packed-refs.lock")),
         reference.with_name(reference.name + ".lock"),
         *(cache / "objects/pack" / name for name in ("tmp_pack_ab12", "tmp_idx_x", "tmp_rev_y")),
+        cache / "objects/3f/tmp_obj_Xy12",
+        cache / "objects/info/commit-graphs/commit-graph-chain.lock",
+        cache / "refs/skillpm-all/heads/feature/one.lock",
     ]
     for path in left:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"half")
 
     asked(world.server)

@@ -1,0 +1,80 @@
+"""Answers of git that never end, each sent as fast as it is taken."""
+
+import random
+import socket
+import struct
+import zlib
+from contextlib import suppress
+from itertools import cycle, repeat
+
+from kit import Answer
+
+MARK = b"000dpackfile\n"
+BLOB = 60_000
+
+
+def endless_pack(client: socket.socket, answer: Answer, count: int = 1_000_000) -> None:
+    """Send a pack of so many files, without an end."""
+    before, _, _ = answer.body.partition(MARK)
+    dice = random.Random(1)
+    files = [_entry(dice.randbytes(BLOB)) for _ in range(50)]
+    header = b"PACK" + struct.pack(">II", 2, count)
+    _flood(client, before + MARK + _line(b"\1" + header), [_line(b"\1" + file) for file in files])
+
+
+def giant_pack(client: socket.socket, answer: Answer) -> None:
+    """Send a pack that says it has more files than fit into any memory."""
+    endless_pack(client, answer, 0x7FFF_FFFF)
+
+
+def endless_progress(client: socket.socket, answer: Answer) -> None:
+    """Tell of progress, and never come to the pack."""
+    before, _, _ = answer.body.partition(MARK)
+    _flood(client, before + MARK, [_line(b"\2Counting objects: " + b"9" * 900 + b"\n")])
+
+
+def endless_patience(client: socket.socket, answer: Answer) -> None:
+    """Send what keeps a line open, and nothing else."""
+    before, _, _ = answer.body.partition(MARK)
+    _flood(client, before + MARK, [_line(b"\1") * 1000])
+
+
+def endless_refs(client: socket.socket, _: Answer) -> None:
+    """Name one branch after the other."""
+    _flood(client, b"", [b"".join(_line(b"%040x refs/heads/%d-" % (n, n) + b"x" * 200 + b"\n") for n in range(1, 500))])
+
+
+def endless_greeting(client: socket.socket, answer: Answer) -> None:
+    """Name one capability after the other."""
+    _flood(client, answer.body.removesuffix(b"0000"), [_line(b"x" * 900 + b"\n") * 100])
+
+
+FLOODS = {
+    flood.__name__.replace("_", "-"): flood
+    for flood in (endless_pack, giant_pack, endless_progress, endless_patience, endless_refs, endless_greeting)
+}
+
+
+def _flood(client: socket.socket, first: bytes, more: list[bytes]) -> None:
+    kind = b"application/x-git-upload-pack-result"
+    head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: " + kind + b"\r\n\r\n"
+    with suppress(OSError):
+        client.sendall(head + first)
+        for piece in cycle(more) if len(more) > 1 else repeat(more[0]):
+            client.sendall(piece)
+
+
+def _line(data: bytes) -> bytes:
+    return b"%04x" % (len(data) + 4) + data
+
+
+def _entry(data: bytes) -> bytes:
+    """Give a file as a pack holds it: kind and size in a number of variable length, and the bytes deflated."""
+    size = len(data)
+    head = bytearray([(3 << 4) | (size & 15)])
+    size >>= 4
+    while size:
+        head[-1] |= 0x80
+        head.append(size & 0x7F)
+        size >>= 7
+    return bytes(head) + zlib.compress(data, 1)

@@ -1,0 +1,130 @@
+"""Archives of an index that unfold to more than may be: ended at the limit in bounded memory, and nothing is changed.
+
+`SKILLPM_SIZES=full` makes them as large as an enemy would: gigabytes, and a million entries.
+"""
+
+import gzip
+import io
+import json
+import os
+import tarfile
+import zipfile
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from kit import skill
+from network.world import Network, use_index, work
+
+IS_FULL = os.environ.get("SKILLPM_SIZES") == "full"
+MEGABYTES = 3000 if IS_FULL else 150
+ENTRIES = 1_000_000 if IS_FULL else 20_000
+ZEROS = bytes(1_000_000)
+TEXT = skill("pdf")["SKILL.md"]
+
+
+def large_file() -> bytes:
+    """Give a tar of one file, of zeros."""
+    return _packed([_head("zeros.bin", MEGABYTES * len(ZEROS)), *[ZEROS] * MEGABYTES])
+
+
+def large_files() -> bytes:
+    """Give a tar of files that are each small enough."""
+    return _packed(
+        [part for n in range(MEGABYTES // 20 + 1) for part in (_head(f"{n}.bin", 20_000_000), *[ZEROS] * 20)]
+    )
+
+
+def many_entries() -> bytes:
+    """Give a tar of empty files."""
+    return _packed(
+        [b"".join(_head(f"{n}.txt", 0) for n in range(start, start + 1000)) for start in range(0, ENTRIES, 1000)]
+    )
+
+
+def deep_folders() -> bytes:
+    """Give a tar of a file in folders within folders."""
+    return _packed([_head("d/" * 40 + "x", 0)])
+
+
+def zeros_behind_the_end() -> bytes:
+    """Give a tar that has ended, and a gzip that has not."""
+    return _packed([bytes(1024), *[ZEROS] * MEGABYTES])
+
+
+def large_zip() -> bytes:
+    """Give a zip of one file, of zeros."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("SKILL.md", TEXT)
+        with file.open("zeros.bin", "w", force_zip64=True) as member:
+            for _ in range(MEGABYTES):
+                member.write(ZEROS)
+    return out.getvalue()
+
+
+def many_in_a_zip() -> bytes:
+    """Give a zip of empty files."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as file:
+        file.writestr("SKILL.md", TEXT)
+        for number in range(ENTRIES // 10 if IS_FULL else ENTRIES):
+            file.writestr(f"{number}", b"")
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Network:
+    return Network(tmp_path_factory.mktemp("network"))
+
+
+ARCHIVE = "SERVER/acme/archives/pdf-1.0.0.tar.gz"
+TOO_LARGE = f"{ARCHIVE}: it holds more than 100000000 bytes (SKILLPM_MAX_SKILL)"
+TOO_MANY = f"{ARCHIVE}: it has more than 5000 files (SKILLPM_MAX_FILES)"
+BOMBS = {
+    large_file: TOO_LARGE,
+    large_files: TOO_LARGE,
+    many_entries: TOO_MANY,
+    deep_folders: f"skill pdf: the path '{'d/' * 40}x' is deeper than 32 folders",
+    zeros_behind_the_end: TOO_LARGE,
+    large_zip: f"{ARCHIVE}: `zeros.bin` unpacks to more than 200 times its size",
+    many_in_a_zip: TOO_MANY,
+}
+
+
+@pytest.mark.parametrize(("bomb", "said"), BOMBS.items(), ids=[bomb.__name__ for bomb in BOMBS])
+def test_a_bomb_from_an_index_ends_at_the_limit(
+    network: Network, tmp_path: Path, bomb: Callable[[], bytes], said: str
+) -> None:
+    archive = bomb()
+    versions = json.loads(network.files["/acme/skills/pdf.json"])
+    versions["versions"][0]["sha256"] = sha256(archive).hexdigest()
+    project = network.copy(tmp_path / "project")
+    with network.serve() as server:
+        server.publish("/acme/skills/pdf.json", json.dumps(versions).encode())
+        server.publish("/acme/archives/pdf-1.0.0.tar.gz", archive)
+        use_index(project, server)
+        before = work(project)
+        result, cost = project.run_measured("install", "pdf")
+        message = result.stderr.replace(server.address, "SERVER")
+
+    errors = [line for line in message.splitlines() if not line.startswith("still ")]
+    assert (result.code, result.stdout, errors[0]) == (1, "", f"error: {said}")
+    assert (work(project) == before, cost.megabytes < 300) == (True, True), cost
+
+
+def _head(path: str, size: int) -> bytes:
+    info = tarfile.TarInfo(path)
+    info.size = size
+    return info.tobuf(tarfile.USTAR_FORMAT)
+
+
+def _packed(parts: list[bytes]) -> bytes:
+    out = io.BytesIO()
+    with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=1) as file:
+        file.write(_head("SKILL.md", len(TEXT)) + TEXT.ljust(512 * -(-len(TEXT) // 512), b"\0"))
+        for part in parts:
+            file.write(part)
+        file.write(bytes(1024))
+    return out.getvalue()

@@ -1,0 +1,62 @@
+"""Answers without an end: over at the limit, in memory and on disk; the cache still serves, and so does the next try.
+
+`SKILLPM_SIZES=full` sends up to the limits that everybody has.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fetching.world import Project
+from kit import GitServer, Repository, skill, under
+from network.floods import FLOODS
+
+IS_FULL = os.environ.get("SKILLPM_SIZES") == "full"
+LIMIT = 100_000_000 if IS_FULL else 5_000_000
+LIMITS = {} if IS_FULL else {"SKILLPM_MAX_DOWNLOAD": str(LIMIT)}
+TOO_MUCH = "{url} sends more than git can hold"
+LATE = "{url} gave no answer within 3 s"
+SAID = {
+    "endless-pack": f"{{url}} sends more than {LIMIT} bytes",
+    "giant-pack": TOO_MUCH,
+    "endless-progress": TOO_MUCH,
+    "endless-patience": LATE,
+    "endless-refs": TOO_MUCH,
+    "endless-greeting": TOO_MUCH,
+}
+ASKED = {"endless-refs": "POST .* ls-refs", "endless-greeting": "GET .*info/refs"}
+
+
+@pytest.fixture
+def server() -> Iterator[GitServer]:
+    with GitServer() as server:
+        yield server
+
+
+@pytest.fixture
+def url(server: GitServer, tmp_path: Path) -> str:
+    upstream = Repository.create(tmp_path / "upstream")
+    upstream.write(under("skills/pdf", skill("pdf")) | under("skills/ocr", skill("ocr"))).commit()
+    return server.serve("acme/skills", upstream)
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_an_answer_without_an_end_ends_at_the_limit(server: GitServer, url: str, tmp_path: Path, flood: str) -> None:
+    project = Project(tmp_path / "project")
+    project.run("install", f"{url}@ocr", check=True)
+    before = project.snapshot()
+    server.spoil(ASKED.get(flood, "POST .* fetch"), FLOODS[flood])
+    late = {"SKILLPM_NETWORK_TIMEOUT": "3"} if SAID[flood] == LATE else {"SKILLPM_NETWORK_TIMEOUT": "60"}
+
+    result, cost = project.run_measured("install", f"{url}@pdf", env={**LIMITS, **late})
+
+    errors = [line for line in result.stderr.splitlines() if not line.startswith("still ")]
+    assert (result.code, result.stdout, errors[0]) == (1, "", "error: " + SAID[flood].format(url=url))
+    assert (project.snapshot() == before, cost.megabytes < 300) == (True, True), cost
+    assert sum(file.stat().st_size for file in project.cache.rglob("*") if file.is_file()) < 1.1 * LIMIT + 1_000_000
+    project.lose_what_is_installed()
+    project.run("sync", "--frozen", "--offline", check=True)
+    server.mend()
+    project.run("install", f"{url}@pdf", check=True)
+    assert not list(project.cache.rglob("tmp_*"))

@@ -1,0 +1,154 @@
+"""What a git leaves that was killed in the midst of its work stops nobody; what one holds that still works does."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fetching.world import Project, git_children, wait_for
+from kit import GitServer, Repository, skill, under
+
+STRACE = shutil.which("strace")
+MOMENTS = range(1, 9)
+
+
+@pytest.fixture
+def server() -> Iterator[GitServer]:
+    with GitServer() as server:
+        yield server
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path / "project")
+
+
+@pytest.fixture
+def url(server: GitServer, tmp_path: Path) -> str:
+    upstream = Repository.create(tmp_path / "upstream")
+    upstream.write(under("skills/pdf", skill("pdf") | {"data": os.urandom(300_000)})).commit()
+    return server.serve("acme/skills", upstream)
+
+
+def left(project: Project) -> list[str]:
+    """Name what git leaves behind, without what is different each time."""
+    found = (path.relative_to(project.git_cache) for path in project.git_cache.rglob("*"))
+    names = {re.sub(r"(tmp_[a-z]+_).*|[0-9a-f]{32}", r"\1", str(path)) for path in found}
+    return sorted(name for name in names if name.endswith(".lock") or "tmp_" in name)
+
+
+def half_a_pack(project: Project, server: GitServer) -> list[Path]:
+    """Give what has come of the second pack, as soon as some has."""
+    fetches = [request for request in server.requests if request.command == "fetch"]
+    found = list(project.cache.rglob("tmp_pack_*")) if len(fetches) > 1 else []
+    return [path for path in found if path.exists() and path.stat().st_size > 100_000]
+
+
+def test_a_git_killed_while_a_pack_comes_leaves_half_of_it_and_stops_nobody(
+    project: Project, server: GitServer, url: str
+) -> None:
+    server.spoil("POST .* fetch", "stall-in-body", after=1)  # the first brings the commit, the second the files
+    with project.spawn("install", f"{url}@pdf") as process:
+        half = wait_for(lambda: half_a_pack(project, server))
+        for group in {os.getpgid(child) for child in git_children(project)}:
+            os.killpg(group, signal.SIGKILL)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate(timeout=10)
+    server.mend()
+    wait_for(lambda: not git_children(project))
+    assert [path for path in half if path.exists()] == half
+
+    project.run("install", f"{url}@pdf", check=True)
+
+    assert left(project) == []
+
+
+@pytest.mark.skipif(STRACE is None, reason="no strace here")
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_git_killed_as_it_puts_a_file_in_place_stops_nobody(
+    project: Project, url: str, tmp_path: Path, moment: int
+) -> None:
+    """Each file that git writes is first a lock, or a tmp_, and then renamed."""
+    git = tmp_path / "bin/git"
+    git.parent.mkdir()
+    kill = f"rename,renameat,renameat2,link,linkat:signal=SIGKILL:when={moment}"
+    real = shutil.which("git")
+    git.write_text(
+        f'#!/bin/sh\ncase "$*" in *fetch*) exec {STRACE} -f -qq -o {tmp_path}/calls -e inject={kill} '
+        f'{real} "$@";; esac\nexec {real} "$@"\n'
+    )
+    git.chmod(0o755)
+
+    killed = project.run("install", f"{url}@pdf", env={"PATH": f"{git.parent}:{os.environ['PATH']}"})
+    behind = left(project)
+    again = project.run("install", f"{url}@pdf")
+
+    assert "SIGKILL" not in (tmp_path / "calls").read_text() or killed.code == 1, killed
+    assert (again.code, left(project)) == (0, []), (behind, again)
+
+
+def test_a_lock_of_a_git_that_still_works_for_another_skillpm_is_left_alone(
+    project: Project, server: GitServer, url: str, tmp_path: Path
+) -> None:
+    other = Project(tmp_path / "other")
+    server.spoil("POST .* fetch", "stall-in-body", after=1)
+    with project.spawn("install", f"{url}@pdf") as first:
+        half = wait_for(lambda: half_a_pack(project, server))
+        (project.git_cache / "shallow.lock").write_text("mine")
+        waiting = other.run(
+            "install", f"{url}@pdf", "--lock-timeout", "1.5", env={"SKILLPM_CACHE_DIR": str(project.cache)}
+        )
+        kept = [path.exists() for path in (*half, project.git_cache / "shallow.lock")]
+        first.send_signal(signal.SIGTERM)
+        first.communicate(timeout=10)
+
+    assert (waiting.code, waiting.stderr.splitlines()[-3]) == (
+        1,
+        f"error: the cache of {url} is held by process {first.pid}, for more than 1.5 s",
+    )
+    assert (all(kept), other.is_untouched) == (True, True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk")
+def test_a_disk_that_is_full_while_git_writes(project: Project, server: GitServer, url: str) -> None:
+    words = ["mount", "-t", "tmpfs", "-o", "size=200k", "none", str(project.cache)]
+    if subprocess.run(words, capture_output=True, check=False).returncode:
+        pytest.skip("nobody may mount a disk here")
+    try:
+        before = project.snapshot()
+        full = project.run("install", f"{url}@pdf")
+        unchanged = project.snapshot() == before
+        subprocess.run(["mount", "-o", "remount,size=50m", str(project.cache)], check=True)
+        again = project.run("install", f"{url}@pdf")
+        behind = left(project)
+    finally:
+        subprocess.run(["umount", "-l", str(project.cache)], check=True)
+
+    assert (full.code, full.stderr, unchanged) == (
+        1,
+        "error: there is no room for the git cache\n  try: free some space, or set SKILLPM_CACHE_DIR\n",
+        True,
+    )
+    assert (again.code, behind) == (0, []), again
+
+
+def test_a_size_that_no_file_may_exceed(project: Project, url: str) -> None:
+    """A limit of the user's own, as by `ulimit -f`, ends git as a quota does."""
+    before = project.snapshot()
+
+    words = ["sh", "-c", 'ulimit -f 200; exec "$@"', "sh", *project.command, "install", f"{url}@pdf"]
+    environment = project.environment()
+    full = subprocess.run(words, cwd=project.work, env=environment, capture_output=True, text=True, check=False)
+    unchanged = project.snapshot() == before
+    project.run("install", f"{url}@pdf", check=True)
+
+    assert (full.returncode, unchanged) == (1, True), full
+    assert full.stderr == (
+        "error: git was ended while it wrote into its cache\n"
+        "  try: look for a quota or a limit on the size of files (`ulimit -f`), or set SKILLPM_CACHE_DIR\n"
+    )
+    assert left(project) == []
