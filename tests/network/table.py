@@ -127,7 +127,9 @@ OWN = {
     },
     # Not asked for again: git was answered, and not by a git server.
     ("endless", "ls-refs"): Row(said="{url} answers, but not as a git server does", tries=1),
-    ("endless", "refs"): Row(said="{url} gave no answer within 10 s", tries=1),
+    ("endless", "refs"): Row(said="{url} sends more than git can hold", tries=1),
+    ("web-page", "ls-refs"): Row(said="{url} answers, but not as a git server does", tries=1),
+    ("404", "ls-refs"): Row(said="{url} answers, but not as a git server does", tries=1),
     ("says-less", "refs"): Row(said="{url} answers, but not as a git server does", tries=1),
     ("web-page", "refs"): Row(said="{url} answers, but not as a git server does", tries=1),
     ("says-nonsense", "refs"): Row(said="{url} could not be reached", tries=1),
