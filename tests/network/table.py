@@ -8,6 +8,7 @@ from kit import FAULTS
 from network.world import FILES, OLD, WELL_KNOWN, Network, Outcome
 
 ALWAYS = 1_000_000
+TRIES = 3
 DRIPS = ("dribble-head", "dribble-body")
 STALLS = ("stall", "stall-in-body")
 REPOSITORY = "{server}/acme/skills.git"
@@ -160,6 +161,11 @@ def expected(fault: str, name: str) -> Row:
     if status == "404" and not document.is_git:
         return Row(said="{begins} is not there (the server answers 404)", tries=1)
     return (GIT_ROWS if document.is_git else WEB_ROWS)[fault]
+
+
+def may_pass(fault: str, name: str) -> bool:
+    """Tell whether it is asked for again."""
+    return fault in ONCE_MORE and expected(fault, name).tries == TRIES
 
 
 def spelled(row: Row, name: str) -> str:
