@@ -184,7 +184,7 @@ def settings(fault: str) -> dict[str, str]:
     """Give what keeps a row short: a fault that waits is waited for only so long."""
     if fault in DRIPS:
         return {"SKILLPM_NETWORK_TIMEOUT": "2"}
-    return {"SKILLPM_IDLE_TIMEOUT": "1"} if fault in STALLS else {"SKILLPM_NETWORK_TIMEOUT": "10"}
+    return {"SKILLPM_IDLE_TIMEOUT": "2"} if fault in STALLS else {"SKILLPM_NETWORK_TIMEOUT": "10"}
 
 
 def run_row(network: Network, folder: Path, fault: str, name: str, times: int = ALWAYS) -> Outcome:
