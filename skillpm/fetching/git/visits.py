@@ -49,9 +49,12 @@ class Visits:
                 results: dict[SkillName, Result] = {}
                 for job in (job for job in jobs if job in done):
                     results |= job.result()
-            except BaseException:
+            except BaseException as error:
                 self.children.stopped.set()
                 pool.shutdown(cancel_futures=True)
+                if isinstance(error, Exception):
+                    # All have ended; whoever asks for the others, one by one, begins anew (`exactly.py`).
+                    self.children.stopped.clear()
                 raise
         return results
 
