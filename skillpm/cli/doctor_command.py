@@ -8,6 +8,7 @@ import click
 from skillpm.cli.changing import networked
 from skillpm.cli.console import Console
 from skillpm.cli.fitting import wrapped
+from skillpm.documents.text import counted, show
 from skillpm.documents.text import show
 from skillpm.errors import UsageError
 from skillpm.operations.doctor.examining import CHECKS, Examination, examine
@@ -72,7 +73,7 @@ def _tell(console: Console, found: Examination, fixed: tuple[Finding, ...], said
             _wrapped(console, f"    try: {show(finding.hint, 500)}")
     count = len(found.problems)
     if count:
-        console.say(f"{count} problem{'' if count == 1 else 's'}")
+        console.say(counted(count, "problem"))
     elif not console.quiet:
         console.line(f"nothing is wrong{where}; checked:")
         for check in CHECKS:

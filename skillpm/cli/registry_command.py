@@ -6,6 +6,7 @@ import click
 
 from skillpm.cli.common import call_of, reading
 from skillpm.cli.family import Family
+from skillpm.documents.text import counted
 from skillpm.operations.registry import check_registry, rebuild
 
 
@@ -34,7 +35,7 @@ def build_command(**flags: Any) -> None:
     for problem in found.problems:
         call.console.warning(f"{problem.path} is left out: {problem.message}")
     state = "written" if found.changed else "was up to date"
-    call.console.line(f"{scope.layout.registry} {state}: {found.skills} skill{'' if found.skills == 1 else 's'}")
+    call.console.line(f"{scope.layout.registry} {state}: {counted(found.skills, 'skill')}")
 
 
 @command.command("check", epilog="\b\nExample:\n  skillpm registry check --json")

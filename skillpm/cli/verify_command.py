@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from skillpm.cli.common import call_of, reading
-from skillpm.documents.text import show
+from skillpm.documents.text import counted, show
 from skillpm.operations.verifying import verify
 
 
@@ -42,7 +42,8 @@ def command(**flags: Any) -> int:
         call.console.say("nothing is installed or locked here, so there is nothing to verify")
         return 0
     live = sum(skill.state == "link" for skill in verdict.skills)
-    skipped = f", {live} live link{'' if live == 1 else 's'} skipped" if live else ""
+    skipped = f", {counted(live, 'live link')} skipped" if live else ""
     sound = len(verdict.skills) - len(bad) - live
-    call.console.say(f"{sound} of {len(verdict.skills) - live} skills are what the lockfile says{skipped}")
+    are = "is" if sound == 1 else "are"
+    call.console.say(f"{sound} of {counted(len(verdict.skills) - live, 'skill')} {are} what the lockfile says{skipped}")
     return 1 if bad else 0

@@ -13,6 +13,11 @@ HALVES = re.compile("[\ud800-\udfff]")
 USER_INFO = re.compile(r"(?<=://)([^/\s]*)@")
 
 
+def counted(number: int, noun: str) -> str:
+    """Give a number of things as people write it: `1 skill`, `3 skills`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def show(text: str, limit: int = 200) -> str:
     """One safe line of foreign text for a terminal or a message: hidden characters escaped, cut at `limit`.
 

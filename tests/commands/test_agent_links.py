@@ -121,14 +121,14 @@ def test_a_link_that_is_gone_is_told_and_made_again(linked: Scene, upstream: Rep
 
     assert linked.tell("verify") == text("""\
 broken-link: pdf: its link .claude/skills/pdf is gone; `skillpm sync` makes it again
-! 0 of 1 skills are what the lockfile says
+! 0 of 1 skill are what the lockfile says
 [1]
 """)
     assert linked.tell("sync") == text(f"""\
  → pdf {upstream.resolve("main")[:7]}  (linked in .claude/skills)
 linked 1: 1 skill in WORK/.agent-skills
 """)
-    assert linked.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"
+    assert linked.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
 
 
 def test_somebodys_own_folder_is_in_the_way_and_never_touched(project: Scene) -> None:
@@ -465,7 +465,7 @@ def test_the_users_own_skills_directory_may_be_a_link(scene: Scene) -> None:
     assert (scene.home / "dotfiles/skills/testing/SKILL.md").is_file()
     assert (scene.home / ".claude/skills/testing/SKILL.md").is_file()
     assert scene.tell("sync", "-g") == "nothing to do: 1 skill in HOME/.agent-skills\n"
-    assert scene.tell("verify", "-g") == "! 1 of 1 skills are what the lockfile says\n"
+    assert scene.tell("verify", "-g") == "! 1 of 1 skill is what the lockfile says\n"
 
 
 def test_agents_lists_those_that_are_here_and_what_is_linked(project: Scene) -> None:

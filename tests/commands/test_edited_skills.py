@@ -226,7 +226,7 @@ def test_list_show_and_verify_call_it_modified(edited: Scene) -> None:
     assert edited.tell("verify") == text("""\
 modified: pdf: edited since it was installed
     modified: SKILL.md
-! 1 of 2 skills are what the lockfile says
+! 1 of 2 skills is what the lockfile says
 [1]
 """)
 
@@ -322,7 +322,7 @@ def test_an_executable_bit_that_was_lost_is_put_back(scripted: Scene, upstream: 
     assert scripted.tell("verify") == text("""\
 modified: pdf: only executable bits differ; `skillpm sync` puts them back
     modified: scripts/read.sh
-! 1 of 2 skills are what the lockfile says
+! 1 of 2 skills is what the lockfile says
 [1]
 """)
     assert "[modified]" in scripted.tell("list")

@@ -145,7 +145,7 @@ def test_under_another_name_the_skill_stays_as_it_is_and_the_registry_knows_both
     assert project.read(".agent-skills/acme-pdf/SKILL.md").startswith("---\nname: pdf\n")
     (entry,) = project.document(".agent-skills/skills.json")["skills"]
     assert (entry["name"], entry["declaredName"]) == ("acme-pdf", "pdf")
-    assert project.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"
+    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
 
 
 def test_the_same_spec_again_changes_nothing(project: Scene, url: str) -> None:

@@ -32,7 +32,7 @@ def test_an_edit_of_the_source_reaches_a_copy_with_the_next_sync(mine: Scene) ->
     mine.run("install", "./mine/style", check=True)
     mine.write("mine/style/SKILL.md", skill("style", body="Second.\n")["SKILL.md"])
 
-    assert mine.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"
+    assert mine.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
     assert mine.tell("lock", "--check") == text("""\
 ! error: the lockfile is not up to date: the content of `style` has changed
 !   where: WORK/skills.lock
@@ -73,7 +73,7 @@ def test_a_live_link_whose_folder_is_gone_is_told_by_every_command(mine: Scene) 
     assert mine.tell("list") == "style   [missing]\n"
     assert mine.tell("verify") == text("""\
 missing: style: its live link leads to no folder
-! 0 of 1 skills are what the lockfile says
+! 0 of 1 skill are what the lockfile says
 [1]
 """)
     assert mine.tell("show", "style") == text("""\

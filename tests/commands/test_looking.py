@@ -181,7 +181,7 @@ def test_verify_sees_that_the_lockfile_says_another_digest(full: Scene) -> None:
 
     assert full.tell("verify") == text(f"""\
 other-version: pdf: the lockfile says {other[:n]}…, installed is {digest[:n]}…; `skillpm sync` installs what it says
-! 1 of 2 skills are what the lockfile says
+! 1 of 2 skills is what the lockfile says
 [1]
 """)
 

@@ -155,7 +155,7 @@ def test_a_skill_no_longer_asked_for_is_removed_unless_inexact(scene: Scene) -> 
     assert inexact.stdout.endswith(f"1 skill in {scene.work}/.agent-skills\n")
     assert scene.tell("verify") == text("""\
 not-locked: testing: installed, but not in the lockfile; `skillpm sync` removes it
-! 1 of 2 skills are what the lockfile says
+! 1 of 2 skills is what the lockfile says
 [1]
 """)
 

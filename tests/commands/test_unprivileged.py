@@ -51,7 +51,7 @@ def test_a_skills_directory_that_is_read_only_stops_everything(project: Scene, p
 """), arguments
         assert project.everything == before
     assert project.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
-    assert project.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"
+    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
     assert project.run("list").code == 0
 
 
@@ -278,4 +278,4 @@ def test_a_damaged_entry_of_a_cache_that_may_only_be_read_is_fetched_anew(projec
 
     assert "added 1: 1 skill in WORK/.agent-skills" in said
     assert "! warning: pdf: its copy in the store was damaged; it is fetched anew" in said
-    assert project.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"
+    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"

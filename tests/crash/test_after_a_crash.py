@@ -94,7 +94,7 @@ def test_a_change_that_lacks_what_was_staged_is_only_given_up_by_force(project: 
 [1]
 """)
     project.run("sync", "--force", check=True)
-    assert project.tell("verify") == "! 1 of 1 skills are what the lockfile says\n"
+    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
     assert not project.exists(JOURNAL)
 
 
