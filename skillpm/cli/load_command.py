@@ -6,6 +6,7 @@ import click
 
 from skillpm.cli.common import call_of
 from skillpm.cli.serving import mode_option, service_for, serving, style_option
+from skillpm.documents.text import show
 from skillpm.serving.modes import Mode
 
 
@@ -26,6 +27,8 @@ def command(name: str, arguments: tuple[str, ...], style: str, mode: Mode | None
     """Give a skill as an agent gets it: its instructions, its folder, its files. Nothing in it is run."""
     call = call_of(flags)
     loaded = service_for(call).load(name, mode=mode, style=style, arguments=arguments or None)
+    if loaded.taken_for:
+        call.console.say(f"there is no skill `{show(loaded.taken_for, 80)}`; this is `{show(loaded.name, 64)}`")
     if not call.console.as_json:
         call.console.block(loaded.text)
         return

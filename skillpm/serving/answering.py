@@ -51,7 +51,8 @@ def _done(service: "SkillService", request: Request) -> Answer:
         return _refused(style, style.not_for_models(request.name))
     loaded = service.load(request.name, mode=mode)
     metadata = {"name": loaded.name, "dir": loaded.directory}
-    return _said(style, loaded.text, title=loaded.title, metadata=metadata)
+    taken = style.taken_for(loaded.taken_for, loaded.name) if loaded.taken_for else ""
+    return _said(style, taken + loaded.text, title=loaded.title, metadata=metadata)
 
 
 def _for_models(skills: Sequence[Told]) -> Sequence[Told]:

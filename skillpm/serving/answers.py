@@ -12,7 +12,10 @@ from skillpm.values import NOTHING, Value
 
 
 class Loaded(Value):
-    """A skill as an agent gets it: `text` in its style and mode; `body` is the whole body, arguments put in."""
+    """A skill as an agent gets it: `text` in its style and mode; `body` is the whole body, arguments put in.
+
+    `taken_for` is the name that was asked for, where no skill is called so and this one is near.
+    """
 
     name: str
     title: str
@@ -23,6 +26,7 @@ class Loaded(Value):
     style: str
     truncated: bool
     body: str
+    taken_for: str = ""
 
     @property
     def tokens(self) -> int:

@@ -137,6 +137,7 @@ class SkillService:
             from skillpm.serving.arguments import names_of_arguments, with_arguments  # noqa: PLC0415  (rarely)
 
             body = with_arguments(body, arguments, names_of_arguments(skill.extra))
+        names = {card.name.casefold(), card.declared.casefold()}
         files = files_beside(card)
         opened = Opened(card=card, body=body, files=files)
         text, was_cut = words.loaded(opened, mode or words.mode, self.longest)
@@ -152,6 +153,7 @@ class SkillService:
             style=words.name,
             truncated=was_cut,
             body=body,
+            taken_for="" if name.strip().casefold() in names else name.strip(),
         )
 
     def prompt(self, *, style: str | None = None, mode: Mode | None = None, budget: int | None = None) -> Prompt:

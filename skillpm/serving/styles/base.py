@@ -108,6 +108,10 @@ class Style:
         names = f"\n\nDid you mean: {', '.join(map(line_for_model, similar))}?" if similar else ""
         return f'Skill "{show(name)}" not found.{names}'
 
+    def taken_for(self, name: str, found: str) -> str:
+        """Say, before a skill, that it was taken for a name that no skill has; loaders of others do not."""
+        return f'There is no skill "{show(name)}"; this is "{show(found)}".\n\n' if self.name == "default" else ""
+
     def several(self, name: str, names: Sequence[str]) -> str:
         """Say that a part of a name means several skills."""
         return f'"{show(name)}" may be one of: {", ".join(map(line_for_model, names))}'
