@@ -1,5 +1,6 @@
 """What stands in the way of a plan: links that cannot be made, work that would be lost. Told, never overrun."""
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 
 from skillpm.documents.digest import Digest
@@ -67,11 +68,20 @@ def planned_links(
         folders.setdefault(folder, set()).update(switched_on)
     paths = scope.link_folders(tools.settings)
 
+    def leads_to_ours(folder: str, name: SkillName) -> bool:
+        """Tell whether another tool's link leads to what we keep for another host: then this one sees it, too."""
+        place = os.path.join(paths.path(folder), name)
+        others = [each for each, names in folders.items() if each != folder and name in names]
+        kept = [os.path.join(paths.path(each), name) for each in others if name in receipt.links.get(each, {})]
+        return os.path.islink(place) and os.path.realpath(place) in map(os.path.realpath, kept)
+
     def look(folder: str, name: SkillName) -> LinkState:
         known = (receipt.links.get(folder, {}).get(name, ""), receipt.copied(name))
         locked = papers.lockfile.skills.get(name)
         wanted = shown.own.get(name) if name in shown.own or locked is None else locked.digest
         state = look_at_link(paths, folder, name, scope.layout, known, wanted=None if known[0] else wanted)
+        if state.kind == "foreign" and leads_to_ours(folder, name):
+            return state.but(itself=True)
         if state.kind == "foreign" and not state.is_copy and name in shown.own and not wishes.linking:
             return state.but(itself=True)  # as if the host had it: doctor tells, and `link` stops
         untouched = wishes.touched is not None and name not in wishes.touched and known[0] != ""

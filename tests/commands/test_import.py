@@ -207,6 +207,22 @@ def test_links_of_another_tool_are_left_and_told(there: Scene) -> None:
     assert settled(there) == SETTLED
 
 
+def test_a_host_that_sees_what_was_adopted_through_the_tools_link_can_be_linked(there: Scene) -> None:
+    there.write("skills-lock.json", VERCEL)
+    lay(there, ".agents/skills")
+    (there.work / ".claude/skills").mkdir(parents=True)
+    (there.work / ".claude/skills/pdf").symlink_to("../../.agents/skills/pdf")
+    there.run("import", check=True)
+
+    assert there.run("link", "claude-code").code == 0
+
+    assert there.tree_text(".claude/skills") == text("""\
+docx -> ../../.agent-skills/docx
+pdf -> ../../.agents/skills/pdf
+""")
+    assert settled(there) == SETTLED
+
+
 def test_a_link_of_another_tool_beside_what_agrees_leaves_its_host_as_it_is(there: Scene) -> None:
     there.write("skills-lock.json", VERCEL)
     there.write_files(under(".claude/skills/docx", DOCX) | under("elsewhere/pdf", PDF))
@@ -419,7 +435,7 @@ added 1: 1 skill in HOME/.agent-skills
 ! pdf: ~/.claude/skills/pdf is what was locked, and is taken over as it is
 """).replace("COMMIT", acme.resolve("main")[:7])
     assert there.document("../home/.config/skillpm/skills.json")["agents"] == ["claude-code"]
-    assert there.tell("verify", "-g") == "! 1 of 1 skills are what the lockfile says\n"
+    assert there.tell("verify", "-g") == "! 1 of 1 skill is what the lockfile says\n"
 
 
 def test_the_plugins_of_a_marketplace_are_skills_here_and_elsewhere(there: Scene, acme: Repository) -> None:
