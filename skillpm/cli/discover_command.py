@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from skillpm.cli.common import call_of, reading
-from skillpm.documents.text import show
+from skillpm.documents.text import counted, show
 from skillpm.files import is_below
 from skillpm.operations.discovering import discover
 from skillpm.serving.discovery import Discovery
@@ -81,11 +81,14 @@ class _Names:
 
 def _lines(found: Discovery, names: _Names) -> Iterator[str]:
     width = max(60, min(shutil.get_terminal_size((80, 24)).columns, 160))
-    yield f"{found.agent} sees {_count(len(found.skills))} from {names.short(names.start)}"
+    yield f"{found.agent} sees {counted(len(found.skills), 'skill')} from {names.short(names.start)}"
     if found.about:
         yield from textwrap.wrap(f"({show(found.about, 500)})", width)
     yield from _roots(found, names, width)
     yield from _skills(found, names, width)
+    if found.agent == "skillpm" and any(skill.scope == "bundled" for skill in found.skills):
+        told = "Bundled skills are there to be installed (`skillpm install NAME`); until then `load`, `match` and"
+        yield from ("", *textwrap.wrap(f"{told} `prompt` do not serve them.", width))
     yield from _shadowed(found, names, width)
     if found.again:
         yield from ("", "one file, met again through a link and counted once:")
@@ -116,7 +119,7 @@ def _roots(found: Discovery, names: _Names, width: int) -> Iterator[str]:
     longest = max((len(names.short(place.path)) for _, place in there), default=0)
     for position, (number, place) in enumerate(there, 1):
         held = sum(skill.root == number for skill in found.skills)
-        said = f"switched off by {place.off}" if place.off else _count(held)
+        said = f"switched off by {place.off}" if place.off else counted(held, "skill")
         yield f"  {position:2} {place.root.scope:8} {names.short(place.path):{min(longest, 48)}}  {said}"
     missing = [names.short(place.path) for place in found.roots if not place.exists]
     if missing:
@@ -144,7 +147,3 @@ def _skills(found: Discovery, names: _Names, width: int) -> Iterator[str]:
         for skill in here:
             head = f"  {show(skill.name):{longest}}  "
             yield (head + (show(skill.description, max(10, width - len(head))) or "(no description)")).rstrip()
-
-
-def _count(number: int) -> str:
-    return f"{number} skill{'' if number == 1 else 's'}"

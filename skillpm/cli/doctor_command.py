@@ -9,7 +9,6 @@ from skillpm.cli.changing import networked
 from skillpm.cli.console import Console
 from skillpm.cli.fitting import wrapped
 from skillpm.documents.text import counted, show
-from skillpm.documents.text import show
 from skillpm.errors import UsageError
 from skillpm.operations.doctor.examining import CHECKS, Examination, examine
 from skillpm.operations.doctor.findings import Finding, Patient, admitted

@@ -12,6 +12,7 @@ from skillpm.documents.text import show
 from skillpm.errors import ManySkillsError, UsageError
 from skillpm.operations.change import Changed
 from skillpm.operations.install import install
+from skillpm.operations.scope import is_in_repository
 from skillpm.operations.sync import sync
 from skillpm.operations.typed import Request, spec_of_one
 from skillpm.operations.understanding import offers
@@ -67,7 +68,10 @@ def command(specs: tuple[str, ...], listing: bool, **flags: Any) -> None:  # noq
     if listing:
         _show_offers(call, request)
         return
-    tell_changed(call, _install(call, request))
+    scope, result = call.scope, _install(call, request)
+    tell_changed(call, result)
+    if scope.is_fallback and result.changed and is_in_repository(call.tools.settings):
+        call.console.say("these are your own skills; `skillpm init` makes this repository a project with its own")
 
 
 def _install(call: Call, request: Request) -> Changed:

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from skillpm.cli.common import call_of, reading
-from skillpm.documents.text import show
+from skillpm.cli.common import Call, call_of, reading
+from skillpm.documents.text import counted, show
+from skillpm.operations.flat_here import flat_files_in
 from skillpm.operations.listing import (
     Listed,
     Listing,
@@ -59,6 +60,17 @@ def command(*, tokens: bool, everything: bool, **flags: Any) -> None:
             f"{locked} locked: `skillpm sync` installs them" if locked else "`skillpm install code-review` is a start"
         )
         call.console.say(f"no skills in {listing.directory}; {start}")
+    if not call.console.quiet:
+        _tell_flat(call, listing)
+
+
+def _tell_flat(call: Call, listing: Listing) -> None:
+    """Say that there are files which a `migrate` makes skills of."""
+    flat = flat_files_in(listing.directory, {skill.name for skill in listing.skills})
+    if flat:
+        lies, of = ("lies", "it") if len(flat) == 1 else ("lie", "them")
+        asked = f"`skillpm migrate{call.scope.flag} --dry-run` says what becomes of {of}"
+        call.console.say(f"{counted(len(flat), 'flat file')} {lies} here: {asked}")
 
 
 def _value(listing: Listing, *, tokens: bool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import click
 from skillpm.cli.common import Call, call_of, reading
 from skillpm.cli.fitting import wrapped
 from skillpm.cli.numbers import AMOUNT
-from skillpm.documents.text import show
+from skillpm.documents.text import counted, show
 from skillpm.errors import UsageError
 from skillpm.operations.migrate import Migrated, migrate
 from skillpm.operations.scope import folder_scope
@@ -90,11 +90,11 @@ def _tell(call: Call, result: Migrated) -> None:
 
 def _summary(result: Migrated) -> str:
     count = len(result.moves)
-    where = f"{result.skills} skill{'' if result.skills == 1 else 's'} in {result.directory}"
+    where = f"{counted(result.skills, 'skill')} in {result.directory}"
     if not count:
         said = "would bring the registry up to date" if result.dry_run else "registry brought up to date"
         return f"{said}: {where}" if result.changed else f"nothing to move: {where}"
-    files = f"{count} flat file{'' if count == 1 else 's'}"
+    files = counted(count, "flat file")
     return f"would have moved {files}: {where}" if result.dry_run else f"moved {files}: {where}"
 
 

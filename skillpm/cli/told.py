@@ -5,6 +5,7 @@ from typing import Any
 
 from skillpm.cli.common import Call
 from skillpm.cli.fitting import wrapped
+from skillpm.documents.text import counted
 from skillpm.installing.plan import Action
 from skillpm.operations.change import Changed
 
@@ -32,6 +33,8 @@ def changed_value(result: Changed) -> dict[str, Any]:
         ],
         "warnings": list(result.warnings),
     }
+    if result.linked or result.unlinked:
+        value["links"] = {"made": list(result.linked), "removed": list(result.unlinked)}
     if result.notes:
         value["notes"] = list(result.notes)
     if result.dry_run:
@@ -72,7 +75,7 @@ def _line(action: Action) -> str:
 
 def _summary(result: Changed, done: list[Action], papers: str) -> str:
     total = sum(action.verb != "remove" for action in result.actions)
-    where = f"{total} skill{'' if total == 1 else 's'} in {result.directory}"
+    where = f"{counted(total, 'skill')} in {result.directory}"
     if not done:
         return f"{papers} brought up to date: {where}" if result.changed else f"nothing to do: {where}"
     counts = Counter(action.done or PAST[action.verb] for action in done)

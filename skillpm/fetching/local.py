@@ -1,6 +1,7 @@
 """Skills from folders of this machine: the user's own, and those that ship with the tool."""
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping
 
 from skillpm.documents.digest import told_apart
@@ -96,7 +97,7 @@ def read_skill_folder(folder: str, name: str, limits: Limits, *, written: str = 
     if not os.path.isdir(folder):
         raise NotFoundError(f"there is no folder {shown}", hint="a SPEC without ./ in front means owner/repo")
     if not any(os.path.lexists(os.path.join(folder, file)) for file in SKILL_FILES):
-        raise NotFoundError(f"{shown} has no SKILL.md", hint=_inside(folder))
+        raise NotFoundError(f"{shown} has no SKILL.md", hint=_inside(folder, written))
     with told("read a skill's folder", folder):
         return checked_tree(_entries(folder, limits, name), name=name, limits=limits)
 
@@ -147,7 +148,7 @@ def _too_big(name: str, what: str, setting: str) -> RefusedError:
     return RefusedError(f"skill {show(name)}: {what}", hint=f"if you trust it, raise SKILLPM_MAX_{setting}")
 
 
-def _inside(folder: str) -> str:
+def _inside(folder: str, written: str = "") -> str:
     """Say which skills a folder holds, when somebody names the folder of several, or that it is an index."""
     if os.path.isfile(os.path.join(folder, "index.json")) and os.path.isdir(os.path.join(folder, "skills")):
         return f"it is an index: `skillpm config set indexes.NAME.url {show(folder)}`, then `skillpm install SKILL`"
@@ -155,5 +156,9 @@ def _inside(folder: str) -> str:
         names = sorted(
             item.name for item in found if any(os.path.isfile(os.path.join(item.path, file)) for file in SKILL_FILES)
         )
+    if not names and any(name.lower().endswith(".md") for name in os.listdir(folder)):
+        home = "~/" if written.startswith("~/") else ""  # in quotes a shell does not know it
+        flat = home + shlex.quote(show((written or folder).removeprefix(home)))
+        return f"its flat files can become skills: `skillpm migrate {flat} --dry-run`, then install them from there"
     few = ", ".join(show(os.path.join(folder, name)) for name in names[:5])
     return f"it holds folders that have one: {few}" if names else "a skill is a folder with a SKILL.md in it"

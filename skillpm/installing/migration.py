@@ -7,7 +7,7 @@ which is meant.
 import re
 from collections.abc import Iterator, Mapping
 
-from skillpm.documents.findings import NotLoadable
+from skillpm.documents.findings import Finding, NotLoadable
 from skillpm.documents.headless import BOM, with_frontmatter
 from skillpm.documents.names import SKILL_FILE, SkillName, collision_key, is_skill_name, made_valid
 from skillpm.documents.old_registry import Left, OldRegistry, Told
@@ -21,14 +21,19 @@ ABOUT_A_FOLDER = re.compile(
     re.IGNORECASE,
 )
 
+MENDED = frozenset(["frontmatter-repaired", "duplicate-key"])
+
 
 class Move(Value):
-    """A flat file that becomes a skill: the bytes of its SKILL.md, and whether frontmatter was written for it."""
+    """A flat file that becomes a skill: the bytes of its SKILL.md, and whether frontmatter was written for it. `mended`
+    is what is wrong with its own frontmatter, and read as well as may be.
+    """
 
     name: SkillName
     flat: FlatFile
     data: bytes
     is_written: bool = False
+    mended: tuple[Finding, ...] = ()
 
     @property
     def becomes(self) -> str:
@@ -107,25 +112,25 @@ def _no_skill(file: FlatFile, told: Told | None) -> str:
         if finding.code != "no-frontmatter":
             return finding.message + (f" (line {finding.line})" if finding.line > 1 else "")
         if told is None and not file.category:
-            return "it has no frontmatter, and no old skills.json names it"
+            return "it has no frontmatter; begin it with name and description"
     return ""
 
 
 def _in_the_way(name: SkillName, folder: FlatFolder, reserved: Mapping[str, str]) -> str:
     if collision_key(name) in folder.taken:
-        return f"{name}/ is there already"
+        return f"{name}/ is there already; rename the file"
     return f"`{name}` {reserved[name]}" if name in reserved else ""
 
 
 def _rivals(name: SkillName, file: FlatFile, files: list[FlatFile]) -> str:
     others = [other.path for other in files if other is not file]
     said = others[0] if len(others) == 1 else f"{others[0]} and {len(others) - 1} more"
-    return f"it would be `{name}`, and so would {said}"
+    return f"it would be `{name}`, and so would {said}; rename one"
 
 
 def _moved(name: SkillName, file: FlatFile, told: Told) -> Move | Left:
     try:
-        read_skill(file.data)
+        skill = read_skill(file.data)
     except NotLoadable:
         written = with_frontmatter(file.data, name, told)
         try:
@@ -133,7 +138,8 @@ def _moved(name: SkillName, file: FlatFile, told: Told) -> Move | Left:
         except NotLoadable as error:
             return Left(path=file.path, why=f"with frontmatter {error.finding.message}")
         return Move(name=name, flat=file, data=written, is_written=True)
-    return Move(name=name, flat=file, data=file.data)
+    mended = tuple(finding for finding in skill.findings if finding.code in MENDED)
+    return Move(name=name, flat=file, data=file.data, mended=mended)
 
 
 def _useless(folder: FlatFolder, old: OldRegistry) -> Iterator[Left]:

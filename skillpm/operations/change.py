@@ -1,7 +1,7 @@
 """The one road of every changing command: edit the manifest, re-lock, and make the directory follow."""
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from skillpm.documents.names import SkillName
 from skillpm.installing.leftovers import has_leftovers
@@ -19,7 +19,9 @@ UNFINISHED = "an interrupted change is not finished yet; this is how things are 
 
 
 class Changed(Value):
-    """What an operation did, or with `--dry-run` would do; `notes` are what else there is to know of it."""
+    """What an operation did, or with `--dry-run` would do; `notes` are what else there is to know of it,
+    `linked` and `unlinked` places in agents' folders.
+    """
 
     changed: bool
     scope: str
@@ -29,6 +31,8 @@ class Changed(Value):
     dry_run: bool = False
     next_step: str = ""
     notes: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
+    unlinked: tuple[str, ...] = ()
 
 
 class Options(Value):
@@ -111,6 +115,12 @@ def _changed(scope: Scope, tools: Tools, options: Options, ahead: Outlook) -> Ch
         actions=ahead.actions,
         warnings=tuple(tools.reporter.warnings),
         dry_run=options.dry_run,
+        linked=_places(ahead.links.made),
+        unlinked=_places(ahead.links.dropped),
         next_step="" if options.dry_run else next_step(scope, tools, ahead.papers, ahead.lockfile, ahead.receipt),
         notes=tuple(told_as_named(place, dry_run=options.dry_run) for place in ahead.named),
     )
+
+
+def _places(links: Mapping[SkillName, tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(sorted(f"{folder}/{name}" for name, folders in links.items() for folder in folders))

@@ -8,6 +8,7 @@ from skillpm.documents.digest import content_hash, digest_of
 from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.old_registry import Left, OldRegistry, is_generated, read_old_registry
 from skillpm.documents.receipt import Receipt, write_receipt
+from skillpm.documents.text import counted
 from skillpm.errors import ConflictError, NotFoundError
 from skillpm.files import read_text, told
 from skillpm.installing.backups import keep_old_registry, last_old_registry
@@ -23,6 +24,7 @@ from skillpm.installing.staging import prepare
 from skillpm.installing.transaction import Change, commit
 from skillpm.operations.carrying import remember
 from skillpm.operations.exclusive import exclusive, tidy_up
+from skillpm.operations.flat_here import flat_files_in
 from skillpm.operations.next_step import MOST_LINKED, agents_here
 from skillpm.operations.obstacles import kept_links
 from skillpm.operations.own_skills import OwnSkills
@@ -70,9 +72,11 @@ def migrate(scope: Scope, tools: Tools, *, dry_run: bool = False) -> Migrated:
     Like every change it is planned twice: without the lock, to find that there is nothing to do, and under it.
     """
     if not os.path.isdir(scope.layout.directory):
-        raise NotFoundError(
-            f"there is no folder {scope.layout.directory}", hint="name the folder that holds the skills: `migrate DIR`"
-        )
+        here = flat_files_in(tools.settings.working_directory, ())
+        hint = "name the folder that holds the skills: `skillpm migrate DIR`"
+        if here:
+            hint = f"for the {counted(len(here), 'flat file')} in the folder you are in: `skillpm migrate .`"
+        raise NotFoundError(f"there is no folder {scope.layout.directory}", hint=hint)
     is_pending = os.path.exists(scope.layout.journal)
     rubbish = (scope.layout.staging, scope.layout.trash)
     is_tidy = not (is_pending or any(map(os.path.lexists, rubbish)))
@@ -193,6 +197,9 @@ def _carry_out(scope: Scope, tools: Tools, ahead: _Ahead) -> None:
 
 
 def _migrated(scope: Scope, tools: Tools, ahead: _Ahead, *, kept: str = "", dry_run: bool = False) -> Migrated:
+    for move in ahead.migration.moves:
+        for finding in move.mended:
+            tools.reporter.warning(f"{move.flat.path}, line {finding.line}: {finding.message}")
     return Migrated(
         changed=ahead.has_news,
         directory=scope.layout.directory,

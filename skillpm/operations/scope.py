@@ -173,6 +173,12 @@ def _upwards(settings: Settings) -> Iterator[str]:
     return (folder for folder in folders if not is_home(settings, folder))
 
 
+def is_in_repository(settings: Settings) -> bool:
+    """Tell whether the working directory lies in a git repository that could be a project; HOME is none."""
+    root = _repository(settings.working_directory)
+    return os.path.lexists(os.path.join(root, ".git")) and not is_home(settings, root)
+
+
 def refuse_home(settings: Settings, root: str) -> None:
     """Refuse HOME as a project: its skills directory would be the user's own. Raises `UsageError`."""
     if is_home(settings, root):

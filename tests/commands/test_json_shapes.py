@@ -22,7 +22,7 @@ def ready(tmp_path_factory: pytest.TempPathFactory, upstream: Repository) -> Sce
     project.run("install", f"{upstream.file_url}@pdf", check=True)
     project.run("link", "claude-code", check=True)
     project.write_files(under(".agent-skills/mine", skill("mine", "By hand.", category="house")))
-    project.run("registry", "build", check=True)
+    project.run("sync", check=True)
     return project
 
 
@@ -52,8 +52,10 @@ def test_commands_that_change_give_one_shape(full: Scene, arguments: list[str]) 
     dry = full.json(*arguments, "--dry-run")
     done = full.json(*arguments)
 
-    assert keys(done) == CHANGED
-    assert keys(dry) == [*CHANGED, "dryRun"]
+    links = [{"links": ["made", "removed"]}] if "links" in done else []
+    assert [key if key != "links" else {key: [*done[key]]} for key in keys(done)] == [*CHANGED, *links]
+    assert [key for key in keys(dry) if key != "links"] == [*CHANGED, "dryRun"]
+    assert dry.get("links") == done.get("links")
     assert dry["dryRun"] is True
     assert dry["changed"] is False
     assert (done["scope"], done["directory"]) == ("project", "WORK/.agent-skills")
@@ -68,10 +70,12 @@ def test_the_actions_of_an_install_say_everything(full: Scene, upstream: Reposit
         "scope": "project",
         "directory": "WORK/.agent-skills",
         "actions": [
+            {"action": "keep", "name": "mine", "from": "", "to": "", "reason": ""},
             {"action": "keep", "name": "pdf", "from": commit, "to": commit, "reason": ""},
             {"action": "add", "name": "testing", "from": "", "to": "1.0.0", "reason": ""},
         ],
         "warnings": [],
+        "links": {"made": [".claude/skills/testing"], "removed": []},
     }
 
 
@@ -111,7 +115,7 @@ def test_list(full: Scene, upstream: Repository) -> None:
             "digest": "",
             "state": "unmanaged",
             "tokens": 3,
-            "links": [],
+            "links": [".claude/skills/mine"],
         },
         {
             "name": "pdf",

@@ -78,13 +78,13 @@ def registered(scene: Scene) -> dict[str, tuple[str, list[str], str]]:
 LEFT = """\
 left as it is:
    README.md              it is about the folder, and no skill
-   development/review.md  it would be `review`, and so would writing/Review.md
-   notes.md               it has no frontmatter, and no old skills.json names it
+   development/review.md  it would be `review`, and so would writing/Review.md; rename one
+   notes.md               it has no frontmatter; begin it with name and description
    quality/gone.md        named in skills.json, but not there
    quality/latin.md       the file is not UTF-8 (line 3)
-   quality/testing.md     testing/ is there already
+   quality/testing.md     testing/ is there already; rename the file
    skills.json: skills.6  its filePath '../../../.ssh/config' has an empty, `.` or `..` part
-   writing/Review.md      it would be `review`, and so would development/review.md
+   writing/Review.md      it would be `review`, and so would development/review.md; rename one
 the registry keeps triggers or category of api-design, debugging, testing
 """
 MOVES = """\
@@ -119,7 +119,7 @@ writing/
     assert said == text(f"""\
 {MOVES}moved 3 flat files: 4 skills in HOME/.agent-skills
 {LEFT}the old skills.json is kept as backup skills.json-1
-! next: `skillpm list -g` shows them; {LOOK}
+! next: `skillpm list -g` shows them, `skillpm link -g AGENT` to an agent; {LOOK}
 """)
     assert old.tree_text(f"../home/{HERE}") == text("""\
 .skillpm/
@@ -221,6 +221,7 @@ code-review     1.0.0  Reviews code changes for real defects and reports only fâ
 commit-messages        [unmanaged] Says why.
 debugging              [unmanaged] Finds faults.
 testing                [unmanaged] A folder already.
+! 4 flat files lie here: `skillpm migrate -g --dry-run` says what becomes of them
 """)
     assert "  triggers     bug, crash\n" in old.tell("show", "-g", "debugging")
 
@@ -243,9 +244,9 @@ def test_what_was_inherited_goes_with_its_folder(old: Scene) -> None:
     old.run("install", "-g", "code-review", check=True)
 
     assert old.tell("uninstall", "-g", "debugging") == text("""\
-! error: a skill is in the way; nothing was changed
-!   debugging: a folder that skillpm did not make
-!   try: `--force` sets it aside as a backup first
+! error: `debugging` was made by hand and is not managed by skillpm; nothing was changed
+!   where: HOME/.agent-skills/debugging
+!   try: `rm -r HOME/.agent-skills/debugging` removes it for good, `--force` removes it and keeps a backup
 [1]
 """)
     old.run("uninstall", "-g", "debugging", "--force", check=True)
@@ -345,9 +346,9 @@ def test_flat_skills_without_any_registry_move_and_skip_what_exists(project: Sce
  + plain-too/SKILL.md  from tools/plain-too.md, frontmatter written
 moved 2 flat files: 3 skills in WORK/.agent-skills
 left as it is:
-   plain.md  it has no frontmatter, and no old skills.json names it
-   taken.md  taken/ is there already
-! next: `skillpm list` shows them; {LOOK}
+   plain.md  it has no frontmatter; begin it with name and description
+   taken.md  taken/ is there already; rename the file
+! next: `skillpm list` shows them, `skillpm link AGENT` to an agent; {LOOK}
 """)
     assert project.read(f"{HERE}/plain-too/SKILL.md") == text("""\
 ---
@@ -445,7 +446,7 @@ def test_a_name_that_the_manifest_asks_for_is_not_taken(project: Scene) -> None:
 
     assert project.json("migrate", "--dry-run")["skipped"] == [
         {"path": "code-review.md", "why": "`code-review` is asked for in the manifest"},
-        {"path": "testing.md", "why": "testing/ is there already"},
+        {"path": "testing.md", "why": "testing/ is there already; rename the file"},
     ]
 
 
@@ -478,7 +479,7 @@ def test_a_registry_of_ours_that_is_stale_is_brought_up_to_date(project: Scene) 
 
     assert project.tell("migrate") == text("""\
 registry brought up to date: 2 skills in WORK/.agent-skills
-! next: `skillpm list` shows them
+! next: `skillpm list` shows them, `skillpm link AGENT` to an agent
 """)
     assert project.tell("migrate") == "nothing to move: 2 skills in WORK/.agent-skills\n"
 
@@ -518,8 +519,10 @@ def test_the_skills_directory_of_a_scope_may_be_named_too(scene: Scene) -> None:
     scene.write(f"{HERE}/x.md", flat("x"))
     scene.write(f"../home/{HERE}/y.md", flat("y"))
 
-    assert scene.tell("migrate", HERE).splitlines()[-1] == "! next: `skillpm list` shows them"
-    assert scene.tell("migrate", str(scene.home / HERE)).splitlines()[-1] == "! next: `skillpm list -g` shows them"
+    said = "! next: `skillpm list` shows them, `skillpm link AGENT` to an agent"
+    assert scene.tell("migrate", HERE).splitlines()[-1] == said
+    said = "! next: `skillpm list -g` shows them, `skillpm link -g AGENT` to an agent"
+    assert scene.tell("migrate", str(scene.home / HERE)).splitlines()[-1] == said
 
 
 @pytest.mark.parametrize(
@@ -528,7 +531,8 @@ def test_the_skills_directory_of_a_scope_may_be_named_too(scene: Scene) -> None:
         (["nowhere"], "there is no folder nowhere\n!   try: name the folder that holds the skills\n[1]"),
         (
             [],
-            "there is no folder HOME/.agent-skills\n!   try: name the folder that holds the skills: `migrate DIR`\n[1]",
+            "there is no folder HOME/.agent-skills\n"
+            "!   try: for the 4 flat files in the folder you are in: `skillpm migrate .`\n[1]",
         ),
         (
             ["../home"],
