@@ -349,7 +349,7 @@ def test_an_executable_bit_is_in_nobodys_way(scripted: Scene, upstream: Reposito
 
     scripted.run(*words, check=True)
 
-    assert scripted.tell("verify").endswith("are what the lockfile says\n")
+    assert scripted.tell("verify").endswith(" what the lockfile says\n")
     assert not scripted.exists(".agent-skills/.skillpm/backup")
 
 

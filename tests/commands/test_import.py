@@ -127,8 +127,21 @@ def test_programs_get_one_object(there: Scene) -> None:
     found = there.json("import", "--dry-run")
 
     assert list(found) == [
-        *("changed", "scope", "directory", "read", "adopted", "unknown", "left", "actions", "warnings", "dryRun"),
+        *(
+            "changed",
+            "scope",
+            "directory",
+            "read",
+            "adopted",
+            "unknown",
+            "left",
+            "actions",
+            "warnings",
+            "links",
+            "dryRun",
+        ),
     ]
+    assert found["links"]["made"] == [".claude/skills/docx", ".claude/skills/pdf"]
     assert found["read"] == [{"tool": "skills (Vercel)", "file": "WORK/skills-lock.json", "skills": 2}]
     assert found["adopted"] == [
         {"name": "docx", "path": ".claude/skills/docx"},

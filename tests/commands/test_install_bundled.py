@@ -148,7 +148,7 @@ def test_all_bundled_skills_come_but_none_in_place_of_anybodys_work(project: Sce
  + google-workspace 1.0.0
  + playwright-mcp 1.0.0
  + skill-creator 1.0.0
-added 6: 8 skills in WORK/.agent-skills
+added 6: 9 skills in WORK/.agent-skills
 ! warning: code-review is left as it is: skillpm did not make that folder
 ! warning: skillpm is left as it is: the manifest has it from ./drafts
 ! warning: testing is left as it is: it was edited

@@ -46,6 +46,16 @@ def test_a_name_is_found_by_case_part_and_what_it_calls_itself(shelf: Path, name
     assert serve(shelf).find(name).name == found
 
 
+def test_a_model_is_told_which_skill_was_taken_for_a_name_that_none_has(shelf: Path) -> None:
+    service = serve(shelf)
+    whole = service.call({"name": "pdf-forms"}).text
+
+    assert service.call({"name": "forms"}).text == f'There is no skill "forms"; this is "pdf-forms".\n\n{whole}'
+    assert service.call({"name": "PDF-forms"}).text == whole
+    assert service.load("forms").taken_for == "forms"
+    assert "There is no skill" not in serve(shelf, style="opencode").call({"name": "forms"}).text
+
+
 def test_several_that_it_may_be_are_named_and_none_is_guessed(shelf: Path) -> None:
     with pytest.raises(NotFoundError) as caught:
         serve(shelf).find("pd")
