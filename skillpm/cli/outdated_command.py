@@ -15,16 +15,18 @@ from skillpm.operations.aging import Aged, outdated_skills
     epilog="""\b
 Examples:
   skillpm outdated               what could be newer; nothing is changed
+  skillpm outdated pdf deploy    only these
   skillpm outdated --exit-code   exit 1 if anything could
   skillpm outdated --exclude-newer '0 days'   what was published today, too"""
 )
+@click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--exit-code", "as_check", is_flag=True, help="Exit 1 if something could be newer.")
 @dated
 @networked
-def command(as_check: bool, **flags: Any) -> int:  # noqa: FBT001  (a flag of the command line)
+def command(names: tuple[str, ...], as_check: bool, **flags: Any) -> int:  # noqa: FBT001  (a flag)
     """Show what could be newer: what is locked, what `update` would take, the newest there is. Changes nothing."""
     call = call_of(flags)
-    aged = outdated_skills(call.scope, call.tools)
+    aged = outdated_skills(call.scope, call.tools, names)
     if call.console.as_json:
         call.console.data({"skills": [_value(it) for it in aged]})
     elif aged:
@@ -33,13 +35,17 @@ def command(as_check: bool, **flags: Any) -> int:  # noqa: FBT001  (a flag of th
         for line in table(rows):
             call.console.line(line)
         for it in aged:
-            if it.held:
-                call.console.say(f"{it.name}: {it.held}")
+            for said in (it.moved, it.held):
+                if said:
+                    call.console.say(f"{it.name}: {said}")
     else:
-        call.console.say("everything is as new as it can be")
+        call.console.say(
+            f"{' and '.join(names) or 'everything'} {'are' if len(names) > 1 else 'is'} as new as it can be"
+        )
     return 1 if as_check and aged else 0
 
 
 def _value(it: Aged) -> dict[str, Any]:
     value = {"name": it.name, "current": it.current, "wanted": it.wanted, "latest": it.latest, "source": it.source}
-    return {**value, "held": it.held} if it.held else value
+    more = {"held": it.held, "moved": it.moved}
+    return {**value, **{key: said for key, said in more.items() if said}}

@@ -1,29 +1,35 @@
 """`outdated`: what could be newer. Skills directory, manifest and lockfile stay as they are; caches may fill."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
-from skillpm.documents.lockfile import Lockfile
+from skillpm.documents.git_words import short_commit
+from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
-from skillpm.documents.pin import describe_shortly
+from skillpm.documents.pin import GitPin, describe_shortly
 from skillpm.documents.text import show
-from skillpm.documents.versions import version_of
+from skillpm.documents.versions import ANY, version_of
+from skillpm.errors import NotFoundError
 from skillpm.fetching.front import Fetchers
 from skillpm.installing.plan import label
+from skillpm.operations.asking import Askers, askers_of, kept_from, pinned_by
 from skillpm.operations.holding_back import cutoff_of
-from skillpm.operations.paperwork import Paperwork, read_paperwork
+from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.relock import Strictness, make_fetchers, relocked
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
+from skillpm.operations.update import chosen, tags_that_moved
 from skillpm.resolution.provider import Offered
-from skillpm.sources.needs import is_range_of, read_needs, without_range
-from skillpm.sources.source import Source
+from skillpm.sources.needs import is_range_of, without_range
+from skillpm.sources.source import GitSource, Source
 from skillpm.values import Value
 
 
 class Aged(Value):
     """A skill that could be newer: what is locked, what `update` would take, and the newest there is at all.
 
-    `held` says why the newest is not taken where it is too young, or that the one there is was yanked.
+    `held` says why the newest is not taken, or that the one there is was yanked; `moved` that a tag or a branch is
+    not where it was.
     """
 
     name: SkillName
@@ -32,44 +38,87 @@ class Aged(Value):
     latest: str
     source: str
     held: str = ""
+    moved: str = ""
 
 
-def outdated_skills(scope: Scope, tools: Tools) -> list[Aged]:
-    """Give the locked skills for which there is something newer, within what the manifest asks or beyond it."""
+def outdated_skills(scope: Scope, tools: Tools, names: Sequence[str] = ()) -> list[Aged]:
+    """Give the locked skills, of these or of all, for which there is something newer, within what the manifest asks or
+    beyond it. Raises `NotFoundError` for a name that nobody asked for.
+    """
     papers, fetchers = read_paperwork(scope, tools), make_fetchers(scope, tools)
     locked = papers.lockfile
-    after = relocked(scope, papers, fetchers, Strictness(), tuple(locked.skills))
+    meant = [name for name in chosen(papers, names) if name in locked.skills]
+    after = relocked(scope, papers, fetchers, Strictness(), meant)
     cutoff = cutoff_of(papers.manifest, tools.settings)
-    offers = _offers(papers, after, fetchers, dated=bool(cutoff.moment))
+    askers = {name: asks for name, asks in askers_of(papers, after).items() if name in meant}
+    offers = _offers(askers, fetchers, dated=bool(cutoff.moment))
+    heads = _heads(askers, locked, fetchers)
+    moved = tags_that_moved(locked, after)
     rows = []
-    for name, skill in sorted(locked.skills.items()):
+    for name, skill in sorted((name, locked.skills[name]) for name in meant):
         new = after.skills.get(name, skill)
-        wanted = label(skill) if new == skill else label(new)
-        if new != skill and wanted == label(skill):
-            wanted = describe_shortly(new.pin)  # the same version from another commit
+        current, wanted = told_apart(skill, new)
         best, yanked = _best(offers.get(name, ())), _yanked(offers.get(name, ()), skill.version)
-        latest = best.version if best else wanted
-        if {wanted, latest} != {label(skill)} or yanked:
+        latest = heads.get(name) or _latest(best, new, pinned_by(askers.get(name, ()))) or wanted
+        if {wanted, latest} != {current} or yanked:
             young = best is not None and wanted != latest and cutoff.hides(best.published)
             held = f"{show(latest, 40)} is {cutoff.said} (exclude-newer)" if young else yanked
+            if not held and latest != wanted:
+                held = kept_from(latest, askers.get(name, ()))
             source = describe_shortly(skill.pin)
-            rows.append(Aged(name=name, current=label(skill), wanted=wanted, latest=latest, source=source, held=held))
+            row = Aged(name=name, current=current, wanted=wanted, latest=latest, source=source, held=held)
+            rows.append(row.but(moved=moved.get(name, "")))
     return rows
 
 
-def _offers(
-    papers: Paperwork, after: Lockfile, fetchers: Fetchers, *, dated: bool
-) -> Mapping[SkillName, Sequence[Offered]]:
-    """Give the versions there are of each skill that is asked for by range, whatever the range."""
+def _latest(best: Offered | None, wanted: LockedSkill, pinned: str) -> str:
+    """Give the newest version there is, where it is another than what is wanted; a pinned one may be newer than all."""
+    if best is None or best.version == wanted.version or (pinned and not is_newer(best.version, wanted.version)):
+        return ""
+    return best.version
+
+
+def told_apart(old: LockedSkill, new: LockedSkill) -> tuple[str, str]:
+    """Give what two states of a skill are called; of one version with other content, what else tells them apart."""
+    was, becomes = label(old), label(new)
+    if old == new or was != becomes:
+        return was, becomes
+    if isinstance(old.pin, GitPin) and isinstance(new.pin, GitPin) and old.pin.commit != new.pin.commit:
+        one, other = short_commit(old.pin.commit), short_commit(new.pin.commit)
+        return f"{was} ({one})", f"{becomes} ({other})"
+    return was, f"{becomes} (other content)"
+
+
+def is_newer(version: str, than: str) -> bool:
+    """Tell whether a version is newer than another; what is no version is newer than nothing."""
+    one, other = version_of(version), version_of(than)
+    return one is not None and other is not None and one > other
+
+
+def _offers(askers: Askers, fetchers: Fetchers, *, dated: bool) -> Mapping[SkillName, Sequence[Offered]]:
+    """Give the versions there are of each skill that is asked for by range or by tag, whatever is asked for."""
     places: dict[SkillName, Source] = {}
-    asked = [papers.overrides, papers.requirements]
-    asked += [read_needs(skill.dependencies, f"`{name}`") for name, skill in after.skills.items() if skill.dependencies]
-    for sources in asked:
-        for name, source in sources.items():
-            if is_range_of(source) and name in after.skills:
-                places.setdefault(name, without_range(source))
+    for name, asks in askers.items():
+        for ask in asks:
+            if is_range_of(ask.source):
+                places.setdefault(name, without_range(ask.source))
+            elif isinstance(ask.source, GitSource) and ask.source.kind == "tag":
+                places.setdefault(name, ask.source.but(kind="version", ref=ANY))
     lists = fetchers.versions(places, dated=dated) if places else {}
     return {name: [*offered] for name, offered in lists.items()}
+
+
+def _heads(askers: Askers, locked: Lockfile, fetchers: Fetchers) -> dict[SkillName, str]:
+    """Give what the default branch has of skills that are pinned to a commit, where it is something else."""
+    found = {}
+    for name, asks in askers.items():
+        for source in [ask.source for ask in asks if isinstance(ask.source, GitSource) and ask.source.kind == "rev"]:
+            with suppress(NotFoundError):
+                head = fetchers.pin({name: source.but(kind="", ref="")})[name]
+                skill = LockedSkill(pin=head.pin, digest=head.digest, version=head.version)
+                if head.digest != locked.skills[name].digest:
+                    found[name] = told_apart(locked.skills[name], skill)[1]
+    return found
 
 
 def _yanked(offered: Sequence[Offered], version: str) -> str:

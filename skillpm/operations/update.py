@@ -43,7 +43,12 @@ def chosen(papers: Paperwork, names: Sequence[str]) -> list[SkillName]:
 
 def moved_tags(before: Lockfile, after: Lockfile) -> list[str]:
     """Say which tags do not mean what they meant: a tag is a promise, and somebody broke it."""
-    messages = []
+    return [f"{name}: {said}" for name, said in tags_that_moved(before, after).items()]
+
+
+def tags_that_moved(before: Lockfile, after: Lockfile) -> dict[SkillName, str]:
+    """Give what is to be said of each skill whose tag moved."""
+    messages = {}
     for name, skill in sorted(after.skills.items()):
         old = before.skills.get(name)
         if (
@@ -57,5 +62,5 @@ def moved_tags(before: Lockfile, after: Lockfile) -> list[str]:
         ):
             tag = skill.pin.ref.removeprefix("refs/tags/")
             moved = f"{short_commit(old.pin.commit)} → {short_commit(skill.pin.commit)}"
-            messages.append(f"{name}: tag {tag} moved {moved}")
+            messages[name] = f"tag {tag} moved {moved}"
     return messages

@@ -69,6 +69,7 @@ def test_outdated_tells_what_is_within_and_beyond_the_range_and_changes_nothing(
     assert pdf.tell("outdated") == text("""\
 skill  current  wanted  latest
 pdf    1.1.0    1.3.0   2.0.0
+! pdf: skills.json asks for ^1
 """)
     assert pdf.json("outdated") == {
         "skills": [
@@ -78,6 +79,7 @@ pdf    1.1.0    1.3.0   2.0.0
                 "wanted": "1.3.0",
                 "latest": "2.0.0",
                 "source": pdf.json("outdated")["skills"][0]["source"],
+                "held": "skills.json asks for ^1",
             }
         ]
     }
@@ -90,6 +92,62 @@ def test_nothing_is_outdated(scene: Scene) -> None:
 
     assert scene.tell("outdated", "--exit-code") == "! everything is as new as it can be\n"
     assert scene.json("outdated") == {"skills": []}
+
+
+def test_what_is_pinned_to_a_tag_is_told_with_the_newest_and_why_it_is_held(scene: Scene, tagged: Repository) -> None:
+    scene.project().run("install", f"{tagged.file_url}#v1.1.0@pdf", check=True)
+    before = scene.everything
+
+    assert scene.tell("outdated") == text("""\
+skill  current  wanted  latest
+pdf    1.1.0    1.1.0   2.0.0
+! pdf: skills.json pins it to tag v1.1.0
+""")
+    assert scene.everything == before
+    scene.run("install", f"{tagged.file_url}#v2.0.0@pdf", "--force", check=True)
+    assert scene.tell("outdated") == "! everything is as new as it can be\n"
+
+
+def test_what_is_pinned_to_a_commit_is_told_with_what_the_branch_has(scene: Scene, tagged: Repository) -> None:
+    old, new = tagged.resolve("v1.0.0"), tagged.resolve("main")[:7]
+    scene.project(asking(pdf={"git": tagged.file_url, "path": "skills/pdf", "rev": old})).run("sync", check=True)
+
+    assert scene.tell("outdated") == text(f"""\
+skill  current  wanted   latest
+pdf    {old[:7]}  {old[:7]}  {new}
+! pdf: skills.json pins it to {old[:7]}
+""")
+    tagged.remove(["skills/pdf/SKILL.md"])
+    tagged.commit()
+    assert scene.tell("outdated") == "! everything is as new as it can be\n"
+
+
+def test_a_tag_that_moved_is_told_by_both_commits(scene: Scene, tagged: Repository) -> None:
+    scene.project().run("install", f"{tagged.file_url}#v2.0.0@pdf", check=True)
+    old = tagged.resolve("v2.0.0")[:7]
+    tagged.write(under("skills/pdf", skill("pdf", body="Again.\n"))).commit()
+    tagged.tag("v2.0.0", force=True)
+    new = tagged.resolve("v2.0.0")[:7]
+
+    assert scene.tell("outdated") == text(f"""\
+skill  current          wanted           latest
+pdf    2.0.0 ({old})  2.0.0 ({new})  2.0.0 ({new})
+! pdf: tag v2.0.0 moved {old} → {new}
+""")
+    assert scene.json("outdated")["skills"][0]["moved"] == f"tag v2.0.0 moved {old} → {new}"
+
+
+def test_only_the_named_skills_are_looked_at(scene: Scene, tagged: Repository) -> None:
+    scene.project().run("install", f"{tagged.file_url}#v1.1.0@pdf", "testing", check=True)
+
+    assert scene.tell("outdated", "testing") == "! testing is as new as it can be\n"
+    assert scene.tell("outdated", "pdf").splitlines()[1] == "pdf    1.1.0    1.1.0   2.0.0"
+    assert scene.tell("outdated", "pfd") == text("""\
+! error: the manifest has no skill `pfd`
+!   where: WORK/skills.json
+!   try: did you mean pdf?
+[1]
+""")
 
 
 def test_a_range_without_a_tag_names_what_there_is(pdf: Scene) -> None:

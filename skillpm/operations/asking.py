@@ -1,0 +1,57 @@
+"""Who asks for which versions of a skill, and whose word keeps it from being newer."""
+
+from collections.abc import Mapping, Sequence
+
+from skillpm.documents.git_words import short_commit
+from skillpm.documents.lockfile import Lockfile
+from skillpm.documents.names import SkillName
+from skillpm.documents.text import show
+from skillpm.documents.versions import ANY, range_of, version_of
+from skillpm.operations.paperwork import Paperwork
+from skillpm.sources.needs import is_range_of, range_text, read_needs
+from skillpm.sources.source import GitSource, Source
+from skillpm.values import Value
+
+
+class Asker(Value):
+    """Somebody who asks for a skill: `who` as a sentence names it, and the source that is asked for."""
+
+    who: str
+    source: Source
+
+
+Askers = Mapping[SkillName, Sequence[Asker]]
+
+
+def askers_of(papers: Paperwork, lockfile: Lockfile) -> Askers:
+    """Give who asks for each locked skill: the manifest and skills that need it, or the overrides in their place."""
+    found: dict[SkillName, list[Asker]] = {}
+    for name, source in papers.requirements.items():
+        found.setdefault(name, []).append(Asker(who="skills.json", source=source))
+    for parent, skill in sorted(lockfile.skills.items()):
+        for name, source in read_needs(skill.dependencies, f"`{parent}`").items() if skill.dependencies else ():
+            found.setdefault(name, []).append(Asker(who=f"`{parent}`", source=source))
+    for name, source in papers.overrides.items():
+        found[name] = [Asker(who="an override in skills.json", source=source)]
+    return {name: asks for name, asks in found.items() if name in lockfile.skills}
+
+
+def pinned_by(asks: Sequence[Asker]) -> str:
+    """Say who pins a skill to a tag or a commit; nothing where nobody does."""
+    for ask in asks:
+        if isinstance(ask.source, GitSource) and ask.source.kind in {"tag", "rev"}:
+            what = f"tag {show(ask.source.ref, 60)}" if ask.source.kind == "tag" else short_commit(ask.source.ref)
+            return f"{ask.who} pins it to {what}"
+    return ""
+
+
+def kept_from(version: str, asks: Sequence[Asker]) -> str:
+    """Say whose range a version does not lie in, or who pins the skill; nothing where nobody's word is against it."""
+    if pinned := pinned_by(asks):
+        return pinned
+    parsed = version_of(version)
+    for ask in asks:
+        wanted = range_text(ask.source)
+        if is_range_of(ask.source) and wanted != ANY and not range_of(wanted).holds(parsed, early=True):
+            return f"{ask.who} asks for {show(wanted, 60)}"
+    return ""
