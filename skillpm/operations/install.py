@@ -1,18 +1,26 @@
 """`install`: add to the manifest, resolve only what is new, install."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from skillpm.documents.git_words import short_commit
+from skillpm.documents.index_places import IndexPlace
 from skillpm.documents.json_edit import set_member
+from skillpm.documents.text import show
 from skillpm.errors import ConflictError
 from skillpm.operations.aliases import shown_otherwise
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.dotless import told_what_lies_here
-from skillpm.operations.paperwork import Paperwork
+from skillpm.operations.indexes import configured_indexes
+from skillpm.operations.paperwork import Paperwork, read_paperwork
+from skillpm.operations.same_place import is_same_place
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.operations.typed import Request
 from skillpm.operations.understanding import Addition, described, understand
+from skillpm.sources.needs import is_same_folder
 from skillpm.sources.source import BundledSource, GitSource, IndexSource, Source, requirement_value
+
+Places = Callable[[], Sequence[IndexPlace]]
 
 
 def install(scope: Scope, tools: Tools, request: Request, options: Options) -> Changed:
@@ -23,27 +31,33 @@ def install(scope: Scope, tools: Tools, request: Request, options: Options) -> C
         strict = options.strictness.locked or options.strictness.frozen
         touched = options.but(wishes=options.wishes.but(touched=names, inexact=True), is_naming=not strict)
 
-        def edit(papers: Paperwork) -> Paperwork:
-            return _with(papers, additions, force=options.wishes.force)
+        def places() -> tuple[IndexPlace, ...]:
+            return configured_indexes(scope, tools.settings)
 
+        def edit(papers: Paperwork) -> Paperwork:
+            return _with(papers, additions, places, force=options.wishes.force)
+
+        before = read_paperwork(scope, tools)
         done = change(scope, tools, touched, edit)
+        stays = tuple(said for addition in additions if (said := _told_as_met(before, addition)))
+        done = done.but(notes=(*done.notes, *stays))
         if request.alias and done.changed and not done.dry_run:
             for said in shown_otherwise(scope, request.alias):
                 tools.reporter.warning(said)
         return done.but(warnings=tuple(tools.reporter.warnings))
 
 
-def _with(papers: Paperwork, additions: Sequence[Addition], *, force: bool) -> Paperwork:
+def _with(papers: Paperwork, additions: Sequence[Addition], places: Places, *, force: bool) -> Paperwork:
     """Write the requirements into the manifest. Another source under a name is a conflict."""
     text = papers.text
     for addition in additions:
         there = papers.requirements.get(addition.name)
-        if there == addition.source or (addition.is_bare and _is_same_index(addition.source, there)):
+        if there == addition.source or _is_met(addition, there):
             continue
-        if there is not None and not force and not _asks_otherwise(addition.source, there):
-            other = _other_ref(addition.source, there)
+        locked = papers.lockfile.skills.get(addition.name)
+        if there is not None and not force and not is_same_place(addition.source, there, locked, places()):
             raise ConflictError(
-                f"`{addition.name}` is there already, from {described(there)}{other}",
+                f"`{addition.name}` is there already, from {described(there)}",
                 where=f"{papers.manifest.file}: skills.{addition.name}",
                 hint="take this one in its place with --force"
                 if isinstance(addition.source, BundledSource | IndexSource)
@@ -53,20 +67,22 @@ def _with(papers: Paperwork, additions: Sequence[Addition], *, force: bool) -> P
     return papers.edited(text) if text != papers.manifest_text and additions else papers
 
 
-def _is_same_index(source: Source, there: Source | None) -> bool:
-    """Tell whether a name alone is what the manifest has from an index already, whatever the range."""
-    site = source.site if isinstance(source, IndexSource) else ""
-    return isinstance(there, IndexSource) and site in {"", there.index}
+def _is_met(addition: Addition, there: Source | None) -> bool:
+    """Tell whether what was typed leaves open what the manifest says more exactly: a name alone, whatever the range of
+    the same index, a repository alone, whatever the ref.
+    """
+    source = addition.source
+    if isinstance(source, IndexSource):
+        return addition.is_bare and isinstance(there, IndexSource) and source.site in {"", there.index}
+    return isinstance(source, GitSource) and not source.kind and is_same_folder(source, there)
 
 
-def _asks_otherwise(source: Source, there: Source) -> bool:
-    """Tell whether it is the same skill of the same indexes in another range: what is asked for is changed, no more."""
-    return isinstance(source, IndexSource) and isinstance(there, IndexSource) and there.index in {"", source.index}
-
-
-def _other_ref(source: Source, there: Source) -> str:
-    """Say in what a requirement differs from the one that is there, where that is nothing but the ref."""
-    if not (isinstance(source, GitSource) and isinstance(there, GitSource) and source.url == there.url):
+def _told_as_met(papers: Paperwork, addition: Addition) -> str:
+    """Say at which ref a skill stays whose SPEC names none; nothing for others."""
+    there = papers.requirements.get(addition.name)
+    if not isinstance(there, GitSource) or not there.kind or not _is_met(addition, there):
         return ""
-    asked, known = (at.ref or "its default branch" for at in (source, there))
-    return f", at {known}; this one is at {asked}" if asked != known and source.path == there.path else ""
+    at = short_commit(there.ref) if there.kind == "rev" else show(there.ref, 60)
+    return (
+        f"{addition.name} stays at {at}, as skills.json says; to change that, name a ref: #REF before @{addition.name}"
+    )

@@ -156,16 +156,40 @@ def test_the_same_spec_again_changes_nothing(project: Scene, url: str) -> None:
     assert project.snapshot() == before
 
 
-def test_another_ref_of_the_same_repository_is_another_source(project: Scene, url: str) -> None:
+def test_another_ref_of_the_same_folder_is_what_was_asked_for(project: Scene, url: str, short: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
-    before = project.everything
 
     said = project.tell("install", f"{url}#v1.0.0@pdf")
 
+    assert said == f" ~ pdf {short} → 1.0.0\nupdated 1: 1 skill in WORK/.agent-skills\n"
+    assert project.document("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "tag": "v1.0.0"}
+    assert project.tell("install", f"{url}@pdf", "--branch", "main", "-q") == ""
+    assert project.document("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "branch": "main"}
+
+
+def test_a_spec_without_a_ref_is_met_by_any_and_says_so(project: Scene, url: str) -> None:
+    project.run("install", f"{url}#v1.0.0@pdf", check=True)
+    before = project.everything
+
+    assert project.tell("install", f"{url}@pdf") == text("""\
+nothing to do: 1 skill in WORK/.agent-skills
+! pdf stays at v1.0.0, as skills.json says; to change that, name a ref: #REF before @pdf
+""")
+    assert project.everything == before
+
+
+def test_another_ref_does_not_run_over_edits(project: Scene, upstream: Repository, url: str) -> None:
+    project.run("install", f"{url}#v1.0.0@pdf", check=True)
+    upstream.write({"skills/pdf/notes.md": "Later.\n"}).commit()
+    project.write(".agent-skills/pdf/SKILL.md", "mine")
+    before = project.everything
+
+    said = project.tell("install", f"{url}#main@pdf")
+
     assert said == text("""\
-! error: `pdf` is there already, from URL (skills/pdf), at its default branch; this one is at v1.0.0
-!   where: WORK/skills.json: skills.pdf
-!   try: take this one under another name with --as NAME, or in its place with --force
+! error: your edits are in the way; nothing was changed
+!   pdf: edited since it was installed (SKILL.md modified)
+!   try: `skillpm diff pdf` shows it, `--force` sets it aside as a backup first
 [1]
 """)
     assert project.everything == before
@@ -176,7 +200,7 @@ def test_both_ways_out_of_a_conflict_work(project: Scene, upstream: Repository, 
     upstream.write({"skills/pdf/notes.md": "Later.\n"}).commit()
 
     beside = project.tell("install", f"{url}#main@pdf", "--as", "pdf-next", "-q")
-    instead = project.tell("install", f"{url}#v1.0.0@pdf", "--force")
+    instead = project.tell("install", f"{url}#v1.0.0@pdf")
 
     assert beside == ""
     assert project.exists(".agent-skills/pdf-next/notes.md")

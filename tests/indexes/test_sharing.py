@@ -132,3 +132,21 @@ def test_in_user_scope_config_and_manifest_lie_together(author: Consumer, acme: 
 
     assert "skills.json" not in said.stderr
     assert "indexes" not in (author.home / ".config/skillpm/skills.json").read_text()
+
+
+def test_a_site_and_the_index_of_its_address_are_one_place(author: Consumer, acme: str, desk: Desk) -> None:
+    author.run("install", f"{acme}@pdf", check=True)
+    desk.draft("pdf", "1.1.0")
+    author.use(acme=acme)
+    author.write(
+        "skills.json",
+        author.read("skills.json").replace("{}", f'{{"pdf": {{"version": "^1.0.0", "index": "{acme}"}}}}'),
+    )
+
+    changed = author.run("install", "pdf@>=1.0", check=True)
+
+    assert changed.stdout.splitlines()[-1].startswith("registry and lockfile brought up to date")
+    assert author.manifest["skills"] == {"pdf": ">=1.0"}
+    author.run("install", f"{acme}@pdf", check=True)
+    author.run("install", "pdf@==1.0.0", "--index", "acme", check=True)
+    assert author.manifest["skills"] == {"pdf": {"version": "==1.0.0", "index": "acme"}}
