@@ -35,7 +35,8 @@ class Action(Value):
 class Wishes(Value):
     """How the person wants obstacles met. `touched`: the only skills to look at; None means all. `gone`: skills made by
     hand that are to go. `linking`: links are what was asked for, those of skills made by hand too.
-    `command`: the command line that was typed, to be said again with a way out.
+    `command`: the command line that was typed, to be said again with a way out. `leaves_edits`: an edited skill is in
+    the way only where its locked state changes.
     """
 
     keep: Collection[str] = ()
@@ -45,6 +46,7 @@ class Wishes(Value):
     gone: Collection[SkillName] = ()
     linking: bool = False
     command: str = ""
+    leaves_edits: bool = False
 
 
 def plan(
@@ -102,8 +104,8 @@ def _for_wanted(
         return Action(verb="keep", name=name, was=was, becomes=becomes, reason="already there")
     if name in wishes.keep:
         return _kept(name, was, disk)
-    if untouched and same:
-        return _kept(name, was, disk).but(done="")
+    if (same and untouched) or (wishes.leaves_edits and disk.kind == "edited" and _has_content(old, wanted)):
+        return _kept(name, was, disk).but(done="kept" if name in (wishes.touched or ()) else "")
     verb: Verb = "add" if old is None else "update"
     return _obstacle(verb, name, (was, becomes), disk, wishes)
 
@@ -118,6 +120,11 @@ def _for_gone(name: SkillName, old: InstalledSkill | None, disk: OnDisk, wishes:
         # It was meant by nobody: it stays until a `sync`, which tells of it.
         return _kept(name, was, disk).but(done="")
     return _obstacle("remove", name, (was, ""), disk, wishes)
+
+
+def _has_content(old: InstalledSkill | None, wanted: LockedSkill) -> bool:
+    """Tell whether what is wanted was installed already, whatever happened to it since."""
+    return old is not None and old.digest == wanted.digest
 
 
 def has_other_modes(disk: OnDisk, installed: InstalledSkill | None) -> bool:

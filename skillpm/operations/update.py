@@ -17,7 +17,9 @@ from skillpm.operations.tools import Tools
 def update(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> Changed:
     """Lock the newest of these skills, or of all, and install it. One that is to be kept stays locked as it is."""
     before = read_paperwork(scope, tools).lockfile
-    touched = options.but(wishes=options.wishes.but(touched=names or None, inexact=bool(names)))
+    touched = options.but(
+        wishes=options.wishes.but(touched=names or None, inexact=bool(names), leaves_edits=not options.wishes.force)
+    )
 
     def upgraded(papers: Paperwork) -> Collection[SkillName]:
         return [name for name in chosen(papers, names) if name not in options.wishes.keep]

@@ -77,6 +77,19 @@ def test_an_edited_skill_is_in_nobody_elses_way(edited: Scene, upstream: Reposit
         assert edited.snapshot(".agent-skills/pdf") == mine, arguments
 
 
+def test_an_edit_stops_no_update_that_brings_nothing_for_it(edited: Scene, upstream: Repository, url: str) -> None:
+    edited.run("install", f"{url}@docx", check=True)
+    upstream.write({"skills/docx/notes.md": "Second.\n"}).commit()
+    mine = edited.snapshot(".agent-skills/pdf")
+
+    said = edited.run("update", check=True)
+
+    assert said.stdout.splitlines()[-1] == f"updated 1: 3 skills in {edited.work}/.agent-skills"
+    assert edited.snapshot(".agent-skills/pdf") == mine
+    assert edited.tell("update", "pdf").splitlines()[0].startswith(" = pdf ")
+    assert edited.tell("sync") == BLOCKED
+
+
 def test_keep_goes_on_without_it(edited: Scene, upstream: Repository, url: str) -> None:
     edited.run("install", f"{url}@docx", check=True)
     upstream.write({"skills/pdf/notes.md": "Second.\n", "skills/docx/notes.md": "Second.\n"}).commit()
