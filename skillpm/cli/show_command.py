@@ -33,7 +33,7 @@ def command(name: str, **flags: Any) -> None:
 
 def _value(shown: Shown) -> dict[str, Any]:
     requires = shown.skill.requires
-    return {
+    value = {
         **listed_value(shown.listed),
         "frontmatter": dict(shown.skill.frontmatter),
         "requires": list(requires.bins),
@@ -61,6 +61,7 @@ def _value(shown: Shown) -> dict[str, Any]:
             {"code": finding.code, "message": finding.message, "line": finding.line} for finding in shown.findings
         ],
     }
+    return {**value, "yanked": shown.yanked} if shown.yanked else value
 
 
 def _tell(call: Call, shown: Shown) -> None:
@@ -68,6 +69,7 @@ def _tell(call: Call, shown: Shown) -> None:
     missing = f" (not on PATH: {', '.join(shown.missing_programs)})" if shown.missing_programs else ""
     rows = [
         ("version", version_of(listed)),
+        ("yanked", shown.yanked),
         ("state", listed.state),
         ("calls itself", entry.get("declaredName", "")),
         ("description", show(skill.description or entry["description"], 1000)),

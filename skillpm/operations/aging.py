@@ -9,20 +9,22 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin, describe_shortly
 from skillpm.documents.text import show
 from skillpm.documents.versions import ANY, version_of
-from skillpm.errors import NotFoundError
+from skillpm.errors import NotFoundError, OfflineError
 from skillpm.fetching.front import Fetchers
 from skillpm.installing.plan import label
-from skillpm.operations.asking import Askers, askers_of, kept_from, pinned_by
+from skillpm.operations.asking import Askers, askers_of, chosen, kept_from, pinned_by
 from skillpm.operations.holding_back import cutoff_of
+from skillpm.operations.moving import tags_that_moved
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.relock import Strictness, make_fetchers, relocked
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.operations.update import chosen, tags_that_moved
 from skillpm.resolution.provider import Offered
 from skillpm.sources.needs import is_range_of, without_range
 from skillpm.sources.source import GitSource, Source
 from skillpm.values import Value
+
+MOST_NAMED = 4
 
 
 class Aged(Value):
@@ -76,6 +78,28 @@ def _latest(best: Offered | None, wanted: LockedSkill, pinned: str) -> str:
     if best is None or best.version == wanted.version or (pinned and not is_newer(best.version, wanted.version)):
         return ""
     return best.version
+
+
+def why_nothing_is_newer(scope: Scope, tools: Tools, names: Sequence[str]) -> list[str]:
+    """Say what keeps skills from being newer, after an update that found nothing: from what it asked for anyway."""
+    papers = read_paperwork(scope, tools)
+    locked = papers.lockfile.skills
+    meant = [name for name in chosen(papers, names) if name in locked]
+    askers = {name: asks for name, asks in askers_of(papers, papers.lockfile).items() if name in meant}
+    pinned = [name for name in sorted(askers) if pinned_by(askers[name])]
+    with_ranges = {name: asks for name, asks in askers.items() if name not in pinned}
+    offers: Mapping[SkillName, Sequence[Offered]] = {}
+    with suppress(OfflineError):
+        offers = _offers(with_ranges, make_fetchers(scope, tools), dated=False)
+    newer = [name for name in sorted(offers) if _latest(_best(offers[name]), locked[name], "pinned")]
+    said = [f"pinned to a tag or a commit: {_few(pinned)}"] if pinned else []
+    said += [f"held back from a newer version: {_few(newer)}"] if newer else []
+    return [f"{'; '.join(said)} (`skillpm outdated{scope.flag}` says more)"] if said else []
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def told_apart(old: LockedSkill, new: LockedSkill) -> tuple[str, str]:

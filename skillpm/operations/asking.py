@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 from skillpm.documents.git_words import short_commit
 from skillpm.documents.lockfile import Lockfile
 from skillpm.documents.names import SkillName
+from skillpm.documents.spelling import near
 from skillpm.documents.text import show
 from skillpm.documents.versions import ANY, range_of, version_of
+from skillpm.errors import NotFoundError
 from skillpm.operations.paperwork import Paperwork
 from skillpm.sources.needs import is_range_of, range_text, read_needs
 from skillpm.sources.source import GitSource, Source
@@ -21,6 +23,17 @@ class Asker(Value):
 
 
 Askers = Mapping[SkillName, Sequence[Asker]]
+
+
+def chosen(papers: Paperwork, names: Sequence[str]) -> list[SkillName]:
+    """Give the requirements meant: all where none is named."""
+    known = {**dict.fromkeys(papers.requirements), **dict.fromkeys(papers.lockfile.skills)}
+    for name in names:
+        if name not in known:
+            similar = near(name, known)
+            hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm list` shows what is there"
+            raise NotFoundError(f"the manifest has no skill `{name}`", hint=hint, where=papers.manifest.file)
+    return [name for name in known if not names or name in names]
 
 
 def askers_of(papers: Paperwork, lockfile: Lockfile) -> Askers:

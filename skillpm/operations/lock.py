@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 from skillpm.files import write_document
 from skillpm.installing.plan import label
+from skillpm.operations.asking import chosen
 from skillpm.operations.exclusive import exclusive, tidy_up
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.relock import Strictness, changed_skills, lock_text, make_fetchers, outdated, relocked
 from skillpm.operations.scope import Scope
 from skillpm.operations.shared_indexes import told_as_missing, unshared
 from skillpm.operations.tools import Tools
-from skillpm.operations.update import chosen
 from skillpm.values import Value
 
 

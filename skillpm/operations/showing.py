@@ -21,6 +21,7 @@ from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.permitting import refuse_denied, rules_here
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
+from skillpm.operations.withdrawn import yanked_of
 from skillpm.values import Value
 
 
@@ -44,12 +45,14 @@ class Shown(Value):
     dependencies: dict[str, Any]
     files: tuple[ShownFile, ...]
     findings: tuple[Finding, ...]
+    yanked: str = ""
 
 
 def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
     """Show one installed skill, a hand-made one too. Raises `NotFoundError` that names the nearest ones."""
     listed = find_listed(scope, tools, name)
-    locked = read_paperwork(scope, tools).lockfile.skills.get(SkillName(name))
+    listed_name = SkillName(name)
+    locked = read_paperwork(scope, tools).lockfile.skills.get(listed_name)
 
     def look(seen: View) -> tuple[Shown | None, bool]:
         folder = seen.skill(name)
@@ -72,6 +75,7 @@ def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
             dependencies={} if locked is None else dict(locked.dependencies),
             files=tuple(_files(seen, scope, name)),
             findings=skill.findings,
+            yanked="" if locked is None else yanked_of(scope, tools, {listed_name: locked}).get(listed_name, ""),
         )
         return shown, all(file.state in {"ok", "unmanaged"} for file in shown.files)
 

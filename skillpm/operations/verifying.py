@@ -1,6 +1,7 @@
 """`verify`: every installed byte against the lockfile. Reads everything, trusts no cache."""
 
 import os
+from collections.abc import Mapping
 from typing import Literal
 
 from skillpm.documents.digest import told_apart
@@ -14,7 +15,8 @@ from skillpm.installing.view import View, look_until
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.values import Value
+from skillpm.operations.withdrawn import yanked_of
+from skillpm.values import NOTHING, Value
 
 State = Literal["ok", "modified", "missing", "not-locked", "other-version", "link", "broken-link"]
 
@@ -22,17 +24,18 @@ State = Literal["ok", "modified", "missing", "not-locked", "other-version", "lin
 class Verified(Value):
     """The verdict on one skill; `detail` says in words what is wrong."""
 
-    name: str
+    name: SkillName
     state: State
     detail: str = ""
     files: tuple[FileChange, ...] = ()
 
 
 class Verdict(Value):
-    """The verdict on a scope."""
+    """The verdict on a scope. `yanked`: what an index took back of what is locked, as it was heard last."""
 
     skills: tuple[Verified, ...]
     pending: bool = False
+    yanked: Mapping[SkillName, str] = NOTHING
 
     @property
     def ok(self) -> bool:
@@ -60,7 +63,9 @@ def verify(scope: Scope, tools: Tools) -> Verdict:
         own = sorted({name for links in receipt.links.values() for name in links} - {*names})
         linked = [_with_links(Verified(name=name, state="ok"), scope, tools, receipt) for name in own]
         skills += [skill for skill in linked if skill.state != "ok"]
-        verdict = Verdict(skills=tuple(skills), pending=seen.is_pending)
+        verdict = Verdict(
+            skills=tuple(skills), pending=seen.is_pending, yanked=yanked_of(scope, tools, papers.lockfile.skills)
+        )
         return verdict, verdict.ok
 
     return look_until(scope.layout, look)

@@ -23,8 +23,12 @@ def following(project: Scene, url: str) -> Scene:
 def test_nothing_newer_is_nothing_to_do(following: Scene) -> None:
     before = following.everything
 
-    assert following.tell("update") == "nothing to do: 3 skills in WORK/.agent-skills\n"
+    assert following.tell("update") == text("""\
+nothing to do: 3 skills in WORK/.agent-skills
+! pinned to a tag or a commit: docx (`skillpm outdated` says more)
+""")
     assert following.everything == before
+    assert following.tell("update", "pdf", "testing") == "nothing to do: 3 skills in WORK/.agent-skills\n"
 
 
 def test_a_branch_that_moved_is_followed(following: Scene, upstream: Repository) -> None:

@@ -129,11 +129,41 @@ def test_what_is_locked_stays_though_it_was_yanked_and_outdated_says_so(
         "pdf    1.1.0    1.1.0   1.0.0",
         "tdd    1.0.0    1.0.0   1.1.0",
     ]
-    assert outdated.stderr == "pdf: 1.1.0 was yanked: deletes files\n"
+    assert outdated.stderr == "pdf: 1.1.0 was yanked: deletes files\ntdd: skills.json asks for 1.0.0\n"
     assert updated.stdout == f"nothing to do: 2 skills in {consumer.work}/.agent-skills\n"
+    assert updated.stderr == (
+        "warning: pdf: 1.1.0 was yanked: deletes files; nothing that fits takes its place\n"
+        "held back from a newer version: tdd (`skillpm outdated` says more)\n"
+    )
     consumer.run("install", "pdf>=1", check=True)
     consumer.run("update", check=True)
     assert consumer.lock["skills"]["pdf"]["version"] == "1.0.0"
+
+
+def test_a_yank_is_told_by_what_was_heard_last_and_nobody_is_asked(
+    desk: Desk, consumer: Consumer, server: GitServer
+) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    publish(server, desk.index)
+    consumer.use(acme=server.address)
+    consumer.run("install", "pdf", check=True)
+    assert "yanked" not in consumer.run("show", "pdf", check=True).stdout
+    desk.run("index", "yank", "pdf@1.0.0", "public", "--reason", "deletes files", check=True)
+    publish(server, desk.index)
+    consumer.run("outdated", check=True)
+    server.reset()
+
+    shown, verified = consumer.run("show", "pdf", check=True), consumer.run("verify", check=True)
+
+    assert "  yanked       1.0.0 was yanked: deletes files\n" in shown.stdout
+    assert verified.stderr == (
+        "warning: pdf: 1.0.0 was yanked: deletes files; `skillpm outdated` shows what there is instead\n"
+        "1 of 1 skills are what the lockfile says\n"
+    )
+    assert consumer.run("show", "pdf", "--json").json["yanked"] == "1.0.0 was yanked: deletes files"
+    assert consumer.run("verify", "--json").json["skills"][0]["yanked"] == "1.0.0 was yanked: deletes files"
+    assert server.requests == []
 
 
 def test_a_lockfile_brings_in_nothing_from_where_its_index_does_not_lead(
