@@ -4,7 +4,8 @@ A comment stands above what it is about. In tomlkit it belongs to whatever comes
 before such trailing comments and never between one and its table.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import tomlkit
@@ -57,6 +58,7 @@ def set_row(text: str, file: str, key: str, row: Mapping[str, str]) -> str:
     """Give the text with a row in an array of tables: the one of the same `name` changed, else a new last one."""
     document = _parsed(text, file)
     rows = _rows(document, file, key)
+    _refuse_doubled(text, file, key, row["name"], rows or ())
     for there in rows or ():
         if there.get("name") == row["name"]:
             there.update({word: value for word, value in row.items() if there.get(word) != value})
@@ -80,7 +82,15 @@ def set_row(text: str, file: str, key: str, row: Mapping[str, str]) -> str:
 
 
 def drop_row(text: str, file: str, key: str, name: str) -> str:
-    """Give the text without the row of that name; what stands behind it for the next one stays."""
+    """Give the text without the row of that name, or without all where it stands there twice; what stands behind it for
+    the next one stays.
+    """
+    while (rest := _without_first(text, file, key, name)) != text:
+        text = rest
+    return text
+
+
+def _without_first(text: str, file: str, key: str, name: str) -> str:
     document = _parsed(text, file)
     rows = _rows(document, file, key)
     for number, row in enumerate(rows or ()):
@@ -93,6 +103,19 @@ def drop_row(text: str, file: str, key: str, name: str) -> str:
             del rows[number]
             return document.as_string()
     return text
+
+
+def _refuse_doubled(text: str, file: str, key: str, name: str, rows: Iterable[Any]) -> None:
+    """Raise `DocumentError` for a name that stands in two rows: one of them would stay as it was."""
+    if sum(row.get("name") == name for row in rows) < 2:  # noqa: PLR2004
+        return
+    named = re.compile(rf"""\s*(?:\[\[{key}\]\]\s*)?name\s*=\s*["']{re.escape(name)}["']""")
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if named.match(line)]
+    raise DocumentError(
+        f"`{name}` stands in {key} more than once" + (f", in the lines {' and '.join(map(str, lines))}" * bool(lines)),
+        where=f"{file}:{lines[1]}" if len(lines) > 1 else file,
+        hint=f"take one of them out by hand, or all with `skillpm config unset {key}.{name}`",
+    )
 
 
 def _rows(document: tomlkit.TOMLDocument, file: str, key: str) -> Any:

@@ -6,6 +6,7 @@ from skillpm.documents.names import SkillName, folder_name, skill_name
 from skillpm.documents.text import show
 from skillpm.errors import NotFoundError, UsageError
 from skillpm.files import is_below
+from skillpm.operations.own_folder import refuse_installed
 from skillpm.operations.relock import make_fetchers
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -51,13 +52,7 @@ def _on_this_machine(scope: Scope, tools: Tools, typed: str, *, is_folder: bool)
             hint="a path starts where you are; a skill of a repository is owner/repo@skill, without ./ in front",
         )
     real = os.path.realpath(whole)
-    if is_below(real, os.path.realpath(scope.layout.directory)):
-        # It would be source and copy in one, and to uninstall it would delete the only one there is.
-        raise UsageError(
-            f"{show(typed)} lies where skills are installed, and is there already",
-            hint=f"agents get it as it is (`skillpm list`); to manage it, move it elsewhere first, e.g. "
-            f"`mv {show(typed)} ~/my-skills/`, and install it from there",
-        )
+    refuse_installed(scope, typed, real)
     return written_path(scope, tools, whole), real
 
 

@@ -14,6 +14,7 @@ from skillpm.fetching.front import Fetchers
 from skillpm.operations.folders import changed_folders, held_folders
 from skillpm.operations.holding_back import cutoff_of
 from skillpm.operations.indexes import configured_indexes
+from skillpm.operations.own_folder import refuse_own_sources
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -52,6 +53,7 @@ def relocked(
     Raises `LockfileOutdated` where it would have to change and may not, `RefusedError` where it lets a skill come from
     somewhere else than the manifest says.
     """
+    refuse_own_sources(scope, papers, fetchers.settings)
     if papers.lockfile_text is None and (strictness.locked or strictness.frozen):
         raise _outdated(scope, papers, [])
     if strictness.frozen:

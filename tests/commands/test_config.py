@@ -264,6 +264,22 @@ def test_indexes_that_are_no_tables_are_told_and_never_rewritten(scene: Scene, w
     assert config(scene) == rows
 
 
+def test_an_index_that_stands_there_twice_is_told_with_its_lines_and_unset_as_a_whole(scene: Scene) -> None:
+    rows = '[[indexes]]\nname = "a"\nurl = "https://x/"\n\n[[indexes]]\nname = "b"\nurl = "https://y/"\n'
+    configure(scene, rows + '\n[[indexes]]\nname = "a"\nurl = "https://z/"\n')
+    before = config(scene)
+
+    assert scene.tell("config", "set", "indexes.a.url", "https://n/") == text(f"""\
+! error: `a` stands in indexes more than once, in the lines 2 and 10
+!   where: HOME/{FILE}:10
+!   try: take one of them out by hand, or all with `skillpm config unset indexes.a`
+[1]
+""")
+    assert config(scene) == before
+    scene.run("config", "unset", "indexes.a", check=True)
+    assert config(scene).strip() == '[[indexes]]\nname = "b"\nurl = "https://y/"'
+
+
 @pytest.mark.parametrize("key", ["permissions.x", "permissions-for.mine.x"])
 def test_unsetting_in_what_is_no_table_is_told(scene: Scene, key: str) -> None:
     table = key.partition(".")[0]

@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from commands.scene import NO_HOST, Scene, text
+from commands.scene import NO_HOST, Scene, asking, text
 from kit import git, skill, under
 
 
@@ -250,4 +250,21 @@ def test_what_lies_in_the_skills_directory_is_no_source_for_it(project: Scene) -
 [2]
 """)
     ]
+    assert project.everything == before
+
+
+@pytest.mark.parametrize("command", [["sync"], ["lock"], ["update"], ["sync", "--frozen"]], ids=" ".join)
+def test_a_manifest_that_was_written_by_hand_may_not_say_so_either(project: Scene, command: list[str]) -> None:
+    project.write_files(under(".agent-skills/mine", skill("mine")))
+    project.write("skills.json", asking(mine={"path": "./.agent-skills/mine"}))
+    project.write("skills.lock", '{"version": 1, "requirements": {}, "skills": {}}\n')
+    before = project.everything
+
+    assert project.tell(*command) == text("""\
+! error: ./.agent-skills/mine lies where skills are installed, and is there already
+!   where: WORK/skills.json: skills.mine
+!   try: agents get it as it is (`skillpm list`); to manage it, move it elsewhere first, e.g. `mv \
+./.agent-skills/mine ~/my-skills/`, and install it from there
+[2]
+""")
     assert project.everything == before

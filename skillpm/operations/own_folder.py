@@ -1,0 +1,38 @@
+"""What lies in the skills directory is no source: it would be source and copy in one, and uninstalling it would delete
+the only one there is.
+"""
+
+import os
+
+from skillpm.documents.index_places import is_local
+from skillpm.documents.text import show
+from skillpm.errors import UsageError
+from skillpm.files import is_below
+from skillpm.operations.paperwork import Paperwork
+from skillpm.operations.scope import Scope
+from skillpm.settings import Settings
+from skillpm.sources.source import PathSource, UrlSource
+
+
+def refuse_installed(scope: Scope, written: str, real: str, where: str = "") -> None:
+    """Raise `UsageError` for a source of this machine that lies where skills are installed."""
+    if is_below(real, os.path.realpath(scope.layout.directory)):
+        raise UsageError(
+            f"{show(written)} lies where skills are installed, and is there already",
+            where=where,
+            hint=f"agents get it as it is (`skillpm list`); to manage it, move it elsewhere first, e.g. "
+            f"`mv {show(written)} ~/my-skills/`, and install it from there",
+        )
+
+
+def refuse_own_sources(scope: Scope, papers: Paperwork, settings: Settings) -> None:
+    """Look at all sources of this machine that the manifest names: somebody may have written them by hand."""
+    for key, sources in (("skills", papers.requirements), ("overrides", papers.overrides)):
+        for name, source in sources.items():
+            path = (
+                source.path if isinstance(source, PathSource) else source.url if isinstance(source, UrlSource) else ""
+            )
+            if path and is_local(path):
+                whole = settings.home + path[1:] if path.startswith("~/") else path
+                real = os.path.realpath(os.path.join(os.path.dirname(scope.manifest), whole))
+                refuse_installed(scope, path, real, f"{papers.manifest.file}: {key}.{name}")
