@@ -90,6 +90,9 @@ class LockfileOutdated(SkillpmError):
     code = "lockfile-outdated"
 
 
+CHECK_LOCK = "nothing was changed; see in version control who changed skills.lock, and take it from there"
+
+
 class DigestMismatch(SkillpmError):
     """The bytes that came are not the bytes that were locked. The digests are as they are to be shown."""
 
@@ -106,6 +109,28 @@ class DigestMismatch(SkillpmError):
     def written_in(self, lockfile: str) -> "DigestMismatch":
         """Say which lockfile it is."""
         self.where = f"{lockfile}: skills.{self.name}.digest"
+        return self
+
+
+class DigestMismatches(DigestMismatch):
+    """The bytes of several skills are not those that were locked: each is named, as far as that can be read."""
+
+    MOST = 10
+
+    def __init__(self, several: "Sequence[DigestMismatch]") -> None:
+        names = [error.name for error in several]
+        lines = [f"  {error.message}" for error in several[: self.MOST]]
+        lines += [f"  and {len(names) - self.MOST} more"] if len(names) > self.MOST else []
+        message = f"{len(names)} skills are not what was locked\n" + "\n".join(lines)
+        hints = {
+            error.hint.replace(f"update {error.name}`", f"update {' '.join(names[: self.MOST])}`") for error in several
+        }
+        SkillpmError.__init__(self, message, where="skills.lock", hint=min(hints) if len(hints) == 1 else CHECK_LOCK)
+        self.name = names[0]
+
+    def written_in(self, lockfile: str) -> "DigestMismatch":
+        """Say which lockfile it is."""
+        self.where = lockfile
         return self
 
 

@@ -11,7 +11,7 @@ from skillpm.documents.cutoff import Cutoff
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, UrlPin
-from skillpm.errors import DigestMismatch
+from skillpm.errors import DigestMismatch, DigestMismatches, SkillpmError
 from skillpm.events import Reporter
 from skillpm.fetching.base import Fetcher, Found, IndexSide, Lister, Offer
 from skillpm.files import is_below
@@ -20,6 +20,7 @@ from skillpm.settings import Settings
 from skillpm.sources.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
 from skillpm.store import Store
 
+MOST_LOOKED_AT = 50
 KINDS: Mapping[type[Any], str] = {
     GitSource: "git", GitPin: "git", PathSource: "path", PathPin: "path", BundledSource: "bundled",
     IndexSource: "index", BundledPin: "bundled", UrlSource: "url", UrlPin: "url", IndexPin: "index",
@@ -67,12 +68,32 @@ class Fetchers:
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
         """Put all these into the store; give everything that is missing offline."""
         missing: list[str] = []
+        wrong: list[DigestMismatch] = []
         for kind, names in _by_kind({name: skill.pin for name, skill in locked.items()}).items():
             try:
                 missing.extend(self._fetcher(kind).fetch({name: locked[name] for name in names}))
             except DigestMismatch as error:
-                raise error.written_in(self._lockfile()) from None
+                wrong.extend(self._all_wrong(kind, error, {name: locked[name] for name in names}))
+        if wrong:
+            raise (wrong[0] if len(wrong) == 1 else DigestMismatches(wrong)).written_in(self._lockfile())
         return missing
+
+    def _all_wrong(
+        self, kind: str, first: DigestMismatch, locked: Mapping[SkillName, LockedSkill]
+    ) -> list[DigestMismatch]:
+        """Give every skill of a kind whose bytes are not the locked ones, found one by one: the first one found ended
+        the work on all, so a new fetcher looks.
+        """
+        found = {first.name: first}
+        fetcher = self._make(kind)
+        for name in sorted({*locked} - {first.name})[:MOST_LOOKED_AT]:
+            try:
+                fetcher.fetch({name: locked[name]})
+            except DigestMismatch as error:
+                found[name] = error
+            except SkillpmError:
+                continue  # this one failed otherwise: what is told is what is known to be wrong
+        return [found[name] for name in sorted(found)]
 
     def _lockfile(self) -> str:
         """Give the lockfile as it is called from here: it lies beside the manifest."""

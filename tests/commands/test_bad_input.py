@@ -437,9 +437,24 @@ def test_one_character_of_a_digest_stops_a_sync_that_names_both(
 ! error: `pdf` from URL at {commit} is not what was locked: \
 found sha256:{right[:12]}…, locked sha256:{wrong[:12]}…
 !   where: skills.lock: skills.pdf.digest
-!   try: nothing was changed; if the new content is what you want, run `skillpm update pdf`
+!   try: nothing was changed; see in version control who changed skills.lock, and take it from there, or lock it \
+anew with `skillpm update pdf`
 [1]
 """)
+    assert spoilable.everything == before
+
+
+def test_two_digests_that_are_wrong_are_both_named(spoilable: Scene, world: World) -> None:
+    names = sorted(world.digests)[:2]
+    for name in names:
+        changed(LOCKFILE, world.digests[name], "0" * 64)(spoilable)
+    before = spoilable.everything
+
+    said = spoilable.run("sync", "--frozen").stderr.splitlines()
+
+    assert said[0] == "error: 2 skills are not what was locked"
+    assert [line.split("`")[1] for line in said[1:3]] == names
+    assert said[3] == "  where: skills.lock"
     assert spoilable.everything == before
 
 

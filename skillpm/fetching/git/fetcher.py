@@ -7,7 +7,7 @@ from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin, describe_shortly
 from skillpm.documents.tree import checked_tree
-from skillpm.errors import DigestMismatch, OfflineError
+from skillpm.errors import CHECK_LOCK, DigestMismatch, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetching.base import Found, Offer
 from skillpm.fetching.describe import described, tell_inner
@@ -72,7 +72,9 @@ class GitFetcher:
                 expected = locked[name].digest
                 if came.digest != expected:
                     says, there = told_apart(expected or "", came.digest or "")
-                    raise DigestMismatch(name, locked=says, found=there, came_from=describe_shortly(pins[name]))
+                    wrong = DigestMismatch(name, locked=says, found=there, came_from=describe_shortly(pins[name]))
+                    wrong.hint = f"{CHECK_LOCK}, or lock it anew with `skillpm update {name}`"
+                    raise wrong  # a commit never changes, so it is the lockfile that did
             return found
 
         self.visits.each({name: pin.url for name, pin in pins.items()}, work)
