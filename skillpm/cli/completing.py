@@ -18,7 +18,9 @@ from skillpm.settings import Settings, read_settings
 
 Find = Callable[[Scope, Settings], Iterable[str]]
 PLACES = frozenset(["paths", "path", "folder", "place", "directory", "out", "sources", "project", "where", "data_dir"])
-SKILL = frozenset(["show", "why", "diff", "uninstall", "update", "enable", "disable", "load", "lock"])
+SKILL = frozenset(
+    ["show", "why", "diff", "uninstall", "update", "outdated", "tree", "enable", "disable", "load", "lock"]
+)
 
 
 class Offered(click.types.StringParamType):

@@ -102,6 +102,8 @@ MEANT = {
     "serve": "mcp",
     "clean": "cache clean",
 }
+# What people type before the command, since other tools take it there.
+FLAGS = {"--json", "-q", "--quiet", "-v", "-vv", "--verbose", "--no-color", "-g", "--global"}
 ASKED_BY_SHELL = "_SKILLPM_COMPLETE"
 EXAMPLES = """\b
 Examples:
@@ -162,6 +164,18 @@ class Commands(click.Group):
                 formatter.write_dl([(_names(name), said) for name, said in section.items()])
 
 
+def _with_options_behind(words: list[str]) -> list[str]:
+    """Put options that every command has behind it, where somebody typed them before it (`skillpm --json list`)."""
+    number = 0
+    while number < len(words) and (words[number] in FLAGS or words[number] == "--project"):
+        number += 2 if words[number] == "--project" else 1
+    ahead, rest = words[:number], words[number:]
+    if not ahead or not rest or rest[0].startswith("-"):
+        return words
+    end = rest.index("--") if "--" in rest else len(rest)
+    return [*rest[:end], *ahead, *rest[end:]]
+
+
 def _names(name: str) -> str:
     """Give all names of a command, in a column as wide in each section."""
     return f"{', '.join([name, *(alias for alias, meant in ALIASES.items() if meant == name)]):21}"
@@ -192,6 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] in (["help"], ["version"]):  # words of many tools, which are options here
         words = ["--version"] if words[0] == "version" else [*words[1:], "--help"]
+    words = _with_options_behind(words)
     stdout = sys.stdout
     try:
         result = cli.main(args=words or ["--help"], prog_name="skillpm", standalone_mode=False, obj=words)

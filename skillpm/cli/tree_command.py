@@ -14,13 +14,15 @@ from skillpm.operations.tracing import Branch, tree
     epilog="""\b
 Examples:
   skillpm tree          what skills.json asks for, and what that needs
+  skillpm tree report   what one of them needs
   skillpm tree --json   for programs"""
 )
+@click.argument("names", nargs=-1, metavar="[NAME]...")
 @reading
-def command(**flags: Any) -> None:
+def command(names: tuple[str, ...], **flags: Any) -> None:
     """Show who needs what, as the lockfile has it. `(*)`: what it needs stands further up."""
     call = call_of(flags)
-    roots = tree(call.scope, call.tools)
+    roots = tree(call.scope, call.tools, names)
     if call.console.as_json:
         call.console.data({"roots": [_value(root) for root in roots]})
         return

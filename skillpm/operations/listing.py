@@ -98,7 +98,10 @@ def _own_entry(name: str, seen: View, built: Built, installed: InstalledSkill | 
         with suppress(OSError, NotLoadable):
             data = read_skill_file(seen.skill(name))
             return entry_of(name, f"{name}/{SKILL_FILE}", data, pin=pin, digest=digest, version=version)
-    return RegistryEntry(name=name, category="", description="", triggers=[])
+    entry = RegistryEntry(name=name, category="", description="", triggers=[])
+    if installed is not None and installed.version:
+        entry["version"] = installed.version
+    return entry
 
 
 def _state(name: str, seen: View, installed: InstalledSkill, built: Built, scan: Scan) -> State:

@@ -1,11 +1,12 @@
 """`tree` and `why`: who needs what, as the lockfile has it. Nothing is resolved, nobody is asked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.spelling import near
+from skillpm.documents.versions import ANY
 from skillpm.errors import LockfileOutdated, NotFoundError
 from skillpm.installing.plan import label
 from skillpm.operations.paperwork import Paperwork, read_paperwork
@@ -25,13 +26,16 @@ class Branch(Value):
     is_repeated: bool = False
 
 
-def tree(scope: Scope, tools: Tools) -> tuple[Branch, ...]:
-    """Give what the manifest asks for, and below each what it needs; each skill is spread out once."""
+def tree(scope: Scope, tools: Tools, names: Sequence[str] = ()) -> tuple[Branch, ...]:
+    """Give what the manifest asks for, or these skills, and below each what it needs; each is spread out once."""
     papers = _locked_papers(scope, tools)
+    for name in names:
+        _must_be_locked(scope, papers, name)
     seen: set[SkillName] = set()
+    asked = {name: requirement_value(source) for name, source in papers.requirements.items()}
     return tuple(
-        _branch(name, requirement_value(papers.requirements[name]), papers.lockfile.skills, seen)
-        for name in sorted(papers.requirements)
+        _branch(SkillName(name), asked.get(SkillName(name), ANY), papers.lockfile.skills, seen)
+        for name in sorted(names or asked)
     )
 
 
@@ -39,10 +43,7 @@ def why(scope: Scope, tools: Tools, name: str) -> list[list[SkillName]]:
     """Give the ways that lead from the manifest to a skill: the shortest over each that needs it."""
     papers = _locked_papers(scope, tools)
     skills = papers.lockfile.skills
-    if name not in skills:
-        similar = near(name, skills)
-        hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm tree` shows what is there"
-        raise NotFoundError(f"`{name}` is not in the lockfile", hint=hint, where=scope.lockfile)
+    _must_be_locked(scope, papers, name)
     first: dict[SkillName, list[SkillName]] = {root: [root] for root in sorted(papers.requirements)}
     todo = list(first)
     for parent in todo:  # it grows while it is walked, nearest first
@@ -54,6 +55,13 @@ def why(scope: Scope, tools: Tools, name: str) -> list[list[SkillName]]:
     ways = [[wanted]] if wanted in papers.requirements else []
     parents = [parent for parent in sorted(skills) if wanted in skills[parent].dependencies and parent in first]
     return ways + [[*first[parent], wanted] for parent in parents if wanted not in first[parent]]
+
+
+def _must_be_locked(scope: Scope, papers: Paperwork, name: str) -> None:
+    if name not in papers.lockfile.skills:
+        similar = near(name, papers.lockfile.skills)
+        hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm tree` shows what is there"
+        raise NotFoundError(f"`{name}` is not in the lockfile", hint=hint, where=scope.lockfile)
 
 
 def _locked_papers(scope: Scope, tools: Tools) -> Paperwork:

@@ -129,6 +129,21 @@ skills.json → report → code-review
 """)
 
 
+def test_tree_of_one_skill_shows_what_that_one_needs(needy: Scene) -> None:
+    needy.run("sync", check=True)
+
+    whole, one = needy.tell("tree").splitlines(), needy.tell("tree", "report").splitlines()
+
+    assert one[0] == "report 3.0"
+    assert set(one[1:]) <= {*whole, "├── code-review 1.0.0 (>=1)"}
+    assert needy.tell("tree", "reprot") == text("""\
+! error: `reprot` is not in the lockfile
+!   where: WORK/skills.lock
+!   try: did you mean report?
+[1]
+""")
+
+
 def test_tree_and_why_before_anything_is_locked(needy: Scene) -> None:
     assert (
         needy.tell("tree")

@@ -114,3 +114,14 @@ def test_a_terminal_of_few_letters_is_no_failure(scene: Scene) -> None:
 
     assert said.splitlines()[0] == " \\u2192 testing 1.0.0  (linked in .claude/skills)"
     assert scene.run("list", "--json", env=few).json["skills"][0]["name"] == "testing"
+
+
+@pytest.mark.parametrize("words", [["--json", "list"], ["--project", ".", "--json", "list"], ["-v", "--json", "list"]])
+def test_what_every_command_understands_may_stand_before_it(scene: Scene, words: list[str]) -> None:
+    scene.project()
+
+    assert scene.run(*words, check=True).json["skills"] == []
+
+
+def test_before_no_command_it_means_nothing(scene: Scene) -> None:
+    assert scene.tell("--quiet") == "! error: No such option '--quiet'\n!   try: skillpm --help\n[2]\n"
