@@ -61,7 +61,7 @@ def _value(shown: Shown) -> dict[str, Any]:
             {"code": finding.code, "message": finding.message, "line": finding.line} for finding in shown.findings
         ],
     }
-    return {**value, "yanked": shown.yanked} if shown.yanked else value
+    return {**value, "index": shown.index} if shown.index else value
 
 
 def _tell(call: Call, shown: Shown) -> None:
@@ -69,7 +69,7 @@ def _tell(call: Call, shown: Shown) -> None:
     missing = f" (not on PATH: {', '.join(shown.missing_programs)})" if shown.missing_programs else ""
     rows = [
         ("version", version_of(listed)),
-        ("yanked", shown.yanked),
+        ("index", shown.index),
         ("state", listed.state),
         ("calls itself", entry.get("declaredName", "")),
         ("description", show(skill.description or entry["description"], 1000)),

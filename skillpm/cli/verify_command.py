@@ -26,7 +26,7 @@ def command(**flags: Any) -> int:
                 "name": skill.name,
                 "state": skill.state,
                 "files": [{"path": file.path, "state": file.state} for file in skill.files],
-                **({"yanked": verdict.yanked[skill.name]} if skill.name in verdict.yanked else {}),
+                **({"index": verdict.index[skill.name]} if skill.name in verdict.index else {}),
             }
             for skill in verdict.skills
         ]
@@ -39,8 +39,8 @@ def command(**flags: Any) -> int:
         call.console.line(f"{skill.state}: {skill.name}: {skill.detail}", fg="red")
         for file in skill.files:
             call.console.line(f"    {file.state}: {show(file.path)}")
-    for name, said in verdict.yanked.items():
-        call.console.warning(f"{name}: {said}; `skillpm outdated` shows what there is instead")
+    for name, said in verdict.index.items():
+        call.console.warning(f"{name}: {said}")
     if not verdict.skills:
         call.console.say("nothing is installed or locked here, so there is nothing to verify")
         return 0

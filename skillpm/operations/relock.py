@@ -178,8 +178,9 @@ def _check_versions(before: Lockfile, after: Lockfile) -> None:
             raise RefusedError(
                 f"the index {skill.pin.index} changed `{name}` {skill.version}: "
                 f"it is {skill.digest} now, and was {old.digest} when it was locked",
-                hint=f"a version must never change; ask whoever keeps the index. Nothing was changed here; "
-                f"`skillpm uninstall {name}` and `skillpm install {name}` take what is there now",
+                hint=f"a version must never change: see who changed skills.lock, else ask whoever keeps the index. "
+                f"Nothing was changed here; `skillpm uninstall {name}` and `skillpm install {name}` take what is there "
+                "now",
             )
 
 

@@ -21,7 +21,7 @@ from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.permitting import refuse_denied, rules_here
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.operations.withdrawn import yanked_of
+from skillpm.operations.withdrawn import said_of
 from skillpm.values import Value
 
 
@@ -45,7 +45,7 @@ class Shown(Value):
     dependencies: dict[str, Any]
     files: tuple[ShownFile, ...]
     findings: tuple[Finding, ...]
-    yanked: str = ""
+    index: str = ""
 
 
 def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
@@ -75,7 +75,7 @@ def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
             dependencies={} if locked is None else dict(locked.dependencies),
             files=tuple(_files(seen, scope, name)),
             findings=skill.findings,
-            yanked="" if locked is None else yanked_of(scope, tools, {listed_name: locked}).get(listed_name, ""),
+            index="" if locked is None else said_of(scope, tools, {listed_name: locked}).get(listed_name, ""),
         )
         return shown, all(file.state in {"ok", "unmanaged"} for file in shown.files)
 

@@ -15,7 +15,7 @@ from skillpm.installing.view import View, look_until
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.operations.withdrawn import yanked_of
+from skillpm.operations.withdrawn import said_of
 from skillpm.values import NOTHING, Value
 
 State = Literal["ok", "modified", "missing", "not-locked", "other-version", "link", "broken-link"]
@@ -31,11 +31,11 @@ class Verified(Value):
 
 
 class Verdict(Value):
-    """The verdict on a scope. `yanked`: what an index took back of what is locked, as it was heard last."""
+    """The verdict on a scope. `index`: what indexes say against what is locked, as they were heard last."""
 
     skills: tuple[Verified, ...]
     pending: bool = False
-    yanked: Mapping[SkillName, str] = NOTHING
+    index: Mapping[SkillName, str] = NOTHING
 
     @property
     def ok(self) -> bool:
@@ -64,7 +64,7 @@ def verify(scope: Scope, tools: Tools) -> Verdict:
         linked = [_with_links(Verified(name=name, state="ok"), scope, tools, receipt) for name in own]
         skills += [skill for skill in linked if skill.state != "ok"]
         verdict = Verdict(
-            skills=tuple(skills), pending=seen.is_pending, yanked=yanked_of(scope, tools, papers.lockfile.skills)
+            skills=tuple(skills), pending=seen.is_pending, index=said_of(scope, tools, papers.lockfile.skills)
         )
         return verdict, verdict.ok
 

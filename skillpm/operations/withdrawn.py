@@ -1,4 +1,4 @@
-"""What was yanked of what is locked, as the indexes were heard last: nobody is asked for it."""
+"""What the indexes said last of what is locked: that it was yanked, or is another version. Nobody is asked for it."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -20,24 +20,40 @@ from skillpm.operations.tools import Tools
 
 def yanked_here(scope: Scope, tools: Tools, names: Sequence[str] = ()) -> list[str]:
     """Say which locked skills, of these or of all, are versions that were yanked, and why."""
-    found = yanked_of(scope, tools, read_paperwork(scope, tools).lockfile.skills)
+    locked = read_paperwork(scope, tools).lockfile.skills
+    meant = {name: skill for name, skill in locked.items() if not names or name in names}
     return [
         f"{name}: {said}; nothing that fits takes its place"
-        for name, said in found.items()
-        if not names or name in names
+        for name, said in said_of(scope, tools, meant).items()
+        if " was yanked" in said
     ]
 
 
-def yanked_of(scope: Scope, tools: Tools, locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, str]:
-    """Give what there is to say of those of these skills that were yanked."""
+def said_of(scope: Scope, tools: Tools, locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, str]:
+    """Give what their indexes say against these skills: one that was yanked, one that bears another one's version."""
     found = {}
     for name, skill in sorted(locked.items()):
         if isinstance(skill.pin, IndexPin) and skill.version:
-            for release in _heard(scope, tools, name, skill.pin):
-                if release.yanked and release.version == skill.version:
-                    why = f": {show(release.reason)}" if release.reason else ""
-                    found[name] = f"{show(skill.version, 40)} was yanked{why}"
+            releases = _heard(scope, tools, name, skill.pin)
+            if said := _yanked(skill, releases) or _mislabelled(skill, releases):
+                found[name] = said
     return found
+
+
+def _yanked(skill: LockedSkill, releases: Sequence[Release]) -> str:
+    for release in releases:
+        if release.yanked and release.version == skill.version:
+            return f"{show(skill.version, 40)} was yanked" + (f": {show(release.reason)}" if release.reason else "")
+    return ""
+
+
+def _mislabelled(skill: LockedSkill, releases: Sequence[Release]) -> str:
+    """Say that a lockfile calls by a version what is not its content: an old one, passed off as a new one."""
+    if not any(release.version == skill.version and release.digest != skill.digest for release in releases):
+        return ""
+    real = next((release.version for release in releases if release.digest == skill.digest), "")
+    more = f", this is {show(real, 40)}" if real else ""
+    return f"what the index has as {show(skill.version, 40)} is other content{more}: see who changed skills.lock"
 
 
 def _heard(scope: Scope, tools: Tools, name: SkillName, pin: IndexPin) -> tuple[Release, ...]:

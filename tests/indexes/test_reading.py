@@ -156,14 +156,32 @@ def test_a_yank_is_told_by_what_was_heard_last_and_nobody_is_asked(
 
     shown, verified = consumer.run("show", "pdf", check=True), consumer.run("verify", check=True)
 
-    assert "  yanked       1.0.0 was yanked: deletes files\n" in shown.stdout
+    assert "  index        1.0.0 was yanked: deletes files\n" in shown.stdout
     assert verified.stderr == (
-        "warning: pdf: 1.0.0 was yanked: deletes files; `skillpm outdated` shows what there is instead\n"
-        "1 of 1 skills are what the lockfile says\n"
+        "warning: pdf: 1.0.0 was yanked: deletes files\n1 of 1 skills are what the lockfile says\n"
     )
-    assert consumer.run("show", "pdf", "--json").json["yanked"] == "1.0.0 was yanked: deletes files"
-    assert consumer.run("verify", "--json").json["skills"][0]["yanked"] == "1.0.0 was yanked: deletes files"
+    assert consumer.run("show", "pdf", "--json").json["index"] == "1.0.0 was yanked: deletes files"
+    assert consumer.run("verify", "--json").json["skills"][0]["index"] == "1.0.0 was yanked: deletes files"
     assert server.requests == []
+
+
+def test_an_old_version_that_a_lockfile_passes_off_as_the_newest_is_told_by_verify(
+    desk: Desk, consumer: Consumer
+) -> None:
+    for version in ("1.0.0", "2.0.0"):
+        desk.draft("pdf", version)
+        desk.build()
+    consumer.use(acme=str(desk.index))
+    consumer.run("install", "pdf@1.0.0", check=True)
+    for document in ("skills.json", "skills.lock"):
+        text = consumer.read(document).replace('"pdf": "1.0.0"', '"pdf": "2.0.0"')
+        consumer.write(document, text.replace('"version": "1.0.0"', '"version": "2.0.0"'))
+    consumer.run("sync", "--frozen", check=True)
+
+    assert consumer.run("verify", check=True).stderr.splitlines()[0] == (
+        "warning: pdf: what the index has as 2.0.0 is other content, this is 1.0.0: see who changed skills.lock"
+    )
+    assert consumer.run("update").code == 1
 
 
 def test_a_lockfile_brings_in_nothing_from_where_its_index_does_not_lead(
