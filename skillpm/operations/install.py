@@ -72,8 +72,9 @@ def _is_met(addition: Addition, there: Source | None) -> bool:
     the same index, a repository alone, whatever the ref.
     """
     source = addition.source
-    if isinstance(source, IndexSource):
-        return addition.is_bare and isinstance(there, IndexSource) and source.site in {"", there.index}
+    if addition.is_bare:
+        site = source.site if isinstance(source, IndexSource) else ""
+        return isinstance(there, IndexSource) and site in {"", there.index}
     return isinstance(source, GitSource) and not source.kind and is_same_folder(source, there)
 
 

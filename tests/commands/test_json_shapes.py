@@ -268,7 +268,7 @@ def test_init(scene: Scene) -> None:
     [
         (["install", "zzzzz"], "not-found", 1),
         (["install", "URL"], "choose", 1),
-        (["install", "URL#v1.0.0@pdf"], "conflict", 1),
+        (["install", "URL@docx", "--as", "pdf"], "conflict", 1),
         (["install", "No SPEC"], "usage", 2),
         (["install", "--no-such-option"], "usage", 2),
         (["show"], "usage", 2),
