@@ -38,11 +38,13 @@ class Console:
     def lines(self, lines: Iterable[str]) -> None:
         """Print many lines, plain."""
         sys.stdout.write(plain("\n".join(lines)) + "\n")
+        sys.stdout.flush()  # what is said about them comes after them, also where both go to one file
 
     def block(self, text: str) -> None:
         """Print text for an agent as it is: it was made safe where it was written, and keeps its tabs."""
         if text:
             sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+            sys.stdout.flush()
 
     def say(self, text: str) -> None:
         """Say something that is no data."""

@@ -201,6 +201,12 @@ NAMES_NOBODY_HAS = {
         words="install ./plain",
         spoil=written("plain/notes.md", "Words.\n"),
         said="./plain has no SKILL.md",
+        hint="its flat files can become skills: `skillpm migrate ./plain --dry-run`, then install them from there",
+    ),
+    "a folder with nothing of a skill in it": Case(
+        words="install ./plain",
+        spoil=written("plain/notes.txt", "Words.\n"),
+        said="./plain has no SKILL.md",
         hint="a skill is a folder with a SKILL.md in it",
     ),
     "a repository": Case(
