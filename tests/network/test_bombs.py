@@ -85,10 +85,15 @@ TOO_MANY = f"{ARCHIVE}: it has more than 5000 files (SKILLPM_MAX_FILES)"
 BOMBS = {
     large_file: TOO_LARGE,
     large_files: TOO_LARGE,
-    many_entries: TOO_MANY,
+    many_entries: TOO_LARGE if IS_FULL else TOO_MANY,  # a million heads are more than the limit, too
     deep_folders: f"skill pdf: the path '{'d/' * 40}x' is deeper than 32 folders",
     zeros_behind_the_end: TOO_LARGE,
-    large_zip: f"{ARCHIVE}: `zeros.bin` unpacks to more than 200 times its size",
+    large_zip: f"{ARCHIVE}: "
+    + (
+        "it holds more bytes than a skill may have (SKILLPM_MAX_SKILL)"
+        if IS_FULL
+        else "`zeros.bin` unpacks to more than 200 times its size"
+    ),
     many_in_a_zip: TOO_MANY,
 }
 
