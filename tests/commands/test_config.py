@@ -257,7 +257,7 @@ def test_indexes_that_are_no_tables_are_told_and_never_rewritten(scene: Scene, w
 
     assert scene.tell("config", *words) == text(f"""\
 ! error: expected an array of tables
-!   where: HOME/{FILE}: indexes
+!   where: HOME/{FILE}:1:1: indexes
 !   try: write it as [[indexes]]
 [1]
 """)
