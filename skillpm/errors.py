@@ -79,9 +79,13 @@ class ConflictError(SkillpmError):
 
 
 class BlockedError(SkillpmError):
-    """Somebody's own work is in the way; nothing was changed."""
+    """Somebody's own work is in the way of the skills called `names`; nothing was changed."""
 
     code = "modified"
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "", names: Sequence[str] = ()) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.names = names
 
 
 class LockfileOutdated(SkillpmError):

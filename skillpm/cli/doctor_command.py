@@ -59,17 +59,11 @@ def _patient(flags: dict[str, Any]) -> Patient:
 def _tell(console: Console, found: Examination, fixed: tuple[Finding, ...], said: list[str], where: str) -> None:
     for finding in fixed:
         console.line(f"repaired: {show(finding.message, 500)}", fg="green")
-    for text in dict.fromkeys(said):
-        console.say(show(text, 500))
+    for line in "\n".join(dict.fromkeys(said)).splitlines():
+        console.say("\n".join(wrapped(show(line, 500), indent=2)))
     for finding in sorted(found.findings, key=lambda finding: finding.is_note):
-        if finding.is_note and console.quiet:
-            continue
-        style = {} if finding.is_note else {"fg": "red"}
-        _wrapped(console, f"{'note' if finding.is_note else 'problem'}: {show(finding.message, 500)}", **style)
-        if finding.where:
-            console.line(f"    where: {show(finding.where, 500)}")
-        if finding.hint:
-            _wrapped(console, f"    try: {show(finding.hint, 500)}")
+        if not (finding.is_note and console.quiet):
+            _tell_finding(console, finding)
     count = len(found.problems)
     if count:
         console.say(counted(count, "problem"))
@@ -79,9 +73,19 @@ def _tell(console: Console, found: Examination, fixed: tuple[Finding, ...], said
             console.line(f"  {CHECKS[check][0]}")
 
 
-def _wrapped(console: Console, text: str, **style: Any) -> None:
+def _tell_finding(console: Console, finding: Finding) -> None:
+    style = {} if finding.is_note else {"fg": "red"}
+    lead = "note: " if finding.is_note else "problem: "
+    _wrapped(console, lead + show(finding.message, 500), indent=len(lead), **style)
+    if finding.where:
+        console.line(f"    where: {show(finding.where, 500)}")
+    if finding.hint:
+        _wrapped(console, f"    try: {show(finding.hint, 500)}")
+
+
+def _wrapped(console: Console, text: str, *, indent: int = 9, **style: Any) -> None:
     """Print a line, in a terminal broken between words."""
-    console.line("\n".join(wrapped(text, indent=9)), **style)
+    console.line("\n".join(wrapped(text, indent=indent)), **style)
 
 
 def _value(found: Examination, fixed: tuple[Finding, ...], said: list[str], *, is_fixing: bool) -> dict[str, Any]:

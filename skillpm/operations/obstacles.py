@@ -160,6 +160,7 @@ def stop_if_blocked(actions: Sequence[Action], links: LinkPlan, locked: Collecti
     raise BlockedError(
         f"{count} in the way; nothing was changed\n" + "\n".join(lines),
         hint=_ways_out(blocked, compared, wishes),
+        names=[action.name for action in blocked],
     )
 
 

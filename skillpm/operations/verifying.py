@@ -18,6 +18,7 @@ from skillpm.operations.tools import Tools
 from skillpm.operations.withdrawn import said_of
 from skillpm.values import NOTHING, Value
 
+TAKEN = "does not lead here any more"
 State = Literal["ok", "modified", "missing", "not-locked", "other-version", "link", "broken-link"]
 
 
@@ -131,6 +132,6 @@ def _with_links(skill: Verified, scope: Scope, tools: Tools, receipt: Receipt) -
             detail = f"its link {folder}/{name} is gone; `skillpm sync{scope.flag}` makes it again"
             return Verified(name=skill.name, state="broken-link", detail=detail)
         if kind == "foreign":
-            detail = f"{folder}/{name} does not lead here any more"
+            detail = f"{folder}/{name} {TAKEN}"
             return Verified(name=skill.name, state="broken-link", detail=detail)
     return skill

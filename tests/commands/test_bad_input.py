@@ -470,8 +470,10 @@ def test_a_server_that_cannot_be_reached_is_told(spoilable: Scene) -> None:
     said = spoilable.tell("install", "http://127.0.0.1:1/x.git@pdf")
 
     first, second, code = said.splitlines()
-    assert (first, code) == ("! error: http://127.0.0.1:1/x.git could not be reached", "[1]")
-    assert second.startswith("!   try: ")
+    message, _, quoted = first.partition("; git says: ")
+    assert (message, code) == ("! error: http://127.0.0.1:1/x.git could not be reached", "[1]")
+    assert quoted.startswith("fatal: unable to access 'http://127.0.0.1:1/x.git/': ")
+    assert second == "!   try: check the address and the network"
     assert spoilable.everything == before
 
 

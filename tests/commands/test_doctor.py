@@ -229,6 +229,32 @@ def test_a_repair_leaves_edited_skills_and_folders_of_others_alone(sick: Scene) 
     ]
 
 
+def test_a_link_that_somebody_pointed_elsewhere_stops_no_other_repair(sick: Scene) -> None:
+    skill_gone(sick)
+    (sick.work / ".claude/skills/pdf").unlink()
+    (sick.work / ".claude/skills/pdf").symlink_to("/nowhere/at/all")
+
+    assert sick.tell("doctor", "--fix") == text("""\
+repaired: testing is missing: locked, but not installed; `skillpm sync` brings it back
+repaired: a link to a skill that is not there
+repaired: the registry is not true: testing gone
+problem: pdf is broken link: .claude/skills/pdf does not lead here any more
+    where: WORK/.agent-skills/pdf
+    try: move away what lies there, or `skillpm sync --force` sets it aside
+note: not installed by skillpm, and never touched: mine
+    where: WORK/.agent-skills
+note: a link that leads nowhere (/nowhere/at/all); it is not skillpm's
+    where: WORK/.claude/skills/pdf
+! WORK/.claude/skills/pdf is not ours; it is left as it is, and pdf is not linked there
+! 1 problem
+[1]
+""")
+    assert os.readlink(sick.work / ".claude/skills/pdf") == "/nowhere/at/all"
+    sick.run("sync", "--force", check=True)
+    assert problems(sick) == []
+    assert os.readlink(sick.work / f"{OURS}/backup/pdf-1") == "/nowhere/at/all"
+
+
 @pytest.mark.parametrize("how", ["readable", "unreadable"])
 def test_what_migrate_found_out_survives_a_damaged_receipt(project: Scene, how: str) -> None:
     project.write(".agent-skills/x.md", "---\nname: x\ndescription: Use it.\n---\n")

@@ -84,7 +84,10 @@ SENTENCES = [
 def test_what_git_says_becomes_what_a_user_is_told(said: str, told: str) -> None:
     error = translated(GitFailed(said), URL)
 
-    assert error.message == told.format(url=URL)
+    message, _, quoted = error.message.partition("; git says: ")
+    assert message == told.format(url=URL)
+    assert quoted in {"", said.splitlines()[0]}
+    assert "git says" not in error.hint, "it is a reason, and no way on"
 
 
 @pytest.mark.parametrize(("said", "_"), SENTENCES)
@@ -120,8 +123,9 @@ def test_a_cache_that_was_made_anew_and_cannot_be_written_still_is_told() -> Non
 def test_git_is_quoted_in_one_safe_line_without_credentials() -> None:
     error = translated(GitFailed("fatal: \x1b[2J https://ann:p@ss@x/y \u202e" + "z" * 999), URL)
 
-    assert error.hint.startswith("check the address and the network; git says: fatal: \\x1b[2J https://***@x/y \\u202e")
-    assert len(error.hint) < 200
+    assert error.message.startswith(f"{URL} could not be reached; git says: fatal: \\x1b[2J https://***@x/y \\u202e")
+    assert len(error.message) < 250
+    assert error.hint == "check the address and the network"
 
 
 @pytest.mark.parametrize(

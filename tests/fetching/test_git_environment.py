@@ -100,8 +100,10 @@ def test_a_configuration_that_git_cannot_read_is_told(project: Project, url: str
     result = project.run("install", url)
 
     assert result.code == 1
-    assert result.stderr.splitlines()[0] == "error: git cannot read your configuration"
-    assert ".gitconfig" in result.stderr
+    message, hint = result.stderr.splitlines()
+    assert message.startswith("error: git cannot read your configuration; git says: fatal: bad config line 1 in file ")
+    assert ".gitconfig" in message
+    assert hint == "  try: `git config --list` shows where; mend it there"
     assert project.is_untouched
 
 

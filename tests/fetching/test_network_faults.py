@@ -74,7 +74,7 @@ def test_a_fault_is_told_and_the_next_try_works(
 
     assert (result.code, result.stdout, changed) == (1, "", False), result
     said = result.stderr.splitlines()
-    assert said[0] == "error: " + message.format(url=server.url("acme/skills"))
+    assert said[0].partition("; git says: ")[0] == "error: " + message.format(url=server.url("acme/skills"))
     assert len(said) <= 3
     assert again.code == 0, again
     assert project.installed("pdf") == upstream.files("skills/pdf")
@@ -121,10 +121,10 @@ def test_a_pack_cut_short_leaves_a_usable_cache(
 def test_a_machine_that_is_not_there(project: Project) -> None:
     result = project.run("install", "http://127.0.0.1:1/acme/skills.git", timeout=20)
 
-    assert (result.code, result.stderr.splitlines()[0]) == (
-        1,
-        "error: http://127.0.0.1:1/acme/skills.git could not be reached",
-    )
+    message, _, quoted = result.stderr.splitlines()[0].partition("; git says: ")
+    assert (result.code, message) == (1, "error: http://127.0.0.1:1/acme/skills.git could not be reached")
+    assert quoted.startswith("fatal: unable to access 'http://127.0.0.1:1/acme/skills.git/': ")
+    assert result.stderr.splitlines()[1:] == ["  try: check the address and the network"]
     assert project.is_untouched
 
 

@@ -94,7 +94,8 @@ def translated(failed: GitFailed, url: str) -> SkillpmError:
             hint="tell its author; nothing was installed",
         )
     if "transport" in said and "not allowed" in said:
-        return FetchError(f"{url} leads to a transport that is not allowed", hint=_last(said))
+        hint = "use its https:// or ssh:// address"
+        return FetchError(f"{url} leads to a transport that is not allowed{_quoted(said)}", hint=hint)
     if failure := _failed_here(said, url):
         return failure
     if status in {401, 403, 407} or _any(NO_ACCESS, said):
@@ -119,15 +120,17 @@ def _not_served(said: str, status: int | None, url: str) -> SkillpmError:
     if "mismatched algorithms" in said:
         return FetchError(f"{url} has object ids of SHA-256, which skillpm cannot read yet")
     if _any(SERVER_FAILED, said):
-        return FetchError(f"{url} was reached, but failed", hint=_last(said))
+        hint = "try again in a while, or tell whoever keeps that server; nothing was changed"
+        return FetchError(f"{url} was reached, but failed{_quoted(said)}", hint=hint)
     if status is None and _any(BROKEN_OFF, said):
         return FetchError(f"the connection to {url} broke off", hint="try again; nothing was changed")
     if _any(NO_GIT, said):
-        return FetchError(f"{url} answers, but not as a git server does", hint=_last(said))
+        hint = "check the address: is it what `git clone` takes?"
+        return FetchError(f"{url} answers, but not as a git server does{_quoted(said)}", hint=hint)
     if status is not None or _any(NOT_THERE, said):
         return NotFoundError(f"there is no git repository at {url}", hint="check the spelling, and that it is public")
-    why = _last(said) or "git failed without a word"
-    return FetchError(f"{url} could not be reached", hint=f"check the address and the network; {why}")
+    why = _quoted(said) or "; git failed without a word"
+    return FetchError(f"{url} could not be reached{why}", hint="check the address and the network")
 
 
 def _failed_here(said: str, url: str) -> SkillpmError | None:
@@ -144,7 +147,8 @@ def _failed_here(said: str, url: str) -> SkillpmError | None:
             hint = "check who owns that place and whether the disk is sound, or set SKILLPM_CACHE_DIR"
             return FileError(f"cannot write into the git cache: {why}", hint=hint)
     if any(re.search(r"could(?:n't| not) write '", line) for line in own):  # git does not say why
-        return FileError("cannot write into the git cache", hint=f"look for room and rights there; {_last(said)}")
+        hint = "look for room and rights there, or set SKILLPM_CACHE_DIR"
+        return FileError(f"cannot write into the git cache{_quoted(said)}", hint=hint)
     if said == ENDED:
         return FileError(
             "git was ended while it wrote into its cache",
@@ -178,7 +182,8 @@ def _any(texts: tuple[str, ...], said: str) -> bool:
     return any(text in said for text in texts)
 
 
-def _last(said: str) -> str:
+def _quoted(said: str) -> str:
+    """Give git's own words, to stand behind ours: what happened, and no way on."""
     lines = [line for line in said.splitlines() if line.startswith(("fatal:", "error:", "remote:", "ssh:"))]
     text = (lines or said.splitlines() or [""])[0]
-    return "git says: " + show(text, 140) if text else ""
+    return "; git says: " + show(text, 140) if text else ""

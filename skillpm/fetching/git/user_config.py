@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
+from skillpm.documents.text import show
 from skillpm.errors import FetchError
 from skillpm.fetching.git.process import Children, GitFailed
 from skillpm.files import sweep_beside, told, write_document
@@ -54,8 +55,8 @@ def read_user_config(settings: Settings, children: Children, folder: str) -> Use
         output = children.run(["config", "--show-scope", "-z", "--get-regexp", WANTED], environment, folder)
     except GitFailed as failed:
         if failed.said:  # where nothing matches, git fails without a word
-            message = "git cannot read your configuration"
-            raise FetchError(message, hint=f"git says: {failed.said.splitlines()[0]}") from failed
+            message = f"git cannot read your configuration; git says: {show(failed.said.splitlines()[0], 140)}"
+            raise FetchError(message, hint="`git config --list` shows where; mend it there") from failed
         output = b""
     fields = output.decode("utf-8", "surrogateescape").split("\0")
     pairs = [

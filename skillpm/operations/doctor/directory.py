@@ -15,7 +15,7 @@ from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.registry import check_registry
 from skillpm.operations.relock import outdated
 from skillpm.operations.scope import Scope
-from skillpm.operations.verifying import verify
+from skillpm.operations.verifying import TAKEN, verify
 from skillpm.serving.registering import folders_in
 
 MOST_NAMED = 12
@@ -114,14 +114,17 @@ def skills(patient: Patient) -> Iterator[Finding]:
         is_pending = skill.state == "broken-link" and os.path.lexists(scope.layout.journal)
         if skill.state not in {"ok", "link"} and not is_pending:
             files = f" ({_named([f'{file.path} {file.state}' for file in skill.files])})" if skill.files else ""
-            edited = (
-                f"`skillpm diff {skill.name}{scope.flag}` shows it, `skillpm sync{scope.flag} --force` sets it aside"
-            )
+            aside = f"`skillpm sync{scope.flag} --force` sets it aside"
+            hint = f"`skillpm doctor --fix{scope.flag}`"
+            if skill.state == "modified":
+                hint = f"`skillpm diff {skill.name}{scope.flag}` shows it, {aside}"
+            elif skill.detail.endswith(TAKEN):
+                hint = f"move away what lies there, or {aside}"
             yield Finding(
                 check="skills",
                 message=f"{skill.name} is {skill.state.replace('-', ' ')}: {skill.detail}{files}",
                 where=scope.layout.skill(skill.name),
-                hint=edited if skill.state == "modified" else f"`skillpm doctor --fix{scope.flag}`",
+                hint=hint,
             )
     known = {*load_receipt(scope.layout).skills, *read_paperwork(scope, patient.tools).lockfile.skills}
     foreign = sorted({*folders_in(scope.layout.directory)} - known)

@@ -7,14 +7,14 @@ alone what somebody edited or made.
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
 from skillpm.documents.decode import Node
 from skillpm.documents.names import SkillName, skill_name
 from skillpm.documents.receipt import Inherited, Receipt, read_inherited, write_receipt
 from skillpm.documents.registry import read_registry
-from skillpm.errors import BusyError, DocumentError, NewerDocument, SkillpmError
+from skillpm.errors import BlockedError, BusyError, DocumentError, NewerDocument, SkillpmError
 from skillpm.files import discard_file, read_document, read_text, remove_tree, told, write_document
 from skillpm.installing.backups import next_slot
 from skillpm.installing.journal import read_journal
@@ -112,10 +112,17 @@ def _skills(patient: Patient, say: Say) -> None:
     papers = read_paperwork(patient.scope, patient.tools)
     if papers.manifest_text is None or (papers.lockfile_text is None and papers.requirements):
         return
-    wishes = Wishes(keep=_in_the_way(patient.scope, patient.tools), inexact=True)
+    kept = _in_the_way(patient.scope, patient.tools)
     strictness = Strictness(frozen=papers.lockfile_text is not None)
-    result = sync(patient.scope, patient.tools, Options(strictness=strictness, wishes=wishes))
-    for warning in result.warnings:
+    try:
+        _synced(patient.scope, patient.tools, kept, strictness, say)
+    except BlockedError as blocked:  # something lies in a link's place: the others are repaired without that skill
+        _synced(patient.scope, patient.tools, (*kept, *blocked.names), strictness, say)
+
+
+def _synced(scope: Scope, tools: Tools, kept: Sequence[str], strictness: Strictness, say: Say) -> None:
+    options = Options(strictness=strictness, wishes=Wishes(keep=kept, inexact=True))
+    for warning in sync(scope, tools, options).warnings:
         say(warning)
 
 
