@@ -95,7 +95,9 @@ def _put_into_place(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt
     papers = read_paperwork(scope, tools)
     built = build_registry(layout, receipt, known, ahead, disabled=papers.disabled)
     own = OwnSkills.beside(receipt, built.entries)
-    copies = own.copies(layout, receipt, tools.settings.link_mode, {name: digest_of_folder(backup.path)})
+    # What is no skill has no copies: a file, a link that leads nowhere.
+    coming = {} if found is None else {name: digest_of_folder(_folder(layout, backup))}
+    copies = own.copies(layout, receipt, tools.settings.link_mode, coming)
     links = kept_links(scope, tools, papers, receipt, {name: copies.get(name) for name in own.names})
     after = receipt.but(links=links.links, copies=own.copied(links.links, copies))
     scope.target(tools.settings).refuse_unwritable(("receipt", "registry"), links.touched)
@@ -129,14 +131,19 @@ def _changed(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, dr
 
 def _skill_file(layout: Layout, backup: Backup) -> tuple[str, bytes] | None:
     """Give name and bytes of the SKILL.md of a backup, for the registry; None where it has none that can be read."""
-    folder = backup.path
-    if os.path.islink(folder):
-        folder = os.path.normpath(os.path.join(layout.directory, os.readlink(folder)))
+    folder = _folder(layout, backup)
     try:
         is_itself = folder == os.path.normpath(layout.skill(backup.name))
         return None if is_itself else (skill_file_in(folder), read_skill_file(folder))
     except OSError:
         return None
+
+
+def _folder(layout: Layout, backup: Backup) -> str:
+    """Give where the files of a backup lie: a link leads from where it lay."""
+    if not os.path.islink(backup.path):
+        return backup.path
+    return os.path.normpath(os.path.join(layout.directory, os.readlink(backup.path)))
 
 
 def _find(found: Sequence[Backup], slot: str) -> Backup:

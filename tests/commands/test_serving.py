@@ -324,7 +324,7 @@ def test_a_rule_that_is_no_rule_is_told_with_its_place(full: Scene) -> None:
 
     assert full.tell("load", "pdf") == text("""\
 ! error: expected allow, ask or deny, got "maybe"
-!   where: WORK/skills.json: permissions.pdf
+!   where: WORK/skills.json:1:32: permissions.pdf
 !   try: mend that place by hand, or take the file from version control
 [1]
 """)

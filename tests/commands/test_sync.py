@@ -152,7 +152,7 @@ def test_a_skill_no_longer_asked_for_is_removed_unless_inexact(scene: Scene) -> 
 
     inexact = scene.run("sync", "--inexact", check=True)
     assert scene.exists(".agent-skills/testing/SKILL.md")
-    assert inexact.stdout.endswith(f"1 skill in {scene.work}/.agent-skills\n")
+    assert inexact.stdout.endswith(f"2 skills in {scene.work}/.agent-skills\n")
     assert scene.tell("verify") == text("""\
 not-locked: testing: installed, but not in the lockfile; `skillpm sync` removes it
 ! 1 of 2 skills is what the lockfile says

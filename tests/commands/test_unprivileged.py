@@ -227,7 +227,7 @@ left as it is:
    hidden/           cannot be read: permission denied
    secret.md         cannot be read: permission denied
 ! warning: hidden/SKILL.md is not in the registry: Permission denied
-! next: `skillpm list` shows them
+! next: `skillpm list` shows them, `skillpm link AGENT` to an agent
 """)
     assert project.run("registry", "check").code == 0
 
