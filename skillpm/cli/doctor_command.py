@@ -85,7 +85,7 @@ def _tell_finding(console: Console, finding: Finding) -> None:
 
 def _wrapped(console: Console, text: str, *, indent: int = 9, **style: Any) -> None:
     """Print a line, in a terminal broken between words."""
-    console.line("\n".join(wrapped(text, indent=indent)), **style)
+    console.line("\n".join(wrapped(text, indent=indent, is_output=True)), **style)
 
 
 def _value(found: Examination, fixed: tuple[Finding, ...], said: list[str], *, is_fixing: bool) -> dict[str, Any]:

@@ -21,12 +21,13 @@ def columns(names: Sequence[str], indent: int = 2) -> Iterator[str]:
         yield (" " * indent + "".join(f"{name:{widest}}" for name in names[row::down])).rstrip()
 
 
-def wrapped(text: str, *, indent: int, always: bool = False) -> list[str]:
+def wrapped(text: str, *, indent: int, always: bool = False, is_output: bool = False) -> list[str]:
     """Give lines broken between words; all but the first stand `indent` columns in.
 
     What goes to a file or a pipe stays as it is, unless `always`: there whoever searches for words wants whole lines.
+    `is_output`: it goes to stdout, else to stderr.
     """
-    if not always and not sys.stderr.isatty():
+    if not always and not (sys.stdout if is_output else sys.stderr).isatty():
         return text.split("\n")
     if all(len(line) <= room() for line in text.split("\n")):
         return text.split("\n")

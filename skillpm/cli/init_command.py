@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from skillpm.cli.common import call_of, reading
+from skillpm.cli.fitting import wrapped
 from skillpm.errors import UsageError
 from skillpm.operations.init import init
 
@@ -34,5 +35,6 @@ def command(folder: str, **flags: Any) -> None:
     if flags["user"]:
         call.console.say(f"next: `skillpm install -g SPEC` adds skills to {directory}")
         return
-    call.console.say(f"next: `skillpm install SPEC` adds skills to {directory},")
+    for line in wrapped(f"next: `skillpm install SPEC` adds skills to {directory},", indent=6):
+        call.console.say(line)
     call.console.say("      which may be committed or ignored; commit skills.json and skills.lock")

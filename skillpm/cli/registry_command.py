@@ -34,6 +34,8 @@ def build_command(**flags: Any) -> None:
         return
     for problem in found.problems:
         call.console.warning(f"{problem.path} is left out: {problem.message}")
+    if call.console.quiet:
+        return
     state = "written" if found.changed else "was up to date"
     call.console.line(f"{scope.layout.registry} {state}: {counted(found.skills, 'skill')}")
 

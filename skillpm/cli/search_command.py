@@ -15,6 +15,7 @@ from skillpm.indexes.catalogues import SHIPPED
 from skillpm.operations.searching import Answer, Found, search
 from skillpm.operations.shelves import INSTALLED
 
+LONGEST_IN_COLUMN = 32
 AGES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
@@ -58,12 +59,17 @@ def command(words: tuple[str, ...], limit: int, index: str, *, installed: bool, 
 
 
 def _lines(found: tuple[Found, ...]) -> Iterator[str]:
-    """Give a line for each skill: name, version, where it is, what it says."""
+    """Give a line for each skill: name, version, where it is, what it says; below a long name stands all the rest."""
     width = terminal_width()
     heads = [(show(it.entry.name, 64), show(it.entry.version, 12), show(_place(it), 16)) for it in found]
     names, versions, places = (max(cells(head[column]) for head in heads) for column in range(3))
+    names = min(names, LONGEST_IN_COLUMN)
     for (name, version, place), it in zip(heads, found, strict=True):
-        columns = [padded(name, min(names, 32)), padded(version, versions), padded(place, places)]
+        is_long = cells(name) > names
+        if is_long:
+            yield name
+        columns = ["" if is_long else name, version, place]
+        columns = [padded(text, size) for text, size in zip(columns, (names, versions, places), strict=True)]
         head = "".join(f"{column}  " for column in columns if column)
         yield (head + fitted(it.entry.description, max(10, width - cells(head)))).rstrip()
 

@@ -53,7 +53,7 @@ def tell_changed(call: Call, result: Changed, *, papers: str = "registry and loc
     done = [action for action in result.actions if _is_told(action)]
     for action in done:
         console.line(_line(action), **({"fg": COLOURS[action.verb]} if action.verb in COLOURS else {}))
-    console.line(_summary(result, done, papers))
+    console.line("\n".join(wrapped(_summary(result, done, papers), indent=2, is_output=True)))
     for note in result.notes:
         for line in wrapped(note, indent=2):
             console.say(line)

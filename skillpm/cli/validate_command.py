@@ -1,10 +1,12 @@
 """`skillpm validate`."""
 
+import sys
 from typing import Any
 
 import click
 
 from skillpm.cli.common import Call, call_of, telling
+from skillpm.cli.fitting import room, wrapped
 from skillpm.documents.findings import Finding
 from skillpm.documents.text import show
 from skillpm.errors import UsageError
@@ -70,8 +72,10 @@ def _tell(call: Call, skill: Judged, *, lenient: bool) -> None:
             continue
         _line(call, skill, finding, finding.level, "red" if finding.level == "error" else "yellow")
         if finding.line <= len(skill.lines) and skill.lines[finding.line - 1].strip():
-            call.console.line(f"    {finding.line:4} | {show(skill.lines[finding.line - 1], 100)}")
+            wide = room() - 11 if sys.stdout.isatty() else 100
+            call.console.line(f"    {finding.line:4} | {show(skill.lines[finding.line - 1], wide)}")
 
 
 def _line(call: Call, skill: Judged, finding: Finding, word: str, colour: str) -> None:
-    call.console.line(f"{show(skill.path)}:{finding.line}: {word}: {finding.message} [{finding.code}]", fg=colour)
+    text = f"{show(skill.path)}:{finding.line}: {word}: {finding.message} [{finding.code}]"
+    call.console.line("\n".join(wrapped(text, indent=4, is_output=True)), fg=colour)

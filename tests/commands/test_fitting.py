@@ -2,6 +2,7 @@
 
 import pytest
 from commands.scene import Scene, asking, text
+from commands.test_choosing import answered
 from kit import Repository, skill, under
 
 LONG = "a-name-that-is-a-good-deal-longer-than-thirty-two-letters"
@@ -37,6 +38,33 @@ def test_a_long_name_has_its_description_below_in_the_same_column(project: Scene
     assert lines[0].startswith(LONG)
     assert lines[1].index("Tells") == lines[2].index("Tells")
     assert max(map(len, lines)) <= 80
+
+
+def test_search_tells_of_a_long_name_below_it(project: Scene) -> None:
+    project.write_files(under(f"mine/{LONG}", skill(LONG, TELLS)) | under("mine/pdf", skill("pdf", TELLS)))
+    project.run("install", f"./mine/{LONG}", "./mine/pdf", check=True)
+
+    said = project.run("search", "--installed", "story", check=True).stdout
+
+    below = " " * 34 + "installed  Tells a long story about what it i…"
+    assert said.splitlines() == [below.replace(" " * 34, f"{'pdf':34}", 1), LONG, below]
+
+
+def test_a_terminal_gets_no_line_that_could_have_been_broken_and_a_pipe_gets_whole_ones(project: Scene) -> None:
+    folder = "/".join(["a-folder-with-a-long-name"] * 4)
+    bad = "---\nname: odd\ndescription: Use it.\nwritten-by-somebody-whom-nobody-knows-any-more: x\n---\n"
+    project.write("odd/SKILL.md", bad)
+    commands = [["init", folder], ["install", "--dry-run", "--project", folder, "testing"], ["validate", "odd"]]
+
+    for words in commands:
+        _, shown = answered(project, [], *words, env={"COLUMNS": "80", "TERM": "dumb"})
+        lines = shown.splitlines()
+        assert [line for line in lines if len(line) > 80 and len(line.split()) > 2] == [], shown
+
+    finding = project.run("validate", "odd").stdout.splitlines()[0]
+    assert finding.startswith("odd/SKILL.md:4: error: ")
+    assert finding.endswith(" [unknown-field]")
+    assert len(finding) > 80
 
 
 def test_show_breaks_long_lines_between_words(project: Scene) -> None:

@@ -107,3 +107,10 @@ def test_thousands_are_read_as_truly_as_one(project: Scene) -> None:
         (f"skill-{number:04}", f"Number {number}.") for number in range(2_100)
     ]
     assert project.json("registry", "build")["changed"] is False
+
+
+def test_a_quiet_build_says_nothing(project: Scene) -> None:
+    project.write(".agent-skills/mine/SKILL.md", "---\nname: mine\ndescription: By hand.\n---\n")
+
+    assert project.tell("registry", "build", "-q") == ""
+    assert project.exists(".agent-skills/skills.json")
