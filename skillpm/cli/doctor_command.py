@@ -58,7 +58,7 @@ def _patient(flags: dict[str, Any]) -> Patient:
 
 def _tell(console: Console, found: Examination, fixed: tuple[Finding, ...], said: list[str], where: str) -> None:
     for finding in fixed:
-        console.line(f"repaired: {show(finding.message, 500)}", fg="green")
+        _wrapped(console, f"repaired: {show(finding.message, 500)}", indent=10, fg="green")
     for line in "\n".join(dict.fromkeys(said)).splitlines():
         console.say("\n".join(wrapped(show(line, 500), indent=2)))
     for finding in sorted(found.findings, key=lambda finding: finding.is_note):
