@@ -11,6 +11,7 @@ from skillpm import __version__
 from skillpm.cli.console import as_json_text, plain
 from skillpm.cli.fitting import columns, wrapped
 from skillpm.documents.places import place_in_json, place_in_toml
+from skillpm.documents.spelling import near
 from skillpm.documents.text import show, without_secrets
 from skillpm.errors import DocumentError, ManySkillsError, SkillpmError, UsageError
 from skillpm.files import read_text
@@ -32,6 +33,8 @@ def tell(error: Exception, *, as_json: bool, colour: bool = True, command: str =
             colour=colour,
         )
     if isinstance(error, click.ClickException):
+        if isinstance(error, click.NoSuchOption):
+            error = click.NoSuchOption(error.option_name, possibilities=_nearly(error), ctx=error.ctx)
         command = getattr(getattr(error, "ctx", None), "command_path", "skillpm")
         hint = f"{command} --help"
         return _told("usage", (error.format_message().rstrip("."), "", hint), 2, as_json=as_json, colour=colour)
@@ -40,6 +43,12 @@ def tell(error: Exception, *, as_json: bool, colour: bool = True, command: str =
     message = f"this is a defect of skillpm, not of yours ({said})"
     hint = "please report it with that file; it holds no credentials but may hold paths"
     return _told("defect", (message, where, hint), DEFECT, as_json=as_json, colour=colour)
+
+
+def _nearly(error: click.NoSuchOption) -> list[str]:
+    """Give the options whose name is nearly what was typed; never `--force`, which nobody should type by a guess."""
+    known = {option.lstrip("-"): option for option in error.possibilities or () if option != "--force"}
+    return [known[name] for name in near(error.option_name.lstrip("-"), known)]
 
 
 def _with_line(where: str) -> str:
