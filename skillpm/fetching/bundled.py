@@ -32,7 +32,8 @@ class BundledFetcher:
         """Give the shipped version of each, if it lies in the range asked for."""
         found = {}
         for name, source in wanted.items():
-            tree = read_bundled(source.name)
+            lead = "no index is configured, and " if isinstance(source, IndexSource) else ""
+            tree = read_bundled(source.name, lead=lead)
             pin = BundledPin(name=source.name)
             shipped = described(tree, pin, name, self.reporter.warning)
             if isinstance(source, IndexSource) and not matching(source.version, [shipped.version]):
@@ -81,14 +82,14 @@ class BundledFetcher:
         return []
 
 
-def read_bundled(name: str) -> Tree:
-    """Give a bundled skill. Raises `NotFoundError` that names the nearest ones."""
+def read_bundled(name: str, *, lead: str = "") -> Tree:
+    """Give a bundled skill. Raises `NotFoundError` that names the nearest ones; `lead` says where else was looked."""
     names = bundled_names()
     if name not in names:
         similar = near(name, names)
-        lead = f"did you mean {', '.join(similar)}? " if similar else ""
+        guess = f"did you mean {', '.join(similar)}? " if similar else ""
         raise NotFoundError(
-            f"no index is configured, and no skill called `{name}` ships with skillpm",
-            hint=f"{lead}bundled are: {', '.join(names)}; from a repository: owner/repo@{name}",
+            f"{lead}no skill called `{name}` ships with skillpm",
+            hint=f"{guess}bundled are: {', '.join(names)}; from a repository: owner/repo@{name}",
         )
     return read_skill_folder(os.path.join(bundled_folder(), name), name, Limits())

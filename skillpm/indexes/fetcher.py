@@ -55,7 +55,7 @@ class IndexFetcher:
         rest = {name: source for name, source in wanted.items() if offered.get(name) is None}
         for name, source in rest.items():
             if source.index or (desk is not None and source.name not in bundled_names()):
-                raise _unknown(name, source, desk)
+                raise self._unknown(name, source, desk)
         found = BundledFetcher(self.store, self.reporter).pin(rest) if rest else {}
         if desk is not None:
             found |= desk.take({name: wanted[name] for name in wanted if name not in rest}, offered)
@@ -105,6 +105,35 @@ class IndexFetcher:
             self._desk = Desk(self.settings, self.base, self.store, self.reporter, places)
         return self._desk
 
+    def _unknown(self, name: SkillName, source: IndexSource, desk: "Desk | None") -> NotFoundError:
+        from skillpm.documents.spelling import near  # noqa: PLC0415
+
+        places = [] if desk is None else [index.place for index in desk.indexes_for(source)]
+        asked = [f"{place.name} ({place.url})" for place in places]
+        if source.site:
+            hint = f"what it has: skillpm install {source.site} --list"
+            return NotFoundError(f"the index {asked[0]} has no skill `{source.name}`", hint=hint)
+        names = self._near_in(places, source.name)
+        look = f"`skillpm search {source.name}` looks for it by its words"
+        if source.index:
+            hint = f"did you mean {', '.join(names)}?" if names else look
+            return NotFoundError(f"the index {asked[0]} has no skill `{source.name}`", hint=hint)
+        similar = near(source.name, bundled_names())
+        lead = f"did you mean {', '.join(similar)}, which ships with skillpm? " if similar else f"{look}; "
+        lead = f"did you mean {', '.join(names)}? " if names else lead
+        return NotFoundError(
+            f"no index has a skill `{name}` (asked: {', '.join(asked)}), and none ships with skillpm",
+            hint=f"{lead}from a repository: owner/repo@{name}",
+        )
+
+    def _near_in(self, places: Sequence[IndexPlace], name: str) -> list[str]:
+        """Give the names in the catalogues at hand that may have been meant; no server is asked."""
+        from skillpm.indexes.catalogues import Catalogues  # noqa: PLC0415  (sqlite, only after a mistake)
+
+        catalogues = Catalogues(self.settings.but(offline=True), self.base, self.reporter, is_kept=False)
+        known = [it.searchable for it in map(catalogues.look, places) if it.searchable is not None]
+        return list(dict.fromkeys(near for it in known for near in it.near_names(name, 3, lambda _: False)))[:3]
+
     def _fetched(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
         desk = self.desk(anywhere=any(isinstance(it.pin, IndexPin) and "://" in it.pin.index for it in locked.values()))
         if locked and desk is None:
@@ -142,20 +171,3 @@ def _check_named(wanted: Mapping[SkillName, IndexSource], desk: "Desk | None") -
             raise NotFoundError(
                 f"`{name}` is wanted from the index `{source.index}`, which nobody configured", hint=hint
             )
-
-
-def _unknown(name: SkillName, source: IndexSource, desk: "Desk | None") -> NotFoundError:
-    from skillpm.documents.spelling import near  # noqa: PLC0415
-
-    asked = [] if desk is None else [f"{i.place.name} ({i.place.url})" for i in desk.indexes_for(source)]
-    if source.index:
-        hint = (
-            f"what it has: skillpm install {source.site} --list" if source.site else "`skillpm search` looks for words"
-        )
-        return NotFoundError(f"the index {asked[0]} has no skill `{source.name}`", hint=hint)
-    similar = near(source.name, bundled_names())
-    lead = f"did you mean {', '.join(similar)}, which ships with skillpm? " if similar else ""
-    return NotFoundError(
-        f"no index has a skill `{name}` (asked: {', '.join(asked)}), and none ships with skillpm",
-        hint=f"{lead}from a repository: owner/repo@{name}",
-    )

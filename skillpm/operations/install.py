@@ -59,12 +59,20 @@ def _with(papers: Paperwork, additions: Sequence[Addition], places: Places, *, f
             raise ConflictError(
                 f"`{addition.name}` is there already, from {described(there)}",
                 where=f"{papers.manifest.file}: skills.{addition.name}",
-                hint="take this one in its place with --force"
-                if isinstance(addition.source, BundledSource | IndexSource)
-                else "take this one under another name with --as NAME, or in its place with --force",
+                hint=_way_on(addition),
             )
         text = set_member(text, ("skills", addition.name), requirement_value(addition.source))
     return papers.edited(text) if text != papers.manifest_text and additions else papers
+
+
+def _way_on(addition: Addition) -> str:
+    """Say how one is taken in place of what is there; where nobody was seen to have it, that this has to be."""
+    source = addition.source
+    if isinstance(source, IndexSource) and (source.version == "*" or not addition.is_bare):
+        return "take this one in its place with --force, if an index has one"
+    if isinstance(source, BundledSource | IndexSource):
+        return "take this one in its place with --force"
+    return "take this one under another name with --as NAME, or in its place with --force"
 
 
 def _is_met(addition: Addition, there: Source | None) -> bool:

@@ -163,6 +163,7 @@ def _meant(scope: Scope, tools: Tools, source: IndexSource) -> Source:
     """Give what a name is written down as: without a version, from the newest on that there is, up to the next major.
 
     What no index knows and ships with the tool is written down as such, so that no later index takes the name over.
+    A name that nobody knows stays as it was typed: whoever looks for it says who was asked.
     """
     if source.version != "*":
         return source
@@ -170,7 +171,8 @@ def _meant(scope: Scope, tools: Tools, source: IndexSource) -> Source:
     cutoff = cutoff_of(manifest_of(scope), tools.settings)
     newest = make_fetchers(scope, tools).in_index(source, cutoff) if has_indexes else None
     if newest is None:
-        return source if source.index else BundledSource(name=source.name)
+        ships = not source.index and source.name in bundled_names()
+        return BundledSource(name=source.name) if ships else source
     return source.but(version=f"^{newest}") if newest else source
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from indexes.world import Consumer, Desk, publish
-from kit import Answer, GitServer, skill
+from kit import Answer, GitServer, Result, skill, under
 from kit.skills import Files
 
 LEFT = (".agent-skills/.skillpm/lock", ".agent-skills/.skillpm/lock.pid", ".agent-skills/.skillpm/scan.json")
@@ -158,7 +158,7 @@ def test_a_yank_is_told_by_what_was_heard_last_and_nobody_is_asked(
 
     assert "  index        1.0.0 was yanked: deletes files\n" in shown.stdout
     assert verified.stderr == (
-        "warning: pdf: 1.0.0 was yanked: deletes files\n1 of 1 skills are what the lockfile says\n"
+        "warning: pdf: 1.0.0 was yanked: deletes files\n1 of 1 skill is what the lockfile says\n"
     )
     assert consumer.run("show", "pdf", "--json").json["index"] == "1.0.0 was yanked: deletes files"
     assert consumer.run("verify", "--json").json["skills"][0]["index"] == "1.0.0 was yanked: deletes files"
@@ -782,3 +782,34 @@ def test_a_name_that_no_index_has(published: Desk, consumer: Consumer, server: G
         "not-found",
         "`pdf` is wanted from the index `other`, which nobody configured",
     )
+
+
+def test_a_bare_name_that_nobody_has_says_who_was_asked_and_what_was_meant(
+    published: Desk, consumer: Consumer, server: GitServer
+) -> None:
+    told = f"error: no index has a skill `pfd` (asked: acme ({server.address}/)), and none ships with skillpm\n"
+
+    def said(hint: str) -> str:
+        return f"{told}  try: {hint}from a repository: owner/repo@pfd\n"
+
+    assert unwrapped(consumer.run("install", "pfd")) == said("`skillpm search pfd` looks for it by its words; ")
+    consumer.run("search", "pdf", check=True)
+    assert unwrapped(consumer.run("install", "pfd")) == said("did you mean pdf? ")
+
+    consumer.write("skills.json", consumer.read("skills.json").replace('"skills": {}', '"skills": {"pfd": "*"}'))
+    for command in ("sync", "update", "lock"):
+        assert unwrapped(consumer.run(command)) == said("did you mean pdf? ")
+
+
+def test_what_is_there_from_elsewhere_is_not_promised_from_an_index(published: Desk, consumer: Consumer) -> None:
+    consumer.write_files(under("mine", skill("mine")))
+    consumer.run("install", "./mine", check=True)
+
+    assert unwrapped(consumer.run("install", "mine")).splitlines()[-1] == (
+        "  try: take this one in its place with --force, if an index has one"
+    )
+
+
+def unwrapped(result: Result) -> str:
+    """Give what was said on stderr with each part in one line."""
+    return result.stderr.replace("\n         ", " ").replace("\n       ", " ")

@@ -114,7 +114,9 @@ OWN = {
     ("endless", "redirected"): Row(said="{server}/pdf.tar.gz sends more than N bytes", tries=1),
     # A site's file that is gone is looked for twice: for what the command means, and to be taken.
     ("404", "old-file"): Row(said="{url} is not there (the server answers 404)", tries=2),
-    ("404", "versions"): Row(said="no index is configured, and no skill called `pdf` ships with skillpm", tries=1),
+    ("404", "versions"): Row(
+        said="no index has a skill `pdf` (asked: acme ({server}/acme/)), and none ships with skillpm", tries=1
+    ),
     ("404", "old-site"): Row(
         said="there is no index at {server}/: neither index.json nor .well-known/agent-skills/index.json", tries=1
     ),
