@@ -1,11 +1,13 @@
 """`skillpm verify`."""
 
+import os
 from typing import Any
 
 import click
 
 from skillpm.cli.common import call_of, reading
 from skillpm.documents.text import counted, show
+from skillpm.operations.scope import Scope
 from skillpm.operations.verifying import verify
 
 
@@ -34,6 +36,9 @@ def command(**flags: Any) -> int:
         return 0 if verdict.ok else 1
     if verdict.pending:
         call.console.say("a change is under way or was interrupted; this is what it leads to")
+    if verdict.skills and not verdict.lockfile_is_there:
+        call.console.line(_without_lockfile(call.scope), fg="red")
+        return 1
     bad = [skill for skill in verdict.skills if skill.state not in {"ok", "link"}]
     for skill in bad:
         call.console.line(f"{skill.state}: {skill.name}: {skill.detail}", fg="red")
@@ -50,3 +55,10 @@ def command(**flags: Any) -> int:
     are = "is" if sound == 1 else "are"
     call.console.say(f"{sound} of {counted(len(verdict.skills) - live, 'skill')} {are} what the lockfile says{skipped}")
     return 1 if bad else 0
+
+
+def _without_lockfile(scope: Scope) -> str:
+    if not os.path.exists(scope.manifest):
+        place = os.path.dirname(scope.manifest)
+        return f"there is neither skills.json nor skills.lock in {place}: bring them back, or nothing can be checked"
+    return f"there is no lockfile {scope.lockfile}: `skillpm lock{scope.flag}` (or `sync`) writes it"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from skillpm.documents.names import SkillName
 from skillpm.installing.leftovers import has_leftovers
 from skillpm.installing.plan import Action, Wishes
+from skillpm.operations.lost_manifest import refuse_lost
 from skillpm.operations.next_step import next_step
 from skillpm.operations.outlook import Outlook, outlook
 from skillpm.operations.paperwork import Paperwork, read_paperwork
@@ -64,8 +65,12 @@ def change(
         from skillpm.operations.exclusive import clear_up  # noqa: PLC0415  (after somebody was killed)
 
         clear_up(scope, tools)
+
+    def edited() -> Paperwork:
+        return edit(refuse_lost(scope, read(scope, tools), frozen=options.strictness.frozen))
+
     if not os.path.exists(scope.layout.journal):
-        papers = edit(read(scope, tools))
+        papers = edited()
         settled = not outdated(papers) and not upgrade(papers)
         if settled or options.strictness.locked or options.strictness.frozen:
             ahead = _ahead(scope, tools, options, papers, ())
@@ -74,7 +79,7 @@ def change(
     elif options.dry_run:
         tools.reporter.warning(UNFINISHED)
     if options.dry_run:
-        papers = edit(read(scope, tools))
+        papers = edited()
         return _changed(scope, tools, options, _ahead(scope, tools, options, papers, upgrade(papers)))
     # Locks and the machinery of a transaction cost 25 ms: a command with nothing to do never comes here.
     from skillpm.operations.carrying import carry_out  # noqa: PLC0415
@@ -84,7 +89,7 @@ def change(
     done = False
     try:
         with exclusive(scope, tools, force=options.wishes.force):
-            papers = edit(read(scope, tools))
+            papers = edited()
             ahead = _ahead(scope, tools, options, papers, upgrade(papers))
             if not ahead.is_nothing:
                 carry_out(scope, tools, ahead, make_fetchers(scope, tools))

@@ -7,6 +7,7 @@ from skillpm.files import write_document
 from skillpm.installing.plan import label
 from skillpm.operations.asking import chosen
 from skillpm.operations.exclusive import exclusive, tidy_up
+from skillpm.operations.lost_manifest import refuse_lost
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.relock import Strictness, changed_skills, lock_text, make_fetchers, outdated, relocked
 from skillpm.operations.scope import Scope
@@ -43,7 +44,7 @@ def lock(scope: Scope, tools: Tools, *, dry_run: bool = False, upgrade: Sequence
 
 def _resolved(scope: Scope, tools: Tools, upgrade: Sequence[str] | None) -> tuple[Locked, str]:
     """Give what locking would change, and the lockfile's text afterwards."""
-    papers = read_paperwork(scope, tools)
+    papers = refuse_lost(scope, read_paperwork(scope, tools))
     names = () if upgrade is None else chosen(papers, upgrade)
     after = relocked(scope, papers, make_fetchers(scope, tools), Strictness(), names)
     text = lock_text(after, papers)

@@ -74,7 +74,7 @@ def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> 
         if not os.path.isfile(os.path.join(root, MANIFEST)):
             raise NotFoundError(f"{root} has no skills.json", hint=f"start a project with `skillpm init {project}`")
         return project_scope(root)
-    for folder in _upwards(settings):
+    for folder in upwards(settings):
         path = os.path.join(folder, MANIFEST)
         text = read_text(path)
         if text is None:
@@ -160,7 +160,7 @@ def _refuse_link_out(path: str, root: str) -> None:
         )
 
 
-def _upwards(settings: Settings) -> Iterator[str]:
+def upwards(settings: Settings) -> Iterator[str]:
     """Give the folders that may hold the project: up to the git root, outside of git only the working directory."""
     start = settings.working_directory
     folders = [start]

@@ -9,6 +9,7 @@ from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import InstalledSkill, Receipt
 from skillpm.installing.links import look_at_link
+from skillpm.installing.plan import label
 from skillpm.installing.scan import Scan
 from skillpm.installing.survey import FileChange, compare, digest_of_folder
 from skillpm.installing.view import View, look_until
@@ -32,11 +33,14 @@ class Verified(Value):
 
 
 class Verdict(Value):
-    """The verdict on a scope. `index`: what indexes say against what is locked, as they were heard last."""
+    """The verdict on a scope. `index`: what indexes say against what is locked, as they were heard last.
+    `lockfile_is_there`: where it is not, there is nothing that skills could be compared with.
+    """
 
     skills: tuple[Verified, ...]
     pending: bool = False
     index: Mapping[SkillName, str] = NOTHING
+    lockfile_is_there: bool = True
 
     @property
     def ok(self) -> bool:
@@ -58,28 +62,38 @@ def verify(scope: Scope, tools: Tools) -> Verdict:
             locked = read_lockfile(text, scope.lockfile).skills
         names = sorted({*locked, *receipt.skills})
         bring_back = f"`skillpm sync{scope.flag}`"
-        skills = [_verified(name, seen, locked.get(name), receipt.skills.get(name), bring_back) for name in names]
+        skills = [
+            _not_locked(name, receipt.skills.get(name), bring_back, asked=name in papers.requirements)
+            if name not in locked
+            else _verified(name, seen, locked[name], receipt.skills.get(name), bring_back)
+            for name in names
+        ]
         skills = [_with_links(skill, scope, tools, receipt) for skill in skills]
         # Nobody knows what a skill of the user's own should be; but its links are ours.
         own = sorted({name for links in receipt.links.values() for name in links} - {*names})
         linked = [_with_links(Verified(name=name, state="ok"), scope, tools, receipt) for name in own]
         skills += [skill for skill in linked if skill.state != "ok"]
         verdict = Verdict(
-            skills=tuple(skills), pending=seen.is_pending, index=said_of(scope, tools, papers.lockfile.skills)
+            skills=tuple(skills),
+            pending=seen.is_pending,
+            index=said_of(scope, tools, papers.lockfile.skills),
+            lockfile_is_there=text is not None,
         )
         return verdict, verdict.ok
 
     return look_until(scope.layout, look)
 
 
+def _not_locked(name: SkillName, installed: InstalledSkill | None, bring_back: str, *, asked: bool) -> Verified:
+    there = f"installed {label(installed)}".rstrip()
+    does = "locks" if asked else "removes"
+    return Verified(name=name, state="not-locked", detail=f"{there}, but not in the lockfile; {bring_back} {does} it")
+
+
 def _verified(
-    name: SkillName, seen: View, locked: LockedSkill | None, installed: InstalledSkill | None, bring_back: str
+    name: SkillName, seen: View, locked: LockedSkill, installed: InstalledSkill | None, bring_back: str
 ) -> Verified:
     folder = seen.skill(name)
-    if locked is None:
-        return Verified(
-            name=name, state="not-locked", detail=f"installed, but not in the lockfile; {bring_back} removes it"
-        )
     if not os.path.lexists(folder):
         detail = f"locked, but not installed; {bring_back} brings it back"
         return Verified(name=name, state="missing", detail=detail)
@@ -107,7 +121,9 @@ def _content_verified(
     if changes:
         return Verified(name=name, state="modified", detail="edited since it was installed", files=changes)
     if installed.digest != locked.digest:
-        says, there = told_apart(locked.digest or "", installed.digest or "")
+        says, there = label(locked), label(installed)
+        if says == there:
+            says, there = told_apart(locked.digest or "", installed.digest or "")
         detail = f"the lockfile says {says}, installed is {there}; {bring_back} installs what it says"
         return Verified(name=name, state="other-version", detail=detail)
     found = digest_of_folder(folder)

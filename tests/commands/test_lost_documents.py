@@ -1,0 +1,102 @@
+"""A manifest or a lockfile that is gone, though skills are installed: told, and nobody's skills go with it."""
+
+from pathlib import Path
+
+import pytest
+from commands.scene import EMPTY, Scene, text
+
+OWN = "../home/.config/skillpm"
+LOST = text("""\
+! error: skills.json is gone, but skills.lock beside it locks 1 skill; nothing was changed
+!   where: PLACE/skills.json
+!   try: bring it back from version control or dotfiles; if you want no skills, `skillpm init -g` writes an empty one
+[1]
+""")
+
+
+@pytest.fixture
+def own(scene: Scene) -> Scene:
+    """Give a user who has one skill."""
+    scene.run("install", "-g", "testing", check=True)
+    return scene
+
+
+def lose(scene: Scene, path: str) -> None:
+    """Take a document away."""
+    (Path(scene.work) / path).unlink()
+
+
+@pytest.mark.parametrize("words", [["sync"], ["sync", "--locked"], ["sync", "--dry-run"], ["install", "code-review"],
+                                   ["update"], ["lock"], ["uninstall", "testing"]], ids=" ".join)  # fmt: skip
+def test_without_its_manifest_no_command_takes_what_is_locked_for_unwanted(own: Scene, words: list[str]) -> None:
+    lose(own, f"{OWN}/skills.json")
+    before = own.everything
+
+    assert own.tell(*words, "-g") == LOST.replace("PLACE", "HOME/.config/skillpm")
+    assert own.everything == before
+
+
+def test_an_empty_manifest_says_that_no_skills_are_wanted(own: Scene) -> None:
+    lose(own, f"{OWN}/skills.json")
+    own.run("init", "-g", check=True)
+
+    assert own.tell("sync", "-g") == " - testing 1.0.0\nremoved 1: 0 skills in HOME/.agent-skills\n"
+
+
+def test_a_project_without_its_manifest_is_not_taken_for_user_scope(project: Scene) -> None:
+    project.run("install", "testing", check=True)
+    lose(project, "skills.json")
+    before = project.everything
+
+    assert project.tell("sync") == LOST.replace("PLACE", "WORK").replace(" -g", "").replace(
+        "empty one\n", "empty one; your own skills are meant by `-g`\n"
+    )
+    assert project.everything == before
+    assert project.run("sync", "-g").code == 0
+
+
+def test_another_tools_skills_lock_is_no_lost_project(scene: Scene) -> None:
+    scene.write("skills.lock", "what: ever\n")
+
+    assert scene.run("sync").code == 0
+
+
+def test_verify_without_a_lockfile_says_that_there_is_none(project: Scene) -> None:
+    project.run("install", "testing", "code-review", check=True)
+    lose(project, "skills.lock")
+
+    assert project.tell("verify") == text("""\
+there is no lockfile WORK/skills.lock: `skillpm lock` (or `sync`) writes it
+[1]
+""")
+    project.run("sync", check=True)
+    assert project.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+
+
+def test_verify_without_any_document_does_not_send_to_a_sync_that_removes_all(own: Scene) -> None:
+    lose(own, f"{OWN}/skills.lock")
+    lose(own, f"{OWN}/skills.json")
+
+    assert own.tell("verify", "-g") == text("""\
+there is neither skills.json nor skills.lock in HOME/.config/skillpm: bring them back, or nothing can be checked
+[1]
+""")
+
+
+def test_verify_tells_what_the_manifest_asks_and_the_lockfile_lacks_from_what_nobody_asks(project: Scene) -> None:
+    project.run("install", "testing", "code-review", check=True)
+    asked, locked = project.read("skills.json"), project.read("skills.lock")
+    project.run("uninstall", "testing", check=True)
+    without = project.read("skills.lock")
+    project.write("skills.lock", locked)
+    project.write("skills.json", asked)
+    project.run("sync", check=True)
+    project.write("skills.lock", without)
+
+    assert project.tell("verify") == text("""\
+not-locked: testing: installed 1.0.0, but not in the lockfile; `skillpm sync` locks it
+! 1 of 2 skills is what the lockfile says
+[1]
+""")
+    project.write("skills.json", EMPTY)
+    assert "testing: installed 1.0.0, but not in the lockfile; `skillpm sync` removes it\n" in project.tell("verify")
