@@ -106,6 +106,7 @@ def listed_value(skill: Listed) -> dict[str, Any]:
         "state": skill.state,
         "tokens": tokens_of(skill),
         "links": list(skill.links),
+        **({"locked": skill.locked} if skill.locked else {}),
     }
 
 
@@ -116,6 +117,7 @@ def _lines(listing: Listing) -> Iterator[str]:
     versions = max(len(version) for _, version, _ in shown)
     for name, version, skill in shown:
         mark = "" if skill.state == "installed" else f"[{skill.state}] "
+        mark += f"[lock: {show(skill.locked, 20)}] " if skill.locked else ""
         head = f"{name:{names}} {version:{versions}}  {mark}"
         if len(name) > names:  # its description goes below, where all the others are
             yield f"{name} {version}  {mark}".rstrip()

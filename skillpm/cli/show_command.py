@@ -69,6 +69,7 @@ def _tell(call: Call, shown: Shown) -> None:
     missing = f" (not on PATH: {', '.join(shown.missing_programs)})" if shown.missing_programs else ""
     rows = [
         ("version", version_of(listed)),
+        ("locked", f"{listed.locked} (`skillpm sync{call.scope.flag}` installs it)" if listed.locked else ""),
         ("index", shown.index),
         ("state", listed.state),
         ("calls itself", entry.get("declaredName", "")),

@@ -70,7 +70,9 @@ def diff_edits(scope: Scope, tools: Tools, name: str) -> Diff:
 
 
 def diff_update(scope: Scope, tools: Tools, name: str) -> Diff:
-    """Show what `update` would bring: the newest against the locked state. The store is filled, nothing else."""
+    """Show what `update` would bring: the newest against what is installed, else what is locked. The store is filled,
+    nothing else.
+    """
     papers = read_paperwork(scope, tools)
     skill_name = SkillName(name)
     locked = papers.lockfile.skills.get(skill_name)
@@ -79,8 +81,13 @@ def diff_update(scope: Scope, tools: Tools, name: str) -> Diff:
         raise NotFoundError(f"`{name}` is not in the lockfile", hint="only locked skills can be updated")
     updated = relocked(scope, papers, make_fetchers(scope, tools), Strictness(), (skill_name,))
     newest = updated.skills.get(skill_name, locked)
-    before, after = _stored(scope, tools, name, locked), _stored(scope, tools, name, newest)
-    return Diff(name=name, was=label(locked), becomes=label(newest), files=_compared(before, after))
+    installed = load_receipt(scope.layout).skills.get(skill_name)
+    old = locked
+    if installed is not None and installed.digest is not None:
+        # After a `git pull` the lockfile is ahead of what lies here.
+        old = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
+    before, after = _stored(scope, tools, name, old), _stored(scope, tools, name, newest)
+    return Diff(name=name, was=label(old), becomes=label(newest), files=_compared(before, after))
 
 
 def _stored(scope: Scope, tools: Tools, name: str, skill: LockedSkill) -> dict[str, File]:

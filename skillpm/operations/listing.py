@@ -5,13 +5,16 @@ from contextlib import suppress
 from typing import Literal, NamedTuple
 
 from skillpm.documents.git_words import short_commit
+from skillpm.documents.lockfile import read_lockfile
 from skillpm.documents.manifest import read_manifest
 from skillpm.documents.names import SKILL_FILE, SkillName
 from skillpm.documents.pin import describe
 from skillpm.documents.receipt import InstalledSkill, Receipt
 from skillpm.documents.registry import RegistryEntry
 from skillpm.documents.tokens import tokens_in
+from skillpm.errors import DocumentError
 from skillpm.files import read_text
+from skillpm.installing.plan import label
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.skill_file import read_skill_file
 from skillpm.installing.survey import compare
@@ -25,7 +28,9 @@ State = Literal["installed", "modified", "missing", "unmanaged", "disabled"]
 
 
 class Listed(NamedTuple):
-    """One skill of a list: its registry entry, and what skillpm knows beyond it."""
+    """One skill of a list: its registry entry, and what skillpm knows beyond it. `locked` is what the lockfile says
+    where that is another state than the installed one.
+    """
 
     name: str
     state: State
@@ -34,6 +39,7 @@ class Listed(NamedTuple):
     digest: str
     path: str
     links: tuple[str, ...] = ()
+    locked: str = ""
 
 
 class Listing(Value):
@@ -57,7 +63,9 @@ def list_skills(scope: Scope) -> Listing:
         known = known_registry(scope.layout, text, scan)
         ahead = Ahead(gone=seen.going, staged=seen.coming)
         built = build_registry(scope.layout, receipt, known, ahead, disabled=disabled, place=seen.skill)
-        skills = tuple(_listed(name, seen, receipt, built, scan) for name in _names(receipt, built))
+        ahead_of = _locked_otherwise(seen, scope, receipt)
+        listed = (_listed(name, seen, receipt, built, scan) for name in _names(receipt, built))
+        skills = tuple(skill._replace(locked=ahead_of.get(skill.name, "")) for skill in listed)
         listing = Listing(
             scope=scope.kind,
             directory=scope.layout.directory,
@@ -68,6 +76,23 @@ def list_skills(scope: Scope) -> Listing:
         return listing, all(skill.state not in {"missing", "modified"} for skill in skills)
 
     return look_until(scope.layout, look)
+
+
+def _locked_otherwise(seen: View, scope: Scope, receipt: Receipt) -> dict[str, str]:
+    """Give what the lockfile says of skills that are installed in another state; a lockfile that cannot be read says
+    nothing here.
+    """
+    text = seen.document("lockfile", scope.lockfile)
+    try:
+        locked = {} if text is None else read_lockfile(text, scope.lockfile).skills
+    except DocumentError:
+        return {}
+    pairs = ((name, skill, locked[name]) for name, skill in receipt.skills.items() if name in locked)
+    return {
+        name: wanted if (wanted := label(says)) != label(there) else "other content"
+        for name, there, says in pairs
+        if there.digest != says.digest
+    }
 
 
 def _names(receipt: Receipt, built: Built) -> list[str]:

@@ -154,7 +154,7 @@ def test_a_skill_no_longer_asked_for_is_removed_unless_inexact(scene: Scene) -> 
     assert scene.exists(".agent-skills/testing/SKILL.md")
     assert inexact.stdout.endswith(f"2 skills in {scene.work}/.agent-skills\n")
     assert scene.tell("verify") == text("""\
-not-locked: testing: installed, but not in the lockfile; `skillpm sync` removes it
+not-locked: testing: installed 1.0.0, but not in the lockfile; `skillpm sync` removes it
 ! 1 of 2 skills is what the lockfile says
 [1]
 """)
