@@ -56,7 +56,8 @@ def command(check: bool, upgrade: bool, skills: tuple[str, ...], **flags: Any) -
         return 0
     for name, was, becomes in result.skills:
         sign = "~" if was and becomes else "+" if becomes else "-"
-        versions = [part for part in (was, becomes if becomes != was else "other content") if part]
+        same = f"{'same' if name in result.same_content else 'other'} content"
+        versions = [part for part in (was, becomes if becomes != was else same) if part]
         call.console.line(f" {sign} {name} {' → '.join(versions)}")
     state = "is up to date" if result.up_to_date else "would change" if dry_run else "written"
     call.console.line(f"{scope.lockfile} {state}")

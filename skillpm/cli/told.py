@@ -12,6 +12,7 @@ from skillpm.operations.change import Changed
 SIGNS = {"add": "+", "update": "~", "remove": "-", "relink": "→", "keep": "=", "blocked": "!"}
 COLOURS = {"add": "green", "update": "cyan", "remove": "red", "relink": "blue"}
 PAST = {"add": "added", "update": "updated", "remove": "removed", "relink": "relinked"}
+DOCUMENTS = ("manifest", "registry", "lockfile")
 ORDER = ("added", "updated", "removed", "linked", "unlinked", "relinked", "restored", "kept")
 
 
@@ -42,8 +43,8 @@ def changed_value(result: Changed) -> dict[str, Any]:
     return value
 
 
-def tell_changed(call: Call, result: Changed, *, papers: str = "registry and lockfile") -> None:
-    """Print what was done, then what to do next; where no skill changed, that `papers` did."""
+def tell_changed(call: Call, result: Changed, *, papers: str = "") -> None:
+    """Print what was done, then what to do next; where no skill changed, which documents did: `papers`, if given."""
     console = call.console
     if console.as_json:
         console.data(changed_value(result))
@@ -70,14 +71,16 @@ def _line(action: Action) -> str:
     was, becomes = ("(live link)" if label == "link" else label for label in (action.was, action.becomes))
     versions = becomes if was == becomes else " → ".join(part for part in (was, becomes) if part)
     reason = f"  ({action.reason})" if action.reason else ""
-    return f" {' '.join(part for part in (SIGNS[action.verb], action.name, versions) if part)}{reason}"
+    sign = SIGNS["remove" if action.done == "unlinked" else action.verb]
+    return f" {' '.join(part for part in (sign, action.name, versions) if part)}{reason}"
 
 
 def _summary(result: Changed, done: list[Action], papers: str) -> str:
     total = sum(action.verb != "remove" for action in result.actions)
     where = f"{counted(total, 'skill')} in {result.directory}"
     if not done:
-        return f"{papers} brought up to date: {where}" if result.changed else f"nothing to do: {where}"
+        named = papers or " and ".join(each for each in DOCUMENTS if each in result.written) or "receipt"
+        return f"{named} brought up to date: {where}" if result.changed else f"nothing to do: {where}"
     counts = Counter(action.done or PAST[action.verb] for action in done)
     said = ", ".join(f"{word} {counts[word]}" for word in sorted(counts, key=ORDER.index))
     return f"would have {said}: {where}" if result.dry_run else f"{said}: {where}"

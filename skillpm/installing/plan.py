@@ -6,8 +6,9 @@ from typing import Literal
 from skillpm.documents.git_words import short_commit
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
-from skillpm.documents.pin import GitPin, PathPin
+from skillpm.documents.pin import GitPin, PathPin, Pin, describe_shortly
 from skillpm.documents.receipt import InstalledSkill
+from skillpm.documents.text import show
 from skillpm.installing.survey import FileChange, OnDisk
 from skillpm.values import Value
 
@@ -78,9 +79,21 @@ def _moved(old: InstalledSkill | None, new: LockedSkill) -> str:
     """Say what is new about an update whose version is the old one."""
     if old is None or label(old) != label(new):
         return ""
+    said = "" if old.digest is None or old.digest != new.digest else "same content"
     if isinstance(old.pin, GitPin) and isinstance(new.pin, GitPin) and old.pin.commit != new.pin.commit:
-        return f"{short_commit(old.pin.commit)} → {short_commit(new.pin.commit)}"
-    return "other content"
+        commits = f"{short_commit(old.pin.commit)} → {short_commit(new.pin.commit)}"
+        return f"{commits}; {said}" if said else commits
+    return f"{_now_from(old.pin, new.pin)}; {said}" if said else "other content"
+
+
+def _now_from(old: Pin, new: Pin) -> str:
+    """Say what is new about where the same bytes come from."""
+    if isinstance(old, GitPin) and isinstance(new, GitPin) and (old.url, old.path) == (new.url, new.path):
+        if not new.ref:
+            return "now asked for by its commit"
+        ref = show(new.ref.removeprefix("refs/heads/").removeprefix("refs/tags/"), 60)
+        return f"now follows {'the default branch' if ref == 'HEAD' else ref}"
+    return f"now from {show(describe_shortly(new), 80)}"
 
 
 def _for_wanted(

@@ -21,7 +21,7 @@ UNFINISHED = "an interrupted change is not finished yet; this is how things are 
 
 class Changed(Value):
     """What an operation did, or with `--dry-run` would do; `notes` are what else there is to know of it,
-    `linked` and `unlinked` places in agents' folders.
+    `linked` and `unlinked` places in agents' folders, `written` the documents that are new.
     """
 
     changed: bool
@@ -34,6 +34,7 @@ class Changed(Value):
     notes: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
     unlinked: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
 
 
 class Options(Value):
@@ -122,6 +123,7 @@ def _changed(scope: Scope, tools: Tools, options: Options, ahead: Outlook) -> Ch
         dry_run=options.dry_run,
         linked=_places(ahead.links.made),
         unlinked=_places(ahead.links.dropped),
+        written=tuple(ahead.documents),
         next_step="" if options.dry_run else next_step(scope, tools, ahead.papers, ahead.lockfile, ahead.receipt),
         notes=tuple(told_as_named(place, dry_run=options.dry_run) for place in ahead.named),
     )

@@ -17,11 +17,14 @@ from skillpm.values import Value
 
 
 class Locked(Value):
-    """What locking changed, or would change: (name, from, to). `reasons` say why it was not up to date."""
+    """What locking changed, or would change: (name, from, to). `same_content` names those whose
+    bytes stay as they are. `reasons` say why it was not up to date.
+    """
 
     changed: bool
     up_to_date: bool
     skills: tuple[tuple[str, str, str], ...] = ()
+    same_content: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -51,11 +54,13 @@ def _resolved(scope: Scope, tools: Tools, upgrade: Sequence[str] | None) -> tupl
     is_same = text == papers.lockfile_text
     for place in () if is_same else unshared(scope, tools.settings, papers, after):
         tools.reporter.warning(told_as_missing(scope, papers, place))
-    rows = [(name, label(old), label(new)) for name, old, new in changed_skills(papers.lockfile, after)]
+    changed = changed_skills(papers.lockfile, after)
+    rows = [(name, label(old), label(new)) for name, old, new in changed]
     result = Locked(
         changed=not is_same,
         up_to_date=is_same,
         skills=tuple(rows),
+        same_content=tuple(name for name, old, new in changed if old and new and old.digest == new.digest),
         reasons=tuple(outdated(papers)),
         warnings=tuple(tools.reporter.warnings),
     )

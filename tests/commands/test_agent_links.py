@@ -337,7 +337,7 @@ def test_the_users_agents_hold_where_a_manifest_names_none(scene: Scene) -> None
 
     scene.write("skills.json", '{"agents": [], "skills": {"testing": {"bundled": true}}}\n')
     assert scene.tell("sync") == text("""\
- → testing 1.0.0  (no longer linked in .claude/skills)
+ - testing 1.0.0  (no longer linked in .claude/skills)
 unlinked 1: 1 skill in WORK/.agent-skills
 """)
     assert links(scene) == ""

@@ -289,7 +289,7 @@ def test_a_fresh_clone_takes_over_what_was_committed(committed: Scene) -> None:
     first = committed.run("sync", "--frozen", cwd=clone, check=True)
     second = committed.run("sync", "--frozen", cwd=clone, check=True)
 
-    assert first.stdout == f"registry and lockfile brought up to date: 2 skills in {clone}/.agent-skills\n"
+    assert first.stdout == f"receipt brought up to date: 2 skills in {clone}/.agent-skills\n"
     assert second.stdout == f"nothing to do: 2 skills in {clone}/.agent-skills\n"
     assert git("status", "--short", cwd=clone) == ""
     assert committed.run("verify", cwd=clone).code == 0

@@ -177,7 +177,7 @@ def test_another_range_of_a_name_changes_what_the_manifest_asks_for(project: Sce
 
     said = project.tell("install", "code-review>=1,<3")
 
-    assert said == "registry and lockfile brought up to date: 1 skill in WORK/.agent-skills\n"
+    assert said == "manifest and lockfile brought up to date: 1 skill in WORK/.agent-skills\n"
     assert project.document("skills.json")["skills"] == {"code-review": ">=1,<3"}
     assert project.tell("install", "code-review@^7") == text("""\
 ! error: `code-review` ^7 is not there: there is 1.0.0

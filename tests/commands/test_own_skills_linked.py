@@ -140,7 +140,7 @@ def test_one_that_is_no_skill_any_more_is_linked_no_more(linked: Scene) -> None:
     (linked.work / HERE / "notes/SKILL.md").rename(linked.work / HERE / "notes/draft.md")
 
     assert linked.tell("sync") == text("""\
- → notes  (no longer linked in .claude/skills)
+ - notes  (no longer linked in .claude/skills)
 unlinked 1: 2 skills in WORK/.agent-skills
 """)
     assert seen(linked) == ["house-style"]

@@ -23,7 +23,7 @@ def registered(scene: Scene) -> list[str]:
 
 def test_a_disabled_skill_is_in_no_registry_no_link_and_no_prompt(full: Scene) -> None:
     assert full.tell("disable", "testing") == text("""\
- → testing 1.0.0  (no longer linked in .agents/skills, .claude/skills)
+ - testing 1.0.0  (no longer linked in .agents/skills, .claude/skills)
 unlinked 1: 3 skills in WORK/.agent-skills
 ! disabled: testing
 """)

@@ -150,3 +150,22 @@ def test_a_locked_bundled_version_that_nobody_has_any_more_is_told(project: Scen
 [1]
 """)
     assert project.everything == before
+
+
+def test_only_the_documents_that_were_written_are_named(following: Scene) -> None:
+    (following.work / ".agent-skills/skills.json").unlink()
+
+    assert following.tell("update").splitlines()[0] == "registry brought up to date: 3 skills in WORK/.agent-skills"
+
+
+def test_what_is_followed_may_change_without_the_content(following: Scene, upstream: Repository) -> None:
+    commit = upstream.resolve("main")[:7]
+    following.write(
+        "skills.json", following.read("skills.json").replace('"branch": "main"', f'"rev": "{upstream.resolve("main")}"')
+    )
+    assert following.tell("lock", "--dry-run").splitlines()[0] == f" ~ pdf {commit} → same content"
+    assert following.tell("sync").splitlines()[0] == f" ~ pdf {commit}  (now asked for by its commit; same content)"
+    before = following.read("skills.json")
+    following.write("skills.json", before.replace(f'"rev": "{upstream.resolve("main")}"', '"branch": "main"'))
+    assert before != following.read("skills.json")
+    assert following.tell("sync").splitlines()[0] == f" ~ pdf {commit}  (now follows main; same content)"

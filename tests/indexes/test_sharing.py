@@ -145,7 +145,7 @@ def test_a_site_and_the_index_of_its_address_are_one_place(author: Consumer, acm
 
     changed = author.run("install", "pdf@>=1.0", check=True)
 
-    assert changed.stdout.splitlines()[-1].startswith("registry and lockfile brought up to date")
+    assert changed.stdout.splitlines()[-1].startswith("manifest and lockfile brought up to date")
     assert author.manifest["skills"] == {"pdf": ">=1.0"}
     author.run("install", f"{acme}@pdf", check=True)
     author.run("install", "pdf@==1.0.0", "--index", "acme", check=True)

@@ -203,10 +203,20 @@ COPY = PathPin(path="../x")
 @pytest.mark.parametrize(
     ("old", "new", "versions", "reason"),
     [
-        ((GIT, ONE, "1.0"), (GIT.but(commit="beef0000" * 5), ONE, "1.0"), ("1.0", "1.0"), "9d2f1ae → beef000"),
+        (
+            (GIT, ONE, "1.0"),
+            (GIT.but(commit="beef0000" * 5), ONE, "1.0"),
+            ("1.0", "1.0"),
+            "9d2f1ae → beef000; same content",
+        ),
         ((GIT, ONE, ""), (GIT.but(commit="beef0000" * 5), TWO, ""), ("9d2f1ae", "beef000"), ""),
         ((GIT, ONE, "1.0"), (GIT, TWO, "1.0"), ("1.0", "1.0"), "other content"),
-        ((BundledPin(name="pdf"), ONE, "1.0"), (GIT, ONE, "1.0"), ("1.0", "1.0"), "other content"),
+        (
+            (BundledPin(name="pdf"), ONE, "1.0"),
+            (GIT, ONE, "1.0"),
+            ("1.0", "1.0"),
+            "now from https://github.com/o/r at 9d2f1ae; same content",
+        ),
         ((COPY, ONE, ""), (COPY, TWO, ""), ("1" * 12, "2" * 12), ""),
         ((COPY, ONE, ""), (LIVE, None, ""), ("1" * 12, "link"), ""),
         ((LIVE, None, ""), (LIVE.but(path="../y"), None, ""), ("link", "link"), "other content"),
