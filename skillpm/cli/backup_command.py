@@ -50,6 +50,6 @@ def list_command(**flags: Any) -> None:
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @reading
 def restore_command(slot: str, **flags: Any) -> None:
-    """Put a backup back where it lay."""
+    """Put a backup back where it lay; the name of the skill is enough where there is one of it."""
     call = call_of(flags)
     tell_changed(call, restore(call.scope, call.tools, slot, force=flags["force"], dry_run=flags["dry_run"]))

@@ -150,6 +150,12 @@ def _find(found: Sequence[Backup], slot: str) -> Backup:
     for backup in found:
         if backup.id == slot:
             return backup
+    of_name = [backup for backup in found if backup.name == slot]
+    if len(of_name) == 1:
+        return of_name[0]
+    if of_name:
+        hint = f"name one: {', '.join(backup.id for backup in of_name)}"
+        raise NotFoundError(f"there are {len(of_name)} backups of `{show(slot)}`", hint=hint)
     similar = near(slot, [backup.id for backup in found])
     if not found:
         hint = "a backup is made by `--force`, and is gone when it was restored"

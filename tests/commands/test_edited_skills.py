@@ -200,6 +200,21 @@ pdf-2  WORK/.agent-skills/.skillpm/backup/pdf-2
 """)
 
 
+def test_the_name_of_a_skill_is_enough_where_there_is_one_backup(edited: Scene) -> None:
+    edited.run("sync", "--force", check=True)
+    assert (
+        edited.tell("backup", "restore", "pdf", "--dry-run").splitlines()[0] == " ~ pdf pdf-1  (restored from a backup)"
+    )
+
+    edited.write(".agent-skills/pdf/SKILL.md", "a newer edit")
+    edited.run("sync", "--force", check=True)
+    assert edited.tell("backup", "restore", "pdf") == text("""\
+! error: there are 2 backups of `pdf`
+!   try: name one: pdf-1, pdf-2
+[1]
+""")
+
+
 def test_a_backup_does_not_overrun_a_newer_edit(edited: Scene) -> None:
     edited.run("sync", "--force", check=True)
     edited.write(".agent-skills/pdf/SKILL.md", "a newer edit")
