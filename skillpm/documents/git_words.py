@@ -2,6 +2,7 @@
 
 import re
 
+from skillpm.documents.hosts import host_fault
 from skillpm.documents.text import HIDDEN, show
 from skillpm.errors import SkillpmError, UsageError
 
@@ -61,10 +62,13 @@ def clean_address(text: str, *, fail: type[SkillpmError] = UsageError, where: st
     """Check the address of an archive, a file or a site, and give it as documents keep it: without user info."""
     url = text.strip()
     scheme, _, rest = url.partition("://")
-    authority, slash, path = rest.partition("/")
+    authority, path = _split(rest)
     if HIDDEN.search(url) or " " in url or scheme.lower() not in {"https", "http"} or "#" in url or not host_of(url):
         raise fail(f"`{show(url)}` is no web address", where=where, hint="e.g. https://host.example/skill.tar.gz")
-    return f"{scheme.lower()}://{authority.rpartition('@')[2].lower()}{slash}{path}"
+    host = authority.rpartition("@")[2].lower()
+    if fault := host_fault(host):
+        raise fail(f"`{show(url)}` is no address: {fault}", where=where)
+    return f"{scheme.lower()}://{host}{path}"
 
 
 def _kept(scheme: str, rest: str, url: str, fail: type[SkillpmError], where: str) -> str:
@@ -79,6 +83,8 @@ def _kept(scheme: str, rest: str, url: str, fail: type[SkillpmError], where: str
         raise fail(f"`{show(url)}` is no URL that git may be given", where=where)
     if not host_of(f"{scheme}://{bare}"):
         raise fail(f"`{show(url)}` names no host", where=where)
+    if fault := host_fault(host):
+        raise fail(f"`{show(url)}` is no address: {fault}", where=where)
     if not path.strip("/"):
         raise fail(f"`{show(url)}` names no repository", where=where)
     # The user name says whom ssh logs in as; anywhere else it is a credential, and no credential is kept.
@@ -101,7 +107,14 @@ def is_insecure(url: str) -> bool:
     return url.startswith("http://") and host_of(url) not in LOOPBACK
 
 
+def _split(rest: str) -> tuple[str, str]:
+    """Split what is behind `://` into the host, with user and port, and all else."""
+    end = re.search(r"[/?#]|$", rest)
+    at = len(rest) if end is None else end.start()
+    return rest[:at], rest[at:]
+
+
 def host_of(url: str) -> str:
     """Give the host a URL names, without user and port; `::1` of `[::1]:80`."""
-    host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+    host = _split(url.partition("://")[2])[0].rpartition("@")[2]
     return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]

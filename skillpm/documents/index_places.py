@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from skillpm.documents.decode import Node
 from skillpm.documents.git_words import clean_address
 from skillpm.documents.names import is_skill_name
+from skillpm.documents.text import HIDDEN, show
 from skillpm.errors import ConflictError, DocumentError
 from skillpm.values import Value
 
@@ -98,6 +99,8 @@ def _address(node: Node) -> str:
         text = unquote(text.removeprefix("file://localhost").removeprefix("file://"))
         if not text.startswith("/"):
             node.expected("file:///path")
+        if HIDDEN.search(text):
+            raise DocumentError(f"`{show(node.text())}` is no address: no path has such characters", where=node.where)
     if text.startswith(LOCAL):
         return text.rstrip("/") + "/"
     return site_address(node)

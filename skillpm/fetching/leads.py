@@ -5,6 +5,8 @@ import socket
 
 import httpx
 
+from skillpm.documents.git_words import host_of
+from skillpm.documents.hosts import host_fault
 from skillpm.documents.text import show
 from skillpm.errors import FetchError
 
@@ -16,7 +18,7 @@ def lead(here: str, to: str) -> str:
     try:
         there = str(httpx.URL(here).join(to))
     except (httpx.InvalidURL, ValueError):
-        raise _astray(here, to) from None
+        raise _no_address(here, to, host_fault(host_of(to)) or "it cannot be understood") from None
     check_lead(here, there)
     return there
 
@@ -26,9 +28,11 @@ def check_lead(here: str, there: str) -> None:
     try:
         url = httpx.URL(there)
     except (httpx.InvalidURL, ValueError):
-        raise _astray(here, there) from None
-    if url.scheme not in {"http", "https"} or not url.host or url.userinfo:
+        raise _no_address(here, there, "it cannot be understood") from None
+    if url.scheme not in {"http", "https"} or not url.raw_host or url.userinfo:
         raise _astray(here, there)
+    if fault := host_fault(url.netloc.decode("ascii")):
+        raise _no_address(here, there, fault)
     if httpx.URL(here).scheme == "https" and url.scheme == "http":
         raise FetchError(f"{show(here)} leads from https to http: {show(there)}", hint=ASTRAY)
     if any(_is_private(address) for address in _addresses(url.host)):
@@ -36,6 +40,10 @@ def check_lead(here: str, there: str) -> None:
         # One that also has an address in the world is of the world: anybody can give his own name one of ours besides.
         if not ours or not all(_is_private(address) for address in ours):
             raise FetchError(f"{show(here)} leads into this machine's own network: {show(there)}", hint=ASTRAY)
+
+
+def _no_address(here: str, there: str, fault: str) -> FetchError:
+    return FetchError(f"{show(here)} leads to `{show(there)}`, which is no address: {fault}", hint=ASTRAY)
 
 
 def _astray(here: str, there: str) -> FetchError:

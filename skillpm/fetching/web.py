@@ -5,12 +5,13 @@ a redirect is followed only where it gives nothing away: never from https to htt
 machine or its network, never with anybody's credentials to another host.
 """
 
+import netrc
 import os
 import re
 import ssl
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from threading import Event
 from typing import BinaryIO
 
@@ -32,6 +33,7 @@ CHUNK = 1 << 16
 REDIRECTS = frozenset([301, 302, 303, 307, 308])
 GONE = frozenset([404, 410])
 REFUSED = frozenset([401, 403])
+NO_WAY = "Invalid URL in location header"
 
 
 class Answer(Value):
@@ -132,7 +134,11 @@ class Web:
     def _asked(self, url: str, limit: int, headers: dict[str, str], method: str, into: BinaryIO | None) -> Answer:
         try:
             return self._answered(url, limit, headers, method, into)
+        except UnicodeError as error:  # httpx reads where a redirect leads even if nobody follows it
+            raise _no_way(url, error) from None
         except httpx.TransportError as error:
+            if NO_WAY in str(error):
+                raise _no_way(url, error) from None
             if untrusted := re.search(r"certificate verify failed: ([^(\[]+)", str(error)):
                 raise _untrusted(url, untrusted[1]) from None
             raise _Passing(_reason(error)) from error
@@ -204,17 +210,42 @@ def _checked(answer: Answer, url: str) -> Answer:
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:
-    parsed = httpx.URL(url)
-    return parsed.scheme, parsed.host, parsed.port
+    try:
+        parsed = httpx.URL(url)
+        host = parsed.host
+    except (httpx.InvalidURL, ValueError) as error:
+        raise FetchError(f"`{show(url)}` is no address: {show(str(error), 100)}") from None
+    return parsed.scheme, host, parsed.port
+
+
+class _NetrcLogins(httpx.Auth):
+    """The logins of a `.netrc`, each for its own host; `default`, which means every host there is, is left alone."""
+
+    def __init__(self, path: str) -> None:
+        hosts = netrc.netrc(path).hosts
+        self.logins = {host: (user, password) for host, (user, _, password) in hosts.items() if host != "default"}
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response]:
+        """Send a login only where it is meant for."""
+        user, password = self.logins.get(request.url.host, ("", ""))
+        if password:
+            yield from httpx.BasicAuth(user or "", password).auth_flow(request)
+        else:
+            yield request
 
 
 def _netrc(settings: Settings) -> httpx.Auth | None:
-    """Give the credentials of `~/.netrc` (or `NETRC`), each for its own host."""
+    """Give the credentials of `~/.netrc` (or `NETRC`)."""
     path = settings.environ.get("NETRC") or os.path.join(settings.home, ".netrc")
     try:
-        return httpx.NetRCAuth(path) if os.path.isfile(path) else None
-    except (OSError, SyntaxError, UnicodeError) as error:
+        return _NetrcLogins(path) if os.path.isfile(path) else None
+    except (OSError, netrc.NetrcParseError, UnicodeError) as error:
         raise FetchError(f"cannot read the credentials: {show(str(error), 100)}", where=path) from None
+
+
+def _no_way(url: str, error: Exception) -> FetchError:
+    fault = show(str(error).removeprefix(f"{NO_WAY}: "), 100)
+    return FetchError(f"{show(url)} leads to a place which is no address: {fault}", hint=ASTRAY)
 
 
 def _untrusted(url: str, reason: str) -> FetchError:

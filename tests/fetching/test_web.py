@@ -179,6 +179,29 @@ def test_credentials_of_netrc_go_to_their_host_and_nowhere_else(project: Sandbox
     assert b"secret" not in b"".join(file.read_bytes() for file in project.cache.rglob("*") if file.is_file())
 
 
+def test_the_default_of_netrc_goes_to_nobody_and_a_redirect_takes_no_login_along(
+    project: Sandbox, server: GitServer
+) -> None:
+    netrc = project.home / ".netrc"
+    netrc.write_text("machine 127.0.0.1 login me password secret\ndefault login all password everywhere\n")
+    netrc.chmod(0o600)
+    with GitServer() as other:
+        other.publish("/pdf.tar.gz", DATA)
+        there = other.address.replace("127.0.0.1", "localhost")
+        server.publish("/away.tgz", Answer(302, {"Location": f"{there}/pdf.tar.gz"}, b""))
+
+        project.run("install", f"{server.address}/away.tgz", check=True)
+
+        assert [request.authorization for request in server.requests] == ["Basic bWU6c2VjcmV0"]
+        assert [request.authorization for request in other.requests] == [""]
+
+
+def test_a_netrc_that_cannot_be_read_is_told(project: Sandbox, server: GitServer) -> None:
+    (project.home / ".netrc").write_text("what is this\n")
+    message = said(project, "install", f"{server.address}/pdf.tar.gz")
+    assert message.startswith("cannot read the credentials: bad toplevel token 'what'")
+
+
 def test_a_local_archive_is_written_down_as_others_find_it(project: Sandbox) -> None:
     (project.work / "packed").mkdir()
     (project.work / "packed/pdf-1.0.tgz").write_bytes(DATA)

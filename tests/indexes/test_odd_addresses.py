@@ -1,0 +1,162 @@
+"""Addresses that nobody can parse, in every place where a stranger can put one: an error that says where."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from indexes.world import Consumer, Desk
+from kit import Answer, GitServer
+from kit.sandbox import Result
+
+ODD = (
+    "https://[::1/",
+    "https://[::1]:x/",
+    "https://a..b/",
+    f"https://{'a' * 300}/",
+    "https://xn--a/",
+    "http://[fe80::1%25lo]:1/",
+    "https://127.0.0.1:99999/",
+    "https://999.1.1.1/",
+    "https://a℀b/",
+)
+LEFT = (".agent-skills/.skillpm", ".agent-skills/.gitignore")
+
+
+def manifest(consumer: Consumer, text: object) -> None:
+    consumer.write("skills.json", json.dumps(text, ensure_ascii=False))
+
+
+def in_a_manifest(consumer: Consumer, odd: str) -> tuple[Result, str]:
+    manifest(consumer, {"skills": {"pdf": "*"}, "indexes": [{"name": "acme", "url": odd}]})
+    return consumer.run("sync"), "indexes.0.url"
+
+
+def in_a_config(consumer: Consumer, odd: str) -> tuple[Result, str]:
+    consumer.configure(f'[[indexes]]\nname = "acme"\nurl = "{odd}"\n')
+    return consumer.run("doctor"), "indexes.0.url"
+
+
+def as_the_index_of_a_requirement(consumer: Consumer, odd: str) -> tuple[Result, str]:
+    manifest(consumer, {"skills": {"pdf": {"version": "*", "index": odd}}})
+    return consumer.run("sync"), "skills.pdf.index"
+
+
+def as_a_repository(consumer: Consumer, odd: str) -> tuple[Result, str]:
+    manifest(consumer, {"skills": {"pdf": {"git": f"{odd}x.git"}}})
+    return consumer.run("sync"), "skills.pdf.git"
+
+
+def as_an_archive(consumer: Consumer, odd: str) -> tuple[Result, str]:
+    manifest(consumer, {"skills": {"pdf": {"url": f"{odd}x.tar.gz"}}})
+    return consumer.run("lock"), "skills.pdf.url"
+
+
+def as_a_spec_in_a_manifest(consumer: Consumer, odd: str) -> tuple[Result, str]:
+    manifest(consumer, {"skills": {"foo": f"{odd}@foo"}})
+    return consumer.run("sync"), "skills.foo"
+
+
+PLACES: list[Callable[[Consumer, str], tuple[Result, str]]] = [
+    in_a_manifest,
+    in_a_config,
+    as_the_index_of_a_requirement,
+    as_a_repository,
+    as_an_archive,
+    as_a_spec_in_a_manifest,
+]
+
+
+@pytest.fixture
+def consumer(tmp_path: Path) -> Consumer:
+    return Consumer(tmp_path / "consumer")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_an_odd_address_in_a_document_is_told_with_file_and_key(
+    consumer: Consumer, place: Callable[[Consumer, str], tuple[Result, str]]
+) -> None:
+    for odd in ODD:
+        result, where = place(consumer, odd)
+
+        said = "".join((result.stdout + result.stderr).split())
+        assert (result.code, odd) == (1, odd)
+        assert "isnoaddress:" in said
+        assert where in said
+        assert "Traceback" not in said
+        assert not consumer.exists("skills.lock")
+        assert not consumer.exists(".agent-skills/pdf")
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_address_that_is_typed_is_no_address(consumer: Consumer, odd: str) -> None:
+    before = consumer.snapshot(".")
+    for words, code in [
+        (("install", odd), 2),
+        (("install", f"{odd}@foo"), 2),
+        (("install", f"{odd}x.git"), 2),
+        (("index", "check", odd), 1),
+        (("config", "set", "indexes.x.url", odd), 2),
+    ]:
+        result = consumer.run(*words)
+        assert (result.code, result.stdout, words) == (code, "", words)
+        assert "` is no address: " in " ".join(result.stderr.split())
+    assert consumer.snapshot(".") == before
+    assert not (consumer.home / ".config/skillpm/config.toml").exists()
+
+
+def test_a_whole_message(consumer: Consumer) -> None:
+    result, _ = in_a_manifest(consumer, "https://a..b/")
+    assert result.stderr == (
+        "error: `https://a..b/` is no address: its host has an empty part between dots\n"
+        f"  where: {consumer.work}/skills.json:1:55: indexes.0.url\n"
+        "  try: mend that place by hand, or take the file from version control\n"
+    )
+
+
+def test_a_file_address_with_a_byte_that_no_path_has_is_no_address(consumer: Consumer) -> None:
+    result, _ = in_a_manifest(consumer, "file:///tmp/%00")
+    assert result.code == 1
+    assert "error: `file:///tmp/%00` is no address: no path has such characters\n" in result.stderr
+
+
+def test_an_odd_archive_in_a_document_of_an_index_is_told_with_its_key(consumer: Consumer, tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "desk")
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    consumer.use(acme=str(desk.index))
+    before = consumer.snapshot(".")
+    document = desk.document("skills/pdf.json")
+    for odd in ODD:
+        document["versions"][0]["url"] = f"{odd}pdf.tar.gz"
+        desk.write("public/skills/pdf.json", json.dumps(document))
+
+        result = consumer.run("install", "pdf")
+
+        assert result.code == 1
+        assert "` is no address: " in " ".join(result.stderr.split())
+        assert "versions.0.url" in "".join(result.stderr.split())
+        assert consumer.snapshot(".", ignore=LEFT).keys() - {".agent-skills"} == before.keys()
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_redirect_to_an_odd_address_is_followed_nowhere(consumer: Consumer, server: GitServer, odd: str) -> None:
+    location = odd.encode().decode("latin-1")
+    server.publish("/away.tgz", Answer(302, {"Location": location}, b""))
+    server.publish("/skills/pdf.json", Answer(302, {"Location": location}, b""))
+    server.publish("/acme/x.git/info/refs", Answer(302, {"Location": location}, b""))
+    consumer.use(acme=server.address)
+    manifest_before = consumer.read("skills.json")
+
+    archive = consumer.run("install", f"{server.address}/away.tgz")
+    index = consumer.run("install", "pdf")
+    repository = consumer.run("install", f"{server.address}/acme/x.git@pdf")
+
+    assert [archive.code, index.code, repository.code] == [1, 1, 1]
+    for result in (archive, index):
+        said = " ".join(result.stderr.split())
+        assert "which is no address: " in said, said
+        assert "nothing was taken from there" in said
+    assert "Traceback" not in repository.stderr
+    assert consumer.read("skills.json") == manifest_before
+    assert not consumer.exists("skills.lock")
