@@ -7,12 +7,15 @@ from skillpm.documents.receipt import Receipt, read_receipt
 from skillpm.errors import DocumentError, NewerDocument
 from skillpm.files import read_text
 
+PROJECT_FOLDER = ".agent-skills"
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The paths of one skills directory."""
+    """The paths of one skills directory. `fence`: the project it lies in, out of which no hand-made skill may lead."""
 
     directory: str
+    fence: str = ""
 
     @property
     def registry(self) -> str:

@@ -14,6 +14,7 @@ from skillpm.documents.registry import RegistryEntry
 from skillpm.documents.tokens import tokens_in
 from skillpm.errors import DocumentError
 from skillpm.files import read_text
+from skillpm.installing.leading_out import leads_out
 from skillpm.installing.plan import label
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.skill_file import read_skill_file
@@ -113,7 +114,7 @@ def _listed(name: str, seen: View, receipt: Receipt, built: Built, scan: Scan) -
 
 def _own_entry(name: str, seen: View, built: Built, installed: InstalledSkill | None) -> RegistryEntry:
     """Give the entry of a skill that is not in the registry: of a disabled one what it says of itself."""
-    if name in built.disabled:
+    if name in built.disabled and (installed is not None or not leads_out(seen.layout, name)):
         # The reader brings a YAML library with it: only who disabled a skill pays for it.
         from skillpm.documents.findings import NotLoadable  # noqa: PLC0415
         from skillpm.serving.entry import entry_of  # noqa: PLC0415

@@ -15,7 +15,7 @@ from skillpm.installing.planned_links import LinkPlan
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.survey import OnDisk, survey, walk_files
 from skillpm.operations.obstacles import Shown, is_foreign, planned_links, refuse_unknown, stop_if_blocked, with_links
-from skillpm.operations.own_skills import OwnSkills, forgotten
+from skillpm.operations.own_skills import OwnSkills, forgotten, tell_outside
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.relock import lock_text
 from skillpm.operations.scope import Scope
@@ -69,6 +69,7 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
     listed = built or build_registry(layout, after, known, Ahead(gone=settled), disabled=papers.disabled)
     own = OwnSkills.of({name: entry for name, entry in listed.entries.items() if name not in settled}, listed.disabled)
     refuse_unknown(wishes.keep, {*disk, *own.names})
+    tell_outside(listed.problems, tools.reporter.warning)
     if wishes.linking:
         own.tell_misnamed(tools.reporter.warning)
     actions = (*actions, *own.actions({action.name for action in actions}))

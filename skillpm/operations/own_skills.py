@@ -9,9 +9,11 @@ from skillpm.documents.receipt import Receipt
 from skillpm.documents.registry import RegistryEntry
 from skillpm.documents.text import show
 from skillpm.installing.layout import Layout
+from skillpm.installing.leading_out import LEADS_OUT
 from skillpm.installing.plan import Action
 from skillpm.installing.planned_links import LinkPlan
 from skillpm.installing.survey import digest_of_folder
+from skillpm.serving.registering import Problem
 from skillpm.values import NOTHING, Value
 
 
@@ -67,6 +69,13 @@ class OwnSkills(Value):
         """Give those that are copied for some host, with what the copies are."""
         linked = {name for folder in links.values() for name, kind in folder.items() if kind == "copy"}
         return {name: copies[name] for name in sorted(linked & copies.keys())}
+
+
+def tell_outside(problems: Iterable[Problem], warn: Callable[[str], None]) -> None:
+    """Say which are left out because they are links out of the project: nobody may miss that."""
+    for problem in problems:
+        if problem.message == LEADS_OUT:
+            warn(f"{show(problem.path, 80)} is not in the registry: {problem.message}")
 
 
 def forgotten(layout: Layout, links: LinkPlan, known: Collection[SkillName]) -> Iterator[Action]:

@@ -9,13 +9,12 @@ from skillpm.documents.manifest import document_kind, mistyped
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, DocumentError, NotFoundError, UsageError
 from skillpm.files import is_below, read_text
-from skillpm.installing.layout import Layout
+from skillpm.installing.layout import PROJECT_FOLDER, Layout
 from skillpm.installing.target import LinkFolders, Target
 from skillpm.settings import Settings
 from skillpm.values import Value
 
 MANIFEST, LOCKFILE = "skills.json", "skills.lock"
-PROJECT_FOLDER = ".agent-skills"
 
 
 class Scope(Value):
@@ -117,7 +116,7 @@ def user_scope(settings: Settings) -> Scope:
 
 def project_scope(root: str) -> Scope:
     """Give a project's scope. Raises `ConflictError` when its skills directory leads out of it."""
-    layout = Layout(os.path.join(root, PROJECT_FOLDER))
+    layout = Layout(os.path.join(root, PROJECT_FOLDER), fence=root)
     _refuse_links_out(layout, root)
     manifest, lockfile = os.path.join(root, MANIFEST), os.path.join(root, LOCKFILE)
     for path in (manifest, lockfile):

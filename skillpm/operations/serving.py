@@ -78,7 +78,7 @@ def service_of(
         registry = HostRegistry(lambda: discover(eyes.host, settings=settings, cache=heads).skills)
         files += rule_files(eyes.host, settings)
     else:
-        layers = [Registry.load(each.layout.directory) for each in seen]
+        layers = [Registry.load(each.layout.directory, fence=each.layout.fence) for each in seen]
         registry = layers[0] if len(layers) == 1 else Layered(layers)
     permits = Watched(files, lambda: _permits(seen, settings, eyes))
     permits()  # what cannot be read is told before anything is served

@@ -10,6 +10,7 @@ from skillpm.documents.receipt import InstalledSkill, Receipt
 from skillpm.documents.registry import RegistryEntry, read_registry, write_registry
 from skillpm.errors import DocumentError
 from skillpm.installing.layout import Layout
+from skillpm.installing.leading_out import LEADS_OUT, those_leading_out
 from skillpm.installing.scan import Scan, Stamp, stamp_of
 from skillpm.installing.skill_file import read_skill_file, skill_file_in
 from skillpm.installing.survey import compare, walk_files
@@ -118,7 +119,10 @@ def build_registry(
     unchanged = still_true(layout.directory, by_hand, known.entries, known.scan)
     if ahead.only_known and (known.disabled is None or len(unchanged) < len(by_hand)):
         return built
-    read = read_by_hand({name: (place or layout.skill)(name) for name in sorted(by_hand - unchanged.keys())})
+    outside = those_leading_out(layout, by_hand - unchanged.keys())  # what is unchanged was looked at when it was read
+    unread = sorted(by_hand - unchanged.keys() - outside)
+    read = read_by_hand({name: (place or layout.skill)(name) for name in unread})
+    read |= dict.fromkeys(outside, Reading("", None, LEADS_OUT))
     for name in sorted((there - {*ahead.gone}) | {*coming}):
         installed = receipt.skills.get(name)
         if name in disabled:

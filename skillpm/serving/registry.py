@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 from skillpm.documents.names import SKILL_FILE
 from skillpm.documents.registry import RegistryEntry, read_registry
-from skillpm.errors import DocumentError
+from skillpm.documents.text import show
+from skillpm.errors import DocumentError, FileError
 from skillpm.files import is_below
-from skillpm.installing.layout import Layout
+from skillpm.installing.layout import PROJECT_FOLDER, Layout, load_receipt
+from skillpm.installing.leading_out import LEADS_OUT, leads_out, linked_folders, those_leading_out
 from skillpm.installing.scan import Stamp, stamp_of
 from skillpm.installing.skill_file import skill_file_in
 from skillpm.installing.view import View, look_until
@@ -53,23 +55,28 @@ class Registry:
     whatever means.
     """
 
-    def __init__(self, cards: Iterable[Card] = (), *, directory: str = "") -> None:
+    def __init__(self, cards: Iterable[Card] = (), *, directory: str = "", fence: str = "") -> None:
         given: dict[str, Card] = {}
         for card in cards:
             given.setdefault(card.name, card)
         self.directory = directory
+        self._fence = fence
         self._shelf = Shelf(cards={name: given[name] for name in sorted(given)})
         self._bodies: dict[str, tuple[Stamp, Skill]] = {}
         self._lock = threading.RLock()
 
     @classmethod
-    def load(cls, directory: "str | os.PathLike[str] | None" = None) -> "Registry":
+    def load(cls, directory: "str | os.PathLike[str] | None" = None, *, fence: str | None = None) -> "Registry":
         """Read a skills directory, without one the user's own (`~/.agent-skills`). A folder that is not there is empty.
 
         It needs no `skills.json`: any folder with skills in it will do. Raises `FileError` where it cannot be read.
+        `fence` is the project out of which no hand-made skill may lead; `.agent-skills` lies in one.
         """
-        place = current_settings().skills_home if directory is None else os.path.expanduser(os.fspath(directory))
-        registry = cls(directory=os.path.abspath(place))
+        own = current_settings().skills_home
+        place = os.path.abspath(own if directory is None else os.path.expanduser(os.fspath(directory)))
+        if fence is None:
+            fence = os.path.dirname(place) if os.path.basename(place) == PROJECT_FOLDER and place != own else ""
+        registry = cls(directory=place, fence=fence)
         registry.refresh()
         return registry
 
@@ -108,6 +115,8 @@ class Registry:
                 return known[1]
         except OSError:
             pass  # told below, by whoever reads it
+        if self._fence and card.directory == self.directory and _is_outside(self._layout, card.name):
+            raise FileError(f"`{show(card.name)}` is not read: {LEADS_OUT}", where=card.location)
         # The reader brings a YAML library with it: only who opens a skill pays for it.
         from skillpm.serving.opening import open_skill  # noqa: PLC0415
 
@@ -131,6 +140,10 @@ class Registry:
         is_waiting = os.path.dirname(look_until(layout, look)) == layout.staging
         return Card(card.entry, layout.staging) if is_waiting else card
 
+    @property
+    def _layout(self) -> Layout:
+        return Layout(self.directory, fence=self._fence)
+
     def _keep(self, location: str, stamp: Stamp, skill: "Skill") -> None:
         with self._lock:
             while len(self._bodies) >= MOST_BODIES:
@@ -148,7 +161,7 @@ class Registry:
             return
         with self._lock:
             stamp = _stamp(self.directory)
-            layout = Layout(self.directory)
+            layout = self._layout
             self._shelf = look_until(layout, lambda seen: (_shelf(layout, seen, stamp), True))
 
     def __len__(self) -> int:
@@ -196,18 +209,24 @@ def _shelf(layout: Layout, seen: View, stamp: tuple[Stamp, ...]) -> Shelf:
     text = seen.document("registry", layout.registry)
     entries, disabled = _entries(layout, text)
     folders = {*folders_in(layout.directory)} - {*seen.going}
+    outside = those_leading_out(layout, folders - entries.keys() | linked_folders(layout))
+    if outside:
+        outside -= {*seen.receipt().skills}  # a live link was asked for
     cards = {
         name: Card(entry, layout.directory)
         for name, entry in entries.items()
-        if (name in folders if entry["filePath"] == f"{name}/{SKILL_FILE}" else _is_inside(layout, entry))
-        or (seen.is_pending and os.path.exists(seen.skill(name)))
+        if name not in outside
+        and (
+            (name in folders if entry["filePath"] == f"{name}/{SKILL_FILE}" else _is_inside(layout, entry))
+            or (seen.is_pending and os.path.exists(seen.skill(name)))
+        )
     }
-    problems: list[Problem] = []
+    problems = [Problem(path=f"{name}/{SKILL_FILE}", message=LEADS_OUT) for name in sorted(outside - {*disabled})]
     watched: dict[str, Stamp] = {}
     told = {card.entry["filePath"].partition("/")[0] for card in cards.values()}
     for name in sorted(folders - told - {*disabled}):
         watched[name] = _stamp_of(_file(layout.directory, name))
-        if not os.path.lexists(_file(layout.directory, name)):
+        if name in outside or not os.path.lexists(_file(layout.directory, name)):
             continue  # a folder of something else, or of a skill that is being written
         from skillpm.serving.opening import entry_of_folder  # noqa: PLC0415
 
@@ -234,6 +253,11 @@ def _entries(layout: Layout, text: str | None) -> tuple[Mapping[str, RegistryEnt
         from skillpm.serving.old_registries import read_old_registry  # noqa: PLC0415  (rare)
 
         return read_old_registry(text), ()
+
+
+def _is_outside(layout: Layout, name: str) -> bool:
+    """Tell whether a hand-made skill leads out of its project. One that was installed as a live link may."""
+    return leads_out(layout, name) and name not in load_receipt(layout).skills
 
 
 def _is_inside(layout: Layout, entry: RegistryEntry) -> bool:

@@ -1,0 +1,96 @@
+"""A skill in a project that is a link out of it was made by whoever sent the project: it shows nobody's own files."""
+
+import json
+import os
+import shutil
+
+import pytest
+from commands.scene import Scene
+from kit import git, skill, under
+
+OUT = "it is a link that leads out of the project; if it is meant, `skillpm install DIR --link` installs it"
+WARNINGS = "".join(f"warning: {name}/SKILL.md is not in the registry: {OUT}\n" for name in ("n", "private"))
+PREPARED = {
+    "version": "1",
+    "skills": [
+        {"name": name, "description": "Sent.", "category": "x", "triggers": [], "filePath": f"{name}/SKILL.md"}
+        for name in ("n", "private", "plain", "inner")
+    ],
+}
+
+
+@pytest.fixture
+def cloned(scene: Scene) -> Scene:
+    """Give a clone whose skills are links to what lies beside it: a folder of the user's own, and a file."""
+    scene.write_files(under("../sent/.agent-skills/plain", skill("plain", "Inside.")))
+    scene.write_files(under("../sent/shared/inner", skill("inner", "A link inside.")))
+    scene.write("../sent/skills.json", '{"skills": {}, "agents": ["claude-code"]}\n')
+    sent = scene.work.parent / "sent"
+    (sent / ".agent-skills/inner").symlink_to("../shared/inner")
+    (sent / ".agent-skills/private").symlink_to("../../own/private")
+    (sent / ".agent-skills/n").mkdir()
+    (sent / ".agent-skills/n/SKILL.md").symlink_to("../../../own/private/SKILL.md")
+    (sent / ".agent-skills/plain/secret.txt").symlink_to("../../../own/private/secret.txt")
+    scene.write_files(under("../own/private", skill("private", "Secret words.")))
+    scene.write("../own/private/secret.txt", "The secret.\n")
+    git("init", "-q", cwd=sent)
+    git("add", "-A", cwd=sent)
+    git("commit", "-qm", "first", cwd=sent)
+    shutil.rmtree(scene.work)
+    git("clone", "-q", str(sent), str(scene.work))
+    return scene
+
+
+@pytest.mark.parametrize("mode", ["symlink", "copy"])
+def test_a_clone_cannot_have_files_of_its_user_linked_or_copied_for_agents(cloned: Scene, mode: str) -> None:
+    environment = {"SKILLPM_LINK_MODE": mode}
+
+    said = cloned.run("sync", env=environment, check=True)
+
+    assert said.stderr == WARNINGS
+    assert sorted(os.listdir(cloned.work / ".claude/skills")) == ["inner", "plain"]
+    assert [entry["name"] for entry in cloned.document(".agent-skills/skills.json")["skills"]] == ["inner", "plain"]
+    assert os.path.islink(cloned.work / ".claude/skills/plain/secret.txt")
+    git("add", "-A", cwd=cloned.work)
+    assert staged_with(cloned, "Secret words") + staged_with(cloned, "The secret") == []
+    assert cloned.run("sync", env=environment, check=True).stderr == WARNINGS
+
+
+def test_a_clone_cannot_have_files_of_its_user_served(cloned: Scene) -> None:
+    cloned.write(".agent-skills/skills.json", json.dumps(PREPARED))
+
+    listed = cloned.run("list", check=True)
+
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["inner", "plain"]
+    assert listed.stderr == f"warning: n/SKILL.md: {OUT}\nwarning: private/SKILL.md: {OUT}\n"
+    for name in ("n", "private"):
+        loaded = cloned.run("load", name)
+        assert (loaded.code, loaded.stdout) == (1, "")
+    for words in (["prompt"], ["match", "secret words"], ["show", "private"], ["registry", "build"], ["prompt"]):
+        assert "Secret" not in cloned.run(*words).stdout
+    assert "Secret" not in cloned.read(".agent-skills/skills.json")
+
+
+def test_a_live_link_that_was_asked_for_may_lead_out(cloned: Scene) -> None:
+    shutil.rmtree(cloned.work / ".agent-skills/n")
+    (cloned.work / ".agent-skills/private").unlink()
+
+    cloned.run("install", "../own/private", "--link", check=True)
+
+    assert "Do it well." in cloned.run("load", "private", check=True).stdout
+    assert "private" in os.listdir(cloned.work / ".claude/skills")
+
+
+def test_links_in_the_users_own_skills_directory_are_their_own_affair(scene: Scene) -> None:
+    scene.write_files(under("../own/private", skill("private", "Secret words.")))
+    (scene.home / ".agent-skills").mkdir()
+    (scene.home / ".agent-skills/private").symlink_to("../../own/private")
+
+    assert scene.run("list", "-g", check=True).stdout.split()[0] == "private"
+    assert "Do it well." in scene.run("load", "private", check=True).stdout
+
+
+def staged_with(scene: Scene, words: str) -> list[str]:
+    """Give the paths in git's index whose content has these words; of a link that is where it leads."""
+    paths = git("ls-files", cwd=scene.work).splitlines()
+    return [path for path in paths if words in git("show", f":{path}", cwd=scene.work)]
