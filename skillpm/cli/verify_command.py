@@ -36,11 +36,14 @@ def command(**flags: Any) -> int:
         return 0 if verdict.ok else 1
     if verdict.pending:
         call.console.say("a change is under way or was interrupted; this is what it leads to")
-    if verdict.skills and not verdict.lockfile_is_there:
-        call.console.line(_without_lockfile(call.scope), fg="red")
-        return 1
     bad = [skill for skill in verdict.skills if skill.state not in {"ok", "link"}]
-    for skill in bad:
+    told = bad
+    if not verdict.lockfile_is_there and any(skill.state == "not-locked" for skill in bad):
+        call.console.line(_without_lockfile(call.scope), fg="red")
+        told = [skill for skill in bad if skill.state != "not-locked"]
+        if not told:
+            return 1
+    for skill in told:
         call.console.line(f"{skill.state}: {skill.name}: {skill.detail}", fg="red")
         for file in skill.files:
             call.console.line(f"    {file.state}: {show(file.path)}")

@@ -15,9 +15,10 @@ from skillpm.files import REASONS
 REFUSALS = (
     "unadvertised object", "not our ref", "couldn't find remote ref", "unknown option", "does not support",
     "unable to parse object", "remote did not send all necessary objects", "did not receive expected",
-    "bad pack header",  # what an old server (protocol v0) sends in place of an object it will not name
     "dumb http transport", "fetched objects do not", "invalid filter",
 )  # fmt: skip
+# What an old server (protocol v0) makes git say when it will not name an object: it ends the answer, and in good order.
+OLD_REFUSAL = ("fatal: protocol error: bad pack header", "http unexpectedly said: '0000'")
 # Git stumbled over our own cache, as opposed to what the server sends.
 DAMAGE = (
     "is corrupt", "loose object", "unable to unpack", "error: packfile", "fatal: packfile", "bad signature",
@@ -41,7 +42,7 @@ NO_ROOM = ("No space left on device", "Disk quota exceeded", "Out of diskspace")
 # It is our own disk: the server sends no such words but behind `remote:`.
 CANNOT_WRITE = re.compile(
     r"write error|fsync error|unable to (?:create|write|rename)|cannot (?:store|pwrite|fsync|update ref|lock ref)"
-    r"|could(?:n't| not) write|could not open .* for writing|failed to write|unable to append",
+    r"|could(?:n't| not) (?:write|set)|could not open .* for writing|failed to write|unable to append",
     re.IGNORECASE,
 )
 OF_THE_DISK = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ENOSPC, errno.EDQUOT)
@@ -51,6 +52,8 @@ NO_GIT = ("not valid: is this a git repository", "invalid server response", "pro
 
 def is_refusal(failed: GitFailed) -> bool:
     """Tell whether the server was reached and only refused this way of asking."""
+    if all(words in failed.said for words in OLD_REFUSAL):
+        return True
     return _any(REFUSALS, failed.said) and not _any(CUT_OFF, failed.said)
 
 
@@ -146,7 +149,7 @@ def _failed_here(said: str, url: str) -> SkillpmError | None:
         if why := next((REASONS[number] for number in OF_THE_DISK if os.strerror(number) in line), ""):
             hint = "check who owns that place and whether the disk is sound, or set SKILLPM_CACHE_DIR"
             return FileError(f"cannot write into the git cache: {why}", hint=hint)
-    if any(re.search(r"could(?:n't| not) write '", line) for line in own):  # git does not say why
+    if any(re.search(r"could(?:n't| not) (?:write|set) '", line) for line in own):  # git does not say why
         hint = "look for room and rights there, or set SKILLPM_CACHE_DIR"
         return FileError(f"cannot write into the git cache{_quoted(said)}", hint=hint)
     if said == ENDED:
