@@ -13,7 +13,7 @@ from kit import Repository, Sandbox
 
 SIZE = 16_000_000
 # How many blocks are left: at some levels or, with SKILLPM_LEVELS=all, at each up to more than an install needs.
-LEVELS = range(64) if os.environ.get("SKILLPM_LEVELS") == "all" else [0, 1, 3, 6, 10, 14, 18, 23, 28, 40]
+LEVELS = range(64) if os.environ.get("SKILLPM_LEVELS") == "all" else [0, 3, 10, 18, 28, 40]
 OTHER_DISK = Path(os.sep, "dev", "shm")
 
 

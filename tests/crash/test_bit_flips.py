@@ -11,7 +11,7 @@ from pathlib import Path
 from crash.flips import tried
 from crash.quick import Quick
 
-COUNT = int(os.environ.get("SKILLPM_FLIPS", "40"))
+COUNT = int(os.environ.get("SKILLPM_FLIPS", "20"))
 SEED = int(os.environ.get("SKILLPM_SEED", "0")) or (random.randrange(1, 10**6) if "SKILLPM_FLIPS" in os.environ else 7)
 
 
