@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -35,12 +35,6 @@ def upstream(tmp_path: Path) -> Repository:
     repository = Repository.create(tmp_path / "upstream")
     repository.write(under("skills/pdf", skill("pdf"))).commit()
     return repository
-
-
-@pytest.fixture
-def server() -> Iterator[GitServer]:
-    with GitServer() as server:
-        yield server
 
 
 class Python(Sandbox):

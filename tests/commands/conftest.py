@@ -1,6 +1,5 @@
 """A project and an upstream for each test of commands."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,13 +30,6 @@ def url(scene: Scene, upstream: Repository) -> str:
     """Give the upstream's address, which is `URL` in what a command said."""
     scene.names = {upstream.file_url: "URL", **scene.names}
     return upstream.file_url
-
-
-@pytest.fixture
-def server() -> Iterator[GitServer]:
-    """Give a forge of this test's own."""
-    with GitServer() as server:
-        yield server
 
 
 @pytest.fixture

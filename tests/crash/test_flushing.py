@@ -1,7 +1,7 @@
 """What a power loss leaves is a prefix of what was flushed: so everything is flushed before anything relies on it."""
 
 import os
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 from crash.quick import Quick
@@ -10,8 +10,15 @@ from crash.sweep import Sweep
 from crash.tracer import CANNOT_TRACE
 
 pytestmark = pytest.mark.skipif(CANNOT_TRACE, reason="following a command needs Linux's ptrace")
-OURS = f"ROOT/work/{HERE}/.skillpm"
-DOCUMENTS = {"ROOT/work/skills.json", "ROOT/work/skills.lock", f"ROOT/work/{HERE}/skills.json", f"{OURS}/receipt.json"}
+PROJECT = PurePosixPath("ROOT", "work")
+OWN = PROJECT / HERE
+OURS = f"{OWN}/.skillpm"
+DOCUMENTS = {
+    f"{PROJECT}/skills.json",
+    f"{PROJECT}/skills.lock",
+    f"{OWN}/skills.json",
+    f"{OURS}/receipt.json",
+}
 # Nothing relies on these: a cache, a note for people who wait, what is thrown away, and what starts new every time.
 FREE = (f"{OURS}/scan.json", f"{OURS}/lock", f"{OURS}/trash", "ROOT/cache", "ROOT/tmp", "ROOT/home")
 STAGING, JOURNAL = f"{OURS}/staging", f"{OURS}/journal.json"

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from indexes.world import Desk
-from kit import GitServer
 
 if TYPE_CHECKING:
     from indexes.reader import Reader
@@ -16,12 +15,6 @@ if TYPE_CHECKING:
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path / "desk")
-
-
-@pytest.fixture
-def server() -> Iterator[GitServer]:
-    with GitServer() as server:
-        yield server
 
 
 @pytest.fixture(scope="session")

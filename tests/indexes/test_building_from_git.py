@@ -2,14 +2,8 @@
 
 from pathlib import Path
 
-import pytest
 from indexes.world import Desk
 from kit import GitServer, Repository, skill, under
-
-
-@pytest.fixture
-def upstream(tmp_path: Path) -> Repository:
-    return Repository.create(tmp_path / "upstream")
 
 
 def versions(desk: Desk, name: str) -> list[str]:

@@ -4,7 +4,6 @@
 """
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,12 +25,6 @@ SAID = {
     "endless-greeting": TOO_MUCH,
 }
 ASKED = {"endless-refs": "POST .* ls-refs", "endless-greeting": "GET .*info/refs"}
-
-
-@pytest.fixture
-def server() -> Iterator[GitServer]:
-    with GitServer() as server:
-        yield server
 
 
 @pytest.fixture

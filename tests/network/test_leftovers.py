@@ -5,7 +5,6 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,17 +13,6 @@ from kit import GitServer, Repository, skill, under
 
 STRACE = shutil.which("strace")
 MOMENTS = range(1, 9)
-
-
-@pytest.fixture
-def server() -> Iterator[GitServer]:
-    with GitServer() as server:
-        yield server
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path / "project")
 
 
 @pytest.fixture

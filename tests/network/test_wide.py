@@ -1,6 +1,5 @@
 """Twenty thousand files: refused where they are the skill, and never fetched where they are beside it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,17 +8,6 @@ from kit import GitServer, Repository, skill
 
 FILES = 20_000
 FILE, FOLDER = "100644", "40000"
-
-
-@pytest.fixture
-def server() -> Iterator[GitServer]:
-    with GitServer() as server:
-        yield server
-
-
-@pytest.fixture
-def upstream(tmp_path: Path) -> Repository:
-    return Repository.create(tmp_path / "upstream")
 
 
 def wide(upstream: Repository, *more: tuple[str, str, str]) -> str:
