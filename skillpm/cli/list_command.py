@@ -106,6 +106,7 @@ def listed_value(skill: Listed) -> dict[str, Any]:
         "state": skill.state,
         "tokens": tokens_of(skill),
         "links": list(skill.links),
+        **({"userOnly": True} if skill.entry.get("userOnly") else {}),
         **({"locked": skill.locked} if skill.locked else {}),
     }
 

@@ -29,8 +29,8 @@ Examples:
 def command(directory: str | None, dry_run: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
     """Make skills of flat files: x.md and CATEGORY/x.md become x/SKILL.md.
 
-    DIR is the skills directory of this scope, or the one you name. Triggers and categories of an old skills.json stay
-    in the registry. What cannot be moved stays as it is, and is told with the reason.
+    DIR is the skills directory of this scope, or the one you name. What an old skills.json says (triggers, category,
+    version, needs) stays in the registry. What cannot be moved stays as it is, and is told with the reason.
     """
     call = call_of({**flags, "offline": True})
     if directory is not None and (flags["user"] or flags["project"]):
@@ -77,8 +77,8 @@ def _tell(call: Call, result: Migrated) -> None:
         if len(few) < len(result.left):
             console.line(f"   and {len(result.left) - len(few)} more: -v tells all")
     if result.inherited:
-        names = ", ".join(result.inherited)
-        console.line(f"the registry keeps triggers or category of {show(names, 300)}")
+        facts = dict.fromkeys(fact for facts in result.inherited.values() for fact in facts.told)
+        console.line(f"the registry keeps {_or(*facts)} of {show(', '.join(result.inherited), 300)}")
     if result.kept:
         console.line(f"the old skills.json is kept as backup {result.kept}")
     for folder, linked in result.linked.items():
@@ -86,6 +86,10 @@ def _tell(call: Call, result: Migrated) -> None:
     if result.changed:
         for line in wrapped(f"next: {_next(result)}{_advice(result)}", indent=6):
             console.say(line)
+
+
+def _or(*words: str) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
 
 
 def _summary(result: Migrated) -> str:

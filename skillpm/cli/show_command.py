@@ -86,6 +86,7 @@ def _tell(call: Call, shown: Shown) -> None:
         ("systems", ", ".join(skill.requires.os)),
         ("mcp servers", ", ".join(skill.requires.mcp)),
         ("needs", "; ".join(skill.requires.notes)),
+        ("models", "are not told of it; people invoke it" if entry.get("userOnly") else ""),
         ("skills", ", ".join(_needed(name, wanted) for name, wanted in sorted(shown.dependencies.items()))),
         ("source", listed.source or "made by hand"),
         ("digest", listed.digest),

@@ -3,7 +3,9 @@
 import json
 import re
 
-from skillpm.documents.old_registry import LONGEST_DESCRIPTION, Told
+from skillpm.documents.inherited import needs_of
+from skillpm.documents.old_registry import LONGEST_DESCRIPTION, USERS_ONLY, Told
+from skillpm.documents.requires import Requires
 from skillpm.documents.text import HIDDEN, one_line
 
 BOM = b"\xef\xbb\xbf"
@@ -27,7 +29,14 @@ def with_frontmatter(data: bytes, name: str, told: Told) -> bytes:
     description = told.description or described(text) or name
     lines = ["---", f"name: {name}", f"description: {_quoted(description)}"]
     triggers = [word for word in told.triggers if not SEPARATORS.search(word)]
-    fields = {"category": told.category, "triggers": ", ".join(triggers)}
+    fields = {
+        "version": told.version,
+        "category": told.category,
+        "triggers": ", ".join(triggers),
+        "requires": _needed(told.requires),
+    }
+    if told.user_only:
+        lines.append(f"{USERS_ONLY}: true")
     if any(fields.values()):
         # Agent Skills specification, "metadata": the place for more than its own fields, and its values are text.
         lines.append("metadata:")
@@ -35,6 +44,12 @@ def with_frontmatter(data: bytes, name: str, told: Told) -> bytes:
     head = "\n".join([*lines, "---", ""]).encode()
     mark = BOM if data.startswith(BOM) else b""
     return mark + head + data.removeprefix(BOM)
+
+
+def _needed(requires: Requires) -> str:
+    """Give needs as the text that is read as just these: programs in a row, more than programs as JSON."""
+    needs = needs_of(requires)
+    return ", ".join(requires.bins) if needs.keys() <= {"bins"} else json.dumps(needs, ensure_ascii=False)
 
 
 def described(text: str) -> str:

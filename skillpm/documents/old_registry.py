@@ -1,15 +1,18 @@
 """`skills.json` as people wrote it by hand, before skillpm generated it: what it tells of flat files, by their path.
 
-Its entries have `name`, `category`, `description`, `triggers` and `filePath`; each may be missing or wrong. Somebody
-else may have written it, so a path that leads out of its folder, or anything that is not text, counts for nothing.
+Its entries have `name`, `category`, `description`, `triggers` and `filePath`, some of them `version`, `requires` and
+`userOnly`; each may be missing or wrong. Somebody else may have written it, so a path that leads out of its folder, or
+anything that is not text, counts for nothing.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from skillpm.documents.decode import parse_json
+from skillpm.documents.inherited import joined
 from skillpm.documents.manifest import document_kind
 from skillpm.documents.names import SKILL_FILE, SKILL_FILES, path_fault
+from skillpm.documents.requires import Requires, requires_of
 from skillpm.documents.text import HIDDEN, one_line, show
 from skillpm.documents.words import triggers_of
 from skillpm.errors import ConflictError
@@ -19,6 +22,9 @@ GENERATED = '"$schema": "urn:skillpm:schema:registry:'
 LONGEST_DESCRIPTION = 1024  # Agent Skills specification, "description"
 LONGEST_WORD = 100
 MOST_TRIGGERS = 100
+USERS_ONLY = "disable-model-invocation"  # as frontmatter has it
+TRUE = frozenset(["true", "yes", "on"])
+SAYS_WHICH = frozenset(["name", "filePath"])  # what finds the file; nothing of it is lost
 
 
 class Left(Value):
@@ -29,12 +35,19 @@ class Left(Value):
 
 
 class Told(Value):
-    """What an old registry tells of one file, made fit to be shown and written."""
+    """What an old registry tells of one file, made fit to be shown and written. `lost`: keys of the entry at `where`
+    that say something of which nothing is kept.
+    """
 
     name: str = ""
     description: str = ""
     category: str = ""
     triggers: tuple[str, ...] = ()
+    version: str = ""
+    requires: Requires = Requires()
+    user_only: bool = False
+    lost: tuple[str, ...] = ()
+    where: str = ""
 
 
 class OldRegistry(Value):
@@ -68,10 +81,11 @@ def read_old_registry(text: str, file: str) -> OldRegistry:
         path, why = _path_of(entry)
         if not why and path in told:
             why = "an entry before it tells of the same file"
+        where = f"skills.json: skills.{number}"
         if why:
-            left.append(Left(path=f"skills.json: skills.{number}", why=why))
+            left.append(Left(path=where, why=why))
         else:
-            told[path] = _told(entry)
+            told[path] = _told(entry, where)
     return OldRegistry(told=told, left=tuple(left))
 
 
@@ -88,14 +102,42 @@ def _path_of(entry: dict[str, Any]) -> tuple[str, str]:
     return plain, f"its filePath '{show(path, 80)}' {fault}" if fault else ""
 
 
-def _told(entry: dict[str, Any]) -> Told:
-    triggers = (_clean(word, LONGEST_WORD) for word in triggers_of(entry.get("triggers")))
-    return Told(
-        name=_clean(entry.get("name"), LONGEST_WORD),
-        description=_clean(entry.get("description"), LONGEST_DESCRIPTION),
-        category=_clean(entry.get("category"), LONGEST_WORD),
-        triggers=tuple(dict.fromkeys(word for word in triggers if word))[:MOST_TRIGGERS],
-    )
+def _told(entry: dict[str, Any], where: str) -> Told:
+    triggers = (_clean(word, LONGEST_WORD) for word in _triggers(entry))
+    facts: dict[str, Any] = {
+        "name": _clean(entry.get("name"), LONGEST_WORD),
+        "description": _clean(entry.get("description"), LONGEST_DESCRIPTION),
+        "category": _clean(entry.get("category"), LONGEST_WORD),
+        "triggers": tuple(dict.fromkeys(word for word in triggers if word))[:MOST_TRIGGERS],
+        "version": _clean(entry.get("version"), LONGEST_WORD),
+        "requires": _requires(entry),
+        "user_only": any(_is_true(entry.get(key)) for key in ("userOnly", USERS_ONLY)),
+    }
+    kept = {key for key, value in facts.items() if value and value != Requires()}
+    kept |= SAYS_WHICH | ({"trigger"} if facts["triggers"] else set())
+    kept |= {"userOnly", USERS_ONLY} if facts["user_only"] else set()
+    kept |= {"needs"} if "requires" in kept else set()
+    lost = sorted(_clean(key, LONGEST_WORD) for key, value in entry.items() if value and key not in kept)
+    return Told(**facts, lost=tuple(lost), where=where)
+
+
+def _triggers(entry: dict[str, Any]) -> tuple[str, ...]:
+    return triggers_of(entry.get("triggers")) or triggers_of(entry.get("trigger"), "|,")
+
+
+def _requires(entry: dict[str, Any]) -> Requires:
+    """Give what is needed: `needs` has, as in a registry of ours, what `requires` there cannot say."""
+    found = joined(*(requires_of(entry.get(key), NOTHING) for key in ("requires", "needs")))
+    return Requires(**{kind: _words(words) for kind, words in found.__dict__.items()})
+
+
+def _words(words: tuple[str, ...]) -> tuple[str, ...]:
+    clean = (_clean(word, LONGEST_DESCRIPTION) for word in words)
+    return tuple(dict.fromkeys(word for word in clean if word))[:MOST_TRIGGERS]
+
+
+def _is_true(value: Any) -> bool:
+    return value is True or (isinstance(value, str) and value.strip().casefold() in TRUE)
 
 
 def _clean(value: Any, limit: int) -> str:

@@ -5,6 +5,7 @@ from typing import Any, NoReturn
 
 from skillpm.documents.decode import Node, dump_json, parse_json
 from skillpm.documents.digest import Digest, is_content_hash, parse_digest
+from skillpm.documents.inherited import Inherited, inherited_value, read_inherited
 from skillpm.documents.names import SkillName, path_fault, skill_name
 from skillpm.documents.pin import PathPin, Pin, pin_value, read_pin
 from skillpm.errors import DocumentError
@@ -31,14 +32,6 @@ class InstalledSkill(Value):
     digest: Digest | None
     version: str = ""
     files: Mapping[str, InstalledFile] = NOTHING
-
-
-class Inherited(Value):
-    """What an old hand-made registry said of a skill beyond its SKILL.md: `migrate` found it, the registry keeps it."""
-
-    triggers: tuple[str, ...] = ()
-    category: str = ""
-    description: str = ""
 
 
 class Receipt(Value):
@@ -87,7 +80,7 @@ def write_receipt(receipt: Receipt) -> str:
         "links": {folder: dict(sorted(links.items())) for folder, links in sorted(receipt.links.items()) if links},
     }
     if receipt.inherited:
-        value["inherited"] = {name: _inherited_value(receipt.inherited[name]) for name in sorted(receipt.inherited)}
+        value["inherited"] = {name: inherited_value(receipt.inherited[name]) for name in sorted(receipt.inherited)}
     if receipt.copies:
         value["copies"] = dict(sorted(receipt.copies.items()))
     return dump_json(value)
@@ -103,17 +96,6 @@ def _read_skill(node: Node) -> InstalledSkill:
         digest=None if digest is None else parse_digest(digest.value, where=digest.where),
         version=node.text_or("version"),
         files={path: _read_file(path, part) for path, part in node.need("files").items()},
-    )
-
-
-def read_inherited(node: Node) -> Inherited:
-    """Read what was inherited of one skill."""
-    node.only("triggers", "category", "description")
-    triggers = node.get("triggers")
-    return Inherited(
-        triggers=() if triggers is None else triggers.texts(),
-        category=node.text_or("category"),
-        description=node.text_or("description"),
     )
 
 
@@ -161,15 +143,6 @@ def _read_links(node: Node) -> dict[SkillName, str]:
     if any(kind not in LINK_KINDS for kind in links.values()):
         node.expected(f"links of kind {', '.join(LINK_KINDS)}")
     return links
-
-
-def _inherited_value(inherited: Inherited) -> dict[str, Any]:
-    value = {
-        "triggers": list(inherited.triggers),
-        "category": inherited.category,
-        "description": inherited.description,
-    }
-    return {key: part for key, part in value.items() if part}
 
 
 def _skill_value(skill: InstalledSkill) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 
 from skillpm.documents.findings import Finding, NotLoadable
 from skillpm.documents.headless import BOM, with_frontmatter
+from skillpm.documents.inherited import Inherited, without
 from skillpm.documents.names import SKILL_FILE, SkillName, collision_key, is_skill_name, made_valid
-from skillpm.documents.old_registry import Left, OldRegistry, Told
-from skillpm.documents.receipt import Inherited
+from skillpm.documents.old_registry import USERS_ONLY, Left, OldRegistry, Told
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.installing.flat_files import FlatFile, FlatFolder
 from skillpm.values import NOTHING, Value
@@ -82,7 +82,12 @@ def plan_migration(
                 continue
             moves.append(found)
             inherited[name] = beyond(told, read_skill(found.data))
-    inherited |= _of_skills(old, skills)
+            left.extend(_not_kept(name, told))
+    for name, data in skills.items():
+        told = old.told.get(f"{name}/{SKILL_FILE}")
+        if told is not None and (facts := _of_skill(told, data)) is not None:
+            inherited[name] = facts
+            left.extend(() if old.is_past and facts == Inherited() else _not_kept(name, told))
     return Migration(
         moves=tuple(moves),
         left=tuple(sorted(left, key=lambda item: item.path)),
@@ -96,7 +101,17 @@ def beyond(told: Told, skill: Skill) -> Inherited:
         triggers=tuple(word for word in told.triggers if word not in skill.triggers),
         category="" if skill.category or told.category == "general" else told.category,
         description="" if skill.description else told.description,
+        version="" if skill.version else told.version,
+        requires=without(told.requires, skill.requires),
+        user_only=told.user_only and USERS_ONLY not in skill.extra,
     )
+
+
+def _not_kept(name: SkillName, told: Told) -> Iterator[Left]:
+    """Say what an old registry tells of a skill that neither its SKILL.md nor the receipt has a place for."""
+    if told.lost:
+        keys = ", ".join(f"`{key}`" for key in told.lost)
+        yield Left(path=told.where, why=f"{keys} not kept; what is worth keeping goes into {name}/{SKILL_FILE}")
 
 
 def _no_skill(file: FlatFile, told: Told | None) -> str:
@@ -155,14 +170,9 @@ def _useless(folder: FlatFolder, old: OldRegistry) -> Iterator[Left]:
             yield Left(path=path, why="named in skills.json, but not there")
 
 
-def _of_skills(old: OldRegistry, skills: Mapping[SkillName, bytes]) -> dict[SkillName, Inherited]:
-    """Give what is told of skills that are folders already."""
-    found = {}
-    for name, data in skills.items():
-        told = old.told.get(f"{name}/{SKILL_FILE}")
-        if told is not None:
-            try:
-                found[name] = beyond(told, read_skill(data))
-            except NotLoadable:
-                continue
-    return found
+def _of_skill(told: Told, data: bytes) -> Inherited | None:
+    """Give what is told of a skill that is a folder already; nothing where that is none."""
+    try:
+        return beyond(told, read_skill(data))
+    except NotLoadable:
+        return None

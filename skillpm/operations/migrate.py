@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from shlex import quote
 
 from skillpm.documents.digest import content_hash, digest_of
+from skillpm.documents.inherited import Inherited
 from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.old_registry import Left, OldRegistry, is_generated, read_old_registry
 from skillpm.documents.receipt import Receipt, write_receipt
@@ -45,7 +46,7 @@ class Migrated(Value):
     directory: str
     moves: tuple[Move, ...] = ()
     left: tuple[Left, ...] = ()
-    inherited: tuple[SkillName, ...] = ()
+    inherited: Mapping[SkillName, Inherited] = NOTHING
     skills: int = 0
     kept: str = ""
     warnings: tuple[str, ...] = ()
@@ -205,7 +206,7 @@ def _migrated(scope: Scope, tools: Tools, ahead: _Ahead, *, kept: str = "", dry_
         directory=scope.layout.directory,
         moves=ahead.migration.moves,
         left=ahead.migration.left,
-        inherited=tuple(sorted(ahead.migration.inherited)),
+        inherited=dict(sorted(ahead.migration.inherited.items())),
         skills=len(ahead.built.entries),
         kept=kept,
         warnings=tuple(tools.reporter.warnings),

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 
 from skillpm.documents.digest import Digest, content_hash
 from skillpm.documents.index_places import IndexPlace
+from skillpm.documents.inherited import Inherited
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
-from skillpm.documents.receipt import Inherited, InstalledFile, InstalledSkill, Receipt, write_receipt
+from skillpm.documents.receipt import InstalledFile, InstalledSkill, Receipt, write_receipt
 from skillpm.files import read_text
 from skillpm.installing.layout import load_receipt, registry_text
 from skillpm.installing.plan import Action, Wishes, plan

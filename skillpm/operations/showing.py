@@ -5,6 +5,7 @@ import shutil
 from typing import Any
 
 from skillpm.documents.findings import Finding, NotLoadable
+from skillpm.documents.inherited import joined
 from skillpm.documents.names import SKILL_FILES, SkillName
 from skillpm.documents.receipt import InstalledFile
 from skillpm.documents.requires import Requires
@@ -66,6 +67,9 @@ def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
         except NotLoadable as error:
             where = f"{folder}/{skill_file_in(folder)}:{error.finding.line}"
             raise DocumentError(f"`{name}` cannot be loaded: {error.finding.message}", where=where) from None
+        inherited = seen.receipt().inherited.get(listed_name)
+        if inherited is not None:
+            skill = skill.but(requires=joined(skill.requires, inherited.requires))
         missing = _missing(skill.requires, tools.settings.environ.get("PATH"))
         shown = Shown(
             listed=listed,

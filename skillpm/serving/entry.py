@@ -3,10 +3,9 @@
 from skillpm.documents.digest import Digest
 from skillpm.documents.pin import Pin, describe
 from skillpm.documents.registry import RegistryEntry, tidy
-from skillpm.documents.requires import Requires
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.text import show
-from skillpm.serving.inheriting import GENERAL
+from skillpm.serving.inheriting import GENERAL, looked_up
 
 
 def entry_of(
@@ -33,7 +32,7 @@ def entry_of(
             author=skill.author,
             tags=list(skill.tags),
             requires=list(skill.requires.bins),
-            needs=_needs(skill.requires),
+            needs=looked_up(skill.requires),
             allowedTools=list(skill.allowed_tools),
             userOnly=is_for_users_only(skill),
             mcpServers={
@@ -50,9 +49,3 @@ def entry_of(
 def is_for_users_only(skill: Skill) -> bool:
     """Tell whether models are to leave a skill alone: `disable-model-invocation: true`, as Claude Code has it."""
     return str(skill.extra.get("disable-model-invocation", "")).casefold() in {"true", "yes", "on"}
-
-
-def _needs(requires: Requires) -> dict[str, list[str]]:
-    """Give what a skill needs beyond programs, as far as it can be looked up on a machine."""
-    kinds = {"anyBins": requires.any_bins, "env": requires.env, "os": requires.os}
-    return {kind: list(words) for kind, words in kinds.items() if words}

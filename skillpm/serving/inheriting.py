@@ -3,22 +3,41 @@
 from collections.abc import Mapping
 
 from skillpm.documents.digest import content_hash
+from skillpm.documents.inherited import Inherited, joined, without
 from skillpm.documents.names import SkillName
-from skillpm.documents.receipt import Inherited, Receipt
+from skillpm.documents.receipt import Receipt
 from skillpm.documents.registry import RegistryEntry, tidy
+from skillpm.documents.requires import Requires
 
 GENERAL = "general"  # the category where nothing says otherwise
+NEEDED = {"anyBins": "any_bins", "env": "env", "os": "os"}  # what can be looked up on a machine, beside programs
 
 
 def inheriting(entry: RegistryEntry, inherited: Inherited) -> RegistryEntry:
     """Give an entry with what was inherited added; it never takes the place of the skill's own, and twice is once."""
     own = entry["category"]
+    requires = joined(_requires_of(entry), inherited.requires)
     more = RegistryEntry(
         category=inherited.category if own == GENERAL and inherited.category else own,
         description=entry["description"] or inherited.description,
         triggers=list(dict.fromkeys([*entry["triggers"], *inherited.triggers])),
+        version=entry.get("version", "") or inherited.version,
+        requires=list(requires.bins),
+        needs=looked_up(requires),
+        userOnly=entry.get("userOnly", False) or inherited.user_only,
     )
     return tidy({**entry, **more})
+
+
+def looked_up(requires: Requires) -> dict[str, list[str]]:
+    """Give what a skill needs beyond programs, as far as it can be looked up on a machine."""
+    return {kind: list(words) for kind, field in NEEDED.items() if (words := getattr(requires, field))}
+
+
+def _requires_of(entry: RegistryEntry) -> Requires:
+    needs = entry.get("needs", {})
+    fields = {field: tuple(needs.get(kind, ())) for kind, field in NEEDED.items()}
+    return Requires(bins=tuple(entry.get("requires", ())), **fields)
 
 
 def add_inherited(entries: dict[str, RegistryEntry], receipt: Receipt) -> None:
@@ -39,6 +58,9 @@ def inherited_between(
             triggers=tuple(trigger for trigger in theirs["triggers"] if trigger not in mine["triggers"]),
             category=theirs["category"] if mine["category"] == GENERAL != theirs["category"] else "",
             description=theirs["description"] if not mine["description"] else "",
+            version="" if mine.get("version") else theirs.get("version", ""),
+            requires=without(_requires_of(theirs), _requires_of(mine)),
+            user_only=theirs.get("userOnly", False) and not mine.get("userOnly"),
         )
         if inherited != Inherited():
             found[SkillName(name)] = inherited

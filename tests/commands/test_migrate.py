@@ -648,7 +648,10 @@ def test_an_old_skills_json_cannot_lead_anywhere_nor_say_anything_harmful(scene:
     found = scene.run("migrate", "old", "--json", check=True).json
 
     assert [move["to"] for move in found["moved"]] == ["ok-x/SKILL.md", "y/SKILL.md", "z/SKILL.md"]
-    assert [left["path"] for left in found["skipped"]] == [f"skills.json: skills.{n}" for n in (0, 1, 2, 3, 5, 6, 7)]
+    assert [left["path"] for left in found["skipped"]] == [f"skills.json: skills.{n}" for n in (0, 1, 2, 3, 5, 6, 7, 9)]
+    assert (
+        found["skipped"][-1]["why"] == "`description`, `triggers` not kept; what is worth keeping goes into z/SKILL.md"
+    )
     skills = {entry["name"]: entry for entry in scene.document("old/skills.json")["skills"]}
     assert (skills["ok-x"]["category"], skills["ok-x"]["description"]) == ("ca[2Jt", "a bc")
     assert skills["ok-x"]["triggers"] == ["trigger", "t" * 100]

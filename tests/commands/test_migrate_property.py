@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from kit import snapshot
 
 from skillpm.documents.headless import BOM
+from skillpm.documents.old_registry import Told, read_old_registry
+from skillpm.documents.registry import read_registry
 from skillpm.operations.migrate import migrate
 from skillpm.operations.registry import check_registry
 from skillpm.operations.scope import user_scope
@@ -48,6 +50,9 @@ entries = st.fixed_dictionaries(
         "description": odd,
         "category": odd,
         "triggers": st.lists(words | odd, max_size=3) | odd,
+        "version": st.sampled_from(["1.4.0", "v2"]) | odd,
+        "requires": st.lists(st.sampled_from(["git", "gh"]) | odd, max_size=3) | odd,
+        "userOnly": st.booleans() | odd,
     },
 )
 registries = st.none() | st.lists(entries, max_size=4)
@@ -112,5 +117,13 @@ def test_no_byte_of_any_body_is_lost_and_twice_is_once(files: dict[str, bytes], 
         again = migrate(scope, Tools(settings=surroundings))
         assert (again.moves, again.changed) == ((), False)
         assert everything(folder) == after
+        if done.moves and registry is not None:
+            old = read_old_registry(json.dumps({"skills": registry}), "skills.json")
+            shown = read_registry((folder / "skills.json").read_text(encoding="utf-8"), "skills.json")[0]
+            for move in done.moves:
+                told, entry = old.told.get(move.flat.path, Told()), shown[move.name]
+                assert bool(entry.get("version")) or not told.version
+                assert {*told.requires.bins} <= {*entry.get("requires", ())}
+                assert entry.get("userOnly", False) or not told.user_only
         if done.changed:
             assert check_registry(scope, Tools(settings=surroundings)).ok

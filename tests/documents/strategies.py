@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from skillpm.documents.digest import Digest
+from skillpm.documents.inherited import NEEDS, Inherited
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import RESERVED, SkillName
 from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin
-from skillpm.documents.receipt import LINK_KINDS, Inherited, InstalledFile, InstalledSkill, Receipt
+from skillpm.documents.receipt import LINK_KINDS, InstalledFile, InstalledSkill, Receipt
+from skillpm.documents.requires import Requires
 
 EXAMPLES = settings(derandomize=True, max_examples=60, deadline=None)
 
@@ -71,7 +73,15 @@ receipts = st.builds(
     links=st.dictionaries(texts, links, max_size=2),
     inherited=st.dictionaries(
         names,
-        st.builds(Inherited, triggers=st.lists(texts, max_size=2).map(tuple), category=texts, description=texts),
+        st.builds(
+            Inherited,
+            triggers=st.lists(texts, max_size=2).map(tuple),
+            category=texts,
+            description=texts,
+            version=texts,
+            requires=st.builds(Requires, **dict.fromkeys(NEEDS.values(), st.lists(texts, max_size=2).map(tuple))),
+            user_only=st.booleans(),
+        ),
         max_size=2,
     ),
 )

@@ -21,7 +21,7 @@ def test_an_entry_is_told_by_its_path() -> None:
         "description": "Designs\n APIs.",
         "triggers": ["api", " rest  endpoint ", 3, "api"],
         "filePath": "./development/api-design.md",
-        "more": {"is": "ignored"},
+        "more": {"is": "told"},
     }
     assert read(entry) == OldRegistry(
         told={
@@ -30,6 +30,8 @@ def test_an_entry_is_told_by_its_path() -> None:
                 description="Designs APIs.",
                 category="development",
                 triggers=("api", "rest endpoint"),
+                lost=("more",),
+                where="skills.json: skills.0",
             )
         }
     )

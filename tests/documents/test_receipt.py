@@ -9,9 +9,10 @@ from documents.strategies import EXAMPLES, receipts
 from hypothesis import given
 
 from skillpm.documents.digest import Digest
+from skillpm.documents.inherited import Inherited
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import BundledPin, PathPin
-from skillpm.documents.receipt import Inherited, InstalledFile, InstalledSkill, Receipt, read_receipt, write_receipt
+from skillpm.documents.receipt import InstalledFile, InstalledSkill, Receipt, read_receipt, write_receipt
 from skillpm.errors import DocumentError, NewerDocument
 
 PDF, MINE = SkillName("pdf"), SkillName("mine")
@@ -148,7 +149,7 @@ NAME = "is no name for a skill"
         ),
         (
             lambda receipt: receipt["inherited"]["pdf"].update(name="x"),
-            f"unknown key `name`{KEYS}triggers, category, description",
+            f"unknown key `name`{KEYS}triggers, category, description, version, requires, userOnly",
             ": inherited.pdf.name",
         ),
         (lambda receipt: receipt["links"].update(x={"A": "copy"}), f"`A` {NAME}", ": links.x.A"),

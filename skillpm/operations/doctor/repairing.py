@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
 from skillpm.documents.decode import Node
+from skillpm.documents.inherited import Inherited, read_inherited
 from skillpm.documents.names import SkillName, skill_name
-from skillpm.documents.receipt import Inherited, Receipt, read_inherited, write_receipt
+from skillpm.documents.receipt import Receipt, write_receipt
 from skillpm.documents.registry import read_registry
 from skillpm.errors import BlockedError, BusyError, DocumentError, NewerDocument, SkillpmError
 from skillpm.files import discard_file, read_document, read_text, remove_tree, told, write_document

@@ -1,0 +1,185 @@
+"""What an old hand-made skills.json says of a skill outlives the migration: in its SKILL.md, else in the registry."""
+
+import json
+from typing import Any
+
+import pytest
+from commands.scene import Scene, text
+from kit import under
+
+HERE = ".agent-skills"
+LOOK = "look at the frontmatter that was written, since models choose a skill by its description"
+HEADED = "---\nname: deploy\ndescription: Ships it.\n---\n# Deploy\n"
+OLD: list[dict[str, Any]] = [
+    {
+        "name": "deploy",
+        "category": "operations",
+        "description": "Ships it.",
+        "triggers": ["ship"],
+        "filePath": "operations/deploy.md",
+        "version": "1.4.0",
+        "userOnly": True,
+        "requires": ["no-such-kubectl", "no-such-helm"],
+    },
+    {
+        "name": "notes",
+        "category": "writing",
+        "description": "Takes notes.",
+        "filePath": "writing/notes.md",
+        "version": "2.0",
+        "requires": "no-such-pandoc",
+        "disable-model-invocation": "true",
+        "license": "MIT",
+        "stars": 3,
+        "homepage": "",
+    },
+    {
+        "name": "query",
+        "filePath": "query.md",
+        "description": "Asks.",
+        "category": "data",
+        "requires": {"anyBins": ["no-such-psql", "no-such-mysql"], "env": ["DSN"], "notes": "a database: any"},
+    },
+]
+
+
+@pytest.fixture
+def old(scene: Scene) -> Scene:
+    """Give a user with three flat files, the first with frontmatter of its own, and what a skills.json says of them."""
+    files = {"operations/deploy.md": HEADED, "writing/notes.md": "# Notes\n", "query.md": "# Query\n"}
+    scene.write_files(under(f"../home/{HERE}", files | {"skills.json": json.dumps({"version": "1", "skills": OLD})}))
+    return scene
+
+
+def registered(scene: Scene, name: str) -> dict[str, Any]:
+    """Give what the registry says of a skill beyond what every entry has."""
+    skills = scene.document(f"../home/{HERE}/skills.json")["skills"]
+    always = {"name", "description", "filePath", "tokens", "metadata"}
+    return next({key: entry[key] for key in entry if key not in always} for entry in skills if entry["name"] == name)
+
+
+DEPLOY = {
+    "category": "operations",
+    "triggers": ["ship"],
+    "version": "1.4.0",
+    "requires": ["no-such-kubectl", "no-such-helm"],
+    "userOnly": True,
+}
+
+
+def test_version_needs_and_for_users_only_outlive_a_migration(old: Scene) -> None:
+    assert old.tell("migrate", "-g") == text(f"""\
+ + deploy/SKILL.md  from operations/deploy.md
+ + notes/SKILL.md   from writing/notes.md, frontmatter written
+ + query/SKILL.md   from query.md, frontmatter written
+moved 3 flat files: 3 skills in HOME/.agent-skills
+left as it is:
+   skills.json: skills.1  `license`, `stars` not kept; what is worth keeping goes into notes/SKILL.md
+the registry keeps triggers, category, version, needs or userOnly of deploy
+the old skills.json is kept as backup skills.json-1
+! next: `skillpm list -g` shows them, `skillpm link -g AGENT` to an agent; {LOOK}
+""")
+    assert old.read(f"../home/{HERE}/deploy/SKILL.md") == HEADED
+    assert old.read(f"../home/{HERE}/notes/SKILL.md") == text("""\
+---
+name: notes
+description: "Takes notes."
+disable-model-invocation: true
+metadata:
+  version: "2.0"
+  category: "writing"
+  requires: "no-such-pandoc"
+---
+# Notes
+""")
+    assert registered(old, "deploy") == DEPLOY
+    assert registered(old, "notes") == {
+        "category": "writing",
+        "triggers": [],
+        "version": "2.0",
+        "requires": ["no-such-pandoc"],
+        "userOnly": True,
+    }
+    assert registered(old, "query") == {
+        "category": "data",
+        "triggers": [],
+        "needs": {"anyBins": ["no-such-psql", "no-such-mysql"], "env": ["DSN"]},
+    }
+    assert old.document(f"../home/{HERE}/.skillpm/receipt.json")["inherited"] == {
+        "deploy": {
+            "triggers": ["ship"],
+            "category": "operations",
+            "version": "1.4.0",
+            "requires": {"bins": ["no-such-kubectl", "no-such-helm"]},
+            "userOnly": True,
+        }
+    }
+
+
+def test_list_and_show_have_them_and_models_are_not_told(old: Scene) -> None:
+    old.run("migrate", "-g", check=True)
+
+    assert old.tell("list", "-g") == text("""\
+deploy 1.4.0  [unmanaged] Ships it.
+notes  2.0    [unmanaged] Takes notes.
+query         [unmanaged] Asks.
+""")
+    assert old.tell("show", "-g", "deploy") == text("""\
+deploy
+  version      1.4.0
+  state        unmanaged
+  description  Ships it.
+  category     operations
+  triggers     ship
+  requires     no-such-kubectl, no-such-helm (not on PATH: no-such-kubectl,
+               no-such-helm)
+  models       are not told of it; people invoke it
+  source       made by hand
+  path         HOME/.agent-skills/deploy
+  tokens       about 3
+  files        1
+           53  SKILL.md
+""")
+    shown = old.json("show", "-g", "query")
+    assert shown["needs"] == {
+        "anyBins": ["no-such-psql", "no-such-mysql"],
+        "env": ["DSN"],
+        "config": [],
+        "os": [],
+        "mcp": [],
+        "notes": ["a database: any"],
+    }
+    assert {row["name"]: row.get("userOnly") for row in old.json("list", "-g")["skills"]} == {
+        "deploy": True,
+        "notes": True,
+        "query": None,
+    }
+    assert [line for line in old.tell("prompt", "-g").splitlines() if line in {"deploy", "notes", "query"}] == ["query"]
+
+
+def test_they_are_still_there_after_other_changes_and_without_the_receipt(old: Scene) -> None:
+    old.run("migrate", "-g", check=True)
+    old.run("install", "-g", "code-review", check=True)
+    old.run("registry", "build", "-g", check=True)
+    assert registered(old, "deploy") == DEPLOY
+    assert old.run("registry", "check", "-g").code == 0
+    assert old.run("migrate", "-g", check=True).stdout.startswith("nothing to move")
+
+    old.write(f"../home/{HERE}/.skillpm/receipt.json", "{")
+    old.run("doctor", "-g", "--fix")
+
+    assert registered(old, "deploy") == DEPLOY
+
+
+def test_what_the_file_says_itself_counts_and_needs_are_joined(old: Scene) -> None:
+    own = "version: 3.0.0\nrequires: [no-such-git]\ndisable-model-invocation: false\n"
+    old.write(f"../home/{HERE}/operations/deploy.md", HEADED.replace("name: deploy\n", f"name: deploy\n{own}"))
+
+    old.run("migrate", "-g", check=True)
+
+    assert registered(old, "deploy") == {
+        "category": "operations",
+        "triggers": ["ship"],
+        "version": "3.0.0",
+        "requires": ["no-such-git", "no-such-kubectl", "no-such-helm"],
+    }
