@@ -12,7 +12,7 @@ PROJECT_FOLDER = ".agent-skills"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The paths of one skills directory. `fence`: the project it lies in, out of which no hand-made skill may lead."""
+    """The paths of one skills directory. `fence`: what no skill may lead out of unless the manifest asks for it."""
 
     directory: str
     fence: str = ""

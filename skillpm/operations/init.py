@@ -18,7 +18,7 @@ def init(tools: Tools, folder: str, *, user: bool = False) -> tuple[list[str], s
     root = os.path.abspath(os.path.join(settings.working_directory, folder))
     if not user:
         refuse_home(settings, root)
-    scope = user_scope(settings) if user else project_scope(root)
+    scope = user_scope(settings) if user else project_scope(settings, root)
     if os.path.lexists(scope.manifest):
         command = f"skillpm install{' -g' if user else ''} SPEC"
         raise ConflictError(f"{scope.manifest} is there already", hint=f"edit it, or add to it with `{command}`")

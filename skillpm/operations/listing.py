@@ -114,7 +114,7 @@ def _listed(name: str, seen: View, receipt: Receipt, built: Built, scan: Scan) -
 
 def _own_entry(name: str, seen: View, built: Built, installed: InstalledSkill | None) -> RegistryEntry:
     """Give the entry of a skill that is not in the registry: of a disabled one what it says of itself."""
-    if name in built.disabled and (installed is not None or not leads_out(seen.layout, name)):
+    if name in built.disabled and not leads_out(seen.layout, name):
         # The reader brings a YAML library with it: only who disabled a skill pays for it.
         from skillpm.documents.findings import NotLoadable  # noqa: PLC0415
         from skillpm.serving.entry import entry_of  # noqa: PLC0415

@@ -10,6 +10,7 @@ from skillpm.documents.text import show
 from skillpm.errors import ConflictError, DocumentError, NotFoundError, UsageError
 from skillpm.files import is_below, read_text
 from skillpm.installing.layout import PROJECT_FOLDER, Layout
+from skillpm.installing.leading_out import fence_of, repository_of
 from skillpm.installing.target import LinkFolders, Target
 from skillpm.settings import Settings
 from skillpm.values import Value
@@ -72,7 +73,7 @@ def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> 
         refuse_home(settings, root)
         if not os.path.isfile(os.path.join(root, MANIFEST)):
             raise NotFoundError(f"{root} has no skills.json", hint=f"start a project with `skillpm init {project}`")
-        return project_scope(root)
+        return project_scope(settings, root)
     for folder in upwards(settings):
         path = os.path.join(folder, MANIFEST)
         text = read_text(path)
@@ -81,7 +82,7 @@ def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> 
         top = parse_json(text, path)
         match document_kind(top):
             case "manifest":
-                return project_scope(folder)
+                return project_scope(settings, folder)
             case "foreign":
                 raise mistyped(top) or DocumentError(
                     "this skills.json belongs to another tool",
@@ -97,7 +98,7 @@ def new_project_scope(settings: Settings, folder: str) -> Scope:
     """Give the scope of a folder that is a project, or is about to be one. Raises `UsageError` for HOME."""
     root = os.path.abspath(os.path.join(settings.working_directory, folder))
     refuse_home(settings, root)
-    return project_scope(root)
+    return project_scope(settings, root)
 
 
 def user_scope(settings: Settings) -> Scope:
@@ -114,14 +115,14 @@ def user_scope(settings: Settings) -> Scope:
     )
 
 
-def project_scope(root: str) -> Scope:
+def project_scope(settings: Settings, root: str) -> Scope:
     """Give a project's scope. Raises `ConflictError` when its skills directory leads out of it."""
-    layout = Layout(os.path.join(root, PROJECT_FOLDER), fence=root)
+    layout = Layout(os.path.join(root, PROJECT_FOLDER), fence=fence_of(root, settings.home))
     _refuse_links_out(layout, root)
     manifest, lockfile = os.path.join(root, MANIFEST), os.path.join(root, LOCKFILE)
     for path in (manifest, lockfile):
         if os.path.islink(path):
-            _refuse_link_out(path, _repository(root))
+            _refuse_link_out(path, repository_of(root))
     return Scope(kind="project", root=root, layout=layout, manifest=manifest, lockfile=lockfile)
 
 
@@ -138,7 +139,7 @@ def folder_scope(settings: Settings, folder: str) -> Scope:
         return user_scope(settings)
     root, name = os.path.split(directory)
     if name == PROJECT_FOLDER and os.path.isfile(os.path.join(root, MANIFEST)):
-        return project_scope(root)
+        return project_scope(settings, root)
     layout = Layout(directory)
     _refuse_links_out(layout, directory)
     manifest, lockfile = os.path.join(layout.ours, MANIFEST), os.path.join(layout.ours, LOCKFILE)
@@ -174,7 +175,7 @@ def upwards(settings: Settings) -> Iterator[str]:
 
 def is_in_repository(settings: Settings) -> bool:
     """Tell whether the working directory lies in a git repository that could be a project; HOME is none."""
-    root = _repository(settings.working_directory)
+    root = repository_of(settings.working_directory)
     return os.path.lexists(os.path.join(root, ".git")) and not is_home(settings, root)
 
 
@@ -182,16 +183,6 @@ def refuse_home(settings: Settings, root: str) -> None:
     """Refuse HOME as a project: its skills directory would be the user's own. Raises `UsageError`."""
     if is_home(settings, root):
         raise UsageError(f"{root} is never a project", hint="work in user scope with `-g`, or in a folder below it")
-
-
-def _repository(root: str) -> str:
-    """Give the git root a project lies in; outside of git, its own."""
-    folder = root
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        if os.path.dirname(folder) == folder:
-            return root
-        folder = os.path.dirname(folder)
-    return folder
 
 
 def is_home(settings: Settings, folder: str) -> bool:

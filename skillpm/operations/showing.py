@@ -11,8 +11,10 @@ from skillpm.documents.receipt import InstalledFile
 from skillpm.documents.requires import Requires
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.spelling import near
+from skillpm.documents.text import show
 from skillpm.errors import DocumentError, FileError, NotFoundError
 from skillpm.files import REASONS
+from skillpm.installing.leading_out import LEADS_OUT, leads_out
 from skillpm.installing.scan import read_scan
 from skillpm.installing.skill_file import read_skill_file, skill_file_in
 from skillpm.installing.survey import compare, walk_files
@@ -52,6 +54,7 @@ class Shown(Value):
 def show_skill(scope: Scope, tools: Tools, name: str) -> Shown:
     """Show one installed skill, a hand-made one too. Raises `NotFoundError` that names the nearest ones."""
     listed = find_listed(scope, tools, name)
+    refuse_outside(scope, name)
     listed_name = SkillName(name)
     locked = read_paperwork(scope, tools).lockfile.skills.get(listed_name)
 
@@ -109,6 +112,12 @@ def _gone(name: str, folder: str) -> NotFoundError:
         hint = f"`skillpm diff {name}` shows what is missing; `skillpm sync --force` sets it aside and installs it anew"
         return NotFoundError(f"`{name}` has no SKILL.md any more", where=folder, hint=hint)
     return NotFoundError(f"the folder of `{name}` is gone", where=folder, hint="`skillpm sync` brings it back")
+
+
+def refuse_outside(scope: Scope, name: str) -> None:
+    """Raise `FileError` for a skill of a project that is a link out of it: what lies there is not shown."""
+    if leads_out(scope.layout, name):
+        raise FileError(f"`{show(name)}` is not read: {LEADS_OUT}", where=scope.layout.skill(name))
 
 
 def find_listed(scope: Scope, tools: Tools, name: str) -> Listed:

@@ -10,7 +10,7 @@ from skillpm.documents.receipt import InstalledSkill, Receipt
 from skillpm.documents.registry import RegistryEntry, read_registry, write_registry
 from skillpm.errors import DocumentError
 from skillpm.installing.layout import Layout
-from skillpm.installing.leading_out import LEADS_OUT, those_leading_out
+from skillpm.installing.leading_out import LEADS_OUT, leads_out, those_leading_out
 from skillpm.installing.scan import Scan, Stamp, stamp_of
 from skillpm.installing.skill_file import read_skill_file, skill_file_in
 from skillpm.installing.survey import compare, walk_files
@@ -140,7 +140,7 @@ def build_registry(
             built.entries[name] = known.entries[name]
             built.stamps[name] = known.scan.stamps.get(name, {})
         else:
-            _from_disk(built, (place or layout.skill)(name), name, installed, known)
+            _from_disk(built, layout, (place or layout.skill)(name), name, installed, known)
     add_inherited(built.entries, receipt)
     seen = unchanged.keys() | built.intact
     built.is_as_known = seen == built.entries.keys() == known.entries.keys() and known.disabled == (*built.disabled,)
@@ -173,7 +173,7 @@ def _made_by_hand(built: Built, name: str, reading: Reading) -> None:
         built.stamps[name] = {reading.file: reading.stamp}
 
 
-def _from_disk(built: Built, folder: str, name: str, installed: InstalledSkill, known: Known) -> None:
+def _from_disk(built: Built, layout: Layout, folder: str, name: str, installed: InstalledSkill, known: Known) -> None:
     """Take one skill that was installed as it lies there, from the old registry when nothing of it has changed."""
     try:
         states = states_of(folder, installed)
@@ -187,6 +187,9 @@ def _from_disk(built: Built, folder: str, name: str, installed: InstalledSkill, 
         ):
             built.entries[name] = old
             built.intact.add(name)
+        elif leads_out(layout, name):  # a receipt says what was installed, and may be part of what was sent
+            built.problems.append(Problem(path=f"{name}/{skill_file_in(folder)}", message=LEADS_OUT))
+            return
         else:
             edited = any(compare(folder, name, installed.files, known.scan))
             _add(built, f"{name}/{skill_file_in(folder)}", read_skill_file(folder), installed, edited=edited)

@@ -16,8 +16,8 @@ from skillpm.documents.registry import RegistryEntry, read_registry
 from skillpm.documents.text import show
 from skillpm.errors import DocumentError, FileError
 from skillpm.files import is_below
-from skillpm.installing.layout import PROJECT_FOLDER, Layout, load_receipt
-from skillpm.installing.leading_out import LEADS_OUT, leads_out, linked_folders, those_leading_out
+from skillpm.installing.layout import PROJECT_FOLDER, Layout
+from skillpm.installing.leading_out import LEADS_OUT, fence_of, leads_out, linked_folders, those_leading_out
 from skillpm.installing.scan import Stamp, stamp_of
 from skillpm.installing.skill_file import skill_file_in
 from skillpm.installing.view import View, look_until
@@ -70,12 +70,14 @@ class Registry:
         """Read a skills directory, without one the user's own (`~/.agent-skills`). A folder that is not there is empty.
 
         It needs no `skills.json`: any folder with skills in it will do. Raises `FileError` where it cannot be read.
-        `fence` is the project out of which no hand-made skill may lead; `.agent-skills` lies in one.
+        `fence` is what no skill may lead out of unasked: for `.agent-skills` its project, or the repository of that.
         """
-        own = current_settings().skills_home
+        settings = current_settings()
+        own = settings.skills_home
         place = os.path.abspath(own if directory is None else os.path.expanduser(os.fspath(directory)))
         if fence is None:
-            fence = os.path.dirname(place) if os.path.basename(place) == PROJECT_FOLDER and place != own else ""
+            is_project = os.path.basename(place) == PROJECT_FOLDER and place != own
+            fence = fence_of(os.path.dirname(place), settings.home) if is_project else ""
         registry = cls(directory=place, fence=fence)
         registry.refresh()
         return registry
@@ -115,7 +117,7 @@ class Registry:
                 return known[1]
         except OSError:
             pass  # told below, by whoever reads it
-        if self._fence and card.directory == self.directory and _is_outside(self._layout, card.name):
+        if self._fence and card.directory == self.directory and leads_out(self._layout, card.name):
             raise FileError(f"`{show(card.name)}` is not read: {LEADS_OUT}", where=card.location)
         # The reader brings a YAML library with it: only who opens a skill pays for it.
         from skillpm.serving.opening import open_skill  # noqa: PLC0415
@@ -209,9 +211,8 @@ def _shelf(layout: Layout, seen: View, stamp: tuple[Stamp, ...]) -> Shelf:
     text = seen.document("registry", layout.registry)
     entries, disabled = _entries(layout, text)
     folders = {*folders_in(layout.directory)} - {*seen.going}
-    outside = those_leading_out(layout, folders - entries.keys() | linked_folders(layout))
-    if outside:
-        outside -= {*seen.receipt().skills}  # a live link was asked for
+    coming = entries.keys() if seen.is_pending else set()
+    outside = those_leading_out(layout, folders - entries.keys() | linked_folders(layout) | coming)
     cards = {
         name: Card(entry, layout.directory)
         for name, entry in entries.items()
@@ -253,11 +254,6 @@ def _entries(layout: Layout, text: str | None) -> tuple[Mapping[str, RegistryEnt
         from skillpm.serving.old_registries import read_old_registry  # noqa: PLC0415  (rare)
 
         return read_old_registry(text), ()
-
-
-def _is_outside(layout: Layout, name: str) -> bool:
-    """Tell whether a hand-made skill leads out of its project. One that was installed as a live link may."""
-    return leads_out(layout, name) and name not in load_receipt(layout).skills
 
 
 def _is_inside(layout: Layout, entry: RegistryEntry) -> bool:

@@ -5,7 +5,7 @@ import os
 import shutil
 
 import pytest
-from commands.scene import Scene
+from commands.scene import Scene, text
 from kit import git, skill, under
 
 OUT = "it is a link that leads out of the project; if it is meant, `skillpm install DIR --link` installs it"
@@ -94,3 +94,117 @@ def staged_with(scene: Scene, words: str) -> list[str]:
     """Give the paths in git's index whose content has these words; of a link that is where it leads."""
     paths = git("ls-files", cwd=scene.work).splitlines()
     return [path for path in paths if words in git("show", f":{path}", cwd=scene.work)]
+
+
+@pytest.fixture
+def forged(scene: Scene) -> Scene:
+    """Give a clone that brings a receipt and a registry, which say that links out of it were installed."""
+    scene.write_files(under("../own/private", skill("private", "Secret words.")))
+    sent = scene.work.parent / "sent"
+    live = {"source": {"path": "../own/private", "link": True}, "files": {}}
+    fixed = {"source": {"bundled": "n"}, "digest": f"sha256:{64 * '0'}", "files": {}}
+    skills = {"private": live, "n": fixed, "inner": fixed}
+    scene.write("../sent/skills.json", '{"skills": {}, "agents": ["claude-code"]}\n')
+    scene.write("../sent/.agent-skills/skills.json", json.dumps(PREPARED))
+    receipt = {"version": 1, "skills": skills, "links": {".claude/skills": dict.fromkeys(skills, "symlink")}}
+    scene.write("../sent/.agent-skills/.skillpm/receipt.json", json.dumps(receipt))
+    (sent / ".agent-skills/private").symlink_to("../../own/private")
+    (sent / ".agent-skills/n").symlink_to("../../own/private")
+    (sent / ".agent-skills/inner").mkdir()
+    (sent / ".agent-skills/inner/SKILL.md").symlink_to("../../../own/private/SKILL.md")
+    git("init", "-q", cwd=sent)
+    git("add", "-A", "-f", cwd=sent)
+    git("commit", "-qm", "first", cwd=sent)
+    shutil.rmtree(scene.work)
+    git("clone", "-q", str(sent), str(scene.work))
+    return scene
+
+
+READERS = (
+    ["list"],
+    ["list", "--json"],
+    ["list", "--tokens"],
+    ["load", "private"],
+    ["load", "n"],
+    ["load", "inner"],
+    ["show", "private"],
+    ["show", "inner", "--json"],
+    ["diff", "private"],
+    ["diff", "n"],
+    ["prompt"],
+    ["match", "secret words"],
+    ["search", "secret"],
+    ["registry", "check"],
+    ["verify"],
+    ["doctor"],
+    ["sync", "--dry-run"],
+    ["registry", "build"],
+    ["list"],
+    ["prompt"],
+)
+
+
+@pytest.mark.parametrize("registry", ["brought", "none"])
+def test_no_reader_serves_what_a_receipt_that_was_sent_calls_installed(forged: Scene, registry: str) -> None:
+    if registry == "none":
+        (forged.work / ".agent-skills/skills.json").unlink()
+
+    for words in READERS:
+        said = forged.run(*words)
+        assert "Secret" not in said.stdout + said.stderr
+        assert "Do it well" not in said.stdout + said.stderr
+
+    assert "Secret" not in forged.read(".agent-skills/skills.json")
+
+
+def test_a_receipt_that_was_sent_has_nothing_linked_or_copied(forged: Scene) -> None:
+    for mode in ("copy", "symlink"):
+        for words in (["link", "claude-code"], ["sync"], ["sync", "--force"]):
+            forged.run(*words, env={"SKILLPM_LINK_MODE": mode})
+            for folder, _, files in os.walk(forged.work / ".claude", followlinks=True):
+                assert [file for file in files if "Secret" in (forged.work / folder / file).read_text()] == []
+
+
+def test_a_live_link_that_leads_elsewhere_than_the_manifest_says_is_not_served(scene: Scene) -> None:
+    scene.project()
+    scene.write_files(under("../own/private", skill("private", "Secret words.")))
+    scene.write_files(under("../own/house", skill("house", "Meant.")))
+    scene.run("install", "../own/house", "--link", check=True)
+    (scene.work / ".agent-skills/house").unlink()
+    (scene.work / ".agent-skills/house").symlink_to("../../own/private")
+
+    assert scene.tell("load", "house") == text(f"""\
+! warning: house/SKILL.md: {OUT}
+! error: there is no skill `house` here
+!   try: `skillpm list` shows what is there
+[1]
+""")
+    assert scene.tell("list") == f"house   [modified]\n! warning: house/SKILL.md: {OUT}\n"
+
+
+def test_in_a_repository_of_several_projects_links_may_lead_to_what_lies_beside_them(scene: Scene) -> None:
+    git("init", "-q", cwd=scene.work)
+    scene.write("app/skills.json", '{"skills": {}}\n')
+    scene.write_files(under("shared/review", skill("review", "Reviews.")))
+    scene.write_files(under("../own/private", skill("private", "Secret words.")))
+    (scene.work / "app/.agent-skills").mkdir()
+    (scene.work / "app/.agent-skills/review").symlink_to("../../shared/review")
+    (scene.work / "app/.agent-skills/private").symlink_to("../../../own/private")
+
+    listed = scene.run("list", cwd=scene.work / "app", check=True)
+
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["review"]
+    assert listed.stderr == f"warning: private/SKILL.md: {OUT}\n"
+    assert "Do it well." in scene.run("load", "review", cwd=scene.work / "app", check=True).stdout
+    assert scene.run("load", "private", cwd=scene.work / "app").code == 1
+
+
+def test_a_home_that_is_a_repository_was_sent_by_nobody(scene: Scene) -> None:
+    git("init", "-q", cwd=scene.home)
+    scene.write("../home/app/skills.json", '{"skills": {}}\n')
+    scene.write_files(under("../home/own/private", skill("private", "Secret words.")))
+    (scene.home / "app/.agent-skills").mkdir()
+    (scene.home / "app/.agent-skills/private").symlink_to("../../own/private")
+
+    assert scene.run("load", "private", cwd=scene.home / "app").code == 1
+    assert scene.run("list", cwd=scene.home / "app", check=True).stdout == ""

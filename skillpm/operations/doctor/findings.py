@@ -72,7 +72,7 @@ def _scope(settings: Settings, complaints: list[Finding], *, user: bool, project
         folder, name, _ = error.where.partition(MANIFEST)
         is_broken = name != "" and not _is_json(folder + name)  # else it is another tool's
         try:
-            return project_scope(folder.rstrip(os.sep)) if is_broken else user_scope(settings)
+            return project_scope(settings, folder.rstrip(os.sep)) if is_broken else user_scope(settings)
         except SkillpmError:
             return None
     except SkillpmError as error:
