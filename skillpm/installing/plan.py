@@ -149,14 +149,14 @@ def has_other_modes(disk: OnDisk, installed: InstalledSkill | None) -> bool:
 
 def _kept(name: SkillName, was: str, disk: OnDisk) -> Action:
     """Somebody's work that stays as it is."""
-    reason = "edited" if disk.kind == "edited" else FOREIGN
+    reason = disk.why or "edited" if disk.kind == "edited" else FOREIGN
     return Action(verb="keep", name=name, was=was, becomes=was, reason=reason, changes=disk.changes, done="kept")
 
 
 def _obstacle(verb: Verb, name: SkillName, versions: tuple[str, str], disk: OnDisk, wishes: Wishes) -> Action:
     """Somebody's work is in the way: blocked, or with `--force` set aside first."""
     was, becomes = versions
-    reason = "edited since it was installed" if disk.kind == "edited" else FOREIGN
+    reason = disk.why or ("edited since it was installed" if disk.kind == "edited" else FOREIGN)
     if wishes.force:
         reason += "; set aside first"
         return Action(verb=verb, name=name, was=was, becomes=becomes, reason=reason, aside=True)

@@ -24,11 +24,12 @@ class FileChange(Value):
 
 
 class OnDisk(Value):
-    """What is at a skill's place."""
+    """What is at a skill's place. `why` says how it is edited, where the changes do not."""
 
     kind: Literal["absent", "intact", "edited", "foreign"]
     changes: tuple[FileChange, ...] = ()
     digest: Digest | None = None
+    why: str = ""
 
 
 def survey(

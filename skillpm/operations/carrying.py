@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
-from skillpm.documents.pin import PathPin, Pin, describe
+from skillpm.documents.pin import describe
 from skillpm.documents.receipt import InstalledFile, InstalledSkill, write_receipt
 from skillpm.documents.tree import Tree
 from skillpm.errors import FetchError, OfflineError
@@ -18,6 +18,7 @@ from skillpm.installing.settling import Settling
 from skillpm.installing.skill_file import read_skill_file, skill_file_in
 from skillpm.installing.staging import Content, LiveLink, prepare, stage
 from skillpm.installing.transaction import Change, commit
+from skillpm.operations.live_links import live_target
 from skillpm.operations.needing import check_needs
 from skillpm.operations.outlook import Outlook, inherited_after, receipt_after
 from skillpm.operations.scope import Scope
@@ -99,6 +100,8 @@ def _needs_files(action: Action, ahead: Outlook) -> bool:
     old, new = ahead.receipt.skills.get(action.name), ahead.lockfile.skills[action.name]
     if action.verb == "add" or old is None or ahead.disk[action.name].kind != "intact":
         return True
+    if new.digest is None:
+        return old.pin != new.pin  # a live link says where it leads, and nothing else
     return old.digest != new.digest or variant_of(old.pin) != variant_of(new.pin)
 
 
@@ -115,7 +118,7 @@ def _contents(
     contents: dict[SkillName, Content] = {}
     for name, skill in sorted(locked.items()):
         if skill.digest is None:
-            contents[name] = LiveLink(target=_live_target(scope, tools, skill.pin))
+            contents[name] = LiveLink(target=live_target(scope, tools.settings, skill.pin))
             continue
         try:
             tree = store.read(skill.digest, variant_of(skill.pin))
@@ -135,15 +138,6 @@ def _contents(
 
 def _must_fetch(tools: Tools, skill: LockedSkill) -> bool:
     return skill.digest is not None and not tools.store.has(skill.digest, variant_of(skill.pin))
-
-
-def _live_target(scope: Scope, tools: Tools, pin: Pin) -> str:
-    """Give what a live link says: relative inside the project, so that a checkout can move, else absolute."""
-    written = pin.path if isinstance(pin, PathPin) else ""
-    home = tools.settings.home
-    base = os.path.dirname(scope.manifest)
-    target = os.path.realpath(os.path.join(base, home + written[1:] if written.startswith("~/") else written))
-    return os.path.relpath(target, os.path.realpath(scope.layout.directory)) if written[:1] == "." else target
 
 
 def _skill_file(layout: Layout, content: Content) -> tuple[str, bytes]:

@@ -14,10 +14,11 @@ from skillpm.files import told
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.plan import label
 from skillpm.installing.survey import HAS_MODES, walk_files
+from skillpm.operations.live_links import ends_of
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.relock import Strictness, make_fetchers, relocked
 from skillpm.operations.scope import Scope
-from skillpm.operations.showing import find_listed
+from skillpm.operations.showing import find_listed, refuse_outside
 from skillpm.operations.tools import Tools
 from skillpm.store import StoreDamaged
 from skillpm.values import Value
@@ -53,6 +54,7 @@ def diff_edits(scope: Scope, tools: Tools, name: str) -> Diff:
     locked = read_paperwork(scope, tools).lockfile.skills.get(SkillName(name))
     if installed is None and locked is None:
         find_listed(scope, tools, name)
+    refuse_outside(scope, name)
     there = _on_disk(scope.layout.skill(name))
     if installed is None:
         if locked is None:
@@ -63,7 +65,9 @@ def diff_edits(scope: Scope, tools: Tools, name: str) -> Diff:
         before = _stored(scope, tools, name, locked)
         return Diff(name=name, was=label(locked), becomes="on disk", files=_compared(before, there))
     if installed.digest is None:
-        return Diff(name=name, was="link", becomes="link", files=())
+        target, leads_to = ends_of(scope, tools.settings, SkillName(name), installed.pin)
+        led = FileDiff(path=".", change="modified", diff=f"-link to {target}\n+link to {leads_to}")
+        return Diff(name=name, was="link", becomes="link", files=() if leads_to == target else (led,))
     skill = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
     before = _stored(scope, tools, name, skill)
     return Diff(name=name, was=label(installed), becomes="on disk", files=_compared(before, there))

@@ -15,6 +15,7 @@ from skillpm.installing.plan import Action, Wishes, plan
 from skillpm.installing.planned_links import LinkPlan
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.survey import OnDisk, survey, walk_files
+from skillpm.operations.live_links import with_live_links
 from skillpm.operations.obstacles import Shown, is_foreign, planned_links, refuse_unknown, stop_if_blocked, with_links
 from skillpm.operations.own_skills import OwnSkills, forgotten, tell_outside
 from skillpm.operations.paperwork import Paperwork
@@ -53,6 +54,7 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
     layout = scope.layout
     receipt, scan = load_receipt(layout), read_scan(layout.scan)
     disk = survey(layout.directory, {*lockfile.skills, *receipt.skills, *wishes.gone}, receipt.skills, scan)
+    disk = with_live_links(scope, tools.settings, disk, receipt.skills)
     actions = plan(lockfile.skills, receipt.skills, disk, wishes)
     after = receipt.but(
         skills=receipt_after(scope, receipt, lockfile, disk, actions),

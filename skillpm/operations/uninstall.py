@@ -48,6 +48,13 @@ def uninstall(scope: Scope, tools: Tools, names: Sequence[str], options: Options
 def _not_managed(scope: Scope, names: Sequence[SkillName]) -> ConflictError:
     """Give the error for skills that are somebody's own: only he can say that they may go."""
     folders = [scope.layout.skill(name) for name in names]
+    if len(names) == 1 and os.path.islink(folders[0]):
+        return ConflictError(
+            f"`{names[0]}` is a link made by hand and is not managed by skillpm; nothing was changed",
+            where=f"{folders[0]} -> {show(os.readlink(folders[0]))}",
+            hint=f"`{join(['rm', folders[0]])}` removes the link and leaves what it leads to, "
+            "`--force` does so and keeps a backup",
+        )
     were, are, them = ("was", "is", "it") if len(names) == 1 else ("were", "are", "them")
     said = " and ".join(f"`{name}`" for name in names)
     return ConflictError(
@@ -86,11 +93,10 @@ def _must_be_there(scope: Scope, papers: Paperwork, name: str) -> None:
 
 
 def _is_made_by_hand(scope: Scope, name: str) -> bool:
-    """Tell whether a folder of this name is a skill that skillpm did not put there."""
+    """Tell whether a folder of this name, or a link, is a skill that skillpm did not put there."""
     folder = scope.layout.skill(name)
     return (
         is_skill_name(name)
         and name not in load_receipt(scope.layout).skills
-        and not os.path.islink(folder)
-        and os.path.lexists(os.path.join(folder, skill_file_in(folder)))
+        and (os.path.islink(folder) or os.path.lexists(os.path.join(folder, skill_file_in(folder))))
     )

@@ -13,6 +13,7 @@ from skillpm.installing.plan import label
 from skillpm.installing.scan import Scan
 from skillpm.installing.survey import FileChange, compare, digest_of_folder
 from skillpm.installing.view import View, look_until
+from skillpm.operations.live_links import leads_elsewhere
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -68,6 +69,7 @@ def verify(scope: Scope, tools: Tools) -> Verdict:
             else _verified(name, seen, locked[name], receipt.skills.get(name), bring_back)
             for name in names
         ]
+        skills = [_with_its_target(skill, scope, tools, locked, receipt) for skill in skills]
         skills = [_with_links(skill, scope, tools, receipt) for skill in skills]
         # Nobody knows what a skill of the user's own should be; but its links are ours.
         own = sorted({name for links in receipt.links.values() for name in links} - {*names})
@@ -131,6 +133,20 @@ def _content_verified(
         there, says = told_apart(found, locked.digest or "")
         return Verified(name=name, state="modified", detail=f"its content is {there}, locked {says}")
     return Verified(name=name, state="ok")
+
+
+def _with_its_target(
+    skill: Verified, scope: Scope, tools: Tools, locked: Mapping[SkillName, LockedSkill], receipt: Receipt
+) -> Verified:
+    """Find a live link that leads elsewhere: somebody changed it, or the lockfile."""
+    wanted, installed = locked.get(skill.name), receipt.skills.get(skill.name)
+    if wanted is None or wanted.digest is not None:
+        return skill
+    elsewhere = leads_elsewhere(scope, tools.settings, skill.name, wanted.pin)
+    if not elsewhere:
+        return skill
+    is_edit = installed is None or installed.pin == wanted.pin
+    return skill.but(state="modified" if is_edit else "other-version", detail=elsewhere)
 
 
 def _with_links(skill: Verified, scope: Scope, tools: Tools, receipt: Receipt) -> Verified:
