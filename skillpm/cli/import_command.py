@@ -17,6 +17,7 @@ from skillpm.operations.foreign import Sight, look_for_foreign
 from skillpm.operations.lying_here import Lies, Lying
 from skillpm.operations.scope import Scope, is_home, new_project_scope, user_scope
 from skillpm.operations.take_over import TakenOver, take_over
+from skillpm.sources.foreign.base import Left
 
 FEW = 3
 THERE = "the manifest asks for it already"
@@ -77,12 +78,16 @@ def _value(result: TakenOver) -> dict[str, Any]:
         ],
         "adopted": [{"name": item.name, "path": item.path} for item in lying.adopted],
         "unknown": [
-            *({"name": item.name, "why": item.why} for item in (*result.left, *result.notes)),
+            *(_unknown(item) for item in (*result.left, *result.notes)),
             *({"name": name, "why": THERE} for name in result.there),
         ],
         "left": [{"name": item.name, "path": item.path} for item in (*lying.other, *lying.links, *lying.kept)],
         **value,
     }
+
+
+def _unknown(item: Left) -> dict[str, str]:
+    return {"name": item.name, "why": item.why} | ({"where": item.where} if item.where else {})
 
 
 def _tell(call: Call, result: TakenOver) -> None:
@@ -94,7 +99,8 @@ def _tell(call: Call, result: TakenOver) -> None:
         for part in wrapped(line, indent=2):
             console.say(part)
     for item in result.left:
-        console.warning(f"{item.name} is not taken over: {item.why}")
+        at = f" ({show(item.where.removeprefix(f'{call.tools.settings.working_directory}/'))})" if item.where else ""
+        console.warning(f"{item.name} is not taken over: {item.why}{at}")
     if result.aside:
         console.say(f"spm's skills.json is kept as {os.path.basename(result.aside)}")
     if result.changed.actions or not (result.there or result.left):

@@ -48,7 +48,7 @@ def make_exact(taken: Sequence[Taken], known: Knowledge) -> tuple[list[Exact], l
         except (OfflineError, BusyError):
             raise
         except SkillpmError as error:
-            left.append(Left(name=item.name, why=error.message))
+            left.append(Left(name=item.name, why=error.message, where=item.where))
     return exact, left
 
 

@@ -164,7 +164,7 @@ def _gh_reading(folders: list[str], where: str) -> Reading:
         except (NotLoadable, OSError):
             continue
         except SkillpmError as error:
-            found = Left(name=show(name), why=error.message)
+            found = Left(name=show(name), why=error.message, where=error.where)
         if isinstance(found, Left):
             left.append(found)
         elif found is not None:

@@ -15,6 +15,7 @@ from skillpm.operations.close_by import written_path
 from skillpm.operations.exactly import Exact, Knowledge, make_exact
 from skillpm.operations.foreign import SPM_ASIDE, SPM_MANIFEST, Sight, is_spm
 from skillpm.operations.lying_here import Lying, files_lying, look_in_hosts
+from skillpm.operations.own_folder import refuse_installed
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.plugins import folder_called, of_plugin
 from skillpm.operations.relock import make_fetchers
@@ -79,16 +80,22 @@ def _every(scope: Scope, tools: Tools, sight: Sight, fetchers: Fetchers) -> tupl
         found = list(reading.taken)
         for plugin in reading.plugins:
             try:
-                found += of_plugin(plugin, sight.folder, fetchers)
+                found += [item.but(where=plugin.where) for item in of_plugin(plugin, sight.folder, fetchers)]
             except OfflineError:
                 raise
             except SkillpmError as error:
-                left.append(Left(name=f"plugin {show(plugin.name, 80)}", why=error.message))
+                called = f"plugin {show(plugin.name, 80)}"
+                left.append(Left(name=called, why=error.message, where=error.where or plugin.where))
         for item in found:
             there = taken.setdefault(item.name, item)
             if not _is_same_place(there.source, item.source):
                 left.append(Left(name=f"{item.name} of {reading.tool}", why="another one of that name came first"))
-    placed = [item.but(source=_placed(item, scope, tools, sight.folder)) for item in taken.values()]
+    placed = []
+    for item in taken.values():
+        try:
+            placed.append(item.but(source=_placed(item, scope, tools, sight.folder)))
+        except SkillpmError as error:
+            left.append(Left(name=item.name, why=error.message, where=item.where))
     return placed, left
 
 
@@ -103,7 +110,9 @@ def _placed(item: Taken, scope: Scope, tools: Tools, folder: str) -> Source:
     """Give a source whose path starts where this scope's manifest is."""
     source = item.source
     if isinstance(source, PathSource):
-        return source.but(path=written_path(scope, tools, folder_called(item.name, _whole(source.path, folder))))
+        whole = folder_called(item.name, _whole(source.path, folder))
+        refuse_installed(scope, os.path.relpath(whole, folder), os.path.realpath(whole))
+        return source.but(path=written_path(scope, tools, whole))
     if isinstance(source, UrlSource) and "://" not in source.url:
         return source.but(url=written_path(scope, tools, _whole(source.url, folder)))
     return source
@@ -124,7 +133,7 @@ def _not_there_yet(
     there = {item.name: item for item in taken if item.name in asked}
     same = [name for name, item in there.items() if _is_same_place(asked[name], item.source)]
     why = "the manifest asks for another one of that name already"
-    clashing = [Left(name=name, why=why) for name in there if name not in same]
+    clashing = [Left(name=name, why=why, where=item.where) for name, item in there.items() if name not in same]
     return [item for item in taken if item.name not in asked], same, clashing
 
 

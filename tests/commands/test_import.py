@@ -389,7 +389,8 @@ def test_spms_manifest_makes_room_for_ours_and_is_kept(there: Scene, acme: Repos
 added 2: 2 skills in WORK/.agent-skills
 ! read skills.json of spm
 ! docx: its patch patches/docx.patch is not taken over: apply it to what was installed
-! warning: npm-one is not taken over: it comes from `npm:@acme/skill@1.0.0`, and skillpm has no npm source
+! warning: npm-one is not taken over: it comes from `npm:@acme/skill@1.0.0`, and skillpm has no npm source \
+(skills.json: skills.npm-one)
 ! spm's skills.json is kept as skills.spm.json
 ! next: `skillpm link AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows
 """)
@@ -481,8 +482,10 @@ def test_the_plugins_of_a_marketplace_are_skills_here_and_elsewhere(there: Scene
 
     assert "nor sum" not in "".join(line for line in said.stderr.splitlines() if line.startswith("deep"))
     assert [line for line in said.stderr.splitlines() if line.startswith("warning")] == [
-        "warning: pkg is not taken over: it comes from a `npm` source, which skillpm does not have",
-        "warning: out is not taken over: the path `../../etc` has an empty, `.` or `..` part",
+        "warning: pkg is not taken over: it comes from a `npm` source, which skillpm does not have "
+        "(.claude-plugin/marketplace.json: plugins.4.source)",
+        "warning: out is not taken over: the path `../../etc` has an empty, `.` or `..` part "
+        "(.claude-plugin/marketplace.json: plugins.5.source)",
     ]
     assert there.document("skills.json")["skills"] == {
         "deep": {
@@ -519,8 +522,10 @@ def test_plugins_are_read_in_all_the_forms_that_are_found_in_the_wild(there: Sce
     said = there.run("import", check=True).stderr
 
     assert [line for line in said.splitlines() if line.startswith("warning")] == [
-        "warning: out is not taken over: the path `../x` has an empty, `.` or `..` part",
-        "warning: plugin agents only is not taken over: it holds no skills",
+        "warning: out is not taken over: the path `../x` has an empty, `.` or `..` part "
+        "(.agents/plugins/marketplace.json: plugins.5.source.path)",
+        "warning: plugin agents only is not taken over: it holds no skills "
+        "(.agents/plugins/marketplace.json: plugins.4)",
     ]
     assert there.document("skills.json")["skills"] == {
         "far": {"git": "https://github.com/acme/skills", "path": "plugins/y/skills/far"},
@@ -529,6 +534,28 @@ def test_plugins_are_read_in_all_the_forms_that_are_found_in_the_wild(there: Sce
         "third": {"path": "./kit/more/third"},
         "two": {"path": "./many/all/two"},
     }
+
+
+@pytest.mark.parametrize("source", ["./.agent-skills", "./.agent-skills/own", "./linked"])
+def test_what_lies_where_skills_are_installed_is_left_and_told_with_its_place(there: Scene, source: str) -> None:
+    there.write_files(under(".agent-skills/own", skill("own")) | under("good/skills/right", skill("right")))
+    (there.work / "linked").symlink_to(".agent-skills")
+    plugins = [
+        {"name": "bad", "source": source, "skills": ["./", "./own"]},
+        {"name": "good", "source": "./good"},
+    ]
+    there.write(".claude-plugin/marketplace.json", json.dumps({"plugins": plugins}))
+
+    said = there.tell("import")
+
+    place = source.removeprefix("./").removesuffix("/own") + "/own"
+    assert [line for line in said.splitlines() if "warning" in line or line.startswith((" +", "["))] == [
+        " + right b114cac23351",
+        f"! warning: own is not taken over: {place} lies where skills are installed, and is there already "
+        "(.claude-plugin/marketplace.json: plugins.0)",
+    ]
+    assert there.document("skills.json")["skills"] == {"right": {"path": "./good/skills/right"}}
+    assert there.run("sync", "--frozen").code == 0
 
 
 def test_one_that_is_gone_hides_no_other(there: Scene, acme: Repository) -> None:
@@ -542,9 +569,10 @@ def test_one_that_is_gone_hides_no_other(there: Scene, acme: Repository) -> None
 
     assert [line for line in said.stderr.splitlines() if line.startswith("warning")] == [
         "warning: npm is not taken over: it comes with the npm package @acme/x; its folder there can be installed as a "
-        "local one",
-        "warning: Bad Name is not taken over: `Bad Name` is no name for a skill",
-        "warning: gone is not taken over: https://github.com/acme/skills has no folder `skills/gone`",
+        "local one (skills-lock.json: skills.npm)",
+        "warning: Bad Name is not taken over: `Bad Name` is no name for a skill (skills-lock.json: skills.Bad Name)",
+        "warning: gone is not taken over: https://github.com/acme/skills has no folder `skills/gone` "
+        "(skills-lock.json: skills.gone)",
     ]
     assert sorted(commits(there)) == ["docx", "pdf"]
 

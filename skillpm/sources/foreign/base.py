@@ -18,7 +18,7 @@ class Taken(Value):
     """One skill that can be taken over: its requirement, and how exactly the other tool knew which it was.
 
     `commit` is what it was locked to, where that was recorded. `mark` is a sum of its content otherwise: Vercel's over
-    the files, or git's tree id. `notes` are what it had beside, which skillpm does not do.
+    the files, or git's tree id. `notes` are what it had beside, which skillpm does not do. `where` is file and key.
     """
 
     name: SkillName
@@ -27,25 +27,28 @@ class Taken(Value):
     mark_kind: MarkKind = ""
     mark: str = ""
     notes: tuple[str, ...] = ()
+    where: str = ""
 
 
 class Left(Value):
-    """One skill that cannot be taken over, and why."""
+    """One skill that cannot be taken over, and why; `where` is the file that asks for it, and the key in it."""
 
     name: str
     why: str
+    where: str = ""
 
 
 class Plugin(Value):
     """A plugin of a marketplace: where its skills are, `folder` below that place, and which are meant if not all.
 
-    Each of `skills` is a folder below the plugin's: a skill, or a folder of skills.
+    Each of `skills` is a folder below the plugin's: a skill, or a folder of skills. `where` is file and key.
     """
 
     name: str
     source: GitSource | None
     folder: str = "."
     skills: tuple[str, ...] | None = None
+    where: str = ""
 
 
 class Reading(Value):
@@ -69,12 +72,12 @@ def each(
         try:
             found = read(skill_name(key, where=node.where), node)
         except SkillpmError as error:
-            left.append(Left(name=show(key, 80), why=error.message))
+            left.append(Left(name=show(key, 80), why=error.message, where=error.where or node.where))
             continue
         if isinstance(found, Left):
-            left.append(found)
+            left.append(found.but(where=node.where))
         else:
-            taken.append(found)
+            taken.append(found.but(where=node.where))
     return tuple(taken), tuple(left)
 
 

@@ -16,10 +16,11 @@ def read_marketplace(top: Node) -> Reading:
     plugins, left = [], []
     for node in top.need("plugins").elements():
         try:
-            plugins.append(_plugin(node, root))
+            plugins.append(_plugin(node, root).but(where=node.where))
         except SkillpmError as error:
             name = node.value.get("name") if isinstance(node.value, dict) else None
-            left.append(Left(name=show(str(name or f"plugin {node.keys[-1]}"), 80), why=error.message))
+            called = show(str(name or f"plugin {node.keys[-1]}"), 80)
+            left.append(Left(name=called, why=error.message, where=error.where or node.where))
     return Reading(tool="a marketplace of plugins", file=top.file, plugins=tuple(plugins), left=tuple(left))
 
 
@@ -49,7 +50,9 @@ def _repository(node: Node) -> tuple[GitSource, str]:
         case "git-subdir":
             return git_source(node.need("url"), ref=ref), _folder(node.need("path"))
         case _:
-            raise DocumentError(f"it comes from a `{show(kind, 40)}` source, which skillpm does not have")
+            raise DocumentError(
+                f"it comes from a `{show(kind, 40)}` source, which skillpm does not have", where=node.where
+            )
 
 
 def skill_folders(node: Node) -> tuple[str, ...]:
@@ -68,5 +71,5 @@ def _folder(node: Node) -> str:
     if path in {"", "."}:
         return "."
     if fault := "is absolute" if node.text().startswith("/") else path_fault(path):
-        raise DocumentError(f"the path `{show(node.text(), 80)}` {fault}")
+        raise DocumentError(f"the path `{show(node.text(), 80)}` {fault}", where=node.where)
     return path
