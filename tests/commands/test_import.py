@@ -643,7 +643,7 @@ def test_a_file_that_cannot_be_read_is_told_and_changes_nothing(
         {"source": "-oProxyCommand=x", "sourceType": "git"},
         {"source": "acme/skills", "sourceType": "\x1b[31m"},
         {"source": ["acme"], "sourceType": "github"},
-        {"source": "../../..", "sourceType": "local"},
+        {"source": "../../nowhere", "sourceType": "local"},
         "acme/skills",
         None,
     ],

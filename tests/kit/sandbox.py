@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from .skills import Files, as_bytes
 from .snapshot import Entry, snapshot, tree_text
+from .warm import Warm, can_be_warm
 
 _REPOSITORY_ROOT = Path(__file__).parents[2]
 
@@ -82,16 +83,30 @@ class Sandbox:
         A command that takes longer than `timeout` is killed with its children, and the
         `TimeoutExpired` is the test's.
         """
+        folder, variables = self.work / (cwd or "."), self.environment(env)
+        warm = _warm() if self.command is Sandbox.command and can_be_warm(variables) else None
+        ended = warm.run(arguments, folder, variables, as_bytes(stdin or b""), timeout) if warm else None
+        code, stdout, stderr = ended or self._run(arguments, cwd, env, stdin, timeout)
+        result = Result(code=code, stdout=_text(stdout), stderr=_text(stderr))
+        if check and result.code != 0:
+            raise CommandFailedError(arguments, result)
+        return result
+
+    def _run(
+        self,
+        arguments: Sequence[str],
+        cwd: str | Path | None,
+        env: Environment | None,
+        stdin: str | bytes | None,
+        timeout: float,
+    ) -> tuple[int, bytes, bytes]:
         with self.spawn(*arguments, cwd=cwd, env=env) as process:
             try:
                 stdout, stderr = process.communicate(as_bytes(stdin or b""), timeout)
             except BaseException:
                 os.killpg(process.pid, signal.SIGKILL)
                 raise
-        result = Result(code=process.returncode, stdout=_text(stdout), stderr=_text(stderr))
-        if check and result.code != 0:
-            raise CommandFailedError(arguments, result)
-        return result
+        return process.returncode, stdout, stderr
 
     def spawn(
         self,
@@ -178,3 +193,8 @@ def _is_installed() -> bool:
 
 def _text(output: bytes) -> str:
     return output.decode(errors="backslashreplace")
+
+
+@cache
+def _warm() -> Warm:
+    return Warm()

@@ -1,0 +1,138 @@
+"""Commands without the wait for Python: each a process of its own, forked from one that has everything imported.
+
+What starting Python costs is most of what a command costs, and the tests run some ten thousand. The process that forks
+runs no command itself, so every command finds a world as fresh as its own start would; `SKILLPM_TESTS_COLD=1` starts
+each anew.
+"""
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO
+
+# Read by Python itself as it starts: a process that started before cannot heed them.
+STARTING = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
+HEAVY = {"skillpm.serving.mcp_server"}  # seconds, and one command of ten thousand
+MESSAGE = 1 << 20
+
+
+class Warm:
+    """A process that forks commands: one at a time, of one thread."""
+
+    def __init__(self) -> None:
+        """Start it; it ends with the process that asked for it."""
+        self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._one_at_a_time = threading.Lock()
+        variables = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PYTHONPATH": str(Path(__file__).parents[1])}
+        if "PYTHONPATH" in os.environ:
+            variables["PYTHONPATH"] += f":{os.environ['PYTHONPATH']}"
+        words = [sys.executable, "-c", f"from kit.warm import serve; serve({theirs.fileno()})"]
+        self._process = subprocess.Popen(words, env=variables, pass_fds=[theirs.fileno()], start_new_session=True)
+        self.pid = os.getpid()
+        theirs.close()
+
+    def run(
+        self, words: Sequence[str], folder: Path, variables: Mapping[str, str], stdin: bytes, timeout: float
+    ) -> tuple[int, bytes, bytes] | None:
+        """Give code, stdout and stderr of a command; None if this one must start Python anew."""
+        asked = json.dumps({"words": [*words], "cwd": str(folder), "env": dict(variables)}).encode()
+        if len(asked) > MESSAGE // 8 or not self._one_at_a_time.acquire(blocking=False):
+            return None
+        try:
+            with ExitStack() as opened:
+                files = [opened.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+                files[0].write(stdin)
+                files[0].seek(0)
+                socket.send_fds(self._ours, [asked], [file.fileno() for file in files])
+                code = self._wait(words, timeout)
+                return code, _all_of(files[1]), _all_of(files[2])
+        finally:
+            self._one_at_a_time.release()
+
+    def _wait(self, words: Sequence[str], timeout: float) -> int:
+        pid = int(self._ours.recv(64))
+        self._ours.settimeout(timeout)
+        try:
+            return int(self._ours.recv(64))
+        except BaseException as error:
+            os.killpg(pid, signal.SIGKILL)
+            self._ours.settimeout(None)
+            self._ours.recv(64)
+            if isinstance(error, TimeoutError):
+                raise subprocess.TimeoutExpired([*words], timeout) from None
+            raise
+        finally:
+            self._ours.settimeout(None)
+
+
+def _all_of(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read()
+
+
+def can_be_warm(variables: Mapping[str, str]) -> bool:
+    """Tell whether a command with these variables is the same when Python was started before them."""
+    odd = [name for name in variables if name.startswith(STARTING)]
+    return odd == ["LANG"] and variables["LANG"] == "C.UTF-8" and "SKILLPM_TESTS_COLD" not in os.environ
+
+
+def serve(number: int) -> None:
+    """Fork a command for each message on this socket."""
+    import skillpm  # noqa: PLC0415  (only in the process that forks)
+
+    for module in pkgutil.walk_packages(skillpm.__path__, "skillpm."):
+        if module.name not in {"skillpm.__main__", *HEAVY}:
+            importlib.import_module(module.name)
+    gc.freeze()
+    asking = socket.socket(fileno=number)
+    while True:
+        message, files, _, _ = socket.recv_fds(asking, MESSAGE, 3)
+        if not message:
+            return
+        child = os.fork()
+        if child == 0:
+            asking.close()
+            _become(json.loads(message), files)
+        for file in files:
+            os.close(file)
+        asking.send(str(child).encode())
+        asking.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
+
+
+def _become(asked: dict[str, object], files: Sequence[int]) -> None:
+    """Be the command, and end as it ends."""
+    os.setsid()
+    os.chdir(str(asked["cwd"]))
+    os.environ.clear()
+    os.environ.update(asked["env"])  # type: ignore[call-overload]
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    sys.argv = ["skillpm", *asked["words"]]  # type: ignore[misc]
+    code = 1
+    try:
+        runpy.run_module("skillpm", run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:  # noqa: BLE001  (as Python itself does with what nobody catches)
+        traceback.print_exc()
+    finally:  # all of Python's end but taking apart what was imported, which is most of its time
+        threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001  (as multiprocessing does)
+        atexit._run_exitfuncs()  # noqa: SLF001
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
