@@ -40,6 +40,7 @@ def world(base: Path) -> Sandbox:
         repository.write(under(f"skills/skill-{number:02}", files))
     repository.commit("all")
     sandbox = Sandbox(base / "world")
+    sandbox.warm = False
     sandbox.git_config("[safe]\n\tdirectory = *\n")
     wanted = {
         f"skill-{number:02}": {"git": repository.file_url, "path": f"skills/skill-{number:02}"}

@@ -52,6 +52,8 @@ class Sandbox:
     """A home, a working directory and a cache that no other test and no user knows."""
 
     command: ClassVar[Sequence[str]] = (sys.executable, "-m", "skillpm")
+    warm = True
+    """Whether `run` may fork the command from a process that has started before: not where its time is measured."""
 
     def __init__(self, root: Path) -> None:
         """Make the three folders, where they are not there yet."""
@@ -84,7 +86,7 @@ class Sandbox:
         `TimeoutExpired` is the test's.
         """
         folder, variables = self.work / (cwd or "."), self.environment(env)
-        warm = _warm() if self.command is Sandbox.command and can_be_warm(variables) else None
+        warm = _warm() if self.warm and self.command is Sandbox.command and can_be_warm(variables) else None
         ended = warm.run(arguments, folder, variables, as_bytes(stdin or b""), timeout) if warm else None
         code, stdout, stderr = ended or self._run(arguments, cwd, env, stdin, timeout)
         result = Result(code=code, stdout=_text(stdout), stderr=_text(stderr))

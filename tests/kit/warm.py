@@ -26,6 +26,7 @@ from typing import IO
 
 # Read by Python itself as it starts: a process that started before cannot heed them.
 STARTING = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
+STARTED_WITH = {"LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
 HEAVY = {"skillpm.serving.mcp_server"}  # seconds, and one command of ten thousand
 MESSAGE = 1 << 20
 
@@ -37,7 +38,7 @@ class Warm:
         """Start it; it ends with the process that asked for it."""
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._one_at_a_time = threading.Lock()
-        variables = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PYTHONPATH": str(Path(__file__).parents[1])}
+        variables = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[1]), **STARTED_WITH}
         if "PYTHONPATH" in os.environ:
             variables["PYTHONPATH"] += f":{os.environ['PYTHONPATH']}"
         words = [sys.executable, "-c", f"from kit.warm import serve; serve({theirs.fileno()})"]
@@ -86,8 +87,8 @@ def _all_of(file: IO[bytes]) -> bytes:
 
 def can_be_warm(variables: Mapping[str, str]) -> bool:
     """Tell whether a command with these variables is the same when Python was started before them."""
-    odd = [name for name in variables if name.startswith(STARTING)]
-    return odd == ["LANG"] and variables["LANG"] == "C.UTF-8" and "SKILLPM_TESTS_COLD" not in os.environ
+    starting = {name: value for name, value in variables.items() if name.startswith(STARTING)}
+    return starting.items() <= STARTED_WITH.items() and "LANG" in starting and "SKILLPM_TESTS_COLD" not in os.environ
 
 
 def serve(number: int) -> None:
