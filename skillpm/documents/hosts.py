@@ -48,7 +48,7 @@ def _name_fault(host: str) -> str:
         return f"its host is over {LONGEST_HOST} letters, or a part of it over {LONGEST_LABEL}"
     if not international and not any(label.startswith("xn--") for label in labels):
         return ""
-    import idna  # noqa: PLC0415  (it comes with httpx, and only international names cost it)
+    import idna  # noqa: PLC0415  (only international names cost it)
 
     try:
         # Whoever sends a request to it will do both.

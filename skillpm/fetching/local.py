@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import stat
 from collections.abc import Iterator, Mapping
 
 from skillpm.documents.digest import told_apart
@@ -131,6 +132,8 @@ def _entries(folder: str, limits: Limits, name: str) -> Iterator[Entry]:
 def _file(item: os.DirEntry[str], path: str, name: str, limits: Limits) -> Entry:
     """Read one file. What it says of its size is only a first look: it may grow, or lie."""
     state = item.stat(follow_symlinks=False)
+    if not stat.S_ISREG(state.st_mode):
+        raise RefusedError(f"skill {show(name)}: '{show(path)}' is no regular file")
     if state.st_size > limits.file:
         raise _too_big(name, f"'{show(path)}' is over {limits.file} bytes", "FILE")
     try:

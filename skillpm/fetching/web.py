@@ -23,6 +23,7 @@ from skillpm.documents.text import show
 from skillpm.errors import FetchError, NotFoundError
 from skillpm.fetching.leads import ASTRAY, lead
 from skillpm.fetching.patience import PatientNetwork
+from skillpm.fetching.proxies import UNUSABLE, bad_proxy
 from skillpm.fetching.retrying import PASSING, TRIES, Patience
 from skillpm.settings import Settings
 from skillpm.values import Value
@@ -70,6 +71,19 @@ class _Passing(Exception):
         return FetchError(f"{show(url)}: {self.reason}", hint="try again, or look at your proxy")
 
 
+def _client(settings: Settings) -> httpx.Client:
+    """Make the client. Raises `UsageError` for a proxy of the environment that is none."""
+    try:
+        return httpx.Client(
+            verify=truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            timeout=httpx.Timeout(settings.idle_timeout, connect=min(LONGEST_CONNECT, settings.idle_timeout)),
+            headers={"User-Agent": "skillpm", "Accept-Encoding": "identity"},
+            follow_redirects=False,
+        )
+    except UNUSABLE as error:
+        raise bad_proxy(settings.environ, error) from error
+
+
 class Web:
     """One connection pool for a command. Certificates are the system's, proxies those of the environment."""
 
@@ -78,12 +92,7 @@ class Web:
         self.note = note
         self.stopped = Event()
         self.requests = 0
-        self._client = httpx.Client(
-            verify=truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-            timeout=httpx.Timeout(settings.idle_timeout, connect=min(LONGEST_CONNECT, settings.idle_timeout)),
-            headers={"User-Agent": "skillpm", "Accept-Encoding": "identity"},
-            follow_redirects=False,
-        )
+        self._client = _client(settings)
         self._network = PatientNetwork()
         self._network.install(self._client)
         self._netrc = _netrc(settings)

@@ -38,11 +38,18 @@ def network_environment(
     if scheme not in SCHEMES:
         raise FetchError(f"{url} leads to a transport that is not allowed: {scheme}", hint="look at your `insteadOf`")
     host = host_of(real)
-    if scheme in {"https", "http"} and "@" in urlsplit(real).netloc:
-        environment = _with_login(url, urlsplit(real), base, config)
+    if scheme in {"https", "http"} and "@" in (parts := _split(url, real)).netloc:
+        environment = _with_login(url, parts, base, config)
     elif with_token and scheme == "https" and not config.knows_credentials(host):
         environment = environment_for(config, base, token_for(host, settings.environ))
     return {**environment, "GIT_ALLOW_PROTOCOL": scheme}
+
+
+def _split(url: str, real: str) -> SplitResult:
+    try:
+        return urlsplit(real)
+    except ValueError as error:
+        raise FetchError(f"{url} leads to what is no address", hint="look at your `insteadOf`") from error
 
 
 def _with_login(url: str, real: SplitResult, base: Mapping[str, str], config: UserConfig) -> dict[str, str]:
