@@ -156,24 +156,27 @@ def discard_file(path: str) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a file, a link or a folder with all that is in it; links are removed, never followed."""
+    """Remove a file, a link or a folder with all that is in it; links are removed, never followed. What somebody else
+    removes meanwhile is gone as well.
+    """
     try:
         state = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return
     if not stat.S_ISDIR(state.st_mode):
-        os.unlink(path)
+        discard_file(path)
         return
-    if state.st_mode & 0o700 != 0o700:  # noqa: PLR2004  (somebody took the right to empty it)
-        os.chmod(path, 0o700)
-    with os.scandir(path) as entries:
-        inside = list(entries)
-    for entry in inside:
-        if entry.is_dir(follow_symlinks=False):
-            remove_tree(entry.path)
-        else:
-            os.unlink(entry.path)
-    os.rmdir(path)
+    with suppress(FileNotFoundError):
+        if state.st_mode & 0o700 != 0o700:  # noqa: PLR2004  (somebody took the right to empty it)
+            os.chmod(path, 0o700)
+        with os.scandir(path) as entries:
+            inside = list(entries)
+        for entry in inside:
+            if entry.is_dir(follow_symlinks=False):
+                remove_tree(entry.path)
+            else:
+                discard_file(entry.path)
+        os.rmdir(path)
 
 
 def is_alive(process: int) -> bool:

@@ -11,7 +11,8 @@ from skillpm.cli.family import Family
 from skillpm.cli.numbers import AMOUNT
 from skillpm.errors import ConflictError, DocumentError, UsageError
 from skillpm.operations.cache_contents import Bucket, Thing, look_into, needed_by, root_of
-from skillpm.operations.cache_removal import Removed, clean, prune
+from skillpm.operations.cache_emptying import clean
+from skillpm.operations.cache_removal import Removed, prune
 from skillpm.operations.scope import Scope, user_scope
 
 BUCKETS: tuple[tuple[Bucket, str], ...] = (
@@ -173,7 +174,8 @@ def _tell(call: Call, removed: Removed) -> None:
             call.console.line(f" - {path}")
     for path in removed.busy:
         call.console.warning(f"{path} is in use; it is left")
+    left = f"; left {len(removed.busy)} in use" if removed.busy else ""
     if not removed.paths:
-        call.console.say("nothing to remove")
+        call.console.say(f"nothing to remove{left}")
     elif not call.console.quiet:
-        call.console.line(f"{'would free' if dry_run else 'freed'} {size(removed.bytes)}")
+        call.console.line(f"{'would free' if dry_run else 'freed'} {size(removed.bytes)}{left}")

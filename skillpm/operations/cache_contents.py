@@ -99,6 +99,12 @@ def needed_by(settings: Settings, scopes: Collection[Scope]) -> set[str]:
     return paths
 
 
+def writer_of(name: str) -> int:
+    """Give the process that writes a file of this name, before it renames it; 0 for any other file."""
+    half = HALF.fullmatch(name)
+    return 0 if half is None else int(half[1] or half[2])
+
+
 def listed(folder: str) -> list[os.DirEntry[str]]:
     """List a folder by name; nothing where it is none, or a link."""
     try:
@@ -162,8 +168,7 @@ def _git(settings: Settings) -> Iterator[Thing]:
 def _file(bucket: Bucket, entry: os.DirEntry[str], form: "re.Pattern[str] | None") -> Iterator[Thing]:
     if not entry.is_file(follow_symlinks=False):
         return
-    half = HALF.fullmatch(entry.name)
-    if half is not None and not is_alive(int(half[1] or half[2])):
+    if (writer := writer_of(entry.name)) and not is_alive(writer):
         yield Thing(bucket=bucket, path=entry.path, bytes=size_of(entry.path), used=0, is_leftover=True)
     elif form is not None and form.fullmatch(entry.name):
         yield Thing(bucket=bucket, path=entry.path, bytes=size_of(entry.path), used=_used(entry.path))

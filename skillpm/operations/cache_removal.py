@@ -1,4 +1,4 @@
-"""`cache prune|clean`: take out of the cache what nothing needs, or everything, while other commands run.
+"""`cache prune`: take out of the cache what nothing needs, while other commands run.
 
 All of it can be fetched again, so what "nothing needs" means is a matter of time: nobody knows of all the projects on
 a machine, and an installed skill is a copy that lives without the cache. What was not used for some days goes, but for
@@ -11,7 +11,6 @@ come in beside him. Nothing is removed through a link, and nothing at all from a
 folder without skillpm's mark.
 """
 
-import errno
 import os
 import time
 from collections.abc import Collection
@@ -20,16 +19,7 @@ from skillpm.cachedir import DAY, TAG, is_marked
 from skillpm.errors import BusyError, ConflictError
 from skillpm.files import discard_file, remove_tree, told
 from skillpm.locking import locked
-from skillpm.operations.cache_contents import (
-    BUCKETS,
-    PUBLISHING,
-    Contents,
-    listed,
-    look_into,
-    needed_by,
-    root_of,
-    size_of,
-)
+from skillpm.operations.cache_contents import listed, look_into, needed_by, root_of, size_of, writer_of
 from skillpm.operations.scope import Scope
 from skillpm.settings import Settings
 from skillpm.values import Value
@@ -53,35 +43,20 @@ def prune(settings: Settings, scopes: Collection[Scope], *, unused_for: float, d
     limit = time.time() - unused_for * DAY
     needed = needed_by(settings, scopes)
     unused = [thing.path for thing in contents.things if thing.used <= limit and thing.path not in needed]
-    return _remove(unused, [path for path in contents.older if is_marked(path)], dry_run=dry_run)
-
-
-def clean(settings: Settings, *, dry_run: bool = False) -> Removed:
-    """Take out everything, in every format. Raises `ConflictError` for a folder that is no cache of skillpm's."""
-    refuse_foreign(settings)
-    contents = look_into(settings)
-    own = [settings.cache_dir] if is_marked(settings.cache_dir) else []
-    folders = [*own, *_other_formats(contents)]
-    before = sum(map(size_of, folders))
-    if dry_run:
-        return Removed(paths=tuple(folders), bytes=before)
-    busy = _emptied(settings.cache_dir) if own else ()
-    _remove([], folders[len(own) :], dry_run=False)
-    _remove_empty(*own, root_of(settings))
-    return Removed(paths=tuple(folders), bytes=before - sum(map(size_of, folders)), busy=busy)
+    return remove([*unused, *(path for path in contents.older if is_marked(path))], dry_run=dry_run)
 
 
 def refuse_foreign(settings: Settings) -> None:
     """Raise `ConflictError` where something lies that is not a cache of skillpm's: it may be anything."""
     root = root_of(settings)
-    names = [entry.name for entry in listed(root)]
     if os.path.islink(settings.cache_dir):
         raise ConflictError(
             f"{settings.cache_dir} is a link, and skillpm removes nothing behind one",
             hint="set SKILLPM_CACHE_DIR to the folder it leads to",
         )
-    has_any = any(is_marked(os.path.join(root, name)) for name in names)
-    if names and not has_any:
+    # Looked at in this order: a cache that is being made has its mark before anything else lies in it.
+    names = [entry.name for entry in listed(root) if entry.path != settings.cache_dir or _is_used(entry.path)]
+    if names and not any(is_marked(os.path.join(root, name)) for name in names):
         raise ConflictError(
             f"{root} is not a cache that skillpm made; nothing was removed",
             where=os.path.join(settings.cache_dir, TAG),
@@ -89,14 +64,10 @@ def refuse_foreign(settings: Settings) -> None:
         )
 
 
-def _other_formats(contents: Contents) -> list[str]:
-    return [path for path in (*contents.older, *contents.newer) if is_marked(path)]
-
-
-def _remove(paths: Collection[str], folders: Collection[str], *, dry_run: bool) -> Removed:
-    """Remove things of the cache, and whole folders of other formats."""
+def remove(paths: Collection[str], *, dry_run: bool) -> Removed:
+    """Remove parts of the cache, each by itself; what somebody holds stays. Raises `FileError`."""
     gone, busy, total = [], [], 0
-    for path in (*paths, *folders):
+    for path in paths:
         size = size_of(path)
         if not dry_run and not _is_removed(path):
             busy.append(path)
@@ -124,39 +95,6 @@ def _is_removed(path: str) -> bool:
     return True
 
 
-def _emptied(folder: str) -> tuple[str, ...]:
-    """Remove what is in the cache, the mark last; give the repositories and locks in use: they stay with all around."""
-    git, search, locks_only = (os.path.join(folder, name) for name in (BUCKETS["git"], BUCKETS["search"], PUBLISHING))
-    names = {entry.name.removesuffix(".pid").removesuffix(".lock") for entry in listed(git)}
-    places = [os.path.join(git, name) for name in sorted(names) if name.endswith(".git")]
-    inside = [entry for place in (folder, locks_only, search) for entry in listed(place)]
-    places += [entry.path for entry in inside if entry.name.endswith(".lock") and entry.is_file(follow_symlinks=False)]
-    busy = tuple(place for place in places if not _is_removed(place))
-    spared = {folder for place in busy for folder in (place, f"{place}.pid", os.path.dirname(place))}
-    for entry in listed(folder):
-        if entry.path == locks_only and entry.is_dir(follow_symlinks=False):
-            _remove_empty(entry.path)  # a lock that somebody took this very moment is not taken from him
-        elif entry.name != TAG and entry.path not in spared:
-            _discard(entry.path)
-    if not busy:
-        with told("empty the cache", folder):
-            discard_file(os.path.join(folder, TAG))
-    return busy
-
-
-def _discard(path: str) -> None:
-    """Remove a part of the cache, as far as nobody puts something into it at this moment."""
-    with told("empty the cache", path):
-        try:
-            remove_tree(path)
-        except OSError as error:
-            if error.errno not in {errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST}:
-                raise
-
-
-def _remove_empty(*folders: str) -> None:
-    for folder in folders:
-        try:
-            os.rmdir(folder)
-        except OSError:
-            return  # something came meanwhile, or it was never ours alone
+def _is_used(folder: str) -> bool:
+    """Tell whether anything lies in the cache's folder, but for a mark that is being written."""
+    return not os.path.isdir(folder) or any(writer_of(entry.name) == 0 for entry in listed(folder))

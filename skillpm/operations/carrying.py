@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
-from skillpm.documents.pin import describe
 from skillpm.documents.receipt import InstalledFile, InstalledSkill, write_receipt
 from skillpm.documents.tree import Tree
-from skillpm.errors import FetchError, OfflineError
+from skillpm.errors import OfflineError
+from skillpm.fetching.arriving import content_of
 from skillpm.fetching.base import variant_of
 from skillpm.fetching.front import Fetchers
 from skillpm.installing.layout import Layout, registry_text
@@ -24,7 +24,6 @@ from skillpm.operations.outlook import Outlook, inherited_after, receipt_after
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.serving.registering import Ahead, Built, Fresh, build_registry, known_registry
-from skillpm.store import StoreDamaged
 
 
 def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) -> None:
@@ -34,7 +33,7 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
     writing = [action for action in ahead.actions if action.verb in {"add", "update"}]
     puts = {action.name: action for action in writing if _needs_files(action, ahead)}
     contents = _contents(scope, tools, {name: ahead.lockfile.skills[name] for name in puts}, fetchers)
-    check_needs(scope, tools, ahead, puts, fetchers)
+    check_needs(scope, ahead, puts, fetchers)
     prepare(layout, fsync=settings.fsync)
     fresh: dict[SkillName, Fresh] = {}
     installed = dict(receipt_after(scope, ahead.receipt, ahead.lockfile, ahead.disk, ahead.actions))
@@ -109,7 +108,6 @@ def _contents(
     scope: Scope, tools: Tools, locked: Mapping[SkillName, LockedSkill], fetchers: Fetchers
 ) -> dict[SkillName, Content]:
     """Have every skill's content at hand, every byte checked against the lockfile."""
-    store = tools.store
     stored = {name: skill for name, skill in locked.items() if skill.digest is not None}
     absent = {name: skill for name, skill in stored.items() if _must_fetch(tools, skill)}
     missing = fetchers.fetch(absent) if absent else []
@@ -120,19 +118,7 @@ def _contents(
         if skill.digest is None:
             contents[name] = LiveLink(target=live_target(scope, tools.settings, skill.pin))
             continue
-        try:
-            tree = store.read(skill.digest, variant_of(skill.pin))
-        except StoreDamaged:
-            tools.reporter.warning(f"{name}: its copy in the store was damaged; it is fetched anew")
-            tree = None
-        if tree is None:  # damaged, or somebody emptied the cache meanwhile
-            missing = fetchers.fetch({name: skill})
-            if missing:
-                raise OfflineError(missing)
-            tree = store.read(skill.digest, variant_of(skill.pin))
-        if tree is None:
-            raise FetchError(f"`{name}` did not arrive from {describe(skill.pin)}")
-        contents[name] = tree
+        contents[name] = content_of(fetchers, name, skill, skill.digest)
     return contents
 
 

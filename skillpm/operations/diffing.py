@@ -7,9 +7,8 @@ from typing import Literal, NamedTuple
 
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
-from skillpm.documents.tree import Tree
-from skillpm.errors import NotFoundError, OfflineError
-from skillpm.fetching.base import variant_of
+from skillpm.errors import NotFoundError
+from skillpm.fetching.arriving import content_of
 from skillpm.files import told
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.plan import label
@@ -20,7 +19,6 @@ from skillpm.operations.relock import Strictness, make_fetchers, relocked
 from skillpm.operations.scope import Scope
 from skillpm.operations.showing import find_listed, refuse_outside
 from skillpm.operations.tools import Tools
-from skillpm.store import StoreDamaged
 from skillpm.values import Value
 
 
@@ -98,17 +96,8 @@ def _stored(scope: Scope, tools: Tools, name: str, skill: LockedSkill) -> dict[s
     """Give a state of a skill from the store, fetched where the store lacks it."""
     if skill.digest is None:
         return {}
-    variant = variant_of(skill.pin)
-    for _ in ("from the store", "fetched"):
-        try:
-            tree: Tree | None = tools.store.read(skill.digest, variant)
-        except StoreDamaged:
-            tree = None
-        if tree is not None:
-            return {file.path: File(file.data, executable=file.executable) for file in tree.files}
-        if missing := make_fetchers(scope, tools).fetch({SkillName(name): skill}):
-            raise OfflineError(missing)
-    raise NotFoundError(f"the installed state of `{name}` is not to be had any more")
+    tree = content_of(make_fetchers(scope, tools), SkillName(name), skill, skill.digest)
+    return {file.path: File(file.data, executable=file.executable) for file in tree.files}
 
 
 def _on_disk(folder: str) -> dict[str, File]:

@@ -8,11 +8,11 @@ from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin
 from skillpm.errors import BusyError, OfflineError, SkillpmError
-from skillpm.fetching.base import Found, variant_of
+from skillpm.fetching.arriving import content_of
+from skillpm.fetching.base import Found
 from skillpm.fetching.front import Fetchers
 from skillpm.sources.foreign.base import Left, Taken
 from skillpm.sources.source import GitSource, RefKind, Source
-from skillpm.store import Store
 from skillpm.values import Value
 
 
@@ -29,7 +29,6 @@ class Knowledge(Value):
     """What there is to ask: servers and folders, what they brought, and what lies installed here by name."""
 
     fetchers: Fetchers
-    store: Store
     installed: Callable[[SkillName], Sequence[Sequence[File]]]
 
 
@@ -128,8 +127,8 @@ def _is_marked(item: Taken, now: Found, known: Knowledge) -> bool:
         return isinstance(now.pin, GitPin) and now.pin.tree == item.mark
     if item.mark_kind != "vercel" or now.digest is None:
         return False
-    tree = known.store.read(now.digest, variant_of(now.pin))
-    return tree is not None and vercel_sum(File(path=file.path, data=file.data) for file in tree.files) == item.mark
+    tree = content_of(known.fetchers, item.name, _locked(now), now.digest)
+    return vercel_sum(File(path=file.path, data=file.data) for file in tree.files) == item.mark
 
 
 def _by_content(item: Taken, source: GitSource, now: Found, known: Knowledge) -> tuple[str, str]:

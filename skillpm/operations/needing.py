@@ -3,22 +3,19 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from skillpm.documents.digest import Digest
 from skillpm.documents.findings import NotLoadable
-from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.needs import FILE, needs_of
 from skillpm.documents.skill import read_skill
 from skillpm.documents.tree import Tree
-from skillpm.errors import DocumentError, OfflineError, RefusedError
-from skillpm.fetching.base import variant_of
+from skillpm.errors import DocumentError, RefusedError
+from skillpm.fetching.arriving import content_of
 from skillpm.fetching.front import Fetchers
 from skillpm.operations.outlook import Outlook
 from skillpm.operations.scope import Scope
-from skillpm.operations.tools import Tools
 
 
-def check_needs(scope: Scope, tools: Tools, ahead: Outlook, coming: Collection[SkillName], fetchers: Fetchers) -> None:
+def check_needs(scope: Scope, ahead: Outlook, coming: Collection[SkillName], fetchers: Fetchers) -> None:
     """Refuse a lockfile in which a skill that is about to come is needed by one that does not say so.
 
     The digest vouches for a skill's own words; an index that says others was refused when it was locked.
@@ -26,7 +23,7 @@ def check_needs(scope: Scope, tools: Tools, ahead: Outlook, coming: Collection[S
     unasked = {*coming} - {*ahead.papers.requirements}
     for name, skill in sorted(ahead.lockfile.skills.items()):
         if unasked & {*skill.dependencies} and skill.digest is not None:
-            said = _said_by(_tree(tools, name, skill, skill.digest, fetchers))
+            said = _said_by(content_of(fetchers, name, skill, skill.digest))
             needs = unasked & {*skill.dependencies}
             if forged := sorted(need for need in needs if skill.dependencies[need] != said.get(need)):
                 raise RefusedError(
@@ -41,13 +38,3 @@ def _said_by(tree: Tree) -> Mapping[str, Any]:
         return needs_of(read_skill(tree.read(tree.skill_file) or b"").metadata, tree.read(FILE))
     except (NotLoadable, DocumentError):
         return {}
-
-
-def _tree(tools: Tools, name: SkillName, skill: LockedSkill, digest: Digest, fetchers: Fetchers) -> Tree:
-    """Give the content that the digest stands for, from the store, else fetched."""
-    if not tools.store.has(digest, variant_of(skill.pin)) and (missing := fetchers.fetch({name: skill})):
-        raise OfflineError(missing)
-    tree = tools.store.read(digest, variant_of(skill.pin))
-    if tree is None:
-        raise RefusedError(f"what `{name}` needs cannot be proved: its content did not arrive")
-    return tree

@@ -48,7 +48,7 @@ def take_over(scope: Scope, tools: Tools, sight: Sight, options: Options) -> Tak
     """
     fetchers = make_fetchers(scope, tools)
     taken, left = _every(scope, tools, sight, fetchers)
-    known = Knowledge(fetchers=fetchers, store=tools.store, installed=partial(files_lying, scope, tools))
+    known = Knowledge(fetchers=fetchers, installed=partial(files_lying, scope, tools))
     wanted, there, clashing = _not_there_yet(scope, tools, taken)
     exact, not_to_be_had = make_exact(wanted, known)
     left += [*clashing, *not_to_be_had]

@@ -1,18 +1,26 @@
 """`cache`: what is in it, and getting rid of it: nothing that is needed, nothing of anybody else's, beside others."""
 
 import os
+import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from commands.scene import Scene, asking, text
-from kit import GitServer, Repository, skill, under
+from kit import GitServer, Repository, just_before, skill, under
 
+from skillpm.fetching.git.cache import GitCache, create, is_sound
 from skillpm.locking import locked
+from skillpm.operations.cache_emptying import clean
+from skillpm.operations.cache_removal import Removed, prune
+from skillpm.settings import read_settings
 
 LONG_AGO = time.time() - 90 * 86_400
 DEAD = 2**22 - 3  # no process of this machine has this id
 ALL = ("--unused-for", "0")
+# What `clean` leaves: the mark, and where git is run.
+THE_PLACE = ["v1/CACHEDIR.TAG", "v1/git", "v1/git/config", "v1/git/empty"]
 
 
 def age(path: Path) -> None:
@@ -30,6 +38,12 @@ def filled(project: Scene, url: str) -> Scene:
 
 def entries(scene: Scene) -> list[Path]:
     return sorted(path for path in (scene.cache / "v1/store").rglob("*") if path.is_file())
+
+
+def what_is_left(scene: Scene) -> list[str]:
+    """Give the files and folders of the cache, the configuration for git without its sum."""
+    names = (str(path.relative_to(scene.cache)) for path in (scene.cache / "v1").rglob("*"))
+    return sorted(name.rpartition("-")[0] if "config-" in name else name for name in names)
 
 
 def repository(scene: Scene) -> Path:
@@ -156,13 +170,14 @@ def test_a_repository_in_use_stays(filled: Scene) -> None:
         cleaned = filled.tell("cache", "clean", "--yes")
 
         warning = filled.named(f"! warning: {cached} is in use; it is left")
+        assert pruned.splitlines()[0].endswith("; left 1 in use")
         assert pruned.splitlines()[1:] == [warning]
-        assert cleaned.splitlines()[1:] == [warning, "[1]"]
+        assert cleaned.splitlines() == [warning, "! nothing to remove; left 1 in use", "[1]"]
         assert cached.is_dir()
         assert entries(filled) == []
         assert {entry.name for entry in (filled.cache / "v1").iterdir()} == {"git", "CACHEDIR.TAG"}
     assert filled.run("cache", "clean", "--yes").code == 0
-    assert not filled.cache.exists()
+    assert what_is_left(filled) == THE_PLACE
 
 
 def test_a_lock_that_somebody_holds_stays_so_that_no_second_one_comes_in(filled: Scene) -> None:
@@ -181,10 +196,11 @@ def test_a_lock_that_somebody_holds_stays_so_that_no_second_one_comes_in(filled:
 
             warning = filled.named(f"! warning: {lock} is in use; it is left")
             assert (warning in pruned.splitlines()) == (lock.parent != cache)
-            assert cleaned.splitlines()[-2:] == [warning, "[1]"]
+            assert warning in cleaned.splitlines()
+            assert cleaned.splitlines()[-1] == "[1]"
             assert lock.exists()
     assert filled.run("cache", "clean", "--yes").code == 0
-    assert not filled.cache.exists()
+    assert what_is_left(filled) == THE_PLACE
 
 
 def test_prune_takes_the_locks_of_indexes_that_nobody_wrote_for_long(filled: Scene) -> None:
@@ -214,9 +230,73 @@ def test_clean_takes_everything_and_the_next_command_fetches_it(filled: Scene) -
 
     assert filled.tell("cache", "clean", "--yes") == dry.splitlines()[1].replace("would free", "freed") + "\n"
 
-    assert not filled.cache.exists()
+    assert what_is_left(filled) == THE_PLACE
+    assert filled.tell("cache", "clean", "--yes") == "! nothing to remove\n"
     filled.run("uninstall", "pdf", check=True)
     assert filled.run("install", "code-review").code == 0
+
+
+def cleaned_while(scene: Scene, path: Path, work: Callable[[], object]) -> Removed:
+    """Clean in this process, and have another one do something right before a certain file of the cache goes."""
+    settings = read_settings(scene.environment())
+    with just_before("os.remove", str(path), work):
+        return clean(settings)
+
+
+def test_a_repository_that_comes_while_the_cache_is_cleaned_stays_and_so_does_what_is_being_written(
+    filled: Scene,
+) -> None:
+    """Nobody takes it away without its lock, and the one who came holds that for a while."""
+    half = filled.cache / f"v1/store/ab/{'c' * 62}.{os.getpid()}-1.new"
+    cached = GitCache(str(filled.cache / "v1/git"))
+    new = Path(cached.path("https://forge.example/new.git"))
+
+    def comes() -> None:
+        with cached.held("https://forge.example/new.git", 1, print, lambda: False) as path:
+            create(path, "https://forge.example/new.git")
+        half.parent.mkdir(parents=True, exist_ok=True)
+        half.write_bytes(b"half")
+
+    removed = cleaned_while(filled, filled.cache / "v1/store", comes)
+
+    assert removed.busy == ()
+    assert entries(filled) == [half]
+    assert [path.name for path in (filled.cache / "v1/git").glob("*.git")] == [new.name]
+    assert is_sound(str(new), "https://forge.example/new.git")
+
+
+def test_what_is_freed_is_what_was_removed_whatever_comes_meanwhile(filled: Scene) -> None:
+    before = sum(path.stat().st_size for path in entries(filled))
+    held = repository(filled)
+    with locked(f"{held}.lock", 1, "the test"):
+        removed = cleaned_while(
+            filled, filled.cache / "v1/store", lambda: (held / "pack").write_bytes(b"x" * 1_000_000)
+        )
+
+    assert removed == Removed(paths=(str(filled.cache / "v1"),), bytes=before, busy=(str(held),))
+
+
+def test_two_who_prune_at_once_do_not_stumble_over_each_other(filled: Scene) -> None:
+    for path in entries(filled):
+        age(path)
+    filled.write("skills.json", asking())
+    filled.run("sync", check=True)
+    settings = read_settings(filled.environment())
+    with just_before("os.remove", str(filled.cache / "v1/store"), lambda: shutil.rmtree(filled.cache / "v1/store")):
+        removed = prune(settings, (), unused_for=30)
+
+    assert len(removed.paths) == 3
+    assert entries(filled) == []
+
+
+def test_a_cache_that_is_being_made_is_nobody_elses_folder(scene: Scene) -> None:
+    """The first install of a machine has made the folder, and writes the mark."""
+    (scene.cache / "v1").mkdir()
+    (scene.cache / f"v1/CACHEDIR.TAG.{os.getpid()}-1.new").write_bytes(b"Signature")
+
+    assert scene.tell("cache", "prune", *ALL) == "! nothing to remove\n"
+    assert scene.tell("cache", "clean", "--yes") == "! nothing to remove\n"
+    assert [path.name for path in (scene.cache / "v1").iterdir()] == [f"CACHEDIR.TAG.{os.getpid()}-1.new"]
 
 
 @pytest.mark.parametrize("verb", [["prune", *ALL], ["clean", "--yes"]], ids=["prune", "clean"])
@@ -248,7 +328,8 @@ def test_a_cache_made_in_home_by_mistake_takes_nothing_else_with_it(project: Sce
 
     project.run("cache", "clean", "--yes", env=wrong, check=True)
 
-    assert sorted(path.name for path in project.home.iterdir()) == ["letter.txt", "v2"]
+    assert sorted(path.name for path in project.home.iterdir()) == ["letter.txt", "v1", "v2"]
+    assert [path.name for path in (project.home / "v1").iterdir()] == ["CACHEDIR.TAG"]
     assert (project.home / "v2/notes.txt").read_text() == "mine"
 
 

@@ -4,6 +4,7 @@ from .answers import Answer
 from .behaviour import Request
 from .faults import FAULTS, Fault
 from .git import GitError, git
+from .moments import after, just_before
 from .repository import Repository
 from .sandbox import CommandFailedError, Result, Sandbox
 from .server import GitServer
@@ -26,7 +27,9 @@ __all__ = [
     "Request",
     "Result",
     "Sandbox",
+    "after",
     "git",
+    "just_before",
     "skill",
     "snapshot",
     "tree_text",

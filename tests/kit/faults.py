@@ -20,7 +20,7 @@ DRIP = 0.05
 MORE = 1000
 
 
-def _whole(answer: Answer, *, length: object = None, more: Mapping[str, str] | None = None) -> bytes:
+def whole(answer: Answer, *, length: object = None, more: Mapping[str, str] | None = None) -> bytes:
     """Give an answer's head as it is sent."""
     headers = {**answer.headers, "Content-Length": len(answer.body) if length is None else length, **(more or {})}
     lines = [f"HTTP/1.1 {answer.status} As told", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
@@ -59,13 +59,13 @@ def reset(client: socket.socket, _: Answer) -> None:
 
 def reset_in_head(client: socket.socket, answer: Answer) -> None:
     """Reset it within the headers."""
-    client.sendall(_whole(answer)[:20])
+    client.sendall(whole(answer)[:20])
     _reset(client)
 
 
 def reset_in_body(client: socket.socket, answer: Answer) -> None:
     """Reset it within the body."""
-    client.sendall(_whole(answer) + _half(answer))
+    client.sendall(whole(answer) + _half(answer))
     _reset(client)
 
 
@@ -75,27 +75,27 @@ def hang_up(_: socket.socket, __: Answer) -> None:
 
 def truncated(client: socket.socket, answer: Answer) -> None:
     """Send half of what was promised."""
-    client.sendall(_whole(answer) + _half(answer))
+    client.sendall(whole(answer) + _half(answer))
 
 
 def says_more(client: socket.socket, answer: Answer) -> None:
     """Promise more than there is."""
-    client.sendall(_whole(answer, length=len(answer.body) + MORE) + answer.body)
+    client.sendall(whole(answer, length=len(answer.body) + MORE) + answer.body)
 
 
 def says_less(client: socket.socket, answer: Answer) -> None:
     """Promise half of what is sent."""
-    client.sendall(_whole(answer, length=len(_half(answer))) + answer.body)
+    client.sendall(whole(answer, length=len(_half(answer))) + answer.body)
 
 
 def says_nonsense(client: socket.socket, answer: Answer) -> None:
     """Give a length that is no number."""
-    client.sendall(_whole(answer, length="many") + answer.body)
+    client.sendall(whole(answer, length="many") + answer.body)
 
 
 def cut_chunks(client: socket.socket, answer: Answer) -> None:
     """Send in chunks, and leave out the last."""
-    head = _whole(answer).replace(b"Content-Length: ", b"Transfer-Encoding: chunked\r\nX-Length: ")
+    head = whole(answer).replace(b"Content-Length: ", b"Transfer-Encoding: chunked\r\nX-Length: ")
     client.sendall(head + b"%x\r\n" % len(answer.body) + _half(answer))
 
 
@@ -106,24 +106,24 @@ def stall(client: socket.socket, _: Answer) -> None:
 
 def stall_in_body(client: socket.socket, answer: Answer) -> None:
     """Fall silent in the midst of the body."""
-    client.sendall(_whole(answer) + _half(answer))
+    client.sendall(whole(answer) + _half(answer))
     _wait(client)
 
 
 def dribble_head(client: socket.socket, answer: Answer) -> None:
     """Send headers byte by byte, without an end."""
-    _drip(client, _whole(answer)[:-2] + b"X-Filler: " + b"x" * 60_000)
+    _drip(client, whole(answer)[:-2] + b"X-Filler: " + b"x" * 60_000)
 
 
 def dribble_body(client: socket.socket, answer: Answer) -> None:
     """Send the body byte by byte, without an end."""
-    client.sendall(_whole(answer, length=1_000_000))
+    client.sendall(whole(answer, length=1_000_000))
     _drip(client, answer.body + b" " * 60_000)
 
 
 def endless(client: socket.socket, answer: Answer) -> None:
     """Send more and more."""
-    client.sendall(_whole(answer).replace(b"Content-Length: ", b"X-Length: ") + answer.body)
+    client.sendall(whole(answer).replace(b"Content-Length: ", b"X-Length: ") + answer.body)
     with suppress(OSError):
         while True:
             client.sendall(b" " * (1 << 16))
@@ -137,7 +137,7 @@ def no_http(client: socket.socket, _: Answer) -> None:
 def web_page(client: socket.socket, _: Answer) -> None:
     """Answer as a captive portal does."""
     page = garbage()
-    client.sendall(_whole(page) + page.body)
+    client.sendall(whole(page) + page.body)
 
 
 def answers(status: int, retry_after: str = "") -> Fault:
@@ -148,7 +148,7 @@ def answers(status: int, retry_after: str = "") -> Fault:
         text = retry_after
         if text.startswith("+"):
             text = email.utils.formatdate(time.time() + int(text), usegmt=True)
-        client.sendall(_whole(said, more={"Retry-After": text} if text else None) + said.body)
+        client.sendall(whole(said, more={"Retry-After": text} if text else None) + said.body)
 
     return fault
 

@@ -54,6 +54,7 @@ class GitCache:
     ) -> Iterator[str]:
         """Hold a repository's place for this process. What lies there may be damaged: ask `is_sound`."""
         path = self.path(url)
+        self.prepare()  # again: it may have been deleted since the last visit
         with locked(path + ".lock", timeout, f"the cache of {url}", waiting, stopped):
             yield path
 
@@ -79,17 +80,21 @@ def is_sound(path: str, url: str) -> bool:
 def create(path: str, url: str) -> None:
     """Make an empty cache repository; what `git init` would make, less a process and its templates."""
     with told("make a git cache", path):
-        remove_tree(path)
-        os.mkdir(path, 0o700)
-        try:
-            for folder in (PACKS, REFS):
-                os.makedirs(os.path.join(path, folder), mode=0o700)
-            write_document(os.path.join(path, "HEAD"), HEAD, fsync=False)
-            write_document(os.path.join(path, "config"), _config(url), fsync=False)
-        except OSError:
-            with suppress(OSError):
-                remove_tree(path)
-            raise
+        insist(lambda: _create(path, url), os.path.dirname(path))
+
+
+def _create(path: str, url: str) -> None:
+    remove_tree(path)
+    os.mkdir(path, 0o700)
+    try:
+        for folder in (PACKS, REFS):
+            os.makedirs(os.path.join(path, folder), mode=0o700)
+        write_document(os.path.join(path, "HEAD"), HEAD, fsync=False)
+        write_document(os.path.join(path, "config"), _config(url), fsync=False)
+    except OSError:
+        with suppress(OSError):
+            remove_tree(path)
+        raise
 
 
 def sweep(path: str) -> None:

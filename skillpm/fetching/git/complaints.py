@@ -25,7 +25,7 @@ DAMAGE = (
     "index file", "unable to read", "bad config", "cannot lock ref", "not a git repository: ", "bad shallow line",
     "shallow file", "bad object refs/",
     "does not point to a valid object", "broken reference", "cannot read existing object", "COLLISION FOUND",
-    "bad tree object", "bad packed object", "error: Could not read ",
+    "bad tree object", "bad packed object", "error: Could not read ", "Unable to read current working directory",
 )  # fmt: skip
 NO_ACCESS = ("could not read Username", "could not read Password", "Authentication failed", "Permission denied")
 NOT_THERE = ("not found", "does not exist", "does not appear to be a git repository")

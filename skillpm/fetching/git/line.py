@@ -62,7 +62,7 @@ class Line:
                     return self._asked(words, data, deadline)
                 except GitFailed as failed:
                     self._watch()  # the system may have ended git at the limit
-                    if is_damage(failed):
+                    if is_damage(failed) or not os.path.isdir(self.path):  # or somebody deleted it
                         raise CacheDamaged(failed.said) from failed
                     if is_redirect(failed) and self._with_token:
                         # Git would send the token wherever it is sent itself: on with the way, and without the token.

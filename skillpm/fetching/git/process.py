@@ -70,7 +70,7 @@ class Children:
             )
 
         try:
-            return begin() if os.path.isdir(folder) else insist(begin, folder)
+            return insist(begin, folder)
         except OSError as error:
             if error.filename == "git" and isinstance(error, FileNotFoundError):
                 raise FetchError(

@@ -98,10 +98,13 @@ class Repository:
     def commits(self, refs: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Fetch refs (full names, `HEAD` or commit ids) without file contents; give ref -> (commit, its tree).
 
-        Each is asked for once in a run. Offline, what the cache last saw under these names.
+        Each is asked for once in a run, and again where its trees are gone: between two visits another process may
+        take the cache away. Offline, what the cache last saw under these names.
         """
         seen = self.around.seen
-        if new := [ref for ref in refs if (self.url, ref) not in seen]:
+        known = {ref: found for ref in refs if (found := seen.get((self.url, ref))) is not None}
+        at_hand = self.reader.sizes(tree for _, tree in known.values()) if known else {}
+        if new := [ref for ref in refs if ref not in known or at_hand[known[ref][1]] is None]:
             seen.update({(self.url, ref): commit for ref, commit in self._asked(new).items()})
         return {ref: seen[self.url, ref] for ref in refs}
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
+from skillpm.cachedir import insist
 from skillpm.documents.text import show
 from skillpm.errors import FetchError
 from skillpm.fetching.git.process import Children, GitFailed
@@ -110,10 +111,13 @@ def _private_file(folder: str, safe: Sequence[str]) -> str:
     path = os.path.join(os.path.dirname(folder), f"config-{sha256(text).hexdigest()[:12]}")
     with told("write git's private configuration", path):
         if not _holds(path, text):
-            if os.path.isdir(os.path.dirname(path)):
-                sweep_beside(path)
-            write_document(path, text, fsync=False, mode=0o600)
+            insist(lambda: _write(path, text), os.path.dirname(path))
     return path
+
+
+def _write(path: str, text: bytes) -> None:
+    sweep_beside(path)
+    write_document(path, text, fsync=False, mode=0o600)
 
 
 def _holds(path: str, text: bytes) -> bool:

@@ -15,6 +15,7 @@ from skillpm.fetching.git.objects import CacheDamaged
 from skillpm.fetching.git.process import Children, GitFailed
 from skillpm.fetching.git.repository import Repository
 from skillpm.fetching.git.user_config import read_user_config
+from skillpm.files import remove_tree, told
 from skillpm.settings import Settings
 
 Result = TypeVar("Result")
@@ -61,30 +62,40 @@ class Visits:
     def _visit(self, url: str, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
         self.reporter.started(f"fetching {url}")
         try:
-            with self.cache.held(
-                url, self.settings.lock_timeout, self.reporter.warning, self.children.stopped.is_set
-            ) as path:
-                return self._in(path, url, names, work)
+            return self._held(url, names, work)
         finally:
             self.reporter.finished(f"fetching {url}")
 
-    def _in(self, path: str, url: str, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
+    def _held(
+        self, url: str, names: Sequence[SkillName], work: Work[Result], *, is_last: bool = False
+    ) -> dict[SkillName, Result]:
         """Work with the cache that is there; with one that fails anew, once."""
-        if is_sound(path, url):
-            sweep(path)
+        stopped = self.children.stopped.is_set
+        with self.cache.held(url, self.settings.lock_timeout, self.reporter.warning, stopped) as path:
+            is_new = self._made_sound(path, url)
             try:
                 return self._with(path, url, names, work)
             except CacheDamaged as damaged:
+                if is_last or (is_new and os.path.isdir(path)):
+                    raise translated(GitFailed(str(damaged)), url) from damaged
                 self._give_up_cache(url, damaged)
-        elif os.path.lexists(path):
+                with told("remove a git cache", path):
+                    remove_tree(path)
+        # Held anew: where somebody deleted the whole cache, the lock went with it.
+        return self._held(url, names, work, is_last=True)
+
+    def _made_sound(self, path: str, url: str) -> bool:
+        """Have a cache repository that can be worked with, and tell whether it is a new one."""
+        if is_sound(path, url):
+            sweep(path)
+            return False
+        if os.path.lexists(path):
             self._give_up_cache(url, None)
         create(path, url)
-        try:
-            return self._with(path, url, names, work)
-        except CacheDamaged as failed:
-            raise translated(GitFailed(str(failed)), url) from failed
+        return True
 
     def _with(self, path: str, url: str, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
+        """Work with the cache that is there. Raises `CacheDamaged`."""
         repository = Repository(url, path, self._surroundings())
         try:
             return work(repository, names)
@@ -92,16 +103,13 @@ class Visits:
             repository.close()
 
     def _give_up_cache(self, url: str, damaged: CacheDamaged | None) -> None:
-        """Forget what was learnt from a cache that is made anew. Offline it is kept: other skills may be whole."""
+        """Say that a cache is made anew. Offline it is kept: other skills may be whole."""
         if self.settings.offline:
             raise FetchError(
                 f"the cache of {url} is damaged, and the network is switched off",
                 hint="run the same command once without --offline",
             ) from damaged
         self.reporter.warning(f"the cache of {url} was damaged; it is fetched anew")
-        seen = self._surroundings().seen
-        for key in [key for key in seen if key[0] == url]:
-            del seen[key]
 
     def _surroundings(self) -> Surroundings:
         if self._around is None:
