@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.versions import range_of, version_of
-from skillpm.sources.needs import is_range_of, is_same_folder, range_text, without_range
+from skillpm.sources.needs import covers, is_range_of, is_same_folder, range_text, without_range
 from skillpm.sources.source import IndexSource, Source
 
 if TYPE_CHECKING:
@@ -86,8 +86,12 @@ class Need:
         return verdict
 
     def _is_folder_of(self, option: Option) -> bool:
-        """Tell whether a range over tags may be fulfilled by a tag, a branch or a commit of the same folder."""
-        return self.source is not None and is_range_of(self.source) and is_same_folder(self.place, option.place)
+        """Tell whether a range over tags may be fulfilled by a tag, a branch or a commit of the same folder, and a
+        skill that is to be found by its name by the folder that somebody else names.
+        """
+        if self.source is None or not is_range_of(self.source):
+            return covers(option.place, self.place)
+        return is_same_folder(self.place, option.place)
 
     def _is_allowed(self, option: Option) -> bool:
         if self.source is None or not (self.is_open or self.place == option.place or self._is_folder_of(option)):

@@ -10,7 +10,7 @@ from skillpm.documents.text import show
 from skillpm.errors import NotFoundError
 from skillpm.resolution.options import Need, Option
 from skillpm.resolution.provider import Candidate, Offered, Provider
-from skillpm.sources.needs import is_range_of, is_same_folder, read_needs, without_range
+from skillpm.sources.needs import covers, is_range_of, is_same_folder, read_needs, without_range
 from skillpm.sources.source import GitSource, IndexSource, PathSource, Source
 from skillpm.sources.wanted import requirement_from
 from skillpm.values import NOTHING, Value
@@ -100,11 +100,7 @@ class Shelf:
         named = list(dict.fromkeys(need.place for need in needs if need.place is not None and not need.is_open))
         if name in self.presumed and self.presumed[name] not in named:
             named.append(self.presumed[name])
-        exact = [
-            place
-            for place in named
-            if not is_range_of(place) or not any(_is_exacter(other, place) for other in named if other != place)
-        ]
+        exact = [place for place in named if not any(_is_exacter(other, place) for other in named if other != place)]
         return [(name, place) for place in exact or [IndexSource(name=name)]]
 
     def prepare(self, wanted: Mapping[SkillName, Sequence[Need]]) -> None:
@@ -251,6 +247,8 @@ class Shelf:
 
 def _is_exacter(one: Source, other: Source) -> bool:
     """Tell whether one of two places says more exactly than the other what is wanted of the same folder."""
+    if not is_range_of(other):
+        return covers(one, other) and not covers(other, one)
     if not is_same_folder(one, other):
         return False
     return not is_range_of(one) or (

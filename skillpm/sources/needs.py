@@ -72,6 +72,20 @@ def is_same_folder(one: Source | None, other: Source | None) -> bool:
     )
 
 
+def covers(one: Source | None, other: Source | None) -> bool:
+    """Tell whether a fixed source says all that another one says of the same folder at the same ref, and maybe more:
+    a path where the other has the skill found by its name.
+    """
+    return (
+        isinstance(one, GitSource)
+        and isinstance(other, GitSource)
+        and (one.kind, one.ref) == (other.kind, other.ref)
+        and is_same_folder(one, other)
+        and (one.path == other.path or not other.path)
+        and (one.skill == other.skill or not other.skill or one.path != "")
+    )
+
+
 def _private_place(source: Source) -> str:
     match source:
         case PathSource():
