@@ -9,6 +9,7 @@ from skillpm.documents.digest import told_apart
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SKILL_FILES, SkillName
 from skillpm.documents.pin import PathPin
+from skillpm.documents.spelling import few
 from skillpm.documents.text import show
 from skillpm.documents.tree import Entry, Limits, Tree, checked_tree
 from skillpm.errors import DigestMismatch, FileError, NotFoundError, RefusedError
@@ -157,11 +158,16 @@ def _inside(folder: str, written: str = "") -> str:
         return f"it is an index: `skillpm config set indexes.NAME.url {show(folder)}`, then `skillpm install SKILL`"
     with os.scandir(folder) as found:
         names = sorted(
-            item.name for item in found if any(os.path.isfile(os.path.join(item.path, file)) for file in SKILL_FILES)
+            item.name
+            for item in found
+            if item.name[:1] != "." and any(os.path.isfile(os.path.join(item.path, file)) for file in SKILL_FILES)
         )
     if not names and any(name.lower().endswith(".md") for name in os.listdir(folder)):
         home = "~/" if written.startswith("~/") else ""  # in quotes a shell does not know it
         flat = home + shlex.quote(show((written or folder).removeprefix(home)))
         return f"its flat files can become skills: `skillpm migrate {flat} --dry-run`, then install them from there"
-    few = ", ".join(show(os.path.join(folder, name)) for name in names[:5])
-    return f"it holds folders that have one: {few}" if names else "a skill is a folder with a SKILL.md in it"
+    if not names:
+        return "a skill is a folder with a SKILL.md in it"
+    some = few([os.path.join(folder, name) for name in names], 5, 200)
+    every = f"skillpm install {show(written or folder)} --all"
+    return f"it holds folders that have one: {some}; to install all of them: {every}"

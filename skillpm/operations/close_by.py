@@ -7,6 +7,7 @@ from skillpm.documents.text import show
 from skillpm.errors import NotFoundError, UsageError
 from skillpm.files import is_below
 from skillpm.operations.own_folder import refuse_installed
+from skillpm.operations.plugins import is_skill_folder
 from skillpm.operations.relock import make_fetchers
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -39,10 +40,23 @@ def named_by_itself(
     return skill_name(name), source
 
 
+def skills_in(tools: Tools, folder: PathSource) -> list[PathSource]:
+    """Give the skills that a folder holds, each in a folder of its own; nothing where it is a skill itself."""
+    whole = _whole(tools, folder.path)
+    if is_skill_folder(whole) or not os.path.isdir(whole):
+        return []
+    names = sorted(name for name in os.listdir(whole) if is_skill_folder(os.path.join(whole, name)))
+    return [folder.but(path=os.path.join(folder.path, name)) for name in names if not name.startswith(".")]
+
+
+def _whole(tools: Tools, typed: str) -> str:
+    whole = tools.settings.home + typed[1:] if typed.startswith("~") else typed
+    return os.path.normpath(os.path.join(tools.settings.working_directory, whole))
+
+
 def _on_this_machine(scope: Scope, tools: Tools, typed: str, *, is_folder: bool) -> tuple[str, str]:
     """Give how a manifest says a path, and where that really is. Raises `NotFoundError` where nothing is."""
-    whole = tools.settings.home + typed[1:] if typed.startswith("~") else typed
-    whole = os.path.normpath(os.path.join(tools.settings.working_directory, whole))
+    whole = _whole(tools, typed)
     is_there = os.path.isdir(whole) if is_folder else os.path.lexists(whole)
     if not is_there:
         what = "is no folder" if os.path.lexists(whole) else "is not there"

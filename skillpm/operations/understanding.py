@@ -14,7 +14,7 @@ from skillpm.fetching.shipped import bundled_names
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.scan import Scan
 from skillpm.installing.survey import look_at
-from skillpm.operations.close_by import named_by_itself
+from skillpm.operations.close_by import named_by_itself, skills_in
 from skillpm.operations.holding_back import cutoff_of
 from skillpm.operations.indexes import configured_indexes
 from skillpm.operations.paperwork import read_paperwork
@@ -98,6 +98,9 @@ def _from_spec(scope: Scope, tools: Tools, spec: str, request: Request) -> list[
             with told_what_else(spec, source.url):
                 name, kept = named_by_itself(scope, tools, source, request.alias)
             return [Addition(name=name, source=kept)]
+        case PathSource() as source if request.every and (inside := skills_in(tools, source)):
+            found = [named_by_itself(scope, tools, each, "") for each in inside]
+            return [Addition(name=name, source=kept) for name, kept in found]
         case PathSource() | UrlSource() as source:
             name, kept = named_by_itself(scope, tools, source, request.alias)
             return [Addition(name=name, source=kept)]

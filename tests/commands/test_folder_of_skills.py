@@ -1,0 +1,57 @@
+"""A folder of skills, each in a folder of its own: all of them at once, each written down by itself."""
+
+import pytest
+from commands.scene import Scene, text
+from kit import skill, under
+
+
+@pytest.fixture
+def many(project: Scene) -> Scene:
+    """Give a project with a folder of two skills, and of things that are none."""
+    (project.work / ".git").mkdir()
+    project.write_files(under("many/one", skill("one")) | under("many/two", skill("two")))
+    project.write_files({"many/README.md": "# Many\n", "many/notes/x.md": "x\n"})
+    project.write_files(under("many/.old", skill("old")))
+    return project
+
+
+def test_all_of_them(many: Scene) -> None:
+    many.run("install", "./many", "--all", check=True)
+
+    assert many.document("skills.json")["skills"] == {"one": {"path": "./many/one"}, "two": {"path": "./many/two"}}
+    assert many.tell("sync", "--frozen") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+
+
+def test_all_of_them_as_live_links(many: Scene) -> None:
+    many.run("install", "./many/", "--all", "--link", check=True)
+
+    assert many.document("skills.json")["skills"] == {
+        "one": {"path": "./many/one", "link": True},
+        "two": {"path": "./many/two", "link": True},
+    }
+
+
+def test_without_a_word_they_are_named(many: Scene) -> None:
+    assert many.tell("install", "./many") == text("""\
+! error: ./many has no SKILL.md
+!   try: it holds folders that have one: WORK/many/one, WORK/many/two; to install all of them: \
+skillpm install ./many --all
+[1]
+""")
+
+
+def test_a_skill_is_one_skill_whatever_lies_in_it(many: Scene) -> None:
+    many.write_files(under("many", skill("many")))
+
+    many.run("install", "./many", "--all", check=True)
+
+    assert list(many.document("skills.json")["skills"]) == ["many"]
+
+
+def test_a_folder_of_nothing(many: Scene) -> None:
+    assert many.tell("install", "./many/notes", "--all").startswith("! error: ./many/notes has no SKILL.md\n")
+    assert many.tell("install", "./many", "--all", "--as", "x") == text("""\
+! error: --as names one skill, and here are several
+!   try: skillpm install --help
+[2]
+""")
