@@ -1,6 +1,8 @@
 """What somebody may have meant: the known words nearest to a mistyped one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from skillpm.documents.text import show
 
 
 def near(word: str, known: Iterable[str]) -> tuple[str, ...]:
@@ -8,3 +10,9 @@ def near(word: str, known: Iterable[str]) -> tuple[str, ...]:
     from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
 
     return tuple(get_close_matches(word, list(known), n=3, cutoff=0.6))
+
+
+def few(names: Sequence[str], most: int, longest: int = 80) -> str:
+    """Name some of many, and say how many there are where these are not all."""
+    said = ", ".join(show(name, longest) for name in names[:most])
+    return f"{said} ({most} of {len(names)})" if len(names) > most else said

@@ -22,6 +22,7 @@ from skillpm.values import Value
 
 SHORTHAND = re.compile(r"([A-Za-z0-9][\w.-]*)/([\w.-]+)((?:/[^#@]+)?)", re.ASCII)
 BARE = re.compile(r"([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))?", re.ASCII)
+RANGED = re.compile(r"([^@\s]+/[^@\s]+)@([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))", re.ASCII)
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
 PAGE = re.compile(r"(?:[^/]+/){2}(?:tree|blob)/|.+/-/")
 GIT_ENDING = re.compile(r"\.git(?:@|/?$)")
@@ -62,6 +63,12 @@ def _meant(spec: str) -> str:
     name, _, wanted = spec.partition("@")
     if is_skill_name(name) and wanted.lower() in {"latest", "newest"}:
         return f"the newest is what you get anyway: {name}"
+    if ranged := RANGED.fullmatch(spec):
+        place, skill, behind = ranged[1], ranged[2], (ranged[3] or ranged[4]).strip()
+        if is_range(behind):
+            return f"a range is a flag: skillpm install {place.partition('#')[0]}@{skill} --version '{behind}'"
+        if is_ref(behind) and "#" not in place:
+            return f"the ref comes before the skill: '{place}#{behind}@{skill}'"
     before, found, ref = spec.partition("#")
     place, at, skill = before.rpartition("@")
     if found and at and "/" in place and is_skill_name(skill) and is_ref(ref) and not place.startswith("git+"):
@@ -179,7 +186,7 @@ def _without_file(path: str) -> str:
 def _on_forge(spec: str, host: str, rest: str) -> Specifier:
     """`owner/repo`, with a path, a ref and a skill behind it."""
     head, ref, skill, path = _fragment(rest)
-    match = SHORTHAND.fullmatch(head)
+    match = SHORTHAND.fullmatch(head.removesuffix("/"))
     if match is None or match[2] in {".", ".."}:
         raise UsageError(f"`{show(spec)}` is no SPEC", hint=EXAMPLES)
     url = f"https://{host}/{match[1]}/{match[2]}"

@@ -187,13 +187,13 @@ NAMES_NOBODY_HAS = {
     "a branch": Case(
         words="install URL@docx --branch zzz",
         said="URL has no branch `zzz`",
-        hint="see what it has: git ls-remote URL",
+        hint="its branches: main",
     ),
     "a tag": Case(
-        words="install URL@docx --tag zzz", said="URL has no tag `zzz`", hint="see what it has: git ls-remote URL"
+        words="install URL@docx --tag zzz", said="URL has no tag `zzz`", hint="it has no tags; its branches: main"
     ),
     "a ref": Case(
-        words="install URL#zzz@docx", said="URL has no branch or tag `zzz`", hint="see what it has: git ls-remote URL"
+        words="install URL#zzz@docx", said="URL has no branch or tag `zzz`", hint="it has no tags; its branches: main"
     ),
     "a folder of this disk": Case(words="install ./zzz", said="./zzz is not there", where="WORK/zzz", hint=A_PATH),
     "a folder outside": Case(words="install /zzz/zzz", said="/zzz/zzz is not there", where="/zzz/zzz", hint=A_PATH),

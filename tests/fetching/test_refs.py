@@ -111,17 +111,19 @@ def test_a_tag_of_a_tree_is_no_skill(project: Project, upstream: Repository, url
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "message", "hint"),
     [
-        (["--branch", "nope"], "has no branch `nope`"),
-        (["--tag", "v9"], "has no tag `v9`"),
-        (["--rev", "0" * 39 + "1"], f"has no commit `{'0' * 39}1`"),
+        (["--branch", "nope"], "has no branch `nope`", "its branches: main"),
+        (["--tag", "v9"], "has no tag `v9`", "it has no tags; its branches: main"),
+        (["--rev", "0" * 39 + "1"], f"has no commit `{'0' * 39}1`", "see what it has: git ls-remote URL"),
     ],
 )
-def test_a_ref_that_is_not_there_is_named(project: Project, url: str, words: list[str], message: str) -> None:
+def test_a_ref_that_is_not_there_is_named(
+    project: Project, url: str, words: list[str], message: str, hint: str
+) -> None:
     result = project.run("install", url, *words)
 
-    assert (result.code, result.stderr) == (1, f"error: {url} {message}\n  try: see what it has: git ls-remote {url}\n")
+    assert (result.code, result.stderr.replace(url, "URL")) == (1, f"error: URL {message}\n  try: {hint}\n")
     assert project.is_untouched
 
 
@@ -130,7 +132,7 @@ def test_a_ref_of_unknown_kind_that_is_not_there(project: Project, url: str) -> 
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: {url} has no branch or tag `nope`\n  try: see what it has: git ls-remote {url}\n",
+        f"error: {url} has no branch or tag `nope`\n  try: it has no tags; its branches: main\n",
     )
 
 

@@ -160,6 +160,15 @@ def _failed_here(said: str, url: str) -> SkillpmError | None:
     return None
 
 
+class MissingRef(NotFoundError):
+    """A branch or a tag is not there; `name` is what it is called, `kinds` which of them it may be."""
+
+    def __init__(self, url: str, name: str, kind: str) -> None:
+        self.name = name
+        self.kinds = tuple(kind.split(" or "))
+        super().__init__(f"{url} has no {kind} `{show(name)}`", hint=f"see what it has: git ls-remote {url}")
+
+
 def missing_ref(name: str, url: str) -> SkillpmError:
     """Say that a branch, tag or commit is not there."""
     if name == "HEAD":
@@ -172,7 +181,9 @@ def missing_ref(name: str, url: str) -> SkillpmError:
         return NotFoundError(
             f"{url} has no {kind} `{text}`", hint="if it is the beginning of a commit id, give all of its 40 digits"
         )
-    return NotFoundError(f"{url} has no {kind} `{text}`", hint=f"see what it has: git ls-remote {url}")
+    if kind == "commit":
+        return NotFoundError(f"{url} has no commit `{text}`", hint=f"see what it has: git ls-remote {url}")
+    return MissingRef(url, name.removeprefix("refs/heads/").removeprefix("refs/tags/"), kind)
 
 
 def status_of(failed: GitFailed) -> int | None:

@@ -14,7 +14,7 @@ from skillpm.fetching.describe import described, tell_inner
 from skillpm.fetching.git.entries import entries_of
 from skillpm.fetching.git.history import commit_with_tree
 from skillpm.fetching.git.listing import UNREADABLE, Place, all_places, name_of, place_of, read_skills
-from skillpm.fetching.git.refs import from_browser, named_ref
+from skillpm.fetching.git.refs import commits_of, from_browser, named_ref
 from skillpm.fetching.git.repository import Repository
 from skillpm.fetching.git.tagged import Take, tagged
 from skillpm.fetching.git.tags import Tell, tagged_versions
@@ -110,7 +110,7 @@ class GitFetcher:
     def _offers_in(self, repository: Repository, source: GitSource, browser: str) -> list[Offer]:
         source = from_browser(repository, source, browser) if browser else source
         ref, source = named_ref(repository, source, source.skill, self._tell)
-        commit, root = repository.commits([ref])[ref]
+        commit, root = commits_of(repository, [ref])[ref]
         if source.path or source.skill:
             places: Sequence[Place] = [place_of(repository, root, source, source.skill)]
             # It is about to be installed: all of its files in the one batch that its SKILL.md needs anyway.
@@ -132,7 +132,7 @@ class GitFetcher:
         refs, sources = {}, {}
         for name, source in wanted.items():
             refs[name], sources[name] = named_ref(repository, source, name, self._tell)
-        commits = repository.commits(sorted(set(refs.values())))
+        commits = commits_of(repository, sorted(set(refs.values())))
         pins = {}
         for name, ref in refs.items():
             commit, root = commits[ref]

@@ -7,7 +7,7 @@ from skillpm.documents.findings import NotLoadable
 from skillpm.documents.frontmatter import LARGEST_FILE
 from skillpm.documents.names import SKILL_FILES
 from skillpm.documents.skill import Skill, read_skill
-from skillpm.documents.spelling import near
+from skillpm.documents.spelling import few, near
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, NotFoundError, RefusedError
 from skillpm.fetching.git.complaints import translated
@@ -140,15 +140,14 @@ def _no_such_folder(repository: Repository, root: str, source: GitSource, *, fou
         paths = [place.path for place in all_places(repository, root)]
     except (NotFoundError, RefusedError):
         paths = []
-    similar = near(source.path, paths) or tuple(paths[:3])
+    similar = near(source.path, paths)
     at = f" at {source.ref}" if source.ref else ""
     what = "has no SKILL.md in" if found else "has no folder"
-    hint = f"skills are at: {', '.join(show(path) for path in similar)}" if similar else "it holds no skill at all"
+    hint = f"skills are at: {few(similar or paths, 3)}" if paths else "it holds no skill at all"
     return NotFoundError(f"{repository.url} {what} `{show(source.path)}`{at}", hint=hint)
 
 
 def _unknown(repository: Repository, wanted: str, names: Sequence[str]) -> NotFoundError:
     similar = near(wanted, names)
-    few = ", ".join(show(name, 64) for name in (similar or names[:8]))
-    lead = "did you mean" if similar else "it holds"
-    return NotFoundError(f"{repository.url} holds no skill called `{show(wanted)}`", hint=f"{lead}: {few}")
+    hint = f"{'did you mean' if similar else 'it holds'}: {few(similar or sorted(names), 8)}"
+    return NotFoundError(f"{repository.url} holds no skill called `{show(wanted)}`", hint=hint)

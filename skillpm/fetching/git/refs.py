@@ -1,13 +1,18 @@
 """Which ref a source means: its full name, or a commit; for words of unknown kind the server is asked."""
 
-from skillpm.documents.git_words import is_commit, is_short_commit
-from skillpm.errors import OfflineError
-from skillpm.fetching.git.complaints import missing_ref
+from collections.abc import Sequence
+
+from skillpm.documents.git_words import is_commit, is_ref, is_short_commit
+from skillpm.documents.spelling import few, near
+from skillpm.documents.text import show
+from skillpm.errors import OfflineError, SkillpmError
+from skillpm.fetching.git.complaints import MissingRef, missing_ref
 from skillpm.fetching.git.repository import Repository
-from skillpm.fetching.git.tags import Tell, newest_tag, tagged_versions
+from skillpm.fetching.git.tags import Tell, newest_first, newest_tag, tagged_versions
 from skillpm.sources.source import GitSource, RefKind
 
 KINDS: tuple[tuple[RefKind, str], ...] = (("tag", "refs/tags/"), ("branch", "refs/heads/"))
+MOST_NEAR = 2_000
 
 
 def named_ref(repository: Repository, source: GitSource, name: str, tell: Tell) -> tuple[str, GitSource]:
@@ -50,7 +55,39 @@ def from_browser(repository: Repository, source: GitSource, browser: str) -> Git
     raise _unknown(repository, parts[0] if is_short_commit(parts[0]) else browser)
 
 
+def commits_of(repository: Repository, refs: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Fetch what refs lead to. Raises `NotFoundError` that names branches and tags where one is not there."""
+    try:
+        return repository.commits(refs)
+    except MissingRef as missing:
+        raise _with_names(repository, missing) from missing
+
+
 def _unknown(repository: Repository, name: str) -> Exception:
     if repository.around.settings.offline:
         return OfflineError([f"{repository.url} at {name}"])
-    return missing_ref(name, repository.url)
+    missing = missing_ref(name, repository.url)
+    return _with_names(repository, missing) if isinstance(missing, MissingRef) else missing
+
+
+def _with_names(repository: Repository, missing: MissingRef) -> MissingRef:
+    """Say in the hint what was meant, or what there is: the server is asked once more, where all is over anyway."""
+    try:
+        listed = [ref for ref in repository.listed_refs() if is_ref(ref)]
+    except SkillpmError:
+        return missing
+    heads = sorted(ref.removeprefix("refs/heads/") for ref in listed if ref.startswith("refs/heads/"))
+    tags = newest_first(ref.removeprefix("refs/tags/") for ref in listed if ref.startswith("refs/tags/"))
+    kinds = {"tag": tags, "branch": heads}
+    there = [name for kind in ("tag", "branch") if kind in missing.kinds for name in kinds[kind]]
+    other = next((kind for kind in kinds if kind not in missing.kinds and missing.name in kinds[kind]), "")
+    if other:
+        missing.hint = f"it is a {other}: --{other} {show(missing.name)}"
+    elif similar := near(missing.name, there[:MOST_NEAR]):
+        missing.hint = f"did you mean {few(similar, 3)}?"
+    elif tags and "tag" in missing.kinds:
+        missing.hint = f"its newest tags: {few(tags, 5)}"
+    elif heads:
+        no_tags = "it has no tags; " if "tag" in missing.kinds else ""
+        missing.hint = f"{no_tags}its branches: {few(heads, 5)}"
+    return missing

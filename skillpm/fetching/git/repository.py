@@ -71,13 +71,17 @@ class Repository:
         if self.around.settings.offline:
             known = self.reader.read(kept(name) for name in names)
             return {name: found.id for name in names if (found := known[kept(name)]) is not None}
+        return {name: oid for name, oid in self.listed_refs(names).items() if name in names}
+
+    def listed_refs(self, names: Sequence[str] = ()) -> dict[str, str]:
+        """Ask the server for branches and tags, all of them or those of such names: full name -> object id."""
         words = ["ls-remote", "--quiet", "--heads", "--tags", "--end-of-options", "origin", *names]
         try:
             lines = self._line.ask(words).decode("utf-8", "replace")
         except GitFailed as failed:
             raise translated(failed, self.url) from failed
         pairs = (line.split("\t") for line in lines.splitlines() if "\t" in line)
-        return {name: oid for oid, name in pairs if name in names}
+        return {name: oid for oid, name in pairs}
 
     def remote_tags(self) -> dict[str, str]:
         """Ask for all tags, once in a run: name -> commit. Offline they are not known."""

@@ -1,7 +1,7 @@
 """The versions of a skill that a repository's tags name (docs/formats.md, "Versions in tags")."""
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from skillpm.documents.text import show
 from skillpm.documents.versions import matching, version_of
@@ -53,6 +53,13 @@ def newest_tag(repository: Repository, source: GitSource, offered: list[Offered]
         raise NotFoundError(f"{repository.url} has no tag in the range {show(source.ref, 60)}", hint=hint)
     newest = max((version, item.version) for item in fitting if (version := version_of(item.version)) is not None)[1]
     return next(item.source.ref for item in fitting if item.version == newest and isinstance(item.source, GitSource))
+
+
+def newest_first(tags: Iterable[str]) -> list[str]:
+    """Give tags by the versions they name, the newest first; behind them those that name none."""
+    known = {tag: version_of(version_in_tag(tag, set()) or "") for tag in sorted(tags)}
+    versions = sorted(((version, tag) for tag, version in known.items() if version is not None), reverse=True)
+    return [*(tag for _, tag in versions), *(tag for tag, version in known.items() if version is None)]
 
 
 def _one_each(chosen: dict[str, str], commits: dict[str, str], warning: Callable[[str], None]) -> list[str]:
