@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
+from skillpm.cachedir import mark
 from skillpm.documents.config import read_config
 from skillpm.documents.decode import Node, parse_toml
 from skillpm.documents.git_words import has_credentials
@@ -111,6 +112,9 @@ def _edited(tools: Tools, key: Key, value: Any, edit: Any) -> Edited:
     settings, file = tools.settings, config_file(tools.settings)
     lock = os.path.join(settings.cache_dir, "config.lock")
     has_cache = can_be_written(settings.cache_dir)
+    if has_cache:
+        with told("mark the cache", settings.cache_dir):
+            mark(settings.cache_dir)  # else `cache clean` would take it for a folder of somebody else's
     with locked(lock, settings.lock_timeout, file, tools.reporter.warning) if has_cache else nullcontext():
         old = read_text(file)
         new = edit(old or "", file)

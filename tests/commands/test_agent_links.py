@@ -468,6 +468,13 @@ def test_the_users_own_skills_directory_may_be_a_link(scene: Scene) -> None:
     assert scene.tell("verify", "-g") == "! 1 of 1 skill is what the lockfile says\n"
 
 
+def test_of_all_agents_one_that_is_here_is_named_to_be_linked(project: Scene) -> None:
+    assert project.run("agents", "--all").stderr == "`skillpm link AGENT` shows the installed skills to one of them\n"
+    (project.work / ".glm").mkdir()
+
+    assert project.run("agents", "--all").stderr == "`skillpm link glm` shows the installed skills to it\n"
+
+
 def test_agents_lists_those_that_are_here_and_what_is_linked(project: Scene) -> None:
     assert project.tell("agents") == (
         "! no agent host was found here; `skillpm agents --all` lists all that are known\n"

@@ -319,6 +319,14 @@ def test_a_folder_that_skillpm_did_not_make_is_refused(scene: Scene, verb: list[
     assert store.read_bytes() == b"mine"
 
 
+@pytest.mark.parametrize("verb", [["prune"], ["clean", "--yes"]], ids=["prune", "clean"])
+def test_a_cache_in_which_only_settings_were_changed_is_one_of_ours(scene: Scene, verb: list[str]) -> None:
+    scene.run("config", "set", "exclude-newer", "7 days", check=True)
+    assert (scene.cache / "v1").is_dir()
+
+    assert scene.run("cache", *verb).code == 0
+
+
 def test_a_cache_made_in_home_by_mistake_takes_nothing_else_with_it(project: Scene) -> None:
     wrong = {"SKILLPM_CACHE_DIR": str(project.home)}
     (project.home / "letter.txt").write_text("dear")
