@@ -44,7 +44,9 @@ def command(every: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the 
         call.console.say("no agent host was found here; `skillpm agents --all` lists all that are known")
     elif not any(agent.linked or agent.shares for agent in rows):
         here = next((agent.id for agent in rows if agent.present), "")
-        said = f"{here}` shows the installed skills to it" if here else "AGENT` shows the installed skills to one of them"
+        said = (
+            f"{here}` shows the installed skills to it" if here else "AGENT` shows the installed skills to one of them"
+        )
         call.console.say(f"`skillpm link{scope.flag} {said}")
 
 

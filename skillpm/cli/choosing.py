@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from skillpm.cli.columns import fitted
 from skillpm.cli.console import Console
 from skillpm.documents.text import show
 from skillpm.errors import ManySkillsError
@@ -15,7 +16,7 @@ def choose(console: Console, many: ManySkillsError) -> list[str]:
         return []
     width = max(len(show(name, 40)) for name, _, _ in many.offers)
     for number, (name, _, description) in enumerate(many.offers, 1):
-        console.line(f"{number:4}  {show(name, 40):{width}}  {show(description, 71 - width)}".rstrip())
+        console.line(f"{number:4}  {show(name, 40):{width}}  {fitted(description, 71 - width)}".rstrip())
     while True:
         said = click.prompt(
             "Which? Numbers or names with blanks between them, or `all`", default="", show_default=False, err=True

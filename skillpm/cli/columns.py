@@ -1,7 +1,6 @@
 """Columns that fit the terminal, in which a letter of two cells is counted as two."""
 
 import shutil
-import unicodedata
 
 from skillpm.documents.text import show
 
@@ -32,6 +31,8 @@ def padded(text: str, width: int) -> str:
 
 
 def _cells(letter: str) -> int:
+    import unicodedata  # noqa: PLC0415  (a megabyte, and most text is plain)
+
     if unicodedata.combining(letter):
         return 0
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1

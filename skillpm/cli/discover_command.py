@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from skillpm.cli.columns import cells, fitted
 from skillpm.cli.common import call_of, reading
 from skillpm.documents.text import counted, show
 from skillpm.files import is_below
@@ -146,4 +147,4 @@ def _skills(found: Discovery, names: _Names, width: int) -> Iterator[str]:
             yield from ("", f"{names.short(place.path)} ({place.root.scope})")
         for skill in here:
             head = f"  {show(skill.name):{longest}}  "
-            yield (head + (show(skill.description, max(10, width - len(head))) or "(no description)")).rstrip()
+            yield (head + (fitted(skill.description, max(10, width - cells(head))) or "(no description)")).rstrip()

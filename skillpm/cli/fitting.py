@@ -4,6 +4,8 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 
+from skillpm.cli.columns import cells
+
 NARROWEST, WIDEST = 40, 160
 
 
@@ -29,7 +31,7 @@ def wrapped(text: str, *, indent: int, always: bool = False, is_output: bool = F
     """
     if not always and not (sys.stdout if is_output else sys.stderr).isatty():
         return text.split("\n")
-    if all(len(line) <= room() for line in text.split("\n")):
+    if all(cells(line) <= room() for line in text.split("\n")):
         return text.split("\n")
     from textwrap import wrap  # noqa: PLC0415  (only for what is long)
 
@@ -37,8 +39,38 @@ def wrapped(text: str, *, indent: int, always: bool = False, is_output: bool = F
     for line in text.split("\n"):
         inset = len(line) - len(line.lstrip()) if lines else 0
         further = " " * (inset or indent)
+        if cells(line) > len(line):
+            lines += _wide(line, further)
+            continue
         lines += wrap(line, room(), subsequent_indent=further, break_long_words=False, break_on_hyphens=False) or [""]
     return lines
+
+
+def _wide(line: str, further: str) -> Iterator[str]:
+    """Break a line with letters of two cells where their readers are used to it: before each of them, too."""
+    here, blank = "", ""
+    for word in line.split(" "):
+        for part in _parts(word):
+            if here.strip() and cells(here + blank + part) > room():
+                yield here.rstrip()
+                here, blank = further, ""
+            here += blank + part
+            blank = ""
+        blank = " "
+    yield here.rstrip()
+
+
+def _parts(word: str) -> Iterator[str]:
+    """Give what of a word stays together: a letter of two cells for itself, all others as they stand."""
+    here = ""
+    for letter in word:
+        if cells(letter) > 1:
+            yield from (here, letter) if here else (letter,)
+            here = ""
+        else:
+            here += letter
+    if here or not word:
+        yield here
 
 
 def table(rows: Sequence[Sequence[str]], *, indent: int = 2) -> Iterator[str]:

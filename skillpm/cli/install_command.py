@@ -6,6 +6,7 @@ import click
 
 from skillpm.cli.changing import changing, dated, options_of, strict
 from skillpm.cli.choosing import choose
+from skillpm.cli.columns import fitted, terminal_width
 from skillpm.cli.common import Call, call_of
 from skillpm.cli.told import tell_changed
 from skillpm.documents.text import show
@@ -17,6 +18,8 @@ from skillpm.operations.sync import sync
 from skillpm.operations.typed import Request, spec_of_one
 from skillpm.operations.understanding import offers
 from skillpm.sources.source import RefKind
+
+LONGEST_IN_COLUMN = 40
 
 
 @click.command(
@@ -113,9 +116,13 @@ def _show_offers(call: Call, request: Request) -> None:
         ]
         call.console.data({"skills": rows})
         return
-    width = max(len(show(offer.name, 40)) for offer in found)
+    width = min(LONGEST_IN_COLUMN, max(len(show(offer.name, 64)) for offer in found))
     for offer in found:
-        call.console.line(f"{show(offer.name, 40):{width}}  {show(offer.description, max(20, 78 - width))}".rstrip())
+        head = show(offer.name, 64)
+        if len(head) > width:  # whole, since it is to be typed; what it says goes below, where all the others are
+            call.console.line(head)
+            head = ""
+        call.console.line(f"{head:{width}}  {fitted(offer.description, terminal_width() - width - 2)}".rstrip())
     if len(found) == 1:
         call.console.say("1 skill; the same command without --list installs it")
         return

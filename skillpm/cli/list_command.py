@@ -1,11 +1,11 @@
 """`skillpm list` (ls)."""
 
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
+from skillpm.cli.columns import cells, fitted, terminal_width
 from skillpm.cli.common import Call, call_of, reading
 from skillpm.documents.text import counted, show
 from skillpm.operations.flat_here import flat_files_in
@@ -112,7 +112,7 @@ def listed_value(skill: Listed) -> dict[str, Any]:
 
 
 def _lines(listing: Listing) -> Iterator[str]:
-    width = max(60, min(shutil.get_terminal_size((80, 24)).columns, 160))
+    width = terminal_width()
     shown = [(show(skill.name), show(version_of(skill), 12), skill) for skill in listing.skills]
     names = min(LONGEST_IN_COLUMN, max(len(name) for name, _, _ in shown))
     versions = max(len(version) for _, version, _ in shown)
@@ -123,8 +123,7 @@ def _lines(listing: Listing) -> Iterator[str]:
         if len(name) > names:  # its description goes below, where all the others are
             yield f"{name} {version}  {mark}".rstrip()
             head = " " * (names + versions + 3)
-        room = max(10, width - len(head))
-        if said := show(skill.entry["description"][: room + 1], room):
+        if said := fitted(skill.entry["description"], max(10, width - cells(head))):
             yield head + said
         elif len(name) <= names:
             yield head.rstrip()

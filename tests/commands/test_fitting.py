@@ -4,6 +4,7 @@ import pytest
 from commands.scene import Scene, asking, text
 from commands.test_choosing import answered
 from kit import Repository, skill, under
+from rich.cells import cell_len
 
 LONG = "a-name-that-is-a-good-deal-longer-than-thirty-two-letters"
 TELLS = "Tells a long story about what it is for, which no terminal of eighty columns can hold in a single line."
@@ -65,6 +66,41 @@ def test_a_terminal_gets_no_line_that_could_have_been_broken_and_a_pipe_gets_who
     assert finding.startswith("odd/SKILL.md:4: error: ")
     assert finding.endswith(" [unknown-field]")
     assert len(finding) > 80
+
+
+WIDE = "处理各种文档:读取、合并、拆分与填写PDF表单。当有人提到文件、表格、合同或报告并希望修改它们时使用这个技能。" * 2
+
+
+def test_letters_of_two_cells_fit_eighty_columns_too(project: Scene, tmp_path_factory: pytest.TempPathFactory) -> None:
+    upstream = Repository.create(tmp_path_factory.mktemp("wide") / "wide")
+    upstream.write(under("skills/wenjian", skill("wenjian", WIDE)) | under("skills/pdf", skill("pdf"))).commit()
+    project.rewrite("https://github.com/acme/wide", upstream.file_url)
+    listed = project.run("install", "acme/wide", "--list", check=True).stdout.splitlines()
+    _, asked = answered(project, ["wenjian"], "install", "acme/wide", env={"COLUMNS": "80", "TERM": "dumb"})
+
+    told = project.run("show", "wenjian", check=True).stdout.splitlines()
+    short = {words: project.run(words, check=True).stdout.splitlines() for words in ("list", "discover")}
+
+    for lines in (listed, asked.splitlines(), *short.values()):
+        (line,) = (line for line in lines if "处理" in line)
+        assert 77 <= cell_len(line) <= 80
+        assert line.endswith("…")
+    begin, end = (next(n for n, line in enumerate(told) if word in line) for word in ("description", "source"))
+    assert all(70 <= cell_len(line) <= 80 for line in told[begin : end - 1])
+    assert "".join(line.removeprefix("  description").strip() for line in told[begin:end]) == WIDE
+    assert sum(line.count("PDF") for line in told[begin:end]) == 2
+
+
+def test_the_whole_name_is_told_of_what_can_be_installed(
+    scene: Scene, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    upstream = Repository.create(tmp_path_factory.mktemp("long") / "long")
+    upstream.write(under(f"skills/{LONG}", skill(LONG, TELLS)) | under("skills/pdf", skill("pdf", TELLS))).commit()
+    scene.rewrite("https://github.com/acme/long", upstream.file_url)
+
+    assert scene.project().run("install", "acme/long", "--list", check=True).stdout == (
+        f"{LONG}\n{'':40}  Tells a long story about what it is f…\n{'pdf':40}  Tells a long story about what it is f…\n"
+    )
 
 
 def test_show_breaks_long_lines_between_words(project: Scene) -> None:
