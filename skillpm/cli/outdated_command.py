@@ -35,17 +35,18 @@ def command(names: tuple[str, ...], as_check: bool, **flags: Any) -> int:  # noq
         for line in table(rows):
             call.console.line(line)
         for it in aged:
-            for said in (it.moved, it.held):
+            for said in (it.moved, it.held, it.unasked and f"it could not be asked for: {it.unasked}"):
                 if said:
                     call.console.say(f"{it.name}: {said}")
     else:
         call.console.say(
             f"{' and '.join(names) or 'everything'} {'are' if len(names) > 1 else 'is'} as new as it can be"
         )
-    return 1 if as_check and aged else 0
+    is_whole = not any(it.unasked for it in aged)
+    return 0 if is_whole and not (as_check and aged) else 1
 
 
 def _value(it: Aged) -> dict[str, Any]:
     value = {"name": it.name, "current": it.current, "wanted": it.wanted, "latest": it.latest, "source": it.source}
-    more = {"held": it.held, "moved": it.moved}
+    more = {"held": it.held, "moved": it.moved, "unasked": it.unasked}
     return {**value, **{key: said for key, said in more.items() if said}}

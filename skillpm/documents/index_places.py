@@ -10,6 +10,7 @@ from skillpm.documents.text import HIDDEN, show
 from skillpm.errors import ConflictError, DocumentError
 from skillpm.values import Value
 
+NAME_IT = 'name it: `skillpm config set indexes.NAME.url URL`, or for a whole project "indexes" in its skills.json'
 LOCAL = ("./", "../", "/", "~/")
 # What somebody pastes who looked at an index in a browser.
 ENDINGS = (".well-known/agent-skills/index.json", ".well-known/skills/index.json", "index.json")

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from skillpm.documents.cutoff import Cutoff
 from skillpm.documents.digest import Digest
-from skillpm.documents.index_places import IndexPlace
+from skillpm.documents.index_places import NAME_IT, IndexPlace
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import IndexPin
@@ -181,7 +181,7 @@ class Desk:
             return self.at(pin.index)  # that the manifest or a skill names it was looked at before
         raise NotFoundError(
             f"`{name}` is locked to the index {show(pin.index)}, which nobody configured",
-            hint='name it in skills.json: "indexes": [{"name": …, "url": …}]',
+            hint=NAME_IT,
         )
 
     def _opened(self, place: IndexPlace) -> Index:

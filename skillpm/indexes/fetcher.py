@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from skillpm.documents.cutoff import Cutoff
-from skillpm.documents.index_places import IndexPlace
+from skillpm.documents.index_places import NAME_IT, IndexPlace
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import IndexPin
@@ -140,7 +140,7 @@ class IndexFetcher:
             name = min(locked)
             raise NotFoundError(
                 f"`{name}` is locked to an index, and no index is configured",
-                hint='name it in skills.json: "indexes": [{"name": …, "url": …}]',
+                hint=NAME_IT,
             )
         if desk is not None:
             desk.fetch(locked)
@@ -167,7 +167,7 @@ def _check_named(wanted: Mapping[SkillName, IndexSource], desk: "Desk | None") -
     known = [] if desk is None else [index.place.name for index in desk.indexes]
     for name, source in wanted.items():
         if source.index and not source.site and source.index not in known:
-            hint = f"configured are: {', '.join(known)}" if known else 'add it to skills.json: "indexes": […]'
+            hint = f"configured are: {', '.join(known)}" if known else NAME_IT
             raise NotFoundError(
                 f"`{name}` is wanted from the index `{source.index}`, which nobody configured", hint=hint
             )

@@ -34,16 +34,17 @@ class Action(Value):
 
 
 class Wishes(Value):
-    """How the person wants obstacles met. `touched`: the only skills to look at; None means all. `gone`: skills made by
-    hand that are to go. `linking`: links are what was asked for, those of skills made by hand too.
-    `command`: the command line that was typed, to be said again with a way out. `leaves_edits`: an edited skill is in
-    the way only where its locked state changes.
+    """How the person wants obstacles met. `touched`: the only skills to look at; None means all. `only`: no other one
+    is to come or to change, also where the lockfile is ahead. `gone`: skills made by hand that are to go. `linking`:
+    links are what was asked for, those of skills made by hand too. `command`: the command line that was typed, to be
+    said again with a way out. `leaves_edits`: an edited skill is in the way only where its locked state changes.
     """
 
     keep: Collection[str] = ()
     force: bool = False
     inexact: bool = False
     touched: Collection[str] | None = None
+    only: bool = False
     gone: Collection[SkillName] = ()
     linking: bool = False
     command: str = ""
@@ -57,7 +58,14 @@ def plan(
     wishes: Wishes,
 ) -> tuple[Action, ...]:
     """Give the actions, by name: first what is wanted, then what is wanted no more."""
-    wanted = [_for_wanted(name, locked[name], installed.get(name), disk[name], wishes) for name in sorted(locked)]
+    stays = {name for name in locked if wishes.only and name not in (wishes.touched or ())}
+    wanted = [
+        _as_it_lies(name, installed.get(name), disk[name])
+        if name in stays
+        else _for_wanted(name, locked[name], installed.get(name), disk[name], wishes)
+        for name in sorted(locked)
+        if name not in stays or disk[name].kind != "absent"
+    ]
     gone = [] if wishes.inexact else [name for name in sorted({*installed, *wishes.gone}) if name not in locked]
     return (*wanted, *(_for_gone(name, installed.get(name), disk[name], wishes) for name in gone))
 
@@ -121,6 +129,14 @@ def _for_wanted(
         return _kept(name, was, disk).but(done="kept" if name in (wishes.touched or ()) else "")
     verb: Verb = "add" if old is None else "update"
     return _obstacle(verb, name, (was, becomes), disk, wishes)
+
+
+def _as_it_lies(name: SkillName, old: InstalledSkill | None, disk: OnDisk) -> Action:
+    """Leave a skill as it is that nobody meant."""
+    was = label(old)
+    if disk.kind == "intact":
+        return Action(verb="keep", name=name, was=was, becomes=was)
+    return _kept(name, was, disk).but(done="")
 
 
 def _for_gone(name: SkillName, old: InstalledSkill | None, disk: OnDisk, wishes: Wishes) -> Action:

@@ -6,16 +6,17 @@ from contextlib import suppress
 from skillpm.documents.git_words import short_commit
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
-from skillpm.documents.pin import GitPin, describe_shortly
+from skillpm.documents.pin import GitPin, IndexPin, PathPin, UrlPin, describe_shortly
 from skillpm.documents.text import show
 from skillpm.documents.versions import ANY, version_of
-from skillpm.errors import NotFoundError, OfflineError
+from skillpm.errors import FetchError, NotFoundError, OfflineError
 from skillpm.fetching.front import Fetchers
 from skillpm.installing.plan import label
 from skillpm.operations.asking import Askers, askers_of, chosen, kept_from, pinned_by
 from skillpm.operations.holding_back import cutoff_of
 from skillpm.operations.moving import tags_that_moved
-from skillpm.operations.paperwork import read_paperwork
+from skillpm.operations.named_indexes import unnamed
+from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.relock import Strictness, make_fetchers, relocked
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -31,7 +32,7 @@ class Aged(Value):
     """A skill that could be newer: what is locked, what `update` would take, and the newest there is at all.
 
     `held` says why the newest is not taken, or that the one there is was yanked; `moved` that a tag or a branch is
-    not where it was.
+    not where it was; `unasked` why nobody could be asked, where it is only known what is locked.
     """
 
     name: SkillName
@@ -41,22 +42,63 @@ class Aged(Value):
     source: str
     held: str = ""
     moved: str = ""
+    unasked: str = ""
 
 
 def outdated_skills(scope: Scope, tools: Tools, names: Sequence[str] = ()) -> list[Aged]:
     """Give the locked skills, of these or of all, for which there is something newer, within what the manifest asks or
     beyond it. Raises `NotFoundError` for a name that nobody asked for.
     """
-    papers, fetchers = read_paperwork(scope, tools), make_fetchers(scope, tools)
+    papers = read_paperwork(scope, tools)
     locked = papers.lockfile
     meant = [name for name in chosen(papers, names) if name in locked.skills]
+    gone = {name: index for name, index in unnamed(scope, papers, locked, tools.settings).items() if name in meant}
+    rows = [_unasked(name, locked, f"nobody names its index {index} any more") for name, index in gone.items()]
+    meant = [name for name in meant if name not in gone]
+    try:
+        rows += _aged(scope, tools, papers, meant)
+    except (FetchError, NotFoundError):
+        places = _by_place(locked, meant)
+        if len(places) == 1 and not rows:
+            raise
+        # One that cannot be asked costs only what comes from there: each place by itself, with its own failure.
+        for there in places:
+            try:
+                rows += _aged(scope, tools, papers, there)
+            except (FetchError, NotFoundError) as error:
+                rows += [_unasked(name, locked, error.message) for name in there]
+    return sorted(rows, key=lambda row: row.name)
+
+
+def _unasked(name: SkillName, locked: Lockfile, why: str) -> Aged:
+    skill = locked.skills[name]
+    current = label(skill)
+    source = describe_shortly(skill.pin)
+    return Aged(name=name, current=current, wanted=current, latest="?", source=source, unasked=show(why))
+
+
+def _by_place(locked: Lockfile, names: Sequence[SkillName]) -> list[list[SkillName]]:
+    """Give skills by where they come from: a repository, an index, an address, a folder."""
+    places: dict[str, list[SkillName]] = {}
+    for name in names:
+        match locked.skills[name].pin:
+            case GitPin(url=place) | IndexPin(index=place) | UrlPin(url=place) | PathPin(path=place):
+                places.setdefault(place, []).append(name)
+            case _:
+                places.setdefault("", []).append(name)
+    return list(places.values())
+
+
+def _aged(scope: Scope, tools: Tools, papers: Paperwork, meant: Sequence[SkillName]) -> list[Aged]:
+    """Give those of these skills for which there is something newer, from what all their places say."""
+    fetchers, locked = make_fetchers(scope, tools), papers.lockfile
     after = relocked(scope, papers, fetchers, Strictness(), meant)
     cutoff = cutoff_of(papers.manifest, tools.settings)
     askers = {name: asks for name, asks in askers_of(papers, after).items() if name in meant}
     offers = _offers(askers, fetchers, dated=bool(cutoff.moment))
     heads = _heads(askers, locked, fetchers)
     moved = tags_that_moved(locked, after)
-    rows = []
+    rows: list[Aged] = []
     for name, skill in sorted((name, locked.skills[name]) for name in meant):
         new = after.skills.get(name, skill)
         current, wanted = told_apart(skill, new)

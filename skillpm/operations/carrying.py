@@ -12,7 +12,6 @@ from skillpm.fetching.arriving import content_of
 from skillpm.fetching.base import variant_of
 from skillpm.fetching.front import Fetchers
 from skillpm.installing.layout import Layout, registry_text
-from skillpm.installing.plan import Action
 from skillpm.installing.scan import Stamp, stamp_of, write_scan
 from skillpm.installing.settling import Settling
 from skillpm.installing.skill_file import read_skill_file, skill_file_in
@@ -30,8 +29,8 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
     """Do what was planned. Only under the lock."""
     settings, layout = tools.settings, scope.layout
     scope.target(settings).refuse_unwritable({*ahead.documents, "receipt", "registry"}, ahead.links.touched)
-    writing = [action for action in ahead.actions if action.verb in {"add", "update"}]
-    puts = {action.name: action for action in writing if _needs_files(action, ahead)}
+    comes = ahead.comes
+    puts = {action.name: action for action in ahead.actions if action.name in comes}
     contents = _contents(scope, tools, {name: ahead.lockfile.skills[name] for name in puts}, fetchers)
     check_needs(scope, ahead, puts, fetchers)
     prepare(layout, fsync=settings.fsync)
@@ -92,16 +91,6 @@ def installed_skill(locked: LockedSkill, content: Content) -> InstalledSkill:
             for file in content.files
         }
     return InstalledSkill(pin=locked.pin, digest=locked.digest, version=locked.version, files=files)
-
-
-def _needs_files(action: Action, ahead: Outlook) -> bool:
-    """Tell whether files must be written: not when only the commit moved and the folder's tree is the same."""
-    old, new = ahead.receipt.skills.get(action.name), ahead.lockfile.skills[action.name]
-    if action.verb == "add" or old is None or ahead.disk[action.name].kind != "intact":
-        return True
-    if new.digest is None:
-        return old.pin != new.pin  # a live link says where it leads, and nothing else
-    return old.digest != new.digest or variant_of(old.pin) != variant_of(new.pin)
 
 
 def _contents(

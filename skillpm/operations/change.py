@@ -4,9 +4,11 @@ import os
 from collections.abc import Callable, Collection, Mapping
 
 from skillpm.documents.names import SkillName
+from skillpm.fetching.base import variant_of
 from skillpm.installing.leftovers import has_leftovers
 from skillpm.installing.plan import Action, Wishes
 from skillpm.operations.lost_manifest import refuse_lost
+from skillpm.operations.named_indexes import refuse_unnamed
 from skillpm.operations.next_step import next_step
 from skillpm.operations.outlook import Outlook, outlook
 from skillpm.operations.paperwork import Paperwork, read_paperwork
@@ -107,10 +109,18 @@ def _ahead(scope: Scope, tools: Tools, options: Options, papers: Paperwork, upgr
     unknown = unshared(scope, tools.settings, papers, lockfile)
     named = unknown if options.is_naming else []
     ahead = outlook(scope, tools, naming(papers, named, tools.settings), lockfile, options.wishes)
+    absent = {name for name in ahead.comes if _is_absent(ahead, tools, name)}
+    refuse_unnamed(scope, ahead.papers, lockfile, absent, tools.settings)
     if "lockfile" in ahead.documents and not named:
         for place in unknown:
             tools.reporter.warning(told_as_missing(scope, papers, place))
     return ahead.but(named=tuple(named))
+
+
+def _is_absent(ahead: Outlook, tools: Tools, name: SkillName) -> bool:
+    """Tell whether a skill's content is not at hand, so that it has to be fetched."""
+    skill = ahead.lockfile.skills[name]
+    return skill.digest is not None and not tools.store.has(skill.digest, variant_of(skill.pin))
 
 
 def _changed(scope: Scope, tools: Tools, options: Options, ahead: Outlook) -> Changed:

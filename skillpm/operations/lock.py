@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from skillpm.files import write_document
 from skillpm.installing.plan import label
-from skillpm.operations.asking import chosen
 from skillpm.operations.exclusive import exclusive, tidy_up
 from skillpm.operations.lost_manifest import refuse_lost
+from skillpm.operations.named_indexes import meant_to_rise, told_as_unnamed
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.relock import Strictness, changed_skills, lock_text, make_fetchers, outdated, relocked
 from skillpm.operations.scope import Scope
@@ -48,7 +48,9 @@ def lock(scope: Scope, tools: Tools, *, dry_run: bool = False, upgrade: Sequence
 def _resolved(scope: Scope, tools: Tools, upgrade: Sequence[str] | None) -> tuple[Locked, str]:
     """Give what locking would change, and the lockfile's text afterwards."""
     papers = refuse_lost(scope, read_paperwork(scope, tools))
-    names = () if upgrade is None else chosen(papers, upgrade)
+    names = () if upgrade is None else meant_to_rise(scope, papers, tools.settings, upgrade)
+    for message in told_as_unnamed(scope, papers, tools.settings) if upgrade is not None and not upgrade else ():
+        tools.reporter.warning(message)
     after = relocked(scope, papers, make_fetchers(scope, tools), Strictness(), names)
     text = lock_text(after, papers)
     is_same = text == papers.lockfile_text

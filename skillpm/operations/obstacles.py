@@ -84,7 +84,7 @@ def planned_links(
             return state.but(itself=True)
         if state.kind == "foreign" and not state.is_copy and name in shown.own and not wishes.linking:
             return state.but(itself=True)  # as if the host had it: doctor tells, and `link` stops
-        untouched = wishes.touched is not None and name not in wishes.touched and known[0] != ""
+        untouched = wishes.touched is not None and name not in wishes.touched and (wishes.only or known[0] != "")
         return state.but(is_left=True) if state.kind == "foreign" and (untouched or name in wishes.keep) else state
 
     return plan_links(folders, receipt.links, look, kind_of_link(tools.settings.link_mode))

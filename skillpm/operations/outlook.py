@@ -9,6 +9,7 @@ from skillpm.documents.inherited import Inherited
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import InstalledFile, InstalledSkill, Receipt, write_receipt
+from skillpm.fetching.base import variant_of
 from skillpm.files import read_text
 from skillpm.installing.layout import load_receipt, registry_text
 from skillpm.installing.plan import Action, Wishes, plan
@@ -47,6 +48,21 @@ class Outlook(Value):
     def is_nothing(self) -> bool:
         """Tell whether all is as it should be."""
         return not self.documents and all(action.verb == "keep" for action in self.actions)
+
+    @property
+    def comes(self) -> set[SkillName]:
+        """The skills whose files are to be written."""
+        writing = (action for action in self.actions if action.verb in {"add", "update"})
+        return {action.name for action in writing if self._needs_files(action)}
+
+    def _needs_files(self, action: Action) -> bool:
+        """Tell whether files must be written: not when only the commit moved and the folder's tree is the same."""
+        old, new = self.receipt.skills.get(action.name), self.lockfile.skills[action.name]
+        if action.verb == "add" or old is None or self.disk[action.name].kind != "intact":
+            return True
+        if new.digest is None:
+            return old.pin != new.pin  # a live link says where it leads, and nothing else
+        return old.digest != new.digest or variant_of(old.pin) != variant_of(new.pin)
 
 
 def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, wishes: Wishes) -> Outlook:

@@ -3,33 +3,24 @@
 import os
 from collections.abc import Collection
 from functools import partial
-from typing import assert_never
 
 from skillpm.documents.lockfile import LockedSkill, Lockfile, write_lockfile
 from skillpm.documents.names import SkillName
-from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin, describe_shortly
+from skillpm.documents.pin import IndexPin
 from skillpm.errors import LockfileOutdated, RefusedError
 from skillpm.fetching.base import IndexSide
 from skillpm.fetching.front import Fetchers
 from skillpm.operations.folders import changed_folders, held_folders
 from skillpm.operations.holding_back import cutoff_of
 from skillpm.operations.indexes import configured_indexes
+from skillpm.operations.named_indexes import lying_here, refuse_unnamed
+from skillpm.operations.named_places import check_places
 from skillpm.operations.own_folder import refuse_own_sources
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.resolution.resolver import disagreements, is_kept, resolve
+from skillpm.resolution.resolver import disagreements, is_kept, reachable, resolve
 from skillpm.resolution.shelf import Asked
-from skillpm.sources.needs import read_needs
-from skillpm.sources.source import (
-    BundledSource,
-    GitSource,
-    IndexSource,
-    PathSource,
-    Source,
-    UrlSource,
-    requirement_value,
-)
 from skillpm.values import Value
 
 
@@ -58,13 +49,13 @@ def relocked(
         raise _outdated(scope, papers, [])
     if strictness.frozen:
         _need_names(scope, papers)
-        _check_places(scope, papers, papers.lockfile)
-        _check_indexes(scope, papers, fetchers, ())
+        check_places(scope, papers, papers.lockfile)
+        _check_indexes(scope, papers, fetchers, papers.lockfile.skills)
         if changed := changed_folders(papers, fetchers, touched):
             raise _outdated(scope, papers, [f"the content of `{name}` has changed" for name in changed])
         return papers.lockfile
-    _check_places(scope, papers, papers.lockfile, only_kept=True)
-    _check_indexes(scope, papers, fetchers, upgrade)
+    check_places(scope, papers, papers.lockfile, only_kept=True)
+    _check_indexes(scope, papers, fetchers, _kept(papers) - {*upgrade})
     if strictness.locked and (reasons := outdated(papers)):
         raise _outdated(scope, papers, reasons)
     held = held_folders(papers, fetchers, touched, may_be_away=not strictness.locked)
@@ -128,39 +119,18 @@ def _need_names(scope: Scope, papers: Paperwork) -> None:
         raise _outdated(scope, papers, [f"`{name}` is not locked" for name in missing])
 
 
-def _check_indexes(scope: Scope, papers: Paperwork, fetchers: Fetchers, upgrade: Collection[SkillName]) -> None:
-    """Refuse a lockfile that lets a skill come from an index that nobody configured, or not from the one it is in."""
-    pins = {
-        name: skill.pin.index
-        for name, skill in papers.lockfile.skills.items()
-        if isinstance(skill.pin, IndexPin)
-        and name not in upgrade
-        and (name not in papers.requirements or is_kept(name, papers.requirements[name], papers.lockfile))
-    }
-    places = configured_indexes(scope, fetchers.settings) if pins else ()
-    sites = named_sites(papers, papers.lockfile) if pins else set()
-    for name, index in pins.items():
-        if (name, index) in sites:
-            continue
-        source = papers.requirements.get(name)
-        named = source.index if isinstance(source, IndexSource) else ""
-        if not any(place.url == index and named in {"", place.name} for place in places):
-            raise RefusedError(
-                f"`{name}` is locked to the index {index}, which neither the manifest nor your config.toml names",
-                where=f"{scope.lockfile}: skills.{name}.source",
-                hint=f'if you trust it, add to skills.json: "indexes": [{{"name": "…", "url": "{index}"}}]; '
-                f"if it has moved: skillpm update {name}",
-            )
-
-
-def named_sites(papers: Paperwork, lockfile: Lockfile) -> set[tuple[SkillName, str]]:
-    """Give the skills whose requirement says itself at which address their index is, with that address."""
+def _kept(papers: Paperwork) -> set[SkillName]:
+    """Give the locked skills that are wanted on, and as they are locked."""
     return {
-        (name, source.site)
-        for name, sources in _named_places(papers, lockfile).items()
-        for source in sources
-        if isinstance(source, IndexSource)
+        name
+        for name in reachable(papers.requirements, papers.lockfile)
+        if name not in papers.requirements or is_kept(name, papers.requirements[name], papers.lockfile)
     }
+
+
+def _check_indexes(scope: Scope, papers: Paperwork, fetchers: Fetchers, names: Collection[SkillName]) -> None:
+    """Refuse a lockfile that brings skills from an index that nobody named, or not from the one it is in."""
+    refuse_unnamed(scope, papers, papers.lockfile, {*names} - lying_here(scope, papers.lockfile), fetchers.settings)
 
 
 def _check_versions(before: Lockfile, after: Lockfile) -> None:
@@ -182,59 +152,6 @@ def _check_versions(before: Lockfile, after: Lockfile) -> None:
                 f"Nothing was changed here; `skillpm uninstall {name}` and `skillpm install {name}` take what is there "
                 "now",
             )
-
-
-def _check_places(scope: Scope, papers: Paperwork, lockfile: Lockfile, *, only_kept: bool = False) -> None:
-    """Refuse a lockfile that lets a skill come from a place that neither the manifest nor a dependency names."""
-    sources = _named_places(papers, lockfile)
-    for name, locked in lockfile.skills.items():
-        asked = papers.requirements.get(name)
-        if only_kept and (
-            name not in sources or lockfile.requirements.get(name) != (asked and requirement_value(asked))
-        ):
-            continue  # it will be resolved anew, or dropped
-        if not any(allows(source, locked.pin) for source in sources.get(name, ())):
-            says = "names another place" if name in sources else "does not name it"
-            gone = f"the manifest no longer asks for `{name}`; run `skillpm lock{scope.flag}`"
-            other = f"if the manifest was changed, run `skillpm lock{scope.flag}`; if not, see who changed the lockfile"
-            raise RefusedError(
-                f"`{name}` is locked to {describe_shortly(locked.pin)}, but the manifest {says}",
-                where=f"{scope.lockfile}: skills.{name}.source",
-                hint=other if name in sources else gone,
-            )
-
-
-def _named_places(papers: Paperwork, lockfile: Lockfile) -> dict[SkillName, list[Source]]:
-    """Give where each skill may come from: as the manifest says, else as those say that need it."""
-    sources: dict[SkillName, list[Source]] = {name: [source] for name, source in papers.requirements.items()}
-    for parent, skill in lockfile.skills.items():
-        for name, source in read_needs(skill.dependencies, f"`{parent}`").items() if skill.dependencies else ():
-            sources.setdefault(name, []).append(source)
-    return sources | {name: [source, *sources.get(name, ())] for name, source in papers.overrides.items()}
-
-
-def allows(source: Source, pin: Pin) -> bool:
-    """Tell whether a pin lies where a source says that the skill comes from."""
-    match source:
-        case GitSource():
-            if not isinstance(pin, GitPin) or pin.url != source.url or (source.path and source.path != pin.path):
-                return False
-            expected = {"rev": "", "tag": f"refs/tags/{source.ref}", "branch": f"refs/heads/{source.ref}", "": "HEAD"}
-            if source.kind == "rev" and pin.commit != source.ref:
-                return False
-            return source.kind in {"any", "version"} or pin.ref == expected[source.kind]
-        case PathSource():
-            return isinstance(pin, PathPin) and (pin.path, pin.link) == (source.path, source.link)
-        case BundledSource():
-            return isinstance(pin, BundledPin) and pin.name == source.name
-        case IndexSource():
-            return (isinstance(pin, IndexPin) and source.site in {"", pin.index}) or (
-                isinstance(pin, BundledPin) and not source.index and pin.name == source.name
-            )
-        case UrlSource():
-            return isinstance(pin, UrlPin) and pin.url == source.url
-        case _:
-            assert_never(source)
 
 
 def changed_skills(before: Lockfile, after: Lockfile) -> list[tuple[SkillName, LockedSkill | None, LockedSkill | None]]:

@@ -8,8 +8,8 @@ from skillpm.documents.json_edit import insert_element
 from skillpm.documents.lockfile import Lockfile
 from skillpm.documents.pin import IndexPin
 from skillpm.operations.indexes import user_indexes
+from skillpm.operations.named_places import named_sites
 from skillpm.operations.paperwork import Paperwork
-from skillpm.operations.relock import named_sites
 from skillpm.operations.scope import Scope
 from skillpm.settings import Settings
 from skillpm.sources.source import IndexSource

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from skillpm.documents.entries import Entry
-from skillpm.documents.index_places import IndexPlace
+from skillpm.documents.index_places import NAME_IT, IndexPlace
 from skillpm.documents.lockfile import read_lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import IndexPin, describe
@@ -56,7 +56,7 @@ def open_shelves(scope: Scope, tools: Tools, service: SkillService, *, index: st
     places = configured_indexes(scope, tools.settings)
     if index and index not in {place.name for place in places}:
         known = ", ".join(place.name for place in places)
-        hint = f"configured are: {known}" if known else 'name it in skills.json: "indexes": [{"name": …, "url": …}]'
+        hint = f"configured are: {known}" if known else NAME_IT
         raise NotFoundError(f"there is no index `{index}`", hint=hint)
     is_kept = can_be_written(os.path.join(tools.settings.cache_dir, "search"))
     catalogues = Catalogues(tools.settings, os.path.dirname(scope.manifest), tools.reporter, is_kept=is_kept)

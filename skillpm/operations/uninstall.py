@@ -31,7 +31,7 @@ def uninstall(scope: Scope, tools: Tools, names: Sequence[str], options: Options
     made_by_hand = [SkillName(name) for name in names if name not in asked_for and _is_made_by_hand(scope, name)]
     if made_by_hand and not options.wishes.force:
         raise _not_managed(scope, made_by_hand)
-    touched = options.but(wishes=options.wishes.but(touched=names, gone=made_by_hand))
+    touched = options.but(wishes=options.wishes.but(touched=names, only=True, gone=made_by_hand))
 
     def edit(papers: Paperwork) -> Paperwork:
         text = papers.text

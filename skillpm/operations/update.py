@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 
 from skillpm.documents.names import SkillName
 from skillpm.operations.aging import why_nothing_is_newer
-from skillpm.operations.asking import chosen
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.moving import moved_tags
+from skillpm.operations.named_indexes import meant_to_rise, told_as_unnamed
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -15,13 +15,17 @@ from skillpm.operations.withdrawn import yanked_here
 
 def update(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> Changed:
     """Lock the newest of these skills, or of all, and install it. One that is to be kept stays locked as it is."""
-    before = read_paperwork(scope, tools).lockfile
+    papers = read_paperwork(scope, tools)
+    before = papers.lockfile
+    for message in [] if names else told_as_unnamed(scope, papers, tools.settings):
+        tools.reporter.warning(message)
     touched = options.but(
         wishes=options.wishes.but(touched=names or None, inexact=bool(names), leaves_edits=not options.wishes.force)
     )
 
     def upgraded(papers: Paperwork) -> Collection[SkillName]:
-        return [name for name in chosen(papers, names) if name not in options.wishes.keep]
+        meant = meant_to_rise(scope, papers, tools.settings, names)
+        return [name for name in meant if name not in options.wishes.keep]
 
     result = change(scope, tools, touched, lambda papers: papers, upgraded)
     after = before if options.dry_run else read_paperwork(scope, tools).lockfile

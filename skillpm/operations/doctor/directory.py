@@ -11,6 +11,7 @@ from skillpm.installing.layout import load_receipt
 from skillpm.installing.leftovers import left_of
 from skillpm.locking import is_held
 from skillpm.operations.doctor.findings import Finding, Patient
+from skillpm.operations.named_indexes import unnamed, way_to_name
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.registry import check_registry
 from skillpm.operations.relock import outdated
@@ -55,6 +56,14 @@ def papers(patient: Patient) -> Iterator[Finding]:
         hint = f"run `skillpm lock{scope.flag}`"
         yield Finding(
             check="papers", message=f"manifest and lockfile disagree: {text}", where=scope.lockfile, hint=hint
+        )
+    for name, index in unnamed(scope, read, read.lockfile, patient.settings).items():
+        yield Finding(
+            check="papers",
+            message=f"`{name}` is locked to the index {show(index)}, which neither the manifest nor your config.toml "
+            "names: it stays, and cannot be updated or fetched again",
+            where=f"{scope.lockfile}: skills.{name}.source",
+            hint=f"{way_to_name(scope, read, name, index)}; else skillpm uninstall{scope.flag} {name}",
         )
 
 
