@@ -37,13 +37,15 @@ class InstalledSkill(Value):
 class Receipt(Value):
     """All that skillpm installed: skills, and the links it made: agent folder -> skill -> kind of link.
 
-    `copies`: what was copied, where that is a skill made by hand, and so none of `skills`.
+    `copies`: what was copied, where that is a skill made by hand, and so none of `skills`. `folders`: those of agents,
+    and of hosts above them, that were made for links, and so may go with the last one.
     """
 
     skills: Mapping[SkillName, InstalledSkill] = NOTHING
     links: Mapping[str, Mapping[SkillName, str]] = NOTHING
     inherited: Mapping[SkillName, Inherited] = NOTHING
     copies: Mapping[SkillName, Digest] = NOTHING
+    folders: tuple[str, ...] = ()
 
     def copied(self, name: SkillName) -> Digest | None:
         """Give the digest that a copy of this skill in an agent's folder has, as it was put there."""
@@ -55,8 +57,8 @@ def read_receipt(text: str, file: str) -> Receipt:
     """Read a receipt strictly."""
     top = parse_json(text, file)
     top.format_number("version", FORMAT)
-    top.only("version", "skills", "links", "inherited", "copies")
-    inherited, copies = top.get("inherited"), top.get("copies")
+    top.only("version", "skills", "links", "inherited", "copies", "folders")
+    inherited, copies, folders = top.get("inherited"), top.get("copies"), top.get("folders")
     return Receipt(
         skills={skill_name(key, where=node.where): _read_skill(node) for key, node in top.need("skills").items()},
         links={folder: _read_links(node) for folder, node in top.need("links").items()},
@@ -69,6 +71,7 @@ def read_receipt(text: str, file: str) -> Receipt:
             skill_name(key, where=node.where): parse_digest(node.value, where=node.where)
             for key, node in copies.items()
         },
+        folders=() if folders is None else folders.texts(),
     )
 
 
@@ -83,6 +86,8 @@ def write_receipt(receipt: Receipt) -> str:
         value["inherited"] = {name: inherited_value(receipt.inherited[name]) for name in sorted(receipt.inherited)}
     if receipt.copies:
         value["copies"] = dict(sorted(receipt.copies.items()))
+    if receipt.folders:
+        value["folders"] = sorted(receipt.folders)
     return dump_json(value)
 
 

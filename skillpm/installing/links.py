@@ -20,6 +20,7 @@ from skillpm.documents.receipt import Receipt
 from skillpm.files import remove_tree
 from skillpm.installing.exchange import exchange
 from skillpm.installing.layout import Layout
+from skillpm.installing.made_folders import remove_if_made
 from skillpm.installing.settling import Settling
 from skillpm.installing.staging import copy_folder
 from skillpm.installing.survey import digest_of_folder
@@ -84,7 +85,8 @@ def reconcile(target: Target, before: Receipt, after: Receipt, warn: Callable[[s
         for name, kind in links.items():
             if name not in after.links.get(folder, {}):
                 _remove(os.path.join(base, name), kind, target.layout.skill(name), before.copied(name), warn)
-        _remove_if_empty(base, target.links, keep=bool(after.links.get(folder)))
+        if not after.links.get(folder):
+            remove_if_made(folder, before, target.links)
     _make_wanted(target, before, after, warn)
 
 
@@ -213,15 +215,3 @@ def points_at(path: str, target: str) -> bool:
     leads = os.path.normpath(os.path.join(os.path.realpath(os.path.dirname(path)), said))
     parent, name = os.path.split(target)
     return os.path.basename(leads) == name and os.path.realpath(os.path.dirname(leads)) == os.path.realpath(parent)
-
-
-def _remove_if_empty(path: str, folders: LinkFolders, *, keep: bool) -> None:
-    """Remove a folder that only held our links, and the host's folder above it when a project had it only for us."""
-    if keep or os.path.islink(path):
-        return
-    try:
-        os.rmdir(path)
-        if folders.fence:
-            os.rmdir(os.path.dirname(path))
-    except OSError:
-        return

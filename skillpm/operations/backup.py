@@ -10,6 +10,7 @@ from skillpm.documents.text import show
 from skillpm.errors import BlockedError, NotFoundError, UsageError
 from skillpm.installing.backups import REGISTRY, Backup, backups
 from skillpm.installing.layout import Layout, load_receipt, registry_text
+from skillpm.installing.made_folders import with_made_folders
 from skillpm.installing.plan import Action, label
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.settling import Settling
@@ -100,6 +101,7 @@ def _put_into_place(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt
     copies = own.copies(layout, receipt, tools.settings.link_mode, coming)
     links = kept_links(scope, tools, papers, receipt, {name: copies.get(name) for name in own.names})
     after = receipt.but(links=links.links, copies=own.copied(links.links, copies))
+    after = with_made_folders(receipt, after, scope.link_folders(tools.settings))
     scope.target(tools.settings).refuse_unwritable(("receipt", "registry"), links.touched)
     documents = {"registry": built.text, "receipt": write_receipt(after)}
     settling.wait()

@@ -12,6 +12,7 @@ from skillpm.fetching.arriving import content_of
 from skillpm.fetching.base import variant_of
 from skillpm.fetching.front import Fetchers
 from skillpm.installing.layout import Layout, registry_text
+from skillpm.installing.made_folders import with_made_folders
 from skillpm.installing.scan import Stamp, stamp_of, write_scan
 from skillpm.installing.settling import Settling
 from skillpm.installing.skill_file import read_skill_file, skill_file_in
@@ -47,6 +48,7 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
     removals = {action.name: action.aside for action in ahead.actions if action.verb == "remove"}
     inherited = inherited_after(scope, ahead.receipt, ahead.actions)
     after = ahead.receipt.but(skills=installed, links=ahead.links.links, inherited=inherited, copies=ahead.copies)
+    after = with_made_folders(ahead.receipt, after, scope.link_folders(settings))
     built = build_registry(
         layout,
         after,

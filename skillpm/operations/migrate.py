@@ -16,6 +16,7 @@ from skillpm.installing.backups import keep_old_registry, last_old_registry
 from skillpm.installing.clearing import stage_flat
 from skillpm.installing.flat_files import FlatFolder, look_at_flat_files
 from skillpm.installing.layout import Layout, load_receipt
+from skillpm.installing.made_folders import with_made_folders
 from skillpm.installing.migration import Migration, Move, plan_migration
 from skillpm.installing.planned_links import LinkPlan
 from skillpm.installing.scan import Stamp, read_scan
@@ -129,6 +130,7 @@ def _look_ahead(scope: Scope, tools: Tools) -> _Ahead:
         copies = own.copies(layout, receipt, tools.settings.link_mode, digests)
         links = kept_links(scope, tools, papers, receipt, {name: copies.get(name) for name in own.names})
         after = after.but(links=links.links, copies=own.copied(links.links, copies))
+        after = with_made_folders(receipt, after, scope.link_folders(tools.settings))
     is_stale = text != built.text and (bool(built.entries) or (text is not None and is_generated(text)))
     return _Ahead(
         receipt=after,

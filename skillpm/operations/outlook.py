@@ -12,6 +12,7 @@ from skillpm.documents.receipt import InstalledFile, InstalledSkill, Receipt, wr
 from skillpm.fetching.base import variant_of
 from skillpm.files import read_text
 from skillpm.installing.layout import load_receipt, registry_text
+from skillpm.installing.made_folders import with_made_folders
 from skillpm.installing.plan import Action, Wishes, plan
 from skillpm.installing.planned_links import LinkPlan
 from skillpm.installing.scan import Scan, read_scan
@@ -102,6 +103,7 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
     stop_if_blocked(actions, links, {*papers.lockfile.skills, *receipt.skills}, wishes)
     actions = (*actions, *forgotten(layout, links, {action.name for action in actions}))
     after = after.but(links=links.links, copies=own.copied(links.links, copies))
+    after = with_made_folders(receipt, after, scope.link_folders(tools.settings))
     documents = {"manifest": (read_text(scope.manifest), papers.manifest_text)}
     if lockfile.skills or papers.lockfile_text is not None:
         documents["lockfile"] = (papers.lockfile_text, lock_text(lockfile, papers))

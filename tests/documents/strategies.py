@@ -71,6 +71,7 @@ receipts = st.builds(
     Receipt,
     skills=st.dictionaries(names, installed_skills, max_size=3),
     links=st.dictionaries(texts, links, max_size=2),
+    folders=st.lists(texts, max_size=2).map(lambda found: tuple(sorted(found))),
     inherited=st.dictionaries(
         names,
         st.builds(

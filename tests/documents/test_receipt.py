@@ -137,7 +137,7 @@ NAME = "is no name for a skill"
         (lambda receipt: receipt.pop("links"), "`links` is missing", ""),
         (
             lambda receipt: receipt.update(extra=1),
-            f"unknown key `extra`{KEYS}version, skills, links, inherited, copies",
+            f"unknown key `extra`{KEYS}version, skills, links, inherited, copies, folders",
             ": extra",
         ),
         (lambda receipt: receipt["skills"].update({"..": {}}), f"`..` {NAME}", ": skills..."),
