@@ -66,7 +66,7 @@ def command(*, tokens: bool, everything: bool, **flags: Any) -> None:
 
 def _tell_flat(call: Call, listing: Listing) -> None:
     """Say that there are files which a `migrate` makes skills of."""
-    flat = flat_files_in(listing.directory, {skill.name for skill in listing.skills})
+    flat = flat_files_in(listing.directory, {skill.name for skill in listing.skills}, call.tools.settings.limits)
     if flat:
         lies, of = ("lies", "it") if len(flat) == 1 else ("lie", "them")
         asked = f"`skillpm migrate{call.scope.flag} --dry-run` says what becomes of {of}"

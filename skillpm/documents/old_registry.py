@@ -5,6 +5,7 @@ Its entries have `name`, `category`, `description`, `triggers` and `filePath`, s
 anything that is not text, counts for nothing.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +20,11 @@ from skillpm.errors import ConflictError
 from skillpm.values import NOTHING, Value
 
 GENERATED = '"$schema": "urn:skillpm:schema:registry:'
+# Names of Markdown files that are no skills, unless an old registry says so.
+ABOUT_A_FOLDER = re.compile(
+    r"(readme|changelog|licen[cs]e|copying|contributing|code[_-]of[_-]conduct)([._-][a-z]{2}([_-][a-z]{2,4})?)?",
+    re.IGNORECASE,
+)
 LONGEST_DESCRIPTION = 1024  # Agent Skills specification, "description"
 LONGEST_WORD = 100
 MOST_TRIGGERS = 100

@@ -4,22 +4,16 @@
 which is meant.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 
 from skillpm.documents.findings import Finding, NotLoadable
 from skillpm.documents.headless import BOM, with_frontmatter
 from skillpm.documents.inherited import Inherited, without
 from skillpm.documents.names import SKILL_FILE, SkillName, collision_key, is_skill_name, made_valid
-from skillpm.documents.old_registry import USERS_ONLY, Left, OldRegistry, Told
+from skillpm.documents.old_registry import ABOUT_A_FOLDER, USERS_ONLY, Left, OldRegistry, Told
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.installing.flat_files import FlatFile, FlatFolder
 from skillpm.values import NOTHING, Value
-
-ABOUT_A_FOLDER = re.compile(
-    r"(readme|changelog|licen[cs]e|copying|contributing|code[_-]of[_-]conduct)([._-][a-z]{2}([_-][a-z]{2,4})?)?",
-    re.IGNORECASE,
-)
 
 MENDED = frozenset(["frontmatter-repaired", "duplicate-key"])
 
@@ -93,6 +87,23 @@ def plan_migration(
         left=tuple(sorted(left, key=lambda item: item.path)),
         inherited={name: facts for name, facts in inherited.items() if facts != Inherited()},
     )
+
+
+def would_be_skills(folder: FlatFolder, old: OldRegistry) -> list[str]:
+    """Give the flat files that are meant to be skills, also those that something keeps from it that a person can mend:
+    a name that two of them want, a fault in the frontmatter.
+    """
+    return [file.path for file in folder.files if _is_meant(file, old.told.get(file.path))]
+
+
+def _is_meant(file: FlatFile, told: Told | None) -> bool:
+    if (told is None and ABOUT_A_FOLDER.fullmatch(file.stem)) or not file.data.removeprefix(BOM).strip():
+        return False
+    try:
+        read_skill(file.data)
+    except NotLoadable as error:
+        return error.finding.code != "no-frontmatter" or told is not None or file.category != ""
+    return True
 
 
 def beyond(told: Told, skill: Skill) -> Inherited:

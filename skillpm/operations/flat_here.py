@@ -1,40 +1,51 @@
-"""Flat files in a skills directory, counted: whoever lists skills is told that they are none yet. Hardly read."""
+"""Flat files in a skills directory, by the rule of `migrate`: whoever lists skills is told that they are none yet.
+
+Most directories have none: that is seen from names alone, and only who has some pays for reading them.
+"""
 
 import os
-import re
 from collections.abc import Collection, Iterator
 
-NO_SKILL = re.compile(r"(readme|changelog|licen[cs]e|copying|contributing|code[_-]of[_-]conduct)\b.*", re.IGNORECASE)
+from skillpm.documents.old_registry import ABOUT_A_FOLDER
+from skillpm.documents.tree import Limits
+from skillpm.errors import SkillpmError
+from skillpm.files import read_text
+from skillpm.installing.layout import Layout
+
 MOST_FOLDERS = 100
 
 
-def flat_files_in(directory: str, skills: Collection[str]) -> list[str]:
-    """Give the Markdown files that lie at the top of a folder, or in one of its folders that is no skill.
+def flat_files_in(directory: str, skills: Collection[str], limits: Limits) -> list[str]:
+    """Give the flat files of a folder that are meant to be skills. `skills` are folders that need no look."""
+    names = sorted(_markdown_in(directory, skills))
+    if not names:
+        return []
+    # The reader brings a YAML library with it.
+    from skillpm.installing.flat_files import look_at_flat_files  # noqa: PLC0415
+    from skillpm.installing.migration import would_be_skills  # noqa: PLC0415
+    from skillpm.operations.told_before import old_registry_of  # noqa: PLC0415
 
-    Where skillpm has been at work, only those with frontmatter: what `migrate` left there is meant to lie there.
-    """
-    found: list[str] = []
+    layout = Layout(directory)
+    try:
+        return sorted(
+            would_be_skills(look_at_flat_files(directory, limits), old_registry_of(layout, read_text(layout.registry)))
+        )
+    except (OSError, SkillpmError):
+        return names  # `migrate` says what is wrong with them
+
+
+def _markdown_in(directory: str, skills: Collection[str]) -> Iterator[str]:
+    """Give the Markdown files that lie at the top of a folder, or in one of its folders that is no skill."""
     folders: list[str] = []
     for entry in _entries(directory):
         if _is_flat(entry):
-            found.append(entry.name)
+            yield entry.name
         elif entry.name not in skills and entry.is_dir(follow_symlinks=False):
             folders.append(entry.name)
     for folder in folders[:MOST_FOLDERS]:
         inside = list(_entries(os.path.join(directory, folder)))
         if not any(entry.name.upper() == "SKILL.MD" for entry in inside):
-            found += [f"{folder}/{entry.name}" for entry in inside if _is_flat(entry)]
-    if os.path.isdir(os.path.join(directory, ".skillpm")):
-        found = [path for path in found if _has_fence(os.path.join(directory, path))]
-    return sorted(found)
-
-
-def _has_fence(path: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(6).removeprefix(b"\xef\xbb\xbf").startswith((b"---", b"+++"))
-    except OSError:
-        return False
+            yield from (f"{folder}/{entry.name}" for entry in inside if _is_flat(entry))
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
@@ -46,5 +57,5 @@ def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
 
 
 def _is_flat(entry: os.DirEntry[str]) -> bool:
-    name = entry.name
-    return name[-3:].lower() == ".md" and not NO_SKILL.fullmatch(name) and entry.is_file(follow_symlinks=False)
+    stem, ending = os.path.splitext(entry.name)
+    return ending.lower() == ".md" and not ABOUT_A_FOLDER.fullmatch(stem) and entry.is_file(follow_symlinks=False)

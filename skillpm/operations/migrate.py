@@ -7,7 +7,7 @@ from shlex import quote
 from skillpm.documents.digest import content_hash, digest_of
 from skillpm.documents.inherited import Inherited
 from skillpm.documents.names import SkillName, is_skill_name
-from skillpm.documents.old_registry import Left, OldRegistry, is_generated, read_old_registry
+from skillpm.documents.old_registry import Left, is_generated
 from skillpm.documents.receipt import Receipt, write_receipt
 from skillpm.documents.text import counted
 from skillpm.errors import ConflictError, NotFoundError
@@ -32,6 +32,7 @@ from skillpm.operations.obstacles import kept_links
 from skillpm.operations.own_skills import OwnSkills
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
+from skillpm.operations.told_before import old_registry_of
 from skillpm.operations.tools import Tools
 from skillpm.serving.registering import Ahead, Built, Fresh, build_registry, known_registry
 from skillpm.values import NOTHING, Value
@@ -74,7 +75,7 @@ def migrate(scope: Scope, tools: Tools, *, dry_run: bool = False) -> Migrated:
     Like every change it is planned twice: without the lock, to find that there is nothing to do, and under it.
     """
     if not os.path.isdir(scope.layout.directory):
-        here = flat_files_in(tools.settings.working_directory, ())
+        here = flat_files_in(tools.settings.working_directory, (), tools.settings.limits)
         hint = "name the folder that holds the skills: `skillpm migrate DIR`"
         if here:
             hint = f"for the {counted(len(here), 'flat file')} in the folder you are in: `skillpm migrate .`"
@@ -114,7 +115,7 @@ def _look_ahead(scope: Scope, tools: Tools) -> _Ahead:
         folder = look_at_flat_files(layout.directory, tools.settings.limits)
     text = read_text(layout.registry)
     migration = plan_migration(
-        folder, _old_registry(layout, text), _claims(scope, tools, receipt), _made_by_hand(layout, folder, receipt)
+        folder, old_registry_of(layout, text), _claims(scope, tools, receipt), _made_by_hand(layout, folder, receipt)
     )
     moved = {move.name for move in migration.moves}
     stays = {name: facts for name, facts in receipt.inherited.items() if name not in moved}
@@ -140,21 +141,6 @@ def _look_ahead(scope: Scope, tools: Tools) -> _Ahead:
         agents=bool(papers.agents),
         has_news=bool(moved) or after != receipt or is_stale,
     )
-
-
-def _old_registry(layout: Layout, text: str | None) -> OldRegistry:
-    """Give what people wrote by hand: in the registry that is there, else in the last one that was kept."""
-    if text is not None and not is_generated(text):
-        return read_old_registry(text, layout.registry)
-    slot = last_old_registry(layout)
-    path = os.path.join(layout.backup, slot)
-    kept = read_text(path) if slot else None
-    if kept is None:
-        return OldRegistry()
-    try:
-        return read_old_registry(kept, path).but(is_past=True)
-    except ConflictError:
-        return OldRegistry()
 
 
 def _claims(scope: Scope, tools: Tools, receipt: Receipt) -> dict[str, str]:

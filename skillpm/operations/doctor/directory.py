@@ -3,7 +3,8 @@
 import os
 from collections.abc import Iterator, Sequence
 
-from skillpm.documents.text import show
+from skillpm.documents.old_registry import is_generated
+from skillpm.documents.text import counted, show
 from skillpm.errors import NewerDocument, SkillpmError
 from skillpm.files import read_text
 from skillpm.installing.journal import read_journal
@@ -11,6 +12,7 @@ from skillpm.installing.layout import load_receipt
 from skillpm.installing.leftovers import left_of
 from skillpm.locking import is_held
 from skillpm.operations.doctor.findings import Finding, Patient
+from skillpm.operations.flat_here import flat_files_in
 from skillpm.operations.named_indexes import unnamed, way_to_name
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.registry import check_registry
@@ -147,6 +149,16 @@ def registry(patient: Patient) -> Iterator[Finding]:
     scope = patient.scope
     if scope is None or not os.path.isdir(scope.layout.directory):
         return
+    text = read_text(scope.layout.registry)
+    if text is not None and not is_generated(text):
+        hint = f"`skillpm migrate{scope.flag} --dry-run` says what becomes of it; nothing that it says gets lost"
+        message = "this skills.json was made by hand, and is no registry of what lies here"
+        yield Finding(check="registry", message=message, where=scope.layout.registry, hint=hint)
+        return
+    if flat := flat_files_in(scope.layout.directory, folders_in(scope.layout.directory), patient.settings.limits):
+        message = f"{counted(len(flat), 'flat file')} here could be skills: {_named(flat)}"
+        hint = f"`skillpm migrate{scope.flag} --dry-run` says what becomes of {'it' if len(flat) == 1 else 'them'}"
+        yield Finding(check="registry", message=message, where=scope.layout.directory, hint=hint, is_note=True)
     found = check_registry(scope, patient.tools)
     wrong = [*(f"{name} missing" for name in found.missing), *(f"{name} stale" for name in found.stale)]
     wrong += [f"{name} gone" for name in found.extra]
