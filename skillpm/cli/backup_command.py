@@ -8,7 +8,9 @@ from skillpm.cli.common import call_of, reading
 from skillpm.cli.family import Family
 from skillpm.cli.numbers import AMOUNT
 from skillpm.cli.told import tell_changed
-from skillpm.operations.backup import list_backups, restore
+from skillpm.documents.text import show
+from skillpm.operations.backup import restore
+from skillpm.operations.set_aside import list_backups
 
 
 @click.group(
@@ -32,13 +34,23 @@ def list_command(**flags: Any) -> None:
     found = list_backups(call.scope)
     if call.console.as_json:
         rows = [
-            {"id": backup.id, "name": backup.name, "path": backup.path, "origin": backup.origin} for backup in found
+            {
+                "id": it.backup.id,
+                "name": it.backup.name,
+                "path": it.backup.path,
+                "origin": it.backup.origin,
+                "version": it.version,
+                "since": f"{it.since:%Y-%m-%dT%H:%M:%SZ}",
+            }
+            for it in found
         ]
         call.console.data({"backups": rows})
         return
-    for backup in found:
-        origin = f"  (from {backup.origin})" if backup.origin else ""
-        call.console.line(f"{backup.id}  {backup.path}{origin}")
+    for it in found:
+        origin = f"from {it.backup.origin}, " if it.backup.origin else ""
+        aside = f"({origin}set aside {it.since:%Y-%m-%d %H:%M} UTC)"
+        version = [show(it.version, 40)] if it.version else []
+        call.console.line("  ".join([it.backup.id, *version, it.backup.path, aside]))
     if not found:
         call.console.say("nothing is set aside")
 

@@ -100,9 +100,9 @@ def bundled(_: Scope, __: Settings) -> Iterable[str]:
 
 def backups(scope: Scope, _: Settings) -> Iterable[str]:
     """Give what was set aside."""
-    from skillpm.operations.backup import list_backups  # noqa: PLC0415
+    from skillpm.installing import backups as kept  # noqa: PLC0415
 
-    return (backup.id for backup in list_backups(scope))
+    return (backup.id for backup in kept.backups(scope.layout))
 
 
 def stand_in(name: str) -> click.Command | None:

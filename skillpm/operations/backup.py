@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt, write_receipt
+from skillpm.documents.registry import read_registry
 from skillpm.documents.spelling import near
 from skillpm.documents.text import show
-from skillpm.errors import BlockedError, NotFoundError, UsageError
+from skillpm.documents.versions import version_of
+from skillpm.errors import BlockedError, DocumentError, NotFoundError, UsageError
 from skillpm.installing.backups import REGISTRY, Backup, backups
 from skillpm.installing.layout import Layout, load_receipt, registry_text
 from skillpm.installing.made_folders import with_made_folders
@@ -26,13 +28,9 @@ from skillpm.operations.obstacles import kept_links
 from skillpm.operations.own_skills import OwnSkills
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
+from skillpm.operations.set_aside import folder_of, version_in
 from skillpm.operations.tools import Tools
 from skillpm.serving.registering import Ahead, Fresh, build_registry, known_registry
-
-
-def list_backups(scope: Scope) -> list[Backup]:
-    """List what was set aside."""
-    return backups(scope.layout)
 
 
 def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False, dry_run: bool = False) -> Changed:
@@ -45,11 +43,13 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False, dry_r
             tools.reporter.warning(UNFINISHED)
         backup = _find(backups(scope.layout), slot)
         _looked_at(scope, tools, backup, load_receipt(scope.layout), force=force)
+        _tell_version(scope, tools, backup)
         return _changed(scope, tools, backup, load_receipt(scope.layout), dry_run=True)
     with exclusive(scope, tools):
         backup = _find(backups(scope.layout), slot)
         receipt = load_receipt(scope.layout)
         aside = _looked_at(scope, tools, backup, receipt, force=force)
+        _tell_version(scope, tools, backup)
         if backup.origin:
             put_back_at_origin(scope, tools, backup, receipt, aside=aside)
         else:
@@ -97,7 +97,7 @@ def _put_into_place(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt
     built = build_registry(layout, receipt, known, ahead, disabled=papers.disabled)
     own = OwnSkills.beside(receipt, built.entries)
     # What is no skill has no copies: a file, a link that leads nowhere.
-    coming = {} if found is None else {name: digest_of_folder(_folder(layout, backup))}
+    coming = {} if found is None else {name: digest_of_folder(folder_of(layout, backup))}
     copies = own.copies(layout, receipt, tools.settings.link_mode, coming)
     links = kept_links(scope, tools, papers, receipt, {name: copies.get(name) for name in own.names})
     after = receipt.but(links=links.links, copies=own.copied(links.links, copies))
@@ -119,7 +119,9 @@ def _changed(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, dr
         reason=where,
         done="restored",
     )
-    labels = {name: label(skill) for name, skill in receipt.skills.items() if name != backup.name}
+    labels = dict.fromkeys(_registered(scope.layout), "")
+    labels |= {name: label(skill) for name, skill in receipt.skills.items()}
+    labels.pop(SkillName(backup.name), None)
     others = [Action(verb="keep", name=name, was=text, becomes=text) for name, text in labels.items()]
     return Changed(
         changed=True,
@@ -131,21 +133,39 @@ def _changed(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, dr
     )
 
 
+def _registered(layout: Layout) -> list[SkillName]:
+    """Give the names in the registry: those of skills that were made by hand, too."""
+    try:
+        entries = read_registry(registry_text(layout) or "", layout.registry)[0]
+    except DocumentError:
+        return []
+    return [SkillName(name) for name in entries]
+
+
+def _tell_version(scope: Scope, tools: Tools, backup: Backup) -> None:
+    """Say that what comes back is another version than the one that is locked."""
+    locked = read_paperwork(scope, tools).lockfile.skills.get(SkillName(backup.name))
+    version = "" if backup.origin else version_in(scope.layout, backup)
+    if locked is None or not (version and locked.version) or _are_one(version, locked.version):
+        return
+    tools.reporter.warning(
+        f"{backup.id} is {show(version, 40)}, and {backup.name} is locked to {show(locked.version, 40)}: it counts as "
+        f"your edit, which `skillpm sync{scope.flag}` stops at"
+    )
+
+
+def _are_one(one: str, other: str) -> bool:
+    return one == other or (version_of(one) is not None and version_of(one) == version_of(other))
+
+
 def _skill_file(layout: Layout, backup: Backup) -> tuple[str, bytes] | None:
     """Give name and bytes of the SKILL.md of a backup, for the registry; None where it has none that can be read."""
-    folder = _folder(layout, backup)
+    folder = folder_of(layout, backup)
     try:
         is_itself = folder == os.path.normpath(layout.skill(backup.name))
         return None if is_itself else (skill_file_in(folder), read_skill_file(folder))
     except OSError:
         return None
-
-
-def _folder(layout: Layout, backup: Backup) -> str:
-    """Give where the files of a backup lie: a link leads from where it lay."""
-    if not os.path.islink(backup.path):
-        return backup.path
-    return os.path.normpath(os.path.join(layout.directory, os.readlink(backup.path)))
 
 
 def _find(found: Sequence[Backup], slot: str) -> Backup:

@@ -249,13 +249,19 @@ def test_backups(full: Scene) -> None:
     full.write(".agent-skills/pdf/notes.md", "Mine.\n")
     full.run("sync", "--force", check=True)
 
-    assert full.json("backup", "list") == {
-        "backups": [{"id": "pdf-1", "name": "pdf", "path": "WORK/.agent-skills/.skillpm/backup/pdf-1", "origin": ""}]
+    listed = full.json("backup", "list")
+    since = listed["backups"][0]["since"]
+    assert listed == {
+        "backups": [
+            {"id": "pdf-1", "name": "pdf", "path": "WORK/.agent-skills/.skillpm/backup/pdf-1", "origin": ""}
+            | {"version": "", "since": since}
+        ]
     }
     restored = full.json("backup", "restore", "pdf-1")
     assert keys(restored) == CHANGED
     assert [(action["action"], action["name"], action["to"]) for action in restored["actions"]] == [
-        ("update", "pdf", "pdf-1")
+        ("keep", "mine", ""),
+        ("update", "pdf", "pdf-1"),
     ]
 
 

@@ -283,7 +283,8 @@ def test_a_skill_installed_over_a_migrated_one_inherits_nothing(old: Scene) -> N
 def test_the_old_skills_json_is_listed_among_the_backups_and_is_no_skill(old: Scene) -> None:
     old.run("migrate", check=True)
 
-    assert old.tell("backup", "list", "-g") == "skills.json-1  HOME/.agent-skills/.skillpm/backup/skills.json-1\n"
+    listed = old.tell("backup", "list", "-g")
+    assert listed.startswith("skills.json-1  HOME/.agent-skills/.skillpm/backup/skills.json-1  (set aside 20")
     assert old.json("backup", "list", "-g")["backups"][0]["name"] == "skills.json"
     assert old.tell("backup", "restore", "-g", "skills.json-1") == text("""\
 ! error: `skills.json-1` is a registry that was made by hand, and no skill; the registry is built from the skills

@@ -1,0 +1,62 @@
+"""`backup`: each can be known again by version and date, and bringing one back says what it brings."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from commands.scene import Scene, text
+from kit import Repository, skill, under
+
+
+def versions(upstream: Repository, number: str) -> None:
+    """Publish a version of `pdf` that says its number itself."""
+    upstream.write(under("skills/pdf", skill("pdf", metadata={"version": number})))
+    upstream.commit(number)
+
+
+def test_a_backup_is_listed_with_its_version_and_since_when(project: Scene, url: str, upstream: Repository) -> None:
+    versions(upstream, "1.0.0")
+    project.run("install", f"{url}@pdf", check=True)
+    versions(upstream, "2.0.0")
+    project.write(".agent-skills/pdf/notes.md", "mine")
+    project.run("update", "--force", check=True)
+
+    said = project.tell("backup", "list")
+    row = project.json("backup", "list")["backups"][0]
+
+    place = "WORK/.agent-skills/.skillpm/backup/pdf-1"
+    assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "DAY", said) == f"pdf-1  1.0.0  {place}  (set aside DAY UTC)\n"
+    since = datetime.fromisoformat(row.pop("since"))
+    assert row == {"id": "pdf-1", "name": "pdf", "path": place, "origin": "", "version": "1.0.0"}
+    assert timedelta(seconds=-2) < datetime.now(UTC) - since < timedelta(minutes=5)
+
+
+def test_restoring_another_version_than_the_locked_one_says_so(project: Scene, url: str, upstream: Repository) -> None:
+    versions(upstream, "1.0.0")
+    project.run("install", f"{url}@pdf", check=True)
+    versions(upstream, "2.0.0")
+    project.write(".agent-skills/pdf/notes.md", "mine")
+    project.run("update", "--force", check=True)
+    other = (
+        "! warning: pdf-1 is 1.0.0, and pdf is locked to 2.0.0: it counts as your edit, which `skillpm sync` stops at\n"
+    )
+
+    assert project.tell("backup", "restore", "pdf-1", "--dry-run") == text(f"""\
+ ~ pdf pdf-1  (restored from a backup)
+would have restored 1: 1 skill in WORK/.agent-skills
+{other}""")
+    assert project.tell("backup", "restore", "pdf-1") == text(f"""\
+ ~ pdf pdf-1  (restored from a backup)
+restored 1: 1 skill in WORK/.agent-skills
+{other}""")
+    assert project.run("sync").code == 1
+
+
+def test_skills_made_by_hand_are_counted_when_one_comes_back(project: Scene) -> None:
+    project.write_files(under(".agent-skills/mine", skill("mine")) | under(".agent-skills/ours", skill("ours")))
+    project.run("registry", "build", check=True)
+    project.run("uninstall", "mine", "--force", check=True)
+
+    assert project.tell("backup", "restore", "mine") == text("""\
+ ~ mine mine-1  (restored from a backup)
+restored 1: 2 skills in WORK/.agent-skills
+""")
