@@ -1,5 +1,6 @@
 """`skillpm agents`."""
 
+import sys
 from typing import Any
 
 import click
@@ -31,6 +32,8 @@ def command(every: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the 
         ids, folders = (
             max(map(len, cells)) for cells in zip(*((it.id, it.project_dir or "-") for it in rows), strict=True)
         )
+    if rows and sys.stdout.isatty():
+        call.console.line(f"{'agent':{ids}} {'state':7} {'in a project':{folders}} your own", bold=True)
     for agent in rows:
         state = "linked" if agent.linked or agent.shares else "here" if agent.present else ""
         row = f"{agent.id:{ids}} {state:7} {agent.project_dir or '-':{folders}} {agent.user_dir or '-'}"

@@ -1,5 +1,7 @@
 """`skillpm index build|yank|unyank|prune|check`."""
 
+from collections.abc import Sequence
+from shlex import join
 from typing import Any
 
 import click
@@ -15,6 +17,7 @@ from skillpm.indexes.built import Built
 from skillpm.operations.indexes import check_index
 from skillpm.operations.publishing import build_index, shelf_at
 
+LINE = 2  # NAME@VERSION and DIR
 WAIT = click.option("--lock-timeout", type=AMOUNT, metavar="SECONDS", help="How long to wait for another skillpm.")
 
 
@@ -67,13 +70,14 @@ def build_command(
 @command.command("yank", epilog="\b\nExample:\n  skillpm index yank pdf@1.2.0 public --reason 'deletes files'")
 @click.argument("what", metavar="NAME@VERSION")
 @click.argument("folder", metavar="DIR")
+@click.argument("rest", nargs=-1, metavar="")
 @click.option("--reason", metavar="TEXT", default="", help="Why, for those who have it.")
 @WAIT
 @telling
-def yank_command(what: str, folder: str, reason: str, **flags: Any) -> None:
+def yank_command(what: str, folder: str, rest: tuple[str, ...], reason: str, **flags: Any) -> None:
     """Offer a version to nobody new. Whoever has it locked still gets it."""
     call = call_of(flags)
-    name, version = _named(what)
+    name, version = _named("yank", what, folder, rest)
     _need_text("--reason", reason)
     with shelf_at(call.tools, folder, must_exist=True) as shelf:
         built = shelf.yank(skill_name(name), version, reason=reason)
@@ -88,12 +92,13 @@ def yank_command(what: str, folder: str, reason: str, **flags: Any) -> None:
 @command.command("unyank", epilog="\b\nExample:\n  skillpm index unyank pdf@1.2.0 public")
 @click.argument("what", metavar="NAME@VERSION")
 @click.argument("folder", metavar="DIR")
+@click.argument("rest", nargs=-1, metavar="")
 @WAIT
 @telling
-def unyank_command(what: str, folder: str, **flags: Any) -> None:
+def unyank_command(what: str, folder: str, rest: tuple[str, ...], **flags: Any) -> None:
     """Offer a yanked version again."""
     call = call_of(flags)
-    name, version = _named(what)
+    name, version = _named("unyank", what, folder, rest)
     with shelf_at(call.tools, folder, must_exist=True) as shelf:
         built = shelf.yank(skill_name(name), version, back=True)
     if not call.console.as_json:
@@ -141,11 +146,25 @@ def check_command(where: str, **flags: Any) -> int:
     return 1 if problems else 0
 
 
-def _named(what: str) -> tuple[str, str]:
-    name, at, version = what.rpartition("@")
-    if not at or not name or not is_version(version):
-        raise UsageError(f"`{show(what, 60)}` names no version", hint="write NAME@VERSION, e.g. pdf@1.2.0")
-    return name, version
+def _named(verb: str, what: str, folder: str, rest: Sequence[str]) -> tuple[str, str]:
+    """Give name and version. What was typed in another order is told with the line that is meant."""
+    if not rest and (named := _version_in(what)):
+        return named
+    words = [what, folder, *rest]
+    meant = [[word, *words[:at], *words[at + 1 :]] for at, word in enumerate(words) if _version_in(word)]
+    meant += [[f"{what}@{folder}", *rest], [f"{folder}@{rest[0]}", what, *rest[1:]]] if rest else []
+    fits = next((line for line in meant if len(line) == LINE and _version_in(line[0])), None)
+    hint = (
+        f"did you mean `{join(['skillpm', 'index', verb, *fits])}`?" if fits else "write NAME@VERSION, e.g. pdf@1.2.0"
+    )
+    if rest and _version_in(what):
+        raise UsageError(f"`{show(' '.join(rest), 60)}` is one word too many", hint=f"skillpm index {verb} --help")
+    raise UsageError(f"`{show(what, 60)}` names no version", hint=hint)
+
+
+def _version_in(what: str) -> tuple[str, str] | None:
+    name, _, version = what.rpartition("@")
+    return (name, version) if name and is_version(version) else None
 
 
 def _need_text(option: str, text: str) -> None:

@@ -1,5 +1,6 @@
 """`skillpm outdated`."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -8,7 +9,7 @@ from skillpm.cli.changing import dated, networked
 from skillpm.cli.common import call_of
 from skillpm.cli.fitting import table
 from skillpm.documents.text import show
-from skillpm.operations.aging import Aged, outdated_skills
+from skillpm.operations.aging import Aged, installed_otherwise, outdated_skills
 
 
 @click.command(
@@ -29,7 +30,8 @@ def command(names: tuple[str, ...], as_check: bool, **flags: Any) -> int:  # noq
     aged = outdated_skills(call.scope, call.tools, names)
     if call.console.as_json:
         call.console.data({"skills": [_value(it) for it in aged]})
-    elif aged:
+        return _exit_code(aged, as_check=as_check)
+    if aged:
         rows = [("skill", "current", "wanted", "latest")]
         rows += [(it.name, show(it.current, 40), show(it.wanted, 60), show(it.latest, 60)) for it in aged]
         for line in table(rows):
@@ -42,6 +44,12 @@ def command(names: tuple[str, ...], as_check: bool, **flags: Any) -> int:  # noq
         call.console.say(
             f"{' and '.join(names) or 'everything'} {'are' if len(names) > 1 else 'is'} as new as it can be"
         )
+    for said in installed_otherwise(call.scope, call.tools, names):
+        call.console.say(said)
+    return _exit_code(aged, as_check=as_check)
+
+
+def _exit_code(aged: Sequence[Aged], *, as_check: bool) -> int:
     is_whole = not any(it.unasked for it in aged)
     return 0 if is_whole and not (as_check and aged) else 1
 

@@ -27,6 +27,6 @@ def command(**flags: Any) -> None:
     call = call_of(flags)
     scope, options = call.scope, options_of(call, bare=True)
     result = sync(scope, call.tools, options)
-    if scope.is_fallback and (options.strictness.frozen or options.strictness.locked):
+    if scope.is_fallback:
         call.console.say("no skills.json is here or above: this is user scope (-g says so; or --project DIR)")
     tell_changed(call, result)

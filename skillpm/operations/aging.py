@@ -11,6 +11,7 @@ from skillpm.documents.text import show
 from skillpm.documents.versions import ANY, version_of
 from skillpm.errors import FetchError, NotFoundError, OfflineError
 from skillpm.fetching.front import Fetchers
+from skillpm.installing.layout import load_receipt
 from skillpm.installing.plan import label
 from skillpm.operations.asking import Askers, askers_of, chosen, kept_from, pinned_by
 from skillpm.operations.holding_back import cutoff_of
@@ -68,6 +69,25 @@ def outdated_skills(scope: Scope, tools: Tools, names: Sequence[str] = ()) -> li
             except (FetchError, NotFoundError) as error:
                 rows += [_unasked(name, locked, error.message) for name in there]
     return sorted(rows, key=lambda row: row.name)
+
+
+def installed_otherwise(scope: Scope, tools: Tools, names: Sequence[str] = ()) -> list[str]:
+    """Say of locked skills, of these or of all, that another state of them is installed than the locked one, or none:
+    that is no question to a server.
+    """
+    installed = load_receipt(scope.layout).skills
+    said, absent = [], []
+    for name, skill in sorted(read_paperwork(scope, tools).lockfile.skills.items()):
+        there = installed.get(name)
+        if names and name not in names:
+            continue
+        if there is None:
+            absent.append(name)
+        elif there.digest != skill.digest:
+            locked = label(skill) if label(skill) != label(there) else "other content"
+            said.append(f"{name}: {show(label(there), 40)} is installed, {show(locked, 40)} is locked")
+    said += [f"{_few(absent)}: locked, and not installed"] if absent else []
+    return [*said[:-1], f"{said[-1]} (`skillpm sync{scope.flag}` installs what is locked)"] if said else []
 
 
 def _unasked(name: SkillName, locked: Lockfile, why: str) -> Aged:

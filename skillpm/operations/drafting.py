@@ -8,6 +8,7 @@ from typing import Any
 from skillpm.documents.index import VERSION
 from skillpm.documents.names import is_skill_name
 from skillpm.documents.pin import PathPin
+from skillpm.documents.spelling import near
 from skillpm.documents.text import show
 from skillpm.documents.tree import Tree, checked_tree
 from skillpm.documents.versions import is_range, is_version
@@ -104,7 +105,12 @@ def _tagged(tools: Tools, source: GitSource, take: Take, default: str) -> None:
 def _folders(tools: Tools, whole: str, source: str) -> Iterator[Draft]:
     folders = [*skill_folders(whole)]
     if not folders:
-        raise NotFoundError(f"{show(source)} holds no SKILL.md", hint="name a skill's folder, or a folder of skills")
+        hint = "name a skill's folder, or a folder of skills"
+        if os.path.lexists(whole):
+            raise NotFoundError(f"{show(source)} holds no SKILL.md", hint=hint)
+        similar = near(os.path.basename(whole), _folders_beside(whole))
+        meant = " or ".join(show(os.path.join(os.path.dirname(source), name)) for name in similar)
+        raise NotFoundError(f"{show(source)} is not there", hint=f"did you mean {meant}?" if similar else hint)
     for folder in folders:
         name = os.path.basename(os.path.realpath(folder))
         place = os.path.relpath(folder, tools.settings.working_directory)
@@ -114,6 +120,14 @@ def _folders(tools: Tools, whole: str, source: str) -> Iterator[Draft]:
             yield Draft(name=name, place=place, came_from=place, faults=(error.message,))
             continue
         yield _local(tools, Draft(name=name, place=place, came_from=place), tree)
+
+
+def _folders_beside(path: str) -> list[str]:
+    try:
+        with os.scandir(os.path.dirname(path)) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir())
+    except OSError:
+        return []
 
 
 def _archive(tools: Tools, whole: str, source: str) -> Iterator[Draft]:

@@ -22,14 +22,17 @@ def all_agents() -> dict[str, Agent]:
 
 
 def chosen_agents(names: Iterable[str], *, where: str = "") -> list[Agent]:
-    """Give the hosts of these ids, named in the document at `where`. Raises `NotFoundError` with the nearest ones."""
+    """Give the hosts of these ids, named in the document at `where`. Raises with the nearest ones: `NotFoundError` for
+    a document, `UsageError` for what was typed.
+    """
     known = all_agents()
     chosen = []
     for name in names:
         if name not in known:
             similar = near(name, known)
             hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm agents --all` lists them"
-            raise NotFoundError(f"there is no agent `{show(name)}`", where=where, hint=hint)
+            kind = NotFoundError if where else UsageError
+            raise kind(f"there is no agent `{show(name)}`", where=where, hint=hint)
         chosen.append(known[name])
     return chosen
 

@@ -501,12 +501,12 @@ def test_an_agent_nobody_knows_is_told_with_the_nearest(project: Scene) -> None:
     assert project.tell("link", "claude-cod") == text("""\
 ! error: there is no agent `claude-cod`
 !   try: did you mean claude-code, command-code, autohand-code?
-[1]
+[2]
 """)
     assert project.tell("unlink", "zzz") == text("""\
 ! error: there is no agent `zzz`
 !   try: `skillpm agents --all` lists them
-[1]
+[2]
 """)
     assert project.tell("link", "omega") == text("""\
 ! error: omega reads no skills in project scope

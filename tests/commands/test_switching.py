@@ -123,7 +123,7 @@ def test_what_cannot_be_meant_changes_nothing(full: Scene) -> None:
     assert full.tell("disable", "code-review", "--agent", "nobodys") == text("""\
 ! error: there is no agent `nobodys`
 !   try: `skillpm agents --all` lists them
-[1]
+[2]
 """)
     assert full.run("disable", "../x").code == 2
     dry = full.json("disable", "code-review", "--dry-run")
