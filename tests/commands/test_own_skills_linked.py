@@ -46,6 +46,7 @@ skills/
         "version": 1,
         "skills": {},
         "links": {".claude/skills": {"house-style": "symlink", "notes": "symlink"}},
+        "folders": [".claude", ".claude/skills"],
     }
     assert [row["links"] for row in own.json("list")["skills"]] == [
         [".claude/skills/house-style"],
