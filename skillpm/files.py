@@ -43,6 +43,8 @@ def _advice(error: OSError) -> str:
         return "free some space and run the command again; nothing was left half done"
     if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
         return "check who owns that place, or choose another with SKILLPM_HOME or SKILLPM_CACHE_DIR"
+    if error.errno == errno.EIO:
+        return "check that disk (the system's log says more) and run the command again; nothing was left half done"
     return ""
 
 

@@ -114,6 +114,8 @@ class Sweep:
         whys = (REASONS[error], os.strerror(error).lower(), "there is no room", "cannot write into the git cache")
         if ended.code and not any(why in ended.stderr.lower() for why in whys):
             found.append(f"nobody is told why: {ended}")
+        if ended.code and not ("\n  where: " in ended.stderr and "\n  try: " in ended.stderr):
+            found.append(f"nobody is told where, or what to try: {ended}")
         about = f"{moment} of {len(self.calls)}, {errno.errorcode[error]} for {' '.join(refused)}"
         return [f"{about}: {violation}" for violation in found]
 

@@ -112,13 +112,16 @@ def test_a_disk_that_is_full_while_git_writes(project: Project, server: GitServe
         unchanged = project.snapshot() == before
         subprocess.run(["mount", "-o", "remount,size=50m", str(project.cache)], check=True)
         again = project.run("install", f"{url}@pdf")
-        behind = left(project)
+        behind, where = left(project), project.git_cache
     finally:
         subprocess.run(["umount", "-l", str(project.cache)], check=True)
 
     assert (full.code, full.stderr, unchanged) == (
         1,
-        "error: there is no room for the git cache\n  try: free some space, or set SKILLPM_CACHE_DIR\n",
+        (
+            f"error: there is no room for the git cache\n  where: {where}\n"
+            "  try: free some space, or set SKILLPM_CACHE_DIR\n"
+        ),
         True,
     )
     assert (again.code, behind) == (0, []), again
@@ -137,6 +140,7 @@ def test_a_size_that_no_file_may_exceed(project: Project, url: str) -> None:
     assert (full.returncode, unchanged) == (1, True), full
     assert full.stderr == (
         "error: git was ended while it wrote into its cache\n"
+        f"  where: {project.git_cache}\n"
         "  try: look for a quota or a limit on the size of files (`ulimit -f`), or set SKILLPM_CACHE_DIR\n"
     )
     assert left(project) == []

@@ -6,7 +6,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from skillpm.documents.names import SkillName
-from skillpm.errors import FetchError
+from skillpm.errors import FetchError, FileError, SkillpmError
 from skillpm.events import Reporter
 from skillpm.fetching.git.cache import GitCache, create, is_sound, sweep
 from skillpm.fetching.git.complaints import translated
@@ -77,10 +77,13 @@ class Visits:
                 return self._with(path, url, names, work)
             except CacheDamaged as damaged:
                 if is_last or (is_new and os.path.isdir(path)):
-                    raise translated(GitFailed(str(damaged)), url) from damaged
+                    raise _placed(translated(GitFailed(str(damaged)), url), path) from damaged
                 self._give_up_cache(url, damaged)
                 with told("remove a git cache", path):
                     remove_tree(path)
+            except FileError as error:
+                _placed(error, path)
+                raise
         # Held anew: where somebody deleted the whole cache, the lock went with it.
         return self._held(url, names, work, is_last=True)
 
@@ -119,3 +122,10 @@ class Visits:
                 settings=self.settings, children=self.children, config=config, folder=self.cache.empty
             )
         return self._around
+
+
+def _placed(error: SkillpmError, path: str) -> SkillpmError:
+    """Add where it was to an error of the disk: git seldom says which file it could not write."""
+    if isinstance(error, FileError):
+        error.where = error.where or path
+    return error
