@@ -16,6 +16,7 @@ DAMAGED = "fetching/test_damaged_cache.py::test_whatever_is_damaged"
 QUIET = "commands/test_quiet_sync.py::test_no_file_is_touched_and_nobody_is_asked"
 FAULTS = "network/test_faults.py::test_a_fault_is_told_and_changes_nothing"
 FLOODS = "network/test_floods.py::test_an_answer_without_an_end"
+BESIDE = "crash/test_beside.py::test_no_install_fails_while_the_cache_is_emptied"
 AFTER = "crash/test_after_a_crash.py::test_"
 # How each sentence begins, and the tests of it.
 TESTS = {
@@ -71,7 +72,12 @@ TESTS = {
     ],
     "an entry of the store": ["fetching/test_damaged_cache.py::test_a_damaged_store_entry_is_fetched_anew"],
     "a cache repository cannot be read": ["fetching/test_damaged_cache.py::test_a_cache_that_cannot_be_read", DAMAGED],
-    "the cache is emptied": ["commands/test_cache.py::test_installs_go_on_while_the_cache_is_emptied"],
+    "the cache is emptied": [
+        "commands/test_cache.py::test_a_repository_in_use_stays",
+        "fetching/test_emptied_cache.py::test_what_was_taken_out_of_the_store",
+        BESIDE,
+    ],
+    "the cache is deleted": ["fetching/test_emptied_cache.py::test_a_cache_that_is_deleted_in_the_midst"],
     "the cache cannot be written": ["commands/test_unprivileged.py::test_a_cache_that_cannot_be_written"],
     "git was killed": [
         "fetching/test_damaged_cache.py::test_what_a_killed_git_left_behind",
@@ -98,6 +104,16 @@ TESTS = {
     "Flushing costs an install": ["bench/flushing.py", "commands/test_quiet_sync.py::test_there_is_no_child_process"],
     "Crowds of processes": [CROWD],
     "No command fails": [CROWD],
+    "Installs also run beside": [BESIDE],
+    "Each moment at which that": [
+        "fetching/test_emptied_cache.py::test_what_was_learnt_of_a_repository",
+        "fetching/test_emptied_cache.py::test_what_another_process_put_into_its_place",
+        "fetching/test_emptied_cache.py::test_what_goes_again_and_again",
+        "fetching/test_emptied_cache.py::test_the_folder_that_git_is_run_in",
+        "commands/test_cache.py::test_a_repository_that_comes_while_the_cache_is_cleaned",
+        "commands/test_cache.py::test_what_is_freed",
+        "commands/test_cache.py::test_a_cache_that_is_being_made",
+    ],
     "Installs run on disks that are filled": [
         "commands/test_full_disk.py::test_an_install_on_a_full_disk_is_whole_or_nothing",
         "crash/test_refused_writes.py::test_an_install_that_is_refused_a_change",
