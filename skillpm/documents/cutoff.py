@@ -63,3 +63,11 @@ def _written(moment: "datetime") -> str:
 def take_younger(version: str) -> str:
     """Say how a version that is too young is taken all the same."""
     return f"if you trust {show(version, 40)}, take it all the same with `--exclude-newer '0 days'`"
+
+
+def ask_publisher(name: str) -> str:
+    """Say what to do where every version was withdrawn."""
+    repository = f"skillpm install owner/repo@{name}"
+    return (
+        f"no version of it is given out any more: ask whoever publishes it, or take it from where it is: {repository}"
+    )

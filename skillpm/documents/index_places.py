@@ -16,6 +16,9 @@ LOCAL = ("./", "../", "/", "~/")
 ENDINGS = (".well-known/agent-skills/index.json", ".well-known/skills/index.json", "index.json")
 
 
+A_PLACE = "on the web it is https://host.example/; a folder begins with /, ~/, or in skills.json ./ or ../"
+
+
 class IndexPlace(Value):
     """An index by name. `url` ends in a slash: a web address, or a folder of this machine as it was written.
 
@@ -104,6 +107,8 @@ def _address(node: Node) -> str:
             raise DocumentError(f"`{show(node.text())}` is no address: no path has such characters", where=node.where)
     if text.startswith(LOCAL):
         return text.rstrip("/") + "/"
+    if "://" not in text:
+        raise DocumentError(f"`{show(node.text(), 80)}` is no address of an index", where=node.where, hint=A_PLACE)
     return site_address(node)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from skillpm.documents.cutoff import EVERYTHING, Cutoff, take_younger
+from skillpm.documents.cutoff import EVERYTHING, Cutoff, ask_publisher, take_younger
 from skillpm.documents.names import SkillName
 from skillpm.documents.text import show
 from skillpm.documents.versions import ANY, matches, matching
@@ -34,7 +34,7 @@ def newest(name: SkillName, source: IndexSource, offered: Sequence[Offering], cu
     if fitting:
         why = f": {show(fitting[0].reason)}" if fitting[0].reason else ""
         raise NotFoundError(
-            f"`{name}` {fitting[0].version} was yanked from {where}{why}", hint=_has(offered, "ask for another")
+            f"`{name}` {fitting[0].version} was yanked from {where}{why}", hint=_has(offered, ask_publisher(name))
         )
     raise NotFoundError(f"{where} has no `{name}` {source.version}", hint=_has(offered, "ask for another version"))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
-from skillpm.documents.cutoff import take_younger
+from skillpm.documents.cutoff import ask_publisher, take_younger
 from skillpm.documents.names import SkillName
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, NotFoundError, SkillpmError
@@ -47,7 +47,7 @@ def conflict(causes: Sequence[Cause], brought: Brought, shelf: Shelf) -> Skillpm
     ):
         return NotFoundError(
             f"`{name}`{_said(_needs(rows)[0].source)} is not there: {_there(name, _needs(rows), shelf)}",
-            hint=_once_older(name, _needs(rows), shelf) or "ask for another version, or name the repository it is in",
+            hint=_once_older(name, _needs(rows), shelf) or _not_there(name, _needs(rows), shelf),
         )
     for name, rows in told.items():
         if (
@@ -160,13 +160,21 @@ def _there(name: SkillName, needs: Sequence[Need], shelf: Shelf) -> str:
     said = [f"there {verb} {_and([*versions[:MOST_VERSIONS], *more])}"] if versions else []
     said += [f"{show(option.version, 40)} is a pre-release, to be asked for as such" for option in early[:1]]
     said += _why_not(_kept_back(name, needs, shelf))
-    return "; ".join(said or ["there is none"])
+    # Where nothing at all is left, what was kept back tells why, whether it would do or not.
+    return "; ".join(said or _why_not(_newest_hidden(name, shelf)) or ["there is none"])
 
 
 def _kept_back(name: SkillName, needs: Sequence[Need], shelf: Shelf) -> list[Hidden]:
     """Give the versions, the newest first, that would do but may not be taken."""
-    hidden = sorted(shelf.hidden.get(name, ()), key=lambda item: item.option.age, reverse=True)
-    return [item for item in hidden if all(need.range.holds(item.option.parsed, early=True) for need in needs)]
+    return [
+        item
+        for item in _newest_hidden(name, shelf)
+        if all(need.range.holds(item.option.parsed, early=True) for need in needs)
+    ]
+
+
+def _newest_hidden(name: SkillName, shelf: Shelf) -> list[Hidden]:
+    return sorted(shelf.hidden.get(name, ()), key=lambda item: item.option.age, reverse=True)
 
 
 def _why_not(hidden: Sequence[Hidden]) -> list[str]:
@@ -188,6 +196,13 @@ def _once_older(name: SkillName, needs: Sequence[Need], shelf: Shelf) -> str:
     """Say what to do where a version would do that is only too young."""
     young = [item.option.version for item in _kept_back(name, needs, shelf) if item.is_young]
     return take_younger(young[0]) if young else ""
+
+
+def _not_there(name: SkillName, needs: Sequence[Need], shelf: Shelf) -> str:
+    """Say what to do where no version will do: ask for one that there is, if there is one."""
+    if shelf.options(name, needs) or any(item.is_young for item in shelf.hidden.get(name, ())):
+        return "ask for another version, or name the repository it is in"
+    return ask_publisher(name) if name in shelf.hidden else _see(name)
 
 
 def _nobody_has(name: SkillName, rows: Rows, brought: Brought, shelf: Shelf) -> SkillpmError:
