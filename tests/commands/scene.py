@@ -1,6 +1,7 @@
 """What the tests of commands share: a sandbox that gives back all a command said, as one text to compare."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,11 @@ def two_skills(path: Path) -> Repository:
     repository.commit("first")
     repository.tag("v1.0.0")
     return repository
+
+
+def undated(said: str) -> str:
+    """Give a list of backups with one word for every time: when they were set aside is another time in each run."""
+    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "DAY", said)
 
 
 def text(said: str) -> str:

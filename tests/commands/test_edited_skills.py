@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from commands.scene import NO_HOST, Scene, text
+from commands.scene import NO_HOST, Scene, text, undated
 from kit import Repository, git, skill, under
 
 BLOCKED = """\
@@ -162,7 +162,8 @@ def test_force_sets_it_aside_and_restore_brings_it_back(edited: Scene) -> None:
         "! warning: what lay at pdf is kept as backup pdf-1: `skillpm backup restore pdf-1` brings it back",
     ]
     assert edited.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
-    assert edited.tell("backup", "list") == "pdf-1  WORK/.agent-skills/.skillpm/backup/pdf-1\n"
+    listed = "pdf-1  WORK/.agent-skills/.skillpm/backup/pdf-1  (set aside DAY)\n"
+    assert undated(edited.tell("backup", "list")) == listed
     assert edited.snapshot(".agent-skills/.skillpm/backup/pdf-1") == mine
 
     assert edited.tell("backup", "restore", "pdf-1") == text("""\
@@ -189,9 +190,9 @@ def test_each_forced_edit_has_a_backup_of_its_own(edited: Scene) -> None:
     edited.write(".agent-skills/pdf/SKILL.md", "second")
     edited.run("sync", "--force", check=True)
 
-    assert edited.tell("backup", "list") == text("""\
-pdf-1  WORK/.agent-skills/.skillpm/backup/pdf-1
-pdf-2  WORK/.agent-skills/.skillpm/backup/pdf-2
+    assert undated(edited.tell("backup", "list")) == text("""\
+pdf-1  WORK/.agent-skills/.skillpm/backup/pdf-1  (set aside DAY)
+pdf-2  WORK/.agent-skills/.skillpm/backup/pdf-2  (set aside DAY)
 """)
     assert edited.tell("backup", "restore", "pdf-3") == text("""\
 ! error: there is no backup `pdf-3`

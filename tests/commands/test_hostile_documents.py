@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, text
+from commands.scene import Scene, text, undated
 
 OURS = ".agent-skills/.skillpm"
 
@@ -109,4 +109,5 @@ def test_names_that_only_look_like_backups_are_none(project: Scene) -> None:
 
     assert project.tell("backup", "list") == "! nothing is set aside\n"
     assert project.run("install", "code-review").code == 0
-    assert project.tell("backup", "list") == f"skills.json-1  WORK/{OURS}/backup/skills.json-1\n"
+    listed = f"skills.json-1  WORK/{OURS}/backup/skills.json-1  (set aside DAY)\n"
+    assert undated(project.tell("backup", "list")) == listed
