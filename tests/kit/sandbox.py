@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,7 @@ from .skills import Files, as_bytes
 from .snapshot import Entry, snapshot, tree_text
 from .warm import Warm, can_be_warm
 
+_STARTING = threading.Lock()
 _REPOSITORY_ROOT = Path(__file__).parents[2]
 
 Environment = Mapping[str, str | None]
@@ -197,6 +199,11 @@ def _text(output: bytes) -> str:
     return output.decode(errors="backslashreplace")
 
 
-@cache
 def _warm() -> Warm:
+    with _STARTING:  # threads that begin at once would start one each
+        return _started()
+
+
+@cache
+def _started() -> Warm:
     return Warm()
