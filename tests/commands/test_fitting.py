@@ -130,5 +130,6 @@ warning: b: it holds another skill at more/inner/SKILL.md, which some hosts load
     assert scene.run("outdated", check=True).stderr == text("""\
 warning: 4 skills hold other skills inside, which some hosts load too: a, b, c and 1 more (-v names the files)
 everything is as new as it can be
+a, b: locked, and not installed (`skillpm sync` installs what is locked)
 """)
     assert "d: it holds another skill at more/inner/SKILL.md" in scene.run("outdated", "-v", check=True).stderr
