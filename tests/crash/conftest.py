@@ -8,13 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crash.quick import Quick
-
-
-@pytest.fixture(scope="session")
-def quick() -> Iterator[Quick]:
-    with Quick() as running:
-        yield running
 
 
 @pytest.fixture

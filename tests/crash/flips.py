@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crash.flip_worlds import EDITED, JOURNAL, MINE, OURS, WANTED, Worlds
-from crash.quick import Quick
 from crash.stories import HERE, World
 from kit import GitServer, Result
 
@@ -62,9 +61,9 @@ class Told:
 class Flips:
     """Tries, one byte each."""
 
-    def __init__(self, worlds: Worlds, quick: Quick) -> None:
-        self.worlds, self.quick = worlds, quick
-        self.calm = [self.quick.run(worlds.well, *words) for words in READERS]
+    def __init__(self, worlds: Worlds) -> None:
+        self.worlds = worlds
+        self.calm = [worlds.well.run(*words) for words in READERS]
 
     def flip(self, chance: random.Random) -> tuple[str, str, list[str]]:
         """Spoil a byte; give where, what came of it, and what must not be."""
@@ -100,7 +99,7 @@ class Flips:
         if place == "git":
             shutil.rmtree(world.cache / "v1/store")
         if place in {"stat cache", "registry"}:
-            self.quick.run(world, "sync")  # in a copy all files have other times
+            world.run("sync")  # in a copy all files have other times
 
     def _go_on(self, world: World, place: str) -> Iterator[tuple[tuple[str, ...], Result]]:
         """Read, and then write, as people do who know of nothing."""
@@ -109,7 +108,7 @@ class Flips:
         if place == "answers of indexes":
             writers = (("outdated",), ("update",))
         for words in (*readers, *writers):
-            yield words, self.quick.run(world, *words)
+            yield words, world.run(*words)
 
     def _seen_wrong(
         self, world: World, place: str, before: bytes, said: list[tuple[tuple[str, ...], Result]]
@@ -144,14 +143,14 @@ class Flips:
             if place == "lockfile":
                 spoilt[0].write_bytes(spoilt[1])  # it lies in git
             else:
-                told.append(f"then doctor --fix: {self.quick.run(world, 'doctor', '--fix')}")
-            last = self.quick.run(world, "sync", "--force")
+                told.append(f"then doctor --fix: {world.run('doctor', '--fix')}")
+            last = world.run("sync", "--force")
             told.append(f"then sync --force: {last}")
         if last.code:
             yield f"there is no way on: {told}"
             return
         for check in (("verify",), ("registry", "check"), ("sync", "--frozen")):
-            answer = self.quick.run(world, *check)
+            answer = world.run(*check)
             is_an_edit = is_edited and (world.work / HERE / EDITED / "SKILL.md").read_bytes() == EDIT
             if answer.code and not (is_an_edit and check[0] != "registry"):
                 yield f"{check} afterwards: {answer}; {told}"
@@ -195,11 +194,11 @@ def _spoilt(place: Path, chance: random.Random) -> tuple[Path, bytes, str]:
     return path, before, f"byte {at} ^ {bits}, after {before[max(0, at - 20) : at + 1]!r}"
 
 
-def tried(folder: Path, quick: Quick, *, count: int, seed: int) -> Told:
+def tried(folder: Path, *, count: int, seed: int) -> Told:
     """Try so many bytes; say what came of them."""
     told, chance = Told(), random.Random(seed)
     with GitServer() as server:
-        flips = Flips(Worlds(folder, server), quick)
+        flips = Flips(Worlds(folder, server))
         for _ in range(count):
             place, end, wrong = flips.flip(chance)
             told.ends[place, end] += 1

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from crash.quick import Quick
 from crash.stories import HERE, STORIES, Story, Upstream, World
 from kit import Entry, Result
 
@@ -46,10 +45,10 @@ class Calm:
 class Sweep:
     """One story in its world: how it is before the command and after it, and every change on the way."""
 
-    def __init__(self, name: str, folder: Path, quick: Quick, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, name: str, folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self.story: Story = STORIES[name]
         self.environment = {**self.story.environment, **(environment or {})}
-        self.folder, self.quick = folder, quick
+        self.folder = folder
         upstream = Upstream(folder / "upstream")
         self.world = self._world(folder / "world")
         self.story.prepare(self.world, upstream)
@@ -153,7 +152,7 @@ class Sweep:
         if everything != world.snapshot(ignore=(f"{OURS}/lock.pid",)):
             found.append("a second sync changed something")
         if self.after not in ends:  # then the command can be given again, and nothing is in its way
-            self.quick.run(world, *self.words)
+            world.run(*self.words)
             if (done := world.snapshot(ignore=NO_STATE)) not in (self.after.files, self.after.synced):
                 found += [f"after the command again: {line}" for line in _differences(done, self.after.files)]
         left = frozenset(world.snapshot("../cache")) - self.after.cache
@@ -173,7 +172,7 @@ class Sweep:
         """Run commands; give what they say without what differs between two worlds, and that a change is pending."""
         answers = []
         for words in commands:
-            result = self.quick.run(world, *[self.name if word == "NAME" else word for word in words])
+            result = world.run(*[self.name if word == "NAME" else word for word in words])
             talk = "\n".join(line for line in result.stderr.splitlines() if "interrupted" not in line)
             said = [text.replace(str(world.root), "ROOT") for text in (result.stdout, talk)]
             # A skill that waits is said to lie where it waits: there its files are.

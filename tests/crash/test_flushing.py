@@ -4,7 +4,6 @@ import os
 from pathlib import Path, PurePosixPath
 
 import pytest
-from crash.quick import Quick
 from crash.stories import HERE, STORIES
 from crash.sweep import Sweep
 from crash.tracer import CANNOT_TRACE
@@ -73,8 +72,8 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 @pytest.mark.parametrize("name", STORIES)
-def test_everything_is_flushed_before_anything_relies_on_it(name: str, folder: Path, quick: Quick) -> None:
-    calls = Sweep(name, folder, quick).calls
+def test_everything_is_flushed_before_anything_relies_on_it(name: str, folder: Path) -> None:
+    calls = Sweep(name, folder).calls
     disk = Disk()
     for call in calls:
         disk.follow(call)
@@ -84,7 +83,7 @@ def test_everything_is_flushed_before_anything_relies_on_it(name: str, folder: P
     assert any(call[0] == "fsync" for call in calls)
 
 
-def test_nothing_is_flushed_where_that_is_switched_off(folder: Path, quick: Quick) -> None:
-    calls = Sweep("install", folder, quick, {"SKILLPM_FSYNC": "0"}).calls
+def test_nothing_is_flushed_where_that_is_switched_off(folder: Path) -> None:
+    calls = Sweep("install", folder, {"SKILLPM_FSYNC": "0"}).calls
 
     assert [call for call in calls if call[0] == "fsync" and not call[-1].startswith("ROOT/cache")] == []

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from crash.quick import Quick
 from crash.stories import STORIES
 from crash.sweep import Sweep
 from crash.tracer import CANNOT_TRACE
@@ -28,9 +27,9 @@ def moments(calls: int) -> list[int]:
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_command_killed_at_any_change_leaves_the_old_state_or_one_that_sync_makes_the_new_one(
-    name: str, folder: Path, quick: Quick, record_property: Callable[[str, object], None]
+    name: str, folder: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    sweep = Sweep(name, folder, quick)
+    sweep = Sweep(name, folder)
     chosen = moments(len(sweep.calls))
     found = {moment: sweep.violations(moment) for moment in chosen}
     bad = [line for lines in found.values() for line in lines]

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from crash.quick import Quick
 from crash.sweep import Sweep
 from crash.tracer import CANNOT_REFUSE
 
@@ -21,9 +20,9 @@ pytestmark = pytest.mark.skipif(CANNOT_REFUSE, reason="refusing a call needs Lin
 
 @pytest.mark.parametrize("name", ["install", "update"])
 def test_an_install_that_is_refused_a_change_leaves_the_old_state_or_succeeds(
-    name: str, folder: Path, quick: Quick, record_property: Callable[[str, object], None]
+    name: str, folder: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    sweep = Sweep(name, folder, quick)
+    sweep = Sweep(name, folder)
     count = len(sweep.calls)
     wanted = count if HOW_MANY == "all" else int(HOW_MANY) // 2
     chosen = sorted({1 + round((part + 0.5) * count / wanted) % count for part in range(wanted)})

@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from crash.quick import Quick
 from crash.sweep import Sweep
 from crash.tracer import CANNOT_TRACE, NUMBERS
 
@@ -17,8 +16,8 @@ NO_FILE = re.compile(r"pipe:|socket:|anon_inode:|/dev/(?!shm/)|/proc/")
 
 
 @pytest.mark.parametrize("name", ["install", "update copies"])
-def test_it_counts_what_strace_counts(name: str, folder: Path, quick: Quick) -> None:
-    sweep = Sweep(name, folder, quick)
+def test_it_counts_what_strace_counts(name: str, folder: Path) -> None:
+    sweep = Sweep(name, folder)
     ours = Counter(call[0] for call in sweep.calls)
     world, log = sweep.copy("straced"), folder / "log"
     names = ",".join(f"?{name}" for name in sorted(set(NUMBERS["x86_64"].values())))
