@@ -50,7 +50,8 @@ class Console:
         """Say something that is no data."""
         if not self.quiet and not self.as_json:
             self._stop_progress()
-            click.echo(plain(without_secrets(text)), err=True)
+            for line in wrapped(plain(without_secrets(text)), indent=2):
+                click.echo(line, err=True)
 
     def started(self, what: str) -> None:
         """Show that work began: a moving line in a terminal, a plain one in a log when it takes long, or with `-v`."""

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from skillpm.cli.common import call_of, reading
+from skillpm.cli.fitting import wrapped
 from skillpm.documents.text import counted, show
 from skillpm.operations.scope import Scope
 from skillpm.operations.verifying import verify
@@ -39,7 +40,8 @@ def command(**flags: Any) -> int:
     bad = [skill for skill in verdict.skills if skill.state not in {"ok", "link"}]
     told = bad
     if not verdict.lockfile_is_there and any(skill.state == "not-locked" for skill in bad):
-        call.console.line(_without_lockfile(call.scope), fg="red")
+        for part in wrapped(_without_lockfile(call.scope), indent=2, is_output=True):
+            call.console.line(part, fg="red")
         told = [skill for skill in bad if skill.state != "not-locked"]
         if not told:
             return 1

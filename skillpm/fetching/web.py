@@ -150,6 +150,8 @@ class Web:
                 raise _no_way(url, error) from None
             if untrusted := re.search(r"certificate verify failed: ([^(\[]+)", str(error)):
                 raise _untrusted(url, untrusted[1]) from None
+            if isinstance(error, httpx.ProxyError) and str(error).startswith("407"):
+                raise _unknown_to_the_proxy(url) from None
             raise _Passing(_reason(error)) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise FetchError(f"{show(url)}: {show(str(error), 100)}") from None
@@ -210,6 +212,8 @@ def _checked(answer: Answer, url: str) -> Answer:
         raise _Passing(reason, status=answer.status, retry_after=answer.headers.get("Retry-After", ""))
     if answer.status in GONE:
         raise NotFoundError(f"{show(url)} is not there (the server answers {answer.status})")
+    if answer.status == 407:  # noqa: PLR2004  (a proxy's own answer: RFC 9110, section 15.5.8)
+        raise _unknown_to_the_proxy(url)
     if answer.status in REFUSED:
         hint = "credentials come from ~/.netrc, or for an index from SKILLPM_INDEX_<NAME>_TOKEN"
         raise FetchError(f"{show(url)}: the server wants other credentials (it answers {answer.status})", hint=hint)
@@ -262,6 +266,11 @@ def _untrusted(url: str, reason: str) -> FetchError:
         f"{show(url)}: the certificate of {host_of(url)} is not trusted ({show(reason.strip(), 100)})",
         hint="if your company signs for it, give its CA: SSL_CERT_FILE=/path/to/ca.pem, or add it to the system",
     )
+
+
+def _unknown_to_the_proxy(url: str) -> FetchError:
+    hint = "they stand in https_proxy or http_proxy"
+    return FetchError(f"the proxy on the way to {show(url)} wants another user or password", hint=hint)
 
 
 def _reason(error: httpx.TransportError) -> str:

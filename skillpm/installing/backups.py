@@ -8,8 +8,10 @@ import errno
 import os
 from collections.abc import Callable
 
+from skillpm.documents.decode import parse_json
 from skillpm.documents.names import is_skill_name
 from skillpm.documents.old_registry import is_generated
+from skillpm.errors import DocumentError
 from skillpm.files import discard_file, read_document, read_text, remove_tree, sync_folder, write_document
 from skillpm.installing.layout import Layout
 from skillpm.installing.settling import Settling
@@ -134,17 +136,34 @@ def keep_old_registry(layout: Layout, warn: Callable[[str], None], *, fsync: boo
         return
     if is_generated(data[:HEAD].decode("utf-8", "replace")):
         return
-    slot = last_old_registry(layout)
-    if slot and read_document(os.path.join(layout.backup, slot)) == data:
+    kept = _kept_registries(layout)
+    if kept and read_document(os.path.join(layout.backup, kept[0])) == data:
         return
     os.makedirs(layout.backup, exist_ok=True)
     slot = next_slot(layout, REGISTRY)
     write_document(os.path.join(layout.backup, slot), data, fsync=fsync)
     if fsync:
         sync_folder(layout.ours)
-    warn(f"the hand-made skills.json is kept as backup {slot}; `skillpm migrate` brings what it says into the registry")
+    if _is_json(layout, slot):
+        what_then = "`skillpm migrate` brings what it says into the registry"
+        warn(f"the hand-made skills.json is kept as backup {slot}; {what_then}")
+    else:
+        warn(f"the skills.json that could not be read is kept as backup {slot}; it is written anew")
 
 
 def last_old_registry(layout: Layout) -> str:
-    """Give the id of the newest hand-made registry that was kept; empty where there is none."""
-    return next((backup.id for backup in reversed(backups(layout)) if backup.name == REGISTRY), "")
+    """Give the id of the newest hand-made registry that was kept and can be read; empty where there is none."""
+    return next((slot for slot in _kept_registries(layout) if _is_json(layout, slot)), "")
+
+
+def _kept_registries(layout: Layout) -> list[str]:
+    return [backup.id for backup in reversed(backups(layout)) if backup.name == REGISTRY]
+
+
+def _is_json(layout: Layout, slot: str) -> bool:
+    path = os.path.join(layout.backup, slot)
+    try:
+        parse_json(read_document(path).decode().removeprefix("\ufeff"), path)
+    except (DocumentError, OSError, UnicodeError):
+        return False
+    return True

@@ -50,7 +50,8 @@ def look_for_foreign(tools: Tools, place: str) -> Sight:
     if os.path.isdir(whole):
         sight = _in_folder(tools, whole)
         if not sight.readings:
-            raise NotFoundError(f"{show(place)} holds nothing of another tool", hint=f"looked for {LOOKED_FOR}")
+            folder = "this folder" if place == "." else show(place)
+            raise NotFoundError(f"{folder} holds nothing of another tool", hint=f"looked for {LOOKED_FOR}")
         return sight
     if not os.path.lexists(whole):
         raise NotFoundError(f"{show(place)} is not there", hint=f"name a file or a folder with one of {LOOKED_FOR}")

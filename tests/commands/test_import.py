@@ -676,7 +676,7 @@ def test_a_commit_that_is_none_is_told(there: Scene, commit: Any) -> None:
 
 def test_a_folder_with_nothing_says_what_was_looked_for(there: Scene) -> None:
     assert there.tell("import") == text("""\
-! error: . holds nothing of another tool
+! error: this folder holds nothing of another tool
 !   try: looked for skills-lock.json, .skill-lock.json, skills.json and skills-lock.yaml of spm, \
 .claude-plugin/marketplace.json, and skills that gh installed
 [1]

@@ -226,6 +226,19 @@ testing                [unmanaged] A folder already.
     assert "  triggers     bug, crash\n" in old.tell("show", "-g", "debugging")
 
 
+def test_a_skills_json_that_nobody_can_read_is_kept_and_written_anew(scene: Scene) -> None:
+    scene.run("install", "-g", "code-review", check=True)
+    scene.write(f"../home/{HERE}/skills.json", "{")
+
+    said = scene.run("sync", "-g", check=True)
+
+    assert said.stderr.splitlines()[0] == (
+        "warning: the skills.json that could not be read is kept as backup skills.json-1; it is written anew"
+    )
+    assert scene.run("registry", "check", "-g").code == 0
+    assert scene.tell("migrate") == "nothing to move: 1 skill in HOME/.agent-skills\n"
+
+
 def test_a_skills_json_that_an_install_replaced_is_still_found(old: Scene) -> None:
     said = old.tell("install", "-g", "code-review")
 

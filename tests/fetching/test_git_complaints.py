@@ -9,6 +9,7 @@ URL = "https://git.example/acme/skills"
 ACCESS = f"fatal: unable to access '{URL}/': "
 COMMIT = "a" * 40
 NO_ACCESS = "no access to {url}, or there is no such repository"
+PROXY = "the proxy on the way to {url} wants another user or password"
 NO_REPOSITORY = "there is no git repository at {url}"
 NOT_REACHED = "{url} could not be reached"
 BROKE_OFF = "the connection to {url} broke off"
@@ -24,6 +25,8 @@ SENTENCES = [
     (f"remote: Repository not found.\nfatal: repository '{URL}/' not found", NO_REPOSITORY),
     (ACCESS + "The requested URL returned error: 404", NO_REPOSITORY),
     (ACCESS + "The requested URL returned error: 403", NO_ACCESS),
+    (ACCESS + "The requested URL returned error: 407", PROXY),
+    (ACCESS + "CONNECT tunnel failed, response 407", PROXY),
     (f"fatal: Authentication failed for '{URL}/'", NO_ACCESS),
     (f"fatal: could not read Username for '{URL}': terminal prompts disabled", NO_ACCESS),
     ("git@git.example: Permission denied (publickey)." + SSH, NO_ACCESS),

@@ -159,6 +159,31 @@ def test_an_index_with_a_login(project: Project, world: dict[str, str | None], h
             assert secret not in result.stdout + result.stderr
 
 
+@pytest.mark.parametrize(
+    ("spec", "begin", "url", "more"),
+    [
+        ("pdf", "the index acme cannot be read: ", f"https://{HOST}/skills/pdf.json", ""),
+        (f"https://{HOST}/acme/deploy.git", "", f"https://{HOST}/acme/deploy.git", ", or in git's http.proxy"),
+    ],
+    ids=["an index", "a repository"],
+)
+def test_a_proxy_that_wants_a_login_is_asked_once_and_told(
+    project: Project, world: dict[str, str | None], proxy: Proxy, spec: str, begin: str, url: str, more: str
+) -> None:
+    proxy.wants_login = True
+
+    result = project.run("install", spec, env=world)
+
+    assert (result.code, result.stderr) == (
+        1,
+        (
+            f"error: {begin}the proxy on the way to {url} wants another user or password\n"
+            f"  try: they stand in https_proxy or http_proxy{more}\n"
+        ),
+    )
+    assert len(proxy.heads) == 1
+
+
 def test_the_password_of_a_proxy_is_never_told(project: Project, world: dict[str, str | None], proxy: Proxy) -> None:
     world["https_proxy"] = proxy.address.replace("//", f"//ann:{SECRET}@")
     installed = project.run("install", "pdf", f"https://{HOST}/acme/deploy.git", "-vv", env=world, check=True)

@@ -39,6 +39,7 @@ class Proxy(ThreadingTCPServer):
     def __init__(self, servers: dict[str, GitServer]) -> None:
         """Listen on a free port at once."""
         self.servers = servers
+        self.wants_login = False
         self.heads: list[str] = []
         super().__init__(("127.0.0.1", 0), _Tunnel)
         self.address = f"http://127.0.0.1:{self.server_address[1]}"
@@ -71,6 +72,9 @@ class _Tunnel(StreamRequestHandler):
             lines.append(line.decode())
         self.server.heads.append("\n".join(lines))
         there = self.server.servers.get(lines[0].split()[1].partition(":")[0])
+        if self.server.wants_login:
+            self.request.sendall(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+            return
         if there is None:
             self.request.sendall(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
             return

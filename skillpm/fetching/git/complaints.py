@@ -4,7 +4,7 @@ import errno
 import os
 import re
 
-from skillpm.documents.git_words import is_commit, is_short_commit
+from skillpm.documents.git_words import host_of, is_commit, is_short_commit
 from skillpm.documents.text import show
 from skillpm.errors import FetchError, FileError, NotFoundError, RefusedError, SkillpmError
 from skillpm.fetching.git.process import GitFailed, too_much
@@ -28,6 +28,9 @@ DAMAGE = (
     "bad tree object", "bad packed object", "error: Could not read ", "Unable to read current working directory",
 )  # fmt: skip
 NO_ACCESS = ("could not read Username", "could not read Password", "Authentication failed", "Permission denied")
+TOKENS = {"github.com": "GITHUB_TOKEN", "gitlab.com": "GITLAB_TOKEN"}
+PROXY_LOGIN, PROXY_REFUSED = 407, "CONNECT tunnel failed, response 407"
+PROXY_HINT = "they stand in https_proxy or http_proxy, or in git's http.proxy"
 NOT_THERE = ("not found", "does not exist", "does not appear to be a git repository")
 # Git has no more of an answer, or another one; it may stumble over what it has as if that were ours.
 CUT_OFF = ("RPC failed", "unexpected disconnect", "still expected", "early EOF", "pack is corrupted")
@@ -101,17 +104,26 @@ def translated(failed: GitFailed, url: str) -> SkillpmError:
         return FetchError(f"{url} leads to a transport that is not allowed{_quoted(said)}", hint=hint)
     if failure := _failed_here(said, url):
         return failure
-    if status in {401, 403, 407} or _any(NO_ACCESS, said):
-        return FetchError(
-            f"no access to {url}, or there is no such repository",
-            hint="check that git can read it by itself (`git ls-remote`), with a credential helper or an ssh key",
-        )
+    if shut := _not_let_in(said, status, url):
+        return shut
     if "Host key verification failed" in said:
         return FetchError(f"the host key of {url} is not known", hint="connect to it once with ssh, and check the key")
     if status is not None and status not in {404, 410}:
         what = "the server asks to wait" if status == 429 else "the server failed"  # noqa: PLR2004
         return FetchError(f"{what} (HTTP {status}): {url}", hint="try again in a while; nothing was changed")
     return _not_served(said, status, url)
+
+
+def _not_let_in(said: str, status: int | None, url: str) -> SkillpmError | None:
+    """Give the error where a proxy or the server wants to know who asks."""
+    if status == PROXY_LOGIN or PROXY_REFUSED in said:
+        return FetchError(f"the proxy on the way to {url} wants another user or password", hint=PROXY_HINT)
+    if status in {401, 403} or _any(NO_ACCESS, said):
+        hint = "check that git can read it by itself (`git ls-remote`), with a credential helper or an ssh key"
+        if token := TOKENS.get(host_of(url)):
+            hint += f"; if {token} is set, that it may read it"
+        return FetchError(f"no access to {url}, or there is no such repository", hint=hint)
+    return None
 
 
 def _not_served(said: str, status: int | None, url: str) -> SkillpmError:
