@@ -1,5 +1,6 @@
 """What holds for all tests, and what many of them begin with."""
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -12,6 +13,11 @@ from kit import GitServer, Repository
 # they start: with a handler of ours in place, processes begin as they do in a terminal.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Give how many processes `-n auto` means: more than processors, since tests wait for what they start."""
+    return max(2, (os.cpu_count() or 1) * 3 // 2)
 
 
 @pytest.fixture

@@ -282,7 +282,7 @@ def test_init(scene: Scene) -> None:
         (["nonsense"], "usage", 2),
         (["sync", "--locked", "--frozen"], "usage", 2),
         (["backup", "restore", "zzz"], "not-found", 1),
-        (["link", "zzz"], "not-found", 1),
+        (["link", "zzz"], "usage", 2),
         (["list", "--project", "zzz"], "not-found", 1),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),

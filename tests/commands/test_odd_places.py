@@ -93,7 +93,8 @@ def test_reading_commands_say_so_and_stay_quick(odd: Scene) -> None:
     assert odd.run("list", "--json").json["skills"][1]["state"] == "installed"
     assert odd.run("verify").code == 1
     assert odd.run("show", "code-review").code in {0, 1}
-    assert odd.run("diff", "code-review").code == 0
+    leads_out = os.path.realpath(odd.work / ".agent-skills/code-review/SKILL.md") == "/dev/zero"
+    assert odd.run("diff", "code-review").code == leads_out
     assert odd.run("registry", "check").code == 1
     assert odd.everything == before
 

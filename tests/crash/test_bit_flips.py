@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crash.flips import tried
 
-COUNT = int(os.environ.get("SKILLPM_FLIPS", "20"))
+COUNT = int(os.environ.get("SKILLPM_FLIPS", "12"))
 SEED = int(os.environ.get("SKILLPM_SEED", "0")) or (random.randrange(1, 10**6) if "SKILLPM_FLIPS" in os.environ else 7)
 
 
