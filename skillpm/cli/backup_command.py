@@ -6,6 +6,7 @@ import click
 
 from skillpm.cli.common import call_of, reading
 from skillpm.cli.family import Family
+from skillpm.cli.fitting import wrapped
 from skillpm.cli.numbers import AMOUNT
 from skillpm.cli.told import tell_changed
 from skillpm.documents.text import show
@@ -50,7 +51,9 @@ def list_command(**flags: Any) -> None:
         origin = f"from {it.backup.origin}, " if it.backup.origin else ""
         aside = f"({origin}set aside {it.since:%Y-%m-%d %H:%M} UTC)"
         version = [show(it.version, 40)] if it.version else []
-        call.console.line("  ".join([it.backup.id, *version, it.backup.path, aside]))
+        line = "  ".join([it.backup.id, *version, it.backup.path, aside])
+        for part in wrapped(line, indent=2, is_output=True):
+            call.console.line(part)
     if not found:
         call.console.say("nothing is set aside")
 

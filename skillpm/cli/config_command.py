@@ -8,6 +8,7 @@ import click
 from skillpm.cli.changing import dated
 from skillpm.cli.common import Call, call_of, reading, telling
 from skillpm.cli.family import Family
+from skillpm.cli.fitting import wrapped
 from skillpm.cli.numbers import AMOUNT
 from skillpm.documents.text import show
 from skillpm.operations.configuring import Edited, one_setting, set_setting, settings_here, unset_setting
@@ -53,7 +54,9 @@ def list_command(show_origin: bool, **flags: Any) -> None:  # noqa: FBT001  (a f
     rows = [(f"{setting.key} = {_said(setting.value)}", _origin(setting)) for setting in found]
     width = max(len(said) for said, _ in rows)
     for said, origin in rows:
-        call.console.line(f"{said:{min(width, 60)}}  {origin}" if show_origin else said)
+        line = f"{said:{min(width, 60)}}  {origin}" if show_origin else said
+        for part in wrapped(line, indent=2, is_output=True):
+            call.console.line(part)
 
 
 @command.command(

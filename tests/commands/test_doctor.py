@@ -165,7 +165,7 @@ REPAIRED: dict[str, tuple[Callable[[Scene], None], list[str]]] = {
     ),
     "a link that is gone": (
         link_gone,
-        ["pdf is broken link: its link .claude/skills/pdf is gone; `skillpm sync` makes it again"],
+        ["pdf has a broken link: its link .claude/skills/pdf is gone; `skillpm sync` makes it again"],
     ),
     "a dead link of ours": (dead_link, ["a link to a skill that is not there"]),
     "half a copy": (half_copy, ["a command that was killed left this"]),
@@ -238,7 +238,7 @@ def test_a_link_that_somebody_pointed_elsewhere_stops_no_other_repair(sick: Scen
 repaired: testing is missing: locked, but not installed; `skillpm sync` brings it back
 repaired: a link to a skill that is not there
 repaired: the registry is not true: testing gone
-problem: pdf is broken link: .claude/skills/pdf does not lead here any more
+problem: pdf has a broken link: .claude/skills/pdf does not lead here any more
     where: WORK/.agent-skills/pdf
     try: move away what lies there, or `skillpm sync --force` sets it aside
 note: not installed by skillpm, and never touched: mine

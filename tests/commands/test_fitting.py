@@ -55,7 +55,16 @@ def test_a_terminal_gets_no_line_that_could_have_been_broken_and_a_pipe_gets_who
     folder = "/".join(["a-folder-with-a-long-name"] * 4)
     bad = "---\nname: odd\ndescription: Use it.\nwritten-by-somebody-whom-nobody-knows-any-more: x\n---\n"
     project.write("odd/SKILL.md", bad)
-    commands = [["init", folder], ["install", "--dry-run", "--project", folder, "testing"], ["validate", "odd"]]
+    project.run("install", "testing", check=True)
+    project.write(".agent-skills/testing/SKILL.md", "mine")
+    project.run("sync", "--force", check=True)
+    commands = [
+        ["init", folder],
+        ["install", "--dry-run", "--project", folder, "testing"],
+        ["validate", "odd"],
+        ["backup", "list"],
+        ["config", "list", "--show-origin"],
+    ]
 
     for words in commands:
         _, shown = answered(project, [], *words, env={"COLUMNS": "80", "TERM": "dumb"})

@@ -22,6 +22,7 @@ from skillpm.operations.verifying import TAKEN, verify
 from skillpm.serving.registering import folders_in
 
 MOST_NAMED = 12
+IN_WORDS = {"not-locked": "is not locked", "other-version": "is another version", "broken-link": "has a broken link"}
 
 
 def directory(patient: Patient) -> Iterator[Finding]:
@@ -133,7 +134,7 @@ def skills(patient: Patient) -> Iterator[Finding]:
                 hint = f"move away what lies there, or {aside}"
             yield Finding(
                 check="skills",
-                message=f"{skill.name} is {skill.state.replace('-', ' ')}: {skill.detail}{files}",
+                message=f"{skill.name} {IN_WORDS.get(skill.state, f'is {skill.state}')}: {skill.detail}{files}",
                 where=scope.layout.skill(skill.name),
                 hint=hint,
             )
