@@ -66,7 +66,7 @@ def _on_this_machine(scope: Scope, tools: Tools, typed: str, *, is_folder: bool)
             hint="a path starts where you are; a skill of a repository is owner/repo@skill, without ./ in front",
         )
     real = os.path.realpath(whole)
-    refuse_installed(scope, typed, real)
+    refuse_installed(scope, tools.settings, typed, real)
     return written_path(scope, tools, whole), real
 
 

@@ -14,14 +14,14 @@ from skillpm.settings import Settings
 
 def live_target(scope: Scope, settings: Settings, pin: Pin) -> str:
     """Give what a live link says: relative inside the project, so that a checkout can move, else absolute."""
-    target = _folder(scope, settings, pin)
+    target = source_folder(scope, settings, pin)
     is_relative = isinstance(pin, PathPin) and pin.path[:1] == "."
     return os.path.relpath(target, os.path.realpath(scope.layout.directory)) if is_relative else target
 
 
 def ends_of(scope: Scope, settings: Settings, name: SkillName, pin: Pin) -> tuple[str, str]:
     """Give where a live link is to lead, and where it leads; what is no link leads nowhere."""
-    place, target = scope.layout.skill(name), _folder(scope, settings, pin)
+    place, target = scope.layout.skill(name), source_folder(scope, settings, pin)
     return (target, os.path.realpath(place)) if os.path.islink(place) else (target, target)
 
 
@@ -42,8 +42,8 @@ def with_live_links(
     return found
 
 
-def _folder(scope: Scope, settings: Settings, pin: Pin) -> str:
-    """Give the folder that a live link is to lead to."""
+def source_folder(scope: Scope, settings: Settings, pin: Pin) -> str:
+    """Give the real folder of this machine that a skill comes from, to which a live link leads."""
     written = pin.path if isinstance(pin, PathPin) else ""
     path = settings.home + written[1:] if written.startswith("~/") else written
     return os.path.realpath(os.path.join(os.path.dirname(scope.manifest), path))

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from skillpm.documents.digest import Digest
 from skillpm.documents.names import SkillName
+from skillpm.documents.pin import PathPin, Pin
 from skillpm.documents.receipt import Receipt
 from skillpm.documents.spelling import near
 from skillpm.documents.text import show
@@ -12,6 +13,7 @@ from skillpm.errors import BlockedError, NotFoundError
 from skillpm.installing.links import LinkState, kind_of_link, look_at_link
 from skillpm.installing.plan import FOREIGN, Action, Wishes
 from skillpm.installing.planned_links import LinkPlan, plan_links
+from skillpm.operations.live_links import source_folder
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -68,6 +70,11 @@ def planned_links(
         folders.setdefault(folder, set()).update(switched_on)
     paths = scope.link_folders(tools.settings)
 
+    def is_source(place: str, pin: Pin) -> bool:
+        """Tell whether what lies at a link's place is the folder that the skill is installed from."""
+        is_copied = isinstance(pin, PathPin) and not pin.link
+        return is_copied and os.path.realpath(place) == source_folder(scope, tools.settings, pin)
+
     def leads_to_ours(folder: str, name: SkillName) -> bool:
         """Tell whether another tool's link leads to what we keep for another host: then this one sees it, too."""
         place = os.path.join(paths.path(folder), name)
@@ -78,6 +85,8 @@ def planned_links(
     def look(folder: str, name: SkillName) -> LinkState:
         known = (receipt.links.get(folder, {}).get(name, ""), receipt.copied(name))
         locked = papers.lockfile.skills.get(name)
+        if locked is not None and is_source(os.path.join(paths.path(folder), name), locked.pin):
+            return LinkState(kind="ours", itself=True)  # somebody's own, that the host had before us
         wanted = shown.own.get(name) if name in shown.own or locked is None else locked.digest
         state = look_at_link(paths, folder, name, scope.layout, known, wanted=None if known[0] else wanted)
         if state.kind == "foreign" and leads_to_ours(folder, name):

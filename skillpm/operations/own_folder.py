@@ -3,20 +3,24 @@ the only one there is.
 """
 
 import os
+from collections.abc import Iterator
 
 from skillpm.documents.index_places import is_local
 from skillpm.documents.text import show
 from skillpm.errors import UsageError
 from skillpm.files import is_below
+from skillpm.installing.layout import load_receipt
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
 from skillpm.settings import Settings
 from skillpm.sources.source import PathSource, UrlSource
 
 
-def refuse_installed(scope: Scope, written: str, real: str, where: str = "") -> None:
-    """Raise `UsageError` for a source of this machine that lies where skills are installed."""
-    if is_below(real, os.path.realpath(scope.layout.directory)):
+def refuse_installed(scope: Scope, settings: Settings, written: str, real: str, where: str = "") -> None:
+    """Raise `UsageError` for a source of this machine that lies where skills are installed: here, or as a copy that we
+    made for an agent host.
+    """
+    if any(is_below(real, os.path.realpath(place)) for place in (scope.layout.directory, *_copies(scope, settings))):
         raise UsageError(
             f"{show(written)} lies where skills are installed, and is there already",
             where=where,
@@ -35,4 +39,10 @@ def refuse_own_sources(scope: Scope, papers: Paperwork, settings: Settings) -> N
             if path and is_local(path):
                 whole = settings.home + path[1:] if path.startswith("~/") else path
                 real = os.path.realpath(os.path.join(os.path.dirname(scope.manifest), whole))
-                refuse_installed(scope, path, real, f"{papers.manifest.file}: {key}.{name}")
+                refuse_installed(scope, settings, path, real, f"{papers.manifest.file}: {key}.{name}")
+
+
+def _copies(scope: Scope, settings: Settings) -> Iterator[str]:
+    folders = scope.link_folders(settings)
+    for folder, links in load_receipt(scope.layout).links.items():
+        yield from (os.path.join(folders.path(folder), name) for name, kind in links.items() if kind == "copy")

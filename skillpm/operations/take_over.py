@@ -111,7 +111,7 @@ def _placed(item: Taken, scope: Scope, tools: Tools, folder: str) -> Source:
     source = item.source
     if isinstance(source, PathSource):
         whole = folder_called(item.name, _whole(source.path, folder))
-        refuse_installed(scope, os.path.relpath(whole, folder), os.path.realpath(whole))
+        refuse_installed(scope, tools.settings, os.path.relpath(whole, folder), os.path.realpath(whole))
         return source.but(path=written_path(scope, tools, whole))
     if isinstance(source, UrlSource) and "://" not in source.url:
         return source.but(url=written_path(scope, tools, _whole(source.url, folder)))

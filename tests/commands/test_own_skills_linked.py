@@ -56,6 +56,37 @@ skills/
     assert own.tell("link", "claude-code") == "nothing to do: 2 skills in WORK/.agent-skills\n"
 
 
+def test_one_that_is_installed_from_the_hosts_own_folder_stays_its_makers(project: Scene) -> None:
+    project.write_files(under(".claude/skills/mine", skill("mine", "My own.")))
+    project.run("link", "claude-code", check=True)
+    assert project.tell("install", "./.claude/skills/mine").splitlines()[0].startswith(" + mine ")
+    project.write_files(under(".claude/skills/mine", skill("mine", "My own, better.")))
+    before = project.snapshot(".claude")
+
+    said = project.run("update", check=True)
+
+    assert (said.stdout.splitlines()[0][:8], said.stderr) == (" ~ mine ", "")
+    assert "better" in project.read(f"{HERE}/mine/SKILL.md")
+    project.run("uninstall", "mine", check=True)
+    assert not project.exists(f"{HERE}/mine")
+    project.run("install", "./.claude/skills/mine", check=True)
+    project.run("unlink", "claude-code", check=True)
+    assert project.snapshot(".claude") == before
+
+
+def test_a_copy_that_was_made_for_a_host_is_no_source(own: Scene) -> None:
+    own.run("link", "claude-code", env={"SKILLPM_LINK_MODE": "copy"}, check=True)
+    before = own.everything
+
+    assert own.tell("install", "./.claude/skills/notes") == text("""\
+! error: ./.claude/skills/notes lies where skills are installed, and is there already
+!   try: agents get it as it is (`skillpm list`); to manage it, move it elsewhere first, e.g. \
+`mv ./.claude/skills/notes ~/my-skills/`, and install it from there
+[2]
+""")
+    assert own.everything == before
+
+
 def test_a_dry_run_says_so_and_links_nothing(own: Scene) -> None:
     assert own.tell("link", "claude-code", "--dry-run") == text("""\
  → house-style 2.0.0  (linked in .claude/skills)
