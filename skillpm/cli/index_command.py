@@ -81,11 +81,12 @@ def yank_command(what: str, folder: str, rest: tuple[str, ...], reason: str, **f
     _need_text("--reason", reason)
     with shelf_at(call.tools, folder, must_exist=True) as shelf:
         built = shelf.yank(skill_name(name), version, reason=reason)
-        now = shelf.offered(skill_name(name))
-    if not call.console.as_json:
-        what = f"yanked {name} {version}" if built.written else f"{name} {version} was yanked before"
-        call.console.line(f"{what}: nobody new gets it, whoever has it locked still does")
+        now, why = shelf.offered(skill_name(name)), shelf.reason(skill_name(name), version)
+    if built.written and not call.console.as_json:
+        call.console.line(f"yanked {name} {version}: nobody new gets it, whoever has it locked still does")
         call.console.line(f"{name} is offered as {now} now" if now else f"no version of {name} is offered now")
+    elif not call.console.as_json:
+        call.console.line(f"{name} {version} is yanked already{f': {show(why)}' if why else ''}")
     _tell(call, built, folder)
 
 

@@ -16,6 +16,7 @@ from skillpm.documents.index import (
     Release,
     Releases,
     Summary,
+    same_version,
     write_catalogue,
     write_releases,
 )
@@ -81,6 +82,10 @@ class Shelf:
         changed = yanked(self.releases[name], version, reason=reason, back=back)
         self.releases = {**self.releases, name: changed}
         return self.finish(self.releases)
+
+    def reason(self, name: SkillName, version: str) -> str:
+        """Give why a version was yanked; empty where nobody said."""
+        return next((item.reason for item in self.releases[name].versions if same_version(item.version, version)), "")
 
     def offered(self, name: SkillName) -> str:
         """Give the version of a skill that is offered first; empty where all are yanked."""

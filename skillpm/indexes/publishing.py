@@ -124,14 +124,17 @@ def summary_of(name: SkillName, version: str, tree: Tree) -> Summary:
 
 
 def yanked(releases: Releases, version: str, *, reason: str = "", back: bool = False) -> Releases:
-    """Take a version out of what is offered, or put it back. Whoever has it locked gets it in any case."""
+    """Take a version out of what is offered, or put it back. Whoever has it locked gets it in any case.
+
+    A reason that was given before stays until there is a new one: those who have the version read it.
+    """
     versions: Sequence[Release] = releases.versions
     if not any(same_version(release.version, version) for release in versions):
         have = ", ".join(release.version for release in versions[:10])
         raise NotFoundError(f"`{releases.name}` has no version {version}", hint=f"it has {have}")
     return releases.but(
         versions=tuple(
-            release.but(yanked=not back, reason="" if back else reason)
+            release.but(yanked=not back, reason="" if back else reason or release.reason)
             if same_version(release.version, version)
             else release
             for release in versions

@@ -304,12 +304,44 @@ def test_a_yanked_version_is_offered_no_more_and_can_come_back(desk: Desk) -> No
     back = desk.run("index", "unyank", "pdf@1.1", "public", check=True)
     twice = desk.run("index", "unyank", "pdf@1.1", "public", check=True)
 
-    assert again.stdout.startswith("pdf 1.1.0 was yanked before: nobody new gets it")
+    assert again.stdout == "pdf 1.1.0 is yanked already: deletes files\n"
     assert last.stdout.splitlines()[1] == "no version of pdf is offered now"
     assert (back.stdout, twice.stdout) == ("pdf 1.1 is offered again\n", "pdf 1.1 is not yanked\n")
     assert {path: entry.content for path, entry in desk.snapshot("public").items()} == {
         path: entry.content for path, entry in before.items()
     }
+
+
+def test_yanking_again_without_a_reason_keeps_the_one_given_before(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    desk.run("index", "yank", "pdf@1.0.0", "public", "--reason", "deletes files", check=True)
+    before = desk.snapshot("public")
+
+    again = desk.run("index", "yank", "pdf@1.0", "public", check=True)
+
+    assert (again.stdout, again.stderr) == (
+        "pdf 1.0 is yanked already: deletes files\n",
+        "public: 1 skill, 1 version; nothing to write\n",
+    )
+    assert desk.snapshot("public") == before
+
+    desk.run("index", "yank", "pdf@1.0.0", "public", "--reason", "deletes mail too", check=True)
+
+    assert desk.document("skills/pdf.json")["versions"][0]["yanked"] == "deletes mail too"
+
+
+def test_yanking_again_what_was_yanked_for_no_reason_says_so(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.build()
+    desk.run("index", "yank", "pdf@1.0.0", "public", check=True)
+
+    again = desk.run("index", "yank", "pdf@1.0.0", "public", check=True)
+    reasoned = desk.run("index", "yank", "pdf@1.0.0", "public", "--reason", "deletes files", check=True)
+
+    assert again.stdout == "pdf 1.0.0 is yanked already\n"
+    assert reasoned.stdout.startswith("yanked pdf 1.0.0: nobody new gets it")
+    assert desk.document("skills/pdf.json")["versions"][0]["yanked"] == "deletes files"
 
 
 def test_pruning_can_be_looked_at_first(desk: Desk) -> None:
