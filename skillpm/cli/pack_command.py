@@ -12,7 +12,8 @@ from skillpm.operations.publishing import pack_skill
     epilog="""\b
 Examples:
   skillpm pack ./pdf                 ./pdf-1.2.0.tar.gz
-  skillpm pack ./pdf --out dist      into another folder"""
+  skillpm pack ./pdf --out dist      into another folder
+  skillpm pack --out ..              the skill where you are"""
 )
 @click.argument("path", default=".")
 @click.option("--out", metavar="PATH", default="", help="The folder to write to, or the archive itself.")

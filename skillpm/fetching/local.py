@@ -104,6 +104,24 @@ def read_skill_folder(folder: str, name: str, limits: Limits, *, written: str = 
         return checked_tree(_entries(folder, limits, name), name=name, limits=limits)
 
 
+def would_be_part(folder: str, path: str) -> bool:
+    """Tell whether a file at this place, which need not be there yet, would be one of a local skill's files."""
+    place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+    whole = os.path.realpath(folder)
+    if not is_below(place, whole):
+        return False
+    ignored = Ignored(folder)
+    *folders, file = os.path.relpath(place, whole).split(os.sep)
+    prefix = ""
+    for name in folders:
+        ignored.enter(prefix)
+        if name in LEFT_OUT or ignored.leaves_out(prefix + name, is_folder=True):
+            return False
+        prefix += name + "/"
+    ignored.enter(prefix)
+    return not ignored.leaves_out(prefix + file, is_folder=False)
+
+
 def _entries(folder: str, limits: Limits, name: str) -> Iterator[Entry]:
     ignored = Ignored(folder)
     total = 0

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import sha256
+from shlex import join
 
 from skillpm.cachedir import mark
 from skillpm.documents.names import skill_name
@@ -11,6 +12,7 @@ from skillpm.documents.text import is_text, show
 from skillpm.documents.tree import Tree
 from skillpm.documents.validity import PLACEHOLDER
 from skillpm.errors import NotFoundError, RefusedError, UsageError
+from skillpm.fetching.local import would_be_part
 from skillpm.files import told, write_document
 from skillpm.indexes.building import Shelf
 from skillpm.indexes.built import Built, LeftOut
@@ -26,7 +28,10 @@ MOST_TOLD = 20  # a screen of them
 
 
 def pack_skill(tools: Tools, path: str, out: str = "") -> str:
-    """Write the archive of one skill, strictly valid, and give its path; the same skill gives the same bytes."""
+    """Write the archive of one skill, strictly valid, and give its path; the same skill gives the same bytes.
+
+    Raises `RefusedError` for a skill that is not valid, and for a place where the archive would be a part of it.
+    """
     drafts: list[Draft] = []
     read_drafts(tools, path, drafts.append)
     if len(drafts) != 1:
@@ -43,8 +48,22 @@ def pack_skill(tools: Tools, path: str, out: str = "") -> str:
     place = os.path.join(base, out)
     target = os.path.join(place, file) if not out.endswith(ARCHIVES) else place
     with told("write an archive", target):
+        _check_place(draft, path, target, base)
         write_document(target, pack(draft.tree), fsync=tools.settings.fsync)
     return os.path.relpath(target, base)
+
+
+def _check_place(draft: Draft, path: str, target: str, base: str) -> None:
+    """Refuse to write an archive into the skill: the next one would hold it, and be other content of one version."""
+    folder = os.path.normpath(os.path.join(base, draft.place))
+    if draft.at or not os.path.isdir(folder) or not would_be_part(folder, target):
+        return
+    elsewhere = os.path.relpath(os.path.dirname(folder), base)
+    way_out = join(["skillpm", "pack", *([] if path == "." else [path]), "--out", elsewhere])
+    raise RefusedError(
+        f"{show(os.path.relpath(target, base))} would lie in the skill that it packs, and be a part of it from then on",
+        hint=f"write it elsewhere: `{show(way_out)}`, or let git ignore it; nothing was written",
+    )
 
 
 def build_index(

@@ -47,6 +47,46 @@ def test_packing_twice_gives_the_same_bytes_whatever_the_files_times(desk: Desk)
     assert desk.snapshot("one") == desk.snapshot("two")
 
 
+@pytest.mark.parametrize(
+    ("where", "words", "file", "way_out"),
+    [
+        ("skills/pdf", "pack", "pdf-1.0.0.tar.gz", "skillpm pack --out .."),
+        ("skills/pdf", "pack . --out dist", "dist/pdf-1.0.0.tar.gz", "skillpm pack --out .."),
+        (".", "pack skills/pdf --out skills/pdf/p.tgz", "skills/pdf/p.tgz", "skillpm pack skills/pdf --out skills"),
+        (".", "pack skills/pdf --out way-in", "way-in/pdf-1.0.0.tar.gz", "skillpm pack skills/pdf --out skills"),
+    ],
+)
+def test_an_archive_is_not_written_into_the_skill_that_it_packs(
+    desk: Desk, where: str, words: str, file: str, way_out: str
+) -> None:
+    desk.draft("pdf", "1.0.0")
+    os.symlink("skills/pdf", desk.work / "way-in")
+    before = desk.snapshot("skills")
+
+    result = desk.run(*words.split(), cwd=where)
+
+    assert (result.code, result.stdout, result.stderr) == (
+        1,
+        "",
+        f"error: {file} would lie in the skill that it packs, and be a part of it from then on\n"
+        f"  try: write it elsewhere: `{way_out}`, or let git ignore it; nothing was written\n",
+    )
+    assert desk.snapshot("skills") == before
+
+
+def test_an_archive_that_git_ignores_may_lie_in_the_skill_that_it_packs(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+    desk.write("skills/pdf/.gitignore", "dist/\n")
+    desk.build()
+
+    for _ in range(2):
+        desk.run("pack", "--out", "dist", cwd="skills/pdf", check=True)
+
+    with tarfile.open(desk.work / "skills/pdf/dist/pdf-1.0.0.tar.gz") as archive:
+        assert archive.getnames() == [".gitignore", "SKILL.md"]
+    assert desk.build() == "public: 1 skill, 1 version; nothing to write\n"
+
+
 def test_a_skill_that_is_not_valid_is_not_packed(desk: Desk) -> None:
     desk.write_files(under("pdf", skill("other", version="1.0.0")))
 
