@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable
 
 from skillpm.documents.decode import parse_json
+from skillpm.documents.inherited import Inherited
 from skillpm.documents.names import is_skill_name
 from skillpm.documents.old_registry import is_generated
 from skillpm.errors import DocumentError
@@ -16,6 +17,7 @@ from skillpm.files import discard_file, read_document, read_text, remove_tree, s
 from skillpm.installing.layout import Layout
 from skillpm.installing.settling import Settling
 from skillpm.installing.staging import copy_as_it_lies
+from skillpm.installing.told_aside import forget_told, keep_told
 from skillpm.values import Value
 
 REGISTRY = "skills.json"
@@ -31,10 +33,11 @@ class Backup(Value):
     origin: str = ""
 
 
-def set_aside(layout: Layout, name: str) -> str:
-    """Move a skill's folder to the next free backup; give its id."""
+def set_aside(layout: Layout, name: str, told: Inherited | None) -> str:
+    """Move a skill's folder to the next free backup, with what was told of it; give its id."""
     os.makedirs(layout.backup, exist_ok=True)
     slot = next_slot(layout, name)
+    keep_told(layout, slot, told)
     os.rename(layout.skill(name), os.path.join(layout.backup, slot))
     return slot
 
@@ -83,6 +86,7 @@ def forget(layout: Layout, slot: str) -> None:
         remove_tree(gone)
         os.rename(kept, gone)
     discard_file(_origin_path(layout, slot))
+    forget_told(layout, slot)
     try:
         os.rmdir(layout.backup)
     except OSError:

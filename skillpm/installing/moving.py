@@ -51,7 +51,7 @@ def _put(layout: Layout, name: SkillName, put: Put, before: Receipt, warn: Calla
     if inode(staged) != put.new:
         raise FileError(f"the staged folder of {name} is gone", where=staged, hint="run `skillpm sync --force`")
     if there and (put.aside or _is_somebodys(layout, name, before)):
-        _set_aside(layout, name, warn)
+        _set_aside(layout, name, before, warn)
     elif there and not exchange(staged, place):
         os.rename(place, _free(layout.trash, name))
     if inode(staged) == put.new:
@@ -60,7 +60,7 @@ def _put(layout: Layout, name: SkillName, put: Put, before: Receipt, warn: Calla
 
 def _take_away(layout: Layout, name: SkillName, before: Receipt, warn: Callable[[str], None], *, aside: bool) -> None:
     if aside or _is_somebodys(layout, name, before):
-        _set_aside(layout, name, warn)
+        _set_aside(layout, name, before, warn)
     else:
         os.rename(layout.skill(name), _free(layout.trash, name))
 
@@ -107,8 +107,8 @@ def _sync_moves(target: Target, agents: Collection[str]) -> None:
             sync_folder(path)
 
 
-def _set_aside(layout: Layout, name: SkillName, warn: Callable[[str], None]) -> None:
-    slot = set_aside(layout, name)
+def _set_aside(layout: Layout, name: SkillName, before: Receipt, warn: Callable[[str], None]) -> None:
+    slot = set_aside(layout, name, before.inherited.get(name))
     warn(f"what lay at {name} is kept as backup {slot}: `skillpm backup restore {slot}` brings it back")
 
 

@@ -19,6 +19,7 @@ from skillpm.installing.settling import Settling
 from skillpm.installing.skill_file import read_skill_file, skill_file_in
 from skillpm.installing.staging import Copied, prepare, stage
 from skillpm.installing.survey import digest_of_folder, look_at
+from skillpm.installing.told_aside import told_aside
 from skillpm.installing.transaction import Change, commit
 from skillpm.operations.agent_backup import look_at_origin, put_back_at_origin
 from skillpm.operations.carrying import remember
@@ -84,6 +85,8 @@ def _looked_at(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, 
 def _put_into_place(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, aside: bool) -> None:
     """Put a backup into the skills directory, as one change with the registry."""
     layout, name = scope.layout, SkillName(backup.name)
+    if told := told_aside(layout, backup.id):
+        receipt = receipt.but(inherited={**receipt.inherited, name: told})
     prepare(layout, fsync=tools.settings.fsync)
     stage(layout, name, Copied(folder=backup.path))
     settling = Settling(fsync=tools.settings.fsync)

@@ -183,3 +183,15 @@ def test_what_the_file_says_itself_counts_and_needs_are_joined(old: Scene) -> No
         "version": "3.0.0",
         "requires": ["no-such-git", "no-such-kubectl", "no-such-helm"],
     }
+
+
+def test_they_go_aside_with_the_skill_and_come_back_with_it(old: Scene) -> None:
+    old.run("migrate", "-g", check=True)
+    old.run("uninstall", "-g", "deploy", "--force", check=True)
+    assert "deploy" not in old.document(f"../home/{HERE}/.skillpm/receipt.json").get("inherited", {})
+
+    old.run("backup", "restore", "-g", "deploy", check=True)
+
+    assert registered(old, "deploy") == DEPLOY
+    assert old.run("registry", "check", "-g").code == 0
+    assert not old.exists(f"../home/{HERE}/.skillpm/backup/deploy-1.told")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from kit import FAULTS
-from network.table import DOCUMENTS, expected, may_pass, plain, run_row, spelled
+from network.table import DOCUMENTS, MAY_SUCCEED, expected, may_pass, plain, run_row, spelled
 from network.world import Network
 
 IS_WHOLE = os.environ.get("SKILLPM_FAULTS") == "all"
@@ -32,6 +32,8 @@ def test_a_fault_is_told_and_changes_nothing(network: Network, tmp_path: Path, f
 
     outcome = run_row(network, tmp_path / "project", fault, name)
 
+    if (fault, name) in MAY_SUCCEED and outcome.code == 0:
+        return  # with the right bytes: `run_row` has compared them
     error = plain(outcome.error).partition("; git says: ")[0]
     assert (outcome.code, error) == (row.code, spelled(row, name)), outcome
     assert row.code == 0 or (outcome.stdout, outcome.changed) == ("", []), outcome

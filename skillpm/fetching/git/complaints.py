@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import shutil
 
 from skillpm.documents.git_words import host_of, is_commit, is_short_commit
 from skillpm.documents.text import show
@@ -28,6 +29,9 @@ DAMAGE = (
     "bad tree object", "bad packed object", "error: Could not read ", "Unable to read current working directory",
 )  # fmt: skip
 NO_ACCESS = ("could not read Username", "could not read Password", "Authentication failed", "Permission denied")
+NO_ROOM_FOR_GIT = "there is no room for the git cache"
+MAKE_ROOM = "free some space, or set SKILLPM_CACHE_DIR"
+LITTLE = 1 << 16
 TOKENS = {"github.com": "GITHUB_TOKEN", "gitlab.com": "GITLAB_TOKEN"}
 PROXY_LOGIN, PROXY_REFUSED = 407, "CONNECT tunnel failed, response 407"
 PROXY_HINT = "they stand in https_proxy or http_proxy, or in git's http.proxy"
@@ -155,13 +159,18 @@ def _failed_here(said: str, url: str) -> SkillpmError | None:
     if "Out of memory" in said:
         return too_much(url)
     if _any(NO_ROOM, said):
-        return FileError("there is no room for the git cache", hint="free some space, or set SKILLPM_CACHE_DIR")
+        return FileError(NO_ROOM_FOR_GIT, hint=MAKE_ROOM)
     own = [line for line in said.splitlines() if not line.startswith("remote:") and CANNOT_WRITE.search(line)]
     for line in own:
         if why := next((REASONS[number] for number in OF_THE_DISK if os.strerror(number) in line), ""):
             hint = "check who owns that place and whether the disk is sound, or set SKILLPM_CACHE_DIR"
             return FileError(f"cannot write into the git cache: {why}", hint=hint)
-    if any(re.search(r"could(?:n't| not) (?:write|set) '", line) for line in own):  # git does not say why
+    unsaid = next(
+        (found for line in own if (found := re.search(r"could(?:n't| not) (?:write|set) '(.+)'", line))), None
+    )
+    if unsaid:  # git does not say why
+        if is_full(os.path.dirname(unsaid[1])):
+            return FileError(NO_ROOM_FOR_GIT, hint=MAKE_ROOM)
         hint = "look for room and rights there, or set SKILLPM_CACHE_DIR"
         return FileError(f"cannot write into the git cache{_quoted(said)}", hint=hint)
     if said == ENDED:
@@ -170,6 +179,13 @@ def _failed_here(said: str, url: str) -> SkillpmError | None:
             hint="look for a quota or a limit on the size of files (`ulimit -f`), or set SKILLPM_CACHE_DIR",
         )
     return None
+
+
+def is_full(folder: str) -> bool:
+    """Tell whether hardly a byte can be written below a folder; the nearest that is there counts."""
+    while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+    return shutil.disk_usage(folder).free < LITTLE
 
 
 class MissingRef(NotFoundError):
