@@ -7,7 +7,7 @@ from skillpm.documents.names import SkillName
 from skillpm.fetching.base import variant_of
 from skillpm.installing.leftovers import has_leftovers
 from skillpm.installing.plan import Action, Wishes
-from skillpm.operations.lost_manifest import refuse_lost
+from skillpm.operations.lost_manifest import refuse_lost, refuse_lost_project
 from skillpm.operations.named_indexes import refuse_unnamed
 from skillpm.operations.next_step import next_step
 from skillpm.operations.outlook import Outlook, outlook
@@ -64,13 +64,14 @@ def change(
     It is gone twice: once without the lock, to find that there is nothing to do, and then under it with the
     documents read again, since another process may have changed them.
     """
+    refuse_lost_project(scope, tools.settings)
     if not options.dry_run and has_leftovers(scope.layout):
         from skillpm.operations.exclusive import clear_up  # noqa: PLC0415  (after somebody was killed)
 
         clear_up(scope, tools)
 
     def edited() -> Paperwork:
-        return edit(refuse_lost(scope, read(scope, tools), frozen=options.strictness.frozen))
+        return edit(refuse_lost(scope, read(scope, tools)))
 
     if not os.path.exists(scope.layout.journal):
         papers = edited()

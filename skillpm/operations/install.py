@@ -11,6 +11,7 @@ from skillpm.operations.aliases import shown_otherwise
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.dotless import told_what_lies_here
 from skillpm.operations.indexes import configured_indexes
+from skillpm.operations.lost_manifest import refuse_lost_project
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.same_place import is_same_place
 from skillpm.operations.scope import Scope
@@ -25,6 +26,7 @@ Places = Callable[[], Sequence[IndexPlace]]
 
 def install(scope: Scope, tools: Tools, request: Request, options: Options) -> Changed:
     """Add skills to the manifest and install them. What is there already from the same source stays as it is."""
+    refuse_lost_project(scope, tools.settings)  # before anybody is asked what the SPECs mean
     with told_what_lies_here(request.specs, tools.settings.working_directory):
         additions = understand(scope, tools, request, force=options.wishes.force)
         names = [addition.name for addition in additions]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from skillpm.files import write_document
 from skillpm.installing.plan import label
 from skillpm.operations.exclusive import exclusive, tidy_up
-from skillpm.operations.lost_manifest import refuse_lost
+from skillpm.operations.lost_manifest import refuse_lost, refuse_lost_project
 from skillpm.operations.named_indexes import meant_to_rise, told_as_unnamed
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.relock import Strictness, changed_skills, lock_text, make_fetchers, outdated, relocked
@@ -31,6 +31,7 @@ class Locked(Value):
 
 def lock(scope: Scope, tools: Tools, *, dry_run: bool = False, upgrade: Sequence[str] | None = None) -> Locked:
     """Make the lockfile say what the manifest asks; of the skills in `upgrade` (all where it is empty) the newest."""
+    refuse_lost_project(scope, tools.settings)
     if dry_run:
         return _resolved(scope, tools, upgrade)[0].but(changed=False)
     was_there = os.path.isdir(scope.layout.ours)
@@ -71,7 +72,8 @@ def _resolved(scope: Scope, tools: Tools, upgrade: Sequence[str] | None) -> tupl
 
 def check_lock(scope: Scope, tools: Tools) -> Locked:
     """Tell whether the lockfile is up to date. Writes nothing, asks nobody; local folders are read."""
-    papers = read_paperwork(scope, tools)
+    refuse_lost_project(scope, tools.settings)
+    papers = refuse_lost(scope, read_paperwork(scope, tools))
     reasons = outdated(papers)
     if not reasons and papers.lockfile_text is not None:
         after = relocked(scope, papers, make_fetchers(scope, tools), Strictness())

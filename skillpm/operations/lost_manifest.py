@@ -7,15 +7,15 @@ from skillpm.documents.text import counted
 from skillpm.errors import DocumentError, NotFoundError
 from skillpm.files import read_text
 from skillpm.operations.paperwork import Paperwork
-from skillpm.operations.scope import LOCKFILE, Scope, upwards
+from skillpm.operations.scope import LOCKFILE, MANIFEST, Scope, upwards
 from skillpm.settings import Settings
 
 
-def refuse_lost(scope: Scope, papers: Paperwork, *, frozen: bool = False) -> Paperwork:
+def refuse_lost(scope: Scope, papers: Paperwork) -> Paperwork:
     """Give the papers back. Raises `NotFoundError` where there is no manifest though skills are locked: all of them
-    would go, but for a `frozen` lockfile.
+    would go.
     """
-    if papers.manifest_text is None and papers.lockfile.skills and not frozen:
+    if papers.manifest_text is None and papers.lockfile.skills:
         raise _lost(scope.manifest, len(papers.lockfile.skills), f"skillpm init{scope.flag}")
     return papers
 
@@ -25,16 +25,25 @@ def refuse_lost_project(scope: Scope, settings: Settings) -> None:
     if not scope.is_fallback:
         return
     for folder in upwards(settings):
-        path = os.path.join(folder, LOCKFILE)
-        try:
-            text = read_text(path)
-            count = 0 if text is None else len(read_lockfile(text, path).skills)
-        except DocumentError:
-            continue  # another tool's
-        if count:
-            error = _lost(os.path.join(folder, "skills.json"), count, "skillpm init")
+        if count := locked_in(os.path.join(folder, LOCKFILE)):
+            error = _lost(os.path.join(folder, MANIFEST), count, "skillpm init")
             error.hint += "; your own skills are meant by `-g`"
             raise error
+
+
+def refuse_lost_folder(folder: str, typed: str) -> None:
+    """Raise `NotFoundError` where a folder that was named, and has no manifest, is a project that lost it."""
+    if count := locked_in(os.path.join(folder, LOCKFILE)):
+        raise _lost(os.path.join(folder, MANIFEST), count, f"skillpm init {typed}")
+
+
+def locked_in(path: str) -> int:
+    """Tell how many skills a lockfile locks: none where there is no file, or it is another tool's."""
+    try:
+        text = read_text(path)
+        return 0 if text is None else len(read_lockfile(text, path).skills)
+    except DocumentError:
+        return 0
 
 
 def _lost(manifest: str, count: int, init: str) -> NotFoundError:

@@ -65,13 +65,19 @@ class Scope(Value):
 
 
 def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> Scope:
-    """Find the scope. Raises `DocumentError` for another tool's skills.json on the way, naming `-g`."""
+    """Find the scope. Raises `DocumentError` for another tool's skills.json on the way, naming `-g`, and
+    `NotFoundError` where the project that is named has no manifest.
+    """
     if user:
         return user_scope(settings)
     if project:
         root = os.path.abspath(os.path.join(settings.working_directory, project))
         refuse_home(settings, root)
         if not os.path.isfile(os.path.join(root, MANIFEST)):
+            # It stands above this module, and is wanted only where there is no project.
+            from skillpm.operations.lost_manifest import refuse_lost_folder  # noqa: PLC0415
+
+            refuse_lost_folder(root, project)
             raise NotFoundError(f"{root} has no skills.json", hint=f"start a project with `skillpm init {project}`")
         return project_scope(settings, root)
     for folder in upwards(settings):

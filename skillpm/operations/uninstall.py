@@ -12,6 +12,7 @@ from skillpm.errors import ConflictError, NotFoundError, UsageError
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.skill_file import skill_file_in
 from skillpm.operations.change import Changed, Options, change
+from skillpm.operations.lost_manifest import refuse_lost_project
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -26,6 +27,7 @@ def uninstall(scope: Scope, tools: Tools, names: Sequence[str], options: Options
         if name in options.wishes.keep:
             hint = f"`skillpm uninstall {name} --force` removes it, and what lies there is kept as a backup"
             raise UsageError(f"`{show(name)}` cannot be removed and kept", hint=hint)
+    refuse_lost_project(scope, tools.settings)
     before = read_paperwork(scope, tools)
     asked_for = {*before.requirements, *before.lockfile.skills}
     made_by_hand = [SkillName(name) for name in names if name not in asked_for and _is_made_by_hand(scope, name)]

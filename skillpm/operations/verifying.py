@@ -14,6 +14,7 @@ from skillpm.installing.scan import Scan
 from skillpm.installing.survey import FileChange, compare, digest_of_folder
 from skillpm.installing.view import View, look_until
 from skillpm.operations.live_links import leads_elsewhere
+from skillpm.operations.lost_manifest import refuse_lost_project
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -51,6 +52,7 @@ class Verdict(Value):
 
 def verify(scope: Scope, tools: Tools) -> Verdict:
     """Check every skill of lockfile and receipt."""
+    refuse_lost_project(scope, tools.settings)
     papers = read_paperwork(scope, tools)
 
     def look(seen: View) -> tuple[Verdict, bool]:

@@ -26,8 +26,9 @@ def lose(scene: Scene, path: str) -> None:
     (Path(scene.work) / path).unlink()
 
 
-@pytest.mark.parametrize("words", [["sync"], ["sync", "--locked"], ["sync", "--dry-run"], ["install", "code-review"],
-                                   ["update"], ["lock"], ["uninstall", "testing"]], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize("words", [["sync"], ["sync", "--locked"], ["sync", "--frozen"], ["sync", "--dry-run"],
+                                   ["install", "code-review"], ["update"], ["lock"], ["lock", "--check"],
+                                   ["uninstall", "testing"]], ids=" ".join)  # fmt: skip
 def test_without_its_manifest_no_command_takes_what_is_locked_for_unwanted(own: Scene, words: list[str]) -> None:
     lose(own, f"{OWN}/skills.json")
     before = own.everything
@@ -43,16 +44,33 @@ def test_an_empty_manifest_says_that_no_skills_are_wanted(own: Scene) -> None:
     assert own.tell("sync", "-g") == " - testing 1.0.0\nremoved 1: 0 skills in HOME/.agent-skills\n"
 
 
-def test_a_project_without_its_manifest_is_not_taken_for_user_scope(project: Scene) -> None:
+@pytest.mark.parametrize("words", [["sync"], ["sync", "--locked"], ["sync", "--frozen"], ["sync", "--dry-run"], ["ci"],
+                                   ["lock"], ["lock", "--check"], ["lock", "--dry-run"], ["verify"], ["update"],
+                                   ["update", "code-review"], ["install"], ["install", "--frozen"],
+                                   ["install", "https://localhost:9/nobody/answers"], ["uninstall", "testing"],
+                                   ["link", "claude-code"], ["unlink", "codex"], ["disable", "code-review"]],
+                         ids=" ".join)  # fmt: skip
+def test_a_project_without_its_manifest_is_not_taken_for_user_scope(project: Scene, words: list[str]) -> None:
+    project.run("install", "-g", "code-review", check=True)
     project.run("install", "testing", check=True)
+    project.write("below/.keep", "")
+    (Path(project.work) / ".git").mkdir()
     lose(project, "skills.json")
     before = project.everything
+    told = LOST.replace("PLACE", "WORK").replace(" -g", "")
 
-    assert project.tell("sync") == LOST.replace("PLACE", "WORK").replace(" -g", "").replace(
-        "empty one\n", "empty one; your own skills are meant by `-g`\n"
-    )
+    assert project.tell(*words) == told.replace("empty one\n", "empty one; your own skills are meant by `-g`\n")
+    assert project.tell(*words, cwd="below") == project.tell(*words)
+    assert project.tell(*words, "--project", ".") == told.replace("skillpm init", "skillpm init .")
     assert project.everything == before
     assert project.run("sync", "-g").code == 0
+
+
+def test_a_folder_that_is_no_project_is_still_told_to_start_one(scene: Scene) -> None:
+    told = "! error: WORK has no skills.json\n!   try: start a project with `skillpm init .`\n[1]\n"
+    assert scene.tell("sync", "--project", ".") == told
+    scene.write("skills.lock", "what: ever\n")
+    assert scene.tell("sync", "--project", ".") == told
 
 
 def test_another_tools_skills_lock_is_no_lost_project(scene: Scene) -> None:
