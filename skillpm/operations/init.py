@@ -3,8 +3,10 @@
 import os
 
 from skillpm.documents.manifest import EMPTY
+from skillpm.documents.text import counted
 from skillpm.errors import ConflictError
 from skillpm.files import told, write_new
+from skillpm.operations.lost_manifest import locked_in
 from skillpm.operations.scope import project_scope, refuse_home, user_scope
 from skillpm.operations.tools import Tools
 
@@ -12,7 +14,7 @@ from skillpm.operations.tools import Tools
 def init(tools: Tools, folder: str, *, user: bool = False) -> tuple[list[str], str]:
     """Write an empty manifest into a folder, or the user's own; give the files made, and where skills will lie.
 
-    Raises `ConflictError` where one is there.
+    Raises `ConflictError` where one is there, or a lockfile whose skills nobody would ask for any more.
     """
     settings = tools.settings
     root = os.path.abspath(os.path.join(settings.working_directory, folder))
@@ -22,6 +24,14 @@ def init(tools: Tools, folder: str, *, user: bool = False) -> tuple[list[str], s
     if os.path.lexists(scope.manifest):
         command = f"skillpm install{' -g' if user else ''} SPEC"
         raise ConflictError(f"{scope.manifest} is there already", hint=f"edit it, or add to it with `{command}`")
+    if count := locked_in(scope.lockfile):
+        raise ConflictError(
+            f"skills.lock locks {counted(count, 'skill')}, which the next `skillpm sync{scope.flag}` would uninstall "
+            "if skills.json were empty; nothing was written",
+            where=scope.lockfile,
+            hint="bring skills.json back from version control (`git checkout HEAD -- skills.json`) or dotfiles; "
+            "if you want none of these skills, remove skills.lock first",
+        )
     with told("start a project", scope.manifest):
         os.makedirs(os.path.dirname(scope.manifest), exist_ok=True)
         write_new(scope.manifest, EMPTY.encode(), 0o644, fsync=settings.fsync)

@@ -50,5 +50,6 @@ def _lost(manifest: str, count: int, init: str) -> NotFoundError:
     return NotFoundError(
         f"skills.json is gone, but skills.lock beside it locks {counted(count, 'skill')}; nothing was changed",
         where=manifest,
-        hint=f"bring it back from version control or dotfiles; if you want no skills, `{init}` writes an empty one",
+        hint="bring it back from version control or dotfiles; if you want none of these skills, remove skills.lock, "
+        f"and `{init}` writes an empty skills.json",
     )

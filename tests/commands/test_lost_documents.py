@@ -9,7 +9,8 @@ OWN = "../home/.config/skillpm"
 LOST = text("""\
 ! error: skills.json is gone, but skills.lock beside it locks 1 skill; nothing was changed
 !   where: PLACE/skills.json
-!   try: bring it back from version control or dotfiles; if you want no skills, `skillpm init -g` writes an empty one
+!   try: bring it back from version control or dotfiles; if you want none of these skills, remove skills.lock, \
+and `skillpm init -g` writes an empty skills.json
 [1]
 """)
 
@@ -37,11 +38,39 @@ def test_without_its_manifest_no_command_takes_what_is_locked_for_unwanted(own: 
     assert own.everything == before
 
 
-def test_an_empty_manifest_says_that_no_skills_are_wanted(own: Scene) -> None:
+@pytest.mark.parametrize("where", [["-g"], [], ["."], ["--project", "."]], ids=" ".join)
+def test_init_writes_no_empty_manifest_over_what_is_locked(project: Scene, where: list[str]) -> None:
+    project.run("install", "testing", "code-review", *where[:1] * (where == ["-g"]), check=True)
+    place = OWN if where == ["-g"] else "."
+    lose(project, f"{place}/skills.json")
+    before = project.everything
+
+    assert project.tell("init", *where) == text(f"""\
+! error: skills.lock locks 2 skills, which the next `skillpm sync{" -g" * (where == ["-g"])}` would uninstall \
+if skills.json were empty; nothing was written
+!   where: {"HOME/.config/skillpm" if where == ["-g"] else "WORK"}/skills.lock
+!   try: bring skills.json back from version control (`git checkout HEAD -- skills.json`) or dotfiles; \
+if you want none of these skills, remove skills.lock first
+[1]
+""")
+    assert project.everything == before
+
+
+def test_an_empty_manifest_without_a_lockfile_says_that_no_skills_are_wanted(own: Scene) -> None:
     lose(own, f"{OWN}/skills.json")
+    lose(own, f"{OWN}/skills.lock")
     own.run("init", "-g", check=True)
 
     assert own.tell("sync", "-g") == " - testing 1.0.0\nremoved 1: 0 skills in HOME/.agent-skills\n"
+
+
+def test_init_beside_a_lockfile_that_locks_nothing_starts_a_project(project: Scene) -> None:
+    project.run("install", "testing", check=True)
+    project.run("uninstall", "testing", check=True)
+    assert project.exists("skills.lock")
+    lose(project, "skills.json")
+
+    assert project.run("init").code == 0
 
 
 @pytest.mark.parametrize("words", [["sync"], ["sync", "--locked"], ["sync", "--frozen"], ["sync", "--dry-run"], ["ci"],
@@ -59,7 +88,9 @@ def test_a_project_without_its_manifest_is_not_taken_for_user_scope(project: Sce
     before = project.everything
     told = LOST.replace("PLACE", "WORK").replace(" -g", "")
 
-    assert project.tell(*words) == told.replace("empty one\n", "empty one; your own skills are meant by `-g`\n")
+    assert project.tell(*words) == told.replace(
+        "empty skills.json\n", "empty skills.json; your own skills are meant by `-g`\n"
+    )
     assert project.tell(*words, cwd="below") == project.tell(*words)
     assert project.tell(*words, "--project", ".") == told.replace("skillpm init", "skillpm init .")
     assert project.everything == before
