@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
+from skillpm.documents.lockfile import Lockfile
 from skillpm.documents.names import SkillName
+from skillpm.installing.plan import label
 from skillpm.operations.aging import why_nothing_is_newer
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.moving import moved_tags
@@ -10,7 +12,7 @@ from skillpm.operations.named_indexes import meant_to_rise, told_as_unnamed
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.operations.withdrawn import yanked_here
+from skillpm.operations.withdrawn import yanked_among
 
 
 def update(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -> Changed:
@@ -32,7 +34,20 @@ def update(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -
     moved = tuple(moved_tags(before, after))
     for message in moved:
         tools.reporter.warning(message)
-    for message in yanked_here(scope, tools, names):
-        tools.reporter.warning(message)
+    result = _told_of_yanks(scope, tools, result, before, names)
     stays = () if result.changed else why_nothing_is_newer(scope, tools, names)
     return result.but(warnings=tuple(tools.reporter.warnings), notes=(*result.notes, *stays))
+
+
+def _told_of_yanks(scope: Scope, tools: Tools, result: Changed, before: Lockfile, names: Sequence[str]) -> Changed:
+    """Give the yank as the reason of each update away from a yanked version; warn of skills that stay at theirs."""
+    yanked = yanked_among(scope, tools, before.skills)
+    actions = {action.name: action for action in result.actions}
+    for name, said in yanked.items():
+        action = actions.get(name)
+        if action is None or action.becomes == label(before.skills[name]):
+            if not names or name in names:
+                tools.reporter.warning(f"{name}: {said}; nothing that fits takes its place")
+        elif action.becomes:
+            actions[name] = action.but(reason="; ".join(filter(None, [said, action.reason])))
+    return result.but(actions=tuple(actions.values()))

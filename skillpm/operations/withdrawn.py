@@ -13,20 +13,13 @@ from skillpm.documents.text import show
 from skillpm.errors import SkillpmError
 from skillpm.files import read_text
 from skillpm.indexes.remembered import Remembered
-from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 
 
-def yanked_here(scope: Scope, tools: Tools, names: Sequence[str] = ()) -> list[str]:
-    """Say which locked skills, of these or of all, are versions that were yanked, and why."""
-    locked = read_paperwork(scope, tools).lockfile.skills
-    meant = {name: skill for name, skill in locked.items() if not names or name in names}
-    return [
-        f"{name}: {said}; nothing that fits takes its place"
-        for name, said in said_of(scope, tools, meant).items()
-        if " was yanked" in said
-    ]
+def yanked_among(scope: Scope, tools: Tools, locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, str]:
+    """Say which of these skills are versions that were yanked, and why: `1.2.0 was yanked: deletes files`."""
+    return {name: said for name, said in said_of(scope, tools, locked).items() if " was yanked" in said}
 
 
 def said_of(scope: Scope, tools: Tools, locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, str]:

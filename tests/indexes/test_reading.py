@@ -134,9 +134,46 @@ def test_what_is_locked_stays_though_it_was_yanked_and_outdated_says_so(
         "warning: pdf: 1.1.0 was yanked: deletes files; nothing that fits takes its place\n"
         "held back from a newer version: tdd (`skillpm outdated` says more)\n"
     )
-    consumer.run("install", "pdf>=1", check=True)
-    consumer.run("update", check=True)
+
+
+def test_an_update_away_from_a_yanked_version_says_why(desk: Desk, consumer: Consumer, server: GitServer) -> None:
+    for version in ("1.0.0", "1.1.0"):
+        desk.draft("pdf", version)
+        desk.draft("tdd", version)
+        offer(desk, server, consumer)
+    consumer.run("install", "pdf>=1", "tdd", check=True)
+    desk.run("index", "yank", "pdf@1.1.0", "public", "--reason", "deletes files", check=True)
+    desk.run("index", "yank", "tdd@1.1.0", "public", check=True)
+    publish(server, desk.index)
+
+    ahead = consumer.run("update", "--dry-run", check=True)
+    done = consumer.run("update", check=True)
+
+    here = f"2 skills in {consumer.work}/.agent-skills\n"
+    warning = "warning: tdd: 1.1.0 was yanked; nothing that fits takes its place\n"
+    told = " ~ pdf 1.1.0 → 1.0.0  (1.1.0 was yanked: deletes files)\n"
+    assert (ahead.stdout, ahead.stderr) == (f"{told}would have updated 1: {here}", warning)
+    assert (done.stdout, done.stderr) == (f"{told}updated 1: {here}", warning)
     assert consumer.lock["skills"]["pdf"]["version"] == "1.0.0"
+
+
+def test_an_update_to_what_took_the_place_of_a_yanked_version_says_why_to_programs_too(
+    desk: Desk, consumer: Consumer, server: GitServer
+) -> None:
+    desk.draft("pdf", "1.0.0")
+    offer(desk, server, consumer)
+    consumer.run("install", "pdf", check=True)
+    desk.draft("pdf", "1.0.1")
+    desk.build()
+    desk.run("index", "yank", "pdf@1.0.0", "public", "--reason", "deletes files", check=True)
+    publish(server, desk.index)
+
+    result = consumer.run("update", "--json", check=True).json
+
+    assert [(action["to"], action["reason"]) for action in result["actions"]] == [
+        ("1.0.1", "1.0.0 was yanked: deletes files")
+    ]
+    assert result["warnings"] == []
 
 
 def test_a_yank_is_told_by_what_was_heard_last_and_nobody_is_asked(
