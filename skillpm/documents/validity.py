@@ -38,6 +38,8 @@ PLACEHOLDER = "What this skill does, in one sentence. Use when the user asks for
 NEEDS = frozenset(["dependencies", "depends", "depends_on", "depends-on", "deps", KEY, KEY.replace("-", "_")])
 LONGEST_COMPATIBILITY = 500
 NEEDED = f'skills that this one needs are named under `metadata`, as `{KEY}: "git-basics>=1; code-style"`'
+# Under `metadata` nobody would heed it.
+OF_HOSTS = {"disable-model-invocation": "Claude Code and skillpm heed it where it stands, other tools may refuse it"}
 MANY_TOKENS = 5_000
 # Every repeated class ends at what another match may begin with: a megabyte of brackets takes no time by the square.
 MARKDOWN_LINK = re.compile(r'\[[^\[\]\n]*\]\(<?([^()<>\s]+)>?(?:[ \t]+"[^"\n]*")?\)')
@@ -116,7 +118,7 @@ def _fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding]:
     values = front.values
     for key in values:
         if key not in FIELDS:
-            what = NEEDED if key in NEEDS else "put it under `metadata`, as text"
+            what = NEEDED if key in NEEDS else OF_HOSTS.get(key, "put it under `metadata`, as text")
             message = f"`{show(key, 40)}` is no field of the specification; {what}"
             yield _error("unknown-field", message, lines.get(key, 1))
     yield from _name(values.get("name"), folder, lines.get("name", 1))

@@ -318,3 +318,16 @@ def test_skills_that_are_needed_have_one_place_and_every_other_is_told(sandbox: 
         if key != "skill-dependencies"
         else [],
     )
+
+
+def test_a_field_that_hosts_heed_is_not_advised_away(project: Scene) -> None:
+    text_of = "---\nname: pdf\ndescription: Reads PDF files.\ndisable-model-invocation: true\n---\n# PDF\n"
+    project.write("pdf/SKILL.md", text_of)
+
+    said = project.run("validate", "pdf")
+
+    assert (said.code, said.stdout.splitlines()[0]) == (
+        1,
+        "pdf/SKILL.md:4: error: `disable-model-invocation` is no field of the specification; "
+        "Claude Code and skillpm heed it where it stands, other tools may refuse it [unknown-field]",
+    )
