@@ -320,11 +320,11 @@ def test_skills_that_are_needed_have_one_place_and_every_other_is_told(sandbox: 
     )
 
 
-def test_a_field_that_hosts_heed_is_not_advised_away(project: Scene) -> None:
+def test_a_field_that_hosts_heed_is_not_advised_away(sandbox: Sandbox) -> None:
     text_of = "---\nname: pdf\ndescription: Reads PDF files.\ndisable-model-invocation: true\n---\n# PDF\n"
-    project.write("pdf/SKILL.md", text_of)
+    sandbox.write("pdf/SKILL.md", text_of)
 
-    said = project.run("validate", "pdf")
+    said = sandbox.run("validate", "pdf")
 
     assert (said.code, said.stdout.splitlines()[0]) == (
         1,
