@@ -2,9 +2,11 @@
 
 from typing import assert_never
 
+from skillpm.documents.git_words import short_commit
 from skillpm.documents.lockfile import Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin, describe_shortly
+from skillpm.documents.text import show
 from skillpm.errors import RefusedError
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
@@ -40,13 +42,18 @@ def check_places(scope: Scope, papers: Paperwork, lockfile: Lockfile, *, only_ke
         ):
             continue  # it will be resolved anew, or dropped
         if not any(allows(source, locked.pin) for source in sources.get(name, ())):
+            otherwise = next((said for source in sources.get(name, ()) if (said := _otherwise(source, locked.pin))), "")
+            is_changed = asked is not None and lockfile.requirements.get(name) != requirement_value(asked)
             says = "names another place" if name in sources else "does not name it"
+            if otherwise:
+                says = f"{'now ' if is_changed else ''}asks for {otherwise}"
             gone = f"the manifest no longer asks for `{name}`; run `skillpm lock{scope.flag}`"
+            behind = f"run `skillpm lock{scope.flag}` and commit skills.lock"
             other = f"if the manifest was changed, run `skillpm lock{scope.flag}`; if not, see who changed the lockfile"
             raise RefusedError(
                 f"`{name}` is locked to {describe_shortly(locked.pin)}, but the manifest {says}",
                 where=f"{scope.lockfile}: skills.{name}.source",
-                hint=other if name in sources else gone,
+                hint=gone if name not in sources else behind if otherwise and is_changed else other,
             )
 
 
@@ -57,6 +64,16 @@ def _named_places(papers: Paperwork, lockfile: Lockfile) -> dict[SkillName, list
         for name, source in read_needs(skill.dependencies, f"`{parent}`").items() if skill.dependencies else ():
             sources.setdefault(name, []).append(source)
     return sources | {name: [source, *sources.get(name, ())] for name, source in papers.overrides.items()}
+
+
+def _otherwise(source: Source, pin: Pin) -> str:
+    """Say what a source asks for in the very repository that a pin lies in; nothing where it is another place."""
+    if not isinstance(source, GitSource) or not isinstance(pin, GitPin) or source.url != pin.url:
+        return ""
+    if source.path and source.path != pin.path:
+        return f"the folder `{show(source.path)}`"
+    commit = f"commit {short_commit(source.ref)}"
+    return {"rev": commit, "": "the default branch"}.get(source.kind, f"{source.kind} {show(source.ref)}")
 
 
 def allows(source: Source, pin: Pin) -> bool:

@@ -1,5 +1,6 @@
 """`skillpm lock` and `lock --check`: the lockfile and nothing else."""
 
+import pytest
 from commands.scene import Scene, asking, text
 from kit import Repository
 
@@ -75,3 +76,48 @@ def test_a_changed_requirement_is_locked_anew(scene: Scene, upstream: Repository
     assert scene.tell("lock", "--dry-run") == f" ~ pdf {commit} → 1.0.0\nWORK/skills.lock would change\n"
     assert scene.tell("lock") == f" ~ pdf {commit} → 1.0.0\nWORK/skills.lock written\n"
     assert scene.document("skills.lock")["requirements"]["pdf"]["tag"] == "v1.0.0"
+
+
+def locked_at(scene: Scene) -> str:
+    """Give the commit at which `pdf` is locked, as messages show it."""
+    return str(scene.document("skills.lock")["skills"]["pdf"]["source"]["commit"][:7])
+
+
+@pytest.mark.parametrize(
+    ("changes", "asks"),
+    [
+        ({"tag": "v1.0.0"}, "tag v1.0.0"),
+        ({"branch": "next"}, "branch next"),
+        ({"rev": "0123456789012345678901234567890123456789"}, "commit 0123456"),
+        ({"path": "skills/docx"}, "the folder `skills/docx`"),
+    ],
+)
+def test_a_frozen_lockfile_of_another_ref_is_told_as_that_and_not_as_another_place(
+    scene: Scene, url: str, changes: dict[str, str], asks: str
+) -> None:
+    pdf = {"git": url, "path": "skills/pdf"}
+    scene.project(asking(pdf=pdf)).run("lock", check=True)
+    scene.write("skills.json", asking(pdf=pdf | changes))
+    before = scene.everything
+
+    assert scene.tell("sync", "--frozen") == text(f"""\
+! error: `pdf` is locked to URL at {locked_at(scene)}, but the manifest now asks for {asks}
+!   where: WORK/skills.lock: skills.pdf.source
+!   try: run `skillpm lock` and commit skills.lock
+[1]
+""")
+    assert scene.everything == before
+
+
+def test_a_frozen_lockfile_of_another_ref_under_an_unchanged_manifest_was_changed_by_somebody(
+    scene: Scene, url: str
+) -> None:
+    scene.project(asking(pdf={"git": url, "path": "skills/pdf"})).run("lock", check=True)
+    scene.write("skills.lock", scene.read("skills.lock").replace('"ref": "HEAD"', '"ref": "refs/heads/evil"'))
+
+    assert scene.tell("sync", "--frozen") == text(f"""\
+! error: `pdf` is locked to URL at {locked_at(scene)}, but the manifest asks for the default branch
+!   where: WORK/skills.lock: skills.pdf.source
+!   try: if the manifest was changed, run `skillpm lock`; if not, see who changed the lockfile
+[1]
+""")
