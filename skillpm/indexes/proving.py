@@ -1,6 +1,6 @@
 """Prove an index: every document, every archive, every sum, as a client would meet them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from skillpm.documents.discovery_site import PATH
 from skillpm.documents.findings import NotLoadable
@@ -11,7 +11,7 @@ from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.tree import Limits, Tree
 from skillpm.errors import NotFoundError, RefusedError, SkillpmError
 from skillpm.fetching.describe import dependencies_of
-from skillpm.indexes.publishing import faults, summary_of
+from skillpm.indexes.publishing import faults, other_version, summary_of
 from skillpm.indexes.reading import Index, Offering
 from skillpm.values import Value
 
@@ -31,8 +31,11 @@ class _Seen:
         self.skills: dict[SkillName, Skill] = {}
 
 
-def prove(index: Index, limits: Limits) -> Iterator[Problem]:
-    """Look at everything an index offers, and give all that is wrong with it; nothing is kept."""
+def prove(index: Index, limits: Limits, warn: Callable[[str], None]) -> Iterator[Problem]:
+    """Look at everything an index offers, and give all that is wrong with it; nothing is kept.
+
+    `warn` is told what is not wrong, but has everybody warned who installs it.
+    """
     top = f"{index.place.url}index.json"
     try:
         text = index.access.document(top)
@@ -46,6 +49,11 @@ def prove(index: Index, limits: Limits) -> Iterator[Problem]:
     seen = _Seen()
     for summary in catalogue.skills:
         yield from _skill(index, summary, seen, limits)
+    for name, releases in seen.releases.items():
+        if releases.latest and name in seen.skills:
+            said = other_version("the index", releases.latest.version, seen.skills[name])
+            if said:
+                warn(f"{name}: {said}")
     newest = {name: releases.latest.sha256 for name, releases in seen.releases.items() if releases.latest}
     yield from _site(index, limits, newest)
     yield from _page(index, limits, catalogue, seen)

@@ -6,7 +6,7 @@ from typing import Any
 from skillpm.documents.digest import content_hash
 from skillpm.documents.index import Release, Releases, Summary, newest_first, same_version
 from skillpm.documents.names import SkillName
-from skillpm.documents.skill import read_skill
+from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.text import show
 from skillpm.documents.tree import Tree
 from skillpm.documents.validity import judge
@@ -32,6 +32,16 @@ def faults(tree: Tree, folder: str) -> list[str]:
     """Say in what a skill does not keep the specification: `SKILL.md:3: …`, nothing where it is valid."""
     verdict = judge(tree.read(tree.skill_file) or b"", folder, [file.path for file in tree.files])
     return [f"{tree.skill_file}:{item.line}: {item.message}" for item in verdict.findings if item.level == "error"]
+
+
+def other_version(who: str, version: str, skill: Skill) -> str:
+    """Say that a skill says another version than the one it is offered as, which `agreeing` tells all who install it;
+    nothing where it says the same, or none.
+    """
+    if not skill.version or skill.version.removeprefix("v") == version:
+        return ""
+    own = show(skill.version, 60)
+    return f"{who} says version {show(version, 60)}, SKILL.md says {own}; whoever installs it is warned"
 
 
 class Edition:

@@ -46,7 +46,7 @@ def check_index(tools: Tools, where: str) -> "list[Problem]":
     (place,) = read_index_places(Node([{"name": "checked", "url": whole}], where))
     places = [place.but(name="that you named", is_own=True)]
     desk = Desk(settings, settings.working_directory, tools.store, tools.reporter, places)
-    return list(prove(desk.indexes[0], settings.limits))
+    return list(prove(desk.indexes[0], settings.limits, tools.reporter.warning))
 
 
 def user_indexes(settings: Settings) -> tuple[IndexPlace, ...]:

@@ -1,13 +1,14 @@
 """`pack` and `index build`: skills, judged strictly, as archives and as an index."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import sha256
 from shlex import join
 
 from skillpm.cachedir import mark
 from skillpm.documents.names import skill_name
+from skillpm.documents.skill import read_skill
 from skillpm.documents.text import is_text, show
 from skillpm.documents.tree import Tree
 from skillpm.documents.validity import PLACEHOLDER
@@ -17,7 +18,7 @@ from skillpm.files import told, write_document
 from skillpm.indexes.building import Shelf
 from skillpm.indexes.built import Built, LeftOut
 from skillpm.indexes.packing import pack
-from skillpm.indexes.publishing import Made
+from skillpm.indexes.publishing import Made, other_version
 from skillpm.locking import locked
 from skillpm.operations.cache_contents import PUBLISHING
 from skillpm.operations.caching import can_be_written
@@ -25,6 +26,7 @@ from skillpm.operations.drafting import ARCHIVES, NO_VERSION, Draft, read_drafts
 from skillpm.operations.tools import Tools
 
 MOST_TOLD = 20  # a screen of them
+FEW = 3  # warnings of one kind; more go into one line
 
 
 def pack_skill(tools: Tools, path: str, out: str = "") -> str:
@@ -81,6 +83,7 @@ def build_index(
             f"the folder {show(shelf.name)} gives the index no name: it is no UTF-8", hint="give one with --name"
         )
     left: dict[str, Draft] = {}
+    unlike: dict[str, str] = {}
     taken = 0
     with shelf.adding() as adding:
 
@@ -93,11 +96,15 @@ def build_index(
             else:
                 taken += 1
                 adding.edition.add(_made(draft, draft.tree))
-                if draft.is_current and PLACEHOLDER.encode() in (draft.tree.read(draft.tree.skill_file) or b""):
+                text = draft.tree.read(draft.tree.skill_file) or b""
+                if draft.is_current and PLACEHOLDER.encode() in text:
                     tools.reporter.warning(f"{show(draft.place)}: its description is still that of `skillpm new`")
+                if draft.is_current and (said := other_version("the tag", draft.version, read_skill(text))):
+                    unlike[draft.name] = f"{show(draft.place)}: {said}"
 
         for source in sources:
             read_drafts(tools, source, take, version)
+        _tell_unlike(tools, unlike)
         _tell(tools, [*left.values()], skip_invalid=skip_invalid)
         if left and not taken:
             raise RefusedError("nothing of this can be published", hint="the warnings say why; nothing was written")
@@ -151,6 +158,19 @@ def _made(draft: Draft, tree: Tree) -> Made:
         published=draft.published,
         dependencies=draft.dependencies,
     )
+
+
+def _tell_unlike(tools: Tools, unlike: Mapping[str, str]) -> None:
+    """Warn of skills that are published as another version than they say: of a few one by one, of many in one line."""
+    few = len(unlike) <= FEW
+    for message in unlike.values():
+        (tools.reporter.warning if few else tools.reporter.note)(message)
+    if not few:
+        names = ", ".join(show(name, 64) for name in sorted(unlike)[:FEW])
+        tools.reporter.warning(
+            f"{len(unlike)} skills say another version in SKILL.md than their tag does, and whoever installs them is "
+            f"warned: {names} and {len(unlike) - FEW} more (-v names the versions)"
+        )
 
 
 def _tell(tools: Tools, left: Sequence[Draft], *, skip_invalid: bool) -> None:

@@ -31,6 +31,50 @@ def test_every_version_tag_is_published_as_it_was(desk: Desk, upstream: Reposito
     assert desk.run("index", "check", "public").code == 0
 
 
+def test_a_newest_tag_that_says_another_version_than_its_skill_is_told_to_the_publisher(
+    desk: Desk, upstream: Repository, server: GitServer
+) -> None:
+    url = server.serve("acme/skills", upstream)
+    for tag, says in (("v1.0.0", "0.9.0"), ("v1.1.0", "v1.1.0"), ("v1.2.0", "1.1.0")):
+        body = f"As of {tag}.\n"
+        upstream.write(under("skills/pdf", skill("pdf", body=body, metadata={"version": says}))).commit()
+        upstream.tag(tag)
+
+    built = desk.run("index", "build", url, "--out", "public", check=True)
+    checked = desk.run("index", "check", "public", check=True)
+
+    assert built.stdout == "+ pdf 1.0.0\n+ pdf 1.1.0\n+ pdf 1.2.0\n"
+    assert built.stderr == (
+        "warning: pdf at v1.2.0: the tag says version 1.2.0, SKILL.md says 1.1.0; whoever installs it is warned\n"
+        "public: 1 skill, 3 versions; 7 files written\n"
+    )
+    assert checked.stderr == (
+        "warning: pdf: the index says version 1.2.0, SKILL.md says 1.1.0; whoever installs it is warned\n"
+        "the index is sound\n"
+    )
+
+
+def test_many_skills_that_say_another_version_than_their_tag_are_told_in_one_line(
+    desk: Desk, upstream: Repository, server: GitServer
+) -> None:
+    url = server.serve("acme/skills", upstream)
+    for name in ("deck", "docx", "mail", "pdf", "tdd"):
+        upstream.write(under(f"skills/{name}", skill(name, metadata={"version": "1.1.0"})))
+    upstream.commit()
+    upstream.tag("v1.2.0")
+
+    brief = desk.run("index", "build", url, "--out", "public", check=True)
+    whole = desk.run("index", "build", url, "--out", "public", "-v", check=True)
+
+    assert brief.stderr.splitlines()[0] == (
+        "warning: 5 skills say another version in SKILL.md than their tag does, and whoever installs them is warned: "
+        "deck, docx, mail and 2 more (-v names the versions)"
+    )
+    assert "tdd at v1.2.0: the tag says version 1.2.0, SKILL.md says 1.1.0; whoever installs it is warned" in (
+        whole.stderr
+    )
+
+
 def test_two_builds_of_one_history_are_the_same_bytes(
     desk: Desk, upstream: Repository, server: GitServer, tmp_path: Path
 ) -> None:
