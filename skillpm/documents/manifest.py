@@ -49,7 +49,8 @@ def document_kind(top: Node) -> Literal["manifest", "registry", "foreign"]:
         return "foreign"
     skills = top.value.get("skills")
     if isinstance(skills, list):
-        return "registry" if all(isinstance(skill, dict) for skill in skills) else "foreign"
+        # One entry that is no object is a slip in somebody's registry; where none is one, it is another tool's list.
+        return "registry" if not skills or any(isinstance(skill, dict) for skill in skills) else "foreign"
     ours = isinstance(skills, dict) and not {"installDir", "linkTargets", "patchedSkills"} & set(top.value)
     return "manifest" if ours else "foreign"
 

@@ -83,8 +83,8 @@ def read_old_registry(text: str, file: str) -> OldRegistry:
     told: dict[str, Told] = {}
     left = []
     for number, node in enumerate(top.need("skills").elements()):
-        entry: dict[str, Any] = node.value
-        path, why = _path_of(entry)
+        entry = node.value
+        path, why = _path_of(entry) if isinstance(entry, dict) else ("", "it is no object with a name and a filePath")
         if not why and path in told:
             why = "an entry before it tells of the same file"
         where = f"skills.json: skills.{number}"

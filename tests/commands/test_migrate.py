@@ -252,7 +252,7 @@ def test_a_skills_json_that_an_install_replaced_is_still_found(old: Scene) -> No
     assert list(old.snapshot(f"../home/{HERE}/.skillpm/backup")) == ["skills.json-1"]
 
 
-def test_what_was_inherited_goes_with_its_folder(old: Scene) -> None:
+def test_what_was_inherited_goes_and_comes_back_with_its_folder(old: Scene) -> None:
     old.run("migrate", check=True)
     old.run("install", "-g", "code-review", check=True)
 
@@ -270,7 +270,7 @@ def test_what_was_inherited_goes_with_its_folder(old: Scene) -> None:
     assert list(old.document(f"../home/{HERE}/.skillpm/receipt.json")["inherited"]) == ["testing"]
     assert list(registered(old)) == ["code-review", "commit-messages", "testing"]
     old.run("backup", "restore", "-g", "debugging-1", check=True)
-    assert registered(old)["debugging"] == ("general", ["bug"], "debugging/SKILL.md")
+    assert registered(old)["debugging"] == ("development", ["bug", "crash"], "debugging/SKILL.md")
 
 
 def test_a_lost_receipt_is_noticed_though_no_file_has_changed(old: Scene) -> None:

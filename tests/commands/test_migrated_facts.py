@@ -195,3 +195,12 @@ def test_they_go_aside_with_the_skill_and_come_back_with_it(old: Scene) -> None:
     assert registered(old, "deploy") == DEPLOY
     assert old.run("registry", "check", "-g").code == 0
     assert not old.exists(f"../home/{HERE}/.skillpm/backup/deploy-1.told")
+
+
+def test_an_entry_that_is_no_object_is_named_and_costs_no_other(old: Scene) -> None:
+    old.write(f"../home/{HERE}/skills.json", json.dumps({"skills": ["deploy", *OLD]}))
+
+    said = old.tell("migrate", "-g")
+
+    assert "   skills.json: skills.0  it is no object with a name and a filePath\n" in said
+    assert registered(old, "deploy") == DEPLOY
