@@ -208,7 +208,8 @@ def test_a_manifest_cannot_name_a_path_through_a_link(project: Project, upstream
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: {upstream.file_url} has no folder `alias/evil`\n  try: skills are at: skills/evil\n",
+        f"error: {upstream.file_url} has no folder `alias/evil`\n"
+        f"  try: did you mean {upstream.file_url}@evil? its folder is skills/evil\n",
     )
 
 

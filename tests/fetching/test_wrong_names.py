@@ -48,6 +48,28 @@ def test_tags_and_branches(project: Project, many: Repository, words: list[str],
     )
 
 
+def test_a_path_that_is_no_folder_but_a_skill_s_name_is_answered_with_the_words_to_type(
+    project: Project, many: Repository
+) -> None:
+    project.rewrite("https://github.com/acme/skills", many.file_url)
+    url = "https://github.com/acme/skills"
+
+    assert project.run("install", "acme/skills/docx").stderr == (
+        f"error: {url} has no folder `docx`\n  try: did you mean acme/skills@docx? its folder is skills/docx\n"
+    )
+    assert project.run("install", "acme/skills/more/docx").stderr == (
+        f"error: {url} has no folder `more/docx`\n  try: did you mean acme/skills@docx? its folder is skills/docx\n"
+    )
+    assert project.run("install", "acme/skills/docx", "--tag", "v2.0.0").stderr == (
+        f"error: {url} has no folder `docx` at v2.0.0\n"
+        "  try: did you mean acme/skills#v2.0.0@docx? its folder is skills/docx\n"
+    )
+    assert project.run("install", many.file_url, "--path", "docx").stderr == (
+        f"error: {many.file_url} has no folder `docx`\n"
+        f"  try: did you mean {many.file_url}@docx? its folder is skills/docx\n"
+    )
+
+
 def test_skills_and_folders(project: Project, many: Repository) -> None:
     url = many.file_url
     some = "docx, pdf, s-00, s-01, s-02, s-03, s-04, s-05 (8 of 18)"

@@ -144,7 +144,19 @@ def _no_such_folder(repository: Repository, root: str, source: GitSource, *, fou
     at = f" at {source.ref}" if source.ref else ""
     what = "has no SKILL.md in" if found else "has no folder"
     hint = f"skills are at: {few(similar or paths, 3)}" if paths else "it holds no skill at all"
+    name = posixpath.basename(source.path)
+    called = [path for path in paths if posixpath.basename(path) == name]
+    if len(called) == 1:
+        # Typed as a SPEC it was meant for a name; written in a manifest, for the folder.
+        hint = f"did you mean {_by_name(source, name)}? its folder is {show(called[0])}"
     return NotFoundError(f"{repository.url} {what} `{show(source.path)}`{at}", hint=hint)
+
+
+def _by_name(source: GitSource, name: str) -> str:
+    """Give the SPEC of a skill by its name, short where it can be."""
+    short = source.url.removeprefix("https://github.com/").removesuffix(".git")
+    ref = f"#{source.ref}" if source.ref and source.kind != "version" else ""
+    return show(f"{short if short.count('/') == 1 else source.url}{ref}@{name}")
 
 
 def _unknown(repository: Repository, wanted: str, names: Sequence[str]) -> NotFoundError:
