@@ -2,7 +2,8 @@
 let the system refuse this one call.
 
     python tracer.py MOMENT REPORT COMMAND…      MOMENT 0: only count; 7: kill at the seventh; 7:28: refuse it, with
-                                                 error number 28
+                                                 error number 28; journal.json: kill when a file of this name is
+                                                 there, at the next change of the thread that made it
 
 strace can kill as well (`-e inject=…:when=N`), but it counts for each thread by itself: the calls of git's processes,
 and of threads, could not all be chosen. Here one counter goes through all of them, and at the chosen call, before it
@@ -58,9 +59,9 @@ libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_
 class Tracer:
     """Follows a command and all its children; `calls` are their changes in order, as [process, call, file…]."""
 
-    def __init__(self, moment: int, error: int = 0) -> None:
-        self.moment, self.error = moment, error
-        self._refused = 0
+    def __init__(self, moment: int, error: int = 0, made: str = "") -> None:
+        self.moment, self.error, self.made = moment, error, made
+        self._refused = self._maker = 0
         self.calls: list[list[str]] = []
         self._living: set[int] = set()
         self._begun: set[int] = set()
@@ -83,8 +84,9 @@ class Tracer:
             process, status = waited
             if os.WIFSTOPPED(status):
                 self._living.add(process)
+                before = len(self.calls)
                 passed_on = self._stopped(process, status)
-                if self.moment and len(self.calls) == self.moment and not self.error:
+                if len(self.calls) > before and self._is_due(process):
                     self._kill()
                     return None
                 libc.ptrace(CONT_TO_SYSCALL, process, None, passed_on)
@@ -92,6 +94,14 @@ class Tracer:
                 self._living.discard(process)
                 code = os.waitstatus_to_exitcode(status) if process == first else code
         return code
+
+    def _is_due(self, process: int) -> bool:
+        """Say whether everybody is to die before the change that was counted last."""
+        if self.made and process == self._maker:
+            return True
+        if self.made and os.path.basename(self.calls[-1][-1]) == self.made:
+            self._maker = process
+        return bool(self.moment) and len(self.calls) == self.moment and not self.error
 
     def _stopped(self, process: int, status: int) -> int:
         """Look why a process stopped, count a change, and give the signal that it is to get."""
@@ -172,7 +182,7 @@ def _text(process: int, address: int) -> str:
 
 if __name__ == "__main__":
     at, _, refusal = sys.argv[1].partition(":")
-    tracer = Tracer(int(at), int(refusal or 0))
+    tracer = Tracer(int(at), int(refusal or 0)) if at.isdigit() else Tracer(0, made=at)
     ended = tracer.run(sys.argv[3:])
     with open(sys.argv[2], "w", encoding="utf-8") as report:
         json.dump({"calls": tracer.calls, "code": ended}, report)
