@@ -1,21 +1,18 @@
 """`skillpm mcp`."""
 
-import json
+import os
+import shutil
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from skillpm.cli.common import call_of
+from skillpm.cli.mcp_hosts import HOSTS
 from skillpm.cli.serving import service_for, serving, style_option
+from skillpm.documents.text import counted, show
 from skillpm.errors import UsageError
-
-JSON_HOSTS = {
-    "claude-code": (".mcp.json", "mcpServers", {"command": "skillpm", "args": ["mcp"]}),
-    "cursor": (".cursor/mcp.json", "mcpServers", {"command": "skillpm", "args": ["mcp"]}),
-    "opencode": ("opencode.json", "mcp", {"type": "local", "command": ["skillpm", "mcp"], "enabled": True}),
-}
-CODEX = '[mcp_servers.skillpm]\ncommand = "skillpm"\nargs = ["mcp"]'
 
 
 @click.command(
@@ -25,9 +22,7 @@ Examples:
   skillpm mcp --print-config claude-code   for the host's configuration
   skillpm mcp --check                      what `skills/list` leaves out"""
 )
-@click.option(
-    "--print-config", type=click.Choice([*JSON_HOSTS, "codex"]), metavar="HOST", help="Print what a host needs."
-)
+@click.option("--print-config", metavar="HOST", help=f"Print what a host needs: {', '.join(HOSTS)}.")
 @click.option("--check", is_flag=True, help="Tell which skills are not published, and why.")
 @style_option
 @serving
@@ -35,7 +30,14 @@ def command(*, print_config: str | None, check: bool, style: str, **flags: Any) 
     """Serve skills over the Model Context Protocol: a tool, resources, and the Skills extension."""
     call = call_of({**flags, "style": style})
     if print_config is not None:
-        call.console.line(_configuration(print_config))
+        host = HOSTS.get(print_config)
+        words = [*_program(), "mcp", *_given(call.flags)]
+        if host is None:
+            hint = f"in the configuration of any other host, the server's command is `{' '.join(words)}`, over stdio"
+            known = f"known are {', '.join(HOSTS)}"
+            raise UsageError(f"--print-config does not know the host `{show(print_config, 80)}`; {known}", hint=hint)
+        call.console.say(f"put this into {host.file}, beside what stands there:")
+        call.console.line(host.snippet(words))
         return 0
     if check:
         from skillpm.serving.publishing import Publisher  # noqa: PLC0415
@@ -50,7 +52,8 @@ def command(*, print_config: str | None, check: bool, style: str, **flags: Any) 
         else:
             for name, why in left_out.items():
                 call.console.line(f"{name}: {why}")
-            call.console.say(f"{len(found) - len(left_out)} of {len(found)} skills are published")
+            are = "is" if len(found) == 1 else "are"
+            call.console.say(f"{len(found) - len(left_out)} of {counted(len(found), 'skill')} {are} published")
         return 1 if left_out else 0
     try:
         from skillpm.serving.mcp_server import serve  # noqa: PLC0415  (an extra; and it takes a second)
@@ -64,8 +67,16 @@ def command(*, print_config: str | None, check: bool, style: str, **flags: Any) 
     return 0
 
 
-def _configuration(host: str) -> str:
-    if host == "codex":
-        return f"# ~/.codex/config.toml\n{CODEX}"
-    file, key, value = JSON_HOSTS[host]
-    return f"// {file}\n" + json.dumps({key: {"skillpm": value}}, indent=2)
+def _program() -> list[str]:
+    """Give the words by which a host starts skillpm: its name, or where no PATH leads to it, our Python with it."""
+    return ["skillpm"] if shutil.which("skillpm") else [sys.executable, "-m", "skillpm"]
+
+
+def _given(flags: Mapping[str, Any]) -> list[str]:
+    """Give the flags that a server is to be started with, as they were given here."""
+    words = ["-g"] if flags["user"] else []
+    if flags["project"]:
+        words += ["--project", os.path.abspath(flags["project"])]
+    for name in ("profile", "agent", "host"):
+        words += [f"--{name}", flags[name]] if flags[name] else []
+    return words + (["--style", flags["style"]] if flags["style"] != "default" else [])

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import os
 import sys
 import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -387,16 +388,51 @@ def test_check_names_what_is_left_out_and_why(world: Sandbox) -> None:
     assert world.run("mcp", "--check", "--json").json["leftOut"][0]["name"] == "loose"
 
 
-@pytest.mark.parametrize("host", ["claude-code", "opencode", "cursor"])
-def test_the_snippet_for_a_host_is_json_with_our_command(world: Sandbox, host: str) -> None:
-    file, _, snippet = world.run("mcp", "--print-config", host, check=True).stdout.partition("\n")
+SNIPPETS = {
+    "claude-code": (".mcp.json", {"mcpServers": {"skillpm": {"command": "skillpm", "args": ["mcp"]}}}),
+    "codex": ("~/.codex/config.toml", {"mcp_servers": {"skillpm": {"command": "skillpm", "args": ["mcp"]}}}),
+    "cursor": (".cursor/mcp.json", {"mcpServers": {"skillpm": {"command": "skillpm", "args": ["mcp"]}}}),
+    "opencode": (
+        "opencode.json",
+        {"mcp": {"skillpm": {"type": "local", "command": ["skillpm", "mcp"], "enabled": True}}},
+    ),
+}
 
-    assert file.startswith("// ")
-    (servers,) = json.loads(snippet).values()
-    assert servers["skillpm"]["command"] in ("skillpm", ["skillpm", "mcp"])
+
+ON_PATH = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
-def test_the_snippet_for_codex_is_toml(world: Sandbox) -> None:
-    snippet = tomllib.loads(world.run("mcp", "--print-config", "codex", check=True).stdout)
+@pytest.mark.parametrize("host", SNIPPETS)
+def test_the_snippet_for_a_host_is_all_of_stdout_and_its_file_is_told_beside(world: Sandbox, host: str) -> None:
+    file, snippet = SNIPPETS[host]
 
-    assert snippet == {"mcp_servers": {"skillpm": {"command": "skillpm", "args": ["mcp"]}}}
+    result = world.run("mcp", "--print-config", host, env=ON_PATH, check=True)
+
+    assert (tomllib.loads if host == "codex" else json.loads)(result.stdout) == snippet
+    assert result.stderr == f"put this into {file}, beside what stands there:\n"
+
+
+def test_a_snippet_starts_the_server_as_it_was_asked_for(world: Sandbox) -> None:
+    flags = ("-g", "--profile", "build", "--agent", "codex", "--style", "brutus")
+
+    snippet = world.run("mcp", *flags, "--print-config", "claude-code", env=ON_PATH, check=True).json
+
+    assert snippet["mcpServers"]["skillpm"]["args"] == ["mcp", *flags]
+
+
+def test_where_no_path_leads_to_the_program_python_is_named_that_has_it(world: Sandbox) -> None:
+    snippet = world.run("mcp", "--print-config", "claude-code", env={"PATH": "/nowhere"}, check=True).json
+
+    started = {"command": sys.executable, "args": ["-m", "skillpm", "mcp"]}
+    assert snippet == {"mcpServers": {"skillpm": started}}
+
+
+def test_a_host_without_a_snippet_is_told_the_command(world: Sandbox) -> None:
+    result = world.run("mcp", "--print-config", "zed", env=ON_PATH)
+
+    assert (result.code, result.stdout, result.stderr) == (
+        2,
+        "",
+        "error: --print-config does not know the host `zed`; known are claude-code, codex, cursor, opencode\n"
+        "  try: in the configuration of any other host, the server's command is `skillpm mcp`, over stdio\n",
+    )
