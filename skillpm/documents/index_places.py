@@ -89,7 +89,7 @@ def joined(manifest: Sequence[IndexPlace], user: Sequence[IndexPlace]) -> tuple[
             raise ConflictError(
                 f"two indexes are called `{place.name}`: {there.url} and {place.url}",
                 where=f"{there.written_in} and {place.written_in}",
-                hint="give one of them another name",
+                hint="if it has moved, write its new address into both; if they are two, give one another name",
             )
         ahead[place.name], waiting = waiting, []
     return (*(one for place in manifest for one in (*ahead.get(place.name, ()), place)), *waiting)

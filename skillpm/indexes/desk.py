@@ -94,6 +94,8 @@ class Desk:
                     yanked=item.yanked,
                     reason=item.reason,
                     published=item.published,
+                    pin=IndexPin(index=item.index.url, url=item.url, sha256=item.sha256),
+                    digest=Digest(item.digest),
                 )
                 for item in offerings
             ]

@@ -50,9 +50,9 @@ def _resolved(scope: Scope, tools: Tools, upgrade: Sequence[str] | None) -> tupl
     """Give what locking would change, and the lockfile's text afterwards."""
     papers = refuse_lost(scope, read_paperwork(scope, tools))
     names = () if upgrade is None else meant_to_rise(scope, papers, tools.settings, upgrade)
-    for message in told_as_unnamed(scope, papers, tools.settings) if upgrade is not None and not upgrade else ():
-        tools.reporter.warning(message)
     after = relocked(scope, papers, make_fetchers(scope, tools), Strictness(), names)
+    for message in told_as_unnamed(scope, papers, after, tools.settings, upgrade or None):
+        tools.reporter.warning(message)
     text = lock_text(after, papers)
     is_same = text == papers.lockfile_text
     for place in () if is_same else unshared(scope, tools.settings, papers, after):
@@ -80,4 +80,7 @@ def check_lock(scope: Scope, tools: Tools) -> Locked:
         reasons = [f"the content of `{name}` has changed" for name, _, _ in changed_skills(papers.lockfile, after)]
     if papers.lockfile_text is None:
         reasons = ["there is no lockfile"]
-    return Locked(changed=False, up_to_date=not reasons, reasons=tuple(reasons))
+    for message in told_as_unnamed(scope, papers, papers.lockfile, tools.settings):
+        tools.reporter.warning(message)
+    warnings = tuple(tools.reporter.warnings)
+    return Locked(changed=False, up_to_date=not reasons, reasons=tuple(reasons), warnings=warnings)

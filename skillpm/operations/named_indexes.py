@@ -4,12 +4,13 @@ What lies here as it was locked stays where it is, also when its index was taken
 asked for it. So an index that is gone is in the way of what needs it, and of nothing else.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from shlex import quote
 
 from skillpm.documents.lockfile import Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import IndexPin
+from skillpm.documents.text import counted
 from skillpm.errors import RefusedError
 from skillpm.installing.layout import load_receipt
 from skillpm.operations.asking import chosen
@@ -19,6 +20,8 @@ from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
 from skillpm.settings import Settings
 from skillpm.sources.source import IndexSource
+
+MOST_NAMED = 3
 
 
 def unnamed(scope: Scope, papers: Paperwork, lockfile: Lockfile, settings: Settings) -> dict[SkillName, str]:
@@ -47,33 +50,71 @@ def meant_to_rise(scope: Scope, papers: Paperwork, settings: Settings, names: Se
     return [name for name in chosen(papers, names) if name not in stays]
 
 
-def told_as_unnamed(scope: Scope, papers: Paperwork, settings: Settings) -> list[str]:
-    """Say which skills stay as they are locked, since nobody names their index any more."""
-    found = unnamed(scope, papers, papers.lockfile, settings)
-    return [f"{name} stays as it is locked: nobody names its index {index} any more" for name, index in found.items()]
+def told_as_unnamed(
+    scope: Scope, papers: Paperwork, lockfile: Lockfile, settings: Settings, names: Collection[str] | None = None
+) -> list[str]:
+    """Say which skills, of these or of all, stay as they are locked, since nobody names their index any more, and what
+    to run if it has moved: a line for each index. Those that were named have been asked for already.
+    """
+    found = unnamed(scope, papers, lockfile, settings)
+    found = {name: index for name, index in found.items() if names is None or name in names}
+    lines = []
+    for index in sorted({*found.values()}):
+        there = [name for name in found if found[name] == index]
+        stay, their = ("stay as they are", "their") if len(there) > 1 else ("stays as it is", "its")
+        who = " and ".join(there) if len(there) <= MOST_NAMED else counted(len(there), "skill")
+        moved = _way_to_move(scope, papers, settings, there)
+        way = (moved and f"; {moved}") if names is None else ", and no other has the same"
+        lines.append(f"{who} {stay} locked: nobody names {their} index {index} any more{way}")
+    return lines
+
+
+def _way_to_move(scope: Scope, papers: Paperwork, settings: Settings, names: Collection[SkillName]) -> str:
+    """Say what takes skills from where their index is now: all in one go, since one would wait for the other. Nothing
+    where no index is named that could be asked for them.
+    """
+    places = [place.name for place in configured_indexes(scope, settings)]
+    there = [name for name in names if places and _called(papers, name) in {"", *places}]
+    return f"if it has moved: skillpm update{scope.flag} {' '.join(there)}" if there else ""
 
 
 def refuse_unnamed(
     scope: Scope, papers: Paperwork, lockfile: Lockfile, names: Collection[SkillName], settings: Settings
 ) -> None:
     """Raise `RefusedError` where one of these skills, which are to be fetched, lies in an index that nobody names."""
-    for name, index in unnamed(scope, papers, lockfile, settings).items() if names else ():
+    found = unnamed(scope, papers, lockfile, settings) if names else {}
+    for name, index in found.items():
         if name in names:
             raise RefusedError(
                 f"`{name}` is locked to the index {index}, which neither the manifest nor your config.toml names",
                 where=f"{scope.lockfile}: skills.{name}.source",
-                hint=f"{way_to_name(scope, papers, name, index)}; if it has moved: skillpm update{scope.flag} {name}; "
-                f"if you can do without it: skillpm uninstall{scope.flag} {name}",
+                hint=ways_on(scope, papers, settings, name, found),
             )
 
 
-def way_to_name(scope: Scope, papers: Paperwork, name: SkillName, index: str) -> str:
+def ways_on(
+    scope: Scope, papers: Paperwork, settings: Settings, name: SkillName, found: Mapping[SkillName, str]
+) -> str:
+    """Say what can be done about a skill that is locked to an index which nobody names; `found` are all of these."""
+    moved = _way_to_move(scope, papers, settings, [other for other in found if found[other] == found[name]])
+    called = _called(papers, name)
+    is_taken = any(place.name == called for place in configured_indexes(scope, settings))
+    trusted = "" if is_taken else _way_to_name(scope, called, found[name])
+    gone = f"if you can do without it: skillpm uninstall{scope.flag} {name}"
+    return "; ".join(way for way in (trusted, moved, gone) if way)
+
+
+def _way_to_name(scope: Scope, called: str, index: str) -> str:
     """Say how somebody who trusts an index names it, where it is looked for: a user's own stand in `config.toml`."""
-    source = papers.requirements.get(name)
-    called = source.index if isinstance(source, IndexSource) and source.index and not source.site else ""
     if scope.kind == "user":
         return f"if you trust it: skillpm config set indexes.{called or 'NAME'}.url {quote(index)}"
     return f'if you trust it, add to skills.json: "indexes": [{{"name": "{called or "…"}", "url": "{index}"}}]'
+
+
+def _called(papers: Paperwork, name: SkillName) -> str:
+    """Give the name of the index that a skill is asked for from; empty where it may be any."""
+    source = papers.requirements.get(name)
+    return source.index if isinstance(source, IndexSource) and not source.site else ""
 
 
 def lying_here(scope: Scope, lockfile: Lockfile) -> set[SkillName]:

@@ -8,7 +8,7 @@ from skillpm.installing.plan import label
 from skillpm.operations.aging import why_nothing_is_newer
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.moving import moved_tags
-from skillpm.operations.named_indexes import meant_to_rise, told_as_unnamed
+from skillpm.operations.named_indexes import meant_to_rise
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -19,8 +19,6 @@ def update(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -
     """Lock the newest of these skills, or of all, and install it. One that is to be kept stays locked as it is."""
     papers = read_paperwork(scope, tools)
     before = papers.lockfile
-    for message in [] if names else told_as_unnamed(scope, papers, tools.settings):
-        tools.reporter.warning(message)
     touched = options.but(
         wishes=options.wishes.but(touched=names or None, inexact=bool(names), leaves_edits=not options.wishes.force)
     )
@@ -34,14 +32,18 @@ def update(scope: Scope, tools: Tools, names: Sequence[str], options: Options) -
     moved = tuple(moved_tags(before, after))
     for message in moved:
         tools.reporter.warning(message)
-    result = _told_of_yanks(scope, tools, result, before, names)
+    result = _told_of_yanks(scope, tools, result, before, after, names)
     stays = () if result.changed else why_nothing_is_newer(scope, tools, names)
     return result.but(warnings=tuple(tools.reporter.warnings), notes=(*result.notes, *stays))
 
 
-def _told_of_yanks(scope: Scope, tools: Tools, result: Changed, before: Lockfile, names: Sequence[str]) -> Changed:
+def _told_of_yanks(
+    scope: Scope, tools: Tools, result: Changed, before: Lockfile, after: Lockfile, names: Sequence[str]
+) -> Changed:
     """Give the yank as the reason of each update away from a yanked version; warn of skills that stay at theirs."""
-    yanked = yanked_among(scope, tools, before.skills)
+    stay = {name: skill for name, skill in after.skills.items() if name in before.skills}
+    stay = {name: skill for name, skill in stay.items() if skill.version == before.skills[name].version}
+    yanked = yanked_among(scope, tools, {**before.skills, **stay})  # these, as the index says where they are now
     actions = {action.name: action for action in result.actions}
     for name, said in yanked.items():
         action = actions.get(name)

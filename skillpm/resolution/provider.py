@@ -29,7 +29,7 @@ class Offered(Value):
     `version` is spelled as its publisher does. `source` is exact: what to ask `pin` for when this one is taken (a tag
     of a repository, `==1.2.0` of an index). `dependencies` are in the value forms of a manifest; None where only the
     skill itself knows them. `published` is a moment in ISO 8601, UTC, or empty where nobody says; `reason` says why it
-    was yanked.
+    was yanked. `pin` and `digest` are where it lies and what is in it, where its publisher says so.
     """
 
     version: str
@@ -38,6 +38,8 @@ class Offered(Value):
     yanked: bool = False
     reason: str = ""
     published: str = ""
+    pin: Pin | None = None
+    digest: Digest | None = None
 
 
 class Provider(Protocol):

@@ -180,7 +180,7 @@ class Shelf:
         """Tell whether a version may not be taken anew, and remember why. What is locked is not taken anew."""
         if self._is_held(option):
             if offered.yanked:  # nobody gives it out any more, but what is locked is known
-                option.withdrawn, option.locked = True, self.locked.skills[option.name]
+                option.withdrawn, option.locked = True, _where_it_is(self.locked.skills[option.name], offered)
             return False
         is_young = not offered.yanked and self.asked.cutoff.hides(offered.published)
         if is_young or offered.yanked:
@@ -243,6 +243,12 @@ class Shelf:
                 if skill is not None and (not isinstance(place, PathSource) or name in self.asked.held)
             ]
         return self._kept[name]
+
+
+def _where_it_is(skill: LockedSkill, offered: Offered) -> LockedSkill:
+    """Give a locked skill as it is offered now: an index that moved has the very same content at another address."""
+    is_same = isinstance(skill.pin, IndexPin) and offered.pin is not None and offered.digest == skill.digest
+    return skill.but(pin=offered.pin) if is_same else skill
 
 
 def _is_exacter(one: Source, other: Source) -> bool:

@@ -25,12 +25,17 @@ def scene(tmp_path: Path) -> Scene:
     return scene
 
 
+STAYS = """\
+! warning: report stays as it is locked: nobody names its index OLD any more; if it has moved: skillpm update -g report
+"""
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["sync"], "nothing to do: 2 skills in HOME/.agent-skills\n"),
-        (["sync", "--frozen"], "nothing to do: 2 skills in HOME/.agent-skills\n"),
-        (["lock", "--check"], "HOME/.config/skillpm/skills.lock is up to date\n"),
+        (["sync"], f"nothing to do: 2 skills in HOME/.agent-skills\n{STAYS}"),
+        (["sync", "--frozen"], f"nothing to do: 2 skills in HOME/.agent-skills\n{STAYS}"),
+        (["lock", "--check"], f"HOME/.config/skillpm/skills.lock is up to date\n{STAYS}"),
         (["install", "table"], " + table 1.0.0\nadded 1: 3 skills in HOME/.agent-skills\n"),
         (["update", "chart"], "nothing to do: 2 skills in HOME/.agent-skills\n"),
         (["uninstall", "chart"], " - chart 1.0.0\nremoved 1: 1 skill in HOME/.agent-skills\n"),
@@ -53,15 +58,14 @@ def test_an_update_of_all_goes_on_without_what_came_from_it_and_says_so(scene: S
     new.draft("chart", "1.1.0")
     new.build()
 
-    stays = "! warning: report stays as it is locked: nobody names its index OLD any more\n"
     assert scene.tell("lock", "-g", "--upgrade", "--dry-run") == text(f"""\
  ~ chart 1.0.0 → 1.1.0
 HOME/.config/skillpm/skills.lock would change
-{stays}""")
+{STAYS}""")
     assert scene.tell("update", "-g") == text(f"""\
  ~ chart 1.0.0 → 1.1.0
 updated 1: 2 skills in HOME/.agent-skills
-{stays}""")
+{STAYS}""")
     assert scene.tell("update", "-g", "report") == text("""\
 ! error: no index has a skill `report` (asked: new (NEW)), and none ships with skillpm
 !   try: `skillpm search report` looks for it by its words; from a repository: owner/repo@report
@@ -80,10 +84,10 @@ if you can do without it: skillpm uninstall -g report
 
 def test_what_has_to_be_fetched_from_it_needs_its_name(scene: Scene) -> None:
     shutil.rmtree(scene.home / ".agent-skills/report")
-    assert scene.tell("sync", "-g") == text("""\
+    assert scene.tell("sync", "-g") == text(f"""\
  + report 1.0.0  (its folder was gone)
 added 1: 2 skills in HOME/.agent-skills
-""")
+{STAYS}""")
 
     shutil.rmtree(scene.home / ".agent-skills/report")
     shutil.rmtree(scene.cache)
@@ -103,9 +107,10 @@ def test_doctor_names_what_is_locked_to_it(scene: Scene) -> None:
         scene.tell("doctor", "-g").splitlines()[:4]
         == text("""\
 problem: `report` is locked to the index OLD, which neither the manifest nor your config.toml names: it stays, and \
-cannot be updated or fetched again
+cannot be fetched again from there
     where: HOME/.config/skillpm/skills.lock: skills.report.source
-    try: if you trust it: skillpm config set indexes.NAME.url OLD; else skillpm uninstall -g report
+    try: if you trust it: skillpm config set indexes.NAME.url OLD; if it has moved: skillpm update -g report; \
+if you can do without it: skillpm uninstall -g report
 ! 1 problem
 """).splitlines()
     )

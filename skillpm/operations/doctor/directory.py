@@ -13,7 +13,7 @@ from skillpm.installing.leftovers import left_of
 from skillpm.locking import is_held
 from skillpm.operations.doctor.findings import Finding, Patient
 from skillpm.operations.flat_here import flat_files_in
-from skillpm.operations.named_indexes import unnamed, way_to_name
+from skillpm.operations.named_indexes import unnamed, ways_on
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.registry import check_registry
 from skillpm.operations.relock import outdated
@@ -60,13 +60,14 @@ def papers(patient: Patient) -> Iterator[Finding]:
         yield Finding(
             check="papers", message=f"manifest and lockfile disagree: {text}", where=scope.lockfile, hint=hint
         )
-    for name, index in unnamed(scope, read, read.lockfile, patient.settings).items():
+    found = unnamed(scope, read, read.lockfile, patient.settings)
+    for name, index in found.items():
         yield Finding(
             check="papers",
             message=f"`{name}` is locked to the index {show(index)}, which neither the manifest nor your config.toml "
-            "names: it stays, and cannot be updated or fetched again",
+            "names: it stays, and cannot be fetched again from there",
             where=f"{scope.lockfile}: skills.{name}.source",
-            hint=f"{way_to_name(scope, read, name, index)}; else skillpm uninstall{scope.flag} {name}",
+            hint=ways_on(scope, read, patient.settings, name, found),
         )
 
 
