@@ -78,6 +78,17 @@ class ConflictError(SkillpmError):
     code = "conflict"
 
 
+class DocumentMoved(ConflictError):
+    """Somebody saved a document while a command was at work that had read it before; nothing was changed."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            "this document was changed again and again while the command was at work; nothing was changed",
+            where=path,
+            hint="run the command again when nobody writes there",
+        )
+
+
 class BlockedError(SkillpmError):
     """Somebody's own work is in the way of the skills called `names`; nothing was changed."""
 

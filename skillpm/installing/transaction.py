@@ -15,7 +15,7 @@ from skillpm.documents.digest import content_hash
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import read_receipt
 from skillpm.documents.text import show
-from skillpm.errors import ConflictError, FileError
+from skillpm.errors import ConflictError, DocumentMoved, FileError
 from skillpm.files import discard_file, read_document, read_text, remove_tree, sync_folder, told, write_document
 from skillpm.installing.backups import forget, keep_old_registry
 from skillpm.installing.clearing import clear_away
@@ -34,7 +34,8 @@ class Change(Value):
     """What is to happen besides the documents. The values of `puts` (staged skills) and `removals` say whether what
     lies there is set aside as a backup; `asides` are the same for things at links' places, by agent folder. `returns`
     are backups that go back into agent folders, `spent` those that were staged; `flat` are flat files that staged
-    skills were made of: name -> path. `digests` are those of what is staged, where they are known already.
+    skills were made of: name -> path. `digests` are those of what is staged, where they are known already. `read`
+    are texts of documents that all this was decided by: role -> text, None where there was none.
     """
 
     puts: Mapping[SkillName, bool] = NOTHING
@@ -44,13 +45,20 @@ class Change(Value):
     spent: tuple[str, ...] = ()
     flat: Mapping[SkillName, str] = NOTHING
     digests: Mapping[SkillName, str] = NOTHING
+    read: Mapping[str, str | None] = NOTHING
 
 
 def commit(target: Target, change: Change, documents: Mapping[str, str], warn: Callable[[str], None]) -> None:
     """Carry a change out, and write the documents. Only under the lock, after everything was staged and has settled
     (`Settling`).
+
+    Raises `DocumentMoved`, with nothing changed, where a document is not what it was decided by: a download takes long
+    enough for somebody to save his manifest, or to change the branch.
     """
     layout = target.layout
+    for role, text in change.read.items():
+        if _hash_of_file(target.documents[role]) != _hash_of_text(text):
+            raise DocumentMoved(target.documents[role])
     stage_documents(layout, documents, fsync=target.fsync)
     puts = {**dict.fromkeys(change.flat, False), **change.puts}
     journal = Journal(
@@ -64,7 +72,7 @@ def commit(target: Target, change: Change, documents: Mapping[str, str], warn: C
             for name, aside in puts.items()
         },
         removals={name: Removal(old=inode(layout.skill(name)), aside=aside) for name, aside in change.removals.items()},
-        documents=_hashes(target, documents),
+        documents=_hashes(target, documents, change.read),
         asides={folder: tuple(sorted(names)) for folder, names in change.asides.items()},
         returns=change.returns,
         spent=change.spent,
@@ -164,11 +172,19 @@ def _write(target: Target, role: str, hashes: tuple[str, str], warn: Callable[[s
     write_document(path, text.encode(), fsync=target.fsync, follow=role in {"manifest", "lockfile"})
 
 
-def _hashes(target: Target, documents: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Give each document's hash as it is and as it will be."""
+def _hashes(target: Target, documents: Mapping[str, str], read: Mapping[str, str | None]) -> dict[str, tuple[str, str]]:
+    """Give each document's hash as it is, or was when it was read, and as it will be."""
     return {
-        role: (_hash_of_file(target.documents[role]), content_hash(text.encode())) for role, text in documents.items()
+        role: (
+            _hash_of_text(read[role]) if role in read else _hash_of_file(target.documents[role]),
+            _hash_of_text(text),
+        )
+        for role, text in documents.items()
     }
+
+
+def _hash_of_text(text: str | None) -> str:
+    return "" if text is None else content_hash(text.encode())
 
 
 def _hash_of_file(path: str) -> str:

@@ -27,7 +27,7 @@ from skillpm.serving.registering import Ahead, Built, Fresh, build_registry, kno
 
 
 def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) -> None:
-    """Do what was planned. Only under the lock."""
+    """Do what was planned. Only under the lock. Raises `DocumentMoved` where somebody saved a document meanwhile."""
     settings, layout = tools.settings, scope.layout
     scope.target(settings).refuse_unwritable({*ahead.documents, "receipt", "registry"}, ahead.links.touched)
     comes = ahead.comes
@@ -66,6 +66,7 @@ def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) ->
         removals=here,
         asides=ahead.links.obstacles,
         digests={name: ahead.lockfile.skills[name].digest or "" for name in puts},
+        read=ahead.papers.read,
     )
     commit(scope.target(settings), change, documents, tools.reporter.warning)
     remember(scope, built)

@@ -11,7 +11,7 @@ from skillpm.operations.lost_manifest import refuse_lost, refuse_lost_project
 from skillpm.operations.named_indexes import refuse_unnamed, told_as_unnamed
 from skillpm.operations.next_step import next_step
 from skillpm.operations.outlook import Outlook, outlook
-from skillpm.operations.paperwork import Paperwork, read_paperwork
+from skillpm.operations.paperwork import Paperwork, again_where_moved, read_paperwork
 from skillpm.operations.relock import Strictness, make_fetchers, outdated, relocked
 from skillpm.operations.scope import Scope
 from skillpm.operations.shared_indexes import naming, told_as_missing, told_as_named, unshared
@@ -62,7 +62,8 @@ def change(
     """Edit the manifest, re-lock, and make the directory follow: the one road of every changing command.
 
     It is gone twice: once without the lock, to find that there is nothing to do, and then under it with the
-    documents read again, since another process may have changed them.
+    documents read again, since another process may have changed them. An editor knows no lock: where a document was
+    saved while skills were fetched, it is read once more, and what was fetched is at hand by then.
     """
     refuse_lost_project(scope, tools.settings)
     if not options.dry_run and has_leftovers(scope.layout):
@@ -85,23 +86,39 @@ def change(
     if options.dry_run:
         papers = edited()
         return _changed(scope, tools, options, _ahead(scope, tools, options, papers, upgrade(papers)))
+    ahead = _carried_out(scope, tools, options, edited, upgrade)
+    return _changed(scope, tools, options, ahead)
+
+
+def _carried_out(
+    scope: Scope,
+    tools: Tools,
+    options: Options,
+    edited: Callable[[], Paperwork],
+    upgrade: Callable[[Paperwork], Collection[SkillName]],
+) -> Outlook:
+    """Plan and do, under the lock."""
     # Locks and the machinery of a transaction cost 25 ms: a command with nothing to do never comes here.
     from skillpm.operations.carrying import carry_out  # noqa: PLC0415
     from skillpm.operations.exclusive import exclusive, tidy_up  # noqa: PLC0415
+
+    def planned_and_done() -> Outlook:
+        papers = edited()
+        ahead = _ahead(scope, tools, options, papers, upgrade(papers))
+        if not ahead.is_nothing:
+            carry_out(scope, tools, ahead, make_fetchers(scope, tools))
+        return ahead
 
     was_there = os.path.isdir(scope.layout.ours)
     done = False
     try:
         with exclusive(scope, tools, force=options.wishes.force):
-            papers = edited()
-            ahead = _ahead(scope, tools, options, papers, upgrade(papers))
-            if not ahead.is_nothing:
-                carry_out(scope, tools, ahead, make_fetchers(scope, tools))
+            ahead = again_where_moved(planned_and_done)
             done = True
     finally:
         if not (was_there or done):
             tidy_up(scope)
-    return _changed(scope, tools, options, ahead)
+    return ahead
 
 
 def _ahead(scope: Scope, tools: Tools, options: Options, papers: Paperwork, upgrade: Collection[SkillName]) -> Outlook:

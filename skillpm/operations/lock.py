@@ -8,7 +8,7 @@ from skillpm.installing.plan import label
 from skillpm.operations.exclusive import exclusive, tidy_up
 from skillpm.operations.lost_manifest import refuse_lost, refuse_lost_project
 from skillpm.operations.named_indexes import meant_to_rise, told_as_unnamed
-from skillpm.operations.paperwork import read_paperwork
+from skillpm.operations.paperwork import Paperwork, again_where_moved, read_paperwork, refuse_moved
 from skillpm.operations.relock import Strictness, changed_skills, lock_text, make_fetchers, outdated, relocked
 from skillpm.operations.scope import Scope
 from skillpm.operations.shared_indexes import told_as_missing, unshared
@@ -33,22 +33,30 @@ def lock(scope: Scope, tools: Tools, *, dry_run: bool = False, upgrade: Sequence
     """Make the lockfile say what the manifest asks; of the skills in `upgrade` (all where it is empty) the newest."""
     refuse_lost_project(scope, tools.settings)
     if dry_run:
-        return _resolved(scope, tools, upgrade)[0].but(changed=False)
+        papers = refuse_lost(scope, read_paperwork(scope, tools))
+        return _resolved(scope, tools, papers, upgrade)[0].but(changed=False)
     was_there = os.path.isdir(scope.layout.ours)
     try:
         with exclusive(scope, tools):
-            result, text = _resolved(scope, tools, upgrade)
-            if result.changed:
-                write_document(scope.lockfile, text.encode(), fsync=tools.settings.fsync, follow=True)
+            result = again_where_moved(lambda: _written(scope, tools, upgrade))
     finally:
         if not was_there:
             tidy_up(scope)
     return result
 
 
-def _resolved(scope: Scope, tools: Tools, upgrade: Sequence[str] | None) -> tuple[Locked, str]:
-    """Give what locking would change, and the lockfile's text afterwards."""
+def _written(scope: Scope, tools: Tools, upgrade: Sequence[str] | None) -> Locked:
+    """Lock as the documents say now. Only under the lock; raises `DocumentMoved` where one was saved meanwhile."""
     papers = refuse_lost(scope, read_paperwork(scope, tools))
+    result, text = _resolved(scope, tools, papers, upgrade)
+    refuse_moved(scope, papers)
+    if result.changed:
+        write_document(scope.lockfile, text.encode(), fsync=tools.settings.fsync, follow=True)
+    return result
+
+
+def _resolved(scope: Scope, tools: Tools, papers: Paperwork, upgrade: Sequence[str] | None) -> tuple[Locked, str]:
+    """Give what locking would change, and the lockfile's text afterwards."""
     names = () if upgrade is None else meant_to_rise(scope, papers, tools.settings, upgrade)
     after = relocked(scope, papers, make_fetchers(scope, tools), Strictness(), names)
     for message in told_as_unnamed(scope, papers, after, tools.settings, upgrade or None):

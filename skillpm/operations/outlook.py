@@ -10,7 +10,6 @@ from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import InstalledFile, InstalledSkill, Receipt, write_receipt
 from skillpm.fetching.base import variant_of
-from skillpm.files import read_text
 from skillpm.installing.layout import load_receipt, registry_text
 from skillpm.installing.made_folders import with_made_folders
 from skillpm.installing.plan import Action, Wishes, plan
@@ -104,7 +103,7 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
     actions = (*actions, *forgotten(layout, links, {action.name for action in actions}))
     after = after.but(links=links.links, copies=own.copied(links.links, copies))
     after = with_made_folders(receipt, after, scope.link_folders(tools.settings))
-    documents = {"manifest": (read_text(scope.manifest), papers.manifest_text)}
+    documents = {"manifest": (papers.manifest_read, papers.manifest_text)}
     if lockfile.skills or papers.lockfile_text is not None:
         documents["lockfile"] = (papers.lockfile_text, lock_text(lockfile, papers))
     if built is not None:

@@ -1,13 +1,16 @@
 """The documents of a scope, read: manifest, lockfile, the agents to link."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TypeVar
 
 from skillpm.documents.decode import parse_toml
 from skillpm.documents.lockfile import Lockfile, read_lockfile
 from skillpm.documents.manifest import EMPTY, KNOWN, Manifest, read_manifest
 from skillpm.documents.names import SkillName
 from skillpm.documents.spelling import near
+from skillpm.errors import DocumentMoved
 from skillpm.files import read_text
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
@@ -15,11 +18,15 @@ from skillpm.sources.source import Source
 from skillpm.sources.wanted import overriding, wanted
 from skillpm.values import NOTHING, Value
 
+MOST_TRIES = 3
+Result = TypeVar("Result")
+
 
 class Paperwork(Value):
     """What is written down in a scope. The texts are None where there is no such file yet.
 
-    `is_seeded`: the lockfile is not the one that was read; another tool's knowledge was put into it.
+    `manifest_read` is the manifest as it lay there, `manifest_text` as it is to be. `is_seeded`: the lockfile is not
+    the one that was read; another tool's knowledge was put into it.
     """
 
     manifest: Manifest
@@ -27,6 +34,7 @@ class Paperwork(Value):
     lockfile: Lockfile
     manifest_text: str | None
     lockfile_text: str | None
+    manifest_read: str | None = None
     overrides: Mapping[SkillName, Source] = NOTHING
     default_agents: tuple[str, ...] = ()
     config: str = ""
@@ -46,6 +54,11 @@ class Paperwork(Value):
     def disabled(self) -> set[SkillName]:
         """The skills that the manifest switches off for everybody."""
         return self.manifest.switched_off
+
+    @property
+    def read(self) -> dict[str, str | None]:
+        """The texts that were read, by role: what is decided by them holds only while they are what lies there."""
+        return {"manifest": self.manifest_read, "lockfile": self.lockfile_text}
 
     @property
     def text(self) -> str:
@@ -75,9 +88,28 @@ def read_paperwork(scope: Scope, tools: Tools) -> Paperwork:
         lockfile=Lockfile() if lock_text is None else read_lockfile(lock_text, scope.lockfile),
         manifest_text=text,
         lockfile_text=lock_text,
+        manifest_read=text,
         default_agents=_agents_of_user(config) if manifest.agents is None else (),
         config=config,
     )
+
+
+def refuse_moved(scope: Scope, papers: Paperwork) -> None:
+    """Raise `DocumentMoved` where a document is not what was read."""
+    for path, text in ((scope.manifest, papers.manifest_read), (scope.lockfile, papers.lockfile_text)):
+        if read_text(path) != text:
+            raise DocumentMoved(path)
+
+
+def again_where_moved(work: Callable[[], Result]) -> Result:
+    """Do what reads the documents and decides by them; do it again where somebody saved one meanwhile.
+
+    An editor knows no lock. What was fetched is at hand the second time. Raises `DocumentMoved` when that goes on.
+    """
+    for _ in range(MOST_TRIES - 1):
+        with suppress(DocumentMoved):
+            return work()
+    return work()
 
 
 def _agents_of_user(path: str) -> tuple[str, ...]:

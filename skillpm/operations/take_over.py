@@ -143,7 +143,7 @@ def _read(scope: Scope, tools: Tools) -> Paperwork:
         return read_paperwork(scope, tools)
     away = scope.but(manifest=scope.manifest + ".none")
     papers = read_paperwork(away, tools)
-    return papers.but(manifest=papers.manifest.but(file=scope.manifest))
+    return papers.but(manifest=papers.manifest.but(file=scope.manifest), manifest_read=read_text(scope.manifest))
 
 
 def _with(papers: Paperwork, exact: Sequence[Exact], lying: Lying) -> Paperwork:

@@ -47,6 +47,8 @@ TESTS = {
     "Documents are read again under the lock": ["crash/test_many_at_once.py::test_twelve_installs", CROWD],
     "Each cache repository has a lock": ["fetching/test_network_faults.py::test_a_cache_in_use_is_waited_for", CROWD],
     "The locks are the system's": [f"{AFTER}a_lock_goes_with_its_process", CROWD],
+    "An editor knows no lock": ["commands/test_saved_meanwhile.py"],
+    "Where `skills.json` or `skills.lock` was saved": ["commands/test_saved_meanwhile.py"],
     "Reading takes no lock": ["commands/test_looking.py::test_reading_commands_take_no_lock", CROWD],
     "A `sync` with nothing to do finds": [QUIET, "commands/test_quiet_sync.py::test_there_is_no_child_process"],
     "A file counts as unchanged": [

@@ -1,0 +1,122 @@
+"""Somebody saves a document while a command fetches: what he wrote stays, and counts."""
+
+import json
+import subprocess
+
+import pytest
+from commands.scene import Scene, asking, text
+from kit import GitServer, Repository, after
+
+from skillpm.errors import DocumentMoved
+from skillpm.events import Recorder
+from skillpm.operations.change import Options, change
+from skillpm.operations.paperwork import Paperwork
+from skillpm.operations.scope import project_scope
+from skillpm.operations.tools import Tools
+from skillpm.settings import Settings
+
+FETCH = "POST .* fetch"
+
+
+@pytest.fixture
+def pdf(project: Scene, served: str, upstream: Repository) -> Scene:
+    """Give a project with a skill that has become newer upstream."""
+    project.run("install", f"{served}@pdf", check=True)
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    return project
+
+
+def with_agents(manifest: str) -> str:
+    return manifest.replace("{", '{"agents": ["claude-code"], ', 1)
+
+
+def test_a_manifest_saved_while_an_update_fetches_is_what_counts(pdf: Scene, server: GitServer) -> None:
+    saved = with_agents(pdf.read("skills.json"))
+    server.spoil(FETCH, after(lambda: pdf.write("skills.json", saved)), times=1)
+
+    pdf.run("update", check=True)
+
+    assert pdf.read("skills.json") == saved
+    assert pdf.read(".claude/skills/pdf/notes.md") == "Second.\n"
+    assert pdf.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+
+
+def test_a_skill_asked_for_while_a_sync_fetches_comes_with_it(project: Scene, served: str, server: GitServer) -> None:
+    both = {name: {"git": served, "path": f"skills/{name}"} for name in ("docx", "pdf")}
+    project.write("skills.json", asking(pdf=both["pdf"]))
+    project.run("lock", check=True)
+    subprocess.run(["rm", "-r", project.cache], check=True)
+    server.spoil(FETCH, after(lambda: project.write("skills.json", asking(**both))), times=1)
+
+    project.run("sync", check=True)
+
+    assert project.read("skills.json") == asking(**both)
+    assert project.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+
+
+def test_what_a_command_writes_joins_what_was_saved_meanwhile(pdf: Scene, server: GitServer) -> None:
+    """`enable` edits the manifest, and what it shows has to be fetched anew."""
+    before = pdf.read("skills.json")
+    pdf.run("disable", "pdf", check=True)
+    subprocess.run(["rm", "-r", pdf.work / ".agent-skills/pdf", pdf.cache], check=True)
+    saved = with_agents(pdf.read("skills.json"))
+    server.spoil(FETCH, after(lambda: pdf.write("skills.json", saved)), times=1)
+
+    pdf.run("enable", "pdf", check=True)
+
+    assert json.loads(pdf.read("skills.json")) == json.loads(with_agents(before))
+    assert pdf.exists(".claude/skills/pdf/SKILL.md")
+
+
+def test_a_lockfile_that_a_checkout_brought_meanwhile_is_read_again(pdf: Scene, served: str, server: GitServer) -> None:
+    before = pdf.read("skills.lock"), pdf.read("skills.json")
+    pdf.run("install", f"{served}@docx", check=True)
+
+    def checked_out() -> None:
+        pdf.write("skills.lock", before[0])
+        pdf.write("skills.json", before[1])
+
+    server.spoil(FETCH, after(checked_out), times=1)
+    pdf.run("update", check=True)
+
+    assert pdf.read("skills.json") == before[1]
+    assert [*json.loads(pdf.read("skills.lock"))["skills"]] == ["pdf"]
+    assert not pdf.exists(".agent-skills/docx")
+
+
+def test_a_manifest_saved_while_lock_asks_is_what_is_locked(pdf: Scene, served: str, server: GitServer) -> None:
+    both = {name: {"git": served, "path": f"skills/{name}"} for name in ("docx", "pdf")}
+    server.spoil(FETCH, after(lambda: pdf.write("skills.json", asking(**both))), times=1)
+
+    pdf.run("lock", "--upgrade", check=True)
+
+    assert pdf.tell("lock", "--check") == "WORK/skills.lock is up to date\n"
+    assert [*json.loads(pdf.read("skills.lock"))["skills"]] == ["docx", "pdf"]
+
+
+def test_a_manifest_that_is_saved_again_and_again_stops_the_command(project: Scene) -> None:
+    settings = Settings(
+        home=str(project.home),
+        working_directory=str(project.work),
+        skills_home=f"{project.home}/.agent-skills",
+        config_dir=f"{project.root}/config",
+        cache_dir=str(project.cache),
+    )
+    scope, tools = project_scope(settings, str(project.work)), Tools(settings=settings, reporter=Recorder())
+    mine = project.read("skills.json")
+
+    def saves_after_reading(papers: Paperwork) -> Paperwork:
+        nonlocal mine
+        mine += "\n"
+        project.write("skills.json", mine)
+        return papers.edited(with_agents(papers.text))
+
+    with pytest.raises(DocumentMoved) as caught:
+        change(scope, tools, Options(), saves_after_reading)
+
+    assert (caught.value.code, caught.value.where) == ("conflict", f"{project.work}/skills.json")
+    assert caught.value.message == text(
+        "this document was changed again and again while the command was at work; nothing was changed"
+    )
+    assert project.read("skills.json") == mine
+    assert not project.exists(".agent-skills")
