@@ -109,21 +109,24 @@ CHECK_LOCK = "nothing was changed; see in version control who changed skills.loc
 
 
 class DigestMismatch(SkillpmError):
-    """The bytes that came are not the bytes that were locked. The digests are as they are to be shown."""
+    """The bytes that came are not the bytes that were locked. The digests are as they are to be shown; `key` is where
+    the lockfile says what was locked.
+    """
 
     code = "digest-mismatch"
 
-    def __init__(self, name: str, *, locked: str, found: str, came_from: str) -> None:
+    def __init__(self, name: str, *, locked: str, found: str, came_from: str, key: str = "digest") -> None:
         super().__init__(
             f"`{name}` from {came_from} is not what was locked: found {found}, locked {locked}",
-            where=f"skills.lock: skills.{name}.digest",
+            where=f"skills.lock: skills.{name}.{key}",
             hint=f"nothing was changed; if the new content is what you want, run `skillpm update {name}`",
         )
         self.name = name
+        self.key = key
 
     def written_in(self, lockfile: str) -> "DigestMismatch":
         """Say which lockfile it is."""
-        self.where = f"{lockfile}: skills.{self.name}.digest"
+        self.where = f"{lockfile}: skills.{self.name}.{self.key}"
         return self
 
 

@@ -161,6 +161,33 @@ def test_a_commit_that_is_gone_is_named_and_nothing_changes(
     assert project.installed("pdf") == {"SKILL.md": ("100644", skill("pdf")["SKILL.md"])}
 
 
+@pytest.mark.parametrize("protocol_v0", [False, True], ids=["v2", "v0"])
+@pytest.mark.parametrize("path", ["skills/pdf", "skills/gone"])
+def test_a_tree_that_is_not_the_commits_is_told_as_that(
+    project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path, path: str, *, protocol_v0: bool
+) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    commit, tree = project.locked("pdf")["commit"], project.locked("pdf")["tree"]
+    server.protocol_v0 = protocol_v0
+    twin = project.twin(tmp_path / "twin")
+    twin.write("skills.lock", twin.read("skills.lock").replace(tree, "0" * 39 + "1").replace("skills/pdf", path))
+    twin.write("skills.json", twin.read("skills.json").replace("skills/pdf", path))
+    before = twin.snapshot()
+
+    found = f"tree {tree[:7]}" if path == "skills/pdf" else "no such folder"
+    refused = (
+        1,
+        f"error: `pdf` from {url} at {commit[:7]}, {path} is not what was locked: found {found}, locked tree 0000000\n"
+        "  where: skills.lock: skills.pdf.source.tree\n"
+        "  try: nothing was changed; see in version control who changed skills.lock, and take it from there, "
+        "or lock it anew with `skillpm update pdf`\n",
+    )
+    for words in (["sync", "--frozen"], ["sync", "--frozen", "--offline"]):
+        result = twin.run(*words)
+        assert (result.code, result.stderr) == refused
+    assert twin.snapshot() == before
+
+
 def test_of_a_large_repository_little_is_received(server: GitServer, project: Project, tmp_path: Path) -> None:
     large = Repository.create(tmp_path / "large")
     dice = random.Random(1)

@@ -144,7 +144,10 @@ class GitFetcher:
     def _keep(self, repository: Repository, pins: Mapping[SkillName, GitPin]) -> dict[SkillName, Found]:
         """Bring the pinned folders, pass each through the gate, and put it into the store."""
         limits = self.settings.limits
-        wanted = [Wanted(name=name, tree=pin.tree, commit=pin.commit, ref=pin.ref) for name, pin in pins.items()]
+        wanted = [
+            Wanted(name=name, tree=pin.tree, commit=pin.commit, ref=pin.ref, path=pin.path)
+            for name, pin in pins.items()
+        ]
         have = bring(repository, wanted, limits)
         found: dict[SkillName, Found] = {}
         inner: dict[str, Sequence[str]] = {}

@@ -15,6 +15,7 @@ from skillpm.documents.text import show
 from skillpm.documents.tree import Limits
 from skillpm.errors import NotFoundError, OfflineError, RefusedError, SkillpmError
 from skillpm.fetching.git.complaints import is_gone, is_refusal, translated
+from skillpm.fetching.git.locked_tree import check_tree
 from skillpm.fetching.git.objects import GITLINK
 from skillpm.fetching.git.process import GitFailed
 from skillpm.fetching.git.repository import Repository, kept
@@ -23,12 +24,16 @@ from skillpm.values import Value
 
 
 class Wanted(Value):
-    """A folder needed whole: whose it is, its tree id, and the commit and ref it may be found by."""
+    """A folder needed whole: whose it is, its tree id, and the commit and ref it may be found by.
+
+    `path` is where the commit should have it, for one that a lockfile speaks of.
+    """
 
     name: str
     tree: str
     commit: str
     ref: str
+    path: str = ""
 
 
 class AtHand(Value):
@@ -73,11 +78,13 @@ def look(repository: Repository, wanted: Sequence[Wanted], limits: Limits) -> At
 def bring(repository: Repository, wanted: Sequence[Wanted], limits: Limits) -> AtHand:
     """Have all these folders in the cache, by the cheapest way that works.
 
-    Raises `OfflineError`, `NotFoundError` when a commit is on the server no longer, or what git said.
+    Raises `OfflineError`, `NotFoundError` when a commit is on the server no longer, `DigestMismatch` where it has
+    another tree than the one wanted of it, or what git said.
     """
     have = look(repository, wanted, limits)
     if have.complete:
         return have
+    _check_trees(repository, wanted, have)
     if repository.around.settings.offline:
         raise OfflineError(sorted({f"{repository.url} at {want.commit[:12]}" for want in _lacking(wanted, have)}))
     refused: GitFailed | None = None
@@ -93,6 +100,7 @@ def bring(repository: Repository, wanted: Sequence[Wanted], limits: Limits) -> A
         have = look(repository, wanted, limits)
         if have.complete:
             return have
+        _check_trees(repository, wanted, have)
     raise _gone(repository, wanted, have) from refused
 
 
@@ -132,6 +140,13 @@ def _lacking(wanted: Sequence[Wanted], have: AtHand) -> Sequence[Wanted]:
         for want in wanted
         if want.tree in have.lacking_trees or any(leaf.id in blobs for leaf in have.leaves[want.tree])
     ]
+
+
+def _check_trees(repository: Repository, wanted: Sequence[Wanted], have: AtHand) -> None:
+    """Refuse a tree that is not there since it never was what its commit has: no way would bring it."""
+    for want in wanted:
+        if want.path and want.tree in have.lacking_trees:
+            check_tree(repository, want.name, want.commit, want.path, want.tree)
 
 
 def _gone(repository: Repository, wanted: Sequence[Wanted], have: AtHand) -> SkillpmError:
