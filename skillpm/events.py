@@ -1,5 +1,7 @@
 """What happens on the way, told to whoever listens: the console draws it, tests record it."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 
@@ -31,27 +33,28 @@ class Recorder:
 
     def started(self, what: str) -> None:
         """Pass the beginning on."""
-        if self._listener is not None:
-            self._listener.started(what)
+        self._pass_on(lambda listener: listener.started(what))
 
     def finished(self, what: str) -> None:
         """Pass the end on."""
-        if self._listener is not None:
-            self._listener.finished(what)
+        self._pass_on(lambda listener: listener.finished(what))
 
     def warning(self, message: str) -> None:
         """Remember a warning once, and pass it on."""
         if message not in self.warnings:
             self.warnings.append(message)
-            if self._listener is not None:
-                self._listener.warning(message)
+            self._pass_on(lambda listener: listener.warning(message))
 
     def note(self, message: str) -> None:
         """Pass a detail on."""
-        if self._listener is not None:
-            self._listener.note(message)
+        self._pass_on(lambda listener: listener.note(message))
 
     def detail(self, message: str) -> None:
         """Pass a smaller detail on."""
+        self._pass_on(lambda listener: listener.detail(message))
+
+    def _pass_on(self, tell: Callable[[Reporter], None]) -> None:
+        """Tell the listener. Where nobody hears it any more (`skillpm … 2>&1 | head -1`), the work goes on."""
         if self._listener is not None:
-            self._listener.detail(message)
+            with suppress(OSError, ValueError):
+                tell(self._listener)

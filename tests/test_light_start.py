@@ -59,7 +59,7 @@ def test_a_search_loads_sqlite_and_nothing_else_that_is_heavy(settled: Sandbox) 
 
 def test_the_help_loads_no_command(settled: Sandbox) -> None:
     ours = {name for name in loaded(settled, "--help") if name.startswith("skillpm")}
-    assert ours == {"skillpm", "skillpm.cli", "skillpm.cli.main"}
+    assert ours == {"skillpm", "skillpm.cli", "skillpm.cli.main", "skillpm.cli.streams"}
 
 
 def test_importing_the_package_loads_nothing_at_all(tmp_path: Path) -> None:

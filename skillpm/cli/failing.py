@@ -4,6 +4,7 @@ import os
 import sys
 import tempfile
 import traceback
+from contextlib import suppress
 
 import click
 
@@ -13,8 +14,8 @@ from skillpm.cli.fitting import columns, wrapped
 from skillpm.documents.places import place_in_json, place_in_toml
 from skillpm.documents.spelling import near
 from skillpm.documents.text import show, without_secrets
-from skillpm.errors import DocumentError, ManySkillsError, SkillpmError, UsageError
-from skillpm.files import read_text
+from skillpm.errors import DocumentError, FileError, ManySkillsError, SkillpmError, UsageError
+from skillpm.files import read_text, told
 
 DEFECT = 70
 FEW = 8
@@ -43,6 +44,15 @@ def tell(error: Exception, *, as_json: bool, colour: bool = True, command: str =
     message = f"this is a defect of skillpm, not of yours ({said})"
     hint = "please report it with that file; it holds no credentials but may hold paths"
     return _told("defect", (message, where, hint), DEFECT, as_json=as_json, colour=colour)
+
+
+def unheard(error: OSError) -> FileError:
+    """Give the error of a command whose output does not get out: a full disk that it goes to."""
+    try:
+        with told("write the output", ""):
+            raise error
+    except FileError as refused:
+        return refused
 
 
 def _nearly(error: click.NoSuchOption) -> list[str]:
@@ -89,7 +99,8 @@ def _told(code: str, letter: tuple[str, str, str], exit_code: int, *, as_json: b
     message, where, hint = (without_secrets(part) for part in letter)
     if as_json:
         value = {"code": code, "message": message, "where": where, "hint": hint}
-        click.echo(as_json_text({"error": value}))
+        with suppress(OSError, ValueError):  # nobody hears it; the exit code says it
+            click.echo(as_json_text({"error": value}))
         return exit_code
     style = colour and sys.stderr.isatty() and "NO_COLOR" not in os.environ
     for word, text in (("error:", message), ("  where:", where), ("  try:", hint)):
@@ -97,7 +108,8 @@ def _told(code: str, letter: tuple[str, str, str], exit_code: int, *, as_json: b
             lead, *rest = wrapped(f"{word} {plain(text)}", indent=len(word) + 1)
             if style and word == "error:":
                 lead = click.style(word, fg="red", bold=True) + lead.removeprefix(word)
-            click.echo("\n".join([lead, *rest]), err=True)
+            with suppress(OSError, ValueError):
+                click.echo("\n".join([lead, *rest]), err=True)
     return exit_code
 
 

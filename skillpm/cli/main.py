@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from skillpm import __version__
+from skillpm.cli.streams import is_refused, open_closed_ones, silence
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -200,6 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; give the exit code. The one place that catches."""
     # A command lives for a moment: looking for cycles among its values only costs time (30 ms at 10,000 skills).
     gc.disable()
+    open_closed_ones()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal of few letters is no reason to fail
@@ -207,6 +209,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words[:1] in (["help"], ["version"]):  # words of many tools, which are options here
         words = ["--version"] if words[0] == "version" else [*words[1:], "--help"]
     words = _with_options_behind(words)
+    stdout = sys.stdout
+    try:
+        return _ended(words)
+    finally:
+        for stream in (stdout, sys.stderr):
+            if is_refused(stream):
+                silence(stream)
+
+
+def _ended(words: list[str]) -> int:
     stdout = sys.stdout
     try:
         result = cli.main(args=words or ["--help"], prog_name="skillpm", standalone_mode=False, obj=words)
@@ -218,12 +230,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, SystemExit) and sys.stdout is stdout:
             raise
         # Whoever read us has gone: click then puts another stdout in place and leaves. Nothing may be written any more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
+        silence(stdout)
         return 0
     except Exception as error:  # noqa: BLE001  (this is the edge)
-        from skillpm.cli.failing import tell  # noqa: PLC0415
+        from skillpm.cli.failing import tell, unheard  # noqa: PLC0415
 
+        as_json = "--json" in words
+        if isinstance(error, OSError) and is_refused(stdout):
+            error, as_json = unheard(error), False
         command = ["skillpm", *(word for word in words[:1] if word in {*TABLE, *ALIASES})]
         colour = "--no-color" not in words
-        return tell(error, as_json="--json" in words, colour=colour, command=" ".join(command))
+        return tell(error, as_json=as_json, colour=colour, command=" ".join(command))
     return result if isinstance(result, int) else 0

@@ -34,6 +34,7 @@ TESTS = {
     "Each step can be done twice": [SWEEP],
     "Carrying out and recovering": [SWEEP],
     "[0004](adr/0004": ["test_docs.py::test_every_link_leads_somewhere"],
+    "What a command says is no part": ["commands/test_unheard.py"],
     "The next command that writes finishes": ["commands/test_interrupted.py::test_readers_see_a_whole_state", SWEEP],
     "Commands that read change nothing": ["commands/test_interrupted.py::test_readers_see_a_whole_state", SWEEP],
     "If a staged folder is gone": [f"{AFTER}a_change_that_lacks_what_was_staged"],
