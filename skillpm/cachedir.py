@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from skillpm.files import NOFOLLOW, NONBLOCK, discard_file, sweep_beside, write_new
+from skillpm.files import NOFOLLOW, NONBLOCK, discard_file, sweep_beside, write_temporary
 
 TAG = "CACHEDIR.TAG"
 SIGNATURE = b"Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of skillpm"
@@ -34,7 +34,7 @@ def put(path: str, data: bytes) -> None:
     sweep_beside(path)
     temporary = f"{path}.{os.getpid()}-{threading.get_ident()}.new"
     try:
-        write_new(temporary, data, 0o644)
+        write_temporary(temporary, data, 0o644)
         os.replace(temporary, path)
     except OSError:
         with suppress(OSError):

@@ -87,13 +87,24 @@ def write_document(path: str, data: bytes, *, fsync: bool, mode: int = 0o644, fo
         path = os.path.realpath(path)
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        write_new(temporary, data, mode, fsync=fsync)
+        write_temporary(temporary, data, mode, fsync=fsync)
         os.replace(temporary, path)
     except OSError:
         discard_file(temporary)
         raise
     if fsync:
         sync_folder(os.path.dirname(path))
+
+
+def write_temporary(path: str, data: bytes, mode: int, *, fsync: bool = False) -> None:
+    """Write a file that bears the number of this process. One that is there already is of somebody who was killed and
+    had that number before: in a container each command has the same.
+    """
+    try:
+        write_new(path, data, mode, fsync=fsync)
+    except FileExistsError:
+        discard_file(path)
+        write_new(path, data, mode, fsync=fsync)
 
 
 def write_new(path: str, data: bytes, mode: int, *, fsync: bool = False) -> os.stat_result:

@@ -35,9 +35,14 @@ def left_of(documents: Iterable[str]) -> list[str]:
         for found in _listed(folder):
             match = LEFTOVER.fullmatch(found)
             # A process of another scope may be writing the same manifest right now.
-            if match is not None and match[1] in names and not is_alive(int(match[2])):
+            if match is not None and match[1] in names and _is_over(int(match[2])):
                 left.append(os.path.join(folder, found))
     return left
+
+
+def _is_over(process: int) -> bool:
+    """Tell whether whoever wrote a leftover is gone. Our own number was then another's: nothing of ours is half."""
+    return process == os.getpid() or not is_alive(process)
 
 
 def _listed(folder: str) -> list[str]:

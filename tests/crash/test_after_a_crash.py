@@ -170,3 +170,39 @@ def test_what_only_its_owner_may_read_stays_so_when_it_is_restored(project: Scen
     project.run("backup", "restore", "testing-1", check=True)
 
     assert project.snapshot(f"{HERE}/testing") == before
+
+
+@pytest.mark.parametrize("words", ["update", "sync", "lock --upgrade"])
+def test_whoever_has_the_number_of_one_that_was_killed_clears_up_after_it(
+    project: Scene, upstream: Repository, words: str
+) -> None:
+    """In a container each command is process 7, and so was the one that was killed."""
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    half = [f"{HERE}/.skillpm/{name}" for name in ("journal.json", "receipt.json", "scan.json")]
+    half += ["skills.json", "skills.lock", f"{HERE}/skills.json"]
+    script = f'for half in {" ".join(half)}; do echo half > "$half.$$.tmp"; done; exec "$@"'
+
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *project.command, *words.split()],
+        cwd=project.work, env=project.environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stderr) == (0, "")
+    left = [str(path) for path in project.work.rglob("*.tmp")]
+    assert left == []
+
+
+def test_half_an_entry_of_the_store_is_in_nobodys_way(project: Scene) -> None:
+    (entry,) = (path for path in project.cache.rglob("v1/store/*/*") if path.is_file())
+    content = entry.read_bytes()
+    code = (
+        "import os, sys, threading; from skillpm import cachedir; path = sys.argv[1];"
+        "open(f'{path}.{os.getpid()}-{threading.get_ident()}.new', 'w').close();"
+        "cachedir.put(path, sys.stdin.buffer.read())"
+    )
+    entry.unlink()
+
+    subprocess.run([sys.executable, "-c", code, str(entry)], input=content, check=True)
+
+    assert [path.name for path in entry.parent.iterdir()] == [entry.name]
+    assert entry.read_bytes() == content

@@ -39,6 +39,7 @@ TESTS = {
     "Commands that read change nothing": ["commands/test_interrupted.py::test_readers_see_a_whole_state", SWEEP],
     "If a staged folder is gone": [f"{AFTER}a_change_that_lacks_what_was_staged"],
     "What was killed before the journal": [SWEEP],
+    "Also one that happens to have the number": [f"{AFTER}whoever_has_the_number_of_one_that_was_killed"],
     "For a power loss, files and folders": [FLUSHED],
     "`SKILLPM_FSYNC=0` switches that off": ["crash/test_flushing.py::test_nothing_is_flushed"],
     "Commands that have something to change hold": [
