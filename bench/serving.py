@@ -18,14 +18,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from skillpm import Registry, SkillService
-from skillpm.documents.registry import RegistryEntry, write_registry
+from skillpm.documents.registry import write_registry
+from skillpm.installing.scan import stamp_of, write_scan
+from skillpm.serving.entry import entry_of
 
 WORDS = ["deploy", "review", "test", "write", "read", "browse", "draft", "release", "convert", "measure", "plan"]
 
 
 def make(folder: Path, count: int) -> None:
-    """Write a skills directory: each skill with a description of 200 letters and three triggers."""
-    entries = []
+    """Write a skills directory as a build leaves it: each skill with a description of 200 letters, three triggers."""
+    entries, stamps = [], {}
     for number in range(count):
         name = f"{WORDS[number % len(WORDS)]}-{number:05}"
         text = (
@@ -33,18 +35,16 @@ def make(folder: Path, count: int) -> None:
         )
         triggers = [f"{WORDS[number % len(WORDS)]} {number}", f"kind {number}", f"thing-{number}"]
         (folder / name).mkdir()
-        (folder / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {text}\n---\n# {name}\n\nDo it.\n")
-        entries.append(
-            RegistryEntry(
-                name=name,
-                category="general",
-                description=text.strip(),
-                triggers=triggers,
-                filePath=f"{name}/SKILL.md",
-                tokens=10,
-            )
-        )
+        head = f"name: {name}\ndescription: {text}\ntriggers: [{', '.join(triggers)}]"
+        file = folder / name / "SKILL.md"
+        file.write_text(f"---\n{head}\n---\n# {name}\n\nDo it.\n")
+        entries.append(entry_of(name, f"{name}/SKILL.md", file.read_bytes(), pin=None, digest=None))
+        stamps[name] = {"SKILL.md": stamp_of(file.stat())}
     (folder / "skills.json").write_text(write_registry(entries))
+    stamps[""] = {"skills.json": stamp_of((folder / "skills.json").stat())}
+    time.sleep(0.1)  # what was written within a tick of the clock is not believed
+    (folder / ".skillpm").mkdir()
+    write_scan(str(folder / ".skillpm/scan.json"), stamps)
 
 
 IMPORT = """
@@ -102,6 +102,7 @@ def main() -> None:
         best("search", lambda: service.search("release care 77"), goal=20)
         best("match, first", lambda: service.match("please deploy 30 and kind 77"), 1)
         best("match", lambda: service.match("please deploy 30 and kind 77"), goal=5)
+        best("prompt, first", service.prompt, 1)
         best("prompt", service.prompt)
         best("prompt, budget 20,000", lambda: service.prompt(budget=20_000), 3)
         best("load, first", lambda: service.load(middle), 1)

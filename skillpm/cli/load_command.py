@@ -26,7 +26,7 @@ Examples:
 def command(name: str, arguments: tuple[str, ...], style: str, mode: Mode | None, **flags: Any) -> None:
     """Give a skill as an agent gets it: its instructions, its folder, its files. Nothing in it is run."""
     call = call_of(flags)
-    loaded = service_for(call).load(name, mode=mode, style=style, arguments=arguments or None)
+    loaded = service_for(call, all_of_it=False).load(name, mode=mode, style=style, arguments=arguments or None)
     if loaded.taken_for:
         call.console.say(f"there is no skill `{show(loaded.taken_for, 80)}`; this is `{show(loaded.name, 64)}`")
     if not call.console.as_json:

@@ -30,8 +30,11 @@ def serving(function: Function) -> Function:
     return reading(function)
 
 
-def service_for(call: Call) -> SkillService:
-    """Make the service of a command; rules that never count are told."""
+def service_for(call: Call, *, all_of_it: bool = True) -> SkillService:
+    """Make the service of a command; rules that never count are told.
+
+    A command that needs but one skill, and not `all_of_it`, leaves the files of the others alone.
+    """
     flags = call.flags
     service = service_of(
         call.scope,
@@ -40,6 +43,8 @@ def service_for(call: Call) -> SkillService:
         style=flags.get("style", "default"),
         ask=_ask if _can_ask(call) else None,
     )
+    if all_of_it:
+        service.registry.check(service.visible.values())
     for message in silent_rules(service.rules):
         call.console.warning(message)
     for problem in service.registry.problems:

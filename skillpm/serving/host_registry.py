@@ -10,8 +10,9 @@ from skillpm.installing.scan import Stamp, stamp_of
 from skillpm.installing.skill_file import read_regular_file
 from skillpm.serving.cards import Card
 from skillpm.serving.entry import entry_of
-from skillpm.serving.registry import Registry, Shelf, is_recent
+from skillpm.serving.registry import Registry
 from skillpm.serving.shadowing import FoundSkill
+from skillpm.serving.shelf import Shelf, is_recent
 
 Find = Callable[[], Iterable[FoundSkill]]
 

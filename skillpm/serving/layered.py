@@ -1,11 +1,12 @@
 """Several registries as one: a project's skills, then the user's own. Of one name the first counts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from skillpm.installing.layout import Layout
 from skillpm.serving.cards import Card
-from skillpm.serving.registry import Registry, Shelf
+from skillpm.serving.registry import Registry
+from skillpm.serving.shelf import Shelf
 
 if TYPE_CHECKING:
     from skillpm.documents.skill import Skill
@@ -45,6 +46,14 @@ class Layered(Registry):
     def where_it_lies(self, card: Card) -> Card:
         """Ask the registry of the directory it lies in."""
         return self._layer_of(card).where_it_lies(card)
+
+    def check(self, cards: Iterable[Card]) -> bool:
+        """Let the registry of each directory look at the files of what lies in it."""
+        there: dict[str, list[Card]] = {}
+        for card in cards:
+            there.setdefault(card.directory, []).append(card)
+        found = [layer.check(there.get(layer.directory, ())) for layer in self._layers]  # all of them, not until one is
+        return any(found)
 
     def _layer_of(self, card: Card) -> Registry:
         """Give the registry of a skill, also of one that waits in its directory's staging."""

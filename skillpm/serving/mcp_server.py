@@ -192,7 +192,9 @@ class SkillServer:
         """Give a page of skills by name, and where the next one starts."""
         visible = self.service.visible
         names, cursor = _page_of([*visible], params)
-        return [visible[name] for name in names], cursor
+        if self.service.registry.check([visible[name] for name in names]):
+            visible = self.service.visible
+        return [visible[name] for name in names if name in visible], cursor
 
     def _sight(self) -> object:
         """Give what is another one when what may be seen has changed."""

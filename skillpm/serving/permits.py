@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from skillpm.installing.scan import Stamp, stamp_of
 from skillpm.serving.cards import Card
 from skillpm.serving.permissions import Rules
-from skillpm.serving.registry import is_recent
+from skillpm.serving.shelf import is_recent
 from skillpm.values import NOTHING, Value
 
 

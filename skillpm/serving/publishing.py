@@ -20,8 +20,8 @@ from skillpm.installing.scan import Stamp, stamp_of
 from skillpm.installing.skill_file import read_regular_file
 from skillpm.serving.bundled_files import files_beside
 from skillpm.serving.cards import Card
-from skillpm.serving.registry import is_recent
 from skillpm.serving.service import SkillService
+from skillpm.serving.shelf import is_recent
 from skillpm.values import Value
 
 SCHEME = "skill://"
@@ -46,6 +46,8 @@ class Publisher:
 
     def publish(self, card: Card) -> Published:
         """Give the entry of a skill."""
+        if card.entry.get("userOnly"):
+            return Published(why_not="it is for people to invoke, models are not told of it")
         paths = (SKILL_FILE, *files_beside(card))
         try:
             stamps = tuple(stamp_of(os.stat(os.path.join(card.folder, path))) for path in paths)

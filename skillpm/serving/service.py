@@ -21,7 +21,8 @@ from skillpm.serving.modes import LONGEST, Mode
 from skillpm.serving.permissions import Rules
 from skillpm.serving.permits import Permits
 from skillpm.serving.refusals import Forbidden, NeedsYes, NoSuchSkill, SeveralSkills
-from skillpm.serving.registry import Registry, Shelf
+from skillpm.serving.registry import Registry
+from skillpm.serving.shelf import Shelf
 from skillpm.serving.styles.base import Opened, Told
 from skillpm.serving.styles.table import style_of
 from skillpm.serving.tool import SCHEMA
@@ -77,7 +78,7 @@ class SkillService:
 
     def list(self) -> tuple[Told, ...]:
         """Give every skill that may be seen, with what it lacks here."""
-        return self._told(self.visible.values())
+        return self._told(self._as_they_lie())
 
     def find(self, name: str, *, guess: bool = False) -> Card:
         """Give the skill that a name means, part of a name included where only one has it.
@@ -94,16 +95,20 @@ class SkillService:
             raise SeveralSkills(name, names_of(found))
         if not found:
             raise NoSuchSkill(name, suggestions(name, seen.cards, seen.texts))
+        if self.registry.check(found):
+            return self.visible.get(found[0].name, found[0])  # what cannot be read any more is told by who opens it
         return found[0]
 
     def search(self, words: str) -> tuple[Told, ...]:
         """Give the skills in which all words stand, best first."""
-        seen = self._visible
-        return self._told(search(words, [*seen.cards.values()], seen.texts))
+        found = self._searched(words)
+        return self._told(self._searched(words) if self.registry.check(found) else found)
 
     def match(self, message: str, *, whole_words: bool = False) -> Match:
         """Give the skills whose triggers stand in a message and that can work here, and the MCP servers they bring."""
         found = matching(message, self._visible.triggers, whole_words=whole_words)
+        if self.registry.check(found):
+            found = matching(message, self._visible.triggers, whole_words=whole_words)
         told = self._told(found)
         usable = tuple(each.card for each in told if not each.missing)
         return Match(skills=usable, servers=servers_of(usable), unusable=tuple(each for each in told if each.missing))
@@ -210,7 +215,16 @@ class SkillService:
             raise NeedsYes(name, decision, was_asked=self._ask is not None)
 
     def _advertised(self) -> tuple[Told, ...]:
-        return self._told([card for card in self.visible.values() if card.is_advertised])
+        return self._told([card for card in self._as_they_lie() if card.is_advertised])
+
+    def _as_they_lie(self) -> Collection[Card]:
+        """Give all that may be seen, as their files are now."""
+        self.registry.check(self.visible.values())
+        return self.visible.values()
+
+    def _searched(self, words: str) -> tuple[Card, ...]:
+        seen = self._visible
+        return search(words, [*seen.cards.values()], seen.texts)
 
     def _told(self, cards: Collection[Card]) -> tuple[Told, ...]:
         missing = self.surroundings.missing

@@ -374,3 +374,27 @@ def test_importing_from_the_package_loads_no_http_no_git_and_no_command_line(nam
 
     heavy = {"click", "httpx", "git", "rich", "yaml", "tomllib", "asyncio", "filelock", "pathspec", "packaging"}
     assert set(loaded.split()) & heavy == set()
+
+
+def test_what_was_written_on_since_the_registry_was_built_is_served_as_it_is_now(full: Scene) -> None:
+    pdf = skill("pdf", "Reads PDF files.", "Read.\n", triggers=["pdf"], disable_model_invocation=True)
+    full.write_files(under(".agent-skills/pdf", pdf))
+    full.write_files(under(".agent-skills/web", skill("web", "Opens pages now.", trigger="surf")))
+
+    prompt = full.tell("prompt", "--style", "opencode")
+
+    assert "<name>web</name>" in prompt
+    assert "Opens pages now." in prompt
+    assert "pdf" not in prompt
+    assert full.tell("match", "surf") == "web\n"
+    assert full.tell("match", "browse") == "! no skill has a trigger in that message\n"
+    assert full.tell("search", "--installed", "opens", "now") == "web  installed  Opens pages now.\n"
+
+
+def test_a_skill_that_was_spoilt_since_the_registry_was_built_is_told_and_left_out(full: Scene) -> None:
+    full.write(".agent-skills/web/SKILL.md", "---\nname: web\n")
+
+    assert full.tell("match", "browse") == text("""\
+! warning: web/SKILL.md: line 1: the frontmatter is not closed by a `---` line
+! no skill has a trigger in that message
+""")

@@ -1,0 +1,179 @@
+"""A SKILL.md that somebody wrote on after the registry was built: agents are served what it says now."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kit import Sandbox, skill, under
+from serving.shelf import put, serve
+
+from skillpm import Registry, SkillService, open_service
+from skillpm.errors import DocumentError
+
+FOR_PEOPLE: dict[str, Any] = {"disable_model_invocation": True}
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    """Give a skills directory as `registry build` leaves it."""
+    sandbox = Sandbox(tmp_path)
+    files = under("pdf", skill("pdf", "Reads PDF files.", triggers=["pdf"])) | under(
+        "web", skill("web", "Opens pages.")
+    )
+    put(sandbox.home / ".agent-skills", files)
+    sandbox.run("registry", "build", "-g", check=True)
+    return sandbox.home / ".agent-skills"
+
+
+def told(service: SkillService) -> dict[str, str]:
+    """Give what a catalogue tells of each skill."""
+    text = service.prompt(style="supercode").text
+    lines = [line.removeprefix("- **").split("**: ") for line in text.splitlines() if line.startswith("- **")]
+    return dict(lines)
+
+
+def edit(folder: Path, description: str = "Reads PDF files.", **fields: Any) -> None:
+    put(folder, under("pdf", skill("pdf", description, **{"triggers": ["pdf"], **fields})))
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_what_models_are_denied_in_the_file_is_neither_offered_nor_loaded(built: Path, *, is_known: bool) -> None:
+    service = serve(built)
+    before = told(service) if is_known else {}
+
+    edit(built, **FOR_PEOPLE)
+
+    assert before == ({"pdf": "Reads PDF files.", "web": "Opens pages."} if is_known else {})
+    assert told(service) == {"web": "Opens pages."}
+    assert "pdf" not in service.description
+    assert service.call({"action": "list"}).text.count("pdf") == 0
+    assert service.call({"query": "pdf"}).text.count("Reads PDF") == 0
+    assert not service.call({"name": "pdf"}).ok
+
+
+def test_the_first_thing_that_is_asked_may_be_the_skill_itself(built: Path) -> None:
+    service = serve(built)
+
+    edit(built, **FOR_PEOPLE)
+
+    assert not service.call({"name": "pdf"}).ok
+    assert service.load("pdf").body == "Do it well.\n"  # a person may have it
+
+
+def test_what_models_are_allowed_again_is_offered(built: Path, tmp_path: Path) -> None:
+    edit(built, **FOR_PEOPLE)
+    Sandbox(tmp_path).run("registry", "build", "-g", check=True)
+    service = serve(built)
+    assert told(service) == {"web": "Opens pages."}
+
+    edit(built)
+
+    assert told(service) == {"pdf": "Reads PDF files.", "web": "Opens pages."}
+    assert service.call({"name": "pdf"}).ok
+
+
+def test_another_description_and_other_triggers_count(built: Path) -> None:
+    service = serve(built)
+    assert [card.name for card in service.match("a pdf").skills] == ["pdf"]
+
+    edit(built, description="Reads paper.", triggers=["paper"])
+
+    assert service.match("a pdf").skills == ()
+    assert [card.name for card in service.match("some paper").skills] == ["pdf"]
+    assert told(service)["pdf"] == "Reads paper."
+    assert [told.card.name for told in service.search("paper")] == ["pdf"]
+
+
+def test_a_skill_that_cannot_be_read_any_more_is_not_offered_and_whoever_asks_learns_why(built: Path) -> None:
+    service = serve(built)
+    put(built, {"pdf/SKILL.md": "---\nname: [\n"})
+
+    assert told(service) == {"web": "Opens pages."}
+    assert [problem.path for problem in service.registry.problems] == ["pdf/SKILL.md"]
+    with pytest.raises(DocumentError, match="`pdf` cannot be loaded"):
+        service.load("pdf")
+
+    edit(built)
+    assert told(service) == {"pdf": "Reads PDF files.", "web": "Opens pages."}
+    assert service.registry.problems == ()
+
+
+def test_a_skill_whose_file_is_gone_is_not_offered_until_it_is_back(built: Path) -> None:
+    service = serve(built)
+    (built / "pdf/SKILL.md").rename(built / "away")
+    assert told(service) == {"web": "Opens pages."}
+
+    (built / "away").rename(built / "pdf/SKILL.md")
+
+    assert told(service) == {"pdf": "Reads PDF files.", "web": "Opens pages."}
+
+
+def test_a_clone_has_no_stat_cache_and_its_files_count_all_the_same(built: Path, tmp_path: Path) -> None:
+    edit(built, **FOR_PEOPLE)
+    (built / ".skillpm").rename(tmp_path / "left-behind")
+
+    assert told(serve(built)) == {"web": "Opens pages."}
+
+
+def test_a_registry_of_another_tool_says_what_it_says_but_for_what_models_are_denied(tmp_path: Path) -> None:
+    entries = [
+        {
+            "name": name,
+            "category": "x",
+            "description": f"Old {name}.",
+            "triggers": [name],
+            "filePath": f"{name}/SKILL.md",
+        }
+        for name in ("pdf", "web")
+    ]
+    put(tmp_path, under("pdf", skill("pdf", **FOR_PEOPLE)) | under("web", skill("web", "New.")))
+    put(tmp_path, {"skills.json": json.dumps({"version": "1.0.0", "skills": entries})})
+
+    service = serve(tmp_path)
+
+    assert told(service) == {"web": "Old web."}
+    assert [card.name for card in service.match("pdf, web").skills] == ["pdf", "web"]
+
+
+def test_what_only_the_registry_knows_stays_when_the_file_is_written_on(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path)
+    sandbox.run("install", "-g", "testing", check=True)
+    folder = sandbox.home / ".agent-skills"
+    registry = Registry.load(folder)
+    before = registry.cards["testing"].entry
+    file = folder / "testing/SKILL.md"
+    file.write_text(file.read_text().replace("license: MIT", "license: Apache-2.0"))
+
+    assert registry.check(registry.cards.values())
+
+    after = {**before, "license": "Apache-2.0"}
+    del after["digest"]  # it would no longer be true
+    assert registry.cards["testing"].entry == after
+    assert not registry.check(registry.cards.values())
+
+
+def test_a_file_that_says_the_same_leaves_everything_as_it_is(built: Path) -> None:
+    registry = Registry.load(built)
+    cards = registry.cards
+    edit(built)
+
+    assert not registry.check(cards.values())
+    assert registry.cards == cards
+
+
+def test_a_project_and_what_is_the_users_own_are_both_looked_at(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox = Sandbox(tmp_path)
+    sandbox.write("skills.json", '{"skills": {}}')
+    sandbox.write_files(under(".agent-skills/mine", skill("mine", "Mine.")))
+    sandbox.run("registry", "build", check=True)
+    monkeypatch.setenv("HOME", str(sandbox.home))
+    service = open_service(sandbox.work)
+    assert told(service) == {"mine": "Mine.", "pdf": "Reads PDF files.", "web": "Opens pages."}
+
+    edit(built, **FOR_PEOPLE)
+    sandbox.write_files(under(".agent-skills/mine", skill("mine", "Still mine.")))
+
+    assert told(service) == {"mine": "Still mine.", "web": "Opens pages."}
