@@ -25,6 +25,12 @@ MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", r
 LONGEST_DESCRIPTION = 1024
 
 
+def fault_of_version(version: str) -> str:
+    """Say why no index can hold a version; empty where one can. `1.2.0` it can, `one` it cannot."""
+    is_good = VERSION.fullmatch(version) and is_version(version)
+    return "" if is_good else f"`{show(version, 60)}` is no version that can be compared"
+
+
 class Release(Value):
     """One version of a skill. `url` is a web address, or a path from the index; `reason` says why it was yanked."""
 

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from skillpm.documents.findings import Finding, NotLoadable
 from skillpm.documents.frontmatter import Frontmatter, decode_text, lines_of_keys, read_frontmatter
+from skillpm.documents.index import fault_of_version
 from skillpm.documents.mcp_servers import servers_of
 from skillpm.documents.names import (
     LONGEST_NAME,
@@ -28,7 +29,7 @@ from skillpm.documents.names import (
 from skillpm.documents.needs import KEY
 from skillpm.documents.text import HIDDEN, show
 from skillpm.documents.tokens import tokens_in
-from skillpm.documents.words import metadata_of
+from skillpm.documents.words import metadata_of, text_of
 from skillpm.values import NOTHING, Value
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
@@ -128,6 +129,7 @@ def _fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding]:
     if metadata is not None and not (isinstance(metadata, dict) and all(isinstance(v, str) for v in metadata.values())):
         message = "`metadata` should map names to text; other hosts may not read what is nested"
         yield _warning("metadata-not-text", message, lines.get("metadata", 1))
+    yield from _version(values, metadata, lines)
     for key in NEEDS.intersection(metadata) - {KEY} if isinstance(metadata, dict) else ():
         yield _warning("unread-needs", f"`{key}` is not read; {NEEDED}", lines.get("metadata", 1))
     if isinstance(values.get("allowed-tools"), list):
@@ -136,6 +138,16 @@ def _fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding]:
     left_out: list[Finding] = []
     servers_of(values, metadata_of(metadata) or NOTHING, left_out, line_of=lambda key: lines.get(key, 1))
     yield from left_out
+
+
+def _version(values: Mapping[str, Any], metadata: Any, lines: Mapping[str, int]) -> Iterator[Finding]:
+    """Find what `pack` and `index build` refuse; the specification itself asks nothing of a version."""
+    above = text_of(values.get("version"))
+    version = above or text_of((metadata_of(metadata) or NOTHING).get("version"))
+    fault = fault_of_version(version) if version else ""
+    if fault:
+        message = f"{fault}, so it cannot be published; write one like `1.2.0`"
+        yield _warning("bad-version", message, lines.get("version" if above else "metadata", 1))
 
 
 def _name(value: Any, folder: str, line: int) -> Iterator[Finding]:

@@ -5,13 +5,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from skillpm.documents.index import VERSION
+from skillpm.documents.index import fault_of_version
 from skillpm.documents.names import is_skill_name
 from skillpm.documents.pin import PathPin
 from skillpm.documents.spelling import near
 from skillpm.documents.text import show
 from skillpm.documents.tree import Tree, checked_tree
-from skillpm.documents.versions import is_range, is_version
+from skillpm.documents.versions import is_range
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.fetching.archives.reading import read_archive
 from skillpm.fetching.base import Found
@@ -68,10 +68,7 @@ def read_drafts(tools: Tools, source: str, take: Take, version: str = "") -> Non
 
 def version_fault(version: str) -> str:
     """Say why a version cannot be published, empty where it can."""
-    if not version:
-        return NO_VERSION
-    is_good = VERSION.fullmatch(version) and is_version(version)
-    return "" if is_good else f"`{show(version, 60)}` is no version that can be compared"
+    return fault_of_version(version) if version else NO_VERSION
 
 
 def _tagged(tools: Tools, source: GitSource, take: Take, default: str) -> None:

@@ -331,3 +331,35 @@ def test_a_field_that_hosts_heed_is_not_advised_away(sandbox: Sandbox) -> None:
         "pdf/SKILL.md:4: error: `disable-model-invocation` is no field of the specification; "
         "Claude Code and skillpm heed it where it stands, other tools may refuse it [unknown-field]",
     )
+
+
+@pytest.mark.parametrize(
+    ("head", "where", "line"),
+    [
+        ("metadata:\n  version: one\n", 4, "metadata:"),
+        ('version: one\nmetadata:\n  version: "1.0.0"\n', 4, "version: one"),
+    ],
+)
+def test_a_version_that_pack_refuses_is_told_as_advice(sandbox: Sandbox, head: str, where: int, line: str) -> None:
+    sandbox.write("mine/SKILL.md", f"---\nname: mine\ndescription: Fine.\n{head}---\nDo it.\n")
+
+    verdict, packed = sandbox.run("validate", "mine"), sandbox.run("pack", "mine")
+
+    assert (
+        f"mine/SKILL.md:{where}: warning: `one` is no version that can be compared, so it cannot be published; "
+        f"write one like `1.2.0` [bad-version]\n       {where} | {line}\n"
+    ) in verdict.stdout
+    assert packed.code == 1
+    assert "`one` is no version that can be compared" in packed.stderr
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.2.0rc1", "2026.1.31", "0.1.0-beta.2"])
+def test_a_version_that_can_be_published_is_no_finding(sandbox: Sandbox, version: str) -> None:
+    sandbox.write(
+        "mine/SKILL.md", f'---\nname: mine\ndescription: Fine.\nmetadata:\n  version: "{version}"\n---\nDo it.\n'
+    )
+
+    verdict = sandbox.run("validate", "mine")
+
+    assert (verdict.code, verdict.stdout, verdict.stderr) == (0, "", "1 of 1 skill valid\n")
+    assert sandbox.run("pack", "mine").code == 0
