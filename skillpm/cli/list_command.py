@@ -51,6 +51,10 @@ def command(*, tokens: bool, everything: bool, **flags: Any) -> None:
         call.console.lines(_costs(listing) if tokens else _lines(listing))
     for problem in listing.problems:
         call.console.warning(problem)
+    if here := [skill for skill in listing.skills if skill.state == "locked"]:
+        lies, them = ("lies here as it is", "it") if len(here) == 1 else ("lie here as they are", "them")
+        what = counted(len(here), "skill")
+        call.console.say(f"{what} {lies} locked, not installed yet: `skillpm sync` takes {them} over")
     if hidden:
         call.console.say(f"permissions hide {hidden} more; `skillpm list --all` shows them")
     elif not listing.skills:

@@ -29,11 +29,14 @@ def build_command(**flags: Any) -> None:
     scope = call.scope
     found = rebuild(scope, call.tools)
     if call.console.as_json:
-        problems = [{"path": problem.path, "message": problem.message} for problem in found.problems]
+        told = (*found.problems, *found.remarks)
+        problems = [{"path": problem.path, "message": problem.message} for problem in told]
         call.console.data({"changed": found.changed, "skills": found.skills, "problems": problems})
         return
     for problem in found.problems:
         call.console.warning(f"{problem.path} is left out: {problem.message}")
+    for remark in found.remarks:
+        call.console.warning(f"{remark.path}: {remark.message}")
     if call.console.quiet:
         return
     state = "written" if found.changed else "was up to date"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NoReturn
 
+from skillpm.documents.conflicts import WAY_OUT
 from skillpm.documents.spelling import near
 from skillpm.documents.text import HIDDEN, show
 from skillpm.errors import DocumentError, NewerDocument
@@ -172,7 +173,7 @@ def _marks(text: str, file: str) -> DocumentError | None:
     found = MARKS.search(text)
     if found is None:
         return None
-    way = "take one side, or join both, and take the lines with <<<<<<<, ======= and >>>>>>> out"
+    way = WAY_OUT
     if file.endswith("skills.lock"):
         way = "take either side (`git checkout --ours skills.lock`, or --theirs), then run `skillpm lock`"
     line = text.count("\n", 0, found.start()) + 1

@@ -4,6 +4,7 @@ import codecs
 import re
 from typing import Any
 
+from skillpm.documents.conflicts import WAY_OUT
 from skillpm.documents.findings import Finding, broken
 from skillpm.documents.repair import read_broken_yaml
 from skillpm.documents.text import show
@@ -46,6 +47,8 @@ def decode_text(data: bytes) -> str:
 def read_frontmatter(text: str) -> Frontmatter:
     """Split and read a SKILL.md. Raises `NotLoadable` where it has no frontmatter that can be read."""
     opening = OPENING.match(text)
+    if opening is None and text.lstrip().startswith("<<<<<<<"):
+        raise broken("no-frontmatter", f"a merge conflict is not resolved here; {WAY_OUT}")
     if opening is None:
         raise broken("no-frontmatter", "the file does not begin with a `---` line")
     fence, word = opening[1], opening[2].strip()

@@ -7,12 +7,14 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, TypedDict, cast
 
+from skillpm.documents.decode import MARKS
 from skillpm.documents.names import GRAMMAR, path_fault
 from skillpm.documents.text import show
 from skillpm.errors import DocumentError
 
 SCHEMA = "urn:skillpm:schema:registry:1"
 FORMAT = "1"
+UNMERGED = "a merge conflict is not resolved here; `skillpm registry build` makes it anew"
 
 
 class RegistryEntry(TypedDict, total=False):
@@ -82,8 +84,14 @@ def read_registry(text: str, file: str) -> tuple[dict[str, RegistryEntry], tuple
         if all(map(_is_sound, entries.values())) and isinstance(disabled, list) and all(map(_is_text, disabled)):
             return entries, tuple(disabled)
     except (ValueError, KeyError, TypeError, RecursionError):
-        pass
+        if is_unmerged(text):
+            raise DocumentError(UNMERGED, where=file) from None
     raise DocumentError("this is no registry", where=file, hint="run `skillpm registry build`")
+
+
+def is_unmerged(text: str) -> bool:
+    """Tell whether git's conflict marks stand in a registry: two branches changed it, and nobody chose."""
+    return MARKS.search(text) is not None
 
 
 def _is_text(value: Any) -> bool:

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 from urllib.parse import unquote
 
+from skillpm.documents.conflicts import WAY_OUT, conflict_in
 from skillpm.documents.findings import Finding, NotLoadable
 from skillpm.documents.frontmatter import Frontmatter, decode_text, lines_of_keys, read_frontmatter
 from skillpm.documents.index import fault_of_version
@@ -76,6 +77,7 @@ def judge(data: bytes, folder: str, files: Collection[str], *, refusal: str = ""
                 (finding.but(level="error") for finding in front.findings),
                 _form(data, text, front),
                 _fields(front, folder, text),
+                _conflict(text),
                 _hidden(text),
                 _body(front, files),
                 _files(files, refusal),
@@ -187,6 +189,14 @@ def _compatibility(values: Mapping[str, Any], line: int) -> Iterator[Finding]:
     elif isinstance(value, str) and len(value) > LONGEST_COMPATIBILITY:
         message = f"`compatibility` has {len(value)} characters; {LONGEST_COMPATIBILITY} are allowed"
         yield _error("long-compatibility", message, line)
+
+
+def _conflict(text: str) -> Iterator[Finding]:
+    """Find what a merge left to somebody to choose."""
+    found = conflict_in(text)
+    if found is not None:
+        message = f"a merge conflict is not resolved here, up to line {found[1]}; {WAY_OUT}"
+        yield _error("merge-conflict", message, found[0])
 
 
 def _hidden(text: str) -> Iterator[Finding]:

@@ -1,16 +1,17 @@
 """`list`: what is in a skills directory, answered from registry and stat cache."""
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
 from skillpm.documents.git_words import short_commit
-from skillpm.documents.lockfile import read_lockfile
+from skillpm.documents.lockfile import LockedSkill, read_lockfile
 from skillpm.documents.manifest import read_manifest
 from skillpm.documents.names import SKILL_FILE, SkillName
 from skillpm.documents.pin import describe
 from skillpm.documents.receipt import InstalledSkill, Receipt
-from skillpm.documents.registry import RegistryEntry
+from skillpm.documents.registry import UNMERGED, RegistryEntry, is_unmerged
 from skillpm.documents.tokens import tokens_in
 from skillpm.errors import DocumentError
 from skillpm.files import read_text
@@ -18,14 +19,14 @@ from skillpm.installing.leading_out import leads_out
 from skillpm.installing.plan import label
 from skillpm.installing.scan import Scan, read_scan
 from skillpm.installing.skill_file import read_skill_file
-from skillpm.installing.survey import compare
+from skillpm.installing.survey import compare, digest_of_folder
 from skillpm.installing.view import View, look_until
 from skillpm.operations.scope import Scope
 from skillpm.serving.permissions import Rules
 from skillpm.serving.registering import Ahead, Built, build_registry, known_registry
 from skillpm.values import Value
 
-State = Literal["installed", "modified", "missing", "unmanaged", "disabled"]
+State = Literal["installed", "locked", "modified", "missing", "unmanaged", "disabled"]
 
 
 class Listed(NamedTuple):
@@ -64,14 +65,18 @@ def list_skills(scope: Scope) -> Listing:
         known = known_registry(scope.layout, text, scan)
         ahead = Ahead(gone=seen.going, staged=seen.coming)
         built = build_registry(scope.layout, receipt, known, ahead, disabled=disabled, place=seen.skill)
-        ahead_of = _locked_otherwise(seen, scope, receipt)
-        listed = (_listed(name, seen, receipt, built, scan) for name in _names(receipt, built))
-        skills = tuple(skill._replace(locked=ahead_of.get(skill.name, "")) for skill in listed)
+        locked = _locked(seen, scope)
+        ahead_of = _locked_otherwise(locked, receipt)
+        listed = (_listed(name, seen, receipt, built, scan, locked) for name in _names(receipt, built))
+        skills = tuple(skill._replace(locked=ahead_of.get(skill.name, skill.locked)) for skill in listed)
         listing = Listing(
             scope=scope.kind,
             directory=scope.layout.directory,
             skills=skills,
-            problems=tuple(f"{problem.path}: {problem.message}" for problem in built.problems),
+            problems=(
+                *_unmerged(text),
+                *(f"{found.path}: {found.message}" for found in (*built.problems, *built.remarks)),
+            ),
             pending=seen.is_pending,
         )
         return listing, all(skill.state not in {"missing", "modified"} for skill in skills)
@@ -79,15 +84,17 @@ def list_skills(scope: Scope) -> Listing:
     return look_until(scope.layout, look)
 
 
-def _locked_otherwise(seen: View, scope: Scope, receipt: Receipt) -> dict[str, str]:
-    """Give what the lockfile says of skills that are installed in another state; a lockfile that cannot be read says
-    nothing here.
-    """
+def _locked(seen: View, scope: Scope) -> Mapping[SkillName, LockedSkill]:
+    """Give what is locked; a lockfile that cannot be read says nothing here."""
     text = seen.document("lockfile", scope.lockfile)
     try:
-        locked = {} if text is None else read_lockfile(text, scope.lockfile).skills
+        return {} if text is None else read_lockfile(text, scope.lockfile).skills
     except DocumentError:
         return {}
+
+
+def _locked_otherwise(locked: Mapping[SkillName, LockedSkill], receipt: Receipt) -> dict[str, str]:
+    """Give what the lockfile says of skills that are installed in another state."""
     pairs = ((name, skill, locked[name]) for name, skill in receipt.skills.items() if name in locked)
     return {
         name: wanted if (wanted := label(says)) != label(there) else "other content"
@@ -96,20 +103,40 @@ def _locked_otherwise(seen: View, scope: Scope, receipt: Receipt) -> dict[str, s
     }
 
 
+def _unmerged(registry: str | None) -> tuple[str, ...]:
+    """Say that a merge left the registry in conflict; what is listed is what lies there, whatever it says."""
+    return (f"skills.json: {UNMERGED}",) if registry and is_unmerged(registry) else ()
+
+
 def _names(receipt: Receipt, built: Built) -> list[str]:
     broken = {problem.path.partition("/")[0] for problem in built.problems}
     return sorted({*receipt.skills, *built.entries, *built.disabled} - (broken - {*receipt.skills}))
 
 
-def _listed(name: str, seen: View, receipt: Receipt, built: Built, scan: Scan) -> Listed:
+def _listed(
+    name: str, seen: View, receipt: Receipt, built: Built, scan: Scan, locked: Mapping[SkillName, LockedSkill]
+) -> Listed:
     installed: InstalledSkill | None = receipt.skills.get(SkillName(name))
     entry = built.entries.get(name) or _own_entry(name, seen, built, installed)
     path = seen.layout.skill(name)
     links = tuple(f"{folder}/{name}" for folder, links in receipt.links.items() if name in links)
+    if installed is None and (says := locked.get(SkillName(name))) is not None and name not in built.disabled:
+        return _committed(Listed(name, "unmanaged", entry, "", "", path, links), says, seen.skill(name))
     if installed is None:
         return Listed(name, "disabled" if name in built.disabled else "unmanaged", entry, "", "", path, links)
     state = _state(name, seen, installed, built, scan)
     return Listed(name, state, entry, describe(installed.pin), installed.digest or "", path, links)
+
+
+def _committed(listed: Listed, says: LockedSkill, folder: str) -> Listed:
+    """Give a skill that is locked and was not installed here: whoever cloned a project may have it from git.
+
+    Where it is, byte for byte, what the lockfile says, `sync` takes it over.
+    """
+    if says.digest is None or os.path.islink(folder) or digest_of_folder(folder) != says.digest:
+        return listed._replace(locked=label(says))
+    entry: RegistryEntry = {**listed.entry, "version": says.version} if says.version else listed.entry
+    return listed._replace(state="locked", entry=entry, source=describe(says.pin), digest=says.digest)
 
 
 def _own_entry(name: str, seen: View, built: Built, installed: InstalledSkill | None) -> RegistryEntry:

@@ -9,6 +9,7 @@ from skillpm.documents.inherited import Inherited
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import InstalledFile, InstalledSkill, Receipt, write_receipt
+from skillpm.documents.text import show
 from skillpm.fetching.base import variant_of
 from skillpm.installing.layout import load_receipt, registry_text
 from skillpm.installing.made_folders import with_made_folders
@@ -89,6 +90,8 @@ def outlook(scope: Scope, tools: Tools, papers: Paperwork, lockfile: Lockfile, w
     own = OwnSkills.of({name: entry for name, entry in listed.entries.items() if name not in settled}, listed.disabled)
     refuse_unknown(wishes.keep, {*disk, *own.names})
     tell_outside(listed.problems, tools.reporter.warning)
+    for remark in listed.remarks:
+        tools.reporter.warning(f"{show(remark.path, 80)}: {remark.message}")
     if wishes.linking:
         own.tell_misnamed(tools.reporter.warning)
     actions = (*actions, *own.actions({action.name for action in actions}))

@@ -18,11 +18,12 @@ from skillpm.values import Value
 
 
 class Rebuilt(Value):
-    """What building found: whether the document changed, how many skills are in it, what could not be."""
+    """What building found: whether the document changed, how many skills are in it, what could not be, what is odd."""
 
     changed: bool
     skills: int
     problems: tuple[Problem, ...]
+    remarks: tuple[Problem, ...] = ()
 
 
 class Checked(Value):
@@ -63,7 +64,12 @@ def rebuild(scope: Scope, tools: Tools) -> Rebuilt:
                 keep_old_registry(layout, tools.reporter.warning, fsync=tools.settings.fsync)
                 write_document(layout.registry, text.encode(), fsync=tools.settings.fsync)
         remember(scope, built)
-    return Rebuilt(changed=text != before, skills=len(built.entries), problems=tuple(built.problems))
+    return Rebuilt(
+        changed=text != before,
+        skills=len(built.entries),
+        problems=tuple(built.problems),
+        remarks=tuple(built.remarks),
+    )
 
 
 def check_registry(scope: Scope, tools: Tools) -> Checked:
@@ -75,7 +81,7 @@ def check_registry(scope: Scope, tools: Tools) -> Checked:
         nothing, ahead = Known(entries={}, scan=Scan()), Ahead(gone=seen.going, staged=seen.coming)
         built = build_registry(scope.layout, seen.receipt(), nothing, ahead, disabled=disabled, place=seen.skill)
         entries: dict[str, RegistryEntry] = {}
-        problems = list(built.problems)
+        problems = [*built.problems, *built.remarks]
         if text is not None:
             try:
                 entries = read_registry(text, scope.layout.registry)[0]

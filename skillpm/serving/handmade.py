@@ -5,6 +5,7 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from skillpm.documents.conflicts import remark_on
 from skillpm.documents.names import SKILL_FILE, SkillName
 from skillpm.documents.registry import RegistryEntry
 from skillpm.installing.scan import Scan, Stamp, stamp_of
@@ -15,12 +16,16 @@ MOST_PROCESSES = 4
 
 
 class Reading(NamedTuple):
-    """What one SKILL.md gave: its stamp, and its entry, or why there is none. No reason: there is no SKILL.md."""
+    """What one SKILL.md gave: its stamp, and its entry, or why there is none. No reason: there is no SKILL.md.
+
+    `remark` is what its owner should be told of one that can be read.
+    """
 
     stamp: Stamp
     entry: RegistryEntry | None
     why: str = ""
     file: str = SKILL_FILE
+    remark: str = ""
 
 
 def still_true(
@@ -95,7 +100,8 @@ def _read(folders: Sequence[tuple[str, str]]) -> dict[str, Reading]:
         try:
             stamp = stamp_of(os.stat(f"{folder}/{file}"))
             data = read_skill_file(folder, file)
-            found[name] = Reading(stamp, entry_of(name, f"{name}/{file}", data, pin=None, digest=None), file=file)
+            entry = entry_of(name, f"{name}/{file}", data, pin=None, digest=None)
+            found[name] = Reading(stamp, entry, file=file, remark=remark_on(data))
         except NotLoadable as error:
             found[name] = Reading(stamp, None, f"line {error.finding.line}: {error.finding.message}", file)
         except OSError as error:

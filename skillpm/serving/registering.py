@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
+from skillpm.documents.conflicts import remark_on
 from skillpm.documents.names import SKILL_FILE, SkillName
 from skillpm.documents.pin import describe
 from skillpm.documents.receipt import InstalledSkill, Receipt
@@ -20,7 +21,7 @@ from skillpm.values import NOTHING, Value
 
 
 class Problem(Value):
-    """A skill that cannot be in the registry, and why."""
+    """A skill that cannot be in the registry, and why; or what is odd about one that is."""
 
     path: str
     message: str
@@ -42,13 +43,15 @@ class Built:
     """A registry as it should be: its text, the stamps behind it, and what could not be in it.
 
     `intact`: skills that the stat cache vouches for, every file of them. A registry that is only looked at
-    (`for_reading`) needs no stamps. `is_as_known`: nothing was read, and the registry on disk says just this.
+    (`for_reading`) needs no stamps. `remarks` are on skills that are in it; their files are not vouched for, so they
+    are read again and told again. `is_as_known`: nothing was read, and the registry on disk says just this.
     `inherited` marks what the receipt adds to the skills' own words.
     """
 
     entries: dict[str, RegistryEntry] = field(default_factory=dict)
     disabled: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    remarks: list[Problem] = field(default_factory=list)
     stamps: dict[str, Mapping[str, Stamp]] = field(default_factory=dict)
     intact: set[str] = field(default_factory=set)
     for_reading: bool = False
@@ -167,6 +170,9 @@ def _made_by_hand(built: Built, name: str, reading: Reading) -> None:
     """Take one skill that somebody made by hand; without a SKILL.md it is none."""
     if reading.entry is not None:
         built.entries[name] = reading.entry
+        if reading.remark:
+            built.remarks.append(Problem(path=f"{name}/{reading.file}", message=reading.remark))
+            return
     elif reading.why:
         built.problems.append(Problem(path=f"{name}/{reading.file}", message=reading.why))
     if reading.stamp and not built.for_reading:
@@ -192,7 +198,11 @@ def _from_disk(built: Built, layout: Layout, folder: str, name: str, installed: 
             return
         else:
             edited = any(compare(folder, name, installed.files, known.scan))
-            _add(built, f"{name}/{skill_file_in(folder)}", read_skill_file(folder), installed, edited=edited)
+            path, data = f"{name}/{skill_file_in(folder)}", read_skill_file(folder)
+            _add(built, path, data, installed, edited=edited)
+            if edited and (remark := remark_on(data)):  # what came so is its author's to mend
+                built.remarks.append(Problem(path=path, message=remark))
+                return
         if not built.for_reading:
             built.stamps[name] = {path: stamp_of(state) for path, state in states.items()}
     except OSError as error:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 
 from skillpm.documents.names import SKILL_FILE
-from skillpm.documents.registry import RegistryEntry, read_registry
+from skillpm.documents.registry import UNMERGED, RegistryEntry, is_unmerged, read_registry
 from skillpm.errors import DocumentError
 from skillpm.files import is_below
 from skillpm.installing.layout import Layout
@@ -85,7 +85,8 @@ def read_shelf(layout: Layout, seen: View, stamp: tuple[Stamp, ...]) -> Shelf:
             or (seen.is_pending and os.path.exists(seen.skill(name)))
         )
     }
-    problems = [Problem(path=f"{name}/{SKILL_FILE}", message=LEADS_OUT) for name in sorted(outside - {*disabled})]
+    problems = [Problem(path="skills.json", message=UNMERGED)] if is_old and is_unmerged(text or "") else []
+    problems += [Problem(path=f"{name}/{SKILL_FILE}", message=LEADS_OUT) for name in sorted(outside - {*disabled})]
     watched: dict[str, Stamp] = {}
     told = {card.entry["filePath"].partition("/")[0] for card in cards.values()}
     for name in sorted(folders - told - {*disabled}):
