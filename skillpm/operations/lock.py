@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from skillpm.files import write_document
+from skillpm.files import told, write_document
 from skillpm.installing.plan import label
 from skillpm.operations.exclusive import exclusive, tidy_up
 from skillpm.operations.lost_manifest import refuse_lost, refuse_lost_project
@@ -51,7 +51,8 @@ def _written(scope: Scope, tools: Tools, upgrade: Sequence[str] | None) -> Locke
     result, text = _resolved(scope, tools, papers, upgrade)
     refuse_moved(scope, papers)
     if result.changed:
-        write_document(scope.lockfile, text.encode(), fsync=tools.settings.fsync, follow=True)
+        with told("write the lockfile", scope.lockfile):
+            write_document(scope.lockfile, text.encode(), fsync=tools.settings.fsync, follow=True)
     return result
 
 

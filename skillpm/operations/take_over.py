@@ -9,7 +9,7 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, OfflineError, SkillpmError
 from skillpm.fetching.front import Fetchers
-from skillpm.files import read_text, write_document
+from skillpm.files import read_text, told, write_document
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.close_by import written_path
 from skillpm.operations.exactly import Exact, Knowledge, make_exact
@@ -175,7 +175,8 @@ def _set_aside(scope: Scope, options: Options, *, fsync: bool) -> str:
             where=aside,
             hint="move one of them away",
         )
-    write_document(aside, text.encode(), fsync=fsync)
+    with told("keep spm's skills.json", aside):
+        write_document(aside, text.encode(), fsync=fsync)
     return aside
 
 

@@ -1,6 +1,7 @@
 """Places that cannot be read or written: told before anything has changed, and one bad place hides no other."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -85,6 +86,24 @@ def test_documents_that_cannot_be_written_are_told_before_any_skill_is_touched(s
 """)
     assert scene.everything == before
     assert scene.tell("sync", "-g") == "nothing to do: 1 skill in HOME/.agent-skills\n"
+
+
+def test_a_lockfile_that_cannot_be_written_is_told(project: Scene) -> None:
+    project.run("install", "testing", check=True)
+    project.write("skills.json", asking(testing="*", pdf={"path": "./pdf"}))
+    project.write_files(under("pdf", skill("pdf")))
+    closed(project.work)
+    before = project.everything
+
+    said = project.tell("lock")
+
+    assert re.sub(r"[0-9]+\.tmp", "N.tmp", said) == text("""\
+! error: cannot write the lockfile: permission denied
+!   where: WORK/skills.lock.N.tmp
+!   try: check who owns that place, or choose another with SKILLPM_HOME or SKILLPM_CACHE_DIR
+[1]
+""")
+    assert project.everything == before
 
 
 def test_an_agents_folder_that_cannot_be_written_is_told_before_any_skill_is_touched(project: Scene) -> None:
