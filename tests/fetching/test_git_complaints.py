@@ -79,6 +79,7 @@ SENTENCES = [
         "error: cannot update ref 'refs/skillpm/1': couldn't write '/c/refs/skillpm/1.lock'",
         "cannot write into the git cache",
     ),
+    ("error: couldn't set 'refs/skillpm/b5180223165af358'", "cannot write into the git cache"),
     ("usage: git cat-file (-t | -s)", "this git is too old for skillpm"),
 ]
 

@@ -169,7 +169,7 @@ def _failed_here(said: str, url: str) -> SkillpmError | None:
         (found for line in own if (found := re.search(r"could(?:n't| not) (?:write|set) '(.+)'", line))), None
     )
     if unsaid:  # git does not say why
-        if is_full(os.path.dirname(unsaid[1])):
+        if os.path.isabs(unsaid[1]) and is_full(os.path.dirname(unsaid[1])):  # else it is the name of a ref
             return FileError(NO_ROOM_FOR_GIT, hint=MAKE_ROOM)
         hint = "look for room and rights there, or set SKILLPM_CACHE_DIR"
         return FileError(f"cannot write into the git cache{_quoted(said)}", hint=hint)
