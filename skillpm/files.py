@@ -22,6 +22,7 @@ REASONS = {
     errno.EROFS: "the file system is read-only",
     errno.EIO: "input/output error",
     errno.ENAMETOOLONG: "the path is too long for this file system",
+    errno.EBUSY: "it is in use, or something is mounted there",
     errno.EFBIG: "the file is larger than allowed here",
     errno.ENOTDIR: "a part of the path is no folder",
 }

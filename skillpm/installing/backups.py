@@ -4,7 +4,6 @@ Whole folders that `--force` put out of the way, and `skills.json-<n>`: a regist
 that lay in an agent host's has a line beside it, `<name>-<n>.from`, that names that place as a receipt does.
 """
 
-import errno
 import os
 from collections.abc import Callable
 
@@ -15,8 +14,7 @@ from skillpm.documents.old_registry import is_generated
 from skillpm.errors import DocumentError
 from skillpm.files import discard_file, read_document, read_text, remove_tree, sync_folder, write_document
 from skillpm.installing.layout import Layout
-from skillpm.installing.settling import Settling
-from skillpm.installing.staging import copy_as_it_lies
+from skillpm.installing.shifting import shift
 from skillpm.installing.told_aside import forget_told, keep_told
 from skillpm.values import Value
 
@@ -38,7 +36,7 @@ def set_aside(layout: Layout, name: str, told: Inherited | None) -> str:
     os.makedirs(layout.backup, exist_ok=True)
     slot = next_slot(layout, name)
     keep_told(layout, slot, told)
-    os.rename(layout.skill(name), os.path.join(layout.backup, slot))
+    shift(layout.skill(name), os.path.join(layout.backup, slot))
     return slot
 
 
@@ -48,33 +46,14 @@ def set_aside_from(layout: Layout, name: str, path: str, origin: str, *, fsync: 
     slot = next_slot(layout, name, origin)
     # First the line: a backup that does not know where it lay would come back at the wrong place.
     write_document(_origin_path(layout, slot), f"{origin}\n".encode(), fsync=fsync)
-    _move(path, os.path.join(layout.backup, slot))
+    shift(path, os.path.join(layout.backup, slot))
     return slot
-
-
-def _move(source: str, target: str) -> None:
-    """Move something, to another file system if need be: an agent's folder may lie on one."""
-    try:
-        os.rename(source, target)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        base, name = os.path.split(target)
-        new = os.path.join(base, f".{name}.skillpm-new")
-        remove_tree(new)
-        if not copy_as_it_lies(source, new):
-            raise
-        settling = Settling(fsync=True)
-        settling.begin(new)
-        settling.wait()
-        os.rename(new, target)
-        remove_tree(source)
 
 
 def bring_back(layout: Layout, slot: str, path: str) -> None:
     """Move a backup to where it lay in an agent folder, where nothing lies now."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    _move(os.path.join(layout.backup, slot), path)
+    shift(os.path.join(layout.backup, slot), path)
 
 
 def forget(layout: Layout, slot: str) -> None:
@@ -84,7 +63,7 @@ def forget(layout: Layout, slot: str) -> None:
         # Nobody who lists the backups sees half of one; trash is emptied at the end of every change.
         gone = os.path.join(layout.trash, f"{slot}.spent")
         remove_tree(gone)
-        os.rename(kept, gone)
+        shift(kept, gone)
     discard_file(_origin_path(layout, slot))
     forget_told(layout, slot)
     try:

@@ -7,7 +7,8 @@ import sys
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2  # Linux, renameat2(2)
 RENAME_SWAP = 2  # macOS, renamex_np(2)
-CANNOT = frozenset([errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM])
+# EXDEV: one of them came with the image of a container.
+CANNOT = frozenset([errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM, errno.EXDEV])
 
 
 def exchange(one: str, other: str) -> bool:

@@ -18,10 +18,10 @@ from skillpm.documents.digest import Digest
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt
 from skillpm.files import remove_tree
-from skillpm.installing.exchange import exchange
 from skillpm.installing.layout import Layout
 from skillpm.installing.made_folders import remove_if_made
 from skillpm.installing.settling import Settling
+from skillpm.installing.shifting import shift, swap
 from skillpm.installing.staging import copy_folder
 from skillpm.installing.survey import digest_of_folder
 from skillpm.installing.target import LinkFolders, Target
@@ -138,7 +138,7 @@ def _is_made(
 def _put_in_place(path: str) -> None:
     """Bring a copy to its place; what lies there is our own, unchanged."""
     new = _hidden(path, "new")
-    if os.path.lexists(path) and not exchange(new, path):
+    if os.path.lexists(path) and not swap(new, path):
         _discard(path)
     if not os.path.lexists(path):
         os.rename(new, path)
@@ -161,7 +161,7 @@ def _link(path: str, kind: str, target: str) -> None:
 def _discard(path: str) -> None:
     """Remove a copy: no host ever sees it half gone."""
     old = _hidden(path, "old")
-    os.rename(path, old)
+    shift(path, old)
     remove_tree(old)
 
 

@@ -10,11 +10,11 @@ from skillpm.documents.receipt import Receipt
 from skillpm.errors import FileError
 from skillpm.files import sync_folder
 from skillpm.installing.backups import bring_back, forget, set_aside, set_aside_from
-from skillpm.installing.exchange import exchange
 from skillpm.installing.journal import Journal, Put, inode
 from skillpm.installing.layout import Layout
 from skillpm.installing.links import points_at, reconcile
 from skillpm.installing.scan import Scan
+from skillpm.installing.shifting import shift, swap
 from skillpm.installing.survey import look_at
 from skillpm.installing.target import Target
 
@@ -52,8 +52,8 @@ def _put(layout: Layout, name: SkillName, put: Put, before: Receipt, warn: Calla
         raise FileError(f"the staged folder of {name} is gone", where=staged, hint="run `skillpm sync --force`")
     if there and (put.aside or _is_somebodys(layout, name, before)):
         _set_aside(layout, name, before, warn)
-    elif there and not exchange(staged, place):
-        os.rename(place, _free(layout.trash, name))
+    elif there and not swap(staged, place):
+        shift(place, _free(layout.trash, name))
     if inode(staged) == put.new:
         os.rename(staged, place)
 
@@ -62,7 +62,7 @@ def _take_away(layout: Layout, name: SkillName, before: Receipt, warn: Callable[
     if aside or _is_somebodys(layout, name, before):
         _set_aside(layout, name, before, warn)
     else:
-        os.rename(layout.skill(name), _free(layout.trash, name))
+        shift(layout.skill(name), _free(layout.trash, name))
 
 
 def _is_somebodys(layout: Layout, name: SkillName, before: Receipt) -> bool:

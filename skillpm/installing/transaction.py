@@ -22,6 +22,7 @@ from skillpm.installing.clearing import clear_away
 from skillpm.installing.journal import ROLES, Journal, Put, Removal, inode, read_journal, write_journal
 from skillpm.installing.layout import Layout, load_receipt
 from skillpm.installing.moving import move_everything
+from skillpm.installing.shifting import refuse_unmovable
 from skillpm.installing.staging import stage_documents
 from skillpm.installing.survey import digest_of_folder
 from skillpm.installing.target import Target
@@ -60,6 +61,10 @@ def commit(target: Target, change: Change, documents: Mapping[str, str], warn: C
         if _hash_of_file(target.documents[role]) != _hash_of_text(text):
             raise DocumentMoved(target.documents[role])
     stage_documents(layout, documents, fsync=target.fsync)
+    with told("look at what is to be moved", layout.directory):
+        moved = [layout.skill(name) for name in {**change.puts, **change.removals}]
+        moved += [os.path.join(target.links.path(folder), name) for folder, of in change.asides.items() for name in of]
+        refuse_unmovable(layout, moved)
     puts = {**dict.fromkeys(change.flat, False), **change.puts}
     journal = Journal(
         puts={

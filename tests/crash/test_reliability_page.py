@@ -22,9 +22,13 @@ AFTER = "crash/test_after_a_crash.py::test_"
 TESTS = {
     "Everything needed is fetched, checked": [FLUSHED, EDITED],
     "What is already in the way is found here": [EDITED],
+    "So is what the system will not let us move": [
+        "crash/test_unmovable.py::test_a_skill_that_something_is_mounted_on"
+    ],
     "`.skillpm/journal.json` is written": [FLUSHED],
     "Before this moment nothing visible": ["commands/test_interrupted.py::test_before_the_journal_nothing", SWEEP],
     "New folders take the place of old ones": [SWEEP],
+    "Where a folder cannot be renamed": ["crash/test_unmovable.py"],
     "Old folders go to the trash": ["commands/test_edited_skills.py::test_force_sets_it_aside", SWEEP],
     "They are looked at once more": [f"{AFTER}an_edit_becomes_a_backup"],
     "Links of agent hosts, and backups": [SWEEP],

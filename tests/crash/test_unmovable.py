@@ -1,0 +1,139 @@
+"""Skills that the system does not move in one step, or not at all: layers of containers, mounts, folders without w."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from commands.scene import Scene, text, two_skills
+from commands.test_unprivileged import IS_ROOT, SETPRIV, Ordinary
+from kit import Repository
+
+UNSHARE = shutil.which("unshare")
+HERE = ".agent-skills"
+KEPT = "warning: what lay at pdf is kept as backup pdf-1: `skillpm backup restore pdf-1` brings it back\n"
+
+
+def can_mount() -> bool:
+    """Tell whether this machine lets us mount, where nobody else sees it."""
+    if UNSHARE is None:
+        return False
+    words = [UNSHARE, "-m", "mount", "-t", "tmpfs", "none", "/mnt"]
+    return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+needs_mounts = pytest.mark.skipif(not can_mount(), reason="mounting needs the rights of an administrator")
+
+
+class Mounted(Scene):
+    """A scene whose commands see something mounted, once it is said what."""
+
+    def see(self, mounts: str) -> None:
+        self.command = (str(UNSHARE), "-m", "sh", "-ec", f'{mounts}; exec "$@"', "sh", *Scene.command)  # type: ignore[misc]
+
+
+@pytest.fixture
+def upstream(tmp_path: Path) -> Repository:
+    return two_skills(tmp_path / "upstream")
+
+
+def newer(scene: Scene, upstream: Repository) -> None:
+    """Install two skills, shown to an agent as copies, and make them newer upstream."""
+    scene.project('{"skills": {}, "agents": ["claude-code"]}\n')
+    scene.git_config("[safe]\n\tdirectory = *\n")
+    scene.run("install", upstream.file_url, "--all", env={"SKILLPM_LINK_MODE": "copy"}, check=True)
+    upstream.write({f"skills/{name}/notes.md": "Second.\n" for name in ("docx", "pdf")}).commit()
+
+
+@pytest.fixture
+def image(tmp_path: Path, upstream: Repository) -> Mounted:
+    """Give a project that came with the image of a container: it lies on the lower layer."""
+    scene = Mounted(tmp_path / "scene")
+    newer(scene, upstream)
+    for name in ("up", "work"):
+        (tmp_path / name).mkdir()
+    layers = f"lowerdir={scene.work},upperdir={tmp_path}/up,workdir={tmp_path}/work,redirect_dir=off"
+    scene.see(f"mount -t overlay overlay -o {layers} {scene.work}; cd {scene.work}")
+    return scene
+
+
+@needs_mounts
+def test_what_came_with_the_image_of_a_container_is_updated(image: Mounted) -> None:
+    said = image.run("update", env={"SKILLPM_LINK_MODE": "copy"}, check=True)
+
+    assert said.stdout.splitlines()[-1] == f"updated 2: 2 skills in {image.work}/{HERE}"
+    assert said.stderr == ""
+    assert image.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert image.tell("sync", env={"SKILLPM_LINK_MODE": "copy"}) == f"nothing to do: 2 skills in WORK/{HERE}\n"
+
+
+@needs_mounts
+def test_an_edit_in_the_image_of_a_container_is_kept_and_comes_back(image: Mounted) -> None:
+    image.write(f"{HERE}/pdf/SKILL.md", "my own words")
+
+    assert image.run("sync", "--force", check=True).stderr == KEPT
+    image.run("backup", "restore", "pdf-1", check=True)
+
+    assert image.tell("diff", "pdf").endswith("+my own words\n")
+    assert image.tell("backup", "list") == "! nothing is set aside\n"
+
+
+@needs_mounts
+def test_what_came_with_the_image_of_a_container_is_uninstalled(image: Mounted) -> None:
+    image.run("uninstall", "docx", "pdf", env={"SKILLPM_LINK_MODE": "copy"}, check=True)
+
+    assert image.tell("list").startswith("! no skills in")
+
+
+@needs_mounts
+@pytest.mark.parametrize("words", ["update", "update --force", "uninstall docx pdf"])
+def test_a_skill_that_something_is_mounted_on_stops_all_before_the_first_moves(
+    tmp_path: Path, upstream: Repository, words: str
+) -> None:
+    scene = Mounted(tmp_path / "scene")
+    newer(scene, upstream)
+    (tmp_path / "mine").mkdir()
+    shutil.copytree(scene.work / HERE / "pdf", tmp_path / "mine", dirs_exist_ok=True)
+    scene.see(f"mount --bind {tmp_path}/mine {scene.work}/{HERE}/pdf")
+    before = scene.everything
+
+    assert scene.tell(*words.split()) == text(f"""\
+! error: pdf cannot be moved: it is in use, or something is mounted there; nothing was changed
+!   where: WORK/{HERE}/pdf
+!   try: unmount it, or give back the right to move it; `--keep` goes on without it
+[1]
+""")
+    assert scene.everything == before
+    assert scene.run("update", "--keep", "pdf", check=True).stdout.splitlines()[0].startswith(" ~ docx")
+
+
+@pytest.mark.skipif(IS_ROOT and SETPRIV is None, reason="root may move anything, and setpriv is missing")
+@pytest.mark.parametrize("words", ["update", "uninstall docx pdf"])
+def test_a_skill_that_was_made_read_only_is_replaced_like_any_other(
+    tmp_path: Path, upstream: Repository, words: str
+) -> None:
+    scene = Ordinary(tmp_path / "scene")
+    newer(scene, upstream)
+    for place in (f"{HERE}/pdf", ".claude/skills/pdf"):
+        subprocess.run(["chmod", "-R", "a-w", scene.work / place], check=True)
+
+    scene.run(*words.split(), env={"SKILLPM_LINK_MODE": "copy"}, check=True)
+
+    assert scene.run("verify").code == 0
+    assert scene.exists(f"{HERE}/pdf/notes.md") == (words == "update") == scene.exists(".claude/skills/pdf/notes.md")
+    assert not scene.exists(f"{HERE}/.skillpm/trash")
+
+
+@pytest.mark.skipif(IS_ROOT and SETPRIV is None, reason="root may move anything, and setpriv is missing")
+def test_an_edit_that_was_made_read_only_is_kept_as_it_was(tmp_path: Path, upstream: Repository) -> None:
+    scene = Ordinary(tmp_path / "scene")
+    newer(scene, upstream)
+    scene.write(f"{HERE}/pdf/SKILL.md", "my own words")
+    (scene.work / HERE / "pdf").chmod(0o555)
+    edited = scene.snapshot(f"{HERE}/pdf")
+
+    scene.run("sync", "--force", env={"SKILLPM_LINK_MODE": "copy"}, check=True)
+
+    assert scene.snapshot(f"{HERE}/.skillpm/backup/pdf-1") == edited
+    assert os.stat(scene.work / HERE / ".skillpm/backup/pdf-1").st_mode & 0o777 == 0o555
