@@ -42,7 +42,7 @@ class Left(Value):
 
 class Told(Value):
     """What an old registry tells of one file, made fit to be shown and written. `lost`: keys of the entry at `where`
-    that say something of which nothing is kept.
+    that say something of which nothing is kept. `is_named`: the entry has a filePath, and the file is not guessed.
     """
 
     name: str = ""
@@ -54,6 +54,7 @@ class Told(Value):
     user_only: bool = False
     lost: tuple[str, ...] = ()
     where: str = ""
+    is_named: bool = True
 
 
 class OldRegistry(Value):
@@ -76,6 +77,9 @@ def read_old_registry(text: str, file: str) -> OldRegistry:
     """Read a hand-made registry. Raises `DocumentError` for what is not JSON, `ConflictError` for what is none."""
     top = parse_json(text.removeprefix("\ufeff"), file)
     kind = document_kind(top)
+    if isinstance(top.value, list) and any(isinstance(entry, dict) and SAYS_WHICH & {*entry} for entry in top.value):
+        hint = 'write `{"skills": ` before the list and `}` behind it'
+        raise ConflictError("the skills.json in this folder is a bare list of skills", where=file, hint=hint)
     if kind != "registry":
         whose = "is the manifest of a project" if kind == "manifest" else "belongs to another tool"
         hint = "name the folder that holds the skills" if kind == "manifest" else "move it away first"
@@ -124,7 +128,7 @@ def _told(entry: dict[str, Any], where: str) -> Told:
     kept |= {"userOnly", USERS_ONLY} if facts["user_only"] else set()
     kept |= {"needs"} if "requires" in kept else set()
     lost = sorted(_clean(key, LONGEST_WORD) for key, value in entry.items() if value and key not in kept)
-    return Told(**facts, lost=tuple(lost), where=where)
+    return Told(**facts, lost=tuple(lost), where=where, is_named=entry.get("filePath") is not None)
 
 
 def _triggers(entry: dict[str, Any]) -> tuple[str, ...]:

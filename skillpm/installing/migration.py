@@ -20,7 +20,7 @@ MENDED = frozenset(["frontmatter-repaired", "duplicate-key"])
 
 class Move(Value):
     """A flat file that becomes a skill: the bytes of its SKILL.md, and whether frontmatter was written for it. `mended`
-    is what is wrong with its own frontmatter, and read as well as may be.
+    is what is wrong with its own frontmatter, and read as well as may be; `declared` the name it gives itself.
     """
 
     name: SkillName
@@ -28,6 +28,7 @@ class Move(Value):
     data: bytes
     is_written: bool = False
     mended: tuple[Finding, ...] = ()
+    declared: str = ""
 
     @property
     def becomes(self) -> str:
@@ -165,20 +166,21 @@ def _moved(name: SkillName, file: FlatFile, told: Told) -> Move | Left:
             return Left(path=file.path, why=f"with frontmatter {error.finding.message}")
         return Move(name=name, flat=file, data=written, is_written=True)
     mended = tuple(finding for finding in skill.findings if finding.code in MENDED)
-    return Move(name=name, flat=file, data=file.data, mended=mended)
+    return Move(name=name, flat=file, data=file.data, mended=mended, declared=skill.declared)
 
 
 def _useless(folder: FlatFolder, old: OldRegistry) -> Iterator[Left]:
     """Give what an old registry says that helps nobody: of files that are nowhere, of names a receipt cannot hold."""
     yield from old.left
     there = {file.path for file in folder.files} | {item.path for item in folder.left}
-    for path in old.told:
+    for path, told in old.told.items():
         name, _, file = path.partition("/")
         if file == SKILL_FILE and name in folder.skills:
             if not is_skill_name(name):
                 yield Left(path=path, why=f"what skills.json says of it is not kept: `{name}` is no valid name")
         elif path not in there:
-            yield Left(path=path, why="named in skills.json, but not there")
+            guessed = f"{told.where.partition(': ')[2]} of skills.json has no filePath; this would be its file"
+            yield Left(path=path, why=f"{'named in skills.json' if told.is_named else guessed}, but not there")
 
 
 def _of_skill(told: Told, data: bytes) -> Inherited | None:

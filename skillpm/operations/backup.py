@@ -132,8 +132,22 @@ def _changed(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt, *, dr
         directory=scope.layout.directory,
         actions=(restored, *others),
         warnings=tuple(tools.reporter.warnings),
+        notes=_whose(scope, tools, backup, receipt),
         dry_run=dry_run,
     )
+
+
+def _whose(scope: Scope, tools: Tools, backup: Backup, receipt: Receipt) -> tuple[str, ...]:
+    """Say of what nobody asks for that it is the user's own now: where it came from went with its receipt."""
+    papers, name = read_paperwork(scope, tools), SkillName(backup.name)
+    if backup.origin or name in receipt.skills or name in papers.manifest.skills or name in papers.lockfile.skills:
+        return ()
+    flag = scope.flag
+    note = (
+        f"nothing asks for {name}, so it is a skill of your own now, and never updated; if it came from elsewhere, "
+        f"`skillpm install{flag} SPEC --force`, then `skillpm backup restore{flag} {name}` make it an edit of that"
+    )
+    return (note,)
 
 
 def _registered(layout: Layout) -> list[SkillName]:

@@ -9,7 +9,7 @@ from skillpm.documents.inherited import Inherited
 from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.old_registry import Left, is_generated
 from skillpm.documents.receipt import Receipt, write_receipt
-from skillpm.documents.text import counted
+from skillpm.documents.text import counted, show
 from skillpm.errors import ConflictError, NotFoundError
 from skillpm.files import read_text, told
 from skillpm.installing.backups import keep_old_registry, last_old_registry
@@ -36,6 +36,8 @@ from skillpm.operations.told_before import old_registry_of
 from skillpm.operations.tools import Tools
 from skillpm.serving.registering import Ahead, Built, Fresh, build_registry, known_registry
 from skillpm.values import NOTHING, Value
+
+MOST_MISNAMED = 10
 
 
 class Migrated(Value):
@@ -189,6 +191,8 @@ def _migrated(scope: Scope, tools: Tools, ahead: _Ahead, *, kept: str = "", dry_
     for move in ahead.migration.moves:
         for finding in move.mended:
             tools.reporter.warning(f"{move.flat.path}, line {finding.line}: {finding.message}")
+    _tell_misnamed(tools, ahead.migration)
+    _tell_users_only(tools, ahead.migration)
     return Migrated(
         changed=ahead.has_news,
         directory=scope.layout.directory,
@@ -203,6 +207,28 @@ def _migrated(scope: Scope, tools: Tools, ahead: _Ahead, *, kept: str = "", dry_
         linked={folder: tuple(names) for folder, names in _linked(ahead.links).items()},
         showing="" if ahead.agents else _showing(scope, tools),
     )
+
+
+def _tell_misnamed(tools: Tools, migration: Migration) -> None:
+    """Say which skills call themselves otherwise than their folders will be called."""
+    misnamed = [move for move in migration.moves if move.declared not in {"", move.name}]
+    for move in misnamed[:MOST_MISNAMED]:
+        tools.reporter.warning(
+            f"{move.flat.path} calls itself `{show(move.declared, 64)}` and becomes {move.name}/: some hosts show one "
+            f"name, some the other; write `name: {move.name}` into it, or rename the folder"
+        )
+    if len(misnamed) > MOST_MISNAMED:
+        tools.reporter.warning(f"{len(misnamed) - MOST_MISNAMED} more call themselves otherwise than their folders")
+
+
+def _tell_users_only(tools: Tools, migration: Migration) -> None:
+    """Say which skills only the registry keeps from models: agent hosts read SKILL.md, and nothing else."""
+    only = [name for name, facts in sorted(migration.inherited.items()) if facts.user_only]
+    if only:
+        tools.reporter.warning(
+            f"{', '.join(only)}: userOnly stands in the registry alone, which agent hosts do not read; write "
+            f"`disable-model-invocation: true` into SKILL.md, and they keep models away, too"
+        )
 
 
 def _linked(links: LinkPlan) -> dict[str, list[SkillName]]:

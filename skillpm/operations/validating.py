@@ -52,7 +52,7 @@ def validate(tools: Tools, paths: Sequence[str], *, mend: bool = False) -> list[
     for path in paths or (".",):
         folders = list(skill_folders(os.path.join(base, path)))
         if not folders:
-            raise NotFoundError(f"{show(path)} holds no SKILL.md", hint="name a skill's folder, or a folder of skills")
+            raise _no_skill(path, os.path.join(base, path))
         found.extend(folders)
     files = [_skill_file(folder) for folder in found]
     limits = tools.settings.limits
@@ -65,6 +65,17 @@ def validate(tools: Tools, paths: Sequence[str], *, mend: bool = False) -> list[
         path, fixes = _mended(file, fsync=tools.settings.fsync)
         judged.append(_judged(path, base, limits, fixes))
     return judged
+
+
+def _no_skill(path: str, whole: str) -> NotFoundError:
+    hint = "name a skill's folder, or a folder of skills"
+    if not os.path.lexists(whole):
+        return NotFoundError(f"{show(path)} is not there", hint=hint)
+    if os.path.isdir(whole):
+        return NotFoundError(f"{show(path)} holds no SKILL.md", hint=hint)
+    if path.endswith(".md"):
+        hint = "a skill is a folder with a SKILL.md: `skillpm migrate DIR` makes skills of the flat files in a folder"
+    return NotFoundError(f"{show(path)} is a file, and no SKILL.md", hint=hint)
 
 
 def skill_folders(path: str) -> Iterator[str]:

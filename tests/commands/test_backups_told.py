@@ -59,4 +59,30 @@ def test_skills_made_by_hand_are_counted_when_one_comes_back(project: Scene) -> 
     assert project.tell("backup", "restore", "mine") == text("""\
  ~ mine mine-1  (restored from a backup)
 restored 1: 2 skills in WORK/.agent-skills
+! nothing asks for mine, so it is a skill of your own now, and never updated; if it came from elsewhere, \
+`skillpm install SPEC --force`, then `skillpm backup restore mine` make it an edit of that
 """)
+
+    assert (
+        project.run("list").stdout
+        == "mine   [unmanaged] Use when a test needs a skill.\nours   [unmanaged] Use when a test needs a skill.\n"
+    )
+
+
+def test_a_skill_that_nobody_asks_for_any_more_comes_back_as_ones_own_and_can_be_had_as_an_edit(
+    project: Scene, url: str
+) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    project.write(".agent-skills/pdf/notes.md", "mine")
+    project.run("uninstall", "pdf", "--force", check=True)
+
+    assert project.json("backup", "restore", "pdf")["notes"] == [
+        "nothing asks for pdf, so it is a skill of your own now, and never updated; if it came from elsewhere, "
+        "`skillpm install SPEC --force`, then `skillpm backup restore pdf` make it an edit of that"
+    ]
+    assert project.json("list")["skills"][0]["state"] == "unmanaged"
+
+    project.run("install", f"{url}@pdf", "--force", check=True)
+    assert "nothing asks" not in project.tell("backup", "restore", "pdf")
+    assert project.json("list")["skills"][0]["state"] == "modified"
+    assert project.read(".agent-skills/pdf/notes.md") == "mine"

@@ -546,7 +546,7 @@ def test_the_skills_directory_of_a_scope_may_be_named_too(scene: Scene) -> None:
         (
             [],
             "there is no folder HOME/.agent-skills\n"
-            "!   try: for the 4 flat files in the folder you are in: `skillpm migrate .`\n[1]",
+            "!   try: for the 5 flat files in the folder you are in: `skillpm migrate .`\n[1]",
         ),
         (
             ["../home"],
@@ -565,6 +565,11 @@ def test_the_skills_directory_of_a_scope_may_be_named_too(scene: Scene) -> None:
             ["another-tool"],
             "the skills.json in this folder belongs to another tool\n"
             "!   where: WORK/another-tool/skills.json\n!   try: move it away first\n[1]",
+        ),
+        (
+            ["bare"],
+            "the skills.json in this folder is a bare list of skills\n"
+            '!   where: WORK/bare/skills.json\n!   try: write `{"skills": ` before the list and `}` behind it\n[1]',
         ),
         (
             ["broken"],
@@ -589,6 +594,7 @@ def test_a_folder_that_must_not_be_migrated_is_refused(scene: Scene, words: list
     for name, content in {
         "a-project": '{"skills": {}}',
         "another-tool": '{"skills": 3}',
+        "bare": '[{"name": "x", "triggers": ["x"]}]',
         "broken": "{skills: []}",
     }.items():
         scene.write_files(under(name, {"skills.json": content, "x.md": flat("x")}))
@@ -745,3 +751,19 @@ def test_a_planted_receipt_that_links_for_agents_is_refused(scene: Scene) -> Non
 [1]
 """)
     assert scene.snapshot("..") == before
+
+
+def test_a_file_that_calls_itself_otherwise_is_moved_and_told(scene: Scene) -> None:
+    scene.write_files(under("old", {"one.md": flat("other"), "two.md": flat("two")}))
+    scene.write("old/skills.json", '{"skills": [{"name": "two", "filePath": "two.md"}, {"name": "three"}]}')
+
+    assert scene.tell("migrate", "old", "--dry-run") == text("""\
+ + one/SKILL.md  from one.md
+ + two/SKILL.md  from two.md
+would have moved 2 flat files: 2 skills in WORK/old
+left as it is:
+   three.md  skills.1 of skills.json has no filePath; this would be its file, but not there
+! warning: one.md calls itself `other` and becomes one/: some hosts show one name, some the other; write `name: one` \
+into it, or rename the folder
+! next: the same without --dry-run does it
+""")

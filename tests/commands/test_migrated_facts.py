@@ -77,6 +77,8 @@ left as it is:
    skills.json: skills.1  `license`, `stars` not kept; what is worth keeping goes into notes/SKILL.md
 the registry keeps triggers, category, version, needs or userOnly of deploy
 the old skills.json is kept as backup skills.json-1
+! warning: deploy: userOnly stands in the registry alone, which agent hosts do not read; write \
+`disable-model-invocation: true` into SKILL.md, and they keep models away, too
 ! next: `skillpm list -g` shows them, `skillpm link -g AGENT` to an agent; {LOOK}
 """)
     assert old.read(f"../home/{HERE}/deploy/SKILL.md") == HEADED

@@ -363,3 +363,25 @@ def test_a_version_that_can_be_published_is_no_finding(sandbox: Sandbox, version
 
     assert (verdict.code, verdict.stdout, verdict.stderr) == (0, "", "1 of 1 skill valid\n")
     assert sandbox.run("pack", "mine").code == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        (
+            "flat.md",
+            "flat.md is a file, and no SKILL.md\n"
+            "  try: a skill is a folder with a SKILL.md: `skillpm migrate DIR` makes skills of the flat files in a "
+            "folder",
+        ),
+        ("data.json", "data.json is a file, and no SKILL.md\n  try: name a skill's folder, or a folder of skills"),
+        ("nowhere", "nowhere is not there\n  try: name a skill's folder, or a folder of skills"),
+        ("empty", "empty holds no SKILL.md\n  try: name a skill's folder, or a folder of skills"),
+    ],
+)
+def test_a_path_that_is_no_skill_is_told_as_what_it_is(sandbox: Sandbox, path: str, said: str) -> None:
+    sandbox.write_files({"flat.md": "---\nname: flat\n---\n", "data.json": "{}", "empty/notes.txt": ""})
+
+    verdict = sandbox.run("validate", path)
+
+    assert (verdict.code, verdict.stdout, verdict.stderr) == (1, "", f"error: {said}\n")
