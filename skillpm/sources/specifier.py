@@ -9,6 +9,7 @@ from skillpm.documents.names import SKILL_FILES, is_skill_name, path_fault
 from skillpm.documents.text import HIDDEN, show
 from skillpm.documents.versions import is_range
 from skillpm.errors import DocumentError, UsageError
+from skillpm.sources.mistyped import meant
 from skillpm.sources.source import (
     BundledSource,
     GitSource,
@@ -22,7 +23,6 @@ from skillpm.values import Value
 
 SHORTHAND = re.compile(r"([A-Za-z0-9][\w.-]*)/([\w.-]+)((?:/[^#@]+)?)", re.ASCII)
 BARE = re.compile(r"([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))?", re.ASCII)
-RANGED = re.compile(r"([^@\s]+/[^@\s]+)@([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))", re.ASCII)
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
 PAGE = re.compile(r"(?:[^/]+/){2}(?:tree|blob)/|.+/-/")
 GIT_ENDING = re.compile(r"\.git(?:@|/?$)")
@@ -44,36 +44,9 @@ def parse_specifier(text: str) -> Specifier:
         raise UsageError("an empty SPEC names nothing", hint=EXAMPLES)
     if HIDDEN.search(spec):
         raise UsageError(f"`{show(spec)}` is no SPEC", hint=EXAMPLES)
-    if way := _meant(spec):
+    if way := meant(spec):
         raise UsageError(f"`{show(spec)}` is no SPEC", hint=way)
     return _close_by(spec) or _far_away(spec)
-
-
-def _meant(spec: str) -> str:
-    """Say what to type instead of what people type by mistake."""
-    words = spec.split()
-    if words[:2] == ["git", "clone"] and len(words) > 2:  # noqa: PLR2004  (and an address)
-        return f"only the address: {show(next((word for word in words[2:] if not word.startswith('-')), ''))}"
-    names = [part.strip() for part in spec.split(",")]
-    if len(names) > 1 and all(map(is_skill_name, names)):
-        return f"several skills have blanks between them: skillpm install {' '.join(names)}"
-    if spec.isascii() and is_skill_name(spec.lower().removeprefix("@")):
-        lower = spec.lower().removeprefix("@")
-        return f"names are in lower case, without `@`: {lower}" if lower != spec else ""
-    name, _, wanted = spec.partition("@")
-    if is_skill_name(name) and wanted.lower() in {"latest", "newest"}:
-        return f"the newest is what you get anyway: {name}"
-    if ranged := RANGED.fullmatch(spec):
-        place, skill, behind = ranged[1], ranged[2], (ranged[3] or ranged[4]).strip()
-        if is_range(behind):
-            return f"a range is a flag: skillpm install {place.partition('#')[0]}@{skill} --version '{behind}'"
-        if is_ref(behind) and "#" not in place:
-            return f"the ref comes before the skill: '{place}#{behind}@{skill}'"
-    before, found, ref = spec.partition("#")
-    place, at, skill = before.rpartition("@")
-    if found and at and "/" in place and is_skill_name(skill) and is_ref(ref) and not place.startswith("git+"):
-        return f"the ref comes before the skill: '{show(place)}#{show(ref)}@{skill}'"
-    return ""
 
 
 EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"

@@ -57,6 +57,9 @@ def test_a_path_that_is_no_folder_but_a_skill_s_name_is_answered_with_the_words_
     assert project.run("install", "acme/skills/docx").stderr == (
         f"error: {url} has no folder `docx`\n  try: did you mean acme/skills@docx? its folder is skills/docx\n"
     )
+    assert project.run("install", "acme/skills/dcox").stderr == (
+        f"error: {url} has no folder `dcox`\n  try: did you mean acme/skills@docx? its folder is skills/docx\n"
+    )
     assert project.run("install", "acme/skills/more/docx").stderr == (
         f"error: {url} has no folder `more/docx`\n  try: did you mean acme/skills@docx? its folder is skills/docx\n"
     )

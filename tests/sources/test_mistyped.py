@@ -23,6 +23,23 @@ from skillpm.sources.specifier import parse_specifier
         ("acme/skills@deploy>=1,<2", "a range is a flag: skillpm install acme/skills@deploy --version '>=1,<2'"),
         ("acme/skills#v1@deploy@~1.2", "a range is a flag: skillpm install acme/skills@deploy --version '~1.2'"),
         ("acme/skills@deploy@main", "the ref comes before the skill: 'acme/skills#main@deploy'"),
+        (
+            "acme/skills@docx,xlsx",
+            "each skill is a SPEC of its own: skillpm install acme/skills@docx acme/skills@xlsx",
+        ),
+        (
+            "acme/skills#v1@docx, xlsx",
+            "each skill is a SPEC of its own: skillpm install 'acme/skills#v1@docx' 'acme/skills#v1@xlsx'",
+        ),
+        (
+            "acme/skills@docx,obra/more@xlsx",
+            "each skill is a SPEC of its own: skillpm install acme/skills@docx obra/more@xlsx",
+        ),
+        (
+            "acme/skills@docx@xlsx",
+            "for two skills: skillpm install acme/skills@docx acme/skills@xlsx; "
+            "the ref comes before the skill: 'acme/skills#xlsx@docx'",
+        ),
         ("git clone https://github.com/acme/skills.git", "only the address: https://github.com/acme/skills.git"),
         ("git clone --depth=1 git@host:a/b.git here", "only the address: git@host:a/b.git"),
     ],

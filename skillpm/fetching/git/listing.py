@@ -144,8 +144,10 @@ def _no_such_folder(repository: Repository, root: str, source: GitSource, *, fou
     at = f" at {source.ref}" if source.ref else ""
     what = "has no SKILL.md in" if found else "has no folder"
     hint = f"skills are at: {few(similar or paths, 3)}" if paths else "it holds no skill at all"
-    name = posixpath.basename(source.path)
-    called = [path for path in paths if posixpath.basename(path) == name]
+    name, names = posixpath.basename(source.path), [posixpath.basename(path) for path in paths]
+    if name not in names and name == source.path:
+        name = next(iter(near(name, names)), "")
+    called = [path for path, there in zip(paths, names, strict=True) if there == name]
     if len(called) == 1:
         # Typed as a SPEC it was meant for a name; written in a manifest, for the folder.
         hint = f"did you mean {_by_name(source, name)}? its folder is {show(called[0])}"
