@@ -55,6 +55,14 @@ class TooMuch(FetchError):
         )
 
 
+class Unwelcome(FetchError):
+    """A server wants to know who asks, or other credentials than it got."""
+
+
+class Silent(FetchError):
+    """A server could not be reached, or did not get over what it said was passing."""
+
+
 class _Passing(Exception):
     """What may be otherwise a moment later: the line broke, or the server said so, with a status and perhaps a time."""
 
@@ -67,8 +75,8 @@ class _Passing(Exception):
     def lasting(self, url: str) -> FetchError:
         """Give the error that it is when it does not pass."""
         if self.status:
-            return FetchError(f"{show(url)}: {self.reason}, {TRIES} times", hint="try again later")
-        return FetchError(f"{show(url)}: {self.reason}", hint="try again, or look at your proxy")
+            return Silent(f"{show(url)}: {self.reason}, {TRIES} times", hint="try again later")
+        return Silent(f"{show(url)}: {self.reason}", hint="try again, or look at your proxy")
 
 
 def _client(settings: Settings) -> httpx.Client:
@@ -215,8 +223,8 @@ def _checked(answer: Answer, url: str) -> Answer:
     if answer.status == 407:  # noqa: PLR2004  (a proxy's own answer: RFC 9110, section 15.5.8)
         raise _unknown_to_the_proxy(url)
     if answer.status in REFUSED:
-        hint = "credentials come from ~/.netrc, or for an index from SKILLPM_INDEX_<NAME>_TOKEN"
-        raise FetchError(f"{show(url)}: the server wants other credentials (it answers {answer.status})", hint=hint)
+        hint = f"give user and password for {host_of(url)} in ~/.netrc"
+        raise Unwelcome(f"{show(url)}: the server wants other credentials (it answers {answer.status})", hint=hint)
     if answer.status not in {200, 304}:
         raise FetchError(f"{show(url)}: the server answers {answer.status}")
     return answer

@@ -12,6 +12,7 @@ from skillpm.errors import DocumentError, FetchError, NotFoundError, OfflineErro
 from skillpm.fetching.reading import read_regular
 from skillpm.files import is_below, told
 from skillpm.indexes.remembered import Memory, Remembered, Stamp
+from skillpm.indexes.tokens import token_for, way_in
 from skillpm.settings import Settings
 
 if TYPE_CHECKING:
@@ -83,7 +84,10 @@ class WebAccess:
 
     def archive(self, address: str, limit: int) -> bytes:
         """Take an archive whole."""
-        return _from_web(self._web(), address, limit, self._headers(address))
+        try:
+            return _from_web(self._web(), address, limit, self._headers(address))
+        except FetchError as error:
+            raise self._hinted(error) from None
 
     def lead(self, document: str, to: str) -> str:
         """Follow an address from a document as from a page, and only where a redirect might lead too."""
@@ -136,6 +140,16 @@ class WebAccess:
         error.message = f"the index {self.place.name} cannot be read: {error.message}"
         if isinstance(error, TooMuch):
             error.hint = _allowing(setting)
+        return self._hinted(error)
+
+    def _hinted(self, error: FetchError) -> FetchError:
+        """Say what helps with this index where it wants a login, or says nothing."""
+        from skillpm.fetching.web import Silent, Unwelcome  # noqa: PLC0415  (as above)
+
+        if isinstance(error, Silent):
+            error.hint += f"; --offline takes what is cached of {self.place.name}"
+        if isinstance(error, Unwelcome):
+            error.hint = way_in(self.place, self._token, error.hint)
         return error
 
     def _headers(self, address: str) -> dict[str, str]:
@@ -238,21 +252,8 @@ def access_to(
     """Open an index; a relative folder starts at `base`. Raises `FetchError` for a folder that is not there."""
     if place.is_local:
         return FolderAccess(place, base, settings.home, settings.limits, web)
-    token = _token(place, settings, warn)
+    token = token_for(place, settings, warn)
     return WebAccess(place, token, Remembered(os.path.join(settings.cache_dir, "indexes")), web)
-
-
-def _token(place: IndexPlace, settings: Settings, warn: Callable[[str], None]) -> str:
-    """Give the token for an index, if the user himself says that it is there: a checked-out manifest that calls an
-    index of its own by a known name is sent nothing.
-    """
-    token = settings.environ.get(place.token_variable, "")
-    if token and not place.is_own:
-        warn(
-            f"{place.token_variable} is not sent to {show(place.url)}, since only the manifest says that the index "
-            f"{place.name} is there; if it is: skillpm config set indexes.{place.name}.url {show(place.url)}"
-        )
-    return token if place.is_own else ""
 
 
 def _allowing(setting: str) -> str:

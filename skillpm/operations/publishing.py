@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import sha256
-from shlex import join
 
 from skillpm.cachedir import mark
 from skillpm.documents.names import skill_name
@@ -13,7 +12,6 @@ from skillpm.documents.text import is_text, show
 from skillpm.documents.tree import Tree
 from skillpm.documents.validity import PLACEHOLDER
 from skillpm.errors import NotFoundError, RefusedError, UsageError
-from skillpm.fetching.local import would_be_part
 from skillpm.files import told, write_document
 from skillpm.indexes.building import Shelf
 from skillpm.indexes.built import Built, LeftOut
@@ -23,6 +21,7 @@ from skillpm.locking import locked
 from skillpm.operations.cache_contents import PUBLISHING
 from skillpm.operations.caching import can_be_written
 from skillpm.operations.drafting import ARCHIVES, NO_VERSION, Draft, read_drafts, version_fault
+from skillpm.operations.published_places import check_out, check_place, tell_among, tell_archives
 from skillpm.operations.tools import Tools
 
 MOST_TOLD = 20  # a screen of them
@@ -50,22 +49,10 @@ def pack_skill(tools: Tools, path: str, out: str = "") -> str:
     place = os.path.join(base, out)
     target = os.path.join(place, file) if not out.endswith(ARCHIVES) else place
     with told("write an archive", target):
-        _check_place(draft, path, target, base)
+        check_place(draft, path, target, base)
+        tell_archives(tools, draft, draft.tree)
         write_document(target, pack(draft.tree), fsync=tools.settings.fsync)
     return os.path.relpath(target, base)
-
-
-def _check_place(draft: Draft, path: str, target: str, base: str) -> None:
-    """Refuse to write an archive into the skill: the next one would hold it, and be other content of one version."""
-    folder = os.path.normpath(os.path.join(base, draft.place))
-    if draft.at or not os.path.isdir(folder) or not would_be_part(folder, target):
-        return
-    elsewhere = os.path.relpath(os.path.dirname(folder), base)
-    way_out = join(["skillpm", "pack", *([] if path == "." else [path]), "--out", elsewhere])
-    raise RefusedError(
-        f"{show(os.path.relpath(target, base))} would lie in the skill that it packs, and be a part of it from then on",
-        hint=f"write it elsewhere: `{show(way_out)}`, or let git ignore it; nothing was written",
-    )
 
 
 def build_index(
@@ -91,10 +78,12 @@ def build_index(
             nonlocal taken
             fault = version_fault(draft.version)
             judged = draft.but(faults=(*draft.faults, fault)) if fault and draft.tree is not None else draft
+            check_out(tools, draft, shelf)
             if judged.faults or draft.tree is None:
                 left[draft.place] = judged.but(tree=None)
             else:
                 taken += 1
+                tell_archives(tools, draft, draft.tree)
                 adding.edition.add(_made(draft, draft.tree))
                 text = draft.tree.read(draft.tree.skill_file) or b""
                 if draft.is_current and PLACEHOLDER.encode() in text:
@@ -103,6 +92,7 @@ def build_index(
                     unlike[draft.name] = f"{show(draft.place)}: {said}"
 
         for source in sources:
+            tell_among(tools, source, shelf)
             read_drafts(tools, source, take, version)
         _tell_unlike(tools, unlike)
         _tell(tools, [*left.values()], skip_invalid=skip_invalid)

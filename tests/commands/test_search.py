@@ -311,7 +311,8 @@ def test_an_index_that_is_silent_is_searched_as_it_was(acme: Scene, server: GitS
     assert acme.tell("search", "chai") == text("""\
 chai-brewing  1.0.0  acme  Brews chai, green or black.
 ! warning: acme is searched as it was 2 minutes ago: the index acme cannot be read: SERVER/index.json: the server wants\
- other credentials (it answers 403); credentials come from ~/.netrc, or for an index from SKILLPM_INDEX_<NAME>_TOKEN
+ other credentials (it answers 403); give user and password for 127.0.0.1 in ~/.netrc; for a token: \
+skillpm config set indexes.acme.url SERVER/, and set SKILLPM_INDEX_ACME_TOKEN
 ! next: skillpm install chai-brewing
 """)
 

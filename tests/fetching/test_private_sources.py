@@ -129,7 +129,7 @@ def test_a_proxy_that_refuses_is_told(project: Project, world: dict[str, str | N
         1,
         (
             f"error: the index acme cannot be read: https://{HOST}/skills/pdf.json: no connection (502 Bad Gateway)\n"
-            "  try: try again, or look at your proxy\n"
+            "  try: try again, or look at your proxy; --offline takes what is cached of acme\n"
         ),
     )
 

@@ -719,3 +719,50 @@ def test_somebody_elses_index_json_is_left_alone(desk: Desk) -> None:
         "  try: mend that place by hand, or take the file from version control\n",
     )
     assert desk.tree_text("public") == "index.json\n"
+
+
+@pytest.mark.parametrize("out", ["skills/pdf", "skills/pdf/public"])
+def test_an_index_in_a_skill_that_it_publishes_is_refused(desk: Desk, out: str) -> None:
+    desk.draft("pdf", "1.0.0")
+    before = desk.snapshot()
+
+    result = desk.run("index", "build", "skills", "--out", out)
+
+    assert (result.code, result.stdout, result.stderr) == (
+        1,
+        "",
+        "error: the index would lie in skills/pdf, a skill that it publishes, and be a part of it\n"
+        "  try: give --out a folder outside of it, or let git ignore that folder; nothing was written\n",
+    )
+    assert desk.snapshot() == before
+    desk.write("skills/pdf/.gitignore", "public/\n*.json\n")
+    if out.endswith("public"):
+        desk.run("index", "build", "skills", "--out", out, check=True)
+        desk.run("index", "build", "skills", "--out", out, check=True)
+
+
+def test_an_index_among_the_skills_that_it_is_built_of_is_warned_of_once(desk: Desk) -> None:
+    desk.draft("pdf", "1.0.0")
+
+    first = desk.run("index", "build", "skills", "--out", "skills", check=True)
+    again = desk.run("index", "build", "skills", "--out", "skills", check=True)
+
+    assert (first.stderr, again.stderr) == (
+        "warning: the index lies among the skills that it is built of, in skills; --out public keeps them apart\n"
+        "skills: 1 skill, 1 version; 5 files written\n",
+        "skills: 1 skill, 1 version; nothing to write\n",
+    )
+
+
+@pytest.mark.parametrize("words", ["pack skills/pdf", "index build skills --out public"])
+def test_an_older_archive_of_a_skill_that_lies_in_it_is_warned_of(desk: Desk, words: str) -> None:
+    desk.draft("pdf", "1.1.0")
+    for file in ("pdf-1.0.0.tar.gz", "old/pdf.zip", "exported.skill", "assets/fonts.zip"):
+        desk.write(f"skills/pdf/{file}", "x")
+
+    said = desk.run(*words.split(), check=True).stderr
+
+    behind = "looks like an older archive of this skill, and is packed with it; move it away, or let git ignore it"
+    assert said.splitlines()[:3] == [
+        f"warning: skills/pdf: {file} {behind}" for file in ("exported.skill", "old/pdf.zip", "pdf-1.0.0.tar.gz")
+    ]

@@ -335,9 +335,30 @@ def test_an_index_that_cannot_be_reached_is_an_error_even_for_what_ships(consume
         1,
         "error: the index acme cannot be read: http://127.0.0.1:9/skills/code-review.json: "
         "no connection ([Errno 111] Connection refused)\n"
-        "  try: try again, or look at your proxy\n",
+        "  try: try again, or look at your proxy; --offline takes what is cached of acme\n",
     )
     assert consumer.snapshot() == before
+
+
+@pytest.mark.parametrize("refused", ["skills/pdf.json", "archives/pdf-1.2.0.tar.gz"])
+def test_an_index_that_wants_a_login_is_told_with_what_logs_in(
+    desk: Desk, consumer: Consumer, server: GitServer, refused: str
+) -> None:
+    desk.draft("pdf", "1.2.0")
+    offer(desk, server, consumer)
+    server.publish(f"/{refused}", Answer(401, {"WWW-Authenticate": "Bearer"}, b""))
+    url, token = f"{server.address}/", {"SKILLPM_INDEX_ACME_TOKEN": "s3cret"}
+    netrc = "give user and password for 127.0.0.1 in ~/.netrc"
+
+    def hint(**more: str) -> str:
+        return consumer.run("install", "pdf", env=more).stderr.splitlines()[-1]
+
+    assert hint() == (
+        f"  try: {netrc}; for a token: skillpm config set indexes.acme.url {url}, and set SKILLPM_INDEX_ACME_TOKEN"
+    )
+    consumer.configure(f'[[indexes]]\nname = "acme"\nurl = "{url}"\n')
+    assert hint() == f"  try: set SKILLPM_INDEX_ACME_TOKEN to a token for it, or {netrc}"
+    assert hint(**token) == "  try: SKILLPM_INDEX_ACME_TOKEN was sent: see that it is for this index, and still holds"
 
 
 def test_a_folder_is_an_index_too(desk: Desk, consumer: Consumer) -> None:
