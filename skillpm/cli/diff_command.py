@@ -7,6 +7,7 @@ import click
 from skillpm.cli.changing import networked
 from skillpm.cli.common import call_of
 from skillpm.documents.text import HIDDEN, show
+from skillpm.errors import UsageError
 from skillpm.operations.diffing import diff_edits, diff_update
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -18,12 +19,15 @@ Examples:
   skillpm diff pdf            your edits against what was installed
   skillpm diff pdf --update   what `skillpm update pdf` would bring"""
 )
-@click.argument("name")
+@click.argument("name", default="", metavar="NAME")
 @click.option("--update", "newer", is_flag=True, help="Against the newest version instead of your edits.")
 @networked
 def command(name: str, newer: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
     """Show how a skill differs. Changes nothing."""
     call = call_of(flags)
+    if not name:
+        g = call.scope.flag
+        raise UsageError("of which skill?", hint=f"skillpm diff{g} NAME; `skillpm verify{g}` says which were edited")
     found = (diff_update if newer else diff_edits)(call.scope, call.tools, name)
     if call.console.as_json:
         files = [{"path": file.path, "change": file.change, "diff": file.diff} for file in found.files]

@@ -36,7 +36,7 @@ def tell(error: Exception, *, as_json: bool, colour: bool = True, command: str =
     if isinstance(error, click.ClickException):
         if isinstance(error, click.NoSuchOption):
             error = click.NoSuchOption(error.option_name, possibilities=_nearly(error), ctx=error.ctx)
-        command = getattr(getattr(error, "ctx", None), "command_path", "skillpm")
+        command = getattr(getattr(error, "ctx", None), "command_path", command)
         hint = f"{command} --help"
         return _told("usage", (error.format_message().rstrip("."), "", hint), 2, as_json=as_json, colour=colour)
     where = _transcript(error)

@@ -9,6 +9,7 @@ import click
 from skillpm.cli.changing import asking
 from skillpm.cli.columns import cells, fitted, padded, terminal_width
 from skillpm.cli.common import Call, call_of
+from skillpm.cli.console import Console
 from skillpm.cli.serving import service_for, serving
 from skillpm.documents.text import show
 from skillpm.indexes.catalogues import SHIPPED
@@ -54,7 +55,7 @@ def command(words: tuple[str, ...], limit: int, index: str, *, installed: bool, 
     else:
         if answer.found:
             call.console.lines(_lines(answer.found))
-        _tell(call, query, answer)
+        _tell(call, query, answer, is_everywhere=not installed)
     return 1 if any(looked.searchable is None for looked in answer.looked) else 0
 
 
@@ -78,7 +79,7 @@ def _place(found: Found) -> str:
     return INSTALLED if found.is_installed else found.index or SHIPPED
 
 
-def _tell(call: Call, query: str, answer: Answer) -> None:
+def _tell(call: Call, query: str, answer: Answer, *, is_everywhere: bool) -> None:
     """Say what no line says: what is not as it was asked for, and what may be done."""
     console = call.console
     for looked in answer.looked:
@@ -90,10 +91,7 @@ def _tell(call: Call, query: str, answer: Answer) -> None:
         elif call.tools.settings.offline and not looked.place.is_local:
             console.say(f"{name} as it was {age}")
     if not answer.found:
-        near = f"; near names: {', '.join(answer.near)}" if answer.near else ""
-        counts = [f"{count:,} {_kind(place)}" for place, count in answer.counts.items()]
-        console.say(f"nothing found for `{show(query, 80)}`{near}")
-        console.say(f"looked at {', '.join(counts) if counts else 'nothing'}")
+        _tell_nothing(console, query, answer, is_everywhere=is_everywhere)
         return
     if answer.matched == "alike":
         meant = [f"{', '.join(found)} (for {show(typed, 40)})" for typed, found in answer.meant.items()]
@@ -106,6 +104,17 @@ def _tell(call: Call, query: str, answer: Answer) -> None:
     spec = next((found.spec for found in answer.found if found.spec and found.entry.name not in here), "")
     if spec:
         console.say(f"next: skillpm install{' -g' if call.flags['user'] else ''} {spec}")
+
+
+def _tell_nothing(console: Console, query: str, answer: Answer, *, is_everywhere: bool) -> None:
+    """Say where nothing was found, and where else there would be something."""
+    near = f"; near names: {', '.join(answer.near)}" if answer.near else ""
+    counts = [f"{count:,} {_kind(place)}" for place, count in answer.counts.items()]
+    console.say(f"nothing found for `{show(query, 80)}`{near}")
+    console.say(f"looked at {', '.join(counts) if counts else 'nothing'}")
+    if is_everywhere and not answer.looked:
+        console.say("no index is named yet: skillpm config set indexes.NAME.url URL")
+        console.say("a repository shows what it has: skillpm install OWNER/REPO --list")
 
 
 def _kind(place: str) -> str:

@@ -212,7 +212,7 @@ NAMES_NOBODY_HAS = {
     "a repository": Case(
         words="install MISSING@pdf",
         said="there is no git repository at MISSING",
-        hint="check the spelling, and that it is public",
+        hint="check the spelling; if it is private, that git can read it: git ls-remote MISSING",
     ),
 }
 

@@ -32,6 +32,8 @@ def test_the_bare_word_shows_the_help(scene: Scene) -> None:
         (["sync", "--froze"], "No such option '--froze'. Did you mean '--frozen'?", "skillpm sync --help"),
         (["list", "--zzzz"], "No such option '--zzzz'", "skillpm list --help"),
         (["list", "extra"], "Got unexpected extra argument (extra)", "skillpm list --help"),
+        (["sync", "--keep"], "Option '--keep' requires an argument", "skillpm sync --help"),
+        (["diff"], "of which skill?", "skillpm diff -g NAME; `skillpm verify -g` says which were edited"),
         (["show"], "Missing argument 'NAME'", "skillpm show --help"),
         (["uninstall"], "Missing argument 'NAME...'", "skillpm uninstall --help"),
         (

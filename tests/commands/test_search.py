@@ -526,3 +526,16 @@ def test_an_index_of_another_place_is_another_catalogue(project: Scene, tmp_path
     for place in ("one", "two"):
         said = project.run("search", "chai", "--json", cwd=place).json
         assert [found["name"] for found in said["results"]] == [f"chai-{place}"]
+
+
+def test_who_has_named_no_index_is_told_how_to_look_further(project: Scene) -> None:
+    assert project.tell("search", "zzzz") == text("""\
+! nothing found for `zzzz`
+! looked at 0 installed, 9 that ship with skillpm
+! no index is named yet: skillpm config set indexes.NAME.url URL
+! a repository shows what it has: skillpm install OWNER/REPO --list
+""")
+    assert project.tell("search", "zzzz", "--installed") == text("""\
+! nothing found for `zzzz`
+! looked at 0 installed
+""")

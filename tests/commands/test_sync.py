@@ -254,7 +254,7 @@ def test_a_fetch_that_fails_changes_nothing(project: Scene, server: GitServer, s
 
     assert project.tell("sync") == text("""\
 ! error: there is no git repository at URL
-!   try: check the spelling, and that it is public
+!   try: check the spelling; if it is private, that git can read it: git ls-remote URL
 [1]
 """)
     assert project.everything == before

@@ -57,7 +57,7 @@ def test_a_folder_that_is_no_repository(project: Project, tmp_path: Path) -> Non
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: there is no git repository at {url}\n  try: check the spelling, and that it is public\n",
+        f"error: there is no git repository at {url}\n  try: check the path: is it what `git clone` takes?\n",
     )
 
 

@@ -147,7 +147,9 @@ def _not_served(said: str, status: int | None, url: str) -> SkillpmError:
         hint = "check the address: is it what `git clone` takes?"
         return FetchError(f"{url} answers, but not as a git server does{_quoted(said)}", hint=hint)
     if status is not None or _any(NOT_THERE, said):
-        return NotFoundError(f"there is no git repository at {url}", hint="check the spelling, and that it is public")
+        hint = f"check the spelling; if it is private, that git can read it: git ls-remote {url}"
+        local = "check the path: is it what `git clone` takes?"
+        return NotFoundError(f"there is no git repository at {url}", hint=local if url.startswith("file:") else hint)
     why = _quoted(said) or "; git failed without a word"
     return FetchError(f"{url} could not be reached{why}", hint="check the address and the network")
 
