@@ -62,10 +62,9 @@ def options_of(call: Call, *, bare: bool = False) -> Options:
     locked, frozen = flags.get("locked", False), flags.get("frozen", False)
     if locked and frozen:
         raise UsageError("--locked and --frozen say different things; give one")
-    if bare and call.tools.settings.ci and not frozen:
-        locked = True
+    by_ci = bare and call.tools.settings.ci and not (locked or frozen)
     return Options(
-        strictness=Strictness(locked=locked, frozen=frozen),
+        strictness=Strictness(locked=locked or by_ci, frozen=frozen, by_ci=by_ci),
         wishes=Wishes(
             keep=flags.get("keep", ()),
             force=flags.get("force", False),

@@ -22,7 +22,13 @@ Examples:
   skillpm mcp --print-config claude-code   for the host's configuration
   skillpm mcp --check                      what `skills/list` leaves out"""
 )
-@click.option("--print-config", metavar="HOST", help=f"Print what a host needs: {', '.join(HOSTS)}.")
+@click.option(
+    "--print-config",
+    is_flag=False,
+    flag_value="",
+    metavar="HOST",
+    help=f"Print what a host needs: {', '.join(HOSTS)}.",
+)
 @click.option("--check", is_flag=True, help="Tell which skills are not published, and why.")
 @style_option
 @serving
@@ -35,7 +41,8 @@ def command(*, print_config: str | None, check: bool, style: str, **flags: Any) 
         if host is None:
             hint = f"in the configuration of any other host, the server's command is `{' '.join(words)}`, over stdio"
             known = f"known are {', '.join(HOSTS)}"
-            raise UsageError(f"--print-config does not know the host `{show(print_config, 80)}`; {known}", hint=hint)
+            said = f"does not know the host `{show(print_config, 80)}`" if print_config else "wants a host"
+            raise UsageError(f"--print-config {said}; {known}", hint=hint)
         call.console.say(f"put this into {host.file}, beside what stands there:")
         call.console.line(host.snippet(words))
         return 0

@@ -5,6 +5,10 @@ from typing import Any
 
 import click
 
+from skillpm.documents.text import show
+
+LONGEST = 9
+
 
 class Amount(click.ParamType[float]):
     """How many seconds or days."""
@@ -23,3 +27,19 @@ class Amount(click.ParamType[float]):
 
 
 AMOUNT = Amount()
+
+
+class Count(click.ParamType[int]):
+    """How many of something there may be, at least `least`."""
+
+    name = "number"
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Give the number. Fails with what was typed."""
+        text = str(value)
+        if not (text.isascii() and text.isdigit() and len(text) <= LONGEST and int(text) >= self.least):
+            self.fail(f"`{show(text, 40)}` is no whole number from {self.least} upwards", param, ctx)
+        return int(text)

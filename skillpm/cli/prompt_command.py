@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from skillpm.cli.common import call_of
+from skillpm.cli.numbers import Count
 from skillpm.cli.serving import mode_option, service_for, serving, style_option
 from skillpm.serving.modes import Mode
 
@@ -16,7 +17,7 @@ Examples:
   skillpm prompt --style omega      what is installed, and what is not
   skillpm prompt --budget 500       shortened until it costs no more"""
 )
-@click.option("--budget", type=click.IntRange(min=0), metavar="TOKENS", help="Cost no more than this.")
+@click.option("--budget", type=Count(0), metavar="TOKENS", help="Cost no more than this.")
 @style_option
 @mode_option
 @serving

@@ -10,6 +10,7 @@ from skillpm.cli.changing import asking
 from skillpm.cli.columns import cells, fitted, padded, terminal_width
 from skillpm.cli.common import Call, call_of
 from skillpm.cli.console import Console
+from skillpm.cli.numbers import Count
 from skillpm.cli.serving import service_for, serving
 from skillpm.documents.text import show
 from skillpm.indexes.catalogues import SHIPPED
@@ -29,7 +30,7 @@ Examples:
   skillpm search --json pdf         for programs"""
 )
 @click.argument("words", nargs=-1, required=True, metavar="WORDS...")
-@click.option("--limit", type=click.IntRange(min=1), default=20, metavar="N", help="Show so many at most (20).")
+@click.option("--limit", type=Count(1), default=20, metavar="N", help="Show so many at most (20).")
 @click.option("--index", metavar="NAME", default="", help="Only what this index has.")
 @click.option("--installed", is_flag=True, help="Only what is installed; asks no server.")
 @asking

@@ -138,7 +138,7 @@ def parse_json(text: str, file: str) -> Node:
         if marks := _marks(text, file):
             raise marks from error
         where = f"{file}:{error.lineno}:{error.colno}"
-        hint = "" if "://" in file else "mend that place by hand, or take the file from version control"
+        hint = "" if "://" in file else _way_on(text, error)
         raise DocumentError(f"this is not JSON: {error.msg}", where=where, hint=hint) from error
     except UnicodeEncodeError as error:
         raise DocumentError("a string holds half a character (a lone surrogate)", where=file) from error
@@ -147,6 +147,14 @@ def parse_json(text: str, file: str) -> Node:
     except RecursionError as error:
         raise DocumentError("this JSON is nested too deeply", where=file) from error
     return Node(value, file)
+
+
+def _way_on(text: str, error: json.JSONDecodeError) -> str:
+    """Say what a person did most likely, and what to do about it."""
+    from skillpm.documents.json_slips import likely_slip  # noqa: PLC0415  (only after a mistake)
+
+    slip = likely_slip(text, error.pos, error.msg)
+    return "; ".join(part for part in (slip, "mend that place by hand, or take the file from version control") if part)
 
 
 def _line_of(text: str, pattern: str, number: int = 1) -> str:

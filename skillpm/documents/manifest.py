@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from skillpm.documents.decode import Node, parse_json, unknown_key
 from skillpm.documents.index_places import IndexPlace, read_index_places
-from skillpm.documents.names import SkillName, skill_name
+from skillpm.documents.names import SkillName, is_skill_name, skill_name
 from skillpm.documents.spelling import near
 from skillpm.errors import DocumentError, NewerDocument
 from skillpm.values import NOTHING, Value
@@ -20,6 +20,7 @@ SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
 SCHEMA_NUMBER = re.compile(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
 KNOWN = ("$schema", "name", "skills", "indexes", "agents", "disabled", "permissions", "overrides", "exclude-newer")
 START = 'a manifest has `"skills": {}`; start one with `skillpm init`, or work in user scope with `-g`'
+FEW = 3
 ACTIONS = ("allow", "ask", "deny")
 EMPTY = '{\n  "$schema": "' + SCHEMA + '",\n  "skills": {}\n}\n'
 
@@ -57,12 +58,24 @@ def document_kind(top: Node) -> Literal["manifest", "registry", "foreign"]:
 
 def mistyped(top: Node) -> DocumentError | None:
     """Tell what is wrong with a file that is no manifest and yet is meant to be one: it has no key of another tool."""
-    if not isinstance(top.value, dict) or "skills" in top.value:
+    if not isinstance(top.value, dict):
         return None
+    if "skills" in top.value:
+        return _names_alone(top.need("skills"))
     for key, node in top.items():
         if key not in KNOWN:
             return unknown_key(node, key, KNOWN) if near(key, KNOWN) else None
     return DocumentError("`skills` is missing", where=top.where, hint=START)
+
+
+def _names_alone(skills: Node) -> DocumentError | None:
+    """Tell that skills are listed by their names alone, where a manifest says what is wanted of each."""
+    names = skills.value if isinstance(skills.value, list) else []
+    if not names or not all(is_skill_name(name) for name in names):
+        return None
+    few = ", ".join(f'"{name}": "*"' for name in names[:FEW]) + (", …" if len(names) > FEW else "")
+    hint = f'if it is a manifest, it says of each skill which: "skills": {{{few}}}; if another tool made it, use `-g`'
+    return DocumentError("`skills` is a list of names", where=skills.where, hint=hint)
 
 
 def read_manifest(text: str, file: str) -> Manifest:

@@ -25,10 +25,14 @@ from skillpm.values import Value
 
 
 class Strictness(Value):
-    """How the lockfile may be treated: `locked`: it must not change; `frozen`: nothing is even resolved."""
+    """How the lockfile may be treated: `locked`: it must not change; `frozen`: nothing is even resolved.
+
+    `by_ci`: nobody said so here, but that this is CI.
+    """
 
     locked: bool = False
     frozen: bool = False
+    by_ci: bool = False
 
 
 def relocked(
@@ -46,25 +50,26 @@ def relocked(
     """
     refuse_own_sources(scope, papers, fetchers.settings)
     if papers.lockfile_text is None and (strictness.locked or strictness.frozen):
-        raise _outdated(scope, papers, [])
+        raise _outdated(scope, papers, [], strictness)
     if strictness.frozen:
-        _need_names(scope, papers)
+        _need_names(scope, papers, strictness)
         check_places(scope, papers, papers.lockfile)
         _check_indexes(scope, papers, fetchers, papers.lockfile.skills)
         if changed := changed_folders(papers, fetchers, touched):
-            raise _outdated(scope, papers, [f"the content of `{name}` has changed" for name in changed])
+            raise _outdated(scope, papers, [f"the content of `{name}` has changed" for name in changed], strictness)
         return papers.lockfile
     check_places(scope, papers, papers.lockfile, only_kept=True)
     _check_indexes(scope, papers, fetchers, _kept(papers) - {*upgrade})
     if strictness.locked and (reasons := outdated(papers)):
-        raise _outdated(scope, papers, reasons)
+        raise _outdated(scope, papers, reasons, strictness)
     held = held_folders(papers, fetchers, touched, may_be_away=not strictness.locked)
     asked = _asked(papers, upgrade, held).but(cutoff=cutoff_of(papers.manifest, fetchers.settings))
     lockfile = resolve(asked, fetchers, papers.lockfile).lockfile
     _check_versions(papers.lockfile, lockfile)
     if strictness.locked and lockfile != papers.lockfile:
         changed = [name for name, skill in lockfile.skills.items() if papers.lockfile.skills.get(name) != skill]
-        raise _outdated(scope, papers, [f"the content of `{name}` has changed" for name in sorted(changed)])
+        reasons = [f"the content of `{name}` has changed" for name in sorted(changed)]
+        raise _outdated(scope, papers, reasons, strictness)
     return lockfile
 
 
@@ -99,24 +104,25 @@ def make_fetchers(scope: Scope, tools: Tools) -> Fetchers:
     return tools.fetchers[base]
 
 
-def _outdated(scope: Scope, papers: Paperwork, reasons: list[str]) -> LockfileOutdated:
+def _outdated(scope: Scope, papers: Paperwork, reasons: list[str], strictness: Strictness) -> LockfileOutdated:
+    why = "; CI is set, so this is as with --locked, and nothing is locked here" if strictness.by_ci else ""
     if papers.lockfile_text is None:
-        hint = f"make it with `skillpm lock{scope.flag}`"
+        hint = f"make it with `skillpm lock{scope.flag}`{' and commit it' if why else ''}{why}"
         if scope.is_fallback and papers.manifest_text is None:
             hint = "no skills.json is here or above, so user scope was meant; go to the project, or --project DIR"
         return LockfileOutdated("there is no lockfile", where=scope.lockfile, hint=hint)
     return LockfileOutdated(
         f"the lockfile is not up to date: {'; '.join(reasons)}",
         where=scope.lockfile,
-        hint=f"run `skillpm lock{scope.flag}` and commit skills.lock",
+        hint=f"run `skillpm lock{scope.flag}` and commit skills.lock{why}",
     )
 
 
-def _need_names(scope: Scope, papers: Paperwork) -> None:
+def _need_names(scope: Scope, papers: Paperwork, strictness: Strictness) -> None:
     needs = {name for skill in papers.lockfile.skills.values() for name in skill.dependencies}
     missing = sorted({*papers.requirements, *needs} - {*papers.lockfile.skills})
     if missing:
-        raise _outdated(scope, papers, [f"`{name}` is not locked" for name in missing])
+        raise _outdated(scope, papers, [f"`{name}` is not locked" for name in missing], strictness)
 
 
 def _kept(papers: Paperwork) -> set[SkillName]:

@@ -2,12 +2,13 @@
 
 from typing import Any, Literal, assert_never
 
-from skillpm.documents.decode import Node
+from skillpm.documents.decode import Node, unknown_key
 from skillpm.documents.digest import parse_digest
 from skillpm.documents.git_words import clean_url, is_commit, is_ref
 from skillpm.documents.index_places import site_address
 from skillpm.documents.names import SkillName, path_fault
 from skillpm.documents.pin import archive_address
+from skillpm.documents.spelling import near
 from skillpm.documents.text import show
 from skillpm.documents.versions import RANGE_HINT, is_range
 from skillpm.errors import DocumentError
@@ -86,6 +87,9 @@ def requirement_value(source: Source) -> Any:
             assert_never(source)
 
 
+FORMS = ("git", "path", "bundled", "url", "version")
+
+
 def read_table(name: SkillName, node: Node) -> Source:
     """Read the object form of a requirement."""
     if node.get("git") is not None:
@@ -107,6 +111,9 @@ def read_table(name: SkillName, node: Node) -> Source:
     if node.get("version") is not None:
         node.only("version", "index")
         return IndexSource(name=name, version=checked_range(node.need("version")), index=_index(node.get("index")))
+    for key, member in node.items():
+        if similar := near(key, FORMS):
+            raise unknown_key(member, key, similar)
     return node.expected("a requirement with git, path, bundled, url or version")
 
 

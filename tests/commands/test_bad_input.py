@@ -229,7 +229,7 @@ DOCUMENTS = {
         spoil=written("skills.json", ""),
         said="this is not JSON: Expecting value",
         where="WORK/skills.json:1:1",
-        hint=MEND,
+        hint=f"the file is empty; {MEND}",
     ),
     "a manifest that is no text": Case(
         words="sync",

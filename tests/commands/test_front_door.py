@@ -3,6 +3,9 @@
 import pytest
 from commands.scene import Scene, text
 
+BUDGET = "Invalid value for '--budget': `{}` is no whole number from 0 upwards"
+LIMIT = "Invalid value for '--limit': `0` is no whole number from 1 upwards"
+
 
 def test_the_bare_word_shows_the_help(scene: Scene) -> None:
     bare, asked = scene.run(), scene.run("--help")
@@ -34,6 +37,14 @@ def test_the_bare_word_shows_the_help(scene: Scene) -> None:
         (["list", "extra"], "Got unexpected extra argument (extra)", "skillpm list --help"),
         (["sync", "--keep"], "Option '--keep' requires an argument", "skillpm sync --help"),
         (["diff"], "of which skill?", "skillpm diff -g NAME; `skillpm verify -g` says which were edited"),
+        (["prompt", "--budget", "many"], BUDGET.format("many"), "skillpm prompt --help"),
+        (["prompt", "--budget", "-1"], BUDGET.format("-1"), "skillpm prompt --help"),
+        (["search", "x", "--limit", "0"], LIMIT, "skillpm search --help"),
+        (
+            ["mcp", "--print-config"],
+            "--print-config wants a host; known are claude-code, codex, cursor, opencode",
+            "in the configuration of any other host, the server's command is `skillpm mcp`, over stdio",
+        ),
         (["show"], "Missing argument 'NAME'", "skillpm show --help"),
         (["uninstall"], "Missing argument 'NAME...'", "skillpm uninstall --help"),
         (

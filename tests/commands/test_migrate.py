@@ -575,7 +575,8 @@ def test_the_skills_directory_of_a_scope_may_be_named_too(scene: Scene) -> None:
             ["broken"],
             "this is not JSON: Expecting property name enclosed in double quotes\n"
             "!   where: WORK/broken/skills.json:1:2\n"
-            "!   try: mend that place by hand, or take the file from version control\n[1]",
+            '!   try: all names stand in "double quotes"; '
+            "mend that place by hand, or take the file from version control\n[1]",
         ),
         (
             ["a-skill"],

@@ -108,6 +108,18 @@ def test_global_means_the_user_also_inside_a_project(project: Scene) -> None:
     assert (project.home / ".agent-skills/testing/SKILL.md").is_file()
 
 
+def test_a_manifest_that_lists_names_is_told_how_to_write_them(scene: Scene) -> None:
+    scene.project('{"skills": ["pdf", "docx"]}')
+
+    assert scene.tell("sync") == text("""\
+! error: `skills` is a list of names
+!   where: WORK/skills.json:1:2: skills
+!   try: if it is a manifest, it says of each skill which: "skills": {"pdf": "*", "docx": "*"}; if another tool made \
+it, use `-g`
+[1]
+""")
+
+
 @pytest.mark.parametrize(
     ("variables", "directory", "documents"),
     [

@@ -12,6 +12,7 @@ from skillpm.documents.decode import Node, dump_json, parse_json, parse_toml
 from skillpm.errors import DocumentError, NewerDocument
 
 MEND = "mend that place by hand, or take the file from version control"
+QUOTED = 'all {} stand in "double quotes"'
 UPGRADE = "upgrade skillpm: pip install --upgrade agent-skillpm"
 
 
@@ -29,22 +30,41 @@ def node(value: Any) -> Node:
 
 
 @pytest.mark.parametrize(
-    ("text", "message", "where"),
+    ("text", "message", "where", "slip"),
     [
-        ("", "Expecting value", "f.json:1:1"),
-        ("nonsense", "Expecting value", "f.json:1:1"),
-        ("{", "Expecting property name enclosed in double quotes", "f.json:1:2"),
-        ('{"a": 1', "Expecting ',' delimiter", "f.json:1:8"),
-        ('{"a": 1}\n}', "Extra data", "f.json:2:1"),
-        ('{\n  "a": 1\n  "b": 2\n}', "Expecting ',' delimiter", "f.json:3:3"),
-        ('{\n  "a": tru\n}', "Expecting value", "f.json:2:8"),
-        ('{"a": "b\nc"}', "Invalid control character at", "f.json:1:9"),
-        ('{"ä": 01}', "Expecting ',' delimiter", "f.json:1:8"),
-        ('{"a": "\\x"}', "Invalid \\escape", "f.json:1:8"),
+        ("", "Expecting value", "f.json:1:1", "the file is empty"),
+        ("nonsense", "Expecting value", "f.json:1:1", ""),
+        ("{", "Expecting property name enclosed in double quotes", "f.json:1:2", ""),
+        ('{"a": 1', "Expecting ',' delimiter", "f.json:1:8", "a closing } or ] is missing at the end"),
+        ('{"a": 1}\n}', "Extra data", "f.json:2:1", ""),
+        (
+            '{\n  "a": 1\n  "b": 2\n}',
+            "Expecting ',' delimiter",
+            "f.json:3:3",
+            "a comma is missing at the end of line 2",
+        ),
+        ('["a"\n\n "b"]', "Expecting ',' delimiter", "f.json:3:2", "a comma is missing at the end of line 1"),
+        ('{\n  "a": tru\n}', "Expecting value", "f.json:2:8", ""),
+        ('{"a": True}', "Expecting value", "f.json:1:7", "it is `true` in JSON"),
+        ("{'a': 1}", "Expecting property name enclosed in double quotes", "f.json:1:2", QUOTED.format("texts")),
+        ("{a: 1}", "Expecting property name enclosed in double quotes", "f.json:1:2", QUOTED.format("names")),
+        ('{"a": 1} // one', "Extra data", "f.json:1:10", "JSON has no comments"),
+        ('{"a": "b\nc"}', "Invalid control character at", "f.json:1:9", 'a closing " is missing in line 1'),
+        ('{"ä": 01}', "Expecting ',' delimiter", "f.json:1:8", ""),
+        ('{"a": "\\x"}', "Invalid \\escape", "f.json:1:8", ""),
     ],
 )
-def test_text_that_is_not_json_is_told_with_line_and_column(text: str, message: str, where: str) -> None:
-    assert fault(lambda: parse_json(text, "f.json")) == (f"this is not JSON: {message}", where, MEND)
+def test_text_that_is_not_json_is_told_with_line_and_column(text: str, message: str, where: str, slip: str) -> None:
+    hint = f"{slip}; {MEND}" if slip else MEND
+    assert fault(lambda: parse_json(text, "f.json")) == (f"this is not JSON: {message}", where, hint)
+
+
+@pytest.mark.parametrize("text", ['{\n  "a": 1,\n}', '{"b": [\n1,\n\n]}'])
+def test_a_comma_too_many_is_told_as_that(text: str) -> None:
+    assert fault(lambda: parse_json(text, "f.json"))[2] in {
+        f"the comma at the end of line 2 is one too many; {MEND}",
+        f"the comma in line 2 is one too many; {MEND}",
+    }
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ REGISTRY = "this file is a registry (its `skills` is an array)"
     [
         ({"skills": []}, "registry", REGISTRY),
         ({"version": "1", "skills": [{"name": "pdf"}]}, "registry", REGISTRY),
-        ({"skills": ["pdf"]}, "foreign", FOREIGN),
+        ({"skills": ["pdf", 1]}, "foreign", FOREIGN),
         ({"skills": [{"name": "pdf"}, "tdd"]}, "registry", REGISTRY),
         ({}, "foreign", "`skills` is missing"),
         ({"$schema": "x", "agents": []}, "foreign", "`skills` is missing"),

@@ -94,6 +94,7 @@ FORMS = "a requirement with git, path, bundled, url or version"
         (["^1"], "expected an object, got an array", "", ""),
         ({}, f"expected {FORMS}, got an object", "", ""),
         ({"index": "acme"}, f"expected {FORMS}, got an object", "", ""),
+        ({"gti": URL}, "unknown key `gti`; did you mean `git`?", ".gti", ""),
         (">=1 <2", "`>=1 <2` is no version range", "", COMMAS),
         ("^1 || ^2", "`^1 || ^2` is no version range", "", COMMAS),
         ("1.2 - 2.0", "`1.2 - 2.0` is no version range", "", COMMAS),
