@@ -22,7 +22,8 @@ Examples:
 def command(message: str, whole_words: bool, **flags: Any) -> None:  # noqa: FBT001  (an option)
     """Tell which skills a message calls for by their triggers, and the MCP servers that they bring."""
     call = call_of(flags)
-    match = service_for(call).match(message, whole_words=whole_words)
+    service = service_for(call)
+    match = service.match(message, whole_words=whole_words)
     servers = [{"name": server.name, "command": server.command, "args": list(server.args)} for server in match.servers]
     if call.console.as_json:
         unusable = [{"name": told.card.name, "needs": list(told.missing)} for told in match.unusable]
@@ -35,4 +36,6 @@ def command(message: str, whole_words: bool, **flags: Any) -> None:  # noqa: FBT
     for told in match.unusable:
         call.console.say(f"{show(told.card.name, 64)} is called for, but needs {show(', '.join(told.missing), 80)}")
     if not match.skills and not match.unusable:
-        call.console.say("no skill has a trigger in that message")
+        has_some = any(card.triggers for card in service.visible.values()) or not service.visible
+        way = "" if has_some else "; none here has any: `skillpm search` looks at names and descriptions"
+        call.console.say(f"no skill has a trigger in that message{way}")

@@ -121,7 +121,7 @@ def _told(entry: dict[str, Any], where: str) -> Told:
         "triggers": tuple(dict.fromkeys(word for word in triggers if word))[:MOST_TRIGGERS],
         "version": _clean(entry.get("version"), LONGEST_WORD),
         "requires": _requires(entry),
-        "user_only": any(_is_true(entry.get(key)) for key in ("userOnly", USERS_ONLY)),
+        "user_only": is_for_users_only(entry),
     }
     kept = {key for key, value in facts.items() if value and value != Requires()}
     kept |= SAYS_WHICH | ({"trigger"} if facts["triggers"] else set())
@@ -144,6 +144,11 @@ def _requires(entry: dict[str, Any]) -> Requires:
 def _words(words: tuple[str, ...]) -> tuple[str, ...]:
     clean = (_clean(word, LONGEST_DESCRIPTION) for word in words)
     return tuple(dict.fromkeys(word for word in clean if word))[:MOST_TRIGGERS]
+
+
+def is_for_users_only(entry: dict[str, Any]) -> bool:
+    """Tell whether an entry keeps its skill from models, in either of the two ways that are met."""
+    return any(_is_true(entry.get(key)) for key in ("userOnly", USERS_ONLY))
 
 
 def _is_true(value: Any) -> bool:

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from skillpm.documents.names import path_fault
+from skillpm.documents.old_registry import is_for_users_only
 from skillpm.documents.registry import RegistryEntry, tidy
 from skillpm.documents.text import one_line
 
@@ -44,6 +45,7 @@ def _entry(value: Any) -> RegistryEntry | None:
             description=one_line(_text(value, "description")),
             triggers=[word for word in words if word],
             filePath=path,
+            userOnly=is_for_users_only(value),
         )
     )
 

@@ -121,7 +121,7 @@ class Rereading:
                 return card.entry
             return Problem(path=path, message=f"line {error.finding.line}: {error.finding.message}")
         if is_old:  # whoever wrote it means what it says; but no file is offered that says otherwise
-            return tidy({**card.entry, "userOnly": own.get("userOnly", False)})
+            return tidy({**card.entry, "userOnly": own.get("userOnly", False) or card.entry.get("userOnly", False)})
         return self._completed(own, card.entry)
 
     def _completed(self, own: RegistryEntry, said: RegistryEntry) -> RegistryEntry:

@@ -398,3 +398,11 @@ def test_a_skill_that_was_spoilt_since_the_registry_was_built_is_told_and_left_o
 ! warning: web/SKILL.md: line 1: the frontmatter is not closed by a `---` line
 ! no skill has a trigger in that message
 """)
+
+
+def test_where_no_skill_has_triggers_match_says_so(project: Scene) -> None:
+    project.write_files(under(".agent-skills/pdf", skill("pdf", "Reads PDF files.")))
+
+    assert project.tell("match", "read this pdf") == text("""\
+! no skill has a trigger in that message; none here has any: `skillpm search` looks at names and descriptions
+""")

@@ -117,17 +117,13 @@ def test_a_clone_has_no_stat_cache_and_its_files_count_all_the_same(built: Path,
 
 
 def test_a_registry_of_another_tool_says_what_it_says_but_for_what_models_are_denied(tmp_path: Path) -> None:
-    entries = [
-        {
-            "name": name,
-            "category": "x",
-            "description": f"Old {name}.",
-            "triggers": [name],
-            "filePath": f"{name}/SKILL.md",
-        }
-        for name in ("pdf", "web")
+    entries: list[dict[str, object]] = [
+        {"name": name, "description": f"Old {name}.", "triggers": [name], "filePath": f"{name}/SKILL.md"}
+        for name in ("pdf", "web", "old")
     ]
+    entries[-1]["userOnly"] = True
     put(tmp_path, under("pdf", skill("pdf", **FOR_PEOPLE)) | under("web", skill("web", "New.")))
+    put(tmp_path, under("old", skill("old", "For people, as the registry says.")))
     put(tmp_path, {"skills.json": json.dumps({"version": "1.0.0", "skills": entries})})
 
     service = serve(tmp_path)
