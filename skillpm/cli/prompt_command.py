@@ -27,8 +27,11 @@ def command(style: str, mode: Mode | None, budget: int | None, **flags: Any) -> 
     prompt = service_for(call).prompt(style=style, mode=mode, budget=budget)
     if call.console.as_json:
         value = {"style": prompt.style, "skills": prompt.skills, "tokens": prompt.tokens, "text": prompt.text}
-        call.console.data({**value, "leftOut": prompt.left_out})
+        call.console.data({**value, "leftOut": prompt.left_out, "shortened": prompt.shortened})
         return
     call.console.block(prompt.text)
+    if prompt.shortened:
+        what = "1 description is" if prompt.shortened == 1 else f"{prompt.shortened} descriptions are"
+        call.console.say(f"{what} cut to fit the budget")
     if prompt.left_out:
         call.console.warning(f"{prompt.left_out} of {prompt.skills + prompt.left_out} skills did not fit the budget")

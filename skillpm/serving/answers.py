@@ -58,6 +58,7 @@ class Prompt(Value):
     tokens: int
     text: str
     left_out: int = 0
+    shortened: int = 0
 
 
 class Match(Value):

@@ -7,6 +7,7 @@ each; only a file that neither the stat cache vouches for nor an earlier look is
 import os
 from collections.abc import Collection, Mapping
 
+from skillpm.documents.conflicts import remark_on
 from skillpm.documents.inherited import Inherited
 from skillpm.documents.names import SKILL_FILES, SkillName
 from skillpm.documents.registry import RegistryEntry, tidy
@@ -33,6 +34,7 @@ class Rereading:
         self._as_known: dict[str, Stamp] = {}  # how a file was when what is known of its skill was true
         self._otherwise: Mapping[str, tuple[RegistryEntry, Found]] = {}  # what the registry says, and what is so
         self._gone: frozenset[str] = frozenset()
+        self._remarks: Mapping[str, Problem] = {}  # on skills that can be read, for their owner
         self._scan: Scan | None = None
 
     def over(self, shelf: Shelf) -> Shelf:
@@ -41,9 +43,9 @@ class Rereading:
         A file that is gone is left out. Of one that cannot be read only the name is left, so that nobody is told of it
         and who asks for it learns why.
         """
-        if not self._otherwise:
+        if not self._otherwise and not self._remarks:
             return shelf
-        cards, problems = dict(shelf.cards), list(shelf.problems)
+        cards, problems = dict(shelf.cards), [*shelf.problems, *self._remarks.values()]
         for name, (said, found) in self._otherwise.items():
             if name not in cards or cards[name].entry != said:
                 continue
@@ -62,6 +64,7 @@ class Rereading:
         otherwise, as_known, seen = self._otherwise, self._as_known, view(self._layout)
         is_worth_it = len(cards) * FEW >= len(shelf.cards)
         changed: dict[str, tuple[RegistryEntry, Found]] = {}
+        remarks = self._remarks
         for card in (*cards, *(shelf.cards[name] for name in self._gone if name in shelf.cards)):
             name, path = card.name, _path_of(card, seen)
             stamp = _stamp_of(path)
@@ -79,7 +82,7 @@ class Rereading:
         if changed:
             self._otherwise = {**otherwise, **changed}
             self._gone = frozenset(name for name, (_, found) in self._otherwise.items() if found is None)
-        return bool(changed)
+        return bool(changed) or remarks != self._remarks
 
     def _vouches(self, card: Card, stamp: Stamp) -> bool:
         """Tell whether the stat cache, made with this registry, says that a file is as it was then."""
@@ -108,10 +111,12 @@ class Rereading:
 
         name, path = card.name, card.entry["filePath"]
         is_flat = not _is_folder(card)
+        self._remarks = {other: remark for other, remark in self._remarks.items() if other != name}
         if not is_flat and leads_out(self._layout, name):
             return Problem(path=path, message=LEADS_OUT)
         try:
-            own = entry_of(name, path, read_regular_file(file)[0], pin=None, digest=None)
+            data = read_regular_file(file)[0]
+            own = entry_of(name, path, data, pin=None, digest=None)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -120,6 +125,8 @@ class Rereading:
             if is_flat and error.finding.code == "no-frontmatter":
                 return card.entry
             return Problem(path=path, message=f"line {error.finding.line}: {error.finding.message}")
+        if remark := remark_on(data):
+            self._remarks = {**self._remarks, name: Problem(path=path, message=remark)}
         if is_old:  # whoever wrote it means what it says; but no file is offered that says otherwise
             return tidy({**card.entry, "userOnly": own.get("userOnly", False) or card.entry.get("userOnly", False)})
         return self._completed(own, card.entry)

@@ -180,6 +180,7 @@ class SkillService:
             tokens=tokens_in(text),
             text=text,
             left_out=len(advertised) - len(kept),
+            shortened=sum(told.description != told.card.description for told in kept),
         )
 
     # The tool

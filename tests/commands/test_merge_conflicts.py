@@ -39,8 +39,10 @@ def test_a_skill_in_conflict_is_told_by_whatever_reads_it_until_it_is_resolved(m
         assert f"! {TOLD}\n" in merged.tell("sync")
         assert f"! {TOLD}\n" in merged.tell("registry", "build")
         assert f"! {TOLD}\n" in merged.tell("registry", "check")
+        assert f"! {TOLD}\n" in merged.tell("prompt")
 
     merged.write_files(under(".agent-skills/mine", skill("mine", "Both.")))
+    assert "merge" not in merged.tell("prompt")
 
     assert merged.tell("sync") == "registry brought up to date: 1 skill in WORK/.agent-skills\n"
     assert merged.tell("list") == "mine   [unmanaged] Both.\n"

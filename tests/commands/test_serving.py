@@ -108,14 +108,26 @@ def test_prompt(full: Scene) -> None:
 - **pdf**: Reads PDF files.
 """)
     value = full.json("prompt", "--budget", "70")
-    assert keys(value) == ["style", "skills", "tokens", "text", "leftOut"]
+    assert keys(value) == ["style", "skills", "tokens", "text", "leftOut", "shortened"]
     assert value["tokens"] <= 70
     assert value["skills"] + value["leftOut"] == 3
+    assert full.run("prompt", "--style", "supercode", "--budget", "60").stderr == ""
+
+
+def test_what_a_budget_costs_is_told(full: Scene) -> None:
+    full.write_files(under(".agent-skills/pdf", skill("pdf", "Reads PDF files. " * 20, triggers=["pdf"])))
+
+    assert full.run("prompt", "--style", "supercode", "--budget", "60").stderr == (
+        "1 description is cut to fit the budget\n"
+    )
+    assert full.json("prompt", "--style", "supercode", "--budget", "60")["shortened"] == 1
+    assert "did not fit the budget" in full.run("prompt", "--budget", "10").stderr
 
 
 def test_prompt_of_nothing_is_nothing(project: Scene) -> None:
     assert project.tell("prompt") == ""
-    assert project.json("prompt") == {"style": "default", "skills": 0, "tokens": 0, "text": "", "leftOut": 0}
+    nothing = {"style": "default", "skills": 0, "tokens": 0, "text": "", "leftOut": 0, "shortened": 0}
+    assert project.json("prompt") == nothing
 
 
 def test_match(full: Scene) -> None:
