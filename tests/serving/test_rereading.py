@@ -10,6 +10,7 @@ from serving.shelf import put, serve
 
 from skillpm import Registry, SkillService, open_service
 from skillpm.errors import DocumentError
+from skillpm.serving.publishing import Publisher
 
 FOR_PEOPLE: dict[str, Any] = {"disable_model_invocation": True}
 
@@ -173,3 +174,17 @@ def test_a_project_and_what_is_the_users_own_are_both_looked_at(
     sandbox.write_files(under(".agent-skills/mine", skill("mine", "Still mine.")))
 
     assert told(service) == {"mine": "Still mine.", "web": "Opens pages."}
+
+
+def test_what_only_the_registry_keeps_from_models_is_not_published_over_mcp(tmp_path: Path) -> None:
+    entry = {"name": "old", "description": "Old.", "filePath": "old/SKILL.md"}
+    put(tmp_path, under("old", skill("old", "Valid, and says nothing of people.")))
+    put(tmp_path, {"skills.json": json.dumps({"skills": [{**entry, "userOnly": True}]})})
+    service = serve(tmp_path)
+
+    published = Publisher(service).publish(service.visible["old"])
+
+    assert (published.entry, published.why_not) == (None, "it is for people to invoke, models are not told of it")
+
+    put(tmp_path, {"skills.json": json.dumps({"skills": [entry]})})
+    assert Publisher(service).publish(service.visible["old"]).entry is not None
