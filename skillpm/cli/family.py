@@ -6,6 +6,8 @@ import click
 
 from skillpm.documents.spelling import near
 
+WHOLE = 400  # characters: more than any of our sentences has
+
 
 class Family(click.Group):
     """A group that, called without a command, runs its `default`, or else shows its help; both end with 0."""
@@ -24,6 +26,12 @@ class Family(click.Group):
                 ctx.exit()
             args = [self.default, *args]
         return super().parse_args(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands, each with its whole first sentence."""
+        with formatter.section("Commands"):
+            rows = [(name, command.get_short_help_str(WHOLE)) for name, command in sorted(self.commands.items())]
+            formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -9,11 +9,14 @@ from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.errors import NotFoundError
 from skillpm.fetching.arriving import content_of
+from skillpm.fetching.base import variant_of
 from skillpm.files import told
 from skillpm.installing.layout import load_receipt
 from skillpm.installing.plan import label
 from skillpm.installing.survey import HAS_MODES, walk_files
 from skillpm.operations.live_links import ends_of
+from skillpm.operations.named_indexes import refuse_unnamed
+from skillpm.operations.named_places import check_places
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.relock import Strictness, make_fetchers, relocked
 from skillpm.operations.scope import Scope
@@ -96,6 +99,13 @@ def _stored(scope: Scope, tools: Tools, name: str, skill: LockedSkill) -> dict[s
     """Give a state of a skill from the store, fetched where the store lacks it."""
     if skill.digest is None:
         return {}
+    if not tools.store.has(skill.digest, variant_of(skill.pin)):
+        # A lockfile, which may be a stranger's, names no place to ask that nobody else does.
+        papers = read_paperwork(scope, tools)
+        there = papers.lockfile.but(skills={**papers.lockfile.skills, SkillName(name): skill})
+        if papers.lockfile.skills.get(SkillName(name)) == skill:
+            check_places(scope, papers, papers.lockfile)
+        refuse_unnamed(scope, papers, there, {SkillName(name)}, tools.settings)
     tree = content_of(make_fetchers(scope, tools), SkillName(name), skill, skill.digest)
     return {file.path: File(file.data, executable=file.executable) for file in tree.files}
 

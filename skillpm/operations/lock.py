@@ -13,6 +13,7 @@ from skillpm.operations.relock import Strictness, changed_skills, lock_text, mak
 from skillpm.operations.scope import Scope
 from skillpm.operations.shared_indexes import told_as_missing, unshared
 from skillpm.operations.tools import Tools
+from skillpm.operations.withdrawn import tell_yanks
 from skillpm.values import Value
 
 
@@ -67,6 +68,7 @@ def _resolved(scope: Scope, tools: Tools, papers: Paperwork, upgrade: Sequence[s
     for place in () if is_same else unshared(scope, tools.settings, papers, after):
         tools.reporter.warning(told_as_missing(scope, papers, place))
     changed = changed_skills(papers.lockfile, after)
+    tell_yanks(scope, tools, papers.lockfile, after, [*names])
     rows = [(name, label(old), label(new)) for name, old, new in changed]
     result = Locked(
         changed=not is_same,

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillpm.documents.lockfile import LockedSkill
-from skillpm.documents.names import SkillName
+from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.spelling import near
 from skillpm.documents.versions import ANY
 from skillpm.errors import LockfileOutdated, NotFoundError
 from skillpm.installing.plan import label
 from skillpm.operations.paperwork import Paperwork, read_paperwork
+from skillpm.operations.plugins import is_skill_folder
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.sources.source import requirement_value
@@ -61,6 +62,8 @@ def _must_be_locked(scope: Scope, papers: Paperwork, name: str) -> None:
     if name not in papers.lockfile.skills:
         similar = near(name, papers.lockfile.skills)
         hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm tree` shows what is there"
+        if not similar and is_skill_name(name) and is_skill_folder(scope.layout.skill(name)):
+            hint = "it lies here by hand, or by `skillpm migrate`: nothing asks for it, and no sync removes it"
         raise NotFoundError(f"`{name}` is not in the lockfile", hint=hint, where=scope.lockfile)
 
 

@@ -1,12 +1,12 @@
 """What the indexes said last of what is locked: that it was yanked, or is another version. Nobody is asked for it."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
 from skillpm.documents.index import Release, read_releases
 from skillpm.documents.index_places import is_local
-from skillpm.documents.lockfile import LockedSkill
+from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import IndexPin
 from skillpm.documents.text import show
@@ -20,6 +20,14 @@ from skillpm.operations.tools import Tools
 def yanked_among(scope: Scope, tools: Tools, locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, str]:
     """Say which of these skills are versions that were yanked, and why: `1.2.0 was yanked: deletes files`."""
     return {name: said for name, said in said_of(scope, tools, locked).items() if " was yanked" in said}
+
+
+def tell_yanks(scope: Scope, tools: Tools, before: Lockfile, after: Lockfile, names: Collection[str]) -> None:
+    """Warn of each of these skills whose locked version was yanked: it gave way for that, or nothing took its place."""
+    there = {name: skill for name, skill in before.skills.items() if name in names and name in after.skills}
+    for name, said in yanked_among(scope, tools, there).items():
+        gave_way = after.skills[name].version != there[name].version
+        tools.reporter.warning(f"{name}: {said}{'' if gave_way else '; nothing that fits takes its place'}")
 
 
 def said_of(scope: Scope, tools: Tools, locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, str]:

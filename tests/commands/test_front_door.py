@@ -141,3 +141,11 @@ def test_what_every_command_understands_may_stand_before_it(scene: Scene, words:
 
 def test_before_no_command_it_means_nothing(scene: Scene) -> None:
     assert scene.tell("--quiet") == "! error: No such option '--quiet'\n!   try: skillpm --help\n[2]\n"
+
+
+@pytest.mark.parametrize("group", ["backup", "cache", "config", "index", "registry"])
+def test_the_help_of_a_family_ends_no_sentence_early(scene: Scene, group: str) -> None:
+    commands = scene.run(group, "--help", check=True).stdout.partition("Commands:")[2].partition("Examples:")[0]
+
+    assert "..." not in commands
+    assert commands.rstrip().endswith(".")

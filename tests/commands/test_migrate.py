@@ -768,3 +768,16 @@ left as it is:
 into it, or rename the folder
 ! next: the same without --dry-run does it
 """)
+
+
+def test_why_says_of_a_skill_that_was_migrated_that_nothing_asks_for_it(scene: Scene) -> None:
+    scene.project()
+    scene.write(".agent-skills/old.md", "---\nname: old\ndescription: Does it.\n---\nDo it.\n")
+    scene.run("migrate", check=True)
+
+    assert scene.tell("why", "old") == text("""\
+! error: `old` is not in the lockfile
+!   where: WORK/skills.lock
+!   try: it lies here by hand, or by `skillpm migrate`: nothing asks for it, and no sync removes it
+[1]
+""")

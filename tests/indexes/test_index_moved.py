@@ -165,3 +165,15 @@ def test_an_address_that_was_changed_in_one_of_two_documents_is_told_with_the_wa
 !   try: if it has moved, write its new address into both; if they are two, give one another name
 [1]
 """)
+
+
+def test_diff_asks_no_index_that_nobody_names(moved: Scene, server: GitServer) -> None:
+    shutil.rmtree(moved.work / ".agent-skills")
+    shutil.rmtree(moved.cache)
+    server.reset()
+
+    for words in (["diff", "chart"], ["diff", "report"]):
+        assert moved.tell(*words).splitlines()[0] == (
+            f"! error: `{words[1]}` is locked to the index OLD/, which neither the manifest nor your config.toml names"
+        )
+    assert server.requests == []

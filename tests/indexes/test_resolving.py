@@ -202,3 +202,20 @@ def test_what_was_locked_early_is_no_disagreement(desk: Desk, server: GitServer,
 
     assert consumer.run("lock", "--check").code == 0
     assert consumer.run("sync", "--locked").stdout.startswith("nothing to do")
+
+
+def test_lock_says_why_a_version_gave_way_to_an_older_one(desk: Desk, tmp_path: Path) -> None:
+    for version in ("1.0.0", "1.1.0"):
+        desk.draft("pdf", version)
+        desk.build()
+    consumer = Consumer(tmp_path / "consumer")
+    consumer.use(acme=str(desk.index))
+    consumer.run("install", "pdf", check=True)
+    consumer.write("skills.json", consumer.read("skills.json").replace("^1.1.0", "^1"))
+    consumer.run("lock", check=True)
+    desk.run("index", "yank", "pdf@1.1.0", "public", "--reason", "deletes files", check=True)
+
+    said = consumer.run("lock", "--upgrade", check=True)
+
+    assert said.stdout.splitlines()[0] == " ~ pdf 1.1.0 → 1.0.0"
+    assert said.stderr == "warning: pdf: 1.1.0 was yanked: deletes files\n"
