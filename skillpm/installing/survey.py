@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Literal
 
 from skillpm.documents.digest import Digest, content_hash, digest_of
@@ -54,13 +54,13 @@ def look_at(folder: str, name: str, installed: InstalledSkill | None, scan: Scan
     changes = tuple(compare(folder, name, installed.files, scan))
     if not changes:
         return OnDisk(kind="intact", digest=installed.digest)
-    return OnDisk(kind="edited", changes=changes, digest=digest_of_folder(folder))
+    return OnDisk(kind="edited", changes=changes, digest=digest_of_folder(folder, installed.files))
 
 
 def compare(folder: str, name: str, files: Mapping[str, InstalledFile], scan: Scan) -> Iterator[FileChange]:
     """Give every file that is not as it was installed; files the stat cache vouches for are not read."""
     seen = set()
-    for path, entry in walk_files(folder):
+    for path, entry in walk_files(folder, files):
         known = files.get(path)
         if known is None:
             yield FileChange(path=path, state="extra")
@@ -73,8 +73,10 @@ def compare(folder: str, name: str, files: Mapping[str, InstalledFile], scan: Sc
             yield FileChange(path=path, state="missing")
 
 
-def walk_files(folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Give everything in a folder that is not a folder, by path with `/`; links are not followed."""
+def walk_files(folder: str, known: Container[str] | None = ()) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Give everything in a folder that is not a folder, by path with `/`; links are not followed. Of rubbish only what
+    is `known`, since it came with the skill: everything for None.
+    """
     todo: list[tuple[str, os.DirEntry[str] | None]] = [("", None)]
     while todo:
         prefix, inner = todo.pop()
@@ -86,17 +88,18 @@ def walk_files(folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
                 yield prefix[:-1], inner  # a folder nobody can look into is a thing of its own
             continue
         for entry in inside:
-            if entry.name in RUBBISH:
-                continue
+            path = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
-                todo.append((f"{prefix}{entry.name}/", entry))
-            else:
-                yield prefix + entry.name, entry
+                todo.append((f"{path}/", entry))
+            elif known is None or path in known or RUBBISH.isdisjoint(path.split("/")):
+                yield path, entry
 
 
-def digest_of_folder(folder: str) -> Digest:
-    """Give the digest of what lies in a folder, every byte read. A link counts as what it says, not as its target."""
-    return digest_of((path, _hash(entry)) for path, entry in walk_files(folder))
+def digest_of_folder(folder: str, known: Container[str] | None = ()) -> Digest:
+    """Give the digest of what lies in a folder, every byte read, of rubbish only what is `known` (`walk_files`). A link
+    counts as what it says, not as its target.
+    """
+    return digest_of((path, _hash(entry)) for path, entry in walk_files(folder, known))
 
 
 def _hash(entry: os.DirEntry[str]) -> str:

@@ -120,7 +120,7 @@ def _refuse_damaged(target: Target, journal: Journal) -> None:
 
 def _staged_digest(layout: Layout, name: SkillName) -> str:
     staged = os.path.join(layout.staging, name)
-    return digest_of_folder(staged) if os.path.isdir(staged) and not os.path.islink(staged) else ""
+    return digest_of_folder(staged, None) if os.path.isdir(staged) and not os.path.islink(staged) else ""
 
 
 def _refuse_planted(target: Target, journal: Journal) -> None:

@@ -119,7 +119,7 @@ def _content_verified(
             return Verified(name=name, state="ok")
         return Verified(name=name, state="modified", detail="not what the lockfile says, and not installed by skillpm")
     changes = tuple(compare(folder, name, installed.files, Scan()))
-    if changes and digest_of_folder(folder) == installed.digest == locked.digest:
+    if changes and digest_of_folder(folder, installed.files) == installed.digest == locked.digest:
         detail = f"only executable bits differ; {bring_back} puts them back"
         return Verified(name=name, state="modified", detail=detail, files=changes)
     if changes:
@@ -130,7 +130,7 @@ def _content_verified(
             says, there = told_apart(locked.digest or "", installed.digest or "")
         detail = f"the lockfile says {says}, installed is {there}; {bring_back} installs what it says"
         return Verified(name=name, state="other-version", detail=detail)
-    found = digest_of_folder(folder)
+    found = digest_of_folder(folder, installed.files)
     if found != locked.digest:
         there, says = told_apart(found, locked.digest or "")
         return Verified(name=name, state="modified", detail=f"its content is {there}, locked {says}")

@@ -299,3 +299,21 @@ def test_a_disabled_skill_is_installed_and_not_registered(scene: Scene) -> None:
     )
     shown = scene.json("show", "testing")
     assert (shown["state"], shown["version"], shown["category"]) == ("disabled", "1.0.0", "testing")
+
+
+def test_rubbish_that_came_with_a_skill_is_part_of_it_and_other_rubbish_is_nobodys_work(
+    project: Scene, url: str, upstream: Repository
+) -> None:
+    came = {"skills/pdf/.DS_Store": "\0Bud1", "skills/pdf/scripts/__pycache__/read.pyc": "\0pyc"}
+    upstream.write(came).commit()
+    project.run("install", f"{url}@pdf", check=True)
+
+    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    project.write(".agent-skills/pdf/scripts/.DS_Store", "of this machine")
+    project.write(".agent-skills/pdf/scripts/__pycache__/other.pyc", "of this machine")
+    assert project.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    project.run("update", check=True)
+    assert project.read(".agent-skills/pdf/.DS_Store") == "\0Bud1"
+    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"

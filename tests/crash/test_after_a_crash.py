@@ -206,3 +206,12 @@ def test_half_an_entry_of_the_store_is_in_nobodys_way(project: Scene) -> None:
 
     assert [path.name for path in entry.parent.iterdir()] == [entry.name]
     assert entry.read_bytes() == content
+
+
+def test_a_change_to_a_skill_that_came_with_rubbish_is_finished(project: Scene, upstream: Repository) -> None:
+    upstream.write({"skills/pdf/.DS_Store": "\0Bud1"}).commit()
+    killed(project, "update")
+
+    assert FINISHED in project.tell("sync")
+    assert project.read(f"{HERE}/pdf/.DS_Store") == "\0Bud1"
+    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
