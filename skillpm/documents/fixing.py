@@ -21,7 +21,7 @@ from skillpm.values import Value
 
 BOM = b"\xef\xbb\xbf"
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|$)")
-MOST_TURNS = 5
+MOST_TURNS = 50
 # What is read under `metadata` too, so that it may go there.
 MOVABLE = frozenset(["version", "category", "triggers", "trigger", "tags", "requires", "homepage", "author"])
 # What no repair may change.
@@ -50,15 +50,16 @@ class Fixed(Value):
 def fix(data: bytes, folder: str) -> Fixed:
     """Repair what can be repaired in a SKILL.md that lies in a folder of this name.
 
-    Doing it twice is doing it once. A file that cannot be loaded is given back as it is.
+    Doing it twice is doing it once. A file that cannot be loaded is given back as it is, and so is one whose repairs
+    find no end.
     """
     fixed = Fixed(data=data)
     for _ in range(MOST_TURNS):  # what one repair laid open, the next turn mends
         more = _once(fixed.data, folder)
         if not more.fixes:
-            break
+            return fixed
         fixed = Fixed(data=more.data, fixes=(*fixed.fixes, *more.fixes))
-    return fixed
+    return Fixed(data=data)
 
 
 def _once(data: bytes, folder: str) -> Fixed:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from skillpm.documents.findings import NotLoadable
@@ -163,6 +163,8 @@ def said(skill: Skill) -> dict[str, Any]:
 
 
 @settings(derandomize=True, max_examples=400, deadline=None)
+@example("", ["version: x"] * 7, "", "\n")
+@example("", ["version: x"] * 99, "", "\n")
 @given(HEADS, st.lists(LINES, max_size=6), st.text(max_size=8), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_mending_changes_nothing_of_what_is_read_and_twice_is_once(
     head: str, lines: list[str], body: str, ending: str
