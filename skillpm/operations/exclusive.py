@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from skillpm.errors import SkillpmError
+from skillpm.errors import NewerDocument, SkillpmError
 from skillpm.files import discard_file, remove_tree, told
 from skillpm.installing.backups import REGISTRY, next_slot
 from skillpm.installing.leftovers import sweep
@@ -18,7 +18,8 @@ from skillpm.operations.tools import Tools
 def exclusive(scope: Scope, tools: Tools, *, force: bool = False) -> Iterator[None]:
     """Hold a scope's lock, and finish first what an interrupted command left.
 
-    `force` gives up a change that cannot be finished, since what was staged for it is gone.
+    `force` gives up a change that cannot be finished, since what was staged for it is gone; never one of a newer
+    skillpm, which can finish it.
     """
     layout = scope.layout
     with locked(layout.lock, tools.settings.lock_timeout, layout.directory, tools.reporter.warning):
@@ -27,8 +28,8 @@ def exclusive(scope: Scope, tools: Tools, *, force: bool = False) -> Iterator[No
         try:
             if recover(scope.target(tools.settings), tools.reporter.warning):
                 tools.reporter.warning("a change that had been interrupted was finished first")
-        except SkillpmError:
-            if not force:
+        except SkillpmError as error:
+            if not force or isinstance(error, NewerDocument):
                 raise
             discard_file(layout.journal)
         with told("tidy up", layout.directory):

@@ -106,6 +106,25 @@ def test_a_journal_that_a_checkout_brought_along_reaches_no_folder_but_those_of_
     assert not project.exists(".git")
 
 
+def test_a_change_of_a_newer_skillpm_is_left_to_that_one_by_force_too(project: Scene) -> None:
+    planted(project, version=2)
+    before = project.everything
+    newer = text("""\
+! error: this is format 2; this skillpm knows up to 1
+!   where: WORK/.agent-skills/.skillpm/journal.json
+!   try: upgrade skillpm: pip install --upgrade agent-skillpm
+[1]
+""")
+
+    assert project.tell("sync") == newer
+    assert project.tell("sync", "--force") == newer
+    checks = project.run("doctor", "--fix", "--json").json["checks"]
+    assert [check["hint"] for check in checks if check["id"] == "journal"] == [
+        "upgrade skillpm: pip install --upgrade agent-skillpm"
+    ]
+    assert project.everything == before
+
+
 @pytest.mark.parametrize("slot", ["../../../evil-1", "pre-commit", "pre-commit-x", "-1"])
 def test_a_journal_names_backups_and_never_paths(project: Scene, slot: str) -> None:
     planted(project, spent=[slot])

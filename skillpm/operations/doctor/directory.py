@@ -86,7 +86,8 @@ def journal(patient: Patient) -> Iterator[Finding]:
         try:
             read_journal(layout)
         except SkillpmError as error:
-            yield Finding(check="journal", message=error.message, where=error.where, hint=hint.partition(",")[0])
+            way = error.hint if isinstance(error, NewerDocument) else hint.partition(",")[0]
+            yield Finding(check="journal", message=error.message, where=error.where, hint=way)
         else:
             yield Finding(check="journal", message="a change was interrupted", where=layout.journal, hint=hint)
     elif not is_held(layout.lock):
