@@ -65,8 +65,12 @@ def compare(folder: str, name: str, files: Mapping[str, InstalledFile], scan: Sc
         if known is None:
             yield FileChange(path=path, state="extra")
             continue
+        try:
+            is_same = _is_same(entry, name, path, known, scan)
+        except FileNotFoundError:  # somebody took it away this very moment
+            continue
         seen.add(path)
-        if not _is_same(entry, name, path, known, scan):
+        if not is_same:
             yield FileChange(path=path, state="modified")
     for path in files:
         if path not in seen:
@@ -87,6 +91,10 @@ def walk_files(folder: str, known: Container[str] | None = ()) -> Iterator[tuple
             if inner is not None:
                 yield prefix[:-1], inner  # a folder nobody can look into is a thing of its own
             continue
+        except (FileNotFoundError, NotADirectoryError):
+            if inner is None:
+                raise
+            continue  # somebody took it away this very moment
         for entry in inside:
             path = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
@@ -112,6 +120,8 @@ def _hash(entry: os.DirEntry[str]) -> str:
             return content_hash(file.read())
     except PermissionError:
         return "unreadable"
+    except FileNotFoundError:
+        return "gone"
 
 
 def _is_same(entry: os.DirEntry[str], name: str, path: str, known: InstalledFile, scan: Scan) -> bool:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt
+from skillpm.errors import FileError
 from skillpm.files import read_text
 from skillpm.installing.journal import Journal, inode, read_journal
 from skillpm.installing.layout import Layout, receipt_of, registry_text
@@ -76,16 +77,24 @@ def view(layout: Layout) -> View:
 def look_until(layout: Layout, look: Callable[[View], tuple[Result, bool]]) -> Result:
     """Look again, for up to a second, when a change went by while looking, or is under way and something is not whole.
 
-    `look` gives what it saw and whether it was whole.
+    `look` gives what it saw and whether it was whole. What it looks at may go away under its eyes. Raises `FileError`
+    where that does not end.
     """
     deadline = monotonic() + PATIENCE
     while True:
         before = _state_of(layout)
         seen = view(layout)
-        result, whole = look(seen)
-        is_steady = before == _state_of(layout) and (whole or not seen.is_pending)
-        if is_steady or monotonic() > deadline:
-            return result
+        try:
+            result, whole = look(seen)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            if monotonic() > deadline:
+                raise FileError(
+                    "this goes away while it is looked at", where=error.filename, hint="run the command again"
+                ) from error
+        else:
+            is_steady = before == _state_of(layout) and (whole or not seen.is_pending)
+            if is_steady or monotonic() > deadline:
+                return result
         sleep(PAUSE)
 
 

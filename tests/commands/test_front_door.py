@@ -1,5 +1,8 @@
 """What happens before any command: help, mistyped words, exit codes."""
 
+import os
+import sys
+
 import pytest
 from commands.scene import Scene, text
 
@@ -66,8 +69,9 @@ def test_the_bare_word_shows_the_help(scene: Scene) -> None:
 )
 def test_a_wrong_call_is_told_in_two_lines(scene: Scene, arguments: list[str], message: str, hint: str) -> None:
     before = scene.everything
+    on_path = {"PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
 
-    assert scene.tell(*arguments) == f"! error: {message}\n!   try: {hint}\n[2]\n"
+    assert scene.tell(*arguments, env=on_path) == f"! error: {message}\n!   try: {hint}\n[2]\n"
     assert scene.everything == before
 
 

@@ -9,6 +9,7 @@ from commands.scene import Scene, text
 from kit import Repository
 
 FULL = Path("/dev/full")
+MINE = "---\nname: pdf\ndescription: Mine.\n---\nmy own words\n"
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full")
 
 
@@ -16,7 +17,7 @@ needs_full = pytest.mark.skipif(not FULL.exists(), reason="there is no device th
 def edited(project: Scene, url: str) -> Scene:
     """Give a project with an edited skill: a forced sync warns in its very midst."""
     project.run("install", f"{url}@pdf", check=True)
-    project.write(".agent-skills/pdf/SKILL.md", "my own words")
+    project.write(".agent-skills/pdf/SKILL.md", MINE)
     return project
 
 
@@ -32,7 +33,7 @@ def heard_by_nobody(scene: Scene, words: str, streams: str) -> int:
 def test_a_change_that_warns_into_nothing_is_done(edited: Scene, streams: str) -> None:
     assert heard_by_nobody(edited, "sync --force", streams) == 0
 
-    assert edited.read(".agent-skills/.skillpm/backup/pdf-1/SKILL.md") == "my own words"
+    assert edited.read(".agent-skills/.skillpm/backup/pdf-1/SKILL.md") == MINE
     assert not edited.exists(".agent-skills/.skillpm/journal.json")
     assert edited.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
 

@@ -231,7 +231,7 @@ def _run(scene: Scene, words: list[str]) -> str:
 
 def test_flat_files_that_may_not_be_read_or_taken_away_are_left(project: Scene) -> None:
     project.run("install", "testing", check=True)
-    flat = "---\nname: x\ndescription: Use it.\n---\n"
+    flat = "---\nname: open\ndescription: Use it.\n---\n"
     for path in ("open.md", "secret.md", "closed/inside.md", "hidden/there.md"):
         project.write(f".agent-skills/{path}", flat)
     closed(project.work / ".agent-skills/secret.md", 0o000)
