@@ -75,7 +75,7 @@ def changes_of_nothing(sandbox: Sandbox) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-n", type=int, default=7, help="runs of each kind")
-    parser.add_argument("--folder", help="a folder on the disk to measure")
+    parser.add_argument("--folder", type=os.path.abspath, help="a folder on the disk to measure")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="skillpm-bench-", dir=options.folder) as base:
         sandbox = world(Path(base))

@@ -100,7 +100,7 @@ def asked(server: GitServer) -> list[str]:
     return words
 
 
-def wait_for(what: Callable[[], Any], seconds: float = 10) -> Any:
+def wait_for(what: Callable[[], Any], seconds: float = 60) -> Any:
     """Give the first true value of a question that is asked again and again."""
     end = time.monotonic() + seconds
     while not (found := what()):
