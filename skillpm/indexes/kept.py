@@ -57,7 +57,7 @@ class Kept:
                 database=_text(said["database"]),
                 skills=int(said["skills"]),
             )
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
 
     def open(self, key: str, head: Head) -> Searchable | None:

@@ -52,7 +52,7 @@ class Remembered:
                 return None
             note_use(self._file(url))
             return Memory(body=body if said["found"] else None, etag=str(said["etag"]), modified=str(said["modified"]))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def keep(self, url: str, memory: Memory) -> None:

@@ -43,9 +43,11 @@ def read_scan(path: str) -> Scan:
     """Give the cache; an empty one where it cannot be read."""
     try:
         value = json.loads(read_document(path))
-        if value["version"] == FORMAT:
-            return Scan(at=int(value["at"]), stamps=value["stamps"])
-    except (OSError, ValueError, KeyError, TypeError):
+        at, stamps = value["at"], value["stamps"]
+        is_whole = isinstance(at, int) and isinstance(stamps, dict)
+        if value["version"] == FORMAT and is_whole and all(isinstance(found, dict) for found in stamps.values()):
+            return Scan(at=at, stamps=stamps)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     return Scan()
 

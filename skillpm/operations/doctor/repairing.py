@@ -149,7 +149,7 @@ def _still_inherited(layout: Layout) -> dict[SkillName, Inherited]:
     try:
         node = Node(json.loads(read_document(layout.receipt))["inherited"], layout.receipt)
         return {skill_name(key, where=part.where): read_inherited(part) for key, part in node.items()}
-    except (OSError, ValueError, KeyError, TypeError, SkillpmError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, SkillpmError):
         pass
     try:
         shown = read_registry(read_text(layout.registry) or "", layout.registry)[0]
