@@ -6,7 +6,7 @@ from skillpm.documents.names import SkillName, folder_name, skill_name
 from skillpm.documents.text import show
 from skillpm.errors import NotFoundError, UsageError
 from skillpm.files import is_below
-from skillpm.operations.own_folder import refuse_installed
+from skillpm.operations.own_folder import installed_places, refuse_installed
 from skillpm.operations.plugins import is_skill_folder
 from skillpm.operations.relock import make_fetchers
 from skillpm.operations.scope import Scope
@@ -66,7 +66,7 @@ def _on_this_machine(scope: Scope, tools: Tools, typed: str, *, is_folder: bool)
             hint="a path starts where you are; a skill of a repository is owner/repo@skill, without ./ in front",
         )
     real = os.path.realpath(whole)
-    refuse_installed(scope, tools.settings, typed, real)
+    refuse_installed(installed_places(scope, tools.settings), typed, real)
     return written_path(scope, tools, whole), real
 
 

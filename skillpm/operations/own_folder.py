@@ -3,7 +3,7 @@ the only one there is.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from skillpm.documents.index_places import is_local
 from skillpm.documents.text import show
@@ -16,11 +16,14 @@ from skillpm.settings import Settings
 from skillpm.sources.source import PathSource, UrlSource
 
 
-def refuse_installed(scope: Scope, settings: Settings, written: str, real: str, where: str = "") -> None:
-    """Raise `UsageError` for a source of this machine that lies where skills are installed: here, or as a copy that we
-    made for an agent host.
-    """
-    if any(is_below(real, os.path.realpath(place)) for place in (scope.layout.directory, *_copies(scope, settings))):
+def installed_places(scope: Scope, settings: Settings) -> tuple[str, ...]:
+    """Give the real paths of where skills are installed: here, and as copies that we made for agent hosts."""
+    return tuple(map(os.path.realpath, (scope.layout.directory, *_copies(scope, settings))))
+
+
+def refuse_installed(places: Collection[str], written: str, real: str, where: str = "") -> None:
+    """Raise `UsageError` for a source of this machine that lies in one of these `installed_places`."""
+    if any(is_below(real, place) for place in places):
         raise UsageError(
             f"{show(written)} lies where skills are installed, and is there already",
             where=where,
@@ -31,6 +34,7 @@ def refuse_installed(scope: Scope, settings: Settings, written: str, real: str, 
 
 def refuse_own_sources(scope: Scope, papers: Paperwork, settings: Settings) -> None:
     """Look at all sources of this machine that the manifest names: somebody may have written them by hand."""
+    places: Collection[str] = ()
     for key, sources in (("skills", papers.requirements), ("overrides", papers.overrides)):
         for name, source in sources.items():
             path = (
@@ -39,7 +43,8 @@ def refuse_own_sources(scope: Scope, papers: Paperwork, settings: Settings) -> N
             if path and is_local(path):
                 whole = settings.home + path[1:] if path.startswith("~/") else path
                 real = os.path.realpath(os.path.join(os.path.dirname(scope.manifest), whole))
-                refuse_installed(scope, settings, path, real, f"{papers.manifest.file}: {key}.{name}")
+                places = places or installed_places(scope, settings)
+                refuse_installed(places, path, real, f"{papers.manifest.file}: {key}.{name}")
 
 
 def _copies(scope: Scope, settings: Settings) -> Iterator[str]:

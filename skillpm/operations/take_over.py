@@ -15,7 +15,7 @@ from skillpm.operations.close_by import written_path
 from skillpm.operations.exactly import Exact, Knowledge, make_exact
 from skillpm.operations.foreign import SPM_ASIDE, SPM_MANIFEST, Sight, is_spm
 from skillpm.operations.lying_here import Lying, files_lying, look_in_hosts
-from skillpm.operations.own_folder import refuse_installed
+from skillpm.operations.own_folder import installed_places, refuse_installed
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.plugins import folder_called, of_plugin
 from skillpm.operations.relock import make_fetchers
@@ -111,7 +111,9 @@ def _placed(item: Taken, scope: Scope, tools: Tools, folder: str) -> Source:
     source = item.source
     if isinstance(source, PathSource):
         whole = folder_called(item.name, _whole(source.path, folder))
-        refuse_installed(scope, tools.settings, os.path.relpath(whole, folder), os.path.realpath(whole))
+        refuse_installed(
+            installed_places(scope, tools.settings), os.path.relpath(whole, folder), os.path.realpath(whole)
+        )
         return source.but(path=written_path(scope, tools, whole))
     if isinstance(source, UrlSource) and "://" not in source.url:
         return source.but(url=written_path(scope, tools, _whole(source.url, folder)))
