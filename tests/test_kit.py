@@ -25,6 +25,7 @@ from kit import (
     snapshot,
     tree_text,
     under,
+    wait_for,
 )
 
 LS_REFS = b"0014command=ls-refs\n0000"
@@ -362,6 +363,7 @@ def test_a_stalled_request_is_seen_and_dropped_at_the_end(server: GitServer) -> 
 
     with pytest.raises(TimeoutError):
         connection.getresponse()
+    wait_for(lambda: server.requests)
     assert server.requests == [Request(method="GET", path="/s.git/info/refs")]
     connection.close()
 

@@ -520,4 +520,4 @@ def test_another_skillpm_that_works_here_is_waited_for_and_named(spoilable: Scen
             assert listed.code == 0
             assert spoilable.everything == before
             other.terminate()
-            other.communicate(timeout=30)
+            other.communicate(timeout=60)

@@ -13,7 +13,7 @@ import pytest
 from commands.scene import Scene
 from kit import skill, under
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 START = {
     "bash": ["bash", "--norc", "--noprofile", "-i"],
     "zsh": ["zsh", "-f", "-i"],

@@ -628,7 +628,7 @@ def test_links_pipes_and_huge_files_are_left_and_nothing_outside_is_touched(scen
     (scene.work / os.fsdecode(b"old/\xff.md")).write_text(flat("y"))
     outside = scene.snapshot("../home")
 
-    found = scene.run("migrate", "old", "--json", check=True, timeout=20).json
+    found = scene.run("migrate", "old", "--json", check=True).json
 
     assert [move["to"] for move in found["moved"]] == ["inside/SKILL.md"]
     assert {left["path"]: left["why"] for left in found["skipped"]} == {

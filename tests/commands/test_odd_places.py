@@ -87,7 +87,7 @@ def each(*things: Callable[[Path], None]) -> pytest.MarkDecorator:
 def test_reading_commands_say_so_and_stay_quick(odd: Scene) -> None:
     before = odd.everything
 
-    listed = odd.run("list", timeout=20)
+    listed = odd.run("list")
     assert listed.code == 0
     assert "[modified]" in listed.stdout.splitlines()[0]
     assert odd.run("list", "--json").json["skills"][1]["state"] == "installed"

@@ -6,8 +6,8 @@ import socket
 from collections.abc import Iterator, Mapping
 
 import pytest
-from fetching.world import Project, git_children, wait_for
-from kit import GitServer, Repository, Result, skill
+from fetching.world import Project, git_children
+from kit import GitServer, Repository, Result, skill, wait_for
 
 from skillpm.fetching.git.user_config import token_for
 
@@ -175,7 +175,7 @@ def git_under_way(
             )
         finally:
             process.terminate()
-            process.communicate(timeout=10)
+            process.communicate(timeout=60)
     return " ".join(line for line, _ in children.values()), [environment for _, environment in children.values()]
 
 

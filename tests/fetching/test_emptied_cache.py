@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from fetching.world import Project, wait_for
-from kit import GitServer, Repository, Result, after, just_before, skill, under
+from fetching.world import Project
+from kit import GitServer, Repository, Result, after, just_before, skill, under, wait_for
 
 from skillpm.documents.digest import Digest
 from skillpm.documents.lockfile import LockedSkill, read_lockfile
@@ -46,7 +46,7 @@ def second(tmp_path: Path, server: GitServer) -> str:
 
 def said(result: Result) -> list[str]:
     """Give the lines on stderr, but for the one that a slow machine adds."""
-    return [line for line in result.stderr.splitlines() if not line.startswith("still fetching ")]
+    return result.complaint.splitlines()
 
 
 def emptied(project: Project, words: tuple[str, ...], held: str) -> None:

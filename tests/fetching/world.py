@@ -4,8 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -15,11 +14,10 @@ from kit import GitServer, Result, Sandbox
 EMPTY = '{"skills": {}}\n'
 # A process inherits the peak of whoever starts it: so a small one does, between the tests and the command.
 MEASURE = """
-import resource, subprocess, sys, time
-begun = time.monotonic()
-code = subprocess.call(sys.argv[2:], timeout=50)
-peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-open(sys.argv[1], "w").write(f"{peak} {time.monotonic() - begun}")
+import resource, subprocess, sys
+code = subprocess.call(sys.argv[2:], timeout=300)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+open(sys.argv[1], "w").write(f"{used.ru_maxrss} {used.ru_utime + used.ru_stime}")
 sys.exit(code)
 """
 Environment = Mapping[str, str | None]
@@ -27,7 +25,7 @@ Environment = Mapping[str, str | None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cost:
-    """What a command took: seconds, and the most memory that it or one of its children held."""
+    """What a command took: seconds of a processor, and the most memory that it or one of its children held."""
 
     seconds: float
     megabytes: float
@@ -98,15 +96,6 @@ def asked(server: GitServer) -> list[str]:
     words = [request.command or "info" for request in server.requests]
     server.reset()
     return words
-
-
-def wait_for(what: Callable[[], Any], seconds: float = 60) -> Any:
-    """Give the first true value of a question that is asked again and again."""
-    end = time.monotonic() + seconds
-    while not (found := what()):
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.01)
-    return found
 
 
 def git_children(sandbox: Sandbox) -> dict[int, tuple[str, dict[str, str]]]:

@@ -12,7 +12,7 @@ from typing import Self
 GUIDE = Path(__file__).parents[2] / "docs/guides/publishing.md"
 PROGRAM = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 FORMAT = "$request_method $uri $status $body_bytes_sent"
-LIMIT = 10.0
+LIMIT = 60.0
 LAST = "/that-was-all"
 
 

@@ -1,11 +1,15 @@
 """Somebody who reads the page of an index in a real browser; all that the page asks for is written down."""
 
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
+
+PATIENCE = 60  # seconds
+expect.set_options(timeout=PATIENCE * 1000)
 
 WATCH = """
 window.broken = [];
@@ -36,6 +40,14 @@ class Reader:
     def visit(self, address: str) -> None:
         """Open an address."""
         self.page.goto(address)
+
+    def reload_until(self, true: Callable[[], bool]) -> None:
+        """Open it anew until something holds: a browser may be late in writing down what a page wants kept."""
+        end = time.monotonic() + PATIENCE
+        self.page.reload()
+        while not true():
+            assert time.monotonic() < end, "it was not kept"
+            self.page.reload()
 
     def press(self, *keys: str) -> None:
         """Press keys, one after the other."""
@@ -127,6 +139,6 @@ def reading(browser: Browser, *, width: int = 1280, dark: bool = False) -> Itera
         color_scheme="dark" if dark else "light",
         permissions=["clipboard-read", "clipboard-write"],
     )
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE * 1000)
     yield Reader(context.new_page())
     context.close()

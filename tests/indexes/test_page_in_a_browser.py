@@ -318,8 +318,7 @@ def test_light_and_dark_as_the_system_says_or_as_one_likes(browser: "Browser", p
         assert look() == light
         window.page.locator("#theme").click()
         assert look() == night
-        window.page.reload()
-        assert look() == night
+        window.reload_until(lambda: look() == night)
         window.press("t")
         assert look() == (night if dark else light)
 

@@ -11,6 +11,7 @@ from .server import GitServer
 from .skills import Files, skill, under
 from .snapshot import Entry, snapshot, tree_text
 from .tls import Company, Proxy
+from .waiting import wait_for
 
 __all__ = [
     "FAULTS",
@@ -34,4 +35,5 @@ __all__ = [
     "snapshot",
     "tree_text",
     "under",
+    "wait_for",
 ]

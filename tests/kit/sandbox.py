@@ -38,6 +38,12 @@ class Result:
         """The value that stdout spells."""
         return json.loads(self.stdout)
 
+    @property
+    def complaint(self) -> str:
+        """What was said on stderr, without the lines that tell on a slow machine how long it takes."""
+        lines = self.stderr.splitlines(keepends=True)
+        return "".join(line for line in lines if not line.startswith("still "))
+
 
 class CommandFailedError(AssertionError):
     """A command that had to succeed did not."""

@@ -45,6 +45,8 @@ class Row:
     code: int = 1
 
 
+PATIENCE = "4"
+"""Seconds: a machine with much to do is silent for two without any fault."""
 INDEX = "the index {place} cannot be read: {url}"
 SITE = ("install", "{server}/@pdf")
 DOCUMENTS = {
@@ -69,7 +71,7 @@ CUT = "{begins}: the answer broke off (peer closed connection without sending co
 SOME = "received N bytes, expected N"
 RESET = Row(said="{begins}: the answer broke off ([Errno 104] Connection reset by peer)", tries=3)
 SILENT = Row(said="{begins}: the server does not answer", tries=3)
-LATE = Row(said="{begins} gave no answer within 2 s", tries=1)
+LATE = Row(said=f"{{begins}} gave no answer within {PATIENCE} s", tries=1)
 GONE_AWAY = Row(said="{begins}: the answer broke off (Server disconnected without sending a response.)", tries=3)
 WEB_ROWS = {
     **dict.fromkeys(("reset", "reset-in-head", "reset-in-body"), RESET),
@@ -84,7 +86,7 @@ WEB_ROWS = {
 BROKE_OFF = Row(said="the connection to {url} broke off", tries=3)
 GIT_ROWS = {
     **dict.fromkeys(FAULTS, BROKE_OFF),
-    **dict.fromkeys(DRIPS, Row(said="{url} gave no answer within 2 s", tries=1)),
+    **dict.fromkeys(DRIPS, Row(said=f"{{url}} gave no answer within {PATIENCE} s", tries=1)),
     "404": Row(said="there is no git repository at {url}", tries=1),
 }
 # The pack is whole before the nonsense begins: whether git has stored it by the time it fails is a matter of moments.
@@ -187,8 +189,8 @@ def spelled(row: Row, name: str) -> str:
 def settings(fault: str) -> dict[str, str]:
     """Give what keeps a row short: a fault that waits is waited for only so long."""
     if fault in DRIPS:
-        return {"SKILLPM_NETWORK_TIMEOUT": "2"}
-    return {"SKILLPM_IDLE_TIMEOUT": "2"} if fault in STALLS else {"SKILLPM_NETWORK_TIMEOUT": "10"}
+        return {"SKILLPM_NETWORK_TIMEOUT": PATIENCE}
+    return {"SKILLPM_IDLE_TIMEOUT": PATIENCE} if fault in STALLS else {"SKILLPM_NETWORK_TIMEOUT": "60"}
 
 
 def run_row(network: Network, folder: Path, fault: str, name: str, times: int = ALWAYS) -> Outcome:

@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fetching.world import Project, git_children, wait_for
-from kit import GitServer, Repository, skill, under
+from fetching.world import Project, git_children
+from kit import GitServer, Repository, skill, under, wait_for
 
 STRACE = shutil.which("strace")
 MOMENTS = range(1, 9)
@@ -48,7 +48,7 @@ def test_a_git_killed_while_a_pack_comes_leaves_half_of_it_and_stops_nobody(
         for group in {os.getpgid(child) for child in git_children(project)}:
             os.killpg(group, signal.SIGKILL)
         os.kill(process.pid, signal.SIGKILL)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     server.mend()
     wait_for(lambda: not git_children(project))
     assert [path for path in half if path.exists()] == half
@@ -95,7 +95,7 @@ def test_a_lock_of_a_git_that_still_works_for_another_skillpm_is_left_alone(
         )
         kept = [path.exists() for path in (*half, project.git_cache / "shallow.lock")]
         first.send_signal(signal.SIGTERM)
-        first.communicate(timeout=10)
+        first.communicate(timeout=60)
 
     assert (waiting.code, waiting.stderr.splitlines()[-3]) == (
         1,

@@ -89,7 +89,9 @@ class Network:
         tries = sum(
             bool(re.search(asked, f"{item.method} {item.path} {item.command or ''}")) for item in server.requests
         )
-        said = result.stderr.replace(server.address, "SERVER").replace(server.address.removeprefix("http://"), "SERVER")
+        said = result.complaint.replace(server.address, "SERVER").replace(
+            server.address.removeprefix("http://"), "SERVER"
+        )
         return Outcome(code=result.code, stdout=result.stdout, said=said, seconds=seconds, tries=tries, changed=changed)
 
 

@@ -69,22 +69,17 @@ function settle() {
   say(counted(hits.length, "skill"));
 }
 
-function theme() {
+function keptTheme() {
   try {
     const kept = localStorage.getItem("skillpm-theme");
     return kept in THEMES ? kept : "auto";
   } catch {
-    return document.documentElement.dataset.theme ?? "auto";
+    return "auto";
   }
 }
 
-function setTheme(name) {
+function showTheme(name) {
   document.documentElement.dataset.theme = name;
-  try {
-    localStorage.setItem("skillpm-theme", name);
-  } catch {
-    // Some browsers keep nothing for pages from files; then it holds until the page is closed.
-  }
   const button = at("theme");
   button.replaceChildren(icon(name));
   button.title = `Colours: ${THEMES[name]}`;
@@ -93,12 +88,18 @@ function setTheme(name) {
 
 function nextTheme() {
   const names = Object.keys(THEMES);
-  setTheme(names[(names.indexOf(theme()) + 1) % names.length]);
+  const name = names[(names.indexOf(document.documentElement.dataset.theme) + 1) % names.length];
+  showTheme(name);
+  try {
+    localStorage.setItem("skillpm-theme", name);
+  } catch {
+    // Some browsers keep nothing for pages from files; then it holds until the page is closed.
+  }
   say(at("theme").title);
 }
 
 history.scrollRestoration = "manual";
-setTheme(theme());
+showTheme(keptTheme());
 at("theme").addEventListener("click", nextTheme);
 at("keys-button").addEventListener("click", () => at("keys").showModal());
 at("keys-close").addEventListener("click", () => at("keys").close());
