@@ -4,9 +4,11 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 
-from skillpm.cli.columns import cells
+from skillpm.cli.columns import cells, padded
 
 NARROWEST, WIDEST = 40, 160
+LEAST = 16
+"""Columns for names beside which cells can stand."""
 
 
 def room() -> int:
@@ -74,18 +76,26 @@ def _parts(word: str) -> Iterator[str]:
 
 
 def table(rows: Sequence[Sequence[str]], *, indent: int = 2) -> Iterator[str]:
-    """Give rows with their cells one below the other. Where that is too wide, each row is a name, and below it its
-    cells by the words of the first row.
+    """Give rows with their cells one below the other. A name too long for that stands on a line of its own above its
+    cells; where even these are too wide, each row is a name, and below it its cells by the words of the first row.
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    if sum(widths) + indent * (len(widths) - 1) <= room():
-        for row in rows:
-            cells = (f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
-            yield (" " * indent).join(cells).rstrip()
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    widest, widths[0] = widths[0], min(widths[0], room() - sum(width + indent for width in widths[1:]))
+    if widths[0] < min(widest, LEAST):
+        yield from _stacked(rows[0], rows[1:])
         return
-    head = rows[0]
-    for row in rows[1:]:
+    gap = " " * indent
+    for name, *others in rows:
+        is_long = cells(name) > widths[0]
+        if is_long:
+            yield name
+        row = ["" if is_long else name, *others]
+        yield gap.join(map(padded, row, widths)).rstrip()
+
+
+def _stacked(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    width = max(map(cells, head[1:]))
+    for row in rows:
         yield row[0]
-        width = max(map(len, head[1:]))
         for word, cell in zip(head[1:], row[1:], strict=True):
-            yield f"  {word:{width}}  {cell}"
+            yield f"  {padded(word, width)}  {cell}"

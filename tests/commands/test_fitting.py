@@ -1,5 +1,7 @@
 """What is long is broken between words and set in columns, as wide as there is room."""
 
+from pathlib import Path
+
 import pytest
 from commands.scene import Scene, asking, text
 from commands.test_choosing import answered
@@ -49,6 +51,20 @@ def test_search_tells_of_a_long_name_below_it(project: Scene) -> None:
 
     below = " " * 34 + "installed  Tells a long story about what it i…"
     assert said.splitlines() == [below.replace(" " * 34, f"{'pdf':34}", 1), LONG, below]
+
+
+def test_one_long_name_leaves_the_table_of_what_is_outdated_a_table(project: Scene, tmp_path: Path) -> None:
+    upstream = Repository.create(tmp_path / "upstream")
+    before = upstream.write(under(f"skills/{LONG}", skill(LONG)) | under("skills/pdf", skill("pdf"))).commit()[:7]
+    project.run("install", upstream.file_url, "--all", check=True)
+    after = upstream.write(under("skills/pdf", skill("pdf", TELLS))).commit()[:7]
+
+    row = f"{before}  {after}  {after}"
+    head = "current  wanted   latest"
+    rows = project.run("outdated", check=True).stdout.splitlines()
+    assert rows == [f"{'skill':53}  {head}", LONG, f"{'':53}  {row}", f"{'pdf':53}  {row}"]
+    narrow = project.run("outdated", env={"COLUMNS": "40"}, check=True).stdout.splitlines()
+    assert narrow[:4] == [LONG, f"  current  {before}", f"  wanted   {after}", f"  latest   {after}"]
 
 
 def test_a_terminal_gets_no_line_that_could_have_been_broken_and_a_pipe_gets_whole_ones(project: Scene) -> None:
