@@ -52,6 +52,17 @@ def commands() -> dict[str, click.Command]:
     return found
 
 
+def test_every_decision_is_in_the_list_of_decisions() -> None:
+    decisions = sorted((ROOT / "docs/adr").glob("*.md"))
+    titles = [page.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ") for page in decisions]
+
+    listed = [line for line in (ROOT / "docs/index.md").read_text(encoding="utf-8").splitlines() if "](adr/" in line]
+
+    rows = [*zip(decisions, titles, strict=True)]
+    assert listed == [f"- [{title}](adr/{page.name})" for page, title in rows]
+    assert all(title.startswith(page.name[:5].replace("-", " ")) for page, title in rows)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_every_link_leads_somewhere(page: Path) -> None:
     for path, anchor in relative_links(page):
