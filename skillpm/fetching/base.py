@@ -14,13 +14,18 @@ from skillpm.values import NOTHING, Value
 
 
 class Found(Value):
-    """A source made exact: what a lockfile will say, and the name the skill gives itself."""
+    """A source made exact: what a lockfile will say, and the name the skill gives itself.
+
+    `remarks` are what its user should know of it, `inner` the SKILL.md of skills within it.
+    """
 
     pin: Pin
     digest: Digest | None
     version: str = ""
     declared: str = ""
     dependencies: Mapping[str, Any] = NOTHING
+    remarks: tuple[str, ...] = ()
+    inner: tuple[str, ...] = ()
 
 
 class Offer(Value):

@@ -35,7 +35,7 @@ class BundledFetcher:
             lead = "no index is configured, and " if isinstance(source, IndexSource) else ""
             tree = read_bundled(source.name, lead=lead)
             pin = BundledPin(name=source.name)
-            shipped = described(tree, pin, name, self.reporter.warning)
+            shipped = described(tree, pin, name)
             if isinstance(source, IndexSource) and not matching(source.version, [shipped.version]):
                 raise NotFoundError(
                     f"`{source.name}` {source.version} is not there: this skillpm ships {shipped.version}",
@@ -68,7 +68,7 @@ class BundledFetcher:
             if isinstance(skill.pin, BundledPin):
                 tree = read_bundled(skill.pin.name)
                 if tree.digest != skill.digest:
-                    shipped = described(tree, skill.pin, name, self.reporter.note).version
+                    shipped = described(tree, skill.pin, name).version
                     if shipped == skill.version:
                         came_from = f"the bundled skills, version {shipped}"
                         says, there = told_apart(skill.digest or "", tree.digest)

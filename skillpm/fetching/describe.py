@@ -1,7 +1,7 @@
 """What a fetched skill says of itself, as far as locking it needs."""
 
 import posixpath
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from skillpm.documents.findings import NotLoadable
@@ -13,19 +13,11 @@ from skillpm.documents.text import show
 from skillpm.documents.tree import Tree
 from skillpm.documents.versions import is_version
 from skillpm.errors import DocumentError, RefusedError
-from skillpm.events import Reporter
 from skillpm.fetching.base import Found
 
-MOST_NAMED = 3
 
-
-def described(
-    tree: Tree, pin: Pin, name: str, warn: Callable[[str], None], inner: dict[str, Sequence[str]] | None = None
-) -> Found:
-    """Give what a lockfile says of a tree. Raises `RefusedError` for a SKILL.md that cannot be loaded.
-
-    Who describes many skills gives `inner`, where the skills inside each are noted, to tell of all of them in one line.
-    """
+def described(tree: Tree, pin: Pin, name: str) -> Found:
+    """Give what a lockfile says of a tree. Raises `RefusedError` for a SKILL.md that cannot be loaded."""
     try:
         skill = read_skill(tree.read(tree.skill_file) or b"")
     except NotLoadable as error:
@@ -34,39 +26,19 @@ def described(
             where=f"{tree.skill_file}:{error.finding.line}",
             hint="tell its author; nothing was installed",
         ) from None
+    remarks: list[str] = []
     if tree.skill_file != SKILL_FILE:
-        warn(f"{show(name)}: its file is called {tree.skill_file}; some hosts read only {SKILL_FILE}")
+        remarks.append(f"{show(name)}: its file is called {tree.skill_file}; some hosts read only {SKILL_FILE}")
     inside = [file.path for file in tree.files if "/" in file.path and posixpath.basename(file.path) in SKILL_FILES]
-    if inside and inner is not None:
-        inner[name] = inside
-    else:
-        for path in inside:
-            warn(_holds(name, path))
     return Found(
         pin=pin,
         digest=tree.digest,
-        version=_version(skill, pin, name, warn),
+        version=_version(skill, pin, name, remarks.append),
         declared=skill.declared,
         dependencies=dependencies_of(tree, skill, name),
+        remarks=tuple(remarks),
+        inner=tuple(inside),
     )
-
-
-def tell_inner(inner: Mapping[str, Sequence[str]], reporter: Reporter) -> None:
-    """Warn of skills inside of skills: of a few one by one, of many in one line, and with `--verbose` of each."""
-    few = sum(map(len, inner.values())) <= MOST_NAMED
-    tell = reporter.warning if few else reporter.note
-    for name, paths in inner.items():
-        for path in paths:
-            tell(_holds(name, path))
-    if not few:
-        names = ", ".join(show(name, 64) for name in sorted(inner)[:MOST_NAMED])
-        more = f" and {len(inner) - MOST_NAMED} more" if len(inner) > MOST_NAMED else ""
-        who = "1 skill holds" if len(inner) == 1 else f"{len(inner)} skills hold"
-        reporter.warning(f"{who} other skills inside, which some hosts load too: {names}{more} (-v names the files)")
-
-
-def _holds(name: str, path: str) -> str:
-    return f"{show(name)}: it holds another skill at {show(path)}, which some hosts load too"
 
 
 def dependencies_of(tree: Tree, skill: Skill, name: str) -> dict[str, Any]:

@@ -29,7 +29,8 @@ KINDS: Mapping[type[Any], str] = {
 
 class Fetchers:
     """All fetchers of a run. `base` is the folder relative paths start at; `git_cache` tells where that cache lies,
-    asked when it is needed. The one for indexes is made upstairs, by `index`.
+    asked when it is needed. The one for indexes is made upstairs, by `index`. `locked` is what is locked already, of
+    which nothing is told again.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Fetchers:
         self.reporter = reporter
         self.git_cache = git_cache
         self.make_index = index
+        self.locked: Mapping[SkillName, LockedSkill] = {}
         self._made: dict[str, Fetcher] = {}
 
     def versions(
@@ -58,11 +60,15 @@ class Fetchers:
             found |= self._lister(kind).versions({name: wanted[name] for name in names}, dated=dated)
         return found
 
-    def pin(self, wanted: Mapping[SkillName, Source]) -> dict[SkillName, Found]:
-        """Make all these sources exact."""
+    def pin(self, wanted: Mapping[SkillName, Source], *, quietly: bool = False) -> dict[SkillName, Found]:
+        """Make all these sources exact. `quietly` is for who only asks what a skill is called."""
         found: dict[SkillName, Found] = {}
         for kind, names in _by_kind(wanted).items():
             found |= self._fetcher(kind).pin({name: wanted[name] for name in names})
+        if not quietly and any(it.remarks or it.inner for it in found.values()):
+            from skillpm.fetching.remarks import tell_remarks  # noqa: PLC0415  (few skills have any)
+
+            tell_remarks(found, self.locked, self.reporter)
         return found
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:

@@ -47,16 +47,10 @@ class PathFetcher:
         for name, source in wanted.items():
             tree = self.read(name, source.path, live=source.link)
             pin = PathPin(path=source.path, link=source.link)
-            seen = described(self._without_our_manifest(tree, source.path), pin, name, self.reporter.warning)
+            seen = described(self._without_our_manifest(tree, source.path), pin, name)
             if not source.link:
                 self.store.keep(tree, variant_of(pin), replace=True)
-            found[name] = Found(
-                pin=pin,
-                digest=None if source.link else seen.digest,
-                version=seen.version,
-                declared=seen.declared,
-                dependencies=seen.dependencies,
-            )
+            found[name] = seen.but(digest=None) if source.link else seen
         return found
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:

@@ -45,7 +45,7 @@ class UrlFetcher:
             if source.digest and tree.digest != source.digest:
                 raise _mismatch(name, source.digest, tree.digest, source.url)
             self.store.keep(tree, variant_of(pin))
-            found[name] = described(tree, pin, name, self.reporter.warning)
+            found[name] = described(tree, pin, name)
         return found
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> Sequence[str]:

@@ -120,7 +120,7 @@ class Desk:
                 offering, wanted[name].name, lambda found: not_as_said(name, offering, found)
             )
             pin = IndexPin(index=offering.index.url, url=offering.url, sha256=sha256)
-            found = described(tree, pin, name, self.reporter.warning)
+            found = described(tree, pin, name)
             check_name(found.declared, wanted[name].name, offering)
             if offering.digest and tree.digest != offering.digest:
                 raise not_as_said(name, offering, tree.digest)

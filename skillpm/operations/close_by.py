@@ -31,7 +31,7 @@ def named_by_itself(
     source = source.but(path=written) if isinstance(source, PathSource) else source.but(url=written)
     folder = os.path.basename(_without_ending(called))
     probe = SkillName(alias or folder)
-    declared = make_fetchers(scope, tools).pin({probe: source})[probe].declared
+    declared = make_fetchers(scope, tools).pin({probe: source}, quietly=True)[probe].declared
     name = alias or folder_name(declared, folder)
     if not name:
         raise UsageError(f"`{show(declared or typed)}` can be no name of a skill", hint="give it one with --as NAME")

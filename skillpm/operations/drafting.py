@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from skillpm.documents.index import fault_of_version
-from skillpm.documents.names import is_skill_name
+from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.pin import PathPin
 from skillpm.documents.spelling import near
 from skillpm.documents.text import show
@@ -18,6 +18,7 @@ from skillpm.fetching.base import Found
 from skillpm.fetching.describe import described
 from skillpm.fetching.git.tagged import Tagged
 from skillpm.fetching.local import read_skill_folder
+from skillpm.fetching.remarks import tell_remarks
 from skillpm.files import read_document, told
 from skillpm.indexes.publishing import faults
 from skillpm.operations.tools import Tools
@@ -136,7 +137,8 @@ def _archive(tools: Tools, whole: str, source: str) -> Iterator[Draft]:
     try:
         tree = checked_tree(read_archive(data, source, limits), name=os.path.basename(source), limits=limits)
         # An archive has no folder whose name could be another one.
-        found = described(tree, PathPin(path=source), os.path.basename(source), tools.reporter.warning)
+        found = described(tree, PathPin(path=source), os.path.basename(source))
+        tell_remarks({SkillName(os.path.basename(source)): found}, {}, tools.reporter)
     except RefusedError as error:
         yield Draft(name=os.path.basename(source), place=source, came_from=source, faults=(error.message,))
         return
@@ -145,7 +147,8 @@ def _archive(tools: Tools, whole: str, source: str) -> Iterator[Draft]:
 
 def _local(tools: Tools, draft: Draft, tree: Tree) -> Draft:
     try:
-        found = described(tree, PathPin(path=draft.place), draft.name, tools.reporter.warning)
+        found = described(tree, PathPin(path=draft.place), draft.name)
+        tell_remarks({SkillName(draft.name): found}, {}, tools.reporter)
     except RefusedError as error:
         return draft.but(faults=(error.message,))
     return _described(draft.but(published=_published(tools)), tree, found, faults(tree, draft.name))

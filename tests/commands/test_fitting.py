@@ -142,7 +142,7 @@ def test_show_breaks_long_lines_between_words(project: Scene) -> None:
 
 def test_many_skills_that_hold_others_are_one_warning(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> None:
     upstream = Repository.create(tmp_path_factory.mktemp("inner") / "inner")
-    for name in ("a", "b", "c", "d"):
+    for name in "abcdef":
         upstream.write(under(f"skills/{name}", skill(name) | under("more/inner", skill("inner"))))
     upstream.commit()
     scene.project(asking(**{name: {"git": upstream.file_url, "path": f"skills/{name}"} for name in ("a", "b")}))
@@ -151,10 +151,10 @@ warning: a: it holds another skill at more/inner/SKILL.md, which some hosts load
 warning: b: it holds another skill at more/inner/SKILL.md, which some hosts load too
 """)
 
-    scene.project(asking(**{name: {"git": upstream.file_url, "path": f"skills/{name}"} for name in "abcd"}))
+    scene.project(asking(**{name: {"git": upstream.file_url, "path": f"skills/{name}"} for name in "abcdef"}))
     assert scene.run("outdated", check=True).stderr == text("""\
-warning: 4 skills hold other skills inside, which some hosts load too: a, b, c and 1 more (-v names the files)
+warning: 4 skills hold other skills inside, which some hosts load too: c, d, e and 1 more (-v names the files)
 everything is as new as it can be
 a, b: locked, and not installed (`skillpm sync` installs what is locked)
 """)
-    assert "d: it holds another skill at more/inner/SKILL.md" in scene.run("outdated", "-v", check=True).stderr
+    assert "f: it holds another skill at more/inner/SKILL.md" in scene.run("outdated", "-v", check=True).stderr

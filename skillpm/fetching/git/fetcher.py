@@ -10,7 +10,7 @@ from skillpm.documents.tree import checked_tree
 from skillpm.errors import CHECK_LOCK, DigestMismatch, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetching.base import Found, Offer
-from skillpm.fetching.describe import described, tell_inner
+from skillpm.fetching.describe import described
 from skillpm.fetching.git.entries import entries_of
 from skillpm.fetching.git.history import commit_with_tree
 from skillpm.fetching.git.listing import UNREADABLE, Place, all_places, name_of, place_of, read_skills
@@ -150,11 +150,9 @@ class GitFetcher:
         ]
         have = bring(repository, wanted, limits)
         found: dict[SkillName, Found] = {}
-        inner: dict[str, Sequence[str]] = {}
         for name, pin in pins.items():  # one in memory at a time
             entries = entries_of(repository, have.leaves[pin.tree], name, self.reporter.warning)
             tree = checked_tree(entries, name=name, limits=limits)
-            found[name] = described(tree, pin, name, self.reporter.warning, inner)
+            found[name] = described(tree, pin, name)
             self.store.keep(tree, pin.tree)
-        tell_inner(inner, self.reporter)
         return found

@@ -182,9 +182,11 @@ def _judged(
         return version.but(fault=fault or f"{show(paths[0])} and {show(paths[1])} are both called that")
     pin = GitPin(url=repository.url, commit=sight.commit, tree=want.tree, path=sight.path, ref=sight.ref.name)
     try:
-        found = described(tree, pin, folder, reporter.note)
+        found = described(tree, pin, folder)
     except RefusedError as error:
         return version.but(fault=error.message)
+    for remark in found.remarks:
+        reporter.note(remark)
     name = found.declared if sight.path == "." and found.declared else folder
     return version.but(folder=name, found=found, tree=tree)
 
