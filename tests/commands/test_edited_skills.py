@@ -313,6 +313,22 @@ def test_a_fresh_clone_takes_over_what_was_committed(committed: Scene) -> None:
     assert committed.run("sync", cwd=clone).code == 1
 
 
+def test_doctor_says_of_a_fresh_clone_that_nothing_is_installed_yet(committed: Scene) -> None:
+    clone = committed.root / "clone"
+    git("clone", "-q", str(committed.work), str(clone))
+
+    found = committed.run("doctor", cwd=clone)
+
+    assert (found.code, found.stdout) == (1, text(f"""\
+problem: not installed yet, as in a fresh clone: code-review, git-release
+    where: {clone}/.agent-skills
+    try: `skillpm sync` takes over what lies there as it is locked
+"""))  # fmt: skip
+    committed.run("sync", cwd=clone, check=True)
+    assert committed.run("doctor", cwd=clone).code == 0
+    assert git("status", "--short", cwd=clone) == ""
+
+
 def test_a_fresh_clone_of_a_skill_that_was_edited_is_blocked_and_can_be_compared(committed: Scene) -> None:
     clone = committed.root / "clone"
     committed.write(".agent-skills/code-review/SKILL.md", "edited\n")

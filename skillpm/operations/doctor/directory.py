@@ -115,8 +115,14 @@ def receipt(patient: Patient) -> Iterator[Finding]:
         locked = read_paperwork(scope, patient.tools).lockfile.skills
         there = [name for name in sorted(locked) if os.path.lexists(scope.layout.skill(name))]
         if there:
-            message = f"the receipt is gone, and with it what is skillpm's: {_named(there)}"
-            yield Finding(check="receipt", message=message, where=scope.layout.receipt, hint=hint)
+            message, where = (
+                f"the receipt is gone, and with it what is skillpm's: {_named(there)}",
+                scope.layout.receipt,
+            )
+            if _is_as_cloned(scope):
+                message, where = f"not installed yet, as in a fresh clone: {_named(there)}", scope.layout.directory
+                hint = f"`skillpm sync{scope.flag}` takes over what lies there as it is locked"
+            yield Finding(check="receipt", message=message, where=where, hint=hint)
 
 
 def skills(patient: Patient) -> Iterator[Finding]:
@@ -163,7 +169,10 @@ def registry(patient: Patient) -> Iterator[Finding]:
         hint = f"`skillpm migrate{scope.flag} --dry-run` says what becomes of {'it' if len(flat) == 1 else 'them'}"
         yield Finding(check="registry", message=message, where=scope.layout.directory, hint=hint, is_note=True)
     found = check_registry(scope, patient.tools)
-    wrong = [*(f"{name} missing" for name in found.missing), *(f"{name} stale" for name in found.stale)]
+    # The committed registry is true again once the skills are taken over; to build it before would only dirty a clone.
+    waiting = {*read_paperwork(scope, patient.tools).lockfile.skills} if _is_as_cloned(scope) else set()
+    stale = [name for name in found.stale if name not in waiting]
+    wrong = [*(f"{name} missing" for name in found.missing), *(f"{name} stale" for name in stale)]
     wrong += [f"{name} gone" for name in found.extra]
     if wrong:
         hint = f"`skillpm registry build{scope.flag}`, or `skillpm doctor --fix{scope.flag}`"
@@ -174,6 +183,11 @@ def registry(patient: Patient) -> Iterator[Finding]:
             where = os.path.join(scope.layout.directory, *problem.path.split("/"))
             message = f"this is not in the registry: {problem.message}"
             yield Finding(check="registry", message=message, where=where, is_note=True)
+
+
+def _is_as_cloned(scope: Scope) -> bool:
+    """Tell whether no command ever changed anything here: what skillpm keeps for itself is in no repository."""
+    return not os.path.lexists(scope.layout.ours)
 
 
 def _holder(scope: Scope) -> str:
