@@ -2,7 +2,7 @@
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Literal, NamedTuple
 
 from skillpm.documents.lockfile import LockedSkill
@@ -26,10 +26,13 @@ from skillpm.values import Value
 
 
 class File(NamedTuple):
-    """One file of a state: its bytes, and whether it can be executed."""
+    """One file of a state: its bytes, and whether it can be executed. A pipe, or a folder that nobody may look into, is
+    `special`: nothing can be read of it.
+    """
 
     data: bytes
     executable: bool = False
+    special: bool = False
 
 
 class FileDiff(Value):
@@ -56,7 +59,7 @@ def diff_edits(scope: Scope, tools: Tools, name: str) -> Diff:
     if installed is None and locked is None:
         find_listed(scope, tools, name)
     refuse_outside(scope, name)
-    there = _on_disk(scope.layout.skill(name))
+    place = scope.layout.skill(name)
     if installed is None:
         if locked is None:
             raise NotFoundError(
@@ -64,14 +67,14 @@ def diff_edits(scope: Scope, tools: Tools, name: str) -> Diff:
                 hint=f"`skillpm show {name}` shows what it is",
             )
         before = _stored(scope, tools, name, locked)
-        return Diff(name=name, was=label(locked), becomes="on disk", files=_compared(before, there))
+        return Diff(name=name, was=label(locked), becomes="on disk", files=_compared(before, _on_disk(place, before)))
     if installed.digest is None:
         target, leads_to = ends_of(scope, tools.settings, SkillName(name), installed.pin)
         led = FileDiff(path=".", change="modified", diff=f"-link to {target}\n+link to {leads_to}")
         return Diff(name=name, was="link", becomes="link", files=() if leads_to == target else (led,))
     skill = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
     before = _stored(scope, tools, name, skill)
-    return Diff(name=name, was=label(installed), becomes="on disk", files=_compared(before, there))
+    return Diff(name=name, was=label(installed), becomes="on disk", files=_compared(before, _on_disk(place, before)))
 
 
 def diff_update(scope: Scope, tools: Tools, name: str) -> Diff:
@@ -110,16 +113,19 @@ def _stored(scope: Scope, tools: Tools, name: str, skill: LockedSkill) -> dict[s
     return {file.path: File(file.data, executable=file.executable) for file in tree.files}
 
 
-def _on_disk(folder: str) -> dict[str, File]:
+def _on_disk(folder: str, known: Container[str]) -> dict[str, File]:
+    """Give what lies in a folder, of rubbish only what is `known`, since it came with the skill."""
     files: dict[str, File] = {}
     if not os.path.isdir(folder):
         return files
-    for path, entry in walk_files(os.path.realpath(folder)):
+    for path, entry in walk_files(os.path.realpath(folder), known):
         if entry.is_symlink():
             files[path] = File(b"-> " + os.fsencode(os.readlink(entry.path)) + b"\n")
         elif entry.is_file():
             with told("read what lies there", entry.path), open(entry.path, "rb") as file:
                 files[path] = File(file.read(), executable=bool(entry.stat().st_mode & 0o100))
+        else:
+            files[path] = File(b"", special=True)
     return files
 
 
@@ -136,14 +142,16 @@ def _compared(before: Mapping[str, File], after: Mapping[str, File]) -> tuple[Fi
 
 
 def _is_same(old: File | None, new: File | None) -> bool:
-    if old is None or new is None:
+    if old is None or new is None or new.special:
         return False
     return old.data == new.data and (old.executable == new.executable or not HAS_MODES)
 
 
 def _unified(path: str, old: File | None, new: File | None) -> str:
+    if new is not None and new.special:
+        return ""
     try:
-        before, after = ([] if file is None else file.data.decode().splitlines() for file in (old, new))
+        before, after = ([] if file is None else _lines(file.data.decode()) for file in (old, new))
     except UnicodeDecodeError:
         return ""
     names = ("/dev/null" if old is None else f"a/{path}", "/dev/null" if new is None else f"b/{path}")
@@ -155,3 +163,11 @@ def _unified(path: str, old: File | None, new: File | None) -> str:
         ]
         lines = [f"--- {names[0]}", f"+++ {names[1]}", *modes, *lines[2:]]
     return "\n".join(lines)
+
+
+def _lines(text: str) -> list[str]:
+    """Give a text's lines as git does: a carriage return is a part of its line, and a last line without an end says so.
+    Else a file that an editor gave other line ends would differ in nothing that can be seen.
+    """
+    *lines, rest = text.split("\n")
+    return [*lines, f"{rest}\n\\ No newline at end of file"] if rest else lines
