@@ -15,7 +15,7 @@ from skillpm.files import read_text, told
 from skillpm.installing.backups import keep_old_registry, last_old_registry
 from skillpm.installing.clearing import stage_flat
 from skillpm.installing.flat_files import FlatFolder, look_at_flat_files
-from skillpm.installing.layout import Layout, load_receipt
+from skillpm.installing.layout import PROJECT_FOLDER, Layout, load_receipt
 from skillpm.installing.made_folders import with_made_folders
 from skillpm.installing.migration import Migration, Move, plan_migration
 from skillpm.installing.planned_links import LinkPlan
@@ -71,17 +71,22 @@ class _Ahead(Value):
     has_news: bool
 
 
+def _lying_here(tools: Tools) -> str:
+    """Say what to name: a folder of flat files that is here, also one that no manifest makes a project's."""
+    here = tools.settings.working_directory
+    for typed, called in ((PROJECT_FOLDER, f"{PROJECT_FOLDER} here"), (".", "the folder you are in")):
+        if found := flat_files_in(os.path.join(here, typed), (), tools.settings.limits):
+            return f"for the {counted(len(found), 'flat file')} in {called}: `skillpm migrate {typed}`"
+    return "name the folder that holds the skills: `skillpm migrate DIR`"
+
+
 def migrate(scope: Scope, tools: Tools, *, dry_run: bool = False) -> Migrated:
     """Make skills of the flat files in a scope's skills directory, all of them or none.
 
     Like every change it is planned twice: without the lock, to find that there is nothing to do, and under it.
     """
     if not os.path.isdir(scope.layout.directory):
-        here = flat_files_in(tools.settings.working_directory, (), tools.settings.limits)
-        hint = "name the folder that holds the skills: `skillpm migrate DIR`"
-        if here:
-            hint = f"for the {counted(len(here), 'flat file')} in the folder you are in: `skillpm migrate .`"
-        raise NotFoundError(f"there is no folder {scope.layout.directory}", hint=hint)
+        raise NotFoundError(f"there is no folder {scope.layout.directory}", hint=_lying_here(tools))
     is_pending = os.path.exists(scope.layout.journal)
     rubbish = (scope.layout.staging, scope.layout.trash)
     is_tidy = not (is_pending or any(map(os.path.lexists, rubbish)))

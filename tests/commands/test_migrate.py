@@ -528,6 +528,19 @@ the old skills.json is kept as backup skills.json-1
     assert sorted(os.listdir(scene.home)) == []
 
 
+def test_a_folder_of_flat_files_that_is_no_project_yet_is_named(scene: Scene) -> None:
+    scene.write(f"{HERE}/x.md", flat("x"))
+    scene.write("docs/about.md", flat("about"))  # any repository has such
+
+    assert scene.tell("migrate") == text("""\
+! error: there is no folder HOME/.agent-skills
+!   try: for the 1 flat file in .agent-skills here: `skillpm migrate .agent-skills`
+[1]
+""")
+    scene.run("migrate", HERE, check=True)
+    assert scene.exists(f"{HERE}/x/SKILL.md")
+
+
 def test_the_skills_directory_of_a_scope_may_be_named_too(scene: Scene) -> None:
     scene.project()
     scene.write(f"{HERE}/x.md", flat("x"))
