@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from skillpm.documents.cutoff import read_cutoff
+from skillpm.documents.text import show
 from skillpm.documents.tree import Limits
 from skillpm.errors import UsageError
 from skillpm.values import NOTHING, Value
@@ -62,7 +63,7 @@ def read_settings(
 ) -> Settings:
     """Make settings from an environment and the command line's options. Raises `UsageError` for a bad value."""
     clock = time.time() if now is None else now
-    home = environ.get("HOME") or os.path.expanduser("~")
+    home = _home(environ)
     skills_home = _folder(environ, "SKILLPM_HOME", home)
     return Settings(
         home=home,
@@ -89,6 +90,18 @@ def read_settings(
 def current_settings() -> Settings:
     """Give the settings of this process, for Python programs that call skillpm."""
     return read_settings(os.environ)
+
+
+def _home(environ: Mapping[str, str]) -> str:
+    """Give the home folder: where nobody says and the system knows no such user (any number in a container), the root
+    of everything, as container engines set it.
+    """
+    home = environ.get("HOME", "")
+    if home and not os.path.isabs(home):
+        # From each folder it would be another one.
+        raise UsageError(f"HOME={show(home)} is no whole path", hint="set HOME to the whole path of a folder")
+    home = home or os.path.expanduser("~")
+    return home if os.path.isabs(home) else os.path.abspath(os.sep)
 
 
 def _working_directory() -> str:
@@ -128,7 +141,7 @@ def _config_dir(environ: Mapping[str, str], home: str, skills_home: str) -> str:
         from platformdirs import user_config_dir  # noqa: PLC0415  (10 ms that Linux need not pay)
 
         return user_config_dir("skillpm", appauthor=False)
-    return os.path.join(environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "skillpm")
+    return os.path.join(_xdg(environ, "XDG_CONFIG_HOME") or os.path.join(home, ".config"), "skillpm")
 
 
 def _cache_dir(environ: Mapping[str, str], home: str) -> str:
@@ -138,7 +151,13 @@ def _cache_dir(environ: Mapping[str, str], home: str) -> str:
         from platformdirs import user_cache_dir  # noqa: PLC0415
 
         return user_cache_dir("skillpm", appauthor=False)
-    return os.path.join(environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache"), "skillpm")
+    return os.path.join(_xdg(environ, "XDG_CACHE_HOME") or os.path.join(home, ".cache"), "skillpm")
+
+
+def _xdg(environ: Mapping[str, str], name: str) -> str:
+    """Give a folder of the XDG Base Directory Specification, which says of a relative one that it does not count."""
+    folder = environ.get(name, "")
+    return folder if os.path.isabs(folder) else ""
 
 
 def _folder(environ: Mapping[str, str], name: str, home: str) -> str:

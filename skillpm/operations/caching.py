@@ -11,7 +11,7 @@ from skillpm.store import Store, StoreDamaged
 
 def can_be_written(folder: str) -> bool:
     """Tell whether files may be put into a folder, or the folder be made. One that is no folder is another fault."""
-    while not os.path.lexists(folder):
+    while not os.path.lexists(folder) and os.path.dirname(folder) != folder:  # a drive may not be there
         folder = os.path.dirname(folder)
     return not os.path.isdir(folder) or os.access(folder, os.W_OK | os.X_OK)
 
