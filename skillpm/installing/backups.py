@@ -31,12 +31,12 @@ class Backup(Value):
     origin: str = ""
 
 
-def set_aside(layout: Layout, name: str, told: Inherited | None) -> str:
-    """Move a skill's folder to the next free backup, with what was told of it; give its id."""
+def set_aside(layout: Layout, name: str, path: str, told: Inherited | None) -> str:
+    """Move a skill's folder, wherever it is, to the next free backup, with what was told of it; give its id."""
     os.makedirs(layout.backup, exist_ok=True)
     slot = next_slot(layout, name)
     keep_told(layout, slot, told)
-    shift(layout.skill(name), os.path.join(layout.backup, slot))
+    shift(path, os.path.join(layout.backup, slot))
     return slot
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection
 
 from skillpm.documents.names import SkillName
-from skillpm.documents.receipt import Receipt
+from skillpm.documents.receipt import InstalledSkill, Receipt
 from skillpm.errors import FileError
 from skillpm.files import sync_folder
 from skillpm.installing.backups import bring_back, forget, set_aside, set_aside_from
@@ -20,9 +20,12 @@ from skillpm.installing.target import Target
 
 
 def move_everything(
-    target: Target, journal: Journal, before: Receipt, after: Receipt, warn: Callable[[str], None]
+    target: Target, journal: Journal, before: Receipt, after: Receipt, warn: Callable[[str], None], *, is_told: bool
 ) -> None:
-    """Bring everything to its place but the documents, and flush it, so that they never say what is not so."""
+    """Bring everything to its place but the documents, and flush it, so that they never say what is not so.
+
+    `is_told`: the receipt tells of the new state already (and was written after all this was done).
+    """
     layout = target.layout
     os.makedirs(layout.trash, exist_ok=True)
     for folder, names in journal.asides.items():
@@ -33,6 +36,8 @@ def move_everything(
     for name, removal in journal.removals.items():
         if removal.old and inode(layout.skill(name)) == removal.old:
             _take_away(layout, name, before, warn, aside=removal.aside)
+    if not is_told:
+        _keep_edits(layout, journal, before, warn)
     reconcile(target, before, after, warn)
     for folder, slots in journal.returns.items():
         for name, slot in slots.items():
@@ -43,15 +48,17 @@ def move_everything(
 
 
 def _put(layout: Layout, name: SkillName, put: Put, before: Receipt, warn: Callable[[str], None]) -> None:
-    """Bring one folder to its place; what was there goes to the trash, or is set aside when it is anybody's work."""
+    """Bring one folder to its place; what was there goes to staging in its stead or to the trash, or is set aside
+    when it is known to be anybody's work.
+    """
     staged, place = os.path.join(layout.staging, name), layout.skill(name)
     there = inode(place)
     if there == put.new:
         return
     if inode(staged) != put.new:
         raise FileError(f"the staged folder of {name} is gone", where=staged, hint="run `skillpm sync --force`")
-    if there and (put.aside or _is_somebodys(layout, name, before)):
-        _set_aside(layout, name, before, warn)
+    if there and put.aside:
+        _set_aside(layout, name, place, before, warn)
     elif there and not swap(staged, place):
         shift(place, _free(layout.trash, name))
     if inode(staged) == put.new:
@@ -59,19 +66,33 @@ def _put(layout: Layout, name: SkillName, put: Put, before: Receipt, warn: Calla
 
 
 def _take_away(layout: Layout, name: SkillName, before: Receipt, warn: Callable[[str], None], *, aside: bool) -> None:
-    if aside or _is_somebodys(layout, name, before):
-        _set_aside(layout, name, before, warn)
+    if aside:
+        _set_aside(layout, name, layout.skill(name), before, warn)
     else:
         shift(layout.skill(name), _free(layout.trash, name))
 
 
-def _is_somebodys(layout: Layout, name: SkillName, before: Receipt) -> bool:
-    """Tell whether a folder holds something that was not installed: it may have been edited this very moment.
+def _keep_edits(layout: Layout, journal: Journal, before: Receipt, warn: Callable[[str], None]) -> None:
+    """Look once more at all that left its place, and set aside what is anybody's work by now.
+
+    Only here: while a folder is in its place, each of its files may be written on after it was looked at.
+    """
+    staged = {name: os.path.join(layout.staging, name) for name in journal.puts}
+    left = [(name, path) for name, path in staged.items() if inode(path) not in {0, journal.puts[name].new}]
+    names = {str(name): name for name in (*journal.puts, *journal.removals)}
+    trash = [(names.get(slot.rpartition("-")[0]), slot) for slot in sorted(os.listdir(layout.trash))]
+    left += [(name, os.path.join(layout.trash, slot)) for name, slot in trash if name]
+    for name, path in left:
+        if _is_somebodys(path, name, before.skills.get(name)):
+            _set_aside(layout, name, path, before, warn)
+
+
+def _is_somebodys(path: str, name: SkillName, installed: InstalledSkill | None) -> bool:
+    """Tell whether something holds what was not installed.
 
     Of files whose every byte is as it was, only the modes differ: there is nothing to lose.
     """
-    installed = before.skills.get(name)
-    found = look_at(layout.skill(name), name, installed, Scan())
+    found = look_at(path, name, installed, Scan())
     is_other = installed is None or installed.digest is None or found.digest != installed.digest
     return found.kind in {"edited", "foreign"} and is_other
 
@@ -107,8 +128,8 @@ def _sync_moves(target: Target, agents: Collection[str]) -> None:
             sync_folder(path)
 
 
-def _set_aside(layout: Layout, name: SkillName, before: Receipt, warn: Callable[[str], None]) -> None:
-    slot = set_aside(layout, name, before.inherited.get(name))
+def _set_aside(layout: Layout, name: SkillName, path: str, before: Receipt, warn: Callable[[str], None]) -> None:
+    slot = set_aside(layout, name, path, before.inherited.get(name))
     warn(f"what lay at {name} is kept as backup {slot}: `skillpm backup restore {slot}` brings it back")
 
 

@@ -60,6 +60,36 @@ def test_an_edit_becomes_a_backup(project: Scene, upstream: Repository) -> None:
     assert project.read(f"{HERE}/pdf/notes.md") == "Second.\n"
 
 
+SAVING = f"""
+import os, sys
+done = []
+def save(event, arguments):
+    if event == "open" and str(arguments[0]).endswith("/z.md") and os.path.exists("{JOURNAL}") and not done:
+        done.append(True)
+        try:
+            with open("{HERE}/pdf/SKILL.md", "a") as file:
+                file.write("my last words")
+        except FileNotFoundError:
+            open("refused", "w").close()
+sys.addaudithook(save)
+"""
+
+
+@pytest.mark.parametrize("words", [["update"], ["uninstall", "pdf"]])
+def test_what_is_saved_while_a_folder_is_looked_at_once_more_is_nowhere_lost(
+    project: Scene, upstream: Repository, words: list[str]
+) -> None:
+    upstream.write({"skills/pdf/z.md": "Z.\n"}).commit()
+    project.run("update", check=True)
+    upstream.write({"skills/pdf/z.md": "Other.\n"}).commit()
+    project.write("site/sitecustomize.py", SAVING)
+
+    project.run(*words, env={"PYTHONPATH": str(project.work / "site")}, check=True)
+
+    files = [path for path in (project.work / HERE).rglob("*") if path.is_file()]
+    assert project.exists("refused") or any(b"my last words" in path.read_bytes() for path in files)
+
+
 def test_a_manifest_that_was_edited_is_left_as_it_is(project: Scene, upstream: Repository) -> None:
     killed(project, "install", f"{upstream.file_url}@docx")
     mine = project.read("skills.json").replace("{", '{"exclude-newer": "2100-01-01", ', 1)

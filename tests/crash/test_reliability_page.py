@@ -30,7 +30,10 @@ TESTS = {
     "New folders take the place of old ones": [SWEEP],
     "Where a folder cannot be renamed": ["crash/test_unmovable.py"],
     "Old folders go to the trash": ["commands/test_edited_skills.py::test_force_sets_it_aside", SWEEP],
-    "They are looked at once more": [f"{AFTER}an_edit_becomes_a_backup"],
+    "They are looked at once more": [
+        f"{AFTER}an_edit_becomes_a_backup",
+        f"{AFTER}what_is_saved_while_a_folder_is_looked_at_once_more",
+    ],
     "Links of agent hosts, and backups": [SWEEP],
     "A manifest or lockfile that a person": [f"{AFTER}a_manifest_that_was_edited_is_left"],
     "Of a migration, the flat files": ["crash/test_killed_migrating.py::test_an_edit_between_a_crash", SWEEP],

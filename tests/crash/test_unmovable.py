@@ -75,7 +75,7 @@ def test_an_edit_in_the_image_of_a_container_is_kept_and_comes_back(image: Mount
     assert image.run("sync", "--force", check=True).stderr == KEPT
     image.run("backup", "restore", "pdf-1", check=True)
 
-    assert image.tell("diff", "pdf").endswith("+my own words\n")
+    assert image.tell("diff", "pdf").endswith("+my own words\n\\ No newline at end of file\n")
     assert image.tell("backup", "list") == "! nothing is set aside\n"
 
 
