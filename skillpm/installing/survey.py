@@ -32,6 +32,10 @@ class OnDisk(Value):
     why: str = ""
 
 
+REPLACED = (FileChange(path=".", state="modified"),)
+OTHER_THING = "something else lies in its place"
+
+
 def survey(
     directory: str, names: Iterable[SkillName], ours: Mapping[SkillName, InstalledSkill], scan: Scan
 ) -> dict[SkillName, OnDisk]:
@@ -50,7 +54,7 @@ def look_at(folder: str, name: str, installed: InstalledSkill | None, scan: Scan
     if installed.digest is None:
         return OnDisk(kind="intact" if stat.S_ISLNK(state.st_mode) else "edited")
     if not stat.S_ISDIR(state.st_mode):
-        return OnDisk(kind="edited", changes=(FileChange(path=".", state="modified"),))
+        return OnDisk(kind="edited", changes=REPLACED, why=OTHER_THING)
     changes = tuple(compare(folder, name, installed.files, scan))
     if not changes:
         return OnDisk(kind="intact", digest=installed.digest)

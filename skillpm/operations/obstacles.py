@@ -13,6 +13,7 @@ from skillpm.errors import BlockedError, NotFoundError
 from skillpm.installing.links import LinkState, kind_of_link, look_at_link
 from skillpm.installing.plan import FOREIGN, Action, Wishes
 from skillpm.installing.planned_links import LinkPlan, plan_links
+from skillpm.installing.survey import REPLACED
 from skillpm.operations.live_links import source_folder
 from skillpm.operations.paperwork import Paperwork
 from skillpm.operations.scope import Scope
@@ -158,14 +159,15 @@ def stop_if_blocked(actions: Sequence[Action], links: LinkPlan, locked: Collecti
         return
     lines = []
     for action in blocked:
-        files = ", ".join(f"{show(change.path, 80)} {change.state}" for change in action.changes[:4])
+        files = ", ".join(f"{show(it.path, 80)} {it.state}" for it in action.changes[:4] if action.changes != REPLACED)
         more = f" and {len(action.changes) - 4} more" if len(action.changes) > 4 else ""  # noqa: PLR2004
         lines.append(f"  {action.name}: {action.reason}" + (f" ({files}{more})" if files else ""))
     count = "a skill is" if len(blocked) == 1 else f"{len(blocked)} skills are"
-    if all(action.changes for action in blocked):
+    if all(action.changes not in {(), REPLACED} for action in blocked):
         count = "your edits are"
     by_link = {name for names in links.obstacles.values() for name in names}
-    compared = [action.name for action in blocked if action.name in locked and action.name not in by_link]
+    in_place = [action.name for action in blocked if action.name in locked and action.changes != REPLACED]
+    compared = [name for name in in_place if name not in by_link]
     raise BlockedError(
         f"{count} in the way; nothing was changed\n" + "\n".join(lines),
         hint=_ways_out(blocked, compared, wishes),

@@ -11,7 +11,7 @@ from skillpm.documents.receipt import InstalledSkill, Receipt
 from skillpm.installing.links import look_at_link
 from skillpm.installing.plan import label
 from skillpm.installing.scan import Scan
-from skillpm.installing.survey import FileChange, compare, digest_of_folder
+from skillpm.installing.survey import OTHER_THING, REPLACED, FileChange, compare, digest_of_folder
 from skillpm.installing.view import View, look_until
 from skillpm.operations.live_links import leads_elsewhere
 from skillpm.operations.lost_manifest import refuse_lost_project
@@ -112,8 +112,7 @@ def _content_verified(
     name: SkillName, folder: str, locked: LockedSkill, installed: InstalledSkill | None, bring_back: str
 ) -> Verified:
     if os.path.islink(folder) or not os.path.isdir(folder):
-        place = (FileChange(path=".", state="modified"),)
-        return Verified(name=name, state="modified", detail="something else lies in its place", files=place)
+        return Verified(name=name, state="modified", detail=OTHER_THING, files=REPLACED)
     if installed is None:
         if digest_of_folder(folder) == locked.digest:
             return Verified(name=name, state="ok")

@@ -39,6 +39,20 @@ def test_an_edited_skill_stops_its_own_change(edited: Scene, upstream: Repositor
     assert edited.everything == before
 
 
+@pytest.mark.parametrize("is_link", [True, False], ids=["link", "file"])
+def test_what_took_the_place_of_a_skill_is_called_that(edited: Scene, *, is_link: bool) -> None:
+    place = edited.work / ".agent-skills/pdf"
+    shutil.rmtree(place)
+    place.symlink_to("testing") if is_link else place.write_text("mine")
+
+    assert edited.tell("sync") == text("""\
+! error: a skill is in the way; nothing was changed
+!   pdf: something else lies in its place
+!   try: `skillpm sync --keep pdf` goes on without it, `--force` sets it aside as a backup first
+[1]
+""")
+
+
 def test_every_file_that_differs_is_named_in_the_message(edited: Scene) -> None:
     edited.write(".agent-skills/pdf/new.md", "New.\n")
     (edited.work / ".agent-skills/pdf/scripts/read.sh").unlink()
