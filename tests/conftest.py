@@ -17,7 +17,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_threa
 
 def pytest_xdist_auto_num_workers() -> int:
     """Give how many processes `-n auto` means: more than processors, since tests wait for what they start."""
-    return max(2, (os.cpu_count() or 1) * 3 // 2)
+    return 2 * (os.cpu_count() or 1)
 
 
 @pytest.fixture
