@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from filelock import FileLock, Timeout
 
 from skillpm.errors import BusyError
-from skillpm.files import NOFOLLOW, NONBLOCK, told
+from skillpm.files import NOFOLLOW, NONBLOCK, is_alive, told
 
 PATIENCE = 1.0
 SLICE = 0.25
@@ -22,15 +22,18 @@ def locked(
     what: str,
     waiting: Callable[[str], None] | None = None,
     stopped: Callable[[], bool] = lambda: False,
-) -> Iterator[None]:
-    """Hold the lock file at `path`. Whoever waits longer than a second is told so through `waiting`.
+) -> Iterator[int]:
+    """Hold the lock file at `path`; give its descriptor. Whoever waits longer than a second is told so through
+    `waiting`.
+
+    A child that is given the descriptor holds the lock, too, and on if this process is killed.
 
     Raises `BusyError` naming the process that holds it when `timeout` seconds are over, or `stopped` says so: an
     interrupt does not reach a thread that sleeps.
     """
     with told("make a lock file", path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        lock = FileLock(path, thread_local=False)
+        lock = _Lock(path, thread_local=False)
         if not _acquired(lock, min(PATIENCE, timeout), stopped):
             if waiting is not None and timeout > PATIENCE:
                 waiting(f"waiting for {what}, held by {_holder(path)}")
@@ -43,9 +46,18 @@ def locked(
     try:
         with suppress(OSError):
             _say_who(path + ".pid")
-        yield
+        yield lock.descriptor
     finally:
         lock.release()
+
+
+class _Lock(FileLock):
+    """A lock whose open file can be handed on."""
+
+    @property
+    def descriptor(self) -> int:
+        """The descriptor of the file, while the lock is held."""
+        return self._context.lock_file_fd or 0
 
 
 def is_held(path: str) -> bool:
@@ -93,6 +105,7 @@ def _acquired(lock: FileLock, seconds: float, stopped: Callable[[], bool]) -> bo
 def _holder(path: str) -> str:
     try:
         with open(path + ".pid", encoding="ascii") as file:
-            return f"process {int(file.read(20))}"
+            process = int(file.read(20))
     except (OSError, ValueError):
         return "another process"
+    return f"process {process}" if is_alive(process) else f"what process {process}, which has ended, had started"

@@ -119,7 +119,7 @@ def shelf_at(tools: Tools, out: str, *, must_exist: bool = False, page: bool | N
         yield _shelf(tools, out, folder, must_exist=must_exist, page=page)
 
 
-def _locked(tools: Tools, folder: str) -> AbstractContextManager[None]:
+def _locked(tools: Tools, folder: str) -> AbstractContextManager[object]:
     """Hold the lock of the folder, whatever way leads to it; a cache that cannot be written is done without."""
     settings = tools.settings
     if not can_be_written(settings.cache_dir):

@@ -252,7 +252,7 @@ def test_a_repository_that_comes_while_the_cache_is_cleaned_stays_and_so_does_wh
     new = Path(cached.path("https://forge.example/new.git"))
 
     def comes() -> None:
-        with cached.held("https://forge.example/new.git", 1, print, lambda: False) as path:
+        with cached.held("https://forge.example/new.git", 1, print, lambda: False) as (path, _):
             create(path, "https://forge.example/new.git")
         half.parent.mkdir(parents=True, exist_ok=True)
         half.write_bytes(b"half")

@@ -91,6 +91,28 @@ def test_a_killed_git_leaves_a_usable_cache(
     assert project.installed("pdf") == upstream.files()
 
 
+def test_a_cache_is_held_until_the_git_of_a_killed_command_has_ended(
+    project: Project, server: GitServer, url: str, tmp_path: Path
+) -> None:
+    other = Project(tmp_path / "other")
+    env = {"SKILLPM_CACHE_DIR": str(project.cache)}
+    server.stall = True
+    with project.spawn("install", url) as process:
+        wait_for(lambda: server.requests)
+        process.kill()
+        process.communicate(timeout=60)
+    waiting = other.run("install", url, "--lock-timeout", "1.5", env=env)
+    server.stall = False
+    wait_for(lambda: not git_children(project))
+
+    holder = f"what process {process.pid}, which has ended, had started"
+    assert waiting.stderr.splitlines()[:2] == [
+        f"warning: waiting for the cache of {url}, held by {holder}",
+        f"error: the cache of {url} is held by {holder}, for more than 1.5 s",
+    ]
+    other.run("install", url, env=env, check=True)
+
+
 def test_a_killed_command_leaves_a_usable_cache(
     project: Project, server: GitServer, upstream: Repository, url: str
 ) -> None:

@@ -51,12 +51,14 @@ class GitCache:
     @contextmanager
     def held(
         self, url: str, timeout: float, waiting: Callable[[str], None], stopped: Callable[[], bool]
-    ) -> Iterator[str]:
-        """Hold a repository's place for this process. What lies there may be damaged: ask `is_sound`."""
+    ) -> Iterator[tuple[str, int]]:
+        """Hold a repository's place for this process; give the place, and the lock's descriptor for the gits that
+        write there. What lies there may be damaged: ask `is_sound`.
+        """
         path = self.path(url)
         self.prepare()  # again: it may have been deleted since the last visit
-        with locked(path + ".lock", timeout, f"the cache of {url}", waiting, stopped):
-            yield path
+        with locked(path + ".lock", timeout, f"the cache of {url}", waiting, stopped) as lock:
+            yield path, lock
 
 
 def is_sound(path: str, url: str) -> bool:

@@ -29,13 +29,16 @@ class Surroundings:
 
 
 class Line:
-    """Asks one server, by the one transport its URL means."""
+    """Asks one server, by the one transport its URL means. Each git holds `lock`, too: if we are killed, nobody else
+    works in the cache before it has ended.
+    """
 
-    def __init__(self, url: str, path: str, base: Mapping[str, str], around: Surroundings) -> None:
+    def __init__(self, url: str, path: str, base: Mapping[str, str], around: Surroundings, lock: int) -> None:
         self.url = url
         self.path = path
         self.around = around
         self._base = base
+        self._lock = lock
         self._environment: dict[str, str] = {}
         self._hearing: Hearing | None = None
         self._with_token = True
@@ -78,7 +81,9 @@ class Line:
     def _asked(self, words: Sequence[str], data: bytes | None, deadline: Deadline) -> bytes:
         heard, around = self._hearing, self.around
         environment = {**self._surrounded(), **({} if heard is None else heard.environment)}
-        kept = () if heard is None else (heard.descriptor,)
+        kept = [] if heard is None else [heard.descriptor]
+        if os.name == "posix":
+            kept.append(self._lock)
         return around.children.run(
             words, environment, around.folder, data=data, deadline=deadline, asking=self.url, kept=kept
         )

@@ -20,15 +20,17 @@ QUIET = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-ma
 
 
 class Repository:
-    """A remote repository and its cache at `path`; used by one thread, while the cache's lock is held."""
+    """A remote repository and its cache at `path`; used by one thread, while the cache's lock is held: `lock` is its
+    descriptor.
+    """
 
-    def __init__(self, url: str, path: str, around: Surroundings) -> None:
+    def __init__(self, url: str, path: str, around: Surroundings, lock: int) -> None:
         self.url = url
         self.path = path
         self.around = around
         settings = around.settings
         self._base = base_environment(settings.environ, settings.git_environ, around.config.file)
-        self._line = Line(url, path, self._base, around)
+        self._line = Line(url, path, self._base, around, lock)
         self._reader: ObjectReader | None = None
 
     @property

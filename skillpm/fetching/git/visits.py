@@ -71,10 +71,10 @@ class Visits:
     ) -> dict[SkillName, Result]:
         """Work with the cache that is there; with one that fails anew, once."""
         stopped = self.children.stopped.is_set
-        with self.cache.held(url, self.settings.lock_timeout, self.reporter.warning, stopped) as path:
+        with self.cache.held(url, self.settings.lock_timeout, self.reporter.warning, stopped) as (path, lock):
             is_new = self._made_sound(path, url)
             try:
-                return self._with(path, url, names, work)
+                return self._with(Repository(url, path, self._surroundings(), lock), names, work)
             except CacheDamaged as damaged:
                 if is_last or (is_new and os.path.isdir(path)):
                     raise _placed(translated(GitFailed(str(damaged)), url), path) from damaged
@@ -97,9 +97,8 @@ class Visits:
         create(path, url)
         return True
 
-    def _with(self, path: str, url: str, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
+    def _with(self, repository: Repository, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
         """Work with the cache that is there. Raises `CacheDamaged`."""
-        repository = Repository(url, path, self._surroundings())
         try:
             return work(repository, names)
         finally:

@@ -132,7 +132,7 @@ def _registry(patient: Patient, _: Say) -> None:
         rebuild(patient.scope, patient.tools)
 
 
-def _held(scope: Scope, tools: Tools) -> AbstractContextManager[None]:
+def _held(scope: Scope, tools: Tools) -> AbstractContextManager[object]:
     return locked(scope.layout.lock, tools.settings.lock_timeout, scope.layout.directory, tools.reporter.warning)
 
 
