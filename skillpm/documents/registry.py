@@ -4,7 +4,8 @@ Ten thousand skills must be listed at once, so an entry stays the JSON object it
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
 from typing import Any, TypedDict, cast
 
 from skillpm.documents.decode import MARKS
@@ -46,6 +47,15 @@ class RegistryEntry(TypedDict, total=False):
 
 ALWAYS = ("name", "category", "description", "triggers", "filePath")
 ORDER = tuple(RegistryEntry.__annotations__)
+LISTS = ("triggers", "tags", "requires", "allowedTools")
+# What each key holds: a loader that is promised a list meets no number.
+KINDS: Mapping[str, type] = {
+    **dict.fromkeys(ORDER, str),
+    **dict.fromkeys(LISTS, list),
+    **dict.fromkeys(("needs", "mcpServers", "metadata", "dependencies"), dict),
+    "userOnly": bool,
+    "tokens": int,
+}
 
 
 def tidy(entry: RegistryEntry) -> RegistryEntry:
@@ -81,9 +91,10 @@ def read_registry(text: str, file: str) -> tuple[dict[str, RegistryEntry], tuple
             )
         entries = {entry["name"]: entry for entry in top["skills"]}
         disabled = top.get("disabled", [])
-        if all(map(_is_sound, entries.values())) and isinstance(disabled, list) and all(map(_is_text, disabled)):
+        is_whole = isinstance(disabled, list) and all(map(_is_text, disabled)) and _have_kinds(entries.values())
+        if is_whole and all(map(_is_sound, entries.values())):
             return entries, tuple(disabled)
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         if is_unmerged(text):
             raise DocumentError(UNMERGED, where=file) from None
     raise DocumentError("this is no registry", where=file, hint="run `skillpm registry build`")
@@ -99,10 +110,22 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _is_sound(entry: Any) -> bool:
-    name, path, description = entry["name"], entry["filePath"], entry["description"]
-    if not (isinstance(name, str) and isinstance(path, str) and isinstance(description, str)):
-        return False
+def _have_kinds(entries: Collection[dict[str, Any]]) -> bool:
+    """Tell whether every key of entries holds what it is for: key by key, since there may be ten thousand entries."""
+    columns = {key: [entry[key] for entry in entries if key in entry] for key in ORDER}
+    lists = [words for key in LISTS for words in columns[key]]
+    lists += [words for needs in columns["needs"] for words in needs.values()]
+    lists += [server.get("args", []) for servers in columns["mcpServers"] for server in servers.values()]
+    return (
+        all({*map(type, column)} <= {KINDS[key]} for key, column in columns.items())
+        and all(len(columns[key]) == len(entries) for key in ALWAYS)
+        and {*map(type, lists)} <= {list}
+        and {*map(type, chain.from_iterable(lists))} <= {str}
+    )
+
+
+def _is_sound(entry: dict[str, Any]) -> bool:
+    name, path = entry["name"], entry["filePath"]
     # The quick question first, of ten thousand entries. A folder made by hand may have any name that is one.
     if path == f"{name}/SKILL.md" and (GRAMMAR.fullmatch(name) or _is_one_folder(name)):
         return True

@@ -111,3 +111,16 @@ def test_names_that_only_look_like_backups_are_none(project: Scene) -> None:
     assert project.run("install", "code-review").code == 0
     listed = f"skills.json-1  WORK/{OURS}/backup/skills.json-1  (set aside DAY)\n"
     assert undated(project.tell("backup", "list")) == listed
+
+
+@pytest.mark.parametrize("spoilt", ['"triggerc": [', '"triggers": 5, "tags": [', '"requires": 5, "triggers": ['])
+def test_a_key_of_the_registry_that_is_not_what_loaders_were_promised_stops_none(project: Scene, spoilt: str) -> None:
+    project.run("install", "code-review", "testing", check=True)
+    registry = ".agent-skills/skills.json"
+    project.write(registry, project.read(registry).replace('"triggers": [', spoilt, 1))
+
+    for words in (["load", "code-review"], ["load", "testing"], ["prompt"], ["match", "review"], ["search", "tests"]):
+        assert project.run(*words).code == 0
+    assert project.run("registry", "check").code == 1
+    project.run("sync", check=True)
+    assert project.run("registry", "check").code == 0

@@ -8,7 +8,7 @@ from documents.strategies import EXAMPLES, names, seen, texts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillpm.documents.registry import RegistryEntry, read_registry, tidy, write_registry
+from skillpm.documents.registry import KINDS, LISTS, RegistryEntry, read_registry, tidy, write_registry
 from skillpm.errors import DocumentError
 
 PDF: RegistryEntry = {
@@ -100,6 +100,12 @@ BUILD = "run `skillpm registry build`"
         {"name": ".", "filePath": "./SKILL.md"},
         {"name": "..\\..", "filePath": "..\\../SKILL.md"},
         {"name": "a\0", "filePath": "a\0/SKILL.md"},
+        *({key: value} for key in KINDS for value in (None, 5.5, "5" if KINDS[key] is not str else 5)),
+        *({key: [5]} for key in LISTS),
+        {"needs": {"env": 5}},
+        {"needs": {"env": [5]}},
+        {"mcpServers": {"acme": 5}},
+        {"mcpServers": {"acme": {"command": "x", "args": 5}}},
     ],
 )
 def test_an_entry_that_is_unsound_or_leads_out_spoils_the_registry(change: dict[str, Any]) -> None:
@@ -111,6 +117,14 @@ def test_an_entry_that_is_unsound_or_leads_out_spoils_the_registry(change: dict[
         "skills.json",
         BUILD,
     )
+
+
+@pytest.mark.parametrize("key", PDF)
+def test_an_entry_that_lacks_what_all_have_spoils_the_registry(key: str) -> None:
+    less = {other: value for other, value in PDF.items() if other != key}
+
+    with pytest.raises(DocumentError, match="this is no registry"):
+        read_registry(json.dumps({"version": "1", "skills": [PDF | {"name": "docx"}, less]}), "skills.json")
 
 
 @pytest.mark.parametrize(
