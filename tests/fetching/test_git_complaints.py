@@ -41,6 +41,7 @@ SENTENCES = [
     (ACCESS + "Operation too slow. Less than 1000 bytes/sec", BROKE_OFF),
     ("fatal: https://x/info/refs not valid: is this a git repository?", NO_GIT),
     ("fatal: protocol error: bad line length character: <!DO", NO_GIT),
+    ("fatal: remote-curl: bad line length character:     ", NO_GIT),
     ("fatal: transport 'ext' not allowed", "{url} leads to a transport that is not allowed"),
     (
         f"error: object {'b' * 40}: hasDot: contains '.'\nfatal: fsck error in packed object",

@@ -54,7 +54,10 @@ CANNOT_WRITE = re.compile(
 )
 OF_THE_DISK = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ENOSPC, errno.EDQUOT)
 ENDED = "fatal: fetch-pack: invalid index-pack output"  # and not a word of why
-NO_GIT = ("not valid: is this a git repository", "invalid server response", "protocol error", "expected flush")
+NO_GIT = (
+    "not valid: is this a git repository", "invalid server response", "protocol error", "bad line length",
+    "expected flush",
+)  # fmt: skip
 
 
 def is_refusal(failed: GitFailed) -> bool:
