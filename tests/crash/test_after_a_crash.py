@@ -90,6 +90,31 @@ def test_what_is_saved_while_a_folder_is_looked_at_once_more_is_nowhere_lost(
     assert project.exists("refused") or any(b"my last words" in path.read_bytes() for path in files)
 
 
+@pytest.mark.parametrize("edited", [True, False])
+@pytest.mark.parametrize("written", [True, False], ids=["after the receipt", "before the receipt"])
+def test_what_left_its_place_before_a_crash_is_still_looked_at_and_only_once(
+    project: Scene, upstream: Repository, *, written: bool, edited: bool
+) -> None:
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    killed(project, "update")
+    ours = project.work / HERE / ".skillpm"
+    place, staged, between = project.work / HERE / "pdf", ours / "staging/pdf", project.work / "between"
+    if edited:
+        (place / "SKILL.md").write_text("my own words")
+    place.rename(between)
+    staged.rename(place)
+    between.rename(staged)
+    if written:
+        (ours / "receipt.json").write_bytes((ours / "staging/.documents/receipt").read_bytes())
+
+    project.run("sync", check=True)
+
+    kept = edited and not written
+    assert project.exists(f"{HERE}/.skillpm/backup/pdf-1/SKILL.md") == kept
+    assert project.read(f"{HERE}/pdf/notes.md") == "Second.\n"
+    assert project.run("verify").code == 0
+
+
 def test_a_manifest_that_was_edited_is_left_as_it_is(project: Scene, upstream: Repository) -> None:
     killed(project, "install", f"{upstream.file_url}@docx")
     mine = project.read("skills.json").replace("{", '{"exclude-newer": "2100-01-01", ', 1)
