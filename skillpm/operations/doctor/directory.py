@@ -115,13 +115,13 @@ def receipt(patient: Patient) -> Iterator[Finding]:
         locked = read_paperwork(scope, patient.tools).lockfile.skills
         there = [name for name in sorted(locked) if os.path.lexists(scope.layout.skill(name))]
         if there:
-            message, where = (
-                f"the receipt is gone, and with it what is skillpm's: {_named(there)}",
-                scope.layout.receipt,
-            )
             if _is_as_cloned(scope):
-                message, where = f"not installed yet, as in a fresh clone: {_named(there)}", scope.layout.directory
+                message = f"not installed yet, as in a fresh clone: {_named(there)}"
+                where = scope.layout.directory
                 hint = f"`skillpm sync{scope.flag}` takes over what lies there as it is locked"
+            else:
+                message = f"the receipt is gone, and with it what is skillpm's: {_named(there)}"
+                where = scope.layout.receipt
             yield Finding(check="receipt", message=message, where=where, hint=hint)
 
 
