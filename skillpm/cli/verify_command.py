@@ -57,8 +57,9 @@ def command(**flags: Any) -> int:
     live = sum(skill.state == "link" for skill in verdict.skills)
     skipped = f", {counted(live, 'live link')} skipped" if live else ""
     sound = len(verdict.skills) - len(bad) - live
-    are = "is" if sound == 1 else "are"
-    call.console.say(f"{sound} of {counted(len(verdict.skills) - live, 'skill')} {are} what the lockfile says{skipped}")
+    checked = len(verdict.skills) - live
+    are = "is" if 1 in {sound, checked} else "are"
+    call.console.say(f"{sound} of {counted(checked, 'skill')} {are} what the lockfile says{skipped}")
     return 1 if bad else 0
 
 

@@ -121,7 +121,7 @@ def test_a_link_that_is_gone_is_told_and_made_again(linked: Scene, upstream: Rep
 
     assert linked.tell("verify") == text("""\
 broken-link: pdf: its link .claude/skills/pdf is gone; `skillpm sync` makes it again
-! 0 of 1 skill are what the lockfile says
+! 0 of 1 skill is what the lockfile says
 [1]
 """)
     assert linked.tell("sync") == text(f"""\

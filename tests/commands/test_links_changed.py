@@ -33,7 +33,7 @@ def test_a_live_link_that_somebody_led_elsewhere_is_an_edit(live: Scene) -> None
 """)
     assert live.tell("verify") == text("""\
 modified: house: its link leads to WORK/own/two, not to WORK/own/one
-! 0 of 1 skill are what the lockfile says
+! 0 of 1 skill is what the lockfile says
 [1]
 """)
     assert live.tell("diff", "house") == "-link to WORK/own/one\n+link to WORK/own/two\n"

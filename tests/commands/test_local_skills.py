@@ -73,7 +73,7 @@ def test_a_live_link_whose_folder_is_gone_is_told_by_every_command(mine: Scene) 
     assert mine.tell("list") == "style   [missing]\n"
     assert mine.tell("verify") == text("""\
 missing: style: its live link leads to no folder
-! 0 of 1 skill are what the lockfile says
+! 0 of 1 skill is what the lockfile says
 [1]
 """)
     assert mine.tell("show", "style") == text("""\

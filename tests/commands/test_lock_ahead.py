@@ -37,7 +37,7 @@ def test_list_and_show_name_what_the_lockfile_says(pulled: Scene) -> None:
 def test_verify_names_both_versions(pulled: Scene) -> None:
     assert pulled.tell("verify") == text("""\
 other-version: pdf: the lockfile says 2.0.0, installed is 1.0.0; `skillpm sync` installs what it says
-! 0 of 1 skill are what the lockfile says
+! 0 of 1 skill is what the lockfile says
 [1]
 """)
 
