@@ -135,7 +135,7 @@ class WebAccess:
 
     def _told(self, error: FetchError, setting: str) -> FetchError:
         """Say whose fault it is; `setting` is the one that allows more, where that is what is wrong."""
-        from skillpm.fetching.web import TooMuch  # noqa: PLC0415  (loaded already, by whoever asked)
+        from skillpm.fetching.web_complaints import TooMuch  # noqa: PLC0415  (loaded already, by whoever asked)
 
         error.message = f"the index {self.place.name} cannot be read: {error.message}"
         if isinstance(error, TooMuch):
@@ -144,7 +144,7 @@ class WebAccess:
 
     def _hinted(self, error: FetchError) -> FetchError:
         """Say what helps with this index where it wants a login, or says nothing."""
-        from skillpm.fetching.web import Silent, Unwelcome  # noqa: PLC0415  (as above)
+        from skillpm.fetching.web_complaints import Silent, Unwelcome  # noqa: PLC0415  (as above)
 
         if isinstance(error, Silent):
             error.hint += f"; --offline takes what is cached of {self.place.name}"
