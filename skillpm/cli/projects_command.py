@@ -7,7 +7,7 @@ import click
 
 from skillpm.cli.common import call_of
 from skillpm.cli.serving import service_for, serving
-from skillpm.documents.spelling import near
+from skillpm.documents.spelling import guess
 from skillpm.documents.text import show
 from skillpm.errors import NotFoundError
 from skillpm.serving.model_text import for_model
@@ -60,6 +60,5 @@ def _project(name: str, projects: tuple[Project, ...]) -> Project:
         if project.name == name:
             return project
     names = [project.name for project in projects]
-    similar = near(name, names)
-    hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm projects` lists them"
+    hint = guess(name, names, "`skillpm projects` lists them")
     raise NotFoundError(f"there is no project `{show(name, 80)}`", hint=hint)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from skillpm.documents.git_words import short_commit
 from skillpm.documents.lockfile import Lockfile
 from skillpm.documents.names import SkillName
-from skillpm.documents.spelling import near
+from skillpm.documents.spelling import guess
 from skillpm.documents.text import show
 from skillpm.documents.versions import ANY, range_of, version_of
 from skillpm.errors import NotFoundError
@@ -30,9 +30,8 @@ def chosen(papers: Paperwork, names: Sequence[str]) -> list[SkillName]:
     known = {**dict.fromkeys(papers.requirements), **dict.fromkeys(papers.lockfile.skills)}
     for name in names:
         if name not in known:
-            similar = near(name, known)
-            hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm list` shows what is there"
-            raise NotFoundError(f"the manifest has no skill `{name}`", hint=hint, where=papers.manifest.file)
+            hint = guess(name, known, "`skillpm list` shows what is there")
+            raise NotFoundError(f"the manifest has no skill `{show(name)}`", hint=hint, where=papers.manifest.file)
     return [name for name in known if not names or name in names]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt, write_receipt
 from skillpm.documents.registry import read_registry
-from skillpm.documents.spelling import near
+from skillpm.documents.spelling import guess
 from skillpm.documents.text import show
 from skillpm.documents.versions import version_of
 from skillpm.errors import BlockedError, DocumentError, NotFoundError, UsageError
@@ -195,9 +195,8 @@ def _find(found: Sequence[Backup], slot: str) -> Backup:
     if of_name:
         hint = f"name one: {', '.join(backup.id for backup in of_name)}"
         raise NotFoundError(f"there are {len(of_name)} backups of `{show(slot)}`", hint=hint)
-    similar = near(slot, [backup.id for backup in found])
     if not found:
         hint = "a backup is made by `--force`, and is gone when it was restored"
         raise NotFoundError(f"there is no backup `{show(slot)}`; nothing is set aside here", hint=hint)
-    hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm backup list` shows what is set aside"
+    hint = guess(slot, [backup.id for backup in found], "`skillpm backup list` shows what is set aside")
     raise NotFoundError(f"there is no backup `{show(slot)}`", hint=hint)

@@ -7,7 +7,7 @@ from skillpm.documents.digest import Digest
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import PathPin, Pin
 from skillpm.documents.receipt import Receipt
-from skillpm.documents.spelling import near
+from skillpm.documents.spelling import guess
 from skillpm.documents.text import show
 from skillpm.errors import BlockedError, NotFoundError
 from skillpm.installing.links import LinkState, kind_of_link, look_at_link
@@ -36,8 +36,7 @@ def refuse_unknown(keep: Collection[str], known: Collection[SkillName]) -> None:
     """Raise `NotFoundError` for a name that is to be kept and is no skill of this scope: it may be mistyped."""
     for name in keep:
         if name not in known:
-            similar = near(name, known)
-            hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm list` shows what is there"
+            hint = guess(name, known, "`skillpm list` shows what is there")
             raise NotFoundError(f"--keep: there is no skill `{show(name)}` here", hint=hint)
 
 

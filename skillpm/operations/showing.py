@@ -10,7 +10,7 @@ from skillpm.documents.names import SKILL_FILES, SkillName
 from skillpm.documents.receipt import InstalledFile
 from skillpm.documents.requires import Requires
 from skillpm.documents.skill import Skill, read_skill
-from skillpm.documents.spelling import near
+from skillpm.documents.spelling import guess
 from skillpm.documents.text import show
 from skillpm.errors import DocumentError, FileError, NotFoundError
 from skillpm.files import REASONS
@@ -133,9 +133,8 @@ def find_listed(scope: Scope, tools: Tools, name: str) -> Listed:
         if path in {f"{name}/{file}" for file in SKILL_FILES}:
             raise DocumentError(f"`{name}` cannot be loaded: {why}", where=f"{scope.layout.directory}/{path}")
     names = [skill.name for skill in listing.skills if not rules.hides(skill.name)]
-    similar = near(name, names)
-    hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm list` shows what is there"
-    raise NotFoundError(f"`{name}` is not in {scope.layout.directory}", hint=hint)
+    hint = guess(name, names, "`skillpm list` shows what is there")
+    raise NotFoundError(f"`{show(name)}` is not in {scope.layout.directory}", hint=hint)
 
 
 def _files(seen: View, scope: Scope, name: str) -> list[ShownFile]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from skillpm.documents.json_edit import drop_member, set_member
 from skillpm.documents.names import SkillName, skill_name
-from skillpm.documents.spelling import near
+from skillpm.documents.spelling import guess
 from skillpm.documents.text import show
 from skillpm.errors import NotFoundError, UsageError
 from skillpm.operations.agents import links_only
@@ -91,6 +91,5 @@ def _check_known(scope: Scope, tools: Tools, names: Sequence[SkillName]) -> None
     known = listed | {str(name) for name in (*papers.requirements, *papers.manifest.disabled)}
     for name in names:
         if name not in known:
-            similar = near(name, sorted(known))
-            hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm list` shows what is there"
+            hint = guess(name, sorted(known), "`skillpm list` shows what is there")
             raise NotFoundError(f"`{show(name)}` is not in {scope.layout.directory}", hint=hint)

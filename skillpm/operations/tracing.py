@@ -5,7 +5,8 @@ from typing import Any
 
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName, is_skill_name
-from skillpm.documents.spelling import near
+from skillpm.documents.spelling import guess
+from skillpm.documents.text import show
 from skillpm.documents.versions import ANY
 from skillpm.errors import LockfileOutdated, NotFoundError
 from skillpm.installing.plan import label
@@ -60,11 +61,11 @@ def why(scope: Scope, tools: Tools, name: str) -> list[list[SkillName]]:
 
 def _must_be_locked(scope: Scope, papers: Paperwork, name: str) -> None:
     if name not in papers.lockfile.skills:
-        similar = near(name, papers.lockfile.skills)
-        hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm tree` shows what is there"
-        if not similar and is_skill_name(name) and is_skill_folder(scope.layout.skill(name)):
-            hint = "it lies here by hand, or by `skillpm migrate`: nothing asks for it, and no sync removes it"
-        raise NotFoundError(f"`{name}` is not in the lockfile", hint=hint, where=scope.lockfile)
+        usual = "`skillpm tree` shows what is there"
+        if is_skill_name(name) and is_skill_folder(scope.layout.skill(name)):
+            usual = "it lies here by hand, or by `skillpm migrate`: nothing asks for it, and no sync removes it"
+        hint = guess(name, papers.lockfile.skills, usual)
+        raise NotFoundError(f"`{show(name)}` is not in the lockfile", hint=hint, where=scope.lockfile)
 
 
 def _locked_papers(scope: Scope, tools: Tools) -> Paperwork:

@@ -6,7 +6,7 @@ from shlex import join
 
 from skillpm.documents.json_edit import drop_member
 from skillpm.documents.names import SkillName, is_skill_name
-from skillpm.documents.spelling import near
+from skillpm.documents.spelling import guess
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, NotFoundError, UsageError
 from skillpm.installing.layout import load_receipt
@@ -85,12 +85,10 @@ def _must_be_there(scope: Scope, papers: Paperwork, name: str) -> None:
     known: set[SkillName] = {*papers.requirements, *papers.lockfile.skills, *load_receipt(scope.layout).skills}
     if is_skill_name(name) and (name in known or _is_made_by_hand(scope, name)):
         return
-    similar = near(name, known)
     if not known:
         hint = "`skillpm list` shows a project's skills, `skillpm list -g` your own"
         raise NotFoundError(f"`{show(name)}` is not installed in {scope.kind} scope; nothing is", hint=hint)
-    others = ", ".join(similar or sorted(known)[:8])
-    hint = f"did you mean {others}?" if similar else f"one of these is: {others}"
+    hint = guess(name, known, f"one of these is: {', '.join(sorted(known)[:8])}")
     raise NotFoundError(f"`{show(name)}` is not installed in {scope.kind} scope", hint=hint)
 
 

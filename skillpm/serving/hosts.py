@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from skillpm.documents.agents import Agent, read_agents
-from skillpm.documents.spelling import near
+from skillpm.documents.spelling import guess
 from skillpm.documents.text import show
 from skillpm.errors import NotFoundError, UsageError
 from skillpm.serving.templates import filled, shortened
@@ -29,8 +29,7 @@ def chosen_agents(names: Iterable[str], *, where: str = "") -> list[Agent]:
     chosen = []
     for name in names:
         if name not in known:
-            similar = near(name, known)
-            hint = f"did you mean {', '.join(similar)}?" if similar else "`skillpm agents --all` lists them"
+            hint = guess(name, known, "`skillpm agents --all` lists them")
             kind = NotFoundError if where else UsageError
             raise kind(f"there is no agent `{show(name)}`", where=where, hint=hint)
         chosen.append(known[name])

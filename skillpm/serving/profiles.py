@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from skillpm.documents.agents import Agent
 from skillpm.documents.decode import parse_json
 from skillpm.documents.profile import Profile, Root, read_profile
-from skillpm.documents.spelling import near
+from skillpm.documents.spelling import guess
 from skillpm.documents.text import show
 from skillpm.errors import NotFoundError
 from skillpm.serving.hosts import TABLE, all_agents
@@ -27,9 +27,8 @@ def profile_of(name: str, own: Iterable[Profile] = ()) -> Profile:
     if name in agents:
         return simple_profile(agents[name])
     known = dict.fromkeys([*(profile.id for profile in own), *table_names(), *agents])
-    similar = near(name, known)
     usual = f"known are {', '.join(table_names())} and all of `skillpm agents --all`"
-    hint = f"did you mean {', '.join(similar)}?" if similar else usual
+    hint = guess(name, known, usual)
     raise NotFoundError(f"there is no agent `{show(name)}`", hint=hint)
 
 
