@@ -23,6 +23,7 @@ from skillpm.documents.names import SKILL_FILE
 from skillpm.errors import NotAllowedError, NotFoundError, SkillpmError
 from skillpm.serving.bundled_files import files_beside
 from skillpm.serving.cards import Card
+from skillpm.serving.last_answers import LastAnswers
 from skillpm.serving.publishing import Publisher, uri_of
 from skillpm.serving.service import SkillService
 from skillpm.serving.tool import NAME
@@ -98,7 +99,8 @@ class SkillServer:
         )
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
             tasks.start_soon(self.watch)
-            await self.server.run(incoming, outgoing, options)
+            answers = LastAnswers(incoming, outgoing)
+            await self.server.run(answers.reading, answers.writing, options)
             tasks.cancel_scope.cancel()
 
     async def watch(self) -> None:

@@ -377,6 +377,53 @@ def test_rubbish_does_not_end_it_and_an_end_does(world: Sandbox) -> None:
     assert "Traceback" not in result.stderr
 
 
+CLIENT = {"name": "t", "version": "1"}
+HELLO: dict[str, Any] = {
+    "legacy": [
+        {
+            "id": 0,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "t", "version": "1"},
+            },
+        },
+        {"method": "notifications/initialized"},
+    ],
+    "auto": [],
+}
+META = {
+    "legacy": {},
+    "auto": {
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": CLIENT,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    },
+}
+
+
+def requests(mode: str, *asked: dict[str, Any]) -> bytes:
+    """Give what a client would send, a line each."""
+    meta = META[mode]
+    later = [{**request, "params": {**request.get("params", {}), **meta}} for request in asked]
+    return b"".join(json.dumps({"jsonrpc": "2.0", **request}).encode() + b"\n" for request in [*HELLO[mode], *later])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_all_that_was_asked_before_stdin_ended_is_answered(world: Sandbox, mode: str) -> None:
+    calls = [{"id": n, "method": "tools/call", "params": {"name": "skill", "arguments": {}}} for n in range(1, 21)]
+    listen = {"id": "listen", "method": "subscriptions/listen", "params": {"notifications": {"toolsListChanged": True}}}
+
+    result = world.run("mcp", stdin=requests(mode, listen, *calls))
+
+    answers = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.code == 0
+    assert {a["id"] for a in answers if "isError" in a.get("result", {})} == set(range(1, 21))
+
+
 def test_check_names_what_is_left_out_and_why(world: Sandbox) -> None:
     result = world.run("mcp", "--check")
 

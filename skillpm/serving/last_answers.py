@@ -1,0 +1,107 @@
+"""Answer what was read before stdin ended: `skillpm mcp < requests` gets every answer, and no "connection closed".
+
+The SDK drops the requests it is at work on as soon as there is nothing more to read. So its end of the input is held
+back until each of them has its answer.
+"""
+
+from typing import Any, Self
+
+import anyio
+import mcp_types as types
+from mcp.shared.message import SessionMessage
+
+ENDLESS = "subscriptions/listen"  # is answered when the client goes, which it just did
+PATIENCE = 30.0  # seconds; a request that a client gave up in a way of its own gets no answer
+
+
+class LastAnswers:
+    """The streams of one client, and which of its requests wait for an answer. Give `self.reading` and `self.writing`
+    to the SDK in place of `incoming` and `outgoing`.
+    """
+
+    def __init__(self, incoming: Any, outgoing: Any) -> None:
+        self.reading = _Reading(incoming, self)
+        self.writing = _Writing(outgoing, self)
+        self._open: set[types.RequestId] = set()
+        self._answered = anyio.Event()
+
+    def read(self, item: SessionMessage | Exception) -> None:
+        """Note a request that was read, or that one was given up."""
+        message = item.message if isinstance(item, SessionMessage) else None
+        if isinstance(message, types.JSONRPCRequest) and message.method != ENDLESS:
+            self._open.add(message.id)
+        elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._close((message.params or {}).get("requestId"))
+
+    def written(self, item: SessionMessage) -> None:
+        """Note an answer that was sent, or that nobody takes any longer."""
+        if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
+            self._close(item.message.id)
+
+    async def wait(self) -> None:
+        """Return when all is answered, or nobody can be waited for any longer."""
+        with anyio.move_on_after(PATIENCE):
+            while self._open:
+                self._answered = anyio.Event()
+                await self._answered.wait()
+
+    def _close(self, request: Any) -> None:
+        if isinstance(request, int | str):
+            self._open.discard(request)
+        self._answered.set()
+
+
+class _Reading:
+    """What a client sends; its end comes when all is answered."""
+
+    def __init__(self, stream: Any, answers: LastAnswers) -> None:
+        self._stream, self._answers = stream, answers
+
+    async def receive(self) -> SessionMessage | Exception:
+        try:
+            item: SessionMessage | Exception = await self._stream.receive()
+        except anyio.EndOfStream:
+            await self._answers.wait()
+            raise
+        self._answers.read(item)
+        return item
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class _Writing:
+    """What a client is told."""
+
+    def __init__(self, stream: Any, answers: LastAnswers) -> None:
+        self._stream, self._answers = stream, answers
+
+    async def send(self, item: SessionMessage, /) -> None:
+        try:
+            await self._stream.send(item)
+        finally:
+            self._answers.written(item)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
