@@ -6,12 +6,13 @@ import stat
 from collections.abc import Iterator, Mapping
 
 from skillpm.documents.digest import told_apart
+from skillpm.documents.gate import checked_tree
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SKILL_FILES, SkillName
 from skillpm.documents.pin import PathPin
 from skillpm.documents.spelling import few
 from skillpm.documents.text import show
-from skillpm.documents.tree import Entry, Limits, Tree, checked_tree
+from skillpm.documents.tree import Entry, Limits, Tree
 from skillpm.errors import DigestMismatch, FileError, NotFoundError, RefusedError
 from skillpm.events import Reporter
 from skillpm.fetching.base import Found, variant_of

@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from skillpm.documents.digest import content_hash, told_apart
+from skillpm.documents.gate import checked_tree
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import UrlPin
 from skillpm.documents.text import show
-from skillpm.documents.tree import Tree, checked_tree
+from skillpm.documents.tree import Tree
 from skillpm.errors import DigestMismatch, FetchError, NotFoundError, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetching.archives.reading import read_archive

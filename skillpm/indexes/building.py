@@ -11,6 +11,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from skillpm.documents.discovery_site import PATH, SiteSkill, write_site
+from skillpm.documents.gate import checked_tree
 from skillpm.documents.index import (
     Catalogue,
     Release,
@@ -22,7 +23,7 @@ from skillpm.documents.index import (
 )
 from skillpm.documents.names import SkillName
 from skillpm.documents.skill import Skill, read_skill
-from skillpm.documents.tree import Limits, Tree, checked_tree
+from skillpm.documents.tree import Limits, Tree
 from skillpm.errors import NotFoundError, SkillpmError
 from skillpm.fetching.archives.reading import read_archive
 from skillpm.files import read_document, told

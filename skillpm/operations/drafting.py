@@ -5,12 +5,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from skillpm.documents.gate import checked_tree
 from skillpm.documents.index import fault_of_version
 from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.pin import PathPin
 from skillpm.documents.spelling import near
 from skillpm.documents.text import show
-from skillpm.documents.tree import Tree, checked_tree
+from skillpm.documents.tree import Tree
 from skillpm.documents.versions import is_range
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.fetching.archives.reading import read_archive

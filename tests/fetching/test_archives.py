@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 from kit import skill
 
-from skillpm.documents.tree import Limits, Tree, checked_tree
+from skillpm.documents.gate import checked_tree
+from skillpm.documents.tree import Limits, Tree
 from skillpm.errors import RefusedError
 from skillpm.fetching.archives.reading import read_archive
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from skillpm.documents.digest import told_apart
+from skillpm.documents.gate import checked_tree
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin, describe_shortly
-from skillpm.documents.tree import checked_tree
 from skillpm.errors import CHECK_LOCK, DigestMismatch, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetching.base import Found, Offer

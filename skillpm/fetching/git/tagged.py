@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from skillpm.documents.gate import checked_tree
 from skillpm.documents.pin import GitPin
 from skillpm.documents.text import show
-from skillpm.documents.tree import Limits, Tree, checked_tree
+from skillpm.documents.tree import Limits, Tree
 from skillpm.documents.versions import is_version, version_of
 from skillpm.errors import NotFoundError, RefusedError
 from skillpm.events import Reporter

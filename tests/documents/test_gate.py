@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from skillpm.documents.digest import content_hash, digest_of
-from skillpm.documents.tree import Entry, Limits, Tree, TreeFile, checked_tree
+from skillpm.documents.gate import checked_tree
+from skillpm.documents.tree import Entry, Limits, Tree, TreeFile
 from skillpm.errors import RefusedError
 
 TELL = "tell its author; nothing was installed"
