@@ -5,14 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from skillpm.documents.cutoff import EVERYTHING, Cutoff
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
-from skillpm.documents.pin import BundledPin, IndexPin
 from skillpm.documents.text import show
 from skillpm.errors import NotFoundError
+from skillpm.resolution.locked_options import LockedOptions
 from skillpm.resolution.options import Need, Option
+from skillpm.resolution.places import is_exacter, overridden
 from skillpm.resolution.provider import Candidate, Offered, Provider
-from skillpm.sources.needs import covers, is_range_of, is_same_folder, read_needs, without_range
-from skillpm.sources.source import GitSource, IndexSource, PathSource, Source
-from skillpm.sources.wanted import requirement_from
+from skillpm.sources.needs import is_range_of, read_needs
+from skillpm.sources.source import IndexSource, Source
 from skillpm.values import NOTHING, Value
 
 
@@ -54,9 +54,7 @@ class Shelf:
         self.hidden: dict[SkillName, list[Hidden]] = {}
         self._listed: dict[tuple[SkillName, Source], list[Option]] = {}
         self._needs: dict[tuple[SkillName, Source], Need] = {}
-        anew = {*asked.upgrade} - {*asked.held}
-        self._locked = {name: _locked_places(name, locked) for name in locked.skills if name not in anew}
-        self._kept: dict[SkillName, list[Option]] = {}
+        self._kept = LockedOptions(locked, asked.upgrade, asked.held)
         self._decided: dict[str, Source] = {
             name: source
             for name, source in asked.overrides.items()
@@ -68,7 +66,7 @@ class Shelf:
     def need(self, name: SkillName, source: Source) -> Need:
         """Give a requirement, with the user's override in its place where there is one."""
         if (override := self.asked.overrides.get(name)) is not None:
-            source = _overridden(source, override)
+            source = overridden(source, override)
         key = (name, source)
         if key not in self._needs:
             self._needs[key] = Need(name, source, early=name in self._early)
@@ -80,7 +78,7 @@ class Shelf:
         A name that somebody wants from a place of its own is never looked for elsewhere.
         """
         places = self.places(name, needs)
-        kept = [option for option in self._locked_options(name) if (name, option.place) in places]
+        kept = [option for option in self._kept.of(name) if (name, option.place) in places]
         if self.is_settled:
             fitting = [option for option in kept if all(need.allows(option) for need in needs)]
             if fitting:
@@ -100,7 +98,7 @@ class Shelf:
         named = list(dict.fromkeys(need.place for need in needs if need.place is not None and not need.is_open))
         if name in self.presumed and self.presumed[name] not in named:
             named.append(self.presumed[name])
-        exact = [place for place in named if not any(_is_exacter(other, place) for other in named if other != place)]
+        exact = [place for place in named if not any(is_exacter(other, place) for other in named if other != place)]
         return [(name, place) for place in exact or [IndexSource(name=name)]]
 
     def prepare(self, wanted: Mapping[SkillName, Sequence[Need]]) -> None:
@@ -111,11 +109,11 @@ class Shelf:
         self.look_up([place for name in unknown for place in self.places(name, wanted[name])])
 
     def _fits_as_locked(self, name: SkillName, needs: Sequence[Need]) -> bool:
-        return any(all(need.allows(option) for need in needs) for option in self._locked_options(name))
+        return any(all(need.allows(option) for need in needs) for option in self._kept.of(name))
 
     def look_up(self, wanted: Collection[tuple[SkillName, Source]]) -> None:
         """Ask for what is not known yet: lists of versions in one call, fixed sources in another."""
-        new = {key: key[1] for key in wanted if key not in self._listed and not self._is_kept(*key)}
+        new = {key: key[1] for key in wanted if key not in self._listed and not self._kept.has(*key)}
         self._listed.update({key: [] for key in wanted if key not in self._listed and key not in new})
         while new:  # two places for one name are two calls
             batch = {name: (name, place) for name, place in new}
@@ -178,9 +176,9 @@ class Shelf:
 
     def _is_hidden(self, option: Option, offered: Offered) -> bool:
         """Tell whether a version may not be taken anew, and remember why. What is locked is not taken anew."""
-        if self._is_held(option):
+        if self._kept.holds(option):
             if offered.yanked:  # nobody gives it out any more, but what is locked is known
-                option.withdrawn, option.locked = True, _where_it_is(self.locked.skills[option.name], offered)
+                option.withdrawn, option.locked = True, self._kept.as_offered(option.name, offered)
             return False
         is_young = not offered.yanked and self.asked.cutoff.hides(offered.published)
         if is_young or offered.yanked:
@@ -188,15 +186,6 @@ class Shelf:
             why = f"{self.asked.cutoff.said} (exclude-newer)" if is_young else yanked
             self.hidden.setdefault(option.name, []).append(Hidden(option=option, why=why, is_young=is_young))
         return is_young or offered.yanked
-
-    def _is_held(self, option: Option) -> bool:
-        """Tell whether a version is the locked one, which an update must not take for a newer one that it may not."""
-        skill = self.locked.skills.get(option.name)
-        return (
-            skill is not None
-            and skill.version == option.version
-            and option.place in _locked_places(option.name, self.locked)
-        )
 
     def _pin(self, closed: Mapping[SkillName, Option]) -> dict[SkillName, Candidate]:
         """Pin versions to learn what they need; one that is not there after all is one that cannot be taken."""
@@ -228,58 +217,3 @@ class Shelf:
         if any(not need.allows(option) for need in own):
             return [Need(option.name, None)]
         return [need for need in needs if need.name != option.name]
-
-    def _is_kept(self, name: SkillName, place: Source) -> bool:
-        """Tell whether a fixed source is locked as it stands: then nobody needs to be asked."""
-        return not is_range_of(place) and any(option.place == place for option in self._locked_options(name))
-
-    def _locked_options(self, name: SkillName) -> list[Option]:
-        """Give the locked state of a skill, for each place that was asked for when it was locked."""
-        if name not in self._kept:
-            skill = self.locked.skills.get(name)
-            self._kept[name] = [
-                Option(name, place, skill.version, dependencies=skill.dependencies, locked=skill, place=place)
-                for place in self._locked.get(name, ())
-                if skill is not None and (not isinstance(place, PathSource) or name in self.asked.held)
-            ]
-        return self._kept[name]
-
-
-def _where_it_is(skill: LockedSkill, offered: Offered) -> LockedSkill:
-    """Give a locked skill as it is offered now: an index that moved has the very same content at another address."""
-    is_same = isinstance(skill.pin, IndexPin) and offered.pin is not None and offered.digest == skill.digest
-    return skill.but(pin=offered.pin) if is_same else skill
-
-
-def _is_exacter(one: Source, other: Source) -> bool:
-    """Tell whether one of two places says more exactly than the other what is wanted of the same folder."""
-    if not is_range_of(other):
-        return covers(one, other) and not covers(other, one)
-    if not is_same_folder(one, other):
-        return False
-    return not is_range_of(one) or (
-        isinstance(one, GitSource) and isinstance(other, GitSource) and one.path > other.path
-    )
-
-
-def _locked_places(name: SkillName, locked: Lockfile) -> list[Source]:
-    """Give the places a locked skill was asked from. What lies in an index or ships is open to any range."""
-    values = [locked.requirements.get(name), locked.overrides.get(name)]
-    values += [skill.dependencies.get(name) for skill in locked.skills.values()]
-    places: list[Source] = []
-    for value in values:
-        if value is not None and (place := without_range(requirement_from(name, value))) not in places:
-            places.append(place)
-    anywhere = IndexSource(name=name)
-    if isinstance(locked.skills[name].pin, IndexPin | BundledPin):
-        return places if anywhere in places else [*places, anywhere]
-    return [place for place in places if place != anywhere]
-
-
-def _overridden(source: Source, override: Source) -> Source:
-    """Put an override in the place of a requirement: a mere range leaves the place as it was."""
-    if not isinstance(override, IndexSource) or override.index:
-        return override
-    if isinstance(source, IndexSource):
-        return source.but(version=override.version)
-    return source.but(ref=override.version) if isinstance(source, GitSource) and source.kind == "version" else source
