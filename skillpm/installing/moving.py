@@ -6,16 +6,15 @@ import os
 from collections.abc import Callable, Collection
 
 from skillpm.documents.names import SkillName
-from skillpm.documents.receipt import InstalledSkill, Receipt
+from skillpm.documents.receipt import Receipt
 from skillpm.errors import FileError
 from skillpm.files import sync_folder
-from skillpm.installing.backups import bring_back, forget, set_aside, set_aside_from
+from skillpm.installing.backups import bring_back, forget, set_aside_from
 from skillpm.installing.journal import Journal, Put, inode
+from skillpm.installing.keeping import keep, keep_edits
 from skillpm.installing.layout import Layout
 from skillpm.installing.links import points_at, reconcile
-from skillpm.installing.scan import Scan
 from skillpm.installing.shifting import shift, swap
-from skillpm.installing.survey import look_at
 from skillpm.installing.target import Target
 
 
@@ -37,7 +36,7 @@ def move_everything(
         if removal.old and inode(layout.skill(name)) == removal.old:
             _take_away(layout, name, before, warn, aside=removal.aside)
     if not is_told:
-        _keep_edits(layout, journal, before, warn)
+        keep_edits(layout, journal, before, warn)
     reconcile(target, before, after, warn)
     for folder, slots in journal.returns.items():
         for name, slot in slots.items():
@@ -58,7 +57,7 @@ def _put(layout: Layout, name: SkillName, put: Put, before: Receipt, warn: Calla
     if inode(staged) != put.new:
         raise FileError(f"the staged folder of {name} is gone", where=staged, hint="run `skillpm sync --force`")
     if there and put.aside:
-        _set_aside(layout, name, place, before, warn)
+        keep(layout, name, place, before, warn)
     elif there and not swap(staged, place):
         shift(place, _free(layout.trash, name))
     if inode(staged) == put.new:
@@ -67,34 +66,9 @@ def _put(layout: Layout, name: SkillName, put: Put, before: Receipt, warn: Calla
 
 def _take_away(layout: Layout, name: SkillName, before: Receipt, warn: Callable[[str], None], *, aside: bool) -> None:
     if aside:
-        _set_aside(layout, name, layout.skill(name), before, warn)
+        keep(layout, name, layout.skill(name), before, warn)
     else:
         shift(layout.skill(name), _free(layout.trash, name))
-
-
-def _keep_edits(layout: Layout, journal: Journal, before: Receipt, warn: Callable[[str], None]) -> None:
-    """Look once more at all that left its place, and set aside what is anybody's work by now.
-
-    Only here: while a folder is in its place, each of its files may be written on after it was looked at.
-    """
-    staged = {name: os.path.join(layout.staging, name) for name in journal.puts}
-    left = [(name, path) for name, path in staged.items() if inode(path) not in {0, journal.puts[name].new}]
-    names = {str(name): name for name in (*journal.puts, *journal.removals)}
-    trash = [(names.get(slot.rpartition("-")[0]), slot) for slot in sorted(os.listdir(layout.trash))]
-    left += [(name, os.path.join(layout.trash, slot)) for name, slot in trash if name]
-    for name, path in left:
-        if _is_somebodys(path, name, before.skills.get(name)):
-            _set_aside(layout, name, path, before, warn)
-
-
-def _is_somebodys(path: str, name: SkillName, installed: InstalledSkill | None) -> bool:
-    """Tell whether something holds what was not installed.
-
-    Of files whose every byte is as it was, only the modes differ: there is nothing to lose.
-    """
-    found = look_at(path, name, installed, Scan())
-    is_other = installed is None or installed.digest is None or found.digest != installed.digest
-    return found.kind in {"edited", "foreign"} and is_other
 
 
 def _set_link_aside(target: Target, folder: str, name: SkillName, warn: Callable[[str], None]) -> None:
@@ -126,11 +100,6 @@ def _sync_moves(target: Target, agents: Collection[str]) -> None:
     for path in sorted(folders):
         if os.path.isdir(path):
             sync_folder(path)
-
-
-def _set_aside(layout: Layout, name: SkillName, path: str, before: Receipt, warn: Callable[[str], None]) -> None:
-    slot = set_aside(layout, name, path, before.inherited.get(name))
-    warn(f"what lay at {name} is kept as backup {slot}: `skillpm backup restore {slot}` brings it back")
 
 
 def _free(folder: str, name: str) -> str:

@@ -105,12 +105,17 @@ def recover(target: Target, warn: Callable[[str], None]) -> bool:
 
 
 def _refuse_damaged(target: Target, journal: Journal) -> None:
-    """Raise `FileError` where a byte of what waits in staging is not what was put there."""
+    """Raise `FileError` where what waits in staging is gone, or a byte of it is not what was put there: before
+    anything moves.
+    """
     layout = target.layout
     for name, put in journal.puts.items():
         staged = os.path.join(layout.staging, name)
-        waits = inode(staged) == put.new != inode(layout.skill(name))
-        if put.digest and waits and _staged_digest(layout, name) != put.digest:
+        if inode(layout.skill(name)) == put.new:
+            continue
+        if inode(staged) != put.new:
+            raise FileError(f"the staged folder of {name} is gone", where=staged, hint=GIVE_UP)
+        if put.digest and _staged_digest(layout, name) != put.digest:
             raise FileError(f"the staged folder of {name} is damaged", where=staged, hint=GIVE_UP)
     for role, (_, after) in journal.documents.items():
         staged = layout.staged_document(role)

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from skillpm.errors import NewerDocument, SkillpmError
 from skillpm.files import discard_file, remove_tree, told
 from skillpm.installing.backups import REGISTRY, next_slot
+from skillpm.installing.keeping import keep_what_is_given_up
 from skillpm.installing.leftovers import sweep
 from skillpm.installing.transaction import recover
 from skillpm.locking import locked
@@ -31,7 +32,9 @@ def exclusive(scope: Scope, tools: Tools, *, force: bool = False) -> Iterator[No
         except SkillpmError as error:
             if not force or isinstance(error, NewerDocument):
                 raise
-            discard_file(layout.journal)
+            with told("give up an interrupted change", layout.directory):
+                keep_what_is_given_up(layout, tools.reporter.warning)
+                discard_file(layout.journal)
         with told("tidy up", layout.directory):
             remove_tree(layout.staging)  # of a command that was killed before its journal, or after it
             remove_tree(layout.trash)

@@ -137,11 +137,49 @@ def test_a_change_that_lacks_what_was_staged_is_only_given_up_by_force(project: 
     assert project.tell("sync") == text("""\
 ! error: the staged folder of pdf is gone
 !   where: WORK/.agent-skills/.skillpm/staging/pdf
-!   try: run `skillpm sync --force`
+!   try: `skillpm sync --force` gives that change up and makes the state of the lockfile
 [1]
 """)
     project.run("sync", "--force", check=True)
     assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert not project.exists(JOURNAL)
+
+
+def test_a_change_that_lacks_what_was_staged_moves_nothing_else(project: Scene, upstream: Repository) -> None:
+    project.run("install", f"{upstream.file_url}@docx", check=True)
+    upstream.write({"skills/docx/notes.md": "Second.\n", "skills/pdf/notes.md": "Second.\n"}).commit()
+    killed(project, "update")
+    project.write(f"{HERE}/docx/SKILL.md", "my own words")
+    subprocess.run(["rm", "-r", str(project.work / HERE / ".skillpm/staging/pdf")], check=True)
+
+    assert project.run("sync").code == 1
+
+    assert project.read(f"{HERE}/docx/SKILL.md") == "my own words"
+    project.run("sync", "--force", check=True)
+    assert project.read(f"{HERE}/.skillpm/backup/docx-1/SKILL.md") == "my own words"
+
+
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [("staging/pdf", ["sync", "--force"]), ("trash/pdf-1", ["sync", "--force"]), ("staging/pdf", ["doctor", "--fix"])],
+)
+def test_an_edit_that_left_its_place_is_no_rubbish_of_a_change_that_is_given_up(
+    project: Scene, upstream: Repository, way: str, words: list[str]
+) -> None:
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    killed(project, "update")
+    place, ours = project.work / HERE / "pdf", project.work / HERE / ".skillpm"
+    (place / "SKILL.md").write_text("my own words")
+    (ours / "staging/pdf").rename(project.work / "new")
+    (ours / "trash").mkdir(exist_ok=True)
+    place.rename(ours / way)
+    (project.work / "new").rename(place)
+    project.write(JOURNAL, project.read(JOURNAL).replace("pdf", "pdg"))
+
+    said = project.run(*words)
+
+    assert "what lay at pdf is kept as backup pdf-1: `skillpm backup restore pdf-1` brings it back" in said.stderr
+    assert project.read(f"{HERE}/.skillpm/backup/pdf-1/SKILL.md") == "my own words"
     assert not project.exists(JOURNAL)
 
 

@@ -45,6 +45,7 @@ TESTS = {
     "The next command that writes finishes": ["commands/test_interrupted.py::test_readers_see_a_whole_state", SWEEP],
     "Commands that read change nothing": ["commands/test_interrupted.py::test_readers_see_a_whole_state", SWEEP],
     "If a staged folder is gone": [f"{AFTER}a_change_that_lacks_what_was_staged"],
+    "Edits in folders that had left their place": [f"{AFTER}an_edit_that_left_its_place"],
     "What was killed before the journal": [SWEEP],
     "Also one that happens to have the number": [f"{AFTER}whoever_has_the_number_of_one_that_was_killed"],
     "For a power loss, files and folders": [FLUSHED],

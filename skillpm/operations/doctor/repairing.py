@@ -19,6 +19,7 @@ from skillpm.errors import BlockedError, BusyError, DocumentError, NewerDocument
 from skillpm.files import discard_file, read_document, read_text, remove_tree, told, write_document
 from skillpm.installing.backups import next_slot
 from skillpm.installing.journal import read_journal
+from skillpm.installing.keeping import keep_what_is_given_up
 from skillpm.installing.layout import Layout, load_receipt
 from skillpm.installing.plan import Wishes
 from skillpm.installing.scan import Scan
@@ -89,6 +90,7 @@ def _journal(patient: Patient, say: Say) -> None:
         raise
     except DocumentError:
         with _held(patient.scope, patient.tools), told("repair the journal", layout.journal):
+            keep_what_is_given_up(layout, say)
             _keep_damaged(layout, layout.journal, say)
     with exclusive(patient.scope, patient.tools):
         pass  # it finishes what was interrupted, and tidies up
