@@ -15,7 +15,7 @@ def digest_of(files: Iterable[tuple[str, str]]) -> Digest:
     """Give `sha256:…` over (path, SHA-256 in hex) pairs, in whatever order they come."""
     from hashlib import sha256  # noqa: PLC0415  (2 ms that a command which hashes nothing need not pay)
 
-    lines = (f"{content}  {path}\n".encode() for path, content in sorted(files, key=_path_as_bytes))
+    lines = (_as_bytes(f"{content}  {path}\n") for path, content in sorted(files, key=_path_of))
     return Digest("sha256:" + sha256(b"".join(lines)).hexdigest())
 
 
@@ -50,5 +50,10 @@ def told_apart(one: str, other: str) -> tuple[str, str]:
     return (one[:length] + "…", other[:length] + "…") if length < len(one) else (one, other)
 
 
-def _path_as_bytes(pair: tuple[str, str]) -> bytes:
-    return pair[0].encode()
+def _path_of(pair: tuple[str, str]) -> bytes:
+    return _as_bytes(pair[0])
+
+
+def _as_bytes(text: str) -> bytes:
+    # A name on disk may be no UTF-8 (Python then has surrogates in it): no such skill is published, but edits are.
+    return text.encode(errors="surrogatepass")

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
+from skillpm.documents.text import show
 from skillpm.errors import NotFoundError
 from skillpm.fetching.arriving import content_of
 from skillpm.fetching.base import variant_of
@@ -154,7 +155,8 @@ def _unified(path: str, old: File | None, new: File | None) -> str:
         before, after = ([] if file is None else _lines(file.data.decode()) for file in (old, new))
     except UnicodeDecodeError:
         return ""
-    names = ("/dev/null" if old is None else f"a/{path}", "/dev/null" if new is None else f"b/{path}")
+    said = show(path, len(path) * 6)  # a line end in a name must not look like a line of the diff
+    names = ("/dev/null" if old is None else f"a/{said}", "/dev/null" if new is None else f"b/{said}")
     lines = list(difflib.unified_diff(before, after, *names, lineterm=""))
     if old is not None and new is not None and old.executable != new.executable and HAS_MODES:
         # In the words of git.

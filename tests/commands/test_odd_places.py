@@ -129,6 +129,31 @@ def test_force_sets_it_aside_and_restore_brings_it_back_as_it_lay(odd: Scene) ->
     assert odd.run("sync").code == 1
 
 
+def test_files_whose_names_are_no_text_are_edits_like_any_other(scene: Scene) -> None:
+    scene.project().run("install", "testing", check=True)
+    place = scene.work / ".agent-skills/testing"
+    names = [b"\xff.md", b"two\nlines.md", b"e\xcc\x81.md", b"\xc3\xa9.md"]
+    for name in names:
+        Path(os.fsdecode(os.path.join(os.fsencode(place), name))).write_text("mine")
+    os.symlink(b"\xfe", os.fsencode(place / "link"))
+
+    assert scene.tell("sync") == text("""\
+! error: your edits are in the way; nothing was changed
+!   testing: edited since it was installed (é.md extra, link extra, two\\nlines.md extra, é.md extra and 1 more)
+!   try: `skillpm diff testing` shows it, `skillpm sync --keep testing` goes on without it, \
+`--force` sets it aside as a backup first
+[1]
+""")
+    assert "extra: \\udcff.md" in scene.run("verify").stdout
+    assert scene.run("verify", "--json").json["skills"][0]["state"] == "modified"
+    assert "+++ b/two\\nlines.md" in scene.run("diff", "testing").stdout
+    assert [scene.run(word).code for word in ("list", "doctor", "discover")] == [0, 1, 0]
+    assert scene.run("sync", "--force").code == 0
+    assert {*names} <= {*os.listdir(os.fsencode(scene.work / ".agent-skills/.skillpm/backup/testing-1"))}
+    assert scene.run("backup", "restore", "testing").code == 0
+    assert {*names, b"link"} <= {*os.listdir(os.fsencode(place))}
+
+
 def test_the_folder_one_stands_in_may_be_gone(scene: Scene) -> None:
     shell = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
     for command in ("discover", "list"):
