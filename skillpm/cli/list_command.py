@@ -9,6 +9,7 @@ from skillpm.cli.columns import cells, fitted, terminal_width
 from skillpm.cli.common import Call, call_of, reading
 from skillpm.documents.text import counted, show
 from skillpm.operations.flat_here import flat_files_in
+from skillpm.operations.homeless import homeless
 from skillpm.operations.listing import (
     Listed,
     Listing,
@@ -66,6 +67,7 @@ def command(*, tokens: bool, everything: bool, **flags: Any) -> None:
         call.console.say(f"no skills in {listing.directory}; {start}")
     if not call.console.quiet:
         _tell_flat(call, listing)
+        _tell_homeless(call)
 
 
 def _tell_flat(call: Call, listing: Listing) -> None:
@@ -75,6 +77,14 @@ def _tell_flat(call: Call, listing: Listing) -> None:
         lies, of = ("lies", "it") if len(flat) == 1 else ("lie", "them")
         asked = f"`skillpm migrate{call.scope.flag} --dry-run` says what becomes of {of}"
         call.console.say(f"{counted(len(flat), 'flat file')} {lies} here: {asked}")
+
+
+def _tell_homeless(call: Call) -> None:
+    """Say that skills lie here which belong to no project, and so are not in the list."""
+    if found := homeless(call.scope, call.tools.settings):
+        lies = "lies" if found.count == 1 else "lie"
+        skills, place = counted(found.count, "skill"), found.directory
+        call.console.say(f"{skills} {lies} in {place}, which is no project's: `{found.cure}` makes it one")
 
 
 def _value(listing: Listing, *, tokens: bool) -> dict[str, Any]:

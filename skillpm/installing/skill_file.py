@@ -9,6 +9,11 @@ from skillpm.documents.names import SKILL_FILE, SKILL_FILES
 ENOUGH = 1_000_001  # one byte more than a SKILL.md may have, so that its reader sees that it is too large
 
 
+def is_skill_folder(folder: str) -> bool:
+    """Tell whether a folder holds a SKILL.md."""
+    return any(os.path.isfile(os.path.join(folder, name)) for name in SKILL_FILES)
+
+
 def skill_file_in(folder: str) -> str:
     """Give the name of the file that makes a folder a skill; `SKILL.md` where there is none."""
     return next((name for name in SKILL_FILES if os.path.lexists(f"{folder}/{name}")), SKILL_FILE)

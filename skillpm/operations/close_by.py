@@ -6,8 +6,8 @@ from skillpm.documents.names import SkillName, folder_name, skill_name
 from skillpm.documents.text import show
 from skillpm.errors import NotFoundError, UsageError
 from skillpm.files import is_below
+from skillpm.installing.skill_file import is_skill_folder
 from skillpm.operations.own_folder import installed_places, refuse_installed
-from skillpm.operations.plugins import is_skill_folder
 from skillpm.operations.relock import make_fetchers
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools

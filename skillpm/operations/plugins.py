@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from skillpm.documents.decode import parse_json
-from skillpm.documents.names import SKILL_FILES, SkillName, is_skill_name
+from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, NotFoundError
 from skillpm.fetching.front import Fetchers
 from skillpm.files import is_below, read_text
+from skillpm.installing.skill_file import is_skill_folder
 from skillpm.sources.foreign.base import Plugin, Taken
 from skillpm.sources.foreign.marketplace import skill_folders
 from skillpm.sources.source import GitSource, PathSource
@@ -75,11 +76,6 @@ def _skills_at(folder: str) -> Iterator[str]:
     elif os.path.isdir(folder):
         inside = (os.path.join(folder, name) for name in sorted(os.listdir(folder)))
         yield from (place for place in inside if is_skill_folder(place))
-
-
-def is_skill_folder(folder: str) -> bool:
-    """Tell whether a folder holds a SKILL.md."""
-    return any(os.path.isfile(os.path.join(folder, name)) for name in SKILL_FILES)
 
 
 def folder_called(name: SkillName, folder: str) -> str:

@@ -10,8 +10,8 @@ from skillpm.documents.text import show
 from skillpm.documents.versions import ANY
 from skillpm.errors import LockfileOutdated, NotFoundError
 from skillpm.installing.plan import label
+from skillpm.installing.skill_file import is_skill_folder
 from skillpm.operations.paperwork import Paperwork, read_paperwork
-from skillpm.operations.plugins import is_skill_folder
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.sources.source import requirement_value

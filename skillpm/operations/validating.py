@@ -13,7 +13,7 @@ from skillpm.documents.validity import Verdict, judge
 from skillpm.errors import FileError, NotFoundError, RefusedError
 from skillpm.fetching.local import read_skill_folder
 from skillpm.files import is_below, told, write_document
-from skillpm.installing.skill_file import read_skill_file
+from skillpm.installing.skill_file import is_skill_folder, read_skill_file
 from skillpm.installing.survey import walk_files
 from skillpm.operations.tools import Tools
 from skillpm.values import Value
@@ -86,7 +86,7 @@ def skill_folders(path: str) -> Iterator[str]:
     todo = [(path, 0)]
     while todo:
         folder, depth = todo.pop()
-        if any(os.path.isfile(os.path.join(folder, name)) for name in SKILL_FILES):
+        if is_skill_folder(folder):
             yield folder
         elif depth < DEEPEST and os.path.isdir(folder):
             with told("look for skills", folder), os.scandir(folder) as entries:

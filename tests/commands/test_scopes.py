@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 from commands.scene import Scene, text
-from kit import git
+from kit import git, skill, under
 
+HERE = ".agent-skills"
 REGISTRY = '{"version": "1", "skills": []}\n'
 FOREIGN = '{"skills": {}, "installDir": "x"}\n'
 
@@ -223,3 +224,25 @@ def test_two_scopes_at_once_cannot_be_meant(project: Scene) -> None:
 @pytest.mark.parametrize("option", ["-g", "--project"])
 def test_a_command_without_a_scope_takes_none(scene: Scene, command: list[str], option: str) -> None:
     assert scene.tell(*command, option, ".").splitlines()[0] == f"! error: No such option '{option}'"
+
+
+def test_skills_that_no_manifest_makes_a_projects_are_told_by_list_and_doctor(scene: Scene) -> None:
+    git("init", "-q", str(scene.work))
+    scene.write("a/here", "")
+    scene.write_files(under(f"{HERE}/deploy", skill("deploy")) | {f"{HERE}/notes/words.md": "no skill"})
+
+    assert scene.tell("list") == text(
+        "! no skills in HOME/.agent-skills; `skillpm install code-review` is a start\n"
+        "! 1 skill lies in WORK/.agent-skills, which is no project's: `skillpm init` makes it one\n"
+    )
+    assert scene.tell("list", cwd="a").endswith("`skillpm init ..` makes it one\n")
+    assert scene.tell("doctor").startswith("""\
+note: 1 skill here, and no skills.json beside it: no project's, and in no list
+    where: WORK/.agent-skills
+    try: `skillpm init` makes a project of it
+""")
+    assert "no project" not in scene.tell("list", "-g")
+    assert "no project" not in scene.tell("list", env={"SKILLPM_HOME": str(scene.work / HERE)})
+    scene.run("init", check=True)
+    assert [row["name"] for row in scene.json("list")["skills"]] == ["deploy"]
+    assert "no project" not in scene.tell("list")

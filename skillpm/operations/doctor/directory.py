@@ -13,6 +13,7 @@ from skillpm.installing.leftovers import left_of
 from skillpm.locking import is_held
 from skillpm.operations.doctor.findings import Finding, Patient
 from skillpm.operations.flat_here import flat_files_in
+from skillpm.operations.homeless import homeless
 from skillpm.operations.named_indexes import unnamed, ways_on
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.registry import check_registry
@@ -34,6 +35,10 @@ def directory(patient: Patient) -> Iterator[Finding]:
     if os.path.lexists(place) and not os.path.isdir(place):
         yield Finding(check="directory", message="the skills directory is no folder", where=place, hint="move it away")
         return
+    if found := homeless(scope, patient.settings):
+        message = f"{counted(found.count, 'skill')} here, and no skills.json beside it: no project's, and in no list"
+        hint = f"`{found.cure}` makes a project of it"
+        yield Finding(check="directory", message=message, where=found.directory, hint=hint, is_note=True)
     if os.path.islink(place):
         message = f"the skills directory is a link to {show(os.path.realpath(place), 200)}"
         yield Finding(check="directory", message=message, where=place, is_note=True)
