@@ -72,6 +72,8 @@ def set_setting(tools: Tools, text: str, words: Sequence[str]) -> Edited:
     from skillpm.documents.toml_edit import set_key, set_row  # noqa: PLC0415  (tomlkit)
 
     key = read_key(text)
+    if key.kind == "index":
+        words = [_whole(word, tools.settings.working_directory) for word in words]
     value = read_value(key, words, tools.settings.now)
     if key.text == "agents":
         chosen_agents(value)
@@ -103,6 +105,12 @@ def unset_setting(tools: Tools, text: str) -> Edited:
     if not edited.changed:
         raise NotFoundError(f"`{show(key.text)}` is not set in config.toml", where=edited.file)
     return edited
+
+
+def _whole(word: str, directory: str) -> str:
+    """Give a folder whole that was typed from where one stands: these settings count everywhere."""
+    is_from_here = word.partition(os.sep)[0] in {os.curdir, os.pardir}
+    return os.path.normpath(os.path.join(directory, word)) if is_from_here else word
 
 
 def _edited(tools: Tools, key: Key, value: Any, edit: Any) -> Edited:

@@ -200,7 +200,6 @@ def test_a_link_into_dotfiles_and_its_mode_stay(scene: Scene) -> None:
         (["set", "agents", "[1]"], "`agents`: expected a string, got 1", ""),
         (["set", "agents", "["], "`agents`: this is not TOML: Invalid value (at end of document)", ""),
         (["set", "indexes.acme.url", "ftp://x"], "`ftp://x` is no web address", ""),
-        (["set", "indexes.acme.url", "./x"], "the folder of the index `acme` must be whole here", ""),
         (["set", "indexes.Acme.url", "https://x"], "`indexes.Acme.url` is no setting", ""),
         (["set", "permissions.\udcff", "deny"], r"a key is no UTF-8: `permissions.\udcff`", ""),
         (["unset", "permissions.\udcff"], r"a key is no UTF-8: `permissions.\udcff`", ""),
@@ -223,6 +222,13 @@ def test_what_means_nothing_is_refused_and_nothing_written(
     assert (result.code, result.stderr.splitlines()[0]) == (2, f"error: {said}")
     assert hint in result.stderr
     assert scene.everything == before
+
+
+@pytest.mark.parametrize(("typed", "folder"), [("./x", "WORK/x/"), (".", "WORK/"), ("../skills/", "ROOT/skills/")])
+def test_the_folder_of_an_index_is_written_down_whole(scene: Scene, typed: str, folder: str) -> None:
+    scene.run("config", "set", "indexes.acme.url", typed, check=True)
+
+    assert scene.json("config", "get", "indexes.acme.url")["value"] == folder
 
 
 def test_an_agent_that_nobody_knows_is_told_with_the_nearest(scene: Scene) -> None:
