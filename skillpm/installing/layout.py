@@ -48,6 +48,11 @@ class Layout:
         return os.path.join(self.ours, "trash")
 
     @property
+    def left(self) -> str:
+        """What could not be removed, since it belongs to somebody else."""
+        return os.path.join(self.ours, "left")
+
+    @property
     def backup(self) -> str:
         """What `--force` set aside."""
         return os.path.join(self.ours, "backup")

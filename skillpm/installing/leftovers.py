@@ -4,9 +4,10 @@
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
-from skillpm.files import discard_file, is_alive
+from skillpm.files import REASONS, discard_file, is_alive, remove_tree
 from skillpm.installing.layout import Layout
 
 LEFTOVER = re.compile(r"(.+)\.(\d+)\.tmp")
@@ -16,6 +17,35 @@ def has_leftovers(layout: Layout) -> bool:
     """Tell whether a command was killed here before its change began or after it was done, or is at work right now."""
     ours = _listed(layout.ours)
     return "staging" in ours or "trash" in ours or any(name.endswith(".tmp") for name in ours)
+
+
+def empty(layout: Layout, warn: Callable[[str], None]) -> None:
+    """Remove what is staged and what is in the trash, and try again what could not be removed before. Only under the
+    lock. Raises `OSError`.
+    """
+    with suppress(OSError):
+        remove_tree(layout.left)
+    for place in (layout.staging, layout.trash):
+        clear_away_tree(layout, place, warn)
+
+
+def clear_away_tree(layout: Layout, path: str, warn: Callable[[str], None]) -> None:
+    """Remove a folder of ours; what of it belongs to somebody else (a container that ran as root leaves `__pycache__`
+    in a skill) goes where it is in nobody's way, and is told. Raises `OSError` where that cannot be either.
+    """
+    try:
+        remove_tree(path)
+    except OSError as error:
+        os.makedirs(layout.left, exist_ok=True)
+        number = 1
+        while os.path.lexists(place := os.path.join(layout.left, str(number))):
+            number += 1
+        try:
+            os.rename(path, place)
+        except OSError:
+            raise error from None
+        reason = REASONS.get(error.errno or 0, error.strerror or str(error))
+        warn(f"what a skill left behind cannot be removed: {reason}; remove it as its owner: {place}")
 
 
 def sweep(documents: Iterable[str]) -> None:

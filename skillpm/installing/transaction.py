@@ -16,11 +16,12 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import read_receipt
 from skillpm.documents.text import show
 from skillpm.errors import ConflictError, DocumentMoved, FileError
-from skillpm.files import discard_file, read_document, read_text, remove_tree, sync_folder, told, write_document
+from skillpm.files import discard_file, read_document, read_text, sync_folder, told, write_document
 from skillpm.installing.backups import forget, keep_old_registry
 from skillpm.installing.clearing import clear_away
 from skillpm.installing.journal import ROLES, Journal, Put, Removal, inode, read_journal, write_journal
 from skillpm.installing.layout import Layout, load_receipt
+from skillpm.installing.leftovers import empty
 from skillpm.installing.moving import move_everything
 from skillpm.installing.shifting import refuse_unmovable
 from skillpm.installing.staging import stage_documents
@@ -160,9 +161,8 @@ def finish(target: Target, journal: Journal, warn: Callable[[str], None]) -> Non
         discard_file(layout.journal)
         if target.fsync:
             sync_folder(layout.ours)
-        for rest in (layout.staging, layout.trash):
-            with suppress(OSError):  # all is done; the next command that writes takes away what is left
-                remove_tree(rest)
+        with suppress(OSError):  # all is done; the next command that writes takes away what is left
+            empty(layout, warn)
 
 
 def _is_told(target: Target, journal: Journal) -> bool:

@@ -8,7 +8,7 @@ from skillpm.errors import NewerDocument, SkillpmError
 from skillpm.files import discard_file, remove_tree, told
 from skillpm.installing.backups import REGISTRY, next_slot
 from skillpm.installing.keeping import keep_what_is_given_up
-from skillpm.installing.leftovers import sweep
+from skillpm.installing.leftovers import empty, sweep
 from skillpm.installing.transaction import recover
 from skillpm.locking import locked
 from skillpm.operations.scope import Scope
@@ -36,8 +36,7 @@ def exclusive(scope: Scope, tools: Tools, *, force: bool = False) -> Iterator[No
                 keep_what_is_given_up(layout, tools.reporter.warning)
                 discard_file(layout.journal)
         with told("tidy up", layout.directory):
-            remove_tree(layout.staging)  # of a command that was killed before its journal, or after it
-            remove_tree(layout.trash)
+            empty(layout, tools.reporter.warning)  # of a command that was killed before its journal, or after it
         try:
             yield
         except BaseException:
@@ -55,8 +54,7 @@ def clear_up(scope: Scope, tools: Tools) -> None:
     with suppress(SkillpmError), locked(layout.lock, 0, layout.directory), told("tidy up", layout.directory):
         if not os.path.lexists(layout.journal):
             _sweep(scope, tools)
-            remove_tree(layout.staging)
-            remove_tree(layout.trash)
+            empty(layout, tools.reporter.warning)
 
 
 def _sweep(scope: Scope, tools: Tools) -> None:

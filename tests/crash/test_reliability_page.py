@@ -30,6 +30,7 @@ TESTS = {
     "New folders take the place of old ones": [SWEEP],
     "Where a folder cannot be renamed": ["crash/test_unmovable.py"],
     "Old folders go to the trash": ["commands/test_edited_skills.py::test_force_sets_it_aside", SWEEP],
+    "So are the copies of skills": [f"{AFTER}what_is_saved_in_a_copy", f"{AFTER}a_copy_that_left_its_place"],
     "They are looked at once more": [
         f"{AFTER}an_edit_becomes_a_backup",
         f"{AFTER}what_is_saved_while_a_folder_is_looked_at_once_more",
@@ -44,6 +45,7 @@ TESTS = {
     "What a command says is no part": ["commands/test_unheard.py"],
     "The next command that writes finishes": ["commands/test_interrupted.py::test_readers_see_a_whole_state", SWEEP],
     "Commands that read change nothing": ["commands/test_interrupted.py::test_readers_see_a_whole_state", SWEEP],
+    "What in a replaced skill belongs to somebody else": ["crash/test_unmovable.py::test_what_a_container_left"],
     "If a staged folder is gone": [f"{AFTER}a_change_that_lacks_what_was_staged"],
     "Edits in folders that had left their place": [f"{AFTER}an_edit_that_left_its_place"],
     "What was killed before the journal": [SWEEP],

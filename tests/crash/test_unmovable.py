@@ -137,3 +137,35 @@ def test_an_edit_that_was_made_read_only_is_kept_as_it_was(tmp_path: Path, upstr
 
     assert scene.snapshot(f"{HERE}/.skillpm/backup/pdf-1") == edited
     assert os.stat(scene.work / HERE / ".skillpm/backup/pdf-1").st_mode & 0o777 == 0o555
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="giving files away needs the rights of an administrator")
+@pytest.mark.parametrize("where", [HERE, ".claude/skills"])
+def test_what_a_container_left_in_a_skill_as_root_is_in_nobodys_way(
+    tmp_path: Path, upstream: Repository, where: str
+) -> None:
+    scene = Ordinary(tmp_path / "scene")
+    newer(scene, upstream)
+    scene.write(f"{where}/pdf/__pycache__/read.pyc", "compiled")
+    os.chown(scene.work / where / "pdf/__pycache__", 12345, 12345)
+    copies = {"SKILLPM_LINK_MODE": "copy"}
+
+    said = scene.transcript(scene.run("update", env=copies))
+
+    left = f"{HERE}/.skillpm/left"
+    assert said.endswith(f"""\
+! warning: what a skill left behind cannot be removed: permission denied; remove it as its owner: WORK/{left}/1
+""")
+    assert scene.tell("sync", env=copies) == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    assert scene.run("uninstall", "docx", env=copies).code == 0
+    assert (
+        scene.run("doctor").stdout.splitlines()[:3]
+        == text(f"""\
+note: what replaced skills left behind, and what belongs to somebody else
+    where: {scene.work}/{left}
+    try: remove it as its owner
+""").splitlines()
+    )
+    os.chown(next((scene.work / left).rglob("__pycache__")), 0, 0)
+    assert scene.run("uninstall", "pdf", env=copies).code == 0
+    assert not scene.exists(left)

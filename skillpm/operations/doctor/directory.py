@@ -82,6 +82,9 @@ def journal(patient: Patient) -> Iterator[Finding]:
     if scope is None:
         return
     layout = scope.layout
+    if os.path.lexists(layout.left):
+        message, way = "what replaced skills left behind, and what belongs to somebody else", "remove it as its owner"
+        yield Finding(check="journal", message=message, where=layout.left, hint=way, is_note=True)
     if os.path.lexists(layout.journal):
         if is_held(layout.lock):
             message = f"a change is under way, by {_holder(scope)}"
