@@ -7,17 +7,25 @@ from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.receipt import InstalledSkill, Receipt, read_receipt
 from skillpm.errors import DocumentError
 from skillpm.files import read_text
-from skillpm.installing.backups import set_aside
+from skillpm.installing.backups import set_aside, set_aside_from
 from skillpm.installing.journal import Journal, inode, read_journal
 from skillpm.installing.layout import Layout, load_receipt
 from skillpm.installing.scan import Scan
 from skillpm.installing.survey import look_at
+from skillpm.installing.target import Target
 
 
 def keep(layout: Layout, name: SkillName, path: str, before: Receipt, warn: Callable[[str], None]) -> None:
     """Make a backup of what lies, or lay, at a skill's place, and tell."""
     slot = set_aside(layout, name, path, before.inherited.get(name))
     warn(f"what lay at {name} is kept as backup {slot}: `skillpm backup restore {slot}` brings it back")
+
+
+def keep_from(target: Target, folder: str, name: SkillName, path: str, warn: Callable[[str], None]) -> None:
+    """Make a backup of what lies, or lay, at a link's place in an agent folder, and tell."""
+    place = os.path.join(target.links.path(folder), name)
+    slot = set_aside_from(target.layout, name, path, folder, fsync=target.fsync)
+    warn(f"what lay at {place} is kept as backup {slot}: `skillpm backup restore {slot}` brings it back there")
 
 
 def keep_edits(layout: Layout, journal: Journal, before: Receipt, warn: Callable[[str], None]) -> None:

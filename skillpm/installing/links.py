@@ -8,7 +8,6 @@ A receipt names each folder as `.claude/skills` (below the project) or `~/.claud
 """
 
 import os
-import re
 import stat
 import sys
 from collections.abc import Callable
@@ -17,17 +16,14 @@ from typing import Literal
 from skillpm.documents.digest import Digest
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt
-from skillpm.files import remove_tree
+from skillpm.installing.copies import discard_copy, hidden, put_in_place, sweep_copies
 from skillpm.installing.layout import Layout
 from skillpm.installing.made_folders import remove_if_made
 from skillpm.installing.settling import Settling
-from skillpm.installing.shifting import shift, swap
 from skillpm.installing.staging import copy_folder
 from skillpm.installing.survey import digest_of_folder
 from skillpm.installing.target import LinkFolders, Target
 from skillpm.values import Value
-
-HIDDEN = re.compile(r"\.[a-z0-9-]+\.skillpm-(new|old)")
 
 
 class LinkState(Value):
@@ -79,12 +75,11 @@ def look_at_link(
 def reconcile(target: Target, before: Receipt, after: Receipt, warn: Callable[[str], None]) -> None:
     """Make the links be what `after` says; of what `before` says and `after` does not, remove what is still ours."""
     for folder in {**before.links, **after.links}:
-        _sweep(target.links.path(folder))
+        sweep_copies(target, folder, before, after, warn)
     for folder, links in before.links.items():
-        base = target.links.path(folder)
         for name, kind in links.items():
             if name not in after.links.get(folder, {}):
-                _remove(os.path.join(base, name), kind, target.layout.skill(name), before.copied(name), warn)
+                _remove(target, folder, name, kind, before.copied(name), warn)
         if not after.links.get(folder):
             remove_if_made(folder, before, target.links)
     _make_wanted(target, before, after, warn)
@@ -92,7 +87,7 @@ def reconcile(target: Target, before: Receipt, after: Receipt, warn: Callable[[s
 
 def _make_wanted(target: Target, before: Receipt, after: Receipt, warn: Callable[[str], None]) -> None:
     folders, layout, settling = target.links, target.layout, Settling(fsync=target.fsync)
-    copies: list[str] = []
+    copies: list[tuple[str, SkillName]] = []
     for folder, links in after.links.items():
         base = folders.path(folder)
         if links and os.path.realpath(base) != os.path.realpath(layout.directory):
@@ -103,14 +98,16 @@ def _make_wanted(target: Target, before: Receipt, after: Receipt, warn: Callable
                 if _is_made(path, kind, layout.skill(name), known, warn):
                     continue
                 if kind == "copy":
-                    copy_folder(os.path.realpath(layout.skill(name)), _hidden(path, "new"))
-                    settling.begin(_hidden(path, "new"))
-                    copies.append(path)
-                else:
-                    _link(path, kind, layout.skill(name))
+                    copy_folder(os.path.realpath(layout.skill(name)), hidden(path, "new"))
+                    settling.begin(hidden(path, "new"))
+                    copies.append((folder, name))
+                    continue
+                if os.path.lexists(path):
+                    discard_copy(target, folder, name, known[0], warn)  # our own, unchanged
+                _link(path, kind, layout.skill(name))
     settling.wait()
-    for path in copies:
-        _put_in_place(path)
+    for folder, name in copies:
+        put_in_place(target, folder, name, before.copied(name), warn)
 
 
 def kind_of_link(mode: str) -> str:
@@ -135,19 +132,7 @@ def _is_made(
     return False
 
 
-def _put_in_place(path: str) -> None:
-    """Bring a copy to its place; what lies there is our own, unchanged."""
-    new = _hidden(path, "new")
-    if os.path.lexists(path) and not swap(new, path):
-        _discard(path)
-    if not os.path.lexists(path):
-        os.rename(new, path)
-    remove_tree(new)
-
-
 def _link(path: str, kind: str, target: str) -> None:
-    if os.path.lexists(path):
-        _discard(path)  # our own copy, unchanged
     if kind == "junction" and sys.platform == "win32":
         import _winapi  # noqa: PLC0415  (Windows only)
 
@@ -158,41 +143,21 @@ def _link(path: str, kind: str, target: str) -> None:
         os.symlink(os.path.join(os.path.relpath(os.path.realpath(parent), base), name), path, target_is_directory=True)
 
 
-def _discard(path: str) -> None:
-    """Remove a copy: no host ever sees it half gone."""
-    old = _hidden(path, "old")
-    shift(path, old)
-    remove_tree(old)
-
-
-def _hidden(path: str, what: str) -> str:
-    base, name = os.path.split(path)
-    return os.path.join(base, f".{name}.skillpm-{what}")
-
-
-def _sweep(base: str) -> None:
-    """Remove what a killed command left of copies. Only under the lock."""
-    try:
-        names = os.listdir(base)
-    except OSError:
-        return
-    for name in names:
-        if HIDDEN.fullmatch(name):
-            remove_tree(os.path.join(base, name))
-
-
-def _remove(path: str, kind: str, target: str, digest: Digest | None, warn: Callable[[str], None]) -> None:
+def _remove(
+    target: Target, folder: str, name: SkillName, kind: str, digest: Digest | None, warn: Callable[[str], None]
+) -> None:
     """Remove a link only when it points at us; a copy only when it is still what we put there."""
+    path = os.path.join(target.links.path(folder), name)
     try:
         state = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return
     if is_link(path, state):
-        if points_at(path, target):
+        if points_at(path, target.layout.skill(name)):
             os.unlink(path)
     elif kind == "copy" and stat.S_ISDIR(state.st_mode):
         if digest_of_folder(path) == digest:
-            _discard(path)
+            discard_copy(target, folder, name, digest, warn)
         else:
             warn(f"{path} was edited; it is left as it is")
 

@@ -9,9 +9,9 @@ from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt
 from skillpm.errors import FileError
 from skillpm.files import sync_folder
-from skillpm.installing.backups import bring_back, forget, set_aside_from
+from skillpm.installing.backups import bring_back, forget
 from skillpm.installing.journal import Journal, Put, inode
-from skillpm.installing.keeping import keep, keep_edits
+from skillpm.installing.keeping import keep, keep_edits, keep_from
 from skillpm.installing.layout import Layout
 from skillpm.installing.links import points_at, reconcile
 from skillpm.installing.shifting import shift, swap
@@ -75,8 +75,7 @@ def _set_link_aside(target: Target, folder: str, name: SkillName, warn: Callable
     """Set aside what lies at a link's place, unless it is (by now) our link."""
     path = os.path.join(target.links.path(folder), name)
     if os.path.lexists(path) and not points_at(path, target.layout.skill(name)):
-        slot = set_aside_from(target.layout, name, path, folder, fsync=target.fsync)
-        warn(f"what lay at {path} is kept as backup {slot}: `skillpm backup restore {slot}` brings it back there")
+        keep_from(target, folder, name, path, warn)
 
 
 def _bring_back(target: Target, folder: str, name: SkillName, slot: str, warn: Callable[[str], None]) -> None:
@@ -84,8 +83,7 @@ def _bring_back(target: Target, folder: str, name: SkillName, slot: str, warn: C
     if os.path.lexists(os.path.join(target.layout.backup, slot)):
         path = os.path.join(target.links.path(folder), name)
         if os.path.lexists(path):
-            kept = set_aside_from(target.layout, name, path, folder, fsync=target.fsync)
-            warn(f"what lay at {path} is kept as backup {kept}: `skillpm backup restore {kept}` brings it back there")
+            keep_from(target, folder, name, path, warn)
         bring_back(target.layout, slot, path)
     forget(target.layout, slot)
 

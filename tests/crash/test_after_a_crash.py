@@ -90,6 +90,50 @@ def test_what_is_saved_while_a_folder_is_looked_at_once_more_is_nowhere_lost(
     assert project.exists("refused") or any(b"my last words" in path.read_bytes() for path in files)
 
 
+SAVING_A_COPY = f"""
+import os, sys
+done = []
+def save(event, arguments):
+    is_looking = event == "open" and str(arguments[0]).endswith(".claude/skills/pdf/z.md")
+    if is_looking and os.path.exists("{JOURNAL}") and not done:
+        done.append(True)
+        with open(".claude/skills/pdf/SKILL.md", "a") as file:
+            file.write("my last words")
+sys.addaudithook(save)
+"""
+
+
+@pytest.mark.parametrize("words", [["update"], ["uninstall", "pdf"], ["unlink", "claude-code"]])
+def test_what_is_saved_in_a_copy_while_that_is_looked_at_becomes_a_backup(
+    project: Scene, upstream: Repository, words: list[str]
+) -> None:
+    copies = {"SKILLPM_LINK_MODE": "copy"}
+    project.run("unlink", "claude-code", check=True)
+    upstream.write({"skills/pdf/z.md": "Z.\n"}).commit()
+    project.run("update", check=True)
+    project.run("link", "claude-code", env=copies, check=True)
+    upstream.write({"skills/pdf/z.md": "Other.\n"}).commit()
+    project.write("site/sitecustomize.py", SAVING_A_COPY)
+
+    said = project.run(*words, env={**copies, "PYTHONPATH": str(project.work / "site")}, check=True)
+
+    place = project.work / ".claude/skills/pdf"
+    kept = f"what lay at {place} is kept as backup pdf-1: `skillpm backup restore pdf-1` brings it back there\n"
+    assert said.stderr.endswith(kept)
+    assert project.read(f"{HERE}/.skillpm/backup/pdf-1/SKILL.md").endswith("my last words")
+    assert project.exists(".claude/skills/pdf") == (words == ["update"])
+
+
+def test_a_copy_that_left_its_place_before_a_crash_is_still_looked_at(project: Scene, upstream: Repository) -> None:
+    project.write(".claude/skills/.pdf.skillpm-old/SKILL.md", "my own words")
+    project.write(".claude/skills/.pdf.skillpm-new/SKILL.md", "half a co")
+
+    project.run("install", f"{upstream.file_url}@docx", check=True)
+
+    assert project.read(f"{HERE}/.skillpm/backup/pdf-1/SKILL.md") == "my own words"
+    assert sorted(os.listdir(project.work / ".claude/skills")) == ["docx", "pdf"]
+
+
 @pytest.mark.parametrize("edited", [True, False])
 @pytest.mark.parametrize("written", [True, False], ids=["after the receipt", "before the receipt"])
 def test_what_left_its_place_before_a_crash_is_still_looked_at_and_only_once(
