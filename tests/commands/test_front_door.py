@@ -3,8 +3,11 @@
 import os
 import sys
 
+import click
 import pytest
 from commands.scene import Scene, text
+
+from skillpm.cli.main import MEANT, cli
 
 BUDGET = "Invalid value for '--budget': `{}` is no whole number from 0 upwards"
 LIMIT = "Invalid value for '--limit': `0` is no whole number from 1 upwards"
@@ -26,6 +29,7 @@ def test_the_bare_word_shows_the_help(scene: Scene) -> None:
         (["i", "pdf"], "there is no command `i`. Did you mean install?", "skillpm --help"),
         (["status"], "there is no command `status`. Did you mean verify?", "skillpm --help"),
         (["publish"], "there is no command `publish`. Did you mean index build?", "skillpm --help"),
+        (["fmt"], "there is no command `fmt`. Did you mean validate --fix?", "skillpm --help"),
         (["backup", "lst"], "there is no command `backup lst`. Did you mean list?", "skillpm backup --help"),
         (
             ["registry", "zzzz"],
@@ -153,3 +157,16 @@ def test_the_help_of_a_family_ends_no_sentence_early(scene: Scene, group: str) -
 
     assert "..." not in commands
     assert commands.rstrip().endswith(".")
+
+
+@pytest.mark.parametrize("meant", sorted(set(MEANT.values())))
+def test_what_is_guessed_for_a_word_of_another_tool_is_there(meant: str) -> None:
+    command: click.Command | None = cli
+    for part in meant.split():
+        if part.startswith("--"):
+            assert command is not None
+            assert part in {option for parameter in command.params for option in parameter.opts}
+        else:
+            assert isinstance(command, click.Group)
+            command = command.get_command(click.Context(command), part)
+    assert command is not None
