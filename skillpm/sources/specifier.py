@@ -230,9 +230,9 @@ def _browser_page(spec: str, host: str, path: str) -> Specifier:
     kind, _, browser = page.partition("/")
     if "/" not in where:
         raise UsageError(f"`{show(spec)}` names no repository", hint=EXAMPLES)
-    if separator and kind in {"tree", "blob", "src"} and browser:
-        browser = browser.removeprefix("branch/") if kind == "src" else browser
-        folder = _without_file(browser) if kind == "blob" else browser
+    if separator and kind in {"tree", "blob", "raw", "src"} and browser:
+        browser = browser.removeprefix("branch/") if kind == "src" else browser.removeprefix("refs/heads/")
+        folder = _without_file(browser) if kind in {"blob", "raw"} else browser
         if fault := path_fault(folder):
             raise UsageError(f"`{show(spec)}`: the path {fault}")
         return Specifier(text=spec, source=GitSource(url=clean_url(f"https://{host}/{where}")), browser=folder)

@@ -132,7 +132,8 @@ def test_a_ref_of_unknown_kind_that_is_not_there(project: Project, url: str) -> 
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: {url} has no branch or tag `nope`\n  try: it has no tags; its branches: main\n",
+        f"error: {url} has no branch or tag `nope`\n"
+        "  try: it has no tags; its branches: main; a skill comes behind `@`: @nope\n",
     )
 
 

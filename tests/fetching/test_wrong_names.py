@@ -73,6 +73,31 @@ def test_a_path_that_is_no_folder_but_a_skill_s_name_is_answered_with_the_words_
     )
 
 
+def test_a_folder_that_is_named_together_with_another_skill_is_refused_and_what_lies_there_is_named(
+    project: Project, many: Repository
+) -> None:
+    """Else one of the two words would count for nothing, and nobody would hear of it."""
+    project.rewrite("https://github.com/acme/skills", many.file_url)
+    url = "https://github.com/acme/skills"
+    said = (
+        f"error: {url} holds no skill called `docx` in `skills/pdf`\n"
+        "  try: the one there is called pdf; name the folder or the skill, not both\n"
+    )
+
+    typed = project.run("install", "acme/skills/skills/pdf@docx")
+    assert (typed.code, typed.stderr) == (1, said)
+    assert project.run("install", "acme/skills@docx", "--path", "skills/pdf").stderr == said
+    assert project.run("install", "acme/skills/skills/pdf@pdf").code == 0
+
+
+def test_a_folder_together_with_the_name_that_its_skill_gives_itself_is_that_skill(
+    project: Project, plain: Repository
+) -> None:
+    plain.write(under("odd/place", skill("notes"))).commit("another name")
+    result = project.run("install", f"{plain.file_url}@notes", "--path", "odd/place")
+    assert (result.code, result.stdout.split()[:2]) == (0, ["+", "notes"])
+
+
 def test_skills_and_folders(project: Project, many: Repository) -> None:
     url = many.file_url
     some = "docx, pdf, s-00, s-01, s-02, s-03, s-04, s-05 (8 of 18)"

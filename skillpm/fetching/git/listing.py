@@ -34,7 +34,10 @@ class Place(Value):
 def place_of(repository: Repository, root: str, source: GitSource, name: str) -> Place:
     """Find the folder a source means. `name` is what to look for where the source says neither path nor skill."""
     if source.path:
-        return _place_at(repository, root, source)
+        place = _place_at(repository, root, source)
+        if source.skill:
+            _check_name(repository, place, source.skill)
+        return place
     wanted = source.skill or name
     places = all_places(repository, root)
     exact = [place for place in places if posixpath.basename(place.path) == wanted]
@@ -119,6 +122,18 @@ def _place_at(repository: Repository, root: str, source: GitSource) -> Place:
     if tree is None or not mode:
         raise _no_such_folder(repository, root, source, found=tree is not None)
     return Place(path=source.path, tree=tree, text=text if mode & KINDS not in {LINK, TREE} else "")
+
+
+def _check_name(repository: Repository, place: Place, wanted: str) -> None:
+    """Refuse a folder that was named together with another skill's name: one of the two would count for nothing."""
+    if posixpath.basename(place.path) == wanted:
+        return
+    called = name_of(place, read_skills(repository, [place])[place.path], repository.url)
+    if called != wanted:
+        raise NotFoundError(
+            f"{repository.url} holds no skill called `{show(wanted)}` in `{show(place.path)}`",
+            hint=f"the one there is called {show(called, 64)}; name the folder or the skill, not both",
+        )
 
 
 def _skill(blob: GitObject | None) -> Skill:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from skillpm.documents.git_words import is_commit, is_ref, is_short_commit
+from skillpm.documents.names import is_skill_name
 from skillpm.documents.spelling import few, near
 from skillpm.documents.text import show
 from skillpm.errors import OfflineError, SkillpmError
@@ -37,7 +38,7 @@ def named_ref(repository: Repository, source: GitSource, name: str, tell: Tell) 
             for kind, prefix in KINDS:
                 if prefix + source.ref in found:
                     return prefix + source.ref, source.but(kind=kind)
-            raise _unknown(repository, source.ref)
+            raise _unknown(repository, source.ref, is_alone=not (source.skill or source.path))
 
 
 def from_browser(repository: Repository, source: GitSource, browser: str) -> GitSource:
@@ -63,11 +64,17 @@ def commits_of(repository: Repository, refs: Sequence[str]) -> dict[str, tuple[s
         raise _with_names(repository, missing) from missing
 
 
-def _unknown(repository: Repository, name: str) -> Exception:
+def _unknown(repository: Repository, name: str, *, is_alone: bool = False) -> Exception:
+    """Say that a ref is not there; one that stands alone behind a repository may be meant for a skill."""
     if repository.around.settings.offline:
         return OfflineError([f"{repository.url} at {name}"])
     missing = missing_ref(name, repository.url)
-    return _with_names(repository, missing) if isinstance(missing, MissingRef) else missing
+    if not isinstance(missing, MissingRef):
+        return missing
+    missing = _with_names(repository, missing)
+    if is_alone and is_skill_name(name):
+        missing.hint = f"{missing.hint}; a skill comes behind `@`: @{name}".removeprefix("; ")
+    return missing
 
 
 def _with_names(repository: Repository, missing: MissingRef) -> MissingRef:
