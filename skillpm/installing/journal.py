@@ -26,9 +26,7 @@ ROLES = ("receipt", "lockfile", "manifest", "registry")
 
 
 class Put(Value):
-    """A staged folder (`new`) that takes the place of another (`old`, 0: of nothing); `digest` is that of its content,
-    empty where it is no folder.
-    """
+    """A staged folder (`new`) that takes the place of another (`old`, 0: of nothing); `digest` is its content's."""
 
     new: int
     old: int = 0

@@ -125,8 +125,16 @@ def _refuse_damaged(target: Target, journal: Journal) -> None:
 
 
 def _staged_digest(layout: Layout, name: SkillName) -> str:
-    staged = os.path.join(layout.staging, name)
-    return digest_of_folder(staged, None) if os.path.isdir(staged) and not os.path.islink(staged) else ""
+    return _digest_of_thing(os.path.join(layout.staging, name))
+
+
+def _digest_of_thing(path: str) -> str:
+    """Give what tells the content of a folder, a link or a file from any other; nothing of what is none of these."""
+    if os.path.islink(path):
+        return content_hash(b"link:" + os.fsencode(os.readlink(path)))
+    if os.path.isdir(path):
+        return digest_of_folder(path, None)
+    return content_hash(read_document(path)) if os.path.isfile(path) else ""
 
 
 def _refuse_planted(target: Target, journal: Journal) -> None:
@@ -155,7 +163,7 @@ def finish(target: Target, journal: Journal, warn: Callable[[str], None]) -> Non
                 _write(target, role, journal.documents[role], warn)
         clear_away(layout, journal.flat, warn)
         for slot in journal.spent:
-            forget(layout, slot)
+            _spend(layout, journal, slot, warn)
         if target.fsync and (journal.flat or journal.spent):
             sync_folder(layout.directory)
         discard_file(layout.journal)
@@ -163,6 +171,18 @@ def finish(target: Target, journal: Journal, warn: Callable[[str], None]) -> Non
             sync_folder(layout.ours)
         with suppress(OSError):  # all is done; the next command that writes takes away what is left
             empty(layout, warn)
+
+
+def _spend(layout: Layout, journal: Journal, slot: str, warn: Callable[[str], None]) -> None:
+    """Remove a backup whose every byte was brought back. One that somebody edited since, or that holds what cannot be
+    copied, stays, and so does one of which a planted journal only says so.
+    """
+    kept = os.path.join(layout.backup, slot)
+    put = journal.puts.get(SkillName(slot.rpartition("-")[0]))
+    if os.path.lexists(kept) and not (put and put.digest and put.digest == _digest_of_thing(kept)):
+        warn(f"backup {slot} holds other things than what was brought back; it stays: {kept}")
+    else:
+        forget(layout, slot)
 
 
 def _is_told(target: Target, journal: Journal) -> bool:

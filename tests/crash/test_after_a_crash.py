@@ -271,6 +271,37 @@ def test_a_journal_names_backups_and_never_paths(project: Scene, slot: str) -> N
     assert project.everything == before
 
 
+def test_a_journal_that_a_checkout_brought_along_spends_no_backup(project: Scene) -> None:
+    project.write(f"{HERE}/pdf/SKILL.md", "my own words")
+    project.run("sync", "--force", check=True)
+    planted(project, spent=["pdf-1"])
+
+    project.run("sync", check=True)
+
+    assert project.read(f"{HERE}/.skillpm/backup/pdf-1/SKILL.md") == "my own words"
+
+
+@pytest.mark.parametrize("there", ["folder", "file"])
+def test_a_backup_that_is_edited_while_it_is_restored_stays(project: Scene, there: str) -> None:
+    place = project.work / HERE / "pdf"
+    if there == "file":
+        subprocess.run(["rm", "-r", str(place)], check=True)
+        place.write_text("my own words")
+    else:
+        (place / "SKILL.md").write_text("my own words")
+    project.run("sync", "--force", check=True)
+    killed(project, "backup", "restore", "pdf")
+    kept = f"{HERE}/.skillpm/backup/pdf-1"
+    project.write(kept if there == "file" else f"{kept}/SKILL.md", "my last words")
+
+    said = project.tell("registry", "build")
+
+    stays = f"! warning: backup pdf-1 holds other things than what was brought back; it stays: WORK/{kept}\n"
+    assert stays + FINISHED in said
+    assert project.read(kept if there == "file" else f"{kept}/SKILL.md") == "my last words"
+    assert (place if there == "file" else place / "SKILL.md").read_text() == "my own words"
+
+
 def test_whoever_waits_longer_than_a_second_is_told_for_whom(project: Scene, upstream: Repository) -> None:
     with locked(str(project.work / HERE / ".skillpm/lock"), 5, "the test"):
         waiting = project.spawn("install", "testing")
