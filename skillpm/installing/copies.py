@@ -13,9 +13,11 @@ from collections.abc import Callable
 from skillpm.documents.digest import Digest
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt
+from skillpm.documents.text import show
 from skillpm.installing.keeping import keep_from
 from skillpm.installing.leftovers import clear_away_tree
 from skillpm.installing.shifting import shift, swap
+from skillpm.installing.staging import copy_folder
 from skillpm.installing.survey import digest_of_folder
 from skillpm.installing.target import Target
 
@@ -43,6 +45,21 @@ def sweep_copies(target: Target, folder: str, before: Receipt, after: Receipt, w
                 clear_away_tree(target.layout, path, warn)
             else:
                 _let_go(target, folder, name, {before.copied(name), after.copied(name)}, warn)
+
+
+def make_copy(target: Target, name: SkillName, path: str, warn: Warn) -> str:
+    """Make a copy that can come to its place, and say where it waits; empty where the skill may not be read.
+
+    That is told, and no reason to stop: a change that has begun must come to its end.
+    """
+    new = hidden(path, "new")
+    try:
+        copy_folder(os.path.realpath(target.layout.skill(name)), new)
+    except PermissionError as error:
+        clear_away_tree(target.layout, new, warn)
+        warn(f"{path} is not made: {show(str(error.filename))} may not be read")
+        return ""
+    return new
 
 
 def put_in_place(target: Target, folder: str, name: SkillName, known: Digest | None, warn: Warn) -> None:

@@ -16,11 +16,10 @@ from typing import Literal
 from skillpm.documents.digest import Digest
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import Receipt
-from skillpm.installing.copies import discard_copy, hidden, put_in_place, sweep_copies
+from skillpm.installing.copies import discard_copy, make_copy, put_in_place, sweep_copies
 from skillpm.installing.layout import Layout
 from skillpm.installing.made_folders import remove_if_made
 from skillpm.installing.settling import Settling
-from skillpm.installing.staging import copy_folder
 from skillpm.installing.survey import digest_of_folder
 from skillpm.installing.target import LinkFolders, Target
 from skillpm.values import Value
@@ -98,9 +97,9 @@ def _make_wanted(target: Target, before: Receipt, after: Receipt, warn: Callable
                 if _is_made(path, kind, layout.skill(name), known, warn):
                     continue
                 if kind == "copy":
-                    copy_folder(os.path.realpath(layout.skill(name)), hidden(path, "new"))
-                    settling.begin(hidden(path, "new"))
-                    copies.append((folder, name))
+                    if new := make_copy(target, name, path, warn):
+                        settling.begin(new)
+                        copies.append((folder, name))
                     continue
                 if os.path.lexists(path):
                     discard_copy(target, folder, name, known[0], warn)  # our own, unchanged

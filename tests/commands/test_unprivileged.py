@@ -166,6 +166,24 @@ def test_a_part_of_an_installed_skill_that_nobody_can_read_is_an_edit(project: S
     assert project.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
 
 
+def test_what_may_not_be_read_is_not_copied_for_a_host_and_stops_no_other(project: Scene) -> None:
+    project.write_files(under(".agent-skills/mine", skill("mine") | {"secret": "mine"}))
+    closed(project.work / ".agent-skills/mine/secret", 0o000)
+    copies = {"SKILLPM_LINK_MODE": "copy"}
+
+    assert project.transcript(project.run("install", "testing", env=copies)).startswith(" + testing")
+    said = project.transcript(project.run("link", "claude-code", env=copies))
+
+    told = "warning: WORK/.claude/skills/mine is not made: WORK/.agent-skills/mine/secret may not be read\n"
+    assert f"! {told}" in said
+    assert "[1]" not in said
+    assert os.listdir(project.work / ".claude/skills") == ["testing"]
+    assert project.run("uninstall", "testing", env=copies).code == 0
+    closed(project.work / ".agent-skills/mine/secret", 0o600)
+    assert project.run("sync", env=copies).code == 0
+    assert project.read(".claude/skills/mine/secret") == "mine"
+
+
 def test_what_may_not_be_read_hides_no_other_skill_from_discover(scene: Scene) -> None:
     """A folder of skills, a skill's folder, a file; each is told, and the rest is seen."""
     for path in (
