@@ -180,17 +180,31 @@ def remove_tree(path: str) -> None:
     if not stat.S_ISDIR(state.st_mode):
         discard_file(path)
         return
-    with suppress(FileNotFoundError):
-        if state.st_mode & 0o700 != 0o700:  # noqa: PLR2004  (somebody took the right to empty it)
-            os.chmod(path, 0o700)
-        with os.scandir(path) as entries:
-            inside = list(entries)
-        for entry in inside:
-            if entry.is_dir(follow_symlinks=False):
-                remove_tree(entry.path)
-            else:
-                discard_file(entry.path)
-        os.rmdir(path)
+    todo = [path]  # as deep as it may be
+    while todo:
+        inner = []
+        with suppress(FileNotFoundError):
+            inner = _without_files(todo[-1])
+            if not inner:
+                os.rmdir(todo[-1])
+        todo += inner
+        if not inner:
+            todo.pop()
+
+
+def _without_files(folder: str) -> list[str]:
+    """Remove what is in a folder but for the folders, and give these."""
+    if os.lstat(folder).st_mode & 0o700 != 0o700:  # noqa: PLR2004  (somebody took the right to empty it)
+        os.chmod(folder, 0o700)
+    with os.scandir(folder) as entries:
+        inside = list(entries)
+    inner = []
+    for entry in inside:
+        if entry.is_dir(follow_symlinks=False):
+            inner.append(entry.path)
+        else:
+            discard_file(entry.path)
+    return inner
 
 
 def is_alive(process: int) -> bool:

@@ -83,11 +83,18 @@ def stage_documents(layout: Layout, documents: Mapping[str, str], *, fsync: bool
 
 def copy_folder(source: str, target: str) -> None:
     """Copy a folder with files, links as links, and who may read and execute them."""
-    os.mkdir(target, (stat.S_IMODE(os.stat(source).st_mode) & SENSIBLE) | 0o700)
-    with os.scandir(source) as entries:
-        inside = list(entries)
-    for entry in inside:
-        copy_as_it_lies(entry.path, os.path.join(target, entry.name))
+    todo = [(source, target)]  # as deep as it may be
+    while todo:
+        source, target = todo.pop()
+        os.mkdir(target, (stat.S_IMODE(os.stat(source).st_mode) & SENSIBLE) | 0o700)
+        with os.scandir(source) as entries:
+            inside = list(entries)
+        for entry in inside:
+            place = os.path.join(target, entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                todo.append((entry.path, place))
+            else:
+                copy_as_it_lies(entry.path, place)
 
 
 def copy_as_it_lies(source: str, target: str) -> bool:

@@ -154,6 +154,26 @@ def test_files_whose_names_are_no_text_are_edits_like_any_other(scene: Scene) ->
     assert {*names, b"link"} <= {*os.listdir(os.fsencode(place))}
 
 
+def test_an_edit_may_be_deeper_than_anybody_would_make_it(scene: Scene) -> None:
+    scene.project().run("install", "testing", check=True)
+    place = scene.work / ".agent-skills/testing"
+    deep = os.open(place, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=deep)
+        above, deep = deep, os.open("d", os.O_RDONLY, dir_fd=deep)
+        os.close(above)
+    os.close(os.open("mine", os.O_CREAT | os.O_WRONLY, dir_fd=deep))
+    os.close(deep)
+
+    assert scene.run("sync").code == 1
+    assert scene.run("sync", "--force").code == 0
+    assert scene.run("backup", "restore", "testing").code == 0
+    assert os.path.exists(f"{place}/{'d/' * 1200}mine")
+    assert scene.run("backup", "list").stderr == "nothing is set aside\n"
+    assert scene.run("uninstall", "testing", "--force").code == 0
+    subprocess.run(["rm", "-r", str(scene.work / ".agent-skills")], check=True)  # pytest's own clearing up is recursive
+
+
 def test_the_folder_one_stands_in_may_be_gone(scene: Scene) -> None:
     shell = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
     for command in ("discover", "list"):
