@@ -22,6 +22,16 @@ class NotLoadable(Exception):
         self.finding = finding
 
 
+def error(code: str, message: str, line: int = 1) -> Finding:
+    """Make a finding that means: not loadable, or not valid."""
+    return Finding(code=code, level="error", message=message, line=line)
+
+
+def warning(code: str, message: str, line: int = 1) -> Finding:
+    """Make a finding that stops nothing."""
+    return Finding(code=code, level="warning", message=message, line=line)
+
+
 def broken(code: str, message: str, line: int = 1) -> NotLoadable:
     """Make the exception that ends a reading."""
-    return NotLoadable(Finding(code=code, level="error", message=message, line=line))
+    return NotLoadable(error(code, message, line))

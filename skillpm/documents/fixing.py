@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from skillpm.documents.findings import Finding, NotLoadable
+from skillpm.documents.findings import Finding, NotLoadable, warning
 from skillpm.documents.frontmatter import Frontmatter, decode_text, read_frontmatter
 from skillpm.documents.mcp_servers import PREFIX
 from skillpm.documents.names import is_skill_name
@@ -70,7 +70,7 @@ def _once(data: bytes, folder: str) -> Fixed:
         return Fixed(data=data)
     lines = [match.groups() for match in LINE.finditer(data.removeprefix(BOM).decode())][:-1]
     opening = next(number for number, (line, _) in enumerate(lines) if line.strip())
-    mark = [_fixed("bom", "the byte order mark is gone", 1)] if data.startswith(BOM) else []
+    mark = [warning("bom", "the byte order mark is gone", 1)] if data.startswith(BOM) else []
     head = [_above(opening)] if opening else []
     inside, moved = _inside(lines, opening, front, folder) if front.dialect == "yaml" else ([], [])
     places = {edit.start for edit in moved if edit.fixed}
@@ -89,7 +89,7 @@ def _once(data: bytes, folder: str) -> Fixed:
 
 
 def _above(opening: int) -> Edit:
-    fixed = _fixed("leading-blank", "the blank lines above the frontmatter are gone", 1)
+    fixed = warning("leading-blank", "the blank lines above the frontmatter are gone", 1)
     return Edit(start=0, end=opening, lines=(), fixed=(fixed,))
 
 
@@ -102,7 +102,7 @@ def _inside(
     mended = list(map(mend, pieces)) if _is_broken(block) else []
     edits = [edit for one in mended for edit in _written_well(one, opening)]
     if "name" not in front.values and is_skill_name(folder):
-        fixed = _fixed("missing-name", f"the name is the folder's now: `{folder}`", opening + 1)
+        fixed = warning("missing-name", f"the name is the folder's now: `{folder}`", opening + 1)
         edits.append(Edit(start=opening + 1, end=opening + 1, lines=(f"name: {folder}",), fixed=(fixed,)))
     return edits, list(_moved(pieces, opening))
 
@@ -126,7 +126,7 @@ def _written_well(mended: Mended, opening: int) -> Iterator[Edit]:
         and not mend(better).repair
         and not any(line.lstrip().startswith("#") for line in piece.lines[1:length])
     ):
-        fixed = _fixed("frontmatter-repaired", f"`{show(piece.key, 40)}` stands in quotes now", start + 1)
+        fixed = warning("frontmatter-repaired", f"`{show(piece.key, 40)}` stands in quotes now", start + 1)
         yield Edit(start=start, end=start + length, lines=mended.lines[:1], fixed=(fixed,))
 
 
@@ -148,7 +148,7 @@ def _moved(pieces: list[Piece], opening: int) -> Iterator[Edit]:
     for number, (piece, _) in enumerate(moving):
         start = opening + piece.line
         new = ("metadata:", *entries) if home is None and number == 0 else ()
-        fixed = _fixed("unknown-field", f"`{piece.key}` stands under `metadata` now, as text", start + 1)
+        fixed = warning("unknown-field", f"`{piece.key}` stands under `metadata` now, as text", start + 1)
         yield Edit(start=start, end=start + len(_content(piece)), lines=new, fixed=(fixed,))
 
 
@@ -187,7 +187,3 @@ def _reads_the_same(before: Skill, data: bytes, folder: str) -> bool:
     same_name = after.declared == before.declared or (not before.declared and after.declared == folder)
     kept = before.metadata.items() <= after.metadata.items()
     return same_name and kept and all(getattr(before, field) == getattr(after, field) for field in READ)
-
-
-def _fixed(code: str, message: str, line: int) -> Finding:
-    return Finding(code=code, level="warning", message=message, line=line)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from skillpm.documents.findings import Finding
+from skillpm.documents.findings import Finding, warning
 from skillpm.documents.yaml_text import YamlFault, read_yaml
 from skillpm.values import Value
 
@@ -51,7 +51,7 @@ def read_broken_yaml(block: str, findings: list[Finding]) -> dict[str, Any]:
         values[key] = mended.value
         findings.extend(finding.but(line=finding.line + line - 1) for finding in mended.findings)
         if mended.repair:
-            findings.append(_warning("frontmatter-repaired", mended.repair, line))
+            findings.append(warning("frontmatter-repaired", mended.repair, line))
     return values
 
 
@@ -67,12 +67,12 @@ def pieces_of(block: str, findings: list[Finding]) -> list[Piece]:
             current = [line]
             if match[1] in pieces:
                 findings.append(
-                    _warning("duplicate-key", f"the key `{match[1]}` stands twice; the last one counts", number)
+                    warning("duplicate-key", f"the key `{match[1]}` stands twice; the last one counts", number)
                 )
             pieces[match[1]] = (number, current)
         elif MARKER.match(line):
             message = "this line is left over from a merge, and is no part of the frontmatter"
-            findings.append(_warning("frontmatter-repaired", message, number))
+            findings.append(warning("frontmatter-repaired", message, number))
             current = []
         else:
             current.append(line)
@@ -136,7 +136,3 @@ def _as_text(lines: tuple[str, ...]) -> str:
     text = " ".join(part for part in [rest, *below] if part and not part.startswith("#"))
     quote = text[:1]
     return text[1:-1] if quote in {'"', "'"} and len(text) > 1 and text.endswith(quote) else text.lstrip("\"'")
-
-
-def _warning(code: str, message: str, line: int) -> Finding:
-    return Finding(code=code, level="warning", message=message, line=line)

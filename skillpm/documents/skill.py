@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from skillpm.documents.findings import Finding
+from skillpm.documents.findings import Finding, warning
 from skillpm.documents.frontmatter import decode_text, lines_of_keys, read_frontmatter
 from skillpm.documents.mcp_servers import PREFIX, McpServer, servers_of
 from skillpm.documents.names import is_skill_name
@@ -103,13 +103,9 @@ def _is_extra(key: str, *, known_metadata: bool) -> bool:
 def _remarks(values: Mapping[str, Any], line_of: Callable[[str], int]) -> Iterator[Finding]:
     name = text_of(values.get("name"))
     if not name:
-        yield _warning("missing-name", "there is no name; the folder's name counts", line_of("name"))
+        yield warning("missing-name", "there is no name; the folder's name counts", line_of("name"))
     elif not is_skill_name(name):
-        yield _warning("bad-name", "the name is outside the specification's grammar", line_of("name"))
+        yield warning("bad-name", "the name is outside the specification's grammar", line_of("name"))
     if not text_of(values.get("description")):
         message = "there is no description, so models are not told of this skill"
-        yield _warning("missing-description", message, line_of("description"))
-
-
-def _warning(code: str, message: str, line: int) -> Finding:
-    return Finding(code=code, level="warning", message=message, line=line)
+        yield warning("missing-description", message, line_of("description"))

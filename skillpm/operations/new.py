@@ -2,8 +2,8 @@
 
 import os
 
+from skillpm.documents.field_rules import PLACEHOLDER
 from skillpm.documents.names import skill_name
-from skillpm.documents.validity import PLACEHOLDER
 from skillpm.errors import ConflictError
 from skillpm.files import told, write_new
 from skillpm.operations.tools import Tools

@@ -6,11 +6,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import sha256
 
 from skillpm.cachedir import mark
+from skillpm.documents.field_rules import PLACEHOLDER
 from skillpm.documents.names import skill_name
 from skillpm.documents.skill import read_skill
 from skillpm.documents.text import is_text, show
 from skillpm.documents.tree import Tree
-from skillpm.documents.validity import PLACEHOLDER
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.files import told, write_document
 from skillpm.indexes.building import Shelf
