@@ -26,7 +26,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from skillpm.documents.index import Catalogue, Summary, write_catalogue
+from skillpm.documents.catalogue import Catalogue, Summary, write_catalogue
 from skillpm.documents.names import SkillName
 
 INSTALLED = 10

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
+from skillpm.documents.catalogue import CATALOGUE_SCHEMA
 from skillpm.documents.decode import Node
 from skillpm.documents.discovery_site import check_site_schema, read_site_skill
-from skillpm.documents.index import CATALOGUE_SCHEMA, VERSION, check_schema
+from skillpm.documents.index_format import VERSION, check_schema
 from skillpm.documents.names import SkillName, skill_name
 from skillpm.documents.text import one_line
 from skillpm.errors import DocumentError

@@ -6,7 +6,7 @@ from typing import Any
 
 from skillpm.documents.findings import Finding, error, warning
 from skillpm.documents.frontmatter import Frontmatter, lines_of_keys
-from skillpm.documents.index import fault_of_version
+from skillpm.documents.index_format import fault_of_version
 from skillpm.documents.mcp_servers import servers_of
 from skillpm.documents.names import LONGEST_NAME, is_skill_name, made_valid
 from skillpm.documents.needs import KEY

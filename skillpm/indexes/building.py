@@ -10,18 +10,11 @@ from contextlib import contextmanager
 from tempfile import TemporaryFile
 from typing import IO
 
+from skillpm.documents.catalogue import Catalogue, Summary, write_catalogue
 from skillpm.documents.discovery_site import PATH, SiteSkill, write_site
 from skillpm.documents.gate import checked_tree
-from skillpm.documents.index import (
-    Catalogue,
-    Release,
-    Releases,
-    Summary,
-    same_version,
-    write_catalogue,
-    write_releases,
-)
 from skillpm.documents.names import SkillName
+from skillpm.documents.releases import Release, Releases, same_version, write_releases
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.tree import Limits, Tree
 from skillpm.errors import NotFoundError, SkillpmError

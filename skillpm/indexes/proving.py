@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 
+from skillpm.documents.catalogue import Catalogue, Summary, read_catalogue
 from skillpm.documents.discovery_site import PATH
 from skillpm.documents.findings import NotLoadable
-from skillpm.documents.index import Catalogue, Release, Releases, Summary, read_catalogue, read_releases
 from skillpm.documents.names import SkillName
 from skillpm.documents.needs import told_otherwise
+from skillpm.documents.releases import Release, Releases, read_releases
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.tree import Limits, Tree
 from skillpm.errors import NotFoundError, RefusedError, SkillpmError

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from skillpm.documents.catalogue import Summary
 from skillpm.documents.digest import content_hash
-from skillpm.documents.index import Release, Releases, Summary, newest_first, same_version
 from skillpm.documents.names import SkillName
+from skillpm.documents.releases import Release, Releases, newest_first, same_version
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.text import show
 from skillpm.documents.tree import Tree

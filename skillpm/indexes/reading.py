@@ -9,12 +9,13 @@ from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
+from skillpm.documents.catalogue import CATALOGUE_SCHEMA, read_catalogue
 from skillpm.documents.digest import content_hash
 from skillpm.documents.discovery_site import OLD_PATHS, Site, SiteSkill, read_site
 from skillpm.documents.gate import checked_tree
-from skillpm.documents.index import CATALOGUE_SCHEMA, Release, read_catalogue, read_releases
 from skillpm.documents.index_places import IndexPlace, is_local
 from skillpm.documents.names import SkillName
+from skillpm.documents.releases import Release, read_releases
 from skillpm.documents.text import show
 from skillpm.documents.tree import Entry, Limits, Tree
 from skillpm.errors import ConflictError, DocumentError, FetchError, NotFoundError, RefusedError, SkillpmError

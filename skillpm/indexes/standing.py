@@ -2,8 +2,9 @@
 
 import os
 
-from skillpm.documents.index import Catalogue, Releases, read_catalogue, read_releases
+from skillpm.documents.catalogue import Catalogue, read_catalogue
 from skillpm.documents.names import SkillName, is_skill_name
+from skillpm.documents.releases import Releases, read_releases
 from skillpm.errors import DocumentError, RefusedError
 from skillpm.files import read_document, read_text, told
 from skillpm.indexes.ground import CATALOGUE, PAGE

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from skillpm.documents.gate import checked_tree
-from skillpm.documents.index import fault_of_version
+from skillpm.documents.index_format import fault_of_version
 from skillpm.documents.names import SkillName, is_skill_name
 from skillpm.documents.pin import PathPin
 from skillpm.documents.spelling import near

@@ -4,11 +4,11 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
-from skillpm.documents.index import Release, read_releases
 from skillpm.documents.index_places import is_local
 from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import IndexPin
+from skillpm.documents.releases import Release, read_releases
 from skillpm.documents.text import show
 from skillpm.errors import SkillpmError
 from skillpm.files import read_text

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from indexes.world import Desk
 from kit import Answer, GitServer, skill, under
 
+from skillpm.documents.catalogue import Summary
 from skillpm.documents.digest import parse_digest
-from skillpm.documents.index import Release, Releases, Summary
 from skillpm.documents.names import SkillName
+from skillpm.documents.releases import Release, Releases
 from skillpm.documents.requires import Requires
 from skillpm.documents.skill import Skill
 from skillpm.indexes.page.leaf import LONGEST, leaf_of

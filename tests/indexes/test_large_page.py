@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from skillpm.documents.catalogue import Summary
 from skillpm.documents.digest import parse_digest
-from skillpm.documents.index import Release, Releases, Summary
 from skillpm.documents.names import SkillName
+from skillpm.documents.releases import Release, Releases
 from skillpm.documents.skill import Skill
 from skillpm.indexes.page.leaf import LONGEST, leaf_of
 from skillpm.indexes.page.writing import Entry, write_page

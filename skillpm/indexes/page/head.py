@@ -4,7 +4,8 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from skillpm.documents.index import Catalogue, Releases, Summary, write_catalogue, write_releases
+from skillpm.documents.catalogue import Catalogue, Summary, write_catalogue
+from skillpm.documents.releases import Releases, write_releases
 from skillpm.values import Value
 
 HEAD = re.compile(

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from skillpm.documents.index import Release, Releases, Summary
+from skillpm.documents.catalogue import Summary
 from skillpm.documents.names import SkillName
+from skillpm.documents.releases import Release, Releases
 from skillpm.documents.skill import Skill
 from skillpm.indexes.page.head import Head, head_of
 from skillpm.indexes.page.leaf import Leaf, leaf_of, share_of

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from skillpm.documents.index import Releases, Summary
+from skillpm.documents.catalogue import Summary
 from skillpm.documents.names import SkillName
+from skillpm.documents.releases import Releases
 from skillpm.documents.skill import Skill
 from skillpm.indexes.page.head import head_of, state_of
 from skillpm.indexes.page.leaf import share_of

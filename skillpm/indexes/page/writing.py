@@ -18,7 +18,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from skillpm import __version__
-from skillpm.documents.index import LONGEST_DESCRIPTION, Release, Releases, Summary
+from skillpm.documents.catalogue import LONGEST_DESCRIPTION, Summary
+from skillpm.documents.releases import Release, Releases
 from skillpm.documents.text import show
 from skillpm.indexes.page.head import state_of
 from skillpm.indexes.page.leaf import Leaf

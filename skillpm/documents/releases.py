@@ -1,4 +1,4 @@
-"""An index's own documents: the versions of each skill, and the catalogue for searching (docs/formats.md, "An index").
+"""The versions of one skill in an index, `skills/NAME.json` (docs/formats.md, "An index").
 
 Readers pass over keys that they do not know, since an index is written by a newer skillpm than many of its readers.
 """
@@ -10,25 +10,15 @@ from typing import Any
 from skillpm.documents.decode import Node, dump_json, parse_json
 from skillpm.documents.digest import Digest, is_content_hash, parse_digest
 from skillpm.documents.git_words import clean_address
+from skillpm.documents.index_format import FORMAT, check_schema, version_at
 from skillpm.documents.names import SkillName, path_fault, skill_name
 from skillpm.documents.text import show
-from skillpm.documents.versions import is_range, is_version
-from skillpm.errors import DocumentError, NewerDocument
+from skillpm.documents.versions import is_range
+from skillpm.errors import DocumentError
 from skillpm.values import NOTHING, Value
 
-FORMAT = 1
-CATALOGUE_SCHEMA = f"urn:skillpm:schema:index:{FORMAT}"
 VERSIONS_SCHEMA = f"urn:skillpm:schema:skill-versions:{FORMAT}"
-NUMBERED = re.compile(r"urn:skillpm:schema:([a-z-]+):([0-9]{1,9})", re.ASCII)
-VERSION = re.compile(r"[0-9][A-Za-z0-9_.+!-]{0,60}", re.ASCII)
 MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", re.ASCII)
-LONGEST_DESCRIPTION = 1024
-
-
-def fault_of_version(version: str) -> str:
-    """Say why no index can hold a version; empty where one can. `1.2.0` it can, `one` it cannot."""
-    is_good = VERSION.fullmatch(version) and is_version(version)
-    return "" if is_good else f"`{show(version, 60)}` is no version that can be compared"
 
 
 class Release(Value):
@@ -59,23 +49,6 @@ class Releases(Value):
         return next((release for release in offered if not is_early(release.version)), next(iter(offered), None))
 
 
-class Summary(Value):
-    """One skill in the catalogue: what a person searches by."""
-
-    name: SkillName
-    description: str
-    category: str
-    tags: tuple[str, ...]
-    latest: str
-
-
-class Catalogue(Value):
-    """What an index calls itself, and all its skills by name."""
-
-    name: str
-    skills: tuple[Summary, ...]
-
-
 def read_releases(text: str, file: str, name: str = "") -> Releases:
     """Read `skills/NAME.json`; `name` is whose it must be. Raises `DocumentError` with the entry's number and key."""
     top = parse_json(text, file)
@@ -93,39 +66,6 @@ def write_releases(releases: Releases) -> str:
     return dump_json(
         {"$schema": VERSIONS_SCHEMA, "name": releases.name, "versions": [_value(item) for item in releases.versions]}
     )
-
-
-def read_catalogue(text: str, file: str) -> Catalogue:
-    """Read `index.json`. Of two skills with one name neither is taken: that is a `DocumentError`."""
-    top = parse_json(text, file)
-    check_schema(top, CATALOGUE_SCHEMA, needed=True)
-    skills: dict[SkillName, Summary] = {}
-    for node in top.need("skills").elements():
-        summary = Summary(
-            name=skill_name(node.need("name").text(), where=node.need("name").where),
-            description=node.text_or("description"),
-            category=node.text_or("category") or "general",
-            tags=() if (tags := node.get("tags")) is None else tags.texts(),
-            latest=_version(node.need("latest")),
-        )
-        if skills.setdefault(summary.name, summary) is not summary:
-            raise DocumentError(f"`{summary.name}` stands here twice", where=node.where)
-    return Catalogue(name=top.need("name").text(), skills=tuple(skills[name] for name in sorted(skills)))
-
-
-def write_catalogue(catalogue: Catalogue) -> str:
-    """Write `index.json`."""
-    skills = [
-        {
-            "name": skill.name,
-            "description": skill.description[:LONGEST_DESCRIPTION],
-            "category": skill.category,
-            "tags": list(skill.tags),
-            "latest": skill.latest,
-        }
-        for skill in sorted(catalogue.skills, key=lambda skill: skill.name)
-    ]
-    return dump_json({"$schema": CATALOGUE_SCHEMA, "name": catalogue.name, "skills": skills})
 
 
 def newest_first(versions: Iterable[Release]) -> tuple[Release, ...]:
@@ -159,7 +99,7 @@ def _release(node: Node) -> Release:
     if yanked is not None and not isinstance(yanked.value, bool | str):
         yanked.expected("true, false or the reason")
     return Release(
-        version=_version(node.need("version")),
+        version=version_at(node.need("version")),
         url=_address(node.need("url")),
         digest=parse_digest(node.need("digest").value, where=node.need("digest").where),
         sha256=node.need("sha256").text(),
@@ -179,11 +119,6 @@ def _checked(key: str, node: Node) -> SkillName:
     if not is_range(node.text()):
         node.expected("a version range like ^1.2")
     return skill_name(key, where=node.where)
-
-
-def _version(node: Node) -> str:
-    text = node.text()
-    return text if VERSION.fullmatch(text) and is_version(text) else node.expected("a version like 1.2.0")
 
 
 def _address(node: Node) -> str:
@@ -207,17 +142,6 @@ def _check_once(versions: list[Release], node: Node) -> None:
         if parsed in seen:
             raise DocumentError(f"version {release.version} stands here twice, as {seen[parsed]}", where=node.where)
         seen[parsed] = release.version
-
-
-def check_schema(top: Node, ours: str, *, needed: bool = False) -> None:
-    """Refuse a document of another kind, and one of a newer format."""
-    schema = top.need("$schema") if needed else top.get("$schema")
-    if schema is None or schema.value == ours:
-        return
-    number = NUMBERED.fullmatch(schema.text())
-    if number and number[1] == ours.split(":")[3] and int(number[2]) > FORMAT:
-        raise NewerDocument(top.file, found=number[2], known=FORMAT)
-    schema.expected(f'"{ours}"')
 
 
 def _value(release: Release) -> dict[str, Any]:
