@@ -8,7 +8,8 @@ import shutil
 from skillpm.documents.git_words import host_of, is_commit, is_short_commit
 from skillpm.documents.text import show
 from skillpm.errors import FetchError, FileError, NotFoundError, RefusedError, SkillpmError
-from skillpm.fetching.git.process import GitFailed, too_much
+from skillpm.fetching.git.bounds import too_much
+from skillpm.fetching.git.process import GitFailed
 from skillpm.fetching.retrying import PASSING
 from skillpm.files import REASONS
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from skillpm.fetching.git.process import nameless_file
+from skillpm.fetching.git.said import nameless_file
 
 MOST_HEARD = 1_000_000
 ASKED = re.compile(rb"(HTTP/[0-9.]+ [0-9]{3}\b|retry-after: *([^\r\n]+))", re.IGNORECASE)

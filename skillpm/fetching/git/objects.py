@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from hashlib import sha1, sha256
 from typing import IO
 
-from skillpm.fetching.git.process import Children, end, nameless_file, spelled, what_was_said
+from skillpm.fetching.git.process import Children, end, spelled
+from skillpm.fetching.git.said import nameless_file, what_was_said
 
 CHUNK = 60  # requests in flight: less than the smallest pipe holds, so nobody waits for the other
 TREE, LINK, GITLINK, EXECUTABLE = 0o040000, 0o120000, 0o160000, 0o100755

@@ -1,11 +1,9 @@
 """The one door to the git program: started in an empty folder, held to a time and a size, ended with its children."""
 
-import errno
 import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,17 +11,13 @@ from contextlib import suppress
 
 from skillpm.cachedir import insist
 from skillpm.errors import FetchError
+from skillpm.fetching.git.bounds import Deadline, bind
 from skillpm.fetching.git.fixed import WORDS
-from skillpm.fetching.git.weighing import memory_of, most_memory
-from skillpm.fetching.retrying import Patience
-from skillpm.files import NOFOLLOW, told
+from skillpm.fetching.git.said import nameless_file, what_was_said
 
 Tell = Callable[[str], None]
 SLICE = 0.2
-MOST_SAID = 1_000_000
 USUAL = ("--git-dir=", "--no-", "--quiet", "--end-of-options")  # what all calls have, and nobody wants to read
-ROOM_TO_COMPLAIN = 4096
-MOST_MEMORY = 2_000_000_000
 
 
 class GitFailed(Exception):
@@ -86,7 +80,7 @@ class Children:
         folder: str,
         *,
         data: bytes | None = None,
-        deadline: "Deadline | None" = None,
+        deadline: Deadline | None = None,
         asking: str = "",
         kept: Sequence[int] = (),
     ) -> bytes:
@@ -107,7 +101,7 @@ class Children:
         environment: Mapping[str, str],
         folder: str,
         data: bytes | None,
-        deadline: "Deadline | None",
+        deadline: Deadline | None,
         kept: Sequence[int],
     ) -> bytes:
         deadline = deadline or Deadline("git", 60.0)
@@ -115,7 +109,7 @@ class Children:
         try:
             child = self.start(words, environment, folder, stdin=data is not None, stderr=complaint, kept=kept)
             try:
-                _bound(child, deadline.most_bytes)
+                bind(child, deadline.most_bytes)
                 while True:
                     try:
                         output, _ = child.communicate(data, timeout=SLICE)
@@ -151,31 +145,6 @@ def _silent(_: str) -> None:
     """Tell nobody."""
 
 
-def too_much(what: str) -> FetchError:
-    """Give the error for an answer that does not end, or unfolds to more than memory holds."""
-    return FetchError(f"{what} sends more than git can hold", hint="nothing was changed; tell whoever keeps it")
-
-
-class Deadline(Patience):
-    """How long git may take, and how much it may write; `watch` looks at it several times a second."""
-
-    def __init__(self, what: str, seconds: float, most_bytes: int = 0, watch: Callable[[], None] | None = None) -> None:
-        super().__init__(what, seconds)
-        self.most_bytes = most_bytes
-        self._watch = watch
-
-    def check(self) -> None:
-        """Raise `FetchError` when it is over."""
-        if self._watch is not None:
-            self._watch()
-        super().check()
-
-    def weigh(self, process: int, said: int) -> None:
-        """Raise `FetchError` where git holds or says more than any honest answer makes it."""
-        if said > MOST_SAID or (self.most_bytes and memory_of(process) > most_memory(self.most_bytes)):
-            raise too_much(self.what)
-
-
 def end(child: subprocess.Popen[bytes]) -> None:
     """End a process and everything it started, and wait for it."""
     with suppress(ProcessLookupError):
@@ -188,46 +157,3 @@ def end(child: subprocess.Popen[bytes]) -> None:
             with suppress(OSError):  # what was not yet written can no longer be
                 pipe.close()
     child.wait()
-
-
-def nameless_file(folder: str) -> int:
-    """Open a file without a name: what git says may be more than a pipe holds.
-
-    In memory, where the system has such files; else room for the first words is taken at once: a git that finds the
-    disk full shall be able to say so.
-    """
-    if hasattr(os, "memfd_create"):
-        return os.memfd_create("said")
-    path = os.path.join(os.path.dirname(folder), f"said-{os.getpid()}-{threading.get_ident()}")
-    with told("write in the git cache", path):
-        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | NOFOLLOW
-        descriptor = insist(lambda: os.open(path, flags, 0o600), os.path.dirname(path))
-        with suppress(FileNotFoundError):
-            os.unlink(path)
-        try:
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(descriptor, 0, ROOM_TO_COMPLAIN)
-        except OSError as error:
-            if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-                os.close(descriptor)
-                raise
-    return descriptor
-
-
-def what_was_said(complaint: int) -> str:
-    """Give what a git wrote into its nameless file."""
-    return os.pread(complaint, 64_000, 0).decode("utf-8", "replace").replace("\0", "").strip()
-
-
-def _bound(child: subprocess.Popen[bytes], most_bytes: int) -> None:
-    """Have the system hold git and its children to a size of files and of memory, where it can.
-
-    A crafted pack of a kilobyte may unfold to gigabytes, and on a fast line a lot arrives between two looks at it.
-    """
-    if most_bytes and sys.platform == "linux":
-        import resource  # noqa: PLC0415  (Unix only)
-
-        with suppress(OSError, ValueError):
-            resource.prlimit(child.pid, resource.RLIMIT_CORE, (0, 0))
-            resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
-            resource.prlimit(child.pid, resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))

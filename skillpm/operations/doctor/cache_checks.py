@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterator
 
 from skillpm.errors import SkillpmError
+from skillpm.fetching.git.bounds import Deadline
 from skillpm.fetching.git.cache import is_sound as is_sound_repository
-from skillpm.fetching.git.process import Children, Deadline, GitFailed
+from skillpm.fetching.git.process import Children, GitFailed
 from skillpm.locking import is_held
 from skillpm.operations.cache_contents import look_into, root_of
 from skillpm.operations.caching import can_be_written
