@@ -2,8 +2,9 @@
 
 import pytest
 
-from skillpm.fetching.git.complaints import is_damage, is_refusal, translated
+from skillpm.fetching.git.complaints import translated
 from skillpm.fetching.git.process import GitFailed
+from skillpm.fetching.git.signs import is_damage, is_refusal
 
 URL = "https://git.example/acme/skills"
 ACCESS = f"fatal: unable to access '{URL}/': "

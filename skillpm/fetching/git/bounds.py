@@ -1,6 +1,5 @@
 """How much git may take: time, words, memory, room on the disk. Nothing it is sent may make it take more."""
 
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -38,7 +37,7 @@ class Deadline(Patience):
             raise too_much(self.what)
 
 
-def bind(child: subprocess.Popen[bytes], most_bytes: int) -> None:
+def bind(process: int, most_bytes: int) -> None:
     """Have the system hold git and its children to a size of files and of memory, where it can.
 
     A crafted pack of a kilobyte may unfold to gigabytes, and on a fast line a lot arrives between two looks at it.
@@ -47,6 +46,6 @@ def bind(child: subprocess.Popen[bytes], most_bytes: int) -> None:
         import resource  # noqa: PLC0415  (Unix only)
 
         with suppress(OSError, ValueError):
-            resource.prlimit(child.pid, resource.RLIMIT_CORE, (0, 0))
-            resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
-            resource.prlimit(child.pid, resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+            resource.prlimit(process, resource.RLIMIT_CORE, (0, 0))
+            resource.prlimit(process, resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+            resource.prlimit(process, resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))

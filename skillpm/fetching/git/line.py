@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from skillpm.errors import FetchError
 from skillpm.fetching.git.bounds import Deadline
 from skillpm.fetching.git.cache import arriving, sweep
-from skillpm.fetching.git.complaints import is_damage, is_passing, is_redirect, status_of
 from skillpm.fetching.git.hearing import MOST_HEARD, Hearing, hearing
 from skillpm.fetching.git.objects import CacheDamaged
 from skillpm.fetching.git.process import Children, GitFailed
+from skillpm.fetching.git.signs import is_damage, is_passing, is_redirect, status_of
 from skillpm.fetching.git.transport import network_environment
 from skillpm.fetching.git.user_config import UserConfig
 from skillpm.fetching.retrying import TRIES

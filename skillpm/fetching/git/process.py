@@ -109,7 +109,7 @@ class Children:
         try:
             child = self.start(words, environment, folder, stdin=data is not None, stderr=complaint, kept=kept)
             try:
-                bind(child, deadline.most_bytes)
+                bind(child.pid, deadline.most_bytes)
                 while True:
                     try:
                         output, _ = child.communicate(data, timeout=SLICE)

@@ -7,7 +7,7 @@ from skillpm.documents.names import is_skill_name
 from skillpm.documents.spelling import few, near
 from skillpm.documents.text import show
 from skillpm.errors import OfflineError, SkillpmError
-from skillpm.fetching.git.complaints import MissingRef, missing_ref
+from skillpm.fetching.git.missing import MissingRef, missing_ref
 from skillpm.fetching.git.repository import Repository
 from skillpm.fetching.git.tags import Tell, newest_first, newest_tag, tagged_versions
 from skillpm.sources.source import GitSource, RefKind

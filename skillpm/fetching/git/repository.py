@@ -6,9 +6,10 @@ from typing import TypeGuard
 
 from skillpm.documents.git_words import is_commit, is_ref
 from skillpm.errors import OfflineError
-from skillpm.fetching.git.complaints import missing_ref, translated
+from skillpm.fetching.git.complaints import translated
 from skillpm.fetching.git.fixed import base_environment
 from skillpm.fetching.git.line import Line, Surroundings
+from skillpm.fetching.git.missing import missing_ref
 from skillpm.fetching.git.objects import GitObject, ObjectReader
 from skillpm.fetching.git.process import GitFailed
 

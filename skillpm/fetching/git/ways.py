@@ -14,11 +14,12 @@ from collections.abc import Mapping, Sequence
 from skillpm.documents.text import show
 from skillpm.documents.tree import Limits
 from skillpm.errors import NotFoundError, OfflineError, RefusedError, SkillpmError
-from skillpm.fetching.git.complaints import is_gone, is_refusal, translated
+from skillpm.fetching.git.complaints import translated
 from skillpm.fetching.git.locked_tree import check_tree
 from skillpm.fetching.git.objects import GITLINK
 from skillpm.fetching.git.process import GitFailed
 from skillpm.fetching.git.repository import Repository, kept
+from skillpm.fetching.git.signs import is_gone, is_refusal
 from skillpm.fetching.git.walking import DEEPEST_WALK, Leaf, TooMuch, walk
 from skillpm.values import Value
 
