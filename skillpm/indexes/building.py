@@ -5,10 +5,7 @@ Whoever reads while this goes on, or after it was killed, sees versions whose ar
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from tempfile import TemporaryFile
-from typing import IO
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from skillpm.documents.catalogue import Catalogue, Summary, write_catalogue
 from skillpm.documents.discovery_site import PATH, SiteSkill, write_site
@@ -22,8 +19,8 @@ from skillpm.fetching.archives.reading import read_archive
 from skillpm.files import read_document, told
 from skillpm.indexes.built import Built
 from skillpm.indexes.ground import CATALOGUE, PAGE, check_ground, unneeded
-from skillpm.indexes.publishing import Edition, archive_path, summary_of, yanked
-from skillpm.indexes.putting import nearest, put
+from skillpm.indexes.publishing import archive_path, summary_of, yanked
+from skillpm.indexes.putting import put
 from skillpm.indexes.standing import standing_catalogue, standing_page, standing_releases
 
 
@@ -60,14 +57,6 @@ class Shelf:
     def name(self) -> str:
         """What the index calls itself; a new one as its folder is called."""
         return self.catalogue.name or os.path.basename(os.path.abspath(self.folder))
-
-    @contextmanager
-    def adding(self) -> Iterator["Adding"]:
-        """Give what takes new versions, one by one; nothing is written before all are there."""
-        with told("write an index", self.folder):
-            waiting = TemporaryFile(dir=nearest(self.folder))  # noqa: SIM115  (two lines on it is a context)
-        with waiting:
-            yield Adding(self, waiting)
 
     def yank(self, name: SkillName, version: str, *, reason: str = "", back: bool = False) -> Built:
         """Take a version out of what is offered, or put it back."""
@@ -209,39 +198,6 @@ class Shelf:
 
     def _at(self, path: str) -> str:
         return os.path.join(self.folder, path)
-
-
-class Adding:
-    """New versions on their way into an index. Their archives wait in a file without a name, which a killed build
-    leaves nothing of; of one content there is one copy.
-    """
-
-    def __init__(self, shelf: Shelf, waiting: IO[bytes]) -> None:
-        self.edition = Edition(shelf.releases, self._keep)
-        self._shelf = shelf
-        self._waiting = waiting
-        self._archives: dict[str, tuple[int, int]] = {}
-        self._last: tuple[bytes, int] = (b"", 0)
-
-    def publish(self, name: str = "") -> Built:
-        """Write all of it. Raises `RefusedError` for a version that is published already with other content."""
-        releases = self.edition.releases()
-        for path in self._shelf.damaged():
-            self._shelf.warn(f"{path} has not the size that was published; `skillpm index check` looks at every byte")
-        written = self._shelf.put(self._archive(path) for path in self._archives)
-        return self._shelf.finish(releases, name, written, self.edition.added)
-
-    def _archive(self, path: str) -> tuple[str, bytes]:
-        start, size = self._archives[path]
-        self._waiting.seek(start)
-        return path, self._waiting.read(size)
-
-    def _keep(self, path: str, data: bytes) -> None:
-        if self._last[0] is not data:
-            with told("write an archive", self._shelf.folder):
-                self._last = data, self._waiting.seek(0, os.SEEK_END)
-                self._waiting.write(data)
-        self._archives[path] = self._last[1], len(data)
 
 
 def _counts(releases: Mapping[SkillName, Releases]) -> Built:

@@ -13,6 +13,7 @@ from skillpm.documents.text import is_text, show
 from skillpm.documents.tree import Tree
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.files import told, write_document
+from skillpm.indexes.adding import adding
 from skillpm.indexes.building import Shelf
 from skillpm.indexes.built import Built, LeftOut
 from skillpm.indexes.packing import pack
@@ -72,7 +73,7 @@ def build_index(
     left: dict[str, Draft] = {}
     unlike: dict[str, str] = {}
     taken = 0
-    with shelf.adding() as adding:
+    with adding(shelf) as incoming:
 
         def take(draft: Draft) -> None:
             nonlocal taken
@@ -84,7 +85,7 @@ def build_index(
             else:
                 taken += 1
                 tell_archives(tools, draft, draft.tree)
-                adding.edition.add(_made(draft, draft.tree))
+                incoming.edition.add(_made(draft, draft.tree))
                 text = draft.tree.read(draft.tree.skill_file) or b""
                 if draft.is_current and PLACEHOLDER.encode() in text:
                     tools.reporter.warning(f"{show(draft.place)}: its description is still that of `skillpm new`")
@@ -98,7 +99,7 @@ def build_index(
         _tell(tools, [*left.values()], skip_invalid=skip_invalid)
         if left and not taken:
             raise RefusedError("nothing of this can be published", hint="the warnings say why; nothing was written")
-        built = adding.publish(name)
+        built = incoming.publish(name)
     return built.but(
         left_out=tuple(
             LeftOut(name=draft.name, where=draft.place, why="; ".join(draft.faults)) for draft in left.values()
