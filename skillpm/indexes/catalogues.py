@@ -22,9 +22,10 @@ from skillpm.documents.text import show
 from skillpm.errors import FetchError, FileError, NotFoundError, SkillpmError
 from skillpm.events import Reporter
 from skillpm.files import told
+from skillpm.indexes.databases import build, in_memory
 from skillpm.indexes.kept import Head, Kept
 from skillpm.indexes.remembered import Stamp
-from skillpm.indexes.searchable import Searchable, build, in_memory
+from skillpm.indexes.searchable import Searchable
 from skillpm.indexes.shipped import shipped_entries, shipped_stamp
 from skillpm.settings import Settings
 from skillpm.values import Value

@@ -16,8 +16,9 @@ from typing import Any
 
 from skillpm.cachedir import note_use
 from skillpm.files import BINARY, NOFOLLOW, NONBLOCK, discard_file, write_document, write_new
+from skillpm.indexes.databases import opened
 from skillpm.indexes.remembered import Stamp
-from skillpm.indexes.searchable import Searchable, opened
+from skillpm.indexes.searchable import Searchable
 from skillpm.values import Value
 
 FORMAT = 1  # of head and database; those of another are made anew

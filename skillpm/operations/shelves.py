@@ -12,7 +12,8 @@ from skillpm.documents.text import one_line
 from skillpm.errors import NotFoundError
 from skillpm.files import read_text
 from skillpm.indexes.catalogues import SHIPPED, Catalogues, Looked
-from skillpm.indexes.searchable import Searchable, in_memory
+from skillpm.indexes.databases import in_memory
+from skillpm.indexes.searchable import Searchable
 from skillpm.operations.caching import can_be_written
 from skillpm.operations.indexes import configured_indexes
 from skillpm.operations.scope import Scope

@@ -10,9 +10,9 @@ import pytest
 
 from skillpm.documents.entries import Entry
 from skillpm.documents.names import SkillName
+from skillpm.indexes.databases import build
 from skillpm.indexes.kept import Head, Kept
 from skillpm.indexes.remembered import Stamp
-from skillpm.indexes.searchable import build
 
 KEY = "https://skills.acme.example/"
 HEAD = Head(address="index.json", stamp=Stamp(etag='"one"'), content="", heard=5.0)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from skillpm.documents.entries import Entries
+from skillpm.indexes.databases import in_memory
 from skillpm.indexes.query import distance, nearest, read_query
-from skillpm.indexes.searchable import Searchable, in_memory
+from skillpm.indexes.searchable import Searchable
 
 DATA = Path(__file__).parent / "searching"
 CASES = json.loads((DATA / "cases.json").read_text())
