@@ -9,7 +9,8 @@ from skillpm.cli.changing import dated, networked
 from skillpm.cli.common import call_of
 from skillpm.cli.fitting import table
 from skillpm.documents.text import show
-from skillpm.operations.aging import Aged, installed_otherwise, outdated_skills
+from skillpm.operations.aging import Aged, outdated_skills
+from skillpm.operations.asides import installed_otherwise
 
 
 @click.command(

@@ -1,6 +1,6 @@
 """`outdated`: what could be newer. Skills directory, manifest and lockfile stay as they are; caches may fill."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from skillpm.documents.git_words import short_commit
@@ -8,25 +8,20 @@ from skillpm.documents.lockfile import LockedSkill, Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.documents.pin import GitPin, IndexPin, PathPin, UrlPin, describe_shortly
 from skillpm.documents.text import show
-from skillpm.documents.versions import ANY, version_of
-from skillpm.errors import FetchError, NotFoundError, OfflineError
+from skillpm.errors import FetchError, NotFoundError
 from skillpm.fetching.front import Fetchers
-from skillpm.installing.layout import load_receipt
 from skillpm.installing.plan import label
 from skillpm.operations.asking import Askers, askers_of, chosen, kept_from, pinned_by
 from skillpm.operations.holding_back import cutoff_of
 from skillpm.operations.moving import tags_that_moved
 from skillpm.operations.named_indexes import unnamed
+from skillpm.operations.on_offer import best_of, newer_than, offers_of, yanked_why
 from skillpm.operations.paperwork import Paperwork, read_paperwork
 from skillpm.operations.relock import Strictness, make_fetchers, relocked
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.resolution.provider import Offered
-from skillpm.sources.needs import is_range_of, without_range
-from skillpm.sources.source import GitSource, Source
+from skillpm.sources.source import GitSource
 from skillpm.values import Value
-
-MOST_NAMED = 4
 
 
 class Aged(Value):
@@ -71,25 +66,6 @@ def outdated_skills(scope: Scope, tools: Tools, names: Sequence[str] = ()) -> li
     return sorted(rows, key=lambda row: row.name)
 
 
-def installed_otherwise(scope: Scope, tools: Tools, names: Sequence[str] = ()) -> list[str]:
-    """Say of locked skills, of these or of all, that another state of them is installed than the locked one, or none:
-    that is no question to a server.
-    """
-    installed = load_receipt(scope.layout).skills
-    said, absent = [], []
-    for name, skill in sorted(read_paperwork(scope, tools).lockfile.skills.items()):
-        there = installed.get(name)
-        if names and name not in names:
-            continue
-        if there is None:
-            absent.append(name)
-        elif there.digest != skill.digest:
-            locked = label(skill) if label(skill) != label(there) else "other content"
-            said.append(f"{name}: {show(label(there), 40)} is installed, {show(locked, 40)} is locked")
-    said += [f"{_few(absent)}: locked, and not installed"] if absent else []
-    return [*said[:-1], f"{said[-1]} (`skillpm sync{scope.flag}` installs what is locked)"] if said else []
-
-
 def _unasked(name: SkillName, locked: Lockfile, why: str) -> Aged:
     skill = locked.skills[name]
     current = label(skill)
@@ -115,15 +91,15 @@ def _aged(scope: Scope, tools: Tools, papers: Paperwork, meant: Sequence[SkillNa
     after = relocked(scope, papers, fetchers, Strictness(), meant)
     cutoff = cutoff_of(papers.manifest, tools.settings)
     askers = {name: asks for name, asks in askers_of(papers, after).items() if name in meant}
-    offers = _offers(askers, fetchers, dated=bool(cutoff.moment))
+    offers = offers_of(askers, fetchers, dated=bool(cutoff.moment))
     heads = _heads(askers, locked, fetchers)
     moved = tags_that_moved(locked, after)
     rows: list[Aged] = []
     for name, skill in sorted((name, locked.skills[name]) for name in meant):
         new = after.skills.get(name, skill)
         current, wanted = told_apart(skill, new)
-        best, yanked = _best(offers.get(name, ())), _yanked(offers.get(name, ()), skill.version)
-        latest = heads.get(name) or _latest(best, new, pinned_by(askers.get(name, ()))) or wanted
+        best, yanked = best_of(offers.get(name, ())), yanked_why(offers.get(name, ()), skill.version)
+        latest = heads.get(name) or newer_than(best, new, pinned_by(askers.get(name, ()))) or wanted
         if {wanted, latest} != {current} or yanked:
             young = best is not None and wanted != latest and cutoff.hides(best.published)
             held = f"{show(latest, 40)} is {cutoff.said} (exclude-newer)" if young else yanked
@@ -133,35 +109,6 @@ def _aged(scope: Scope, tools: Tools, papers: Paperwork, meant: Sequence[SkillNa
             row = Aged(name=name, current=current, wanted=wanted, latest=latest, source=source, held=held)
             rows.append(row.but(moved=moved.get(name, "")))
     return rows
-
-
-def _latest(best: Offered | None, wanted: LockedSkill, pinned: str) -> str:
-    """Give the newest version there is, where it is another than what is wanted; a pinned one may be newer than all."""
-    if best is None or best.version == wanted.version or (pinned and not is_newer(best.version, wanted.version)):
-        return ""
-    return best.version
-
-
-def why_nothing_is_newer(scope: Scope, tools: Tools, names: Sequence[str]) -> list[str]:
-    """Say what keeps skills from being newer, after an update that found nothing: from what it asked for anyway."""
-    papers = read_paperwork(scope, tools)
-    locked = papers.lockfile.skills
-    meant = [name for name in chosen(papers, names) if name in locked]
-    askers = {name: asks for name, asks in askers_of(papers, papers.lockfile).items() if name in meant}
-    pinned = [name for name in sorted(askers) if pinned_by(askers[name])]
-    with_ranges = {name: asks for name, asks in askers.items() if name not in pinned}
-    offers: Mapping[SkillName, Sequence[Offered]] = {}
-    with suppress(OfflineError):
-        offers = _offers(with_ranges, make_fetchers(scope, tools), dated=False)
-    newer = [name for name in sorted(offers) if _latest(_best(offers[name]), locked[name], "pinned")]
-    said = [f"pinned to a tag or a commit: {_few(pinned)}"] if pinned else []
-    said += [f"held back from a newer version: {_few(newer)}"] if newer else []
-    return [f"{'; '.join(said)} (`skillpm outdated{scope.flag}` says more)"] if said else []
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def told_apart(old: LockedSkill, new: LockedSkill) -> tuple[str, str]:
@@ -175,25 +122,6 @@ def told_apart(old: LockedSkill, new: LockedSkill) -> tuple[str, str]:
     return was, f"{becomes} (other content)"
 
 
-def is_newer(version: str, than: str) -> bool:
-    """Tell whether a version is newer than another; what is no version is newer than nothing."""
-    one, other = version_of(version), version_of(than)
-    return one is not None and other is not None and one > other
-
-
-def _offers(askers: Askers, fetchers: Fetchers, *, dated: bool) -> Mapping[SkillName, Sequence[Offered]]:
-    """Give the versions there are of each skill that is asked for by range or by tag, whatever is asked for."""
-    places: dict[SkillName, Source] = {}
-    for name, asks in askers.items():
-        for ask in asks:
-            if is_range_of(ask.source):
-                places.setdefault(name, without_range(ask.source))
-            elif isinstance(ask.source, GitSource) and ask.source.kind == "tag":
-                places.setdefault(name, ask.source.but(kind="version", ref=ANY))
-    lists = fetchers.versions(places, dated=dated) if places else {}
-    return {name: [*offered] for name, offered in lists.items()}
-
-
 def _heads(askers: Askers, locked: Lockfile, fetchers: Fetchers) -> dict[SkillName, str]:
     """Give what the default branch has of skills that are pinned to a commit, where it is something else."""
     found = {}
@@ -205,18 +133,3 @@ def _heads(askers: Askers, locked: Lockfile, fetchers: Fetchers) -> dict[SkillNa
                 if head.digest != locked.skills[name].digest:
                     found[name] = told_apart(locked.skills[name], skill)[1]
     return found
-
-
-def _yanked(offered: Sequence[Offered], version: str) -> str:
-    """Say that a version was yanked, and why; nothing where it was not."""
-    for item in offered:
-        if item.yanked and item.version == version:
-            return f"{show(version, 40)} was yanked" + (f": {show(item.reason)}" if item.reason else "")
-    return ""
-
-
-def _best(offered: Sequence[Offered]) -> Offered | None:
-    """Give the newest that is neither yanked nor, where there is another, a pre-release."""
-    known = [(version, item) for item in offered if not item.yanked and (version := version_of(item.version))]
-    final = [pair for pair in known if not pair[0].is_prerelease]
-    return max(final or known, key=lambda pair: pair[0])[1] if known else None

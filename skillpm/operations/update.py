@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from skillpm.documents.lockfile import Lockfile
 from skillpm.documents.names import SkillName
 from skillpm.installing.plan import label
-from skillpm.operations.aging import why_nothing_is_newer
+from skillpm.operations.asides import why_nothing_is_newer
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.moving import moved_tags
 from skillpm.operations.named_indexes import meant_to_rise
