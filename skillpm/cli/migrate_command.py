@@ -9,7 +9,8 @@ from skillpm.cli.fitting import wrapped
 from skillpm.cli.numbers import AMOUNT
 from skillpm.documents.text import counted, show
 from skillpm.errors import UsageError
-from skillpm.operations.migrate import Migrated, migrate
+from skillpm.operations.migrate import migrate
+from skillpm.operations.migrated import Migrated
 from skillpm.operations.scope import folder_scope
 
 MOST_TOLD = 60

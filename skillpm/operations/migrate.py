@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from shlex import quote
 
 from skillpm.documents.digest import content_hash, digest_of
-from skillpm.documents.inherited import Inherited
 from skillpm.documents.names import SkillName, is_skill_name
-from skillpm.documents.old_registry import Left, is_generated
+from skillpm.documents.old_registry import is_generated
 from skillpm.documents.receipt import Receipt, write_receipt
-from skillpm.documents.text import counted, show
+from skillpm.documents.text import counted
 from skillpm.errors import ConflictError, NotFoundError
 from skillpm.files import read_text, told
 from skillpm.installing.backups import keep_old_registry, last_old_registry
@@ -17,7 +16,7 @@ from skillpm.installing.clearing import stage_flat
 from skillpm.installing.flat_files import FlatFolder, look_at_flat_files
 from skillpm.installing.layout import PROJECT_FOLDER, Layout, load_receipt
 from skillpm.installing.made_folders import with_made_folders
-from skillpm.installing.migration import Migration, Move, plan_migration
+from skillpm.installing.migration import Migration, plan_migration
 from skillpm.installing.planned_links import LinkPlan
 from skillpm.installing.scan import Stamp, read_scan
 from skillpm.installing.settling import Settling
@@ -27,7 +26,7 @@ from skillpm.installing.transaction import Change, commit
 from skillpm.operations.carrying import remember
 from skillpm.operations.exclusive import exclusive, tidy_up
 from skillpm.operations.flat_here import flat_files_in
-from skillpm.operations.next_step import MOST_LINKED, agents_here
+from skillpm.operations.migrated import Migrated, linked_in, listing, showing, tell_misnamed, tell_users_only
 from skillpm.operations.obstacles import kept_links
 from skillpm.operations.own_skills import OwnSkills
 from skillpm.operations.paperwork import read_paperwork
@@ -35,29 +34,7 @@ from skillpm.operations.scope import Scope
 from skillpm.operations.told_before import old_registry_of
 from skillpm.operations.tools import Tools
 from skillpm.serving.registering import Ahead, Built, Fresh, build_registry, known_registry
-from skillpm.values import NOTHING, Value
-
-MOST_MISNAMED = 10
-
-
-class Migrated(Value):
-    """What was done, or with `--dry-run` would be. `kept` is the backup of the registry that was there before,
-    `listing` the command that shows the skills, `linked` those that agents see in their folders since, `showing` the
-    command that shows them to an agent.
-    """
-
-    changed: bool
-    directory: str
-    moves: tuple[Move, ...] = ()
-    left: tuple[Left, ...] = ()
-    inherited: Mapping[SkillName, Inherited] = NOTHING
-    skills: int = 0
-    kept: str = ""
-    warnings: tuple[str, ...] = ()
-    dry_run: bool = False
-    listing: str = ""
-    linked: Mapping[str, tuple[SkillName, ...]] = NOTHING
-    showing: str = ""
+from skillpm.values import Value
 
 
 class _Ahead(Value):
@@ -196,8 +173,8 @@ def _migrated(scope: Scope, tools: Tools, ahead: _Ahead, *, kept: str = "", dry_
     for move in ahead.migration.moves:
         for finding in move.mended:
             tools.reporter.warning(f"{move.flat.path}, line {finding.line}: {finding.message}")
-    _tell_misnamed(tools, ahead.migration)
-    _tell_users_only(tools, ahead.migration)
+    tell_misnamed(tools, ahead.migration)
+    tell_users_only(tools, ahead.migration)
     return Migrated(
         changed=ahead.has_news,
         directory=scope.layout.directory,
@@ -208,50 +185,7 @@ def _migrated(scope: Scope, tools: Tools, ahead: _Ahead, *, kept: str = "", dry_
         kept=kept,
         warnings=tuple(tools.reporter.warnings),
         dry_run=dry_run,
-        listing=_listing(scope),
-        linked={folder: tuple(names) for folder, names in _linked(ahead.links).items()},
-        showing="" if ahead.agents else _showing(scope, tools),
+        listing=listing(scope),
+        linked=linked_in(ahead.links),
+        showing="" if ahead.agents else showing(scope, tools),
     )
-
-
-def _tell_misnamed(tools: Tools, migration: Migration) -> None:
-    """Say which skills call themselves otherwise than their folders will be called."""
-    misnamed = [move for move in migration.moves if move.declared not in {"", move.name}]
-    for move in misnamed[:MOST_MISNAMED]:
-        tools.reporter.warning(
-            f"{move.flat.path} calls itself `{show(move.declared, 64)}` and becomes {move.name}/: some hosts show one "
-            f"name, some the other; write `name: {move.name}` into it, or rename the folder"
-        )
-    if len(misnamed) > MOST_MISNAMED:
-        tools.reporter.warning(f"{len(misnamed) - MOST_MISNAMED} more call themselves otherwise than their folders")
-
-
-def _tell_users_only(tools: Tools, migration: Migration) -> None:
-    """Say which skills only the registry keeps from models: agent hosts read SKILL.md, and nothing else."""
-    only = [name for name, facts in sorted(migration.inherited.items()) if facts.user_only]
-    if only:
-        tools.reporter.warning(
-            f"{', '.join(only)}: userOnly stands in the registry alone, which agent hosts do not read; write "
-            f"`disable-model-invocation: true` into SKILL.md, and they keep models away, too"
-        )
-
-
-def _linked(links: LinkPlan) -> dict[str, list[SkillName]]:
-    found: dict[str, list[SkillName]] = {}
-    for name, folders in sorted(links.made.items()):
-        for folder in folders:
-            found.setdefault(folder, []).append(name)
-    return found
-
-
-def _showing(scope: Scope, tools: Tools) -> str:
-    if scope.root == scope.layout.directory:
-        return ""
-    return f"skillpm link{scope.flag} {' '.join(agents_here(scope, tools)[:MOST_LINKED]) or 'AGENT'}"
-
-
-def _listing(scope: Scope) -> str:
-    if scope.kind == "user":
-        return "skillpm list -g"
-    is_own = scope.root == scope.layout.directory
-    return f"SKILLPM_HOME={quote(scope.root)} skillpm list -g" if is_own else "skillpm list"
