@@ -23,7 +23,8 @@ from skillpm.operations.needing import check_needs
 from skillpm.operations.outlook import Outlook, inherited_after, receipt_after
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.serving.registering import Ahead, Built, Fresh, build_registry, known_registry
+from skillpm.serving.built import Built
+from skillpm.serving.registering import Ahead, Fresh, build_registry, known_registry
 
 
 def carry_out(scope: Scope, tools: Tools, ahead: Outlook, fetchers: Fetchers) -> None:

@@ -22,8 +22,9 @@ from skillpm.installing.skill_file import read_skill_file
 from skillpm.installing.survey import compare, digest_of_folder
 from skillpm.installing.view import View, look_until
 from skillpm.operations.scope import Scope
+from skillpm.serving.built import Built
 from skillpm.serving.permissions import Rules
-from skillpm.serving.registering import Ahead, Built, build_registry, known_registry
+from skillpm.serving.registering import Ahead, build_registry, known_registry
 from skillpm.values import Value
 
 State = Literal["installed", "locked", "modified", "missing", "unmanaged", "disabled"]

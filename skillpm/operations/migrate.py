@@ -33,7 +33,8 @@ from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.told_before import old_registry_of
 from skillpm.operations.tools import Tools
-from skillpm.serving.registering import Ahead, Built, Fresh, build_registry, known_registry
+from skillpm.serving.built import Built
+from skillpm.serving.registering import Ahead, Fresh, build_registry, known_registry
 from skillpm.values import Value
 
 

@@ -13,7 +13,7 @@ from skillpm.installing.leading_out import LEADS_OUT
 from skillpm.installing.plan import Action
 from skillpm.installing.planned_links import LinkPlan
 from skillpm.installing.survey import digest_of_folder
-from skillpm.serving.registering import Problem
+from skillpm.serving.built import Problem
 from skillpm.values import NOTHING, Value
 
 

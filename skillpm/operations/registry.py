@@ -13,7 +13,8 @@ from skillpm.installing.view import View, look_until
 from skillpm.operations.paperwork import read_paperwork
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
-from skillpm.serving.registering import Ahead, Known, Problem, build_registry, known_registry
+from skillpm.serving.built import Known, Problem
+from skillpm.serving.registering import Ahead, build_registry, known_registry
 from skillpm.values import Value
 
 

@@ -13,9 +13,9 @@ from skillpm.installing.layout import Layout
 from skillpm.installing.scan import Stamp, stamp_of
 from skillpm.installing.skill_file import read_regular_file, read_skill_file, skill_file_in
 from skillpm.installing.view import View, look_until
+from skillpm.serving.built import Problem
 from skillpm.serving.cards import Card
 from skillpm.serving.entry import entry_of
-from skillpm.serving.registering import Problem
 
 
 def open_skill(card: Card, directory: str) -> tuple[Skill, Stamp]:

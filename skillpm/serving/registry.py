@@ -16,8 +16,8 @@ from skillpm.installing.layout import PROJECT_FOLDER, Layout
 from skillpm.installing.leading_out import LEADS_OUT, fence_of, leads_out
 from skillpm.installing.scan import Stamp, stamp_of
 from skillpm.installing.view import View, look_until
+from skillpm.serving.built import Problem
 from skillpm.serving.cards import Card
-from skillpm.serving.registering import Problem
 from skillpm.serving.rereading import Rereading
 from skillpm.serving.shelf import Shelf, is_current, is_recent, read_shelf, stamps_of
 from skillpm.settings import current_settings

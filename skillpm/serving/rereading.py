@@ -16,9 +16,9 @@ from skillpm.installing.leading_out import LEADS_OUT, leads_out
 from skillpm.installing.scan import Scan, Stamp, read_scan, stamp_of
 from skillpm.installing.skill_file import read_regular_file
 from skillpm.installing.view import View, look_until, view
+from skillpm.serving.built import Problem
 from skillpm.serving.cards import Card
 from skillpm.serving.inheriting import GENERAL, add_inherited, inherited_between, inheriting
-from skillpm.serving.registering import Problem
 from skillpm.serving.shelf import Shelf, is_recent
 
 FEW = 20  # where only one skill in so many is looked at, reading it takes less than reading the stat cache

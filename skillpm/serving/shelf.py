@@ -13,8 +13,9 @@ from skillpm.installing.leading_out import LEADS_OUT, linked_folders, those_lead
 from skillpm.installing.scan import Stamp, stamp_of
 from skillpm.installing.skill_file import skill_file_in
 from skillpm.installing.view import View
+from skillpm.serving.built import Problem
 from skillpm.serving.cards import Card
-from skillpm.serving.registering import Problem, folders_in
+from skillpm.serving.registering import folders_in
 from skillpm.values import NOTHING, Value
 
 WHILE = 50_000_000  # ns; the longest tick of a clock that stamps files is 20 ms

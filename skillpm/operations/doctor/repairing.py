@@ -36,8 +36,9 @@ from skillpm.operations.relock import Strictness
 from skillpm.operations.scope import Scope
 from skillpm.operations.sync import sync
 from skillpm.operations.tools import Tools
+from skillpm.serving.built import Known
 from skillpm.serving.inheriting import inherited_between
-from skillpm.serving.registering import Ahead, Known, build_registry
+from skillpm.serving.registering import Ahead, build_registry
 
 Say = Callable[[str], None]
 
