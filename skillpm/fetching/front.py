@@ -5,6 +5,7 @@ The kinds are imported when a source of that kind is met: a command that needs n
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any, cast
 
 from skillpm.documents.cutoff import Cutoff
@@ -19,6 +20,7 @@ from skillpm.resolution.provider import Offered
 from skillpm.settings import Settings
 from skillpm.sources.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
 from skillpm.store import Store
+from skillpm.values import NOTHING
 
 MOST_LOOKED_AT = 50
 KINDS: Mapping[type[Any], str] = {
@@ -29,8 +31,8 @@ KINDS: Mapping[type[Any], str] = {
 
 class Fetchers:
     """All fetchers of a run. `base` is the folder relative paths start at; `git_cache` tells where that cache lies,
-    asked when it is needed. The one for indexes is made upstairs, by `index`. `locked` is what is locked already, of
-    which nothing is told again.
+    asked when it is needed. The one for indexes is made upstairs, by `index`. `locked` is what those who ask know to be
+    locked already (`knowing`).
     """
 
     def __init__(
@@ -48,8 +50,16 @@ class Fetchers:
         self.reporter = reporter
         self.git_cache = git_cache
         self.make_index = index
-        self.locked: Mapping[SkillName, LockedSkill] = {}
+        self.locked: Mapping[SkillName, LockedSkill] = NOTHING
         self._made: dict[str, Fetcher] = {}
+
+    def knowing(self, locked: Mapping[SkillName, LockedSkill]) -> "Fetchers":
+        """Give the same fetchers, as they are asked where these skills are locked already: nothing is told again of
+        what is locked as it is found.
+        """
+        asked = copy(self)  # what was made is shared: no place is asked twice
+        asked.locked = locked
+        return asked
 
     def versions(
         self, wanted: Mapping[SkillName, Source], *, dated: bool = False

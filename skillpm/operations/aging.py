@@ -87,7 +87,8 @@ def _by_place(locked: Lockfile, names: Sequence[SkillName]) -> list[list[SkillNa
 
 def _aged(scope: Scope, tools: Tools, papers: Paperwork, meant: Sequence[SkillName]) -> list[Aged]:
     """Give those of these skills for which there is something newer, from what all their places say."""
-    fetchers, locked = make_fetchers(scope, tools), papers.lockfile
+    locked = papers.lockfile
+    fetchers = make_fetchers(scope, tools).knowing(locked.skills)
     after = relocked(scope, papers, fetchers, Strictness(), meant)
     cutoff = cutoff_of(papers.manifest, tools.settings)
     askers = {name: asks for name, asks in askers_of(papers, after).items() if name in meant}

@@ -48,7 +48,7 @@ def relocked(
     Raises `LockfileOutdated` where it would have to change and may not, `RefusedError` where it lets a skill come from
     somewhere else than the manifest says.
     """
-    fetchers.locked = papers.lockfile.skills
+    fetchers = fetchers.knowing(papers.lockfile.skills)
     refuse_own_sources(scope, papers, fetchers.settings)
     if papers.lockfile_text is None and (strictness.locked or strictness.frozen):
         raise _outdated(scope, papers, [], strictness)
