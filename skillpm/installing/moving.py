@@ -13,7 +13,8 @@ from skillpm.installing.backups import bring_back, forget
 from skillpm.installing.journal import Journal, Put, inode
 from skillpm.installing.keeping import keep, keep_edits, keep_from
 from skillpm.installing.layout import Layout
-from skillpm.installing.links import points_at, reconcile
+from skillpm.installing.link_places import points_at
+from skillpm.installing.links import reconcile
 from skillpm.installing.shifting import shift, swap
 from skillpm.installing.target import Target
 

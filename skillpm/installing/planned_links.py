@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 
 from skillpm.documents.names import SkillName
-from skillpm.installing.links import LinkState
+from skillpm.installing.link_places import LinkState
 from skillpm.values import NOTHING, Value
 
 

@@ -7,7 +7,7 @@ from skillpm.documents.receipt import Receipt, write_receipt
 from skillpm.documents.text import show
 from skillpm.errors import BlockedError, ConflictError
 from skillpm.installing.backups import Backup
-from skillpm.installing.links import look_at_link
+from skillpm.installing.link_places import look_at_link
 from skillpm.installing.staging import prepare
 from skillpm.installing.transaction import Change, commit
 from skillpm.operations.scope import Scope

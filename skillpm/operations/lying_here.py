@@ -11,7 +11,7 @@ from skillpm.documents.foreign_hash import File
 from skillpm.documents.names import SkillName
 from skillpm.documents.skill import read_skill
 from skillpm.fetching.base import variant_of
-from skillpm.installing.links import is_link
+from skillpm.installing.link_places import is_link
 from skillpm.installing.skill_file import read_skill_file
 from skillpm.installing.survey import digest_of_folder, walk_files
 from skillpm.operations.exactly import Exact

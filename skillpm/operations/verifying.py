@@ -8,7 +8,7 @@ from skillpm.documents.digest import told_apart
 from skillpm.documents.lockfile import LockedSkill
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import InstalledSkill, Receipt
-from skillpm.installing.links import look_at_link
+from skillpm.installing.link_places import look_at_link
 from skillpm.installing.plan import label
 from skillpm.installing.scan import Scan
 from skillpm.installing.survey import OTHER_THING, REPLACED, FileChange, compare, digest_of_folder

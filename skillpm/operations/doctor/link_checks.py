@@ -9,7 +9,7 @@ from skillpm.documents.text import show
 from skillpm.errors import ConflictError, SkillpmError
 from skillpm.installing.copies import HIDDEN
 from skillpm.installing.layout import load_receipt
-from skillpm.installing.links import is_link, points_at
+from skillpm.installing.link_places import is_link, points_at
 from skillpm.locking import is_held
 from skillpm.operations.doctor.findings import Finding, Patient
 from skillpm.operations.listing import list_skills
