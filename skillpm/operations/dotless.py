@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from skillpm.documents.text import show
 from skillpm.errors import FetchError, NotFoundError, OfflineError, UsageError
-from skillpm.sources.specifier import EXAMPLES
+from skillpm.sources.mistyped import EXAMPLES
 
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
 

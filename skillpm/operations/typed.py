@@ -7,8 +7,9 @@ from skillpm.documents.names import is_skill_name
 from skillpm.documents.text import show
 from skillpm.documents.versions import RANGE_HINT, is_range
 from skillpm.errors import UsageError
+from skillpm.sources.repositories import with_ref
 from skillpm.sources.source import GitSource, IndexSource, PathSource, RefKind, Source
-from skillpm.sources.specifier import Specifier, parse_specifier, with_ref
+from skillpm.sources.specifier import Specifier, parse_specifier
 from skillpm.values import NOTHING, Value
 
 

@@ -1,4 +1,4 @@
-"""What people type by mistake where a SPEC is asked for, and the words that they meant."""
+"""What people type by mistake where a SPEC is asked for, and the words that they meant; examples of what a SPEC is."""
 
 import re
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from skillpm.documents.names import is_skill_name
 from skillpm.documents.text import show
 from skillpm.documents.versions import is_range
 
+EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
 RANGED = re.compile(r"([^@\s]+/[^@\s]+)@([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))", re.ASCII)
 # What behind a second `@` is rather a branch or a tag than another skill.
 REF = re.compile(r"main|master|trunk|head|dev|develop|next|stable|latest|release|v?[0-9].*", re.ASCII)
