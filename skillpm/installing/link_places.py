@@ -1,4 +1,7 @@
-"""What is at a link's place: nothing, a link or a copy of ours, or what somebody else put there. Only looked at."""
+"""What is at a link's place: nothing, a link or a copy of ours, or what somebody else put there; and what can be there.
+
+Here it is only looked at: what a plan needs to know of links, before anything is done (`links.py`).
+"""
 
 import os
 import stat
@@ -77,3 +80,10 @@ def points_at(path: str, target: str) -> bool:
     leads = os.path.normpath(os.path.join(os.path.realpath(os.path.dirname(path)), said))
     parent, name = os.path.split(target)
     return os.path.basename(leads) == name and os.path.realpath(os.path.dirname(leads)) == os.path.realpath(parent)
+
+
+def kind_of_link(mode: str) -> str:
+    """Give the kind of link this system can make; `mode` is the user's choice, empty for the best there is."""
+    if mode in {"copy", "symlink", "junction"}:
+        return mode
+    return "junction" if os.name == "nt" else "symlink"

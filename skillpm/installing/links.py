@@ -61,13 +61,6 @@ def _make_wanted(target: Target, before: Receipt, after: Receipt, warn: Callable
         put_in_place(target, folder, name, before.copied(name), warn)
 
 
-def kind_of_link(mode: str) -> str:
-    """Give the kind of link this system can make; `mode` is the user's choice, empty for the best there is."""
-    if mode in {"copy", "symlink", "junction"}:
-        return mode
-    return "junction" if os.name == "nt" else "symlink"
-
-
 def _is_made(
     path: str, kind: str, target: str, known: tuple[Digest | None, Digest | None], warn: Callable[[str], None]
 ) -> bool:

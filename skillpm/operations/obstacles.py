@@ -10,8 +10,7 @@ from skillpm.documents.receipt import Receipt
 from skillpm.documents.spelling import guess
 from skillpm.documents.text import show
 from skillpm.errors import BlockedError, NotFoundError
-from skillpm.installing.link_places import LinkState, look_at_link
-from skillpm.installing.links import kind_of_link
+from skillpm.installing.link_places import LinkState, kind_of_link, look_at_link
 from skillpm.installing.plan import FOREIGN, Action, Wishes
 from skillpm.installing.planned_links import LinkPlan, plan_links
 from skillpm.installing.survey import REPLACED
