@@ -2,7 +2,7 @@
 
 import sys
 
-from skillpm.cli.main import main
+from skillpm.cli.door import enter
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(enter())

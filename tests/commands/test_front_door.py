@@ -1,6 +1,7 @@
 """What happens before any command: help, mistyped words, exit codes."""
 
 import os
+import signal
 import sys
 
 import click
@@ -170,3 +171,33 @@ def test_what_is_guessed_for_a_word_of_another_tool_is_there(meant: str) -> None
             assert isinstance(command, click.Group)
             command = command.get_command(click.Context(command), part)
     assert command is not None
+
+
+WHILE_LOADING = """
+import os, signal, sys
+def interrupt(event, words):
+    if event == "import" and words[0] == "{}":
+        os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(interrupt)
+"""
+AT_THE_END = "import atexit, os, signal\natexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+
+
+@pytest.mark.parametrize(
+    ("moment", "ends"),
+    [
+        (WHILE_LOADING.format("click"), (-signal.SIGINT, "", "")),
+        (WHILE_LOADING.format("skillpm.operations.listing"), (130, "", "interrupted\n")),
+        (
+            AT_THE_END,
+            (-signal.SIGINT, "", "no skills in WORK/.agent-skills; `skillpm install code-review` is a start\n"),
+        ),
+    ],
+    ids=["while the command line is loaded", "while the command is loaded", "when the command has ended"],
+)
+def test_ctrl_c_shows_no_traceback_at_any_moment(scene: Scene, moment: str, ends: tuple[int, str, str]) -> None:
+    scene.project().write("site/sitecustomize.py", moment)
+
+    result = scene.run("list", env={"PYTHONPATH": str(scene.work / "site")})
+
+    assert (result.code, result.stdout, scene.named(result.stderr).lstrip()) == ends
