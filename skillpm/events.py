@@ -25,10 +25,11 @@ class Reporter(Protocol):
 
 
 class Recorder:
-    """A reporter that remembers; warnings come back in the result of every operation."""
+    """A reporter that remembers; warnings come back in the result of every operation, in the words of `put`."""
 
-    def __init__(self, listener: Reporter | None = None) -> None:
+    def __init__(self, listener: Reporter | None = None, put: Callable[[str], str] = str) -> None:
         self.warnings: list[str] = []
+        self._put = put
         self._listener = listener
 
     def started(self, what: str) -> None:
@@ -41,6 +42,7 @@ class Recorder:
 
     def warning(self, message: str) -> None:
         """Remember a warning once, and pass it on."""
+        message = self._put(message)
         if message not in self.warnings:
             self.warnings.append(message)
             self._pass_on(lambda listener: listener.warning(message))

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from skillpm.cli.console import Console
+from skillpm.cli.pointing import pointed, scope_typed
 from skillpm.errors import UsageError
 from skillpm.events import Recorder
 from skillpm.operations.scope import Scope, find_scope
@@ -86,4 +87,6 @@ def call_of(flags: dict[str, Any]) -> Call:
         lock_timeout=flags.get("lock_timeout"),
         exclude_newer=flags.get("exclude_newer"),
     )
-    return Call(console=console, tools=Tools(settings=settings, reporter=Recorder(console)), flags=flags)
+    scope = scope_typed(user=flags.get("user", False), project=flags.get("project") or "")
+    recorder = Recorder(console, lambda message: pointed(message, scope))
+    return Call(console=console, tools=Tools(settings=settings, reporter=recorder), flags=flags)

@@ -4,6 +4,7 @@ import os
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 
 import click
@@ -11,6 +12,7 @@ import click
 from skillpm import __version__
 from skillpm.cli.console import as_json_text, plain
 from skillpm.cli.fitting import columns, wrapped
+from skillpm.cli.pointing import pointed, scope_in
 from skillpm.documents.places import place_in_json, place_in_toml
 from skillpm.documents.spelling import near
 from skillpm.documents.text import show, without_secrets
@@ -21,10 +23,14 @@ DEFECT = 70
 FEW = 8
 
 
-def tell(error: Exception, *, as_json: bool, colour: bool = True, command: str = "skillpm") -> int:
-    """Tell an error; give the exit code. `command` is what was called, for whoever called it wrongly."""
+def tell(
+    error: Exception, *, as_json: bool, colour: bool = True, command: str = "skillpm", words: Sequence[str] = ()
+) -> int:
+    """Tell an error; give the exit code. `command` is what was called, for whoever called it wrongly; `words` is all
+    that was typed, so that the commands which the letter names work in the same scope.
+    """
     if isinstance(error, SkillpmError):
-        hint = error.hint or _usual_hint(error, command)
+        hint = pointed(error.hint, scope_in(list(words))) or _usual_hint(error, command)
         message = _in_columns(error) if isinstance(error, ManySkillsError) and not as_json else error.message
         return _told(
             error.code,

@@ -255,5 +255,5 @@ def _ended(words: list[str]) -> int:
             error, as_json = unheard(error), False
         command = ["skillpm", *(word for word in words[:1] if word in {*TABLE, *ALIASES})]
         colour = "--no-color" not in words
-        return tell(error, as_json=as_json, colour=colour, command=" ".join(command))
+        return tell(error, as_json=as_json, colour=colour, command=" ".join(command), words=words)
     return result if isinstance(result, int) else 0

@@ -5,6 +5,7 @@ from typing import Any
 
 from skillpm.cli.common import Call
 from skillpm.cli.fitting import wrapped
+from skillpm.cli.pointing import pointed, scope_typed
 from skillpm.documents.text import counted
 from skillpm.installing.plan import Action
 from skillpm.operations.change import Changed
@@ -46,6 +47,8 @@ def changed_value(result: Changed) -> dict[str, Any]:
 def tell_changed(call: Call, result: Changed, *, papers: str = "") -> None:
     """Print what was done, then what to do next; where no skill changed, which documents did: `papers`, if given."""
     console = call.console
+    scope = scope_typed(user=call.flags.get("user", False), project=call.flags.get("project") or "")
+    result = result.but(notes=tuple(pointed(note, scope) for note in result.notes))
     if console.as_json:
         console.data(changed_value(result))
         return

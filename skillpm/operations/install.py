@@ -6,7 +6,7 @@ from skillpm.documents.git_words import short_commit
 from skillpm.documents.index_places import IndexPlace
 from skillpm.documents.json_edit import set_member
 from skillpm.documents.text import show
-from skillpm.errors import ConflictError
+from skillpm.errors import ConflictError, UsageError
 from skillpm.operations.aliases import shown_otherwise
 from skillpm.operations.change import Changed, Options, change
 from skillpm.operations.dotless import told_what_lies_here
@@ -26,12 +26,17 @@ Places = Callable[[], Sequence[IndexPlace]]
 
 def install(scope: Scope, tools: Tools, request: Request, options: Options) -> Changed:
     """Add skills to the manifest and install them. What is there already from the same source stays as it is."""
+    if options.strictness.locked or options.strictness.frozen:
+        flag = "--locked" if options.strictness.locked else "--frozen"
+        raise UsageError(
+            f"{flag} adds nothing, and a SPEC is to be added",
+            hint=f"`skillpm sync {flag}` installs what is locked; `skillpm install` with the SPEC alone adds it",
+        )
     refuse_lost_project(scope, tools.settings)  # before anybody is asked what the SPECs mean
     with told_what_lies_here(request.specs, tools.settings.working_directory):
         additions = understand(scope, tools, request, force=options.wishes.force)
         names = [addition.name for addition in additions]
-        strict = options.strictness.locked or options.strictness.frozen
-        touched = options.but(wishes=options.wishes.but(touched=names, inexact=True), is_naming=not strict)
+        touched = options.but(wishes=options.wishes.but(touched=names, inexact=True), is_naming=True)
 
         def places() -> tuple[IndexPlace, ...]:
             return configured_indexes(scope, tools.settings)

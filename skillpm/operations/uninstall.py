@@ -86,7 +86,7 @@ def _must_be_there(scope: Scope, papers: Paperwork, name: str) -> None:
     if is_skill_name(name) and (name in known or _is_made_by_hand(scope, name)):
         return
     if not known:
-        hint = "`skillpm list` shows a project's skills, `skillpm list -g` your own"
+        hint = "`list` shows a project's skills, `list -g` your own"
         raise NotFoundError(f"`{show(name)}` is not installed in {scope.kind} scope; nothing is", hint=hint)
     hint = guess(name, known, f"one of these is: {', '.join(sorted(known)[:8])}")
     raise NotFoundError(f"`{show(name)}` is not installed in {scope.kind} scope", hint=hint)

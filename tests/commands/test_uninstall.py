@@ -85,7 +85,7 @@ def test_a_name_that_is_not_there_stops_all(full: Scene, names: list[str], messa
 def test_nothing_installed_at_all_is_told(project: Scene) -> None:
     assert project.tell("uninstall", "pdf") == text("""\
 ! error: `pdf` is not installed in project scope; nothing is
-!   try: `skillpm list` shows a project's skills, `skillpm list -g` your own
+!   try: `list` shows a project's skills, `list -g` your own
 [1]
 """)
 
