@@ -4,10 +4,10 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from skillpm.errors import DocumentError, FileError
+from skillpm.errors import DocumentError, FileError, SkillpmError
 
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
@@ -77,11 +77,20 @@ def read_document(path: str) -> bytes:
         return file.read(LARGEST_DOCUMENT)
 
 
-def write_document(path: str, data: bytes, *, fsync: bool, mode: int = 0o644, follow: bool = False) -> None:
+def write_document(
+    path: str,
+    data: bytes,
+    *,
+    fsync: bool,
+    mode: int = 0o644,
+    follow: bool = False,
+    at_last: Callable[[], None] = lambda: None,
+) -> None:
     """Write a whole document, or leave the old one: temporary file beside it, then one rename.
 
     A link is replaced, unless `follow` is set: a manifest kept in dotfiles is often a link, and the file it points at
-    is the document.
+    is the document. `at_last` is called when all is ready for the rename, and may raise against it: somebody may save
+    the document while the disk flushes ours.
     """
     make_folders(os.path.dirname(path), fsync=fsync)
     if follow:
@@ -89,8 +98,9 @@ def write_document(path: str, data: bytes, *, fsync: bool, mode: int = 0o644, fo
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         write_temporary(temporary, data, mode, fsync=fsync)
+        at_last()
         os.replace(temporary, path)
-    except OSError:
+    except (OSError, SkillpmError):
         discard_file(temporary)
         raise
     if fsync:

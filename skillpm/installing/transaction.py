@@ -10,6 +10,7 @@ both the way a change is carried out and the way it is recovered.
 import os
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from functools import partial
 
 from skillpm.documents.digest import content_hash
 from skillpm.documents.names import SkillName
@@ -59,8 +60,7 @@ def commit(target: Target, change: Change, documents: Mapping[str, str], warn: C
     """
     layout = target.layout
     for role, text in change.read.items():
-        if _hash_of_file(target.documents[role]) != _hash_of_text(text):
-            raise DocumentMoved(target.documents[role])
+        _refuse_moved(target.documents[role], _hash_of_text(text))
     stage_documents(layout, documents, fsync=target.fsync)
     with told("look at what is to be moved", layout.directory):
         moved = [layout.skill(name) for name in {**change.puts, **change.removals}]
@@ -200,12 +200,22 @@ def _write(target: Target, role: str, hashes: tuple[str, str], warn: Callable[[s
     text = read_text(staged)
     if text is None or content_hash(text.encode()) != hashes[1]:
         raise FileError(f"the staged {role} is gone or damaged", where=staged, hint=GIVE_UP)
-    if role in {"manifest", "lockfile"} and there != hashes[0]:
-        warn(f"{path} was changed while a command was interrupted; it is left as it is")
+    if role not in {"manifest", "lockfile"}:
+        if role == "registry":
+            keep_old_registry(target.layout, warn, fsync=target.fsync)
+        write_document(path, text.encode(), fsync=target.fsync)
         return
-    if role == "registry":
-        keep_old_registry(target.layout, warn, fsync=target.fsync)
-    write_document(path, text.encode(), fsync=target.fsync, follow=role in {"manifest", "lockfile"})
+    try:
+        refuse_moved = partial(_refuse_moved, path, hashes[0])
+        refuse_moved()
+        write_document(path, text.encode(), fsync=target.fsync, follow=True, at_last=refuse_moved)
+    except DocumentMoved:
+        warn(f"{path} was changed while a command was at work or interrupted; it is left as it is")
+
+
+def _refuse_moved(path: str, known: str) -> None:
+    if _hash_of_file(path) != known:
+        raise DocumentMoved(path)
 
 
 def _hashes(target: Target, documents: Mapping[str, str], read: Mapping[str, str | None]) -> dict[str, tuple[str, str]]:

@@ -13,15 +13,17 @@ from skillpm.documents.git_words import has_credentials
 from skillpm.documents.settings_keys import FIXED, OPEN, Key, place_of, read_key, read_value
 from skillpm.documents.spelling import near
 from skillpm.documents.text import show
-from skillpm.errors import NotFoundError, SkillpmError
+from skillpm.errors import DocumentMoved, NotFoundError, SkillpmError
 from skillpm.files import read_text, told, write_document
 from skillpm.operations.caching import can_be_written
 from skillpm.operations.origins import Origins, Setting
+from skillpm.operations.paperwork import again_where_moved
 from skillpm.operations.permitting import manifest_of, rules_here
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools
 from skillpm.operations.user_config import config_file
 from skillpm.serving.hosts import chosen_agents
+from skillpm.settings import Settings
 from skillpm.values import Value
 
 
@@ -124,14 +126,33 @@ def _edited(tools: Tools, key: Key, value: Any, edit: Any) -> Edited:
         with told("mark the cache", settings.cache_dir):
             mark(settings.cache_dir)  # else `cache clean` would take it for a folder of somebody else's
     with locked(lock, settings.lock_timeout, file, tools.reporter.warning) if has_cache else nullcontext():
-        old = read_text(file)
-        new = edit(old or "", file)
-        _prove(old or "", new, key, value, file)
-        if new != (old or ""):
-            with told("write the settings", file):
-                mode = stat.S_IMODE(os.stat(file).st_mode) if old is not None else 0o644
-                write_document(file, new.encode(), fsync=settings.fsync, mode=mode, follow=True)
-    return Edited(changed=new != (old or ""), key=key.text, value=value, file=file)
+        changed = again_where_moved(lambda: _rewritten(settings, key, value, edit))
+    return Edited(changed=changed, key=key.text, value=value, file=file)
+
+
+def _rewritten(settings: Settings, key: Key, value: Any, edit: Any) -> bool:
+    """Read the file, change it, write it; raises `DocumentMoved` where somebody saved it meanwhile."""
+    file = config_file(settings)
+    old = read_text(file)
+    new = edit(old or "", file)
+    _prove(old or "", new, key, value, file)
+    if new != (old or ""):
+        with told("write the settings", file):
+            mode = stat.S_IMODE(os.stat(file).st_mode) if old is not None else 0o644
+            write_document(
+                file,
+                new.encode(),
+                fsync=settings.fsync,
+                mode=mode,
+                follow=True,
+                at_last=lambda: _refuse_moved(file, old),
+            )
+    return bool(new != (old or ""))
+
+
+def _refuse_moved(file: str, read: str | None) -> None:
+    if read_text(file) != read:
+        raise DocumentMoved(file)
 
 
 def _prove(old: str, new: str, key: Key, value: Any, file: str) -> None:

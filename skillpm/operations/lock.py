@@ -53,7 +53,13 @@ def _written(scope: Scope, tools: Tools, upgrade: Sequence[str] | None) -> Locke
     refuse_moved(scope, papers)
     if result.changed:
         with told("write the lockfile", scope.lockfile):
-            write_document(scope.lockfile, text.encode(), fsync=tools.settings.fsync, follow=True)
+            write_document(
+                scope.lockfile,
+                text.encode(),
+                fsync=tools.settings.fsync,
+                follow=True,
+                at_last=lambda: refuse_moved(scope, papers),
+            )
     return result
 
 

@@ -120,3 +120,58 @@ def test_a_manifest_that_is_saved_again_and_again_stops_the_command(project: Sce
     )
     assert project.read("skills.json") == mine
     assert not project.exists(".agent-skills")
+
+
+SAVING = """
+import os, sys
+done = []
+def save(event, arguments):
+    beside, end = "{file}.", ".tmp"
+    if event == "open" and str(arguments[0]).startswith(beside) and arguments[0].endswith(end) and not done:
+        done.append(True)
+        with open("{file}", "w") as file:
+            file.write({text!r})
+sys.addaudithook(save)
+"""
+
+
+def as_it_is_written(scene: Scene, file: str, saved: str) -> dict[str, str]:
+    """Have somebody save a document when a command writes its own version beside it; give the environment for that."""
+    scene.write("site/sitecustomize.py", SAVING.format(file=file, text=saved))
+    return {"PYTHONPATH": str(scene.work / "site")}
+
+
+def test_a_manifest_saved_while_ours_is_written_stays(project: Scene) -> None:
+    saved = with_agents(project.read("skills.json"))
+    meanwhile = as_it_is_written(project, f"{project.work}/skills.json", saved)
+
+    said = project.tell("install", "testing", env=meanwhile)
+
+    left = "! warning: WORK/skills.json was changed while a command was at work or interrupted; it is left as it is\n"
+    assert left in said
+    assert project.read("skills.json") == saved
+
+
+def test_a_manifest_saved_while_a_lockfile_is_written_is_what_is_locked(project: Scene) -> None:
+    project.write("skills.json", asking(testing={"bundled": True}))
+    saved = asking(**{"code-review": {"bundled": True}})
+    hook = SAVING.replace('open("{file}"', 'open("{other}"')
+    files = {"file": f"{project.work}/skills.lock", "other": f"{project.work}/skills.json"}
+    project.write("site/sitecustomize.py", hook.format(text=saved, **files))
+
+    project.run("lock", env={"PYTHONPATH": str(project.work / "site")}, check=True)
+
+    assert list(project.document("skills.lock")["skills"]) == ["code-review"]
+    assert project.tell("lock", "--check") == "WORK/skills.lock is up to date\n"
+
+
+def test_settings_saved_while_ours_are_written_are_not_lost(project: Scene) -> None:
+    config = project.home / ".config/skillpm/config.toml"
+    project.run("config", "set", "agents", "codex", check=True)
+    saved = "# mine\n" + config.read_text()
+
+    project.run(
+        "config", "set", "exclude-newer", "7 days", env=as_it_is_written(project, f"{config}", saved), check=True
+    )
+
+    assert config.read_text() == saved + 'exclude-newer = "7 days"\n'

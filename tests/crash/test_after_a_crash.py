@@ -166,9 +166,8 @@ def test_a_manifest_that_was_edited_is_left_as_it_is(project: Scene, upstream: R
 
     said = project.run("sync", check=True)
 
-    assert f"warning: {project.work}/skills.json was changed while a command was interrupted; it is left as it is" in (
-        said.stderr
-    )
+    told = "skills.json was changed while a command was at work or interrupted; it is left as it is"
+    assert f"warning: {project.work}/{told}" in said.stderr
     assert project.read("skills.json") == mine
     assert project.run("verify").code == 0
 

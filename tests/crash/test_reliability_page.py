@@ -61,6 +61,7 @@ TESTS = {
     "The locks are the system's": [f"{AFTER}a_lock_goes_with_its_process", CROWD],
     "An editor knows no lock": ["commands/test_saved_meanwhile.py"],
     "Where `skills.json` or `skills.lock` was saved": ["commands/test_saved_meanwhile.py"],
+    "The same is asked once more": ["commands/test_saved_meanwhile.py::test_a_manifest_saved_while_ours"],
     "Reading takes no lock": ["commands/test_looking.py::test_reading_commands_take_no_lock", CROWD],
     "A `sync` with nothing to do finds": [QUIET, "commands/test_quiet_sync.py::test_there_is_no_child_process"],
     "A file counts as unchanged": [
