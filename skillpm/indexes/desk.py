@@ -21,8 +21,9 @@ from skillpm.fetching.describe import described
 from skillpm.fetching.web import Web
 from skillpm.indexes.access import access_to
 from skillpm.indexes.agreeing import check_name, not_as_said, numbered
+from skillpm.indexes.artifacts import Wrong, take_artifact
 from skillpm.indexes.choosing import newest
-from skillpm.indexes.reading import Index, Offering, Wrong
+from skillpm.indexes.reading import Index, Offering
 from skillpm.resolution.provider import Offered
 from skillpm.settings import Settings
 from skillpm.sources.source import IndexSource
@@ -171,7 +172,7 @@ class Desk:
         what = f"fetching {show(offering.url)}"
         self.reporter.started(what)
         try:
-            return index.fetch(offering, name, self.settings.limits, wrong)
+            return take_artifact(index, offering, name, self.settings.limits, wrong)
         finally:
             self.reporter.finished(what)
 

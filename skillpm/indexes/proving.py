@@ -1,6 +1,7 @@
 """Prove an index: every document, every archive, every sum, as a client would meet them."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from skillpm.documents.catalogue import Catalogue, Summary, read_catalogue
 from skillpm.documents.discovery_site import PATH
@@ -12,6 +13,7 @@ from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.tree import Limits, Tree
 from skillpm.errors import NotFoundError, RefusedError, SkillpmError
 from skillpm.fetching.describe import dependencies_of
+from skillpm.indexes.artifacts import open_artifact, take_artifact
 from skillpm.indexes.publishing import faults, other_version, summary_of
 from skillpm.indexes.reading import Index, Offering
 from skillpm.values import Value
@@ -85,7 +87,7 @@ def _release(
         url = index.access.lead(f"{index.place.url}index.json", release.url)
         offering = Offering(index=index.place, url=url, sha256=release.sha256, kind="archive")
         data = index.access.archive(url, limits.download)
-        tree = index.opened(offering, data, releases.name, limits, lambda found: _other(url, release.sha256, found))[1]
+        tree = open_artifact(offering, data, releases.name, limits, lambda found: _other(url, release.sha256, found))[1]
     except SkillpmError as error:
         yield _told(error, where)
         return
@@ -151,7 +153,8 @@ def _site(index: Index, limits: Limits, newest: dict[SkillName, str] | None) -> 
                 kind=skill.type,
                 files=skill.files,
             )
-            tree = index.fetch(offering, skill.name, limits, lambda found, s=skill: _other(s.url, s.sha256, found))[1]  # type: ignore[misc]
+            wrong = partial(_other, skill.url, skill.sha256)
+            tree = take_artifact(index, offering, skill.name, limits, wrong)[1]
             declared = read_skill(tree.read(tree.skill_file) or b"").declared
             if declared != skill.name:
                 yield Problem(where=document, message=f"`{skill.name}` calls itself `{declared}`")
