@@ -25,6 +25,7 @@ from skillpm.operations.agent_backup import look_at_origin, put_back_at_origin
 from skillpm.operations.carrying import remember
 from skillpm.operations.change import UNFINISHED, Changed
 from skillpm.operations.exclusive import exclusive
+from skillpm.operations.foretold import tell_aside
 from skillpm.operations.obstacles import kept_links
 from skillpm.operations.own_skills import OwnSkills
 from skillpm.operations.paperwork import read_paperwork
@@ -43,7 +44,9 @@ def restore(scope: Scope, tools: Tools, slot: str, *, force: bool = False, dry_r
         if os.path.exists(scope.layout.journal):
             tools.reporter.warning(UNFINISHED)
         backup = _find(backups(scope.layout), slot)
-        _looked_at(scope, tools, backup, load_receipt(scope.layout), force=force)
+        if _looked_at(scope, tools, backup, load_receipt(scope.layout), force=force):
+            folder = scope.link_folders(tools.settings).path(backup.origin) if backup.origin else ""
+            tell_aside(os.path.join(folder, backup.name), tools.reporter.warning)
         _tell_version(scope, tools, backup)
         return _changed(scope, tools, backup, load_receipt(scope.layout), dry_run=True)
     with exclusive(scope, tools):

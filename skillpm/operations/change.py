@@ -7,6 +7,7 @@ from skillpm.documents.names import SkillName
 from skillpm.fetching.base import variant_of
 from skillpm.installing.leftovers import has_leftovers
 from skillpm.installing.plan import Action, Wishes
+from skillpm.operations.foretold import foretell
 from skillpm.operations.lost_manifest import refuse_lost, refuse_lost_project
 from skillpm.operations.named_indexes import refuse_unnamed, told_as_unnamed
 from skillpm.operations.next_step import next_step
@@ -144,6 +145,8 @@ def _is_absent(ahead: Outlook, tools: Tools, name: SkillName) -> bool:
 def _changed(scope: Scope, tools: Tools, options: Options, ahead: Outlook) -> Changed:
     for message in told_as_unnamed(scope, ahead.papers, ahead.lockfile, tools.settings, options.wishes.touched):
         tools.reporter.warning(message)
+    if options.dry_run:
+        foretell(scope, tools.settings, ahead, tools.reporter.warning)
     return Changed(
         changed=not ahead.is_nothing,
         scope=scope.kind,
