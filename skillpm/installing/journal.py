@@ -45,7 +45,7 @@ class Journal(Value):
     """Everything needed to finish a change. `documents`: role -> (hash before, hash after); `asides`: what lies at
     links' places and is set aside, agent folder -> skills; `returns`: backups that go back into an agent folder,
     agent folder -> skill -> backup; `spent`: backups that were copied to their place, and go; `flat`: files that
-    became skills, and go in the end.
+    became skills, and go in the end; `staging`: the folder that all of it waits in, 0 where that is not known.
     """
 
     puts: Mapping[SkillName, Put] = NOTHING
@@ -55,6 +55,7 @@ class Journal(Value):
     returns: Mapping[str, Mapping[SkillName, str]] = NOTHING
     spent: tuple[str, ...] = ()
     flat: Mapping[SkillName, str] = NOTHING
+    staging: int = 0
 
     @property
     def folders(self) -> set[str]:
@@ -73,6 +74,7 @@ def write_journal(layout: Layout, journal: Journal, *, fsync: bool) -> None:
         "returns": {folder: dict(slots) for folder, slots in journal.returns.items()},
         "spent": list(journal.spent),
         "flat": dict(journal.flat),
+        "staging": journal.staging,
     }
     write_document(layout.journal, json.dumps(sealed(value)).encode(), fsync=fsync)
 
@@ -104,7 +106,7 @@ def _read(top: Node) -> Journal:
         raise DocumentError("its bytes are not those that were written", where=top.file)
     puts = {skill_name(key, where=node.where): _row(node, 4) for key, node in top.need("puts").items()}
     removals = {skill_name(key, where=node.where): _row(node, 2) for key, node in top.need("removals").items()}
-    flat, returns, spent = (top.get(key) for key in ("flat", "returns", "spent"))
+    flat, returns, spent, staging = (top.get(key) for key in ("flat", "returns", "spent", "staging"))
     documents = {role: node.texts() for role, node in top.need("documents").items() if role in ROLES}
     return Journal(
         puts={name: Put(new=row[0], old=row[1], aside=bool(row[2]), digest=str(row[3])) for name, row in puts.items()},
@@ -124,6 +126,7 @@ def _read(top: Node) -> Journal:
         flat={}
         if flat is None
         else {skill_name(key, where=node.where): _flat_path(node) for key, node in flat.items()},
+        staging=staging.value if staging is not None and type(staging.value) is int else 0,
     )
 
 

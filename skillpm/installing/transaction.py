@@ -83,6 +83,7 @@ def commit(target: Target, change: Change, documents: Mapping[str, str], warn: C
         returns=change.returns,
         spent=change.spent,
         flat=change.flat,
+        staging=inode(layout.staging),
     )
     with told("write the journal", layout.journal):
         if target.fsync:
@@ -110,6 +111,13 @@ def _refuse_damaged(target: Target, journal: Journal) -> None:
     anything moves.
     """
     layout = target.layout
+    if journal.staging and inode(layout.staging) not in {0, journal.staging}:
+        # Folders are known by their inodes: what is to go would be taken for something else, and left.
+        raise FileError(
+            "this skills directory was copied, or brought back, in the midst of a change; it cannot be finished here",
+            where=layout.journal,
+            hint=GIVE_UP,
+        )
     for name, put in journal.puts.items():
         staged = os.path.join(layout.staging, name)
         if inode(layout.skill(name)) == put.new:

@@ -188,6 +188,25 @@ def test_a_change_that_lacks_what_was_staged_is_only_given_up_by_force(project: 
     assert not project.exists(JOURNAL)
 
 
+@pytest.mark.parametrize("words", [["update"], ["uninstall", "pdf"]])
+def test_a_skills_directory_that_was_copied_in_the_midst_of_a_change_says_so(
+    project: Scene, upstream: Repository, words: list[str]
+) -> None:
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    killed(project, *words)
+    copy = Scene(project.copy(project.root.parent / "copy").root)
+
+    assert copy.tell("sync") == text("""\
+! error: this skills directory was copied, or brought back, in the midst of a change; it cannot be finished here
+!   where: WORK/.agent-skills/.skillpm/journal.json
+!   try: `skillpm sync --force` gives that change up and makes the state of the lockfile
+[1]
+""")
+    copy.run("sync", "--force", check=True)
+    assert copy.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.tell("sync").endswith(FINISHED)
+
+
 def test_a_change_that_lacks_what_was_staged_moves_nothing_else(project: Scene, upstream: Repository) -> None:
     project.run("install", f"{upstream.file_url}@docx", check=True)
     upstream.write({"skills/docx/notes.md": "Second.\n", "skills/pdf/notes.md": "Second.\n"}).commit()
