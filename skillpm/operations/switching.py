@@ -1,6 +1,6 @@
 """`enable`, `disable`: switch skills off without uninstalling them, for everybody or for some agents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from skillpm.documents.json_edit import drop_member, set_member
@@ -30,9 +30,7 @@ def disable(scope: Scope, tools: Tools, names: Sequence[str], agents: Sequence[s
 
     Raises `NotFoundError` for a name that is neither there nor asked for.
     """
-    chosen_agents(agents)
-    wanted = [skill_name(name) for name in names]
-    _check_known(scope, tools, wanted)
+    wanted = _meant(scope, tools, names, agents)
 
     def edit(papers: Paperwork) -> Paperwork:
         text = papers.text
@@ -48,9 +46,7 @@ def disable(scope: Scope, tools: Tools, names: Sequence[str], agents: Sequence[s
 
 def enable(scope: Scope, tools: Tools, names: Sequence[str], agents: Sequence[str], options: Options) -> Switched:
     """Switch skills on again. Raises `UsageError` for one agent of a skill that is off for everybody."""
-    chosen_agents(agents)
-    wanted = [skill_name(name) for name in names]
-    _check_known(scope, tools, wanted)
+    wanted = _meant(scope, tools, names, agents)
 
     def edit(papers: Paperwork) -> Paperwork:
         text = papers.text
@@ -72,11 +68,11 @@ def enable(scope: Scope, tools: Tools, names: Sequence[str], agents: Sequence[st
     return _switched(scope, tools, options, edit)
 
 
-def _switched(scope: Scope, tools: Tools, options: Options, edit: Any) -> Switched:
+def _switched(scope: Scope, tools: Tools, options: Options, edit: Callable[[Paperwork], Paperwork]) -> Switched:
     seen: dict[str, Any] = {}
 
     def watched(papers: Paperwork) -> Paperwork:
-        edited: Paperwork = edit(papers)
+        edited = edit(papers)
         seen.clear()
         seen.update(sorted(edited.manifest.disabled.items()))
         return edited
@@ -85,11 +81,15 @@ def _switched(scope: Scope, tools: Tools, options: Options, edit: Any) -> Switch
     return Switched(done=done, disabled=dict(seen))
 
 
-def _check_known(scope: Scope, tools: Tools, names: Sequence[SkillName]) -> None:
+def _meant(scope: Scope, tools: Tools, names: Sequence[str], agents: Sequence[str]) -> list[SkillName]:
+    """Give the skills that were named, once it is sure that there are such skills and such agents."""
+    chosen_agents(agents)
+    wanted = [skill_name(name) for name in names]
     papers = read_paperwork(scope, tools)
     listed = {skill.name for skill in list_skills(scope).skills}
     known = listed | {str(name) for name in (*papers.requirements, *papers.manifest.disabled)}
-    for name in names:
+    for name in wanted:
         if name not in known:
             hint = guess(name, sorted(known), "`skillpm list` shows what is there")
             raise NotFoundError(f"`{show(name)}` is not in {scope.layout.directory}", hint=hint)
+    return wanted
