@@ -10,6 +10,7 @@ from skillpm.documents.text import show
 from skillpm.files import NOFOLLOW, told, write_new
 from skillpm.installing.layout import Layout
 from skillpm.installing.scan import Stamp, stamp_of
+from skillpm.installing.shifting import shift
 
 READABLE = 0o600
 SENSIBLE = 0o755  # what a file of ours may allow at most: nothing setuid, nothing that others may write
@@ -36,11 +37,14 @@ def clear_away(layout: Layout, flat: Mapping[SkillName, str], warn: Callable[[st
     for name, path in flat.items():
         place = os.path.join(layout.directory, *path.split("/"))
         try:
-            if not _is_ordinary(layout, place):
-                continue
-            if _is_held(place, os.path.join(layout.skill(name), SKILL_FILE)):
-                os.unlink(place)
-            else:
+            # It is looked at when it has left its place: there, somebody may save it behind the look.
+            away = os.path.join(layout.trash, f".{name}.flat")
+            if not os.path.lexists(away):
+                if not _is_ordinary(layout, place):
+                    continue
+                shift(place, away)
+            if not _is_held(away, os.path.join(layout.skill(name), SKILL_FILE)):
+                shift(away, place)
                 warn(f"{show(path)} is not what became {name}; it is left as it is")
         except OSError as error:
             warn(f"{show(path)} became {name} but cannot be removed: {error.strerror}")
@@ -62,8 +66,11 @@ def _is_ordinary(layout: Layout, place: str) -> bool:
 
 
 def _is_held(flat: str, skill: str) -> bool:
-    """Tell whether a skill ends with all that a flat file holds. What cannot be read holds nothing."""
-    return _bytes(skill).endswith(_bytes(flat).removeprefix(BOM))
+    """Tell whether a skill ends with all that a flat file holds. What cannot be read holds nothing, and is not held."""
+    try:
+        return _bytes(skill).endswith(_bytes(flat).removeprefix(BOM))
+    except OSError:
+        return False
 
 
 def _bytes(path: str) -> bytes:

@@ -89,7 +89,7 @@ POINTS = ["backup/skills.json", "journal.json", "skill-4", "skill-5.md", "stagin
 def test_each_stage_of_a_migration_survives_being_killed(old: Sandbox, tmp_path: Path, point: str) -> None:
     calm = old.copy(tmp_path / "calm")
     calls = calls_of(calm, tmp_path / "log")
-    wanted = {"skill-5.md": "unlink", "staging": "rmdir", "trash": "rmdir"}.get(point, "rename")
+    wanted = {"staging": "rmdir", "trash": "rmdir"}.get(point, "rename")
     if point == "backup/skills.json":
         wanted = "fsync"  # of what is written beside it first
     of_its_kind = [call for call in calls if call.startswith(f"{wanted}(")]
@@ -120,3 +120,26 @@ def test_an_edit_between_a_crash_and_the_next_command_is_kept(old: Sandbox, tmp_
     assert old.read(path) == body(9) + "One more thought.\n"
     assert old.read(f"{HERE}/skill-9/SKILL.md").endswith(body(9))
     assert "development/skill-9.md  skill-9/ is there already" in healed.stdout
+
+
+SAVING = f"""
+import sys
+done = []
+def save(event, arguments):
+    path = "{HERE}/development/skill-9.md"
+    if event in ("os.remove", "os.rename") and str(arguments[0]).endswith(path) and not done:
+        done.append(True)
+        with open(path, "a") as file:
+            file.write("One more thought.\\n")
+sys.addaudithook(save)
+"""
+
+
+def test_an_edit_in_the_moment_a_flat_file_goes_is_kept(old: Sandbox) -> None:
+    old.write("site/sitecustomize.py", SAVING)
+
+    said = old.run("migrate", env={"PYTHONPATH": str(old.work / "site")}, check=True)
+
+    assert "warning: development/skill-9.md is not what became skill-9; it is left as it is" in said.stderr
+    assert old.read(f"{HERE}/development/skill-9.md") == body(9) + "One more thought.\n"
+    assert old.read(f"{HERE}/skill-9/SKILL.md").endswith(body(9))
