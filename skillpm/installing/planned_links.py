@@ -9,7 +9,8 @@ from skillpm.values import NOTHING, Value
 
 class LinkPlan(Value):
     """Links by agent folder: all that there should be, and of these the ones to make; the ones that go; obstacles;
-    and the places that are `left` to what somebody put there, because that was asked for.
+    and the places that are `left` to what somebody put there, because that was asked for. Of those made the `adopted`
+    are no links: a folder that holds the same lies there, and counts as a copy from now on.
     """
 
     links: Mapping[str, Mapping[SkillName, str]] = NOTHING
@@ -17,6 +18,7 @@ class LinkPlan(Value):
     dropped: Mapping[SkillName, tuple[str, ...]] = NOTHING
     obstacles: Mapping[str, tuple[SkillName, ...]] = NOTHING
     left: Mapping[SkillName, tuple[str, ...]] = NOTHING
+    adopted: Mapping[SkillName, tuple[str, ...]] = NOTHING
 
     @property
     def touched(self) -> set[str]:
@@ -35,6 +37,7 @@ def plan_links(
     made: dict[SkillName, list[str]] = {}
     obstacles: dict[str, list[SkillName]] = {}
     left: dict[SkillName, list[str]] = {}
+    adopted: dict[SkillName, list[str]] = {}
     for folder in sorted(folders):
         for name in sorted(folders[folder]):
             state = look(folder, name)
@@ -47,6 +50,8 @@ def plan_links(
                 # Left by an installation whose receipt is gone, or committed to git: its content is what it would be.
                 links.setdefault(folder, {})[name] = "copy"
                 made.setdefault(name, []).append(folder)
+                if kind != "copy":
+                    adopted.setdefault(name, []).append(folder)
                 continue
             stays = known is not None and (state.kind == "ours" or state.is_left)
             links.setdefault(folder, {})[name] = known if known is not None and stays else kind
@@ -60,6 +65,7 @@ def plan_links(
         dropped=_dropped(folders, before),
         obstacles={folder: tuple(names) for folder, names in obstacles.items()},
         left={name: tuple(where) for name, where in left.items()},
+        adopted={name: tuple(where) for name, where in adopted.items()},
     )
 
 

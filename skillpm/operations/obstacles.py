@@ -139,7 +139,10 @@ def _with_own_links(action: Action, links: LinkPlan) -> Action:
     made, dropped, left = (found.get(action.name, ()) for found in (links.made, links.dropped, links.left))
     if action.verb != "keep" or not (made or dropped or left):
         return action
-    said = [f"linked in {', '.join(made)}"] if made else []
+    adopted = links.adopted.get(action.name, ())
+    new = [folder for folder in made if folder not in adopted]
+    said = [f"linked in {', '.join(new)}"] if new else []
+    said += [f"what lies in {', '.join(adopted)} is the same, and is taken over as a copy"] if adopted else []
     said += [f"no longer linked in {', '.join(dropped)}"] if dropped else []
     said += [f"what lies in {', '.join(left)} is left there"] if left else []
     if not (made or dropped):
