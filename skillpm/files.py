@@ -28,25 +28,32 @@ REASONS = {
 }
 
 
+BEGUN = "the next command finishes what has begun"
+
+
 @contextmanager
-def told(doing: str, path: str) -> Iterator[None]:
-    """Turn the file system's refusals into an error that names what was being done, and where."""
+def told(doing: str, path: str, *, begun: bool = False) -> Iterator[None]:
+    """Turn the file system's refusals into an error that names what was being done, and where. `begun`: something was
+    changed already, and will be finished.
+    """
     try:
         yield
     except OSError as error:
         reason = REASONS.get(error.errno or 0, error.strerror or str(error))
         where = error.filename if isinstance(error.filename, str) else path
-        raise FileError(f"cannot {doing}: {reason}", where=where, hint=_advice(error)) from error
+        raise FileError(f"cannot {doing}: {reason}", where=where, hint=_advice(error, begun=begun)) from error
 
 
-def _advice(error: OSError) -> str:
+def _advice(error: OSError, *, begun: bool) -> str:
+    state = BEGUN if begun else "nothing was left half done"
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return "free some space and run the command again; nothing was left half done"
-    if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-        return "check who owns that place, or choose another with SKILLPM_HOME or SKILLPM_CACHE_DIR"
+        return f"free some space and run the command again; {state}"
     if error.errno == errno.EIO:
-        return "check that disk (the system's log says more) and run the command again; nothing was left half done"
-    return ""
+        return f"check that disk (the system's log says more) and run the command again; {state}"
+    if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+        advice = "check who owns that place, or choose another with SKILLPM_HOME or SKILLPM_CACHE_DIR"
+        return f"{advice}; {BEGUN}" if begun else advice
+    return BEGUN if begun else ""
 
 
 def read_text(path: str) -> str | None:

@@ -30,4 +30,4 @@ def exchange(one: str, other: str) -> bool:
     number = ctypes.get_errno()
     if number in CANNOT:
         return False
-    raise OSError(number, os.strerror(number), one)
+    raise OSError(number, os.strerror(number), other)

@@ -2,6 +2,7 @@
 `<name>.<pid>.tmp`.
 """
 
+import errno
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -36,6 +37,8 @@ def clear_away_tree(layout: Layout, path: str, warn: Callable[[str], None]) -> N
     try:
         remove_tree(path)
     except OSError as error:
+        if error.errno not in {errno.EACCES, errno.EPERM}:
+            raise
         os.makedirs(layout.left, exist_ok=True)
         number = 1
         while os.path.lexists(place := os.path.join(layout.left, str(number))):

@@ -15,18 +15,17 @@ from functools import partial
 from skillpm.documents.digest import content_hash
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import read_receipt
-from skillpm.documents.text import show
-from skillpm.errors import ConflictError, DocumentMoved, FileError
-from skillpm.files import discard_file, read_document, read_text, sync_folder, told, write_document
+from skillpm.errors import DocumentMoved, FileError
+from skillpm.files import discard_file, read_text, sync_folder, told, write_document
 from skillpm.installing.backups import forget, keep_old_registry
 from skillpm.installing.clearing import clear_away
-from skillpm.installing.journal import ROLES, Journal, Put, Removal, inode, read_journal, write_journal
+from skillpm.installing.fingerprints import digest_of_thing, hash_of_file, hash_of_text, staged_digest
+from skillpm.installing.journal import ROLES, Journal, Put, Removal, inode, write_journal
 from skillpm.installing.layout import Layout, load_receipt
 from skillpm.installing.leftovers import empty
 from skillpm.installing.moving import move_everything
 from skillpm.installing.shifting import refuse_unmovable
 from skillpm.installing.staging import stage_documents
-from skillpm.installing.survey import digest_of_folder
 from skillpm.installing.target import Target
 from skillpm.values import NOTHING, Value
 
@@ -60,7 +59,7 @@ def commit(target: Target, change: Change, documents: Mapping[str, str], warn: C
     """
     layout = target.layout
     for role, text in change.read.items():
-        _refuse_moved(target.documents[role], _hash_of_text(text))
+        _refuse_moved(target.documents[role], hash_of_text(text))
     stage_documents(layout, documents, fsync=target.fsync)
     with told("look at what is to be moved", layout.directory):
         moved = [layout.skill(name) for name in {**change.puts, **change.removals}]
@@ -73,7 +72,7 @@ def commit(target: Target, change: Change, documents: Mapping[str, str], warn: C
                 new=inode(os.path.join(layout.staging, name)),
                 old=inode(layout.skill(name)),
                 aside=aside,
-                digest=change.digests.get(name) or _staged_digest(layout, name),
+                digest=change.digests.get(name) or staged_digest(layout, name),
             )
             for name, aside in puts.items()
         },
@@ -91,94 +90,53 @@ def commit(target: Target, change: Change, documents: Mapping[str, str], warn: C
             sync_folder(os.path.dirname(layout.staged_document("receipt")))
             sync_folder(layout.staging)
         write_journal(layout, journal, fsync=target.fsync)
-    finish(target, journal, warn)
-
-
-def recover(target: Target, warn: Callable[[str], None]) -> bool:
-    """Finish a change that was interrupted; tell whether there was one. Only under the lock."""
-    journal = read_journal(target.layout)
-    if journal is None:
-        return False
-    with told("look at what was staged", target.layout.staging):
-        _refuse_damaged(target, journal)
-    _refuse_planted(target, journal)
-    finish(target, journal, warn)
-    return True
-
-
-def _refuse_damaged(target: Target, journal: Journal) -> None:
-    """Raise `FileError` where what waits in staging is gone, or a byte of it is not what was put there: before
-    anything moves.
-    """
-    layout = target.layout
-    if journal.staging and inode(layout.staging) not in {0, journal.staging}:
-        # Folders are known by their inodes: what is to go would be taken for something else, and left.
-        raise FileError(
-            "this skills directory was copied, or brought back, in the midst of a change; it cannot be finished here",
-            where=layout.journal,
-            hint=GIVE_UP,
-        )
-    for name, put in journal.puts.items():
-        staged = os.path.join(layout.staging, name)
-        if inode(layout.skill(name)) == put.new:
-            continue
-        if inode(staged) != put.new:
-            raise FileError(f"the staged folder of {name} is gone", where=staged, hint=GIVE_UP)
-        if put.digest and _staged_digest(layout, name) != put.digest:
-            raise FileError(f"the staged folder of {name} is damaged", where=staged, hint=GIVE_UP)
-    for role, (_, after) in journal.documents.items():
-        staged = layout.staged_document(role)
-        if role in target.documents and after not in {_hash_of_file(staged), _hash_of_file(target.documents[role])}:
-            raise FileError(f"the staged {role} is gone or damaged", where=staged, hint=GIVE_UP)
-
-
-def _staged_digest(layout: Layout, name: SkillName) -> str:
-    return _digest_of_thing(os.path.join(layout.staging, name))
-
-
-def _digest_of_thing(path: str) -> str:
-    """Give what tells the content of a folder, a link or a file from any other; nothing of what is none of these."""
-    if os.path.islink(path):
-        return content_hash(b"link:" + os.fsencode(os.readlink(path)))
-    if os.path.isdir(path):
-        return digest_of_folder(path, None)
-    return content_hash(read_document(path)) if os.path.isfile(path) else ""
-
-
-def _refuse_planted(target: Target, journal: Journal) -> None:
-    """Refuse a journal that a checkout brought along: it may name no folder but those where agents read skills."""
-    staged = read_text(target.layout.staged_document("receipt"))
-    links = {} if staged is None else read_receipt(staged, target.layout.staged_document("receipt")).links
-    for folder in sorted({*journal.folders, *links}):
-        if not target.reads_skills(folder):
-            raise ConflictError(
-                f"a change was interrupted that puts something into {show(folder)}, where no agent reads skills",
-                where=target.layout.journal,
-                hint=GIVE_UP,
-            )
+    try:
+        finish(target, journal, warn)
+    except OSError as error:
+        with told("install", layout.directory, begun=not _taken_back(target, journal)):
+            raise error from None
 
 
 def finish(target: Target, journal: Journal, warn: Callable[[str], None]) -> None:
-    """Do whatever of a change is not done yet."""
+    """Do whatever of a change is not done yet. Raises `OSError`."""
     layout = target.layout
     before = load_receipt(layout)
     staged = read_text(layout.staged_document("receipt"))
     after = before if staged is None else read_receipt(staged, layout.staged_document("receipt"))
-    with told("install", layout.directory):
-        move_everything(target, journal, before, after, warn, is_told=_is_told(target, journal))
-        for role in ROLES:
-            if role in journal.documents and role in target.documents:
-                _write(target, role, journal.documents[role], warn)
-        clear_away(layout, journal.flat, warn)
-        for slot in journal.spent:
-            _spend(layout, journal, slot, warn)
-        if target.fsync and (journal.flat or journal.spent):
-            sync_folder(layout.directory)
-        discard_file(layout.journal)
-        if target.fsync:
-            sync_folder(layout.ours)
-        with suppress(OSError):  # all is done; the next command that writes takes away what is left
-            empty(layout, warn)
+    move_everything(target, journal, before, after, warn, is_told=_is_told(target, journal))
+    for role in ROLES:
+        if role in journal.documents and role in target.documents:
+            _write(target, role, journal.documents[role], warn)
+    clear_away(layout, journal.flat, warn)
+    for slot in journal.spent:
+        _spend(layout, journal, slot, warn)
+    if target.fsync and (journal.flat or journal.spent):
+        sync_folder(layout.directory)
+    discard_file(layout.journal)
+    if target.fsync:
+        sync_folder(layout.ours)
+    with suppress(OSError):  # all is done; the next command that writes takes away what is left
+        empty(layout, warn)
+
+
+def _taken_back(target: Target, journal: Journal) -> bool:
+    """Take back a change of which nothing was done, since its first move was refused; tell whether it was so."""
+    layout = target.layout
+    olds = {name: put.old for name, put in journal.puts.items()}
+    olds |= {name: removal.old for name, removal in journal.removals.items()}
+    is_untouched = (
+        bool(olds)  # folders of skills move before all that this does not look at, but for what is set aside
+        and not journal.asides
+        and all(inode(layout.skill(name)) == old for name, old in olds.items())
+        and all(inode(os.path.join(layout.staging, name)) == put.new for name, put in journal.puts.items())
+    )
+    with suppress(OSError):
+        if is_untouched:
+            discard_file(layout.journal)
+            if target.fsync:
+                sync_folder(layout.ours)
+            os.rmdir(layout.trash)
+    return not os.path.lexists(layout.journal)
 
 
 def _spend(layout: Layout, journal: Journal, slot: str, warn: Callable[[str], None]) -> None:
@@ -187,7 +145,7 @@ def _spend(layout: Layout, journal: Journal, slot: str, warn: Callable[[str], No
     """
     kept = os.path.join(layout.backup, slot)
     put = journal.puts.get(SkillName(slot.rpartition("-")[0]))
-    if os.path.lexists(kept) and not (put and put.digest and put.digest == _digest_of_thing(kept)):
+    if os.path.lexists(kept) and not (put and put.digest and put.digest == digest_of_thing(kept)):
         warn(f"backup {slot} holds other things than what was brought back; it stays: {kept}")
     else:
         forget(layout, slot)
@@ -196,13 +154,13 @@ def _spend(layout: Layout, journal: Journal, slot: str, warn: Callable[[str], No
 def _is_told(target: Target, journal: Journal) -> bool:
     """Tell whether the receipt was written already: what it says is not what left its place, then."""
     old, new = journal.documents.get("receipt", ("", ""))
-    return old != new and _hash_of_file(target.documents["receipt"]) == new
+    return old != new and hash_of_file(target.documents["receipt"]) == new
 
 
 def _write(target: Target, role: str, hashes: tuple[str, str], warn: Callable[[str], None]) -> None:
     """Bring one document to its place, unless a person changed it since the change was decided."""
     path, staged = target.documents[role], target.layout.staged_document(role)
-    there = _hash_of_file(path)
+    there = hash_of_file(path)
     if there == hashes[1]:
         return
     text = read_text(staged)
@@ -222,7 +180,7 @@ def _write(target: Target, role: str, hashes: tuple[str, str], warn: Callable[[s
 
 
 def _refuse_moved(path: str, known: str) -> None:
-    if _hash_of_file(path) != known:
+    if hash_of_file(path) != known:
         raise DocumentMoved(path)
 
 
@@ -230,19 +188,8 @@ def _hashes(target: Target, documents: Mapping[str, str], read: Mapping[str, str
     """Give each document's hash as it is, or was when it was read, and as it will be."""
     return {
         role: (
-            _hash_of_text(read[role]) if role in read else _hash_of_file(target.documents[role]),
-            _hash_of_text(text),
+            hash_of_text(read[role]) if role in read else hash_of_file(target.documents[role]),
+            hash_of_text(text),
         )
         for role, text in documents.items()
     }
-
-
-def _hash_of_text(text: str | None) -> str:
-    return "" if text is None else content_hash(text.encode())
-
-
-def _hash_of_file(path: str) -> str:
-    try:
-        return content_hash(read_document(path))
-    except (FileNotFoundError, NotADirectoryError):
-        return ""

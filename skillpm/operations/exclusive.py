@@ -9,7 +9,7 @@ from skillpm.files import discard_file, remove_tree, told
 from skillpm.installing.backups import REGISTRY, next_slot
 from skillpm.installing.keeping import keep_what_is_given_up
 from skillpm.installing.leftovers import empty, sweep
-from skillpm.installing.transaction import recover
+from skillpm.installing.recovery import recover
 from skillpm.locking import locked
 from skillpm.operations.scope import Scope
 from skillpm.operations.tools import Tools

@@ -16,7 +16,7 @@ from pathlib import Path
 from crash.stories import HERE, STORIES, Story, Upstream, World
 from kit import Entry, Result
 
-from skillpm.files import REASONS
+from skillpm.files import BEGUN, REASONS
 
 TRACER = [sys.executable, "-I", "-S", str(Path(__file__).parent / "tracer.py")]
 READERS = (["list", "--json"], ["show", "NAME", "--json"], ["load", "NAME"], ["registry", "check"], ["prompt"])
@@ -102,9 +102,11 @@ class Sweep:
 
     def refused(self, moment: int, error: int) -> list[str]:
         """Let the n-th change be refused; give what then happened that must not."""
-        world = self.copy("refused")
-        calls, ended = self._traced(world, f"{moment}:{error}")
-        found = [*self._seen_at_once(world), *self._after_recovery(world)]
+        world, calls, ended = self.run_refused(moment, error)
+        found = [*self._seen_at_once(world)]
+        if ended.code:
+            found += self._begun_or_not(world, ended)
+        found += self._after_recovery(world)
         refused = calls[moment - 1]
         if refused[0].startswith("unlink"):  # what could not be removed lies there still
             found = [line for line in found if not line.endswith(refused[1].removeprefix("ROOT/cache/"))]
@@ -117,6 +119,22 @@ class Sweep:
             found.append(f"nobody is told where, or what to try: {ended}")
         about = f"{moment} of {len(self.calls)}, {errno.errorcode[error]} for {' '.join(refused)}"
         return [f"{about}: {violation}" for violation in found]
+
+    def run_refused(self, moment: int, error: int) -> tuple[World, list[list[str]], Result]:
+        """Run the story's command, its n-th change refused; give where, its changes, and how it ended."""
+        world = self.copy("refused")
+        calls, ended = self._traced(world, f"{moment}:{error}")
+        return world, calls, ended
+
+    def _begun_or_not(self, world: World, ended: Result) -> list[str]:
+        """Look whether a command that failed left all as it was, or says that what it began will be finished."""
+        has_begun = (world.work / OURS / "journal.json").exists()
+        found = []
+        if (BEGUN in ended.stderr.replace("\n       ", " ")) != has_begun:
+            found.append(f"it is{'' if has_begun else ' not'} told that the change has begun: {ended}")
+        if not has_begun and world.snapshot(ignore=NO_STATE) != self.before.files:
+            found += _differences(world.snapshot(ignore=NO_STATE), self.before.files)
+        return found
 
     def _seen_at_once(self, world: World) -> list[str]:
         """Look at what is there right after the death: files first, as loaders read them, then through our readers."""
