@@ -1,6 +1,6 @@
 """The MCP server: the tool `skill`, skills as resources, and the Skills extension, over one `SkillService`.
 
-The only module that knows the SDK. Nothing of a skill is run; whatever a caller sends is answered.
+With `last_answers` the only module that knows the SDK. Nothing of a skill is run; whatever a caller sends is answered.
 """
 
 import base64
