@@ -2,7 +2,7 @@
 hosts pass over.
 
 `.<name>.skillpm-new` is one that is being made, and nobody's; `.<name>.skillpm-old` is whole, and was in the place
-where people edit it: it is looked at before it goes.
+where people edit it: it is looked at before it goes. Then it is `.<name>.skillpm-gone`, and may be half there.
 """
 
 import os
@@ -21,7 +21,7 @@ from skillpm.installing.staging import copy_folder
 from skillpm.installing.survey import digest_of_folder
 from skillpm.installing.target import Target
 
-HIDDEN = re.compile(r"\.([a-z0-9-]+)\.skillpm-(new|old)")
+HIDDEN = re.compile(r"\.([a-z0-9-]+)\.skillpm-(new|old|gone)")
 Warn = Callable[[str], None]
 
 
@@ -41,7 +41,7 @@ def sweep_copies(target: Target, folder: str, before: Receipt, after: Receipt, w
     for found in names:
         if match := HIDDEN.fullmatch(found):
             path, name = os.path.join(base, found), SkillName(match[1])
-            if match[2] == "new":
+            if match[2] != "old":
                 clear_away_tree(target.layout, path, warn)
             else:
                 _let_go(target, folder, name, {before.copied(name), after.copied(name)}, warn)
@@ -88,6 +88,9 @@ def _let_go(target: Target, folder: str, name: SkillName, known: set[Digest | No
     old = hidden(os.path.join(target.links.path(folder), name), "old")
     is_folder = stat.S_ISDIR(os.lstat(old).st_mode)
     if is_folder and digest_of_folder(old) in known:
-        clear_away_tree(target.layout, old, warn)
+        gone = hidden(os.path.join(target.links.path(folder), name), "gone")
+        clear_away_tree(target.layout, gone, warn)
+        os.rename(old, gone)
+        clear_away_tree(target.layout, gone, warn)
     else:
         keep_from(target, folder, name, old, warn)

@@ -127,10 +127,12 @@ def test_what_is_saved_in_a_copy_while_that_is_looked_at_becomes_a_backup(
 def test_a_copy_that_left_its_place_before_a_crash_is_still_looked_at(project: Scene, upstream: Repository) -> None:
     project.write(".claude/skills/.pdf.skillpm-old/SKILL.md", "my own words")
     project.write(".claude/skills/.pdf.skillpm-new/SKILL.md", "half a co")
+    project.write(".claude/skills/.pdf.skillpm-gone/SKILL.md", "the other half")
 
     project.run("install", f"{upstream.file_url}@docx", check=True)
 
     assert project.read(f"{HERE}/.skillpm/backup/pdf-1/SKILL.md") == "my own words"
+    assert sorted(os.listdir(project.work / HERE / ".skillpm/backup")) == ["pdf-1", "pdf-1.from"]
     assert sorted(os.listdir(project.work / ".claude/skills")) == ["docx", "pdf"]
 
 
