@@ -7,7 +7,7 @@ from typing import Any
 from skillpm.documents.findings import NotLoadable
 from skillpm.documents.names import SKILL_FILE, SKILL_FILES
 from skillpm.documents.needs import FILE, needs_of
-from skillpm.documents.pin import GitPin, Pin
+from skillpm.documents.pin import GitPin, PathPin, Pin
 from skillpm.documents.skill import Skill, read_skill
 from skillpm.documents.text import show
 from skillpm.documents.tree import Tree
@@ -21,11 +21,11 @@ def described(tree: Tree, pin: Pin, name: str) -> Found:
     try:
         skill = read_skill(tree.read(tree.skill_file) or b"")
     except NotLoadable as error:
-        raise RefusedError(
-            f"skill {show(name)}: its SKILL.md cannot be loaded: {error.finding.message}",
-            where=f"{tree.skill_file}:{error.finding.line}",
-            hint="tell its author; nothing was installed",
-        ) from None
+        where, hint = f"{tree.skill_file}:{error.finding.line}", "tell its author; nothing was installed"
+        if isinstance(pin, PathPin):  # its author is here
+            where, hint = f"{pin.path}/{where}", "mend that file; nothing was installed"
+        message = f"skill {show(name)}: its SKILL.md cannot be loaded: {error.finding.message}"
+        raise RefusedError(message, where=where, hint=hint) from None
     remarks: list[str] = []
     if tree.skill_file != SKILL_FILE:
         remarks.append(f"{show(name)}: its file is called {tree.skill_file}; some hosts read only {SKILL_FILE}")

@@ -268,3 +268,16 @@ def test_a_manifest_that_was_written_by_hand_may_not_say_so_either(project: Scen
 [2]
 """)
     assert project.everything == before
+
+
+def test_a_skill_of_a_folder_that_cannot_be_loaded_is_told_with_its_file(project: Scene) -> None:
+    project.write_files({"mine/good/SKILL.md": skill("good")["SKILL.md"], "mine/bad/SKILL.md": "no frontmatter\n"})
+    before = project.everything
+
+    assert project.tell("install", "./mine", "--all") == text("""\
+! error: skill bad: its SKILL.md cannot be loaded: the file does not begin with a `---` line
+!   where: ./mine/bad/SKILL.md:1
+!   try: mend that file; nothing was installed
+[1]
+""")
+    assert project.everything == before
