@@ -15,9 +15,11 @@ LEFTOVER = re.compile(r"(.+)\.(\d+)\.tmp")
 
 
 def has_leftovers(layout: Layout) -> bool:
-    """Tell whether a command was killed here before its change began or after it was done, or is at work right now."""
+    """Tell whether a command was killed here before its change began or after it was done, or is at work right now; or
+    could not remove something.
+    """
     ours = _listed(layout.ours)
-    return "staging" in ours or "trash" in ours or any(name.endswith(".tmp") for name in ours)
+    return not {"staging", "trash", "left"}.isdisjoint(ours) or any(name.endswith(".tmp") for name in ours)
 
 
 def empty(layout: Layout, warn: Callable[[str], None]) -> None:

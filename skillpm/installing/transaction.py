@@ -16,7 +16,7 @@ from skillpm.documents.digest import content_hash
 from skillpm.documents.names import SkillName
 from skillpm.documents.receipt import read_receipt
 from skillpm.errors import DocumentMoved, FileError
-from skillpm.files import discard_file, read_text, sync_folder, told, write_document
+from skillpm.files import REASONS, discard_file, read_text, sync_folder, told, write_document
 from skillpm.installing.backups import forget, keep_old_registry
 from skillpm.installing.clearing import clear_away
 from skillpm.installing.fingerprints import digest_of_thing, hash_of_file, hash_of_text, staged_digest
@@ -114,7 +114,11 @@ def finish(target: Target, journal: Journal, warn: Callable[[str], None]) -> Non
         sync_folder(layout.directory)
     discard_file(layout.journal)
     if target.fsync:
-        sync_folder(layout.ours)
+        try:
+            sync_folder(layout.ours)
+        except OSError as error:
+            reason = REASONS.get(error.errno or 0, str(error))
+            warn(f"all is done, but the disk did not confirm it: {reason}; the system's log says more")
     with suppress(OSError):  # all is done; the next command that writes takes away what is left
         empty(layout, warn)
 

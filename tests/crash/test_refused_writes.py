@@ -10,8 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from crash.stories import World
 from crash.sweep import NO_STATE, Sweep
 from crash.tracer import CANNOT_REFUSE
+from kit import Result
 
 HOW_MANY = os.environ.get("SKILLPM_REFUSALS", "12")
 ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EIO)
@@ -35,18 +37,57 @@ def test_an_install_that_is_refused_a_change_leaves_the_old_state_or_succeeds(
     assert not bad, "\n".join(bad)
 
 
+Calls = list[list[str]]
+
+
+def first_move(calls: Calls) -> int:
+    return after(calls, lambda call: call[-1].endswith("/journal.json"), "rename")
+
+
+def last_flush(calls: Calls) -> int:
+    return after(calls, lambda call: call[0] == "unlink" and call[1].endswith("/journal.json"), "fsync")
+
+
+def after(calls: Calls, is_known: Callable[[list[str]], bool], kind: str) -> int:
+    """Give the number of the first call of a kind after a known one; 0 where it did not come so far."""
+    known = next((at for at, call in enumerate(calls, 1) if is_known(call)), len(calls))
+    return next((at for at, call in enumerate(calls, 1) if at > known and call[0].startswith(kind)), 0)
+
+
+def refused_at(sweep: Sweep, which: Callable[[Calls], int], error: int) -> tuple[World, list[str], Result]:
+    """Refuse one call. Git and the threads that flush make some more or fewer calls before it in each run."""
+    moment, calls = 0, sweep.calls
+    for _ in range(20):
+        moment = which(calls)
+        world, calls, ended = sweep.run_refused(moment, error)
+        if which(calls) == moment:
+            return world, calls[moment - 1], ended
+    pytest.fail("no run was like the one before it")
+
+
 @pytest.mark.parametrize(("name", "place"), [("install", 1), ("update", 2), ("uninstall", 1)])
 def test_a_change_whose_first_move_is_refused_is_taken_back(name: str, place: int, folder: Path) -> None:
     sweep = Sweep(name, folder)
-    journal = next(at for at, call in enumerate(sweep.calls, 1) if call[-1].endswith("/journal.json"))
-    first = next(at for at, call in enumerate(sweep.calls, 1) if at > journal and call[0].startswith("rename"))
 
-    world, calls, ended = sweep.run_refused(first, errno.EDQUOT)
+    world, refused, ended = refused_at(sweep, first_move, errno.EDQUOT)
 
     assert ended.code == 1
     assert ended.stderr.splitlines()[-3:] == [
         "error: cannot install: the disk quota is used up",
-        f"  where: {calls[first - 1][place].replace('ROOT', str(world.root))}",
+        f"  where: {refused[place].replace('ROOT', str(world.root))}",
         "  try: free some space and run the command again; nothing was left half done",
     ]
     assert world.snapshot(ignore=NO_STATE) == sweep.before.files
+
+
+def test_a_disk_that_does_not_confirm_the_end_is_told_and_the_change_is_done(folder: Path) -> None:
+    sweep = Sweep("update", folder)
+
+    world, _, ended = refused_at(sweep, last_flush, errno.EIO)
+
+    assert ended.code == 0
+    assert (
+        "warning: all is done, but the disk did not confirm it: input/output error; the system's log says more\n"
+        in ended.stderr
+    )
+    assert world.snapshot(ignore=NO_STATE) == sweep.after.files
