@@ -42,7 +42,7 @@ Examples:
 @click.argument("specs", nargs=-1, metavar="[SPEC]...")
 @click.option("--as", "alias", metavar="NAME", help="Install under another name.")
 @click.option("--all", "every", is_flag=True, help="Take all skills of a repository, a site or a folder.")
-@click.option("--list", "listing", is_flag=True, help="Only show the skills of a repository or site.")
+@click.option("--list", "listing", is_flag=True, help="Only show the skills of a repository, a folder of it or a site.")
 @click.option("--bundled", is_flag=True, help="Install all skills that ship with skillpm.")
 @click.option("--link", is_flag=True, help="Link a local folder instead of copying it.")
 @click.option("--path", metavar="DIR", help="The skill's folder in the repository.")

@@ -177,9 +177,9 @@ NAMES_NOBODY_HAS = {
         hint="skills are at: skills/pdf, skills/docx",
     ),
     "a folder without a skill": Case(
-        words="install URL --path skills",
-        said="URL has no SKILL.md in `skills`",
-        hint="skills are at: skills/pdf, skills/docx",
+        words="install URL --path assets",
+        said="URL has no SKILL.md in `assets`",
+        hint="skills are at: skills/docx, skills/pdf",
     ),
     "a folder above the repository": Case(
         words="install URL --path ../x", said="URL has no folder `../x`", hint="skills are at: skills/docx, skills/pdf"
@@ -390,7 +390,9 @@ class World:
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     base = tmp_path_factory.mktemp("world")
     upstream = Repository.create(base / "upstream")
-    upstream.write(under("skills/pdf", skill("pdf")) | under("skills/docx", skill("docx"))).commit()
+    upstream.write(
+        under("skills/pdf", skill("pdf")) | under("skills/docx", skill("docx")) | {"assets/logo": "A"}
+    ).commit()
     with GitServer() as server:
         url = server.serve("acme/skills", upstream)
         scene = Scene(base / "scene").project(MANIFEST.replace("URL", url))

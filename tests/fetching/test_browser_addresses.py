@@ -28,6 +28,46 @@ def test_the_page_of_a_folder(project: Project, page: str, ending: str) -> None:
     assert wanted(project) == {"git": page, "path": "tools/pdf", "branch": "main"}
 
 
+def test_the_page_of_a_folder_of_skills_offers_those_below_it(
+    project: Project, upstream: Repository, page: str
+) -> None:
+    upstream.write(under("tools/deep/docx", skill("docx")) | under("other/notes", skill("notes"))).commit()
+    before = project.snapshot()
+
+    listed = project.run("install", f"{page}/tree/main/tools", "--list", check=True)
+    many = project.run("install", f"{page}/tree/main/tools")
+
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["docx", "pdf"]
+    assert (many.code, many.stderr) == (
+        1,
+        f"error: `{page}/tree/main/tools` holds 2 skills: docx, pdf\n"
+        f"  try: choose one with `{page}#main@docx`, or take all with `--all`\n",
+    )
+    assert project.snapshot() == before
+
+    project.run("install", f"{page}/tree/main/tools", "--all", check=True)
+    assert json.loads(project.read("skills.json"))["skills"] == {
+        "docx": {"git": page, "path": "tools/deep/docx", "branch": "main"},
+        "pdf": {"git": page, "path": "tools/pdf", "branch": "main"},
+    }
+
+
+@pytest.mark.parametrize("words", [["acme/skills/tools@docx"], ["acme/skills@docx", "--path", "tools"]])
+def test_a_skill_is_named_in_a_folder_of_skills(
+    project: Project, upstream: Repository, page: str, words: list[str]
+) -> None:
+    upstream.write(under("tools/deep/docx", skill("docx")) | under("other/docx", skill("docx", "Another."))).commit()
+
+    project.run("install", *words, check=True)
+
+    assert json.loads(project.read("skills.json"))["skills"] == {"docx": {"git": page, "path": "tools/deep/docx"}}
+    mistyped = project.run("install", "acme/skills/tools@dox")
+    assert (mistyped.code, mistyped.stderr) == (
+        1,
+        f"error: {page} holds no skill called `dox`\n  try: did you mean: docx\n",
+    )
+
+
 def test_the_longest_branch_wins(project: Project, upstream: Repository, page: str) -> None:
     upstream.branch("release/tools")
     upstream.write(skill("pdf", body="Branch.\n") | under("pdf", skill("pdf", body="Long.\n")))

@@ -13,7 +13,7 @@ from skillpm.fetching.base import Found, Offer
 from skillpm.fetching.describe import described
 from skillpm.fetching.git.entries import entries_of
 from skillpm.fetching.git.history import commit_with_tree
-from skillpm.fetching.git.listing import UNREADABLE, Place, all_places, name_of, place_of, read_skills
+from skillpm.fetching.git.listing import UNREADABLE, Place, all_places, name_of, place_of, places_at, read_skills
 from skillpm.fetching.git.refs import commits_of, from_browser, named_ref
 from skillpm.fetching.git.repository import Repository
 from skillpm.fetching.git.tagged import Take, tagged
@@ -111,13 +111,17 @@ class GitFetcher:
         source = from_browser(repository, source, browser) if browser else source
         ref, source = named_ref(repository, source, source.skill, self._tell)
         commit, root = commits_of(repository, [ref])[ref]
-        if source.path or source.skill:
-            places: Sequence[Place] = [place_of(repository, root, source, source.skill)]
+        places: Sequence[Place]
+        if source.path:
+            places = places_at(repository, root, source)
+        elif source.skill:
+            places = [place_of(repository, root, source, source.skill)]
+        else:
+            places = all_places(repository, root)
+        if len(places) == 1 and (source.path or source.skill):
             # It is about to be installed: all of its files in the one batch that its SKILL.md needs anyway.
             name = name_of(places[0], UNREADABLE, repository.url)
             bring(repository, [Wanted(name=name, tree=places[0].tree, commit=commit, ref=ref)], self.settings.limits)
-        else:
-            places = all_places(repository, root)
         skills = read_skills(repository, places)
         return [
             Offer(

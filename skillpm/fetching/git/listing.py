@@ -38,13 +38,37 @@ def place_of(repository: Repository, root: str, source: GitSource, name: str) ->
         if source.skill:
             _check_name(repository, place, source.skill)
         return place
-    wanted = source.skill or name
-    places = all_places(repository, root)
+    return _called(repository, all_places(repository, root), source.skill or name, is_named=bool(source.skill))
+
+
+def places_at(repository: Repository, root: str, source: GitSource) -> Sequence[Place]:
+    """Find the skill in the folder that a source names, or where it is none, those in the folders below it: all, or
+    the one that the source names. Raises `NotFoundError`.
+    """
+    tree, place = _look_at(repository, root, source)
+    if place is not None:
+        if source.skill:
+            _check_name(repository, place, source.skill)
+        return [place]
+    try:
+        below = all_places(repository, tree) if tree is not None else ()
+    except NotFoundError:
+        below = ()
+    if not below:
+        raise _no_such_folder(repository, root, source, found=tree is not None)
+    inside = [place.but(path=posixpath.join(source.path, place.path)) for place in below]
+    return [_called(repository, inside, source.skill, is_named=True)] if source.skill else inside
+
+
+def _called(repository: Repository, places: Sequence[Place], wanted: str, *, is_named: bool) -> Place:
+    """Find the skill of a name: that of its folder, or the one it declares. A repository's only skill is meant where
+    nobody named one (`is_named`).
+    """
     exact = [place for place in places if posixpath.basename(place.path) == wanted]
     if not exact:
         skills = read_skills(repository, places)
         exact = [place for place in places if skills[place.path].declared == wanted]
-        if not exact and len(places) == 1 and not source.skill:
+        if not exact and len(places) == 1 and not is_named:
             exact = list(places)
         if not exact:
             raise _unknown(repository, wanted, [name_of(place, skills[place.path], repository.url) for place in places])
@@ -112,7 +136,15 @@ def name_of(place: Place, skill: Skill, url: str) -> str:
 
 
 def _place_at(repository: Repository, root: str, source: GitSource) -> Place:
-    """Find the folder at a written path, without a look at the rest of the repository."""
+    """Find the skill at a written path, without a look at the rest of the repository."""
+    tree, place = _look_at(repository, root, source)
+    if place is None:
+        raise _no_such_folder(repository, root, source, found=tree is not None)
+    return place
+
+
+def _look_at(repository: Repository, root: str, source: GitSource) -> tuple[str | None, Place | None]:
+    """Give the id of the folder at a written path, if there is one, and the skill in it, if it is one."""
     try:
         tree = folder_id(repository.reader, root, source.path)
         found = (entry_of(repository.reader, tree, name) for name in SKILL_FILES) if tree is not None else ()
@@ -120,8 +152,8 @@ def _place_at(repository: Repository, root: str, source: GitSource) -> Place:
     except TooMuch:
         raise RefusedError(f"{repository.url}: a folder above `{show(source.path)}` is too large to be read") from None
     if tree is None or not mode:
-        raise _no_such_folder(repository, root, source, found=tree is not None)
-    return Place(path=source.path, tree=tree, text=text if mode & KINDS not in {LINK, TREE} else "")
+        return tree, None
+    return tree, Place(path=source.path, tree=tree, text=text if mode & KINDS not in {LINK, TREE} else "")
 
 
 def _check_name(repository: Repository, place: Place, wanted: str) -> None:
