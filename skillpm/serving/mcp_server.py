@@ -77,6 +77,7 @@ class SkillServer:
         self.publisher = Publisher(service)
         self.bus = InMemorySubscriptionBus()
         self.session: Any = None
+        self.is_watched = anyio.Event()
         self.server: Server[Any] = Server(
             "skillpm",
             version=__version__,
@@ -106,6 +107,7 @@ class SkillServer:
     async def watch(self) -> None:
         """Tell clients when what may be seen has changed."""
         before = await anyio.to_thread.run_sync(self._sight)
+        self.is_watched.set()
         while True:
             await anyio.sleep(PAUSE)
             now = await anyio.to_thread.run_sync(self._sight)
@@ -177,6 +179,7 @@ class SkillServer:
     async def _do(self, context: Context, work: Callable[[], Result]) -> Result:
         """Do something beside the loop; what is wrong becomes an error of the protocol."""
         self.session = context.session
+        await self.is_watched.wait()  # what is told and changes before the first look would never be told again
         try:
             return await anyio.to_thread.run_sync(work)
         except (NotFoundError, NotAllowedError) as error:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -22,7 +23,15 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from skillpm.serving.mcp_server import FolderRequest, FolderResult, GetSkillResult, ListSkillsResult, SkillUri
+from skillpm import open_service
+from skillpm.serving.mcp_server import (
+    FolderRequest,
+    FolderResult,
+    GetSkillResult,
+    ListSkillsResult,
+    SkillServer,
+    SkillUri,
+)
 
 EXTENSION = "io.modelcontextprotocol/skills"
 MODES = ["legacy", "auto"]
@@ -261,6 +270,28 @@ def test_a_rule_that_is_written_meanwhile_counts_and_is_told(world: Sandbox, mod
             await told.wait()
 
     talk(world, speak, mode, message_handler=hear)
+
+
+def test_nothing_is_told_before_the_server_knows_what_a_change_of_it_is(world: Sandbox) -> None:
+    server, told = SkillServer(open_service(world.work)), anyio.Event()
+    context: Any = SimpleNamespace(session=None)
+
+    async def ask() -> None:
+        await server.list_tools(context, None)
+        told.set()
+
+    async def main() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await anyio.wait_all_tasks_blocked()
+            assert not told.is_set()
+            tasks.start_soon(server.watch)
+            with anyio.fail_after(60):
+                await told.wait()
+            tasks.cancel_scope.cancel()
+
+    with ThreadPoolExecutor(1) as alone:
+        alone.submit(anyio.run, main).result()
 
 
 def test_while_rules_cannot_be_read_nothing_is_served_and_the_server_lives(world: Sandbox) -> None:
