@@ -5,6 +5,7 @@ import math
 import anyio
 import mcp_types as types
 import pytest
+from kit.alone import alone
 from mcp.shared.message import SessionMessage
 
 from skillpm.serving import last_answers
@@ -65,18 +66,18 @@ async def read_to_the_end(sent: list[Item], *answered: SessionMessage, is_broken
 
 
 def test_the_end_comes_after_the_last_answer() -> None:
-    told = anyio.run(lambda: read_to_the_end([request(1), request(2)], answer(2), answer(1)))
+    told = alone(lambda: read_to_the_end([request(1), request(2)], answer(2), answer(1)))
 
     assert told == ["read", "read", "answered", "answered", "end"]
 
 
 def test_what_needs_no_answer_is_not_waited_for() -> None:
-    told = anyio.run(lambda: read_to_the_end([ValueError("rubbish"), request(1), given_up(1), given_up(7)]))
+    told = alone(lambda: read_to_the_end([ValueError("rubbish"), request(1), given_up(1), given_up(7)]))
 
     assert told == ["read", "read", "read", "read", "end"]
 
 
 def test_a_client_that_takes_no_answer_is_not_waited_for() -> None:
-    told = anyio.run(lambda: read_to_the_end([request(1)], answer(1), is_broken=True))
+    told = alone(lambda: read_to_the_end([request(1)], answer(1), is_broken=True))
 
     assert told == ["read", "answered", "nobody listens", "end"]

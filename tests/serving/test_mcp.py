@@ -7,7 +7,6 @@ import os
 import sys
 import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +18,7 @@ import mcp_types as types
 import pytest
 import yaml
 from kit import Sandbox, skill, under
+from kit.alone import alone
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
@@ -99,9 +99,7 @@ def talk(world: Sandbox, speak: Callable[[Client], Awaitable[None]], mode: str =
             async with connected(world, mode, **options) as client:
                 await speak(client)
 
-    # A thread of its own: a browser that another test left open has an event loop running in this one.
-    with ThreadPoolExecutor(1) as alone:
-        alone.submit(anyio.run, main).result()
+    alone(main)
 
 
 async def listed(client: Client) -> list[dict[str, Any]]:
@@ -290,8 +288,7 @@ def test_nothing_is_told_before_the_server_knows_what_a_change_of_it_is(world: S
                 await told.wait()
             tasks.cancel_scope.cancel()
 
-    with ThreadPoolExecutor(1) as alone:
-        alone.submit(anyio.run, main).result()
+    alone(main)
 
 
 def test_while_rules_cannot_be_read_nothing_is_served_and_the_server_lives(world: Sandbox) -> None:
