@@ -51,11 +51,24 @@ class LastAnswers:
         self._answered.set()
 
 
-class _Reading:
-    """What a client sends; its end comes when all is answered."""
+class _Stream:
+    """A stream of the SDK with an eye on it."""
 
     def __init__(self, stream: Any, answers: LastAnswers) -> None:
         self._stream, self._answers = stream, answers
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class _Reading(_Stream):
+    """What a client sends; its end comes when all is answered."""
 
     async def receive(self) -> SessionMessage | Exception:
         try:
@@ -75,33 +88,12 @@ class _Reading:
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-class _Writing:
+class _Writing(_Stream):
     """What a client is told."""
-
-    def __init__(self, stream: Any, answers: LastAnswers) -> None:
-        self._stream, self._answers = stream, answers
 
     async def send(self, item: SessionMessage, /) -> None:
         try:
             await self._stream.send(item)
         finally:
             self._answers.written(item)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
