@@ -12,7 +12,7 @@ from corpus import blobs
 from skills_ref.parser import parse_frontmatter
 from skills_ref.validator import validate_metadata
 
-from skillpm.documents.validity import judge
+from skillpm.skillmd.validation import judge
 
 
 def main() -> None:

@@ -18,9 +18,9 @@ from typing import Any
 
 import yaml
 
-from skillpm.documents.findings import NotLoadable
-from skillpm.documents.frontmatter import decode_text, read_frontmatter
-from skillpm.documents.skill import read_skill
+from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.frontmatter import decode_text, read_frontmatter
+from skillpm.skillmd.skill import read_skill
 
 LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # every scalar as text, nothing else changed
 ALWAYS = ("files", "frontmatter", "load", "PyYAML reads", "same values")

@@ -28,11 +28,11 @@ with atheris.instrument_imports(include=["skillpm", "tomllib", "shlex", "json", 
 
     if PURE:
         yaml.__with_libyaml__ = False
-    from skillpm.documents.findings import NotLoadable
-    from skillpm.documents.fixing import READ, fix
-    from skillpm.documents.head import front_of, read_head
-    from skillpm.documents.skill import read_skill
-    from skillpm.documents.validity import judge
+    from skillpm.skillmd.autofix import READ, fix
+    from skillpm.skillmd.findings import NotLoadable
+    from skillpm.skillmd.head import front_of, read_head
+    from skillpm.skillmd.skill import read_skill
+    from skillpm.skillmd.validation import judge
 
 sys.path.insert(0, str(ROOT / "tests"))
 from documents.slow_inputs import slow_inputs  # noqa: E402  (from the tests beside us)

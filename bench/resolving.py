@@ -2,7 +2,7 @@
 
     python bench/resolving.py
 
-Each small index is also searched by brute force (tests/resolution/brute.py): the answer must be there when there is
+Each small index is also searched by brute force (tests/resolver/brute.py): the answer must be there when there is
 one, and no name may be newer without an earlier one being older.
 """
 
@@ -14,10 +14,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from resolution.brute import best_answer, random_index
-from resolution.catalogue import Catalogue, answer
+from resolver.brute import best_answer, random_index
+from resolver.catalogue import Catalogue, answer
 
-from skillpm.documents.lockfile import Lockfile
+from skillpm.formats.lockfile import Lockfile
 
 
 def wide(skills: int, needs: int) -> tuple[Catalogue, dict[str, str]]:

@@ -26,8 +26,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from skillpm.documents.catalogue import Catalogue, Summary, write_catalogue
-from skillpm.documents.names import SkillName
+from skillpm.core.names import SkillName
+from skillpm.formats.index_catalog import Catalogue, Summary, write_catalogue
 
 INSTALLED = 10
 CHANGED = 3

@@ -25,9 +25,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from skillpm.indexes.kept import Kept
-from skillpm.indexes.query import read_query
-from skillpm.indexes.searchable import Searchable
+from skillpm.indexes.search.database_cache import Kept
+from skillpm.indexes.search.full_text import Searchable
+from skillpm.indexes.search.query import read_query
 
 HERE = Path(__file__).parents[1] / "tests/indexes/searching"
 WORDS = (

@@ -18,9 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from skillpm import Registry, SkillService
-from skillpm.documents.registry import write_registry
-from skillpm.installing.scan import stamp_of, write_scan
-from skillpm.serving.entry import entry_of
+from skillpm.formats.registry import write_registry
+from skillpm.installer.stat_cache import stamp_of, write_scan
+from skillpm.registry.entry import entry_of
 
 WORDS = ["deploy", "review", "test", "write", "read", "browse", "draft", "release", "convert", "measure", "plan"]
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from corpus import blobs
 
-from skillpm.documents.findings import NotLoadable
-from skillpm.documents.skill import read_skill
-from skillpm.documents.tokens import tokens_in
+from skillpm.core.token_estimate import tokens_in
+from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.skill import read_skill
 
 COUNT = """
 const { createRequire } = require('module');

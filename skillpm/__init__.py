@@ -7,18 +7,18 @@ Importing the package loads nothing; each name is loaded when it is used.
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Card": "skillpm.serving.cards",
-    "Discovery": "skillpm.serving.discovery",
-    "FoundSkill": "skillpm.serving.shadowing",
-    "HeadCache": "skillpm.serving.heads",
-    "Loaded": "skillpm.serving.answers",
-    "Registry": "skillpm.serving.registry",
+    "Card": "skillpm.registry.card",
+    "Discovery": "skillpm.agent_hosts.discovery",
+    "FoundSkill": "skillpm.agent_hosts.precedence",
+    "HeadCache": "skillpm.registry.frontmatter_cache",
+    "Loaded": "skillpm.serving.results",
+    "Registry": "skillpm.registry.directory_registry",
     "Rules": "skillpm.serving.permissions",
     "SkillService": "skillpm.serving.service",
     "SkillpmError": "skillpm.errors",
-    "discover": "skillpm.operations.discovering",
-    "load_skill": "skillpm.operations.serving",
-    "open_service": "skillpm.operations.serving",
+    "discover": "skillpm.operations.discover",
+    "load_skill": "skillpm.operations.serve",
+    "open_service": "skillpm.operations.serve",
 }
 __all__ = [
     "Card",

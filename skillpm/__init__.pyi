@@ -1,15 +1,15 @@
+from skillpm.agent_hosts.discovery import Discovery as Discovery
+from skillpm.agent_hosts.precedence import FoundSkill as FoundSkill
 from skillpm.errors import SkillpmError as SkillpmError
-from skillpm.operations.discovering import discover as discover
-from skillpm.operations.serving import load_skill as load_skill
-from skillpm.operations.serving import open_service as open_service
-from skillpm.serving.answers import Loaded as Loaded
-from skillpm.serving.cards import Card as Card
-from skillpm.serving.discovery import Discovery as Discovery
-from skillpm.serving.heads import HeadCache as HeadCache
+from skillpm.operations.discover import discover as discover
+from skillpm.operations.serve import load_skill as load_skill
+from skillpm.operations.serve import open_service as open_service
+from skillpm.registry.card import Card as Card
+from skillpm.registry.directory_registry import Registry as Registry
+from skillpm.registry.frontmatter_cache import HeadCache as HeadCache
 from skillpm.serving.permissions import Rules as Rules
-from skillpm.serving.registry import Registry as Registry
+from skillpm.serving.results import Loaded as Loaded
 from skillpm.serving.service import SkillService as SkillService
-from skillpm.serving.shadowing import FoundSkill as FoundSkill
 
 __version__: str
 __all__ = [

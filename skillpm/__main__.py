@@ -2,7 +2,7 @@
 
 import sys
 
-from skillpm.cli.door import enter
+from skillpm.cli.entry_point import enter
 
 if __name__ == "__main__":
     sys.exit(enter())

@@ -8,11 +8,11 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from skillpm.documents.cutoff import read_cutoff
-from skillpm.documents.text import show
-from skillpm.documents.tree import Limits
+from skillpm.core.exclude_newer import read_cutoff
+from skillpm.core.file_tree import Limits
+from skillpm.core.text import show
+from skillpm.core.values import NOTHING, Value
 from skillpm.errors import UsageError
-from skillpm.values import NOTHING, Value
 
 CACHE_FORMAT = "v1"
 # Only Windows has junctions.

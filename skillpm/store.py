@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import Any
 
 from skillpm.cachedir import insist, mark, note_use, put
-from skillpm.documents.digest import Digest, content_hash
-from skillpm.documents.tree import Tree, TreeFile
+from skillpm.core.digest import Digest, content_hash
+from skillpm.core.file_tree import Tree, TreeFile
 from skillpm.files import discard_file, told
 
 MAGIC = b"skillpm-tree 1 "

@@ -45,7 +45,7 @@ def commands() -> dict[str, click.Command]:
     """Give every command by its name, those of groups as `backup list`."""
     found: dict[str, click.Command] = {}
     for name in TABLE:
-        command: click.Command = import_module(f"skillpm.cli.{name}_command").command
+        command: click.Command = import_module(f"skillpm.cli.commands.{name}").command
         found[name] = command
         if isinstance(command, click.Group):
             found |= {f"{name} {inner}": part for inner, part in command.commands.items()}
@@ -130,7 +130,14 @@ def test_every_finding_is_told() -> None:
     """The code of each finding is a word in the place where it is made."""
     made = re.compile(r"""(?:(?:broken|error|warning)\(\s*"([a-z0-9-]+)"|code="([a-z0-9-]+)")""")
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
-    modules = [*(ROOT / "skillpm" / "documents").glob("*.py"), ROOT / "skillpm" / "operations" / "validating.py"]
+    modules = [
+        *(ROOT / "skillpm" / "core").glob("*.py"),
+        *(ROOT / "skillpm" / "foreign_formats").glob("*.py"),
+        *(ROOT / "skillpm" / "formats").glob("*.py"),
+        *(ROOT / "skillpm" / "requirements").glob("*.py"),
+        *(ROOT / "skillpm" / "skillmd").glob("*.py"),
+        ROOT / "skillpm" / "operations" / "validate.py",
+    ]
     codes = {"".join(match.groups("")) for path in modules for match in made.finditer(path.read_text(encoding="utf-8"))}
     assert len(codes) > 30
     assert {code for code in codes if f"`{code}`" not in page} == set()

@@ -11,7 +11,7 @@ from kit import Sandbox
 HEAVY = {
     "httpx", "hishel", "git", "yaml", "tomlkit", "tomllib", "packaging", "resolvelib", "rich", "mcp", "jsonschema",
     "filelock", "pathspec", "asyncio", "importlib.metadata", "platformdirs", "subprocess", "concurrent.futures",
-    "tempfile", "ctypes", "urllib.parse", "skillpm.resolution.solver", "jinja2", "markdown_it", "nh3", "sqlite3",
+    "tempfile", "ctypes", "urllib.parse", "skillpm.resolver.solver", "jinja2", "markdown_it", "nh3", "sqlite3",
 }  # fmt: skip
 SERVING = [["completion", "bash"], ["prompt"], ["match", "a test"], ["projects"], ["list", "--tokens"]]
 WATCH = (

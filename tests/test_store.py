@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.digest import Digest, content_hash
-from skillpm.documents.gate import checked_tree
-from skillpm.documents.tree import Entry, Limits, Tree
+from skillpm.core.digest import Digest, content_hash
+from skillpm.core.file_tree import Entry, Limits, Tree
+from skillpm.core.tree_checks import checked_tree
 from skillpm.errors import FileError
 from skillpm.store import MAGIC, Store, StoreDamaged
 
@@ -196,8 +196,8 @@ def test_many_writers_and_readers_at_once_see_whole_entries_only(store: Store) -
 
 def test_many_processes_at_once_leave_one_sound_entry(store: Store) -> None:
     program = (
-        "import sys; from skillpm.store import Store; from skillpm.documents.tree import *\n"
-        "from skillpm.documents.gate import checked_tree\n"
+        "import sys; from skillpm.store import Store; from skillpm.core.file_tree import *\n"
+        "from skillpm.core.tree_checks import checked_tree\n"
         "tree = checked_tree([Entry(path='SKILL.md', data=b'x' * 100_000)], name='x', limits=Limits())\n"
         "sys.stdin.readline()\n"
         "for _ in range(20): Store(sys.argv[1]).keep(tree, replace=True)\n"

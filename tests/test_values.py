@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from skillpm.values import NOTHING, Value
+from skillpm.core.values import NOTHING, Value
 
 
 class Point(Value):

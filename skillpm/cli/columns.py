@@ -2,7 +2,7 @@
 
 import shutil
 
-from skillpm.documents.text import show
+from skillpm.core.text import show
 
 NARROWEST, WIDEST = 60, 160
 

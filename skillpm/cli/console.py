@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from skillpm.cli.fitting import wrapped
 from skillpm.cli.progress import LogLines, ProgressLines
-from skillpm.documents.text import HIDDEN, show, without_secrets
+from skillpm.cli.text_layout import wrapped
+from skillpm.core.text import HIDDEN, show, without_secrets
 
 
 class Console:

@@ -144,7 +144,7 @@ class Commands(click.Group):
         if name not in TABLE:
             return None
         if ASKED_BY_SHELL in os.environ:
-            from skillpm.cli.completing import stand_in, with_offers  # noqa: PLC0415  (only for a shell that asks)
+            from skillpm.cli.shell_completion import stand_in, with_offers  # noqa: PLC0415  (only for a shell that asks)
 
             return stand_in(name) or with_offers(name, _loaded(name))
         return _loaded(name)
@@ -198,7 +198,7 @@ def _names(name: str) -> str:
 
 
 def _loaded(name: str) -> click.Command:
-    command: click.Command = import_module(f"skillpm.cli.{name}_command").command
+    command: click.Command = import_module(f"skillpm.cli.commands.{name}").command
     return command
 
 
@@ -248,7 +248,7 @@ def _ended(words: list[str]) -> int:
         silence(stdout)
         return 0
     except Exception as error:  # noqa: BLE001  (this is the edge)
-        from skillpm.cli.failing import tell, unheard  # noqa: PLC0415
+        from skillpm.cli.error_output import tell, unheard  # noqa: PLC0415
 
         as_json = "--json" in words
         if isinstance(error, OSError) and is_refused(stdout):

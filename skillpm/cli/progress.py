@@ -6,7 +6,7 @@ import sys
 import threading
 from typing import Any
 
-from skillpm.documents.text import show
+from skillpm.core.text import show
 
 GLANCE = 0.4
 PATIENCE = 10.0

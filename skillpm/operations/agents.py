@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from skillpm.documents.agents import Agent
-from skillpm.documents.json_edit import set_member
-from skillpm.installing.layout import load_receipt
-from skillpm.operations.change import Changed, Options, change
-from skillpm.operations.paperwork import Paperwork, read_paperwork
-from skillpm.operations.scope import Scope
-from skillpm.operations.tools import Tools
-from skillpm.serving.hosts import agent_folder, all_agents, chosen_agents, folder_needed, is_present
-from skillpm.values import Value
+from skillpm.agent_hosts.known_agents import agent_folder, all_agents, chosen_agents, folder_needed, is_present
+from skillpm.core.values import Value
+from skillpm.formats.agent_table import Agent
+from skillpm.formats.json_edit import set_member
+from skillpm.installer.layout import load_receipt
+from skillpm.operations.context.project_files import Paperwork, read_paperwork
+from skillpm.operations.context.runtime import Tools
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.install.pipeline import Changed, Options, change
 
 
 class KnownAgent(Value):

@@ -2,13 +2,13 @@
 
 import os
 
-from skillpm.documents.manifest import EMPTY
-from skillpm.documents.text import counted
+from skillpm.core.text import counted
 from skillpm.errors import ConflictError
 from skillpm.files import told, write_new
-from skillpm.operations.lost_manifest import locked_in
-from skillpm.operations.scope import project_scope, refuse_home, user_scope
-from skillpm.operations.tools import Tools
+from skillpm.formats.manifest import EMPTY
+from skillpm.operations.context.missing_manifest import locked_in
+from skillpm.operations.context.runtime import Tools
+from skillpm.operations.context.scope import project_scope, refuse_home, user_scope
 
 
 def init(tools: Tools, folder: str, *, user: bool = False) -> tuple[list[str], str]:

@@ -2,11 +2,11 @@
 
 import os
 
-from skillpm.documents.field_rules import PLACEHOLDER
-from skillpm.documents.names import skill_name
+from skillpm.core.names import skill_name
 from skillpm.errors import ConflictError
 from skillpm.files import told, write_new
-from skillpm.operations.tools import Tools
+from skillpm.operations.context.runtime import Tools
+from skillpm.skillmd.validation import PLACEHOLDER
 
 TEMPLATE = """\
 ---

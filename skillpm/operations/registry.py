@@ -2,20 +2,20 @@
 
 import os
 
-from skillpm.documents.registry import RegistryEntry, read_registry
+from skillpm.core.values import Value
 from skillpm.errors import DocumentError
 from skillpm.files import told, write_document
-from skillpm.installing.backups import keep_old_registry
-from skillpm.installing.layout import load_receipt, registry_text
-from skillpm.installing.scan import Scan, read_scan
-from skillpm.installing.staging import hide_from_git
-from skillpm.installing.view import View, look_until
-from skillpm.operations.paperwork import read_paperwork
-from skillpm.operations.scope import Scope
-from skillpm.operations.tools import Tools
-from skillpm.serving.built import Known, Problem
-from skillpm.serving.registering import Ahead, build_registry, known_registry
-from skillpm.values import Value
+from skillpm.formats.registry import RegistryEntry, read_registry
+from skillpm.installer.backups import keep_old_registry
+from skillpm.installer.consistent_view import View, look_until
+from skillpm.installer.layout import load_receipt, registry_text
+from skillpm.installer.staging import hide_from_git
+from skillpm.installer.stat_cache import Scan, read_scan
+from skillpm.operations.context.project_files import read_paperwork
+from skillpm.operations.context.runtime import Tools
+from skillpm.operations.context.scope import Scope
+from skillpm.registry.build_state import Known, Problem
+from skillpm.registry.builder import Ahead, build_registry, known_registry
 
 
 class Rebuilt(Value):
@@ -51,8 +51,8 @@ def rebuild(scope: Scope, tools: Tools) -> Rebuilt:
         if built.is_as_known:
             return Rebuilt(changed=False, skills=len(built.entries), problems=tuple(built.problems))
     # The lock and the reader bring libraries with them: only who has something to do pays for them.
-    from skillpm.operations.carrying import remember  # noqa: PLC0415
-    from skillpm.operations.exclusive import exclusive  # noqa: PLC0415
+    from skillpm.operations.context.scope_lock import exclusive  # noqa: PLC0415
+    from skillpm.operations.install.executor import remember  # noqa: PLC0415
 
     with exclusive(scope, tools):
         before, scan = registry_text(layout), read_scan(layout.scan)

@@ -1,1 +1,1 @@
-"""What loaders and agents see: the registry, and later everything rendered from it."""
+"""What an agent is given: skills loaded, listed, searched, as far as permissions allow."""

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Mapping
 
-from skillpm.serving.cards import Card
+from skillpm.registry.card import Card
 
 # What authors call the systems, by what Python calls them.
 SYSTEMS = {

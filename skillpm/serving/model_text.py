@@ -2,7 +2,7 @@
 
 import re
 
-from skillpm.documents.text import HIDDEN, one_line, show
+from skillpm.core.text import HIDDEN, one_line, show
 
 # What languages and pictures need: line breaks, tabs, and the joiners between letters. Everything else that HIDDEN
 # knows is shown as what it is, and letters that only models see (tags, further variation selectors) go.

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, cast
 
-from skillpm.values import Value
+from skillpm.core.values import Value
 
 Action = Literal["allow", "ask", "deny"]
 STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}

@@ -7,10 +7,10 @@ name the `skills` that the work needs.
 import os
 from collections.abc import Iterable
 
+from skillpm.core.values import Value
 from skillpm.errors import FileError
 from skillpm.files import told
-from skillpm.installing.skill_file import read_text_file
-from skillpm.values import Value
+from skillpm.installer.skill_file import read_text_file
 
 FOLDER = "projects"
 ROLE_FILE = "ROLE.md"
@@ -68,8 +68,8 @@ def _split(text: str) -> tuple[str, tuple[str, ...]]:
     """Give the instructions and the skills; a text whose frontmatter cannot be read is instructions, all of it."""
     if not text.lstrip().startswith(("---", "+++")):
         return text.strip(), ()
-    from skillpm.documents.findings import NotLoadable  # noqa: PLC0415  (a YAML library; most roles are plain text)
-    from skillpm.documents.frontmatter import read_frontmatter  # noqa: PLC0415
+    from skillpm.skillmd.findings import NotLoadable  # noqa: PLC0415  (a YAML library; most roles are plain text)
+    from skillpm.skillmd.frontmatter import read_frontmatter  # noqa: PLC0415
 
     try:
         front = read_frontmatter(text)

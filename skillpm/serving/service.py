@@ -9,23 +9,23 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from skillpm.documents.tokens import tokens_in
-from skillpm.serving.answering import answered
-from skillpm.serving.answers import Answer, Loaded, Match, Prompt
+from skillpm.core.token_estimate import tokens_in
+from skillpm.registry.card import Card, names_of
+from skillpm.registry.directory_registry import Registry
+from skillpm.registry.snapshot import Shelf
+from skillpm.serving.access_errors import Forbidden, NeedsYes, NoSuchSkill, SeveralSkills
 from skillpm.serving.availability import Surroundings
-from skillpm.serving.bundled_files import files_beside
-from skillpm.serving.cards import Card, names_of
-from skillpm.serving.catalogue import within_budget
-from skillpm.serving.finding import find, haystack, search, suggestions
-from skillpm.serving.modes import LONGEST, Mode
+from skillpm.serving.body_modes import LONGEST, Mode
+from skillpm.serving.live_permissions import Permits
 from skillpm.serving.permissions import Rules
-from skillpm.serving.permits import Permits
-from skillpm.serving.refusals import Forbidden, NeedsYes, NoSuchSkill, SeveralSkills
-from skillpm.serving.registry import Registry
-from skillpm.serving.shelf import Shelf
-from skillpm.serving.styles.base import Opened, Told
-from skillpm.serving.styles.table import style_of
-from skillpm.serving.tool import SCHEMA
+from skillpm.serving.renderers.base import Opened, Told
+from skillpm.serving.renderers.lookup import style_of
+from skillpm.serving.results import Answer, Loaded, Match, Prompt
+from skillpm.serving.skill_files import files_beside
+from skillpm.serving.skill_search import find, haystack, search, suggestions
+from skillpm.serving.token_budget import within_budget
+from skillpm.serving.tool_call import answered
+from skillpm.serving.tool_schema import SCHEMA
 from skillpm.serving.triggers import Triggers, matching, servers_of, trigger_index
 from skillpm.settings import current_settings
 

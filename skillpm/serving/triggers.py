@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from skillpm.serving.cards import Card, McpServer
+from skillpm.registry.card import Card, McpServer
 
 
 class Triggers(NamedTuple):

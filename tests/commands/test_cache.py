@@ -10,10 +10,10 @@ import pytest
 from commands.scene import Scene, asking, text
 from kit import GitServer, Repository, just_before, skill, under
 
-from skillpm.fetching.git.cache import GitCache, create, is_sound
-from skillpm.locking import locked
-from skillpm.operations.cache_emptying import clean
-from skillpm.operations.cache_removal import Removed, prune
+from skillpm.fetchers.git.repository_cache import GitCache, create, is_sound
+from skillpm.locks import locked
+from skillpm.operations.cache.clean import clean
+from skillpm.operations.cache.prune import Removed, prune
 from skillpm.settings import read_settings
 
 LONG_AGO = time.time() - 90 * 86_400

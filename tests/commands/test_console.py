@@ -11,8 +11,8 @@ from commands.scene import Scene, text
 from commands.test_choosing import answered
 from kit import GitServer, Repository
 
-from skillpm.cli.fitting import columns, table, wrapped
 from skillpm.cli.progress import LogLines
+from skillpm.cli.text_layout import columns, table, wrapped
 
 TIME = re.compile(r"\d+ ms$", re.MULTILINE)
 

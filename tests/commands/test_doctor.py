@@ -14,8 +14,8 @@ from commands.scene import Scene, asking, text
 from kit import Repository, skill, under
 from kit.sandbox import Environment
 
-from skillpm.locking import locked
-from skillpm.operations.doctor.surroundings import KNOWN
+from skillpm.locks import locked
+from skillpm.operations.doctor.environment_checks import KNOWN
 
 DEAD = 2**22 - 3  # no process of this machine has this id
 MINE = under(".agent-skills/mine", skill("mine", "By hand."))
@@ -69,7 +69,7 @@ def pack(scene: Scene) -> Path:
 def interrupt(scene: Scene, name: str = "code-review") -> None:
     """Kill an install right after it wrote its journal."""
     script = (
-        "import os, sys\nfrom skillpm.installing import transaction\n"
+        "import os, sys\nfrom skillpm.installer import transaction\n"
         "transaction.finish = lambda *_: os._exit(9)\n"
         "from skillpm.cli.main import main\nmain(sys.argv[1:])\n"
     )

@@ -26,7 +26,7 @@ BREAK = """\
 import sys, types, click
 def run(**_): raise KeyError("pdf")
 command = click.Command("list", callback=run, params=[click.Option(["--json"], is_flag=True)])
-sys.modules["skillpm.cli.list_command"] = types.SimpleNamespace(command=command)
+sys.modules["skillpm.cli.commands.list"] = types.SimpleNamespace(command=command)
 from skillpm.cli.main import main
 sys.exit(main(["list", "--json"]))
 """

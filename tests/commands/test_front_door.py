@@ -187,7 +187,7 @@ AT_THE_END = "import atexit, os, signal\natexit.register(lambda: os.kill(os.getp
     ("moment", "ends"),
     [
         (WHILE_LOADING.format("click"), (-signal.SIGINT, "", "")),
-        (WHILE_LOADING.format("skillpm.operations.listing"), (130, "", "interrupted\n")),
+        (WHILE_LOADING.format("skillpm.operations.inspect.list"), (130, "", "interrupted\n")),
         (
             AT_THE_END,
             (-signal.SIGINT, "", "no skills in WORK/.agent-skills; `skillpm install code-review` is a start\n"),

@@ -8,7 +8,7 @@ import pytest
 from commands.scene import Scene, text
 from kit import Files, skill, under
 
-from skillpm.installing.journal import sealed
+from skillpm.installer.journal import sealed
 
 HERE = ".agent-skills"
 FLAT = "---\nname: {name}\ndescription: {says}\n---\n# {name}\n\nDo it.\n"

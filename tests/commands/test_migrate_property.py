@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kit import snapshot
 
-from skillpm.documents.headless import BOM
-from skillpm.documents.old_registry import Told, read_old_registry
-from skillpm.documents.registry import read_registry
-from skillpm.operations.migrate import migrate
+from skillpm.formats.legacy_registry import Told, read_old_registry
+from skillpm.formats.plain_markdown import BOM
+from skillpm.formats.registry import read_registry
+from skillpm.operations.context.runtime import Tools
+from skillpm.operations.context.scope import user_scope
+from skillpm.operations.migrate.conversion import migrate
 from skillpm.operations.registry import check_registry
-from skillpm.operations.scope import user_scope
-from skillpm.operations.tools import Tools
 from skillpm.settings import Settings
 
 STEMS = ["review", "Review", "api design", "über", "日本", "README", "con", "x.y", "-", "development", "a" * 70]

@@ -9,10 +9,10 @@ from kit import GitServer, Repository, after
 
 from skillpm.errors import DocumentMoved
 from skillpm.events import Recorder
-from skillpm.operations.change import Options, change
-from skillpm.operations.paperwork import Paperwork
-from skillpm.operations.scope import project_scope
-from skillpm.operations.tools import Tools
+from skillpm.operations.context.project_files import Paperwork
+from skillpm.operations.context.runtime import Tools
+from skillpm.operations.context.scope import project_scope
+from skillpm.operations.install.pipeline import Options, change
 from skillpm.settings import Settings
 
 FETCH = "POST .* fetch"

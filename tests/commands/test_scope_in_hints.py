@@ -3,7 +3,7 @@
 import pytest
 from commands.scene import Scene, text
 
-from skillpm.cli.pointing import pointed, scope_in
+from skillpm.cli.scope_hints import pointed, scope_in
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from commands.scene import Scene, text
 
 OURS = ".agent-skills/.skillpm"
 KILLED = (
-    "import os, sys\nfrom skillpm.installing import transaction\n"
+    "import os, sys\nfrom skillpm.installer import transaction\n"
     "transaction.finish = lambda *_: os._exit(9)\n"
     "from skillpm.cli.main import main\nmain(sys.argv[1:])\n"
 )

@@ -13,7 +13,7 @@ from crash.stories import HERE, World
 from indexes.world import Desk, publish
 from kit import GitServer, Repository, skill, under
 
-from skillpm.installing.journal import inode, sealed
+from skillpm.installer.journal import inode, sealed
 
 OURS = f"{HERE}/.skillpm"
 JOURNAL = f"{OURS}/journal.json"
@@ -22,7 +22,7 @@ EDITED = "testing"
 GIT = ("red-0", "red-1", "blue-0", "blue-1")
 WANTED = (*GIT, EDITED, "cards")
 KILLED = (
-    "import os, sys\nfrom skillpm.installing import transaction\n"
+    "import os, sys\nfrom skillpm.installer import transaction\n"
     "transaction.finish = lambda *_: os._exit(9)\n"
     "from skillpm.cli.main import main\nmain(sys.argv[1:])\n"
 )

@@ -12,8 +12,8 @@ from crash.sweep import TRACER
 from crash.tracer import CANNOT_TRACE
 from kit import Repository, Sandbox
 
-from skillpm.installing.journal import sealed
-from skillpm.locking import locked
+from skillpm.installer.journal import sealed
+from skillpm.locks import locked
 
 pytestmark = pytest.mark.skipif(CANNOT_TRACE, reason="killing needs Linux's ptrace")
 HERE = ".agent-skills"
@@ -335,7 +335,7 @@ def test_whoever_waits_longer_than_a_second_is_told_for_whom(project: Scene, ups
 
 def test_a_lock_goes_with_its_process_however_that_ends(project: Scene) -> None:
     lock = str(project.work / HERE / ".skillpm/lock")
-    hold = "import sys; from skillpm.locking import locked\nwith locked(sys.argv[1], 5, ''): print(flush=True); input()"
+    hold = "import sys; from skillpm.locks import locked\nwith locked(sys.argv[1], 5, ''): print(flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", hold, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=project.environment()
     ) as holder:

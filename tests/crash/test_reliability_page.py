@@ -12,7 +12,7 @@ CROWD = "crash/test_crowd.py::test_many_at_once"
 FLIPPED = "crash/test_bit_flips.py::test_no_wrong_byte_is_installed"
 EDITED = "commands/test_edited_skills.py::test_an_edited_skill_stops"
 LOST = "commands/test_sync.py::test_sync_brings_back_whatever_was_lost"
-DAMAGED = "fetching/test_damaged_cache.py::test_whatever_is_damaged"
+DAMAGED = "fetchers/test_damaged_cache.py::test_whatever_is_damaged"
 QUIET = "commands/test_quiet_sync.py::test_no_file_is_touched_and_nobody_is_asked"
 FAULTS = "network/test_faults.py::test_a_fault_is_told_and_changes_nothing"
 FLOODS = "network/test_floods.py::test_an_answer_without_an_end"
@@ -58,7 +58,7 @@ TESTS = {
         "commands/test_bad_input.py::test_another_skillpm_that_works_here",
     ],
     "Documents are read again under the lock": ["crash/test_many_at_once.py::test_twelve_installs", CROWD],
-    "Each cache repository has a lock": ["fetching/test_network_faults.py::test_a_cache_in_use_is_waited_for", CROWD],
+    "Each cache repository has a lock": ["fetchers/test_network_faults.py::test_a_cache_in_use_is_waited_for", CROWD],
     "The locks are the system's": [f"{AFTER}a_lock_goes_with_its_process", CROWD],
     "An editor knows no lock": ["commands/test_saved_meanwhile.py"],
     "Where `skills.json` or `skills.lock` was saved": ["commands/test_saved_meanwhile.py"],
@@ -86,17 +86,17 @@ TESTS = {
         "network/test_leftovers.py::test_a_disk_that_is_full_while_git_writes",
         "network/test_leftovers.py::test_a_size_that_no_file_may_exceed",
     ],
-    "an entry of the store": ["fetching/test_damaged_cache.py::test_a_damaged_store_entry_is_fetched_anew"],
-    "a cache repository cannot be read": ["fetching/test_damaged_cache.py::test_a_cache_that_cannot_be_read", DAMAGED],
+    "an entry of the store": ["fetchers/test_damaged_cache.py::test_a_damaged_store_entry_is_fetched_anew"],
+    "a cache repository cannot be read": ["fetchers/test_damaged_cache.py::test_a_cache_that_cannot_be_read", DAMAGED],
     "the cache is emptied": [
         "commands/test_cache.py::test_a_repository_in_use_stays",
-        "fetching/test_emptied_cache.py::test_what_was_taken_out_of_the_store",
+        "fetchers/test_emptied_cache.py::test_what_was_taken_out_of_the_store",
         BESIDE,
     ],
-    "the cache is deleted": ["fetching/test_emptied_cache.py::test_a_cache_that_is_deleted_in_the_midst"],
+    "the cache is deleted": ["fetchers/test_emptied_cache.py::test_a_cache_that_is_deleted_in_the_midst"],
     "the cache cannot be written": ["commands/test_unprivileged.py::test_a_cache_that_cannot_be_written"],
     "git was killed": [
-        "fetching/test_damaged_cache.py::test_what_a_killed_git_left_behind",
+        "fetchers/test_damaged_cache.py::test_what_a_killed_git_left_behind",
         "network/test_leftovers.py::test_a_git_killed_while_a_pack_comes",
         "network/test_leftovers.py::test_a_git_killed_as_it_puts_a_file_in_place",
         "network/test_leftovers.py::test_a_lock_of_a_git_that_still_works",
@@ -122,10 +122,10 @@ TESTS = {
     "No command fails": [CROWD],
     "Installs also run beside": [BESIDE],
     "Each moment at which that": [
-        "fetching/test_emptied_cache.py::test_what_was_learnt_of_a_repository",
-        "fetching/test_emptied_cache.py::test_what_another_process_put_into_its_place",
-        "fetching/test_emptied_cache.py::test_what_goes_again_and_again",
-        "fetching/test_emptied_cache.py::test_the_folder_that_git_is_run_in",
+        "fetchers/test_emptied_cache.py::test_what_was_learnt_of_a_repository",
+        "fetchers/test_emptied_cache.py::test_what_another_process_put_into_its_place",
+        "fetchers/test_emptied_cache.py::test_what_goes_again_and_again",
+        "fetchers/test_emptied_cache.py::test_the_folder_that_git_is_run_in",
         "commands/test_cache.py::test_a_repository_that_comes_while_the_cache_is_cleaned",
         "commands/test_cache.py::test_what_is_freed",
         "commands/test_cache.py::test_a_cache_that_is_being_made",

@@ -6,13 +6,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from skillpm.documents.digest import Digest
-from skillpm.documents.inherited import NEEDS, Inherited
-from skillpm.documents.lockfile import LockedSkill, Lockfile
-from skillpm.documents.names import RESERVED, SkillName
-from skillpm.documents.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin
-from skillpm.documents.receipt import LINK_KINDS, InstalledFile, InstalledSkill, Receipt
-from skillpm.documents.requires import Requires
+from skillpm.core.digest import Digest
+from skillpm.core.names import RESERVED, SkillName
+from skillpm.core.system_requirements import Requires
+from skillpm.formats.legacy_metadata import NEEDS, Inherited
+from skillpm.formats.lockfile import LockedSkill, Lockfile
+from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin
+from skillpm.formats.receipt import LINK_KINDS, InstalledFile, InstalledSkill, Receipt
 
 EXAMPLES = settings(derandomize=True, max_examples=60, deadline=None)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillpm.documents.cutoff import EVERYTHING, read_cutoff
+from skillpm.core.exclude_newer import EVERYTHING, read_cutoff
 from skillpm.errors import UsageError
 
 NOW = 1_767_225_600.0  # the first moment of 2026

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.decode import Node, dump_json, parse_json, parse_toml
+from skillpm.core.decoder import Node, dump_json, parse_json, parse_toml
 from skillpm.errors import DocumentError, NewerDocument
 
 MEND = "mend that place by hand, or take the file from version control"

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from skillpm.documents.digest import Digest, content_hash, digest_of, parse_digest, short
+from skillpm.core.digest import Digest, content_hash, digest_of, parse_digest, short
 from skillpm.errors import DocumentError
 
 HELLO = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"

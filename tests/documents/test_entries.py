@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillpm.documents.entries import LARGEST_ENTRY, Entries, Entry
-from skillpm.documents.names import SkillName
+from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, NewerDocument
+from skillpm.formats.catalog_stream import LARGEST_ENTRY, Entries, Entry
 
 SCHEMA = "urn:skillpm:schema:index:1"
 SITE = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.findings import NotLoadable
-from skillpm.documents.fixing import READ, fix
-from skillpm.documents.skill import Skill, read_skill
-from skillpm.documents.validity import judge
+from skillpm.skillmd.autofix import READ, fix
+from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.skill import Skill, read_skill
+from skillpm.skillmd.validation import judge
 
 
 def mended(text: str, folder: str = "x") -> tuple[str, list[tuple[int, str, str]]]:

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from kit import Repository
 
-from skillpm.documents.foreign_hash import File, git_tree, vercel_sum
+from skillpm.foreign_formats.content_hashes import File, git_tree, vercel_sum
 
 LETTERS = "abcXYZ0189 _-,;!.'()[]{}@&#%`^+~$="
 HASH = """

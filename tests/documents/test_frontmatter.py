@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.findings import Finding, NotLoadable
-from skillpm.documents.frontmatter import Frontmatter, decode_text, read_frontmatter
-from skillpm.documents.text import HIDDEN
+from skillpm.core.text import HIDDEN
+from skillpm.skillmd.findings import Finding, NotLoadable
+from skillpm.skillmd.frontmatter import Frontmatter, decode_text, read_frontmatter
 
 QUOTED = "this value was read as plain text, since YAML does not allow it unquoted"
 

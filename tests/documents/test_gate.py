@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from skillpm.documents.digest import content_hash, digest_of
-from skillpm.documents.gate import checked_tree
-from skillpm.documents.tree import Entry, Limits, Tree, TreeFile
+from skillpm.core.digest import content_hash, digest_of
+from skillpm.core.file_tree import Entry, Limits, Tree, TreeFile
+from skillpm.core.tree_checks import checked_tree
 from skillpm.errors import RefusedError
 
 TELL = "tell its author; nothing was installed"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.git_words import (
+from skillpm.core.git_syntax import (
     clean_address,
     clean_url,
     has_credentials,
@@ -13,7 +13,7 @@ from skillpm.documents.git_words import (
     is_insecure,
     is_ref,
 )
-from skillpm.documents.text import HIDDEN
+from skillpm.core.text import HIDDEN
 from skillpm.errors import DocumentError, UsageError
 
 

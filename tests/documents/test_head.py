@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.findings import NotLoadable
-from skillpm.documents.head import Head, front_of, read_head
+from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.head import Head, front_of, read_head
 
 PIECES = st.sampled_from(
     [

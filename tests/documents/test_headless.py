@@ -8,9 +8,9 @@ from documents.strategies import EXAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillpm.documents.headless import BOM, described, first_words, with_frontmatter
-from skillpm.documents.old_registry import Told, read_old_registry
-from skillpm.documents.skill import read_skill
+from skillpm.formats.legacy_registry import Told, read_old_registry
+from skillpm.formats.plain_markdown import BOM, described, first_words, with_frontmatter
+from skillpm.skillmd.skill import read_skill
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from skillpm.documents.hosts import host_fault
+from skillpm.core.netloc import host_fault
 
 EMPTY_PART = "its host has an empty part between dots"
 PORT = "a port is a number from 1 to 65535"

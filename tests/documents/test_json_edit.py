@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.json_edit import drop_member, insert_element, set_member
+from skillpm.formats.json_edit import drop_member, insert_element, set_member
 
 PRETTY = """\
 {

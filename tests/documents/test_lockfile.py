@@ -8,11 +8,11 @@ import pytest
 from documents.strategies import EXAMPLES, lockfiles
 from hypothesis import given
 
-from skillpm.documents.digest import Digest
-from skillpm.documents.lockfile import LockedSkill, Lockfile, read_lockfile, write_lockfile
-from skillpm.documents.names import SkillName
-from skillpm.documents.pin import BundledPin, GitPin, PathPin
+from skillpm.core.digest import Digest
+from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, NewerDocument
+from skillpm.formats.lockfile import LockedSkill, Lockfile, read_lockfile, write_lockfile
+from skillpm.formats.pin import BundledPin, GitPin, PathPin
 
 PDF, GIT_BASICS, MINE = SkillName("pdf"), SkillName("git-basics"), SkillName("mine")
 COMMIT, TREE = "9d2f1ae1" * 5, "0c3b5d77" * 5

@@ -8,12 +8,12 @@ from documents.strategies import EXAMPLES, names, requirements
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillpm.documents.decode import Node
-from skillpm.documents.index_places import IndexPlace
-from skillpm.documents.json_edit import set_member
-from skillpm.documents.manifest import EMPTY, Manifest, document_kind, read_manifest
-from skillpm.documents.names import SkillName
+from skillpm.core.decoder import Node
+from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, NewerDocument
+from skillpm.formats.index_sources import IndexPlace
+from skillpm.formats.json_edit import set_member
+from skillpm.formats.manifest import EMPTY, Manifest, document_kind, read_manifest
 
 FILE = "skills.json"
 START = 'a manifest has `"skills": {}`; start one with `skillpm init`, or work in user scope with `-g`'

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.names import (
+from skillpm.core.names import (
     collision_key,
     folder_name,
     is_skill_name,

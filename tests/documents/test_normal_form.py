@@ -5,14 +5,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.findings import Finding, NotLoadable
-from skillpm.documents.fixing import fix
-from skillpm.documents.mcp_servers import servers_of
-from skillpm.documents.requires import Requires, requires_of
-from skillpm.documents.skill import Skill, read_skill
-from skillpm.documents.text import HIDDEN
-from skillpm.documents.validity import judge
-from skillpm.documents.words import metadata_of, tools_of, triggers_of, words_of
+from skillpm.core.coercion import metadata_of, tools_of, triggers_of, words_of
+from skillpm.core.system_requirements import Requires, requires_of
+from skillpm.core.text import HIDDEN
+from skillpm.skillmd.autofix import fix
+from skillpm.skillmd.findings import Finding, NotLoadable
+from skillpm.skillmd.mcp_servers import servers_of
+from skillpm.skillmd.skill import Skill, read_skill
+from skillpm.skillmd.validation import judge
 
 MANY = settings(derandomize=True, max_examples=400, deadline=None)
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from skillpm.documents.old_registry import Left, OldRegistry, Told, is_generated, read_old_registry
-from skillpm.documents.registry import write_registry
 from skillpm.errors import ConflictError, DocumentError, SkillpmError
+from skillpm.formats.legacy_registry import Left, OldRegistry, Told, is_generated, read_old_registry
+from skillpm.formats.registry import write_registry
 
 
 def read(*entries: Any) -> OldRegistry:

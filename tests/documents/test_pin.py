@@ -6,8 +6,9 @@ import pytest
 from documents.strategies import EXAMPLES, live_links, stored_pins
 from hypothesis import given
 
-from skillpm.documents.decode import Node
-from skillpm.documents.pin import (
+from skillpm.core.decoder import Node
+from skillpm.errors import DocumentError
+from skillpm.formats.pin import (
     BundledPin,
     GitPin,
     IndexPin,
@@ -19,7 +20,6 @@ from skillpm.documents.pin import (
     place,
     read_pin,
 )
-from skillpm.errors import DocumentError
 
 URL = "https://github.com/acme/skills"
 COMMIT, TREE, SHA256 = "9d2f1ae1" * 5, "0c3b5d77" * 5, "f00dfeed" * 8

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.documents.places import place_in_json, place_in_toml
+from skillpm.formats.key_positions import place_in_json, place_in_toml
 
 JSON = """{
   "$schema": "urn:x",

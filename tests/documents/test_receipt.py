@@ -8,12 +8,12 @@ import pytest
 from documents.strategies import EXAMPLES, receipts
 from hypothesis import given
 
-from skillpm.documents.digest import Digest
-from skillpm.documents.inherited import Inherited
-from skillpm.documents.names import SkillName
-from skillpm.documents.pin import BundledPin, PathPin
-from skillpm.documents.receipt import InstalledFile, InstalledSkill, Receipt, read_receipt, write_receipt
+from skillpm.core.digest import Digest
+from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, NewerDocument
+from skillpm.formats.legacy_metadata import Inherited
+from skillpm.formats.pin import BundledPin, PathPin
+from skillpm.formats.receipt import InstalledFile, InstalledSkill, Receipt, read_receipt, write_receipt
 
 PDF, MINE = SkillName("pdf"), SkillName("mine")
 HASH = "f00dfeed" * 8

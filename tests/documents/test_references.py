@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.documents.references import file_references, shell_commands
+from skillpm.skillmd.body_references import file_references, shell_commands
 
 
 @pytest.mark.parametrize(

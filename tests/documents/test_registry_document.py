@@ -8,8 +8,8 @@ from documents.strategies import EXAMPLES, names, seen, texts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillpm.documents.registry import KINDS, LISTS, RegistryEntry, read_registry, tidy, write_registry
 from skillpm.errors import DocumentError
+from skillpm.formats.registry import KINDS, LISTS, RegistryEntry, read_registry, tidy, write_registry
 
 PDF: RegistryEntry = {
     "name": "pdf",

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from skillpm.documents.findings import NotLoadable
-from skillpm.documents.mcp_servers import McpServer
-from skillpm.documents.names import skill_file
-from skillpm.documents.requires import Requires
-from skillpm.documents.skill import Skill, read_skill
-from skillpm.documents.validity import Verdict, judge
-from skillpm.serving.entry import entry_of
-from skillpm.serving.modes import LONGEST, TRUNCATED, cut
+from skillpm.core.names import skill_file
+from skillpm.core.system_requirements import Requires
+from skillpm.registry.entry import entry_of
+from skillpm.serving.body_modes import LONGEST, TRUNCATED, cut
+from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.mcp_servers import McpServer
+from skillpm.skillmd.skill import Skill, read_skill
+from skillpm.skillmd.validation import Verdict, judge
 
 
 def read(text: str) -> Skill:

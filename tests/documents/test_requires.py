@@ -2,8 +2,8 @@
 
 import pytest
 
-from skillpm.documents.requires import Requires
-from skillpm.documents.skill import read_skill
+from skillpm.core.system_requirements import Requires
+from skillpm.skillmd.skill import read_skill
 
 
 def requires(block: str) -> Requires:

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from sources.strategies import sources
 
-from skillpm.documents.decode import Node
-from skillpm.documents.json_edit import set_member
-from skillpm.documents.lockfile import Lockfile, write_lockfile
-from skillpm.documents.manifest import EMPTY
-from skillpm.documents.names import SkillName
-from skillpm.documents.receipt import Receipt, write_receipt
-from skillpm.documents.registry import RegistryEntry, tidy, write_registry
+from skillpm.core.decoder import Node
+from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError
-from skillpm.sources.source import Source, requirement_value
-from skillpm.sources.wanted import read_requirement
+from skillpm.formats.json_edit import set_member
+from skillpm.formats.lockfile import Lockfile, write_lockfile
+from skillpm.formats.manifest import EMPTY
+from skillpm.formats.receipt import Receipt, write_receipt
+from skillpm.formats.registry import RegistryEntry, tidy, write_registry
+from skillpm.requirements.manifest_requirements import read_requirement
+from skillpm.requirements.source import Source, requirement_value
 
 FOLDER = Path(__file__).parents[2] / "registry-schema"
 NAMES = ["index", "lockfile", "manifest", "receipt", "registry", "skill-versions"]

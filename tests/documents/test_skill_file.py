@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.findings import Finding, NotLoadable
-from skillpm.documents.mcp_servers import McpServer
-from skillpm.documents.requires import Requires
-from skillpm.documents.skill import Skill, read_skill
+from skillpm.core.system_requirements import Requires
+from skillpm.skillmd.findings import Finding, NotLoadable
+from skillpm.skillmd.mcp_servers import McpServer
+from skillpm.skillmd.skill import Skill, read_skill
 
 OUTSIDE = "the name is outside the specification's grammar"
 

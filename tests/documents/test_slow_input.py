@@ -5,10 +5,10 @@ import time
 import pytest
 from documents.slow_inputs import slow_inputs
 
-from skillpm.documents.findings import NotLoadable
-from skillpm.documents.fixing import fix
-from skillpm.documents.skill import read_skill
-from skillpm.documents.validity import judge
+from skillpm.skillmd.autofix import fix
+from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.skill import read_skill
+from skillpm.skillmd.validation import judge
 
 INPUTS = slow_inputs()
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.text import HIDDEN, one_line, show
+from skillpm.core.text import HIDDEN, one_line, show
 
 
 @pytest.mark.parametrize(

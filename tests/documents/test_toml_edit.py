@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.toml_edit import drop_key, drop_row, set_key, set_row
 from skillpm.errors import DocumentError
+from skillpm.formats.toml_edit import drop_key, drop_row, set_key, set_row
 
 WRITTEN = """\
 # top

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from packaging.version import Version
 
-from skillpm.documents.versions import is_range, is_version, matches, matching, plainly_holds
+from skillpm.core.versions import is_range, is_version, matches, matching, plainly_holds
 from skillpm.errors import UsageError
 
 HINT = "write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"

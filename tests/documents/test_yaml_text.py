@@ -3,9 +3,9 @@
 import pytest
 import yaml
 
-from skillpm.documents import yaml_text
-from skillpm.documents.findings import Finding
-from skillpm.documents.yaml_text import YamlFault, read_yaml
+from skillpm.skillmd import yaml_loader as yaml_text
+from skillpm.skillmd.findings import Finding
+from skillpm.skillmd.yaml_loader import YamlFault, read_yaml
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.documents.yaml_values import yaml_values
+from skillpm.skillmd.yaml_loader import yaml_values
 
 
 @pytest.mark.parametrize(

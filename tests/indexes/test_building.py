@@ -11,7 +11,7 @@ from indexes.world import Desk
 from jsonschema import Draft202012Validator
 from kit import skill, under
 
-from skillpm.locking import locked
+from skillpm.locks import locked
 
 SCHEMAS = Path(__file__).parents[2] / "registry-schema"
 SITE = ".well-known/agent-skills/index.json"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from skillpm.documents.entries import Entry
-from skillpm.documents.names import SkillName
-from skillpm.indexes.databases import build
-from skillpm.indexes.kept import Head, Kept
-from skillpm.indexes.remembered import Stamp
+from skillpm.core.names import SkillName
+from skillpm.formats.catalog_stream import Entry
+from skillpm.indexes.client.http_cache import Stamp
+from skillpm.indexes.search.database import build
+from skillpm.indexes.search.database_cache import Head, Kept
 
 KEY = "https://skills.acme.example/"
 HEAD = Head(address="index.json", stamp=Stamp(etag='"one"'), content="", heard=5.0)

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillpm.documents.catalogue import Summary
-from skillpm.documents.digest import parse_digest
-from skillpm.documents.names import SkillName
-from skillpm.documents.releases import Release, Releases
-from skillpm.documents.skill import Skill
-from skillpm.indexes.page.leaf import LONGEST, leaf_of
-from skillpm.indexes.page.writing import Entry, write_page
+from skillpm.core.digest import parse_digest
+from skillpm.core.names import SkillName
+from skillpm.formats.index_catalog import Summary
+from skillpm.formats.index_releases import Release, Releases
+from skillpm.indexes.page.renderer import Entry, write_page
+from skillpm.indexes.page.skill_entry import LONGEST, leaf_of
+from skillpm.skillmd.skill import Skill
 
 if TYPE_CHECKING:
     from indexes.reader import Reader

@@ -13,9 +13,9 @@ import pytest
 from indexes.world import Desk
 from kit import skill, under
 
-from skillpm.documents.skill import Skill
-from skillpm.indexes.page.leaf import is_web, leaf_of, share_of
 from skillpm.indexes.page.markdown import safe_html
+from skillpm.indexes.page.skill_entry import is_web, leaf_of, share_of
+from skillpm.skillmd.skill import Skill
 
 PAGE = "public/catalog.html"
 

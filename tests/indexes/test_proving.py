@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fetching.packing import tgz
+from fetchers.packing import tgz
 from indexes.world import Desk, publish
 from kit import GitServer
 

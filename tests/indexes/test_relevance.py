@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from skillpm.documents.entries import Entries
-from skillpm.indexes.databases import in_memory
-from skillpm.indexes.query import distance, nearest, read_query
-from skillpm.indexes.searchable import Searchable
+from skillpm.formats.catalog_stream import Entries
+from skillpm.indexes.search.database import in_memory
+from skillpm.indexes.search.full_text import Searchable
+from skillpm.indexes.search.query import distance, nearest, read_query
 
 DATA = Path(__file__).parent / "searching"
 CASES = json.loads((DATA / "cases.json").read_text())

@@ -27,7 +27,7 @@ from typing import IO
 # Read by Python itself as it starts: a process that started before cannot heed them.
 STARTING = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
 STARTED_WITH = {"LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
-HEAVY = {"skillpm.serving.mcp_server"}  # seconds, and one command of ten thousand
+HEAVY = {"skillpm.serving.mcp.server"}  # seconds, and one command of ten thousand
 MESSAGE = 1 << 20
 
 

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from fetching.world import Project
+from fetchers.world import Project
 from kit import GitServer, Repository, skill, under
 from network.floods import FLOODS
 

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fetching.world import Project, git_children
+from fetchers.world import Project, git_children
 from kit import GitServer, Repository, skill, under, wait_for
 
 STRACE = shutil.which("strace")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from fetching.world import Project
+from fetchers.world import Project
 from kit import GitServer, Repository, skill
 
 FILES = 20_000

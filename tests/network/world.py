@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
-from fetching.world import Project
+from fetchers.world import Project
 from indexes.world import Desk
 from kit import Answer, Entry, GitServer, Repository, skill, snapshot, under
 

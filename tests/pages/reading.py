@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from skillpm.values import Value
+from skillpm.core.values import Value
 
 BLOCK = re.compile(
     r"^<!-- before\n(?P<before>.*?)^-->$"

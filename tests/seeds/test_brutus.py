@@ -5,10 +5,10 @@ from kit import skill, under
 from seeds.world import World
 
 from skillpm import Rules
-from skillpm.documents.findings import NotLoadable
-from skillpm.documents.references import file_references, shell_commands
-from skillpm.documents.skill import read_skill
 from skillpm.serving.permissions import ordered
+from skillpm.skillmd.body_references import file_references, shell_commands
+from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.skill import read_skill
 
 # Its fixtures, testdata/skills/*
 VALID = skill("valid-skill", "A valid skill", "Body.\n")

@@ -5,8 +5,8 @@ from kit import Sandbox, under
 from seeds.world import World
 
 from skillpm import Rules
+from skillpm.serving.permission_files import glm_rules
 from skillpm.serving.permissions import of_lists
-from skillpm.serving.rule_files import glm_rules
 
 # Its example skills, as they stand in "Create Example Skills".
 CODE_REVIEW = """\

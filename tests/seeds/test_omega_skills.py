@@ -7,10 +7,10 @@ from kit import Sandbox
 from serving.shelf import put, serve
 
 from skillpm import Registry, SkillService
-from skillpm.documents.findings import NotLoadable
-from skillpm.documents.skill import read_skill
 from skillpm.serving.availability import Surroundings
 from skillpm.serving.projects import load_projects, project_instructions
+from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.skill import read_skill
 
 TOML = """\
 ---

@@ -7,7 +7,7 @@ from kit import Files
 from serving.shelf import EMPTY_PATH, put
 
 from skillpm import Discovery, SkillService, discover
-from skillpm.serving.host_registry import HostRegistry
+from skillpm.agent_hosts.host_registry import HostRegistry
 from skillpm.settings import read_settings
 
 

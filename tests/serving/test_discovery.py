@@ -11,7 +11,7 @@ from serving.world import World
 
 import skillpm
 from skillpm import Discovery, HeadCache, Registry, SkillpmError, discover
-from skillpm.documents.profile import SCOPES
+from skillpm.formats.host_profile import SCOPES
 
 
 def mine(world: World, *folders: str, **profile: str) -> None:

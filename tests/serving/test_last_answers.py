@@ -8,8 +8,8 @@ import pytest
 from kit.alone import alone
 from mcp.shared.message import SessionMessage
 
-from skillpm.serving import last_answers
-from skillpm.serving.last_answers import LastAnswers
+from skillpm.serving.mcp import stdio as last_answers
+from skillpm.serving.mcp.stdio import LastAnswers
 
 Item = SessionMessage | Exception
 

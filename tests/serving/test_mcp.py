@@ -24,7 +24,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 from skillpm import open_service
-from skillpm.serving.mcp_server import (
+from skillpm.serving.mcp.server import (
     FolderRequest,
     FolderResult,
     GetSkillResult,

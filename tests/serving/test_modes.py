@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.serving.modes import LONGEST, TRUNCATED, cut, in_mode
+from skillpm.serving.body_modes import LONGEST, TRUNCATED, cut, in_mode
 
 BODY = """\
 # Deploy

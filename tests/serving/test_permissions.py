@@ -3,8 +3,8 @@
 import pytest
 
 from skillpm.errors import DocumentError, NotFoundError
+from skillpm.serving.permission_files import config_rules, glm_rules, opencode_rules
 from skillpm.serving.permissions import Action, Layer, Rules, by_specificity, of_lists, ordered
-from skillpm.serving.rule_files import config_rules, glm_rules, opencode_rules
 
 GLM = {"git-release": "allow", "code-review": "allow", "experimental-*": "ask", "*": "allow"}
 OPENCODE = {"code-review": "allow", "deploy-*": "deny"}

@@ -10,7 +10,7 @@ from kit import skill
 # A worker that is killed as soon as it begins, as the system does when memory runs out.
 DYING = """
 import json, os, sys
-from skillpm.serving import handmade
+from skillpm.registry import unmanaged_skills as handmade
 
 parent, read, died = os.getpid(), handmade._read, []
 

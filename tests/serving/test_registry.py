@@ -13,8 +13,8 @@ from serving.shelf import put
 
 from skillpm import Registry
 from skillpm.errors import DocumentError, FileError
-from skillpm.installing.scan import stamp_of
-from skillpm.serving.shelf import is_recent
+from skillpm.installer.stat_cache import stamp_of
+from skillpm.registry.snapshot import is_recent
 
 
 def old_registry(*skills: Mapping[str, object], version: str = "1.0.0") -> str:

@@ -10,7 +10,7 @@ from serving.shelf import put, serve
 
 from skillpm import Registry, SkillService, open_service
 from skillpm.errors import DocumentError
-from skillpm.serving.publishing import Publisher
+from skillpm.serving.mcp.resources import Publisher
 
 FOR_PEOPLE: dict[str, Any] = {"disable_model_invocation": True}
 

@@ -12,10 +12,10 @@ from kit import skill, under
 from serving.shelf import put, serve
 
 from skillpm import Card, Registry, Rules, SkillService
-from skillpm.documents.tokens import tokens_in
+from skillpm.core.token_estimate import tokens_in
 from skillpm.errors import NotAllowedError, NotFoundError
 from skillpm.serving.permissions import ordered
-from skillpm.serving.styles.table import STYLES
+from skillpm.serving.renderers.lookup import STYLES
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from skillpm.serving.tool import SCHEMA, BadRequest, Request, understand
+from skillpm.serving.tool_schema import SCHEMA, BadRequest, Request, understand
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from serving.shelf import put
 from serving.world import World
 
 from skillpm import SkillService, discover, open_service
+from skillpm.agent_hosts.host_registry import HostRegistry
 from skillpm.errors import DocumentError, NotAllowedError
-from skillpm.serving.host_registry import HostRegistry
 
 
 class Place:

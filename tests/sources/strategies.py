@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from skillpm.sources.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
+from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
 
 words = st.from_regex(r"[a-z0-9]{1,5}(-[a-z0-9]{1,5}){0,2}", fullmatch=True)
 refs = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9_+-]{0,4}(/[A-Za-z0-9_][A-Za-z0-9_+-]{0,4}){0,2}", fullmatch=True)

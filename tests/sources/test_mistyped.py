@@ -3,7 +3,7 @@
 import pytest
 
 from skillpm.errors import UsageError
-from skillpm.sources.specifier import parse_specifier
+from skillpm.requirements.specifier import parse_specifier
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.documents.text import HIDDEN
+from skillpm.core.text import HIDDEN
 from skillpm.errors import UsageError
-from skillpm.sources.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
-from skillpm.sources.specifier import Specifier, parse_specifier
+from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
+from skillpm.requirements.specifier import Specifier, parse_specifier
 
 COMMIT = "9d2f1ae1" * 5
 GITHUB = GitSource(url="https://github.com/o/r")

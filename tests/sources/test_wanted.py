@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from sources.strategies import sources
 
-from skillpm.documents.decode import Node
-from skillpm.documents.manifest import read_manifest
-from skillpm.documents.names import SkillName
+from skillpm.core.decoder import Node
+from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError
-from skillpm.sources.source import (
+from skillpm.formats.manifest import read_manifest
+from skillpm.requirements.manifest_requirements import read_requirement, requirement_values, wanted
+from skillpm.requirements.source import (
     BundledSource,
     GitSource,
     IndexSource,
@@ -20,7 +21,6 @@ from skillpm.sources.source import (
     UrlSource,
     requirement_value,
 )
-from skillpm.sources.wanted import read_requirement, requirement_values, wanted
 
 PDF = SkillName("pdf")
 COMMIT = "9d2f1ae1" * 5

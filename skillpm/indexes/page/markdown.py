@@ -14,8 +14,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from nh3 import Cleaner
 
-from skillpm.documents.hidden_text import joins_letters
-from skillpm.documents.text import HIDDEN
+from skillpm.core.text import HIDDEN
+from skillpm.skillmd.hidden_text import joins_letters
 
 HEADINGS = {f"h{level}": f"h{min(level + 1, 6)}" for level in range(1, 7)}  # the page's own first heading is the name
 ALIGNED = {"text-align:left": "left", "text-align:center": "center", "text-align:right": "right"}

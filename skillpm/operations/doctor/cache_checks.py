@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterator
 
 from skillpm.errors import SkillpmError
-from skillpm.fetching.git.bounds import Deadline
-from skillpm.fetching.git.cache import is_sound as is_sound_repository
-from skillpm.fetching.git.process import Children, GitFailed
-from skillpm.locking import is_held
-from skillpm.operations.cache_contents import look_into, root_of
-from skillpm.operations.caching import can_be_written
-from skillpm.operations.doctor.findings import Finding, Patient
+from skillpm.fetchers.git.limits import Deadline
+from skillpm.fetchers.git.process import Children, GitFailed
+from skillpm.fetchers.git.repository_cache import is_sound as is_sound_repository
+from skillpm.locks import is_held
+from skillpm.operations.cache.contents import look_into, root_of
+from skillpm.operations.context.temporary_cache import can_be_written
+from skillpm.operations.doctor.diagnostics import Finding, Patient
 from skillpm.store import is_sound
 
 URL = re.compile(r'\turl = "([^"\\]+)"\n')

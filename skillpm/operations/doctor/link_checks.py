@@ -4,17 +4,17 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
-from skillpm.documents.names import is_skill_name
-from skillpm.documents.text import show
+from skillpm.agent_hosts.known_agents import agent_folder, all_agents
+from skillpm.core.names import is_skill_name
+from skillpm.core.text import show
 from skillpm.errors import ConflictError, SkillpmError
-from skillpm.installing.copies import HIDDEN
-from skillpm.installing.layout import load_receipt
-from skillpm.installing.link_places import is_link, points_at
-from skillpm.locking import is_held
-from skillpm.operations.doctor.findings import Finding, Patient
-from skillpm.operations.listing import list_skills
-from skillpm.operations.scope import Scope
-from skillpm.serving.hosts import agent_folder, all_agents
+from skillpm.installer.layout import load_receipt
+from skillpm.installer.links.copies import HIDDEN
+from skillpm.installer.links.state import is_link, points_at
+from skillpm.locks import is_held
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.doctor.diagnostics import Finding, Patient
+from skillpm.operations.inspect.list import list_skills
 from skillpm.settings import Settings
 
 

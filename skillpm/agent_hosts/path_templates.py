@@ -1,0 +1,41 @@
+"""Paths as tables of hosts write them: `~`, `$XDG`, `$VARIABLE`, and home folders that a variable moves."""
+
+import os
+
+from skillpm.fetchers.bundled_paths import bundled_folder
+from skillpm.files import is_below
+from skillpm.settings import Settings
+
+
+def filled(template: str, settings: Settings, *, home: str = "", env: str = "") -> str:
+    """Give the path of a template; empty where it names a variable that is not set.
+
+    Where the variable `env` is set, what lies in the folder `home` (a template, too) lies there instead.
+    """
+    moved = settings.environ.get(env, "") if env and home else ""
+    if moved and is_below(template, home):
+        return moved + template[len(home) :]
+    if template == "~" or template.startswith("~/"):
+        return settings.home + template[1:]
+    if not template.startswith("$"):
+        return template
+    name, _, rest = template[1:].partition("/")
+    start = _start(name, settings)
+    return os.path.join(start, rest) if start and rest else start
+
+
+def shortened(path: str, settings: Settings) -> str:
+    """Give a path with `~` for the home folder."""
+    return "~" + path[len(settings.home) :] if is_below(path, settings.home) else path
+
+
+def _start(name: str, settings: Settings) -> str:
+    match name:
+        case "XDG":
+            return settings.environ.get("XDG_CONFIG_HOME") or os.path.join(settings.home, ".config")
+        case "SKILLS_HOME":
+            return settings.skills_home
+        case "BUNDLED":
+            return bundled_folder()
+        case _:
+            return settings.environ.get(name, "")

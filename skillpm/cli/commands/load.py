@@ -1,0 +1,50 @@
+"""`skillpm load`."""
+
+from typing import Any
+
+import click
+
+from skillpm.cli.options import call_of
+from skillpm.cli.serve_options import mode_option, service_for, serving, style_option
+from skillpm.core.text import show
+from skillpm.serving.body_modes import Mode
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  skillpm load code-review                 instructions, and where they lie
+  skillpm load code-review --mode toon     headings and a line each
+  skillpm load fix-issue -- 42 high        `$ARGUMENTS`, `$0`, `$1` filled in
+  skillpm load pdf --style opencode        as OpenCode's skill tool words it"""
+)
+@click.argument("name")
+@click.argument("arguments", nargs=-1, metavar="[-- ARGS]...")
+@style_option
+@mode_option
+@serving
+def command(name: str, arguments: tuple[str, ...], style: str, mode: Mode | None, **flags: Any) -> None:
+    """Give a skill as an agent gets it: its instructions, its folder, its files. Nothing in it is run."""
+    call = call_of(flags)
+    loaded = service_for(call, all_of_it=False).load(name, mode=mode, style=style, arguments=arguments or None)
+    if loaded.taken_for:
+        call.console.say(f"there is no skill `{show(loaded.taken_for, 80)}`; this is `{show(loaded.name, 64)}`")
+    if not call.console.as_json:
+        call.console.block(loaded.text)
+        return
+    call.console.data(
+        {
+            "name": loaded.name,
+            "title": loaded.title,
+            "text": loaded.text,
+            "directory": loaded.directory,
+            "files": list(loaded.files),
+            "mode": loaded.mode,
+            "style": loaded.style,
+            "truncated": loaded.truncated,
+            "references": list(loaded.references),
+            "commands": list(loaded.commands),
+            "tokens": loaded.tokens,
+            "saved": loaded.saved,
+        }
+    )

@@ -1,0 +1,1 @@
+"""Primitives without I/O: names, versions, text, digests, trees, checked decoding."""

@@ -1,1 +1,0 @@
-"""What things are: text to frozen values and back. Pure: nothing here opens, runs or asks."""

@@ -1,0 +1,1 @@
+"""HTTP with limits, the only place that speaks it."""

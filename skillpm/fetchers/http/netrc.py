@@ -1,0 +1,36 @@
+"""Logins for web servers: those of `~/.netrc`, each sent to its own host and nowhere else."""
+
+import netrc
+import os
+from collections.abc import Generator
+
+import httpx
+
+from skillpm.core.text import show
+from skillpm.errors import FetchError
+from skillpm.settings import Settings
+
+
+class _NetrcLogins(httpx.Auth):
+    """The logins of a `.netrc`, each for its own host; `default`, which means every host there is, is left alone."""
+
+    def __init__(self, path: str) -> None:
+        hosts = netrc.netrc(path).hosts
+        self.logins = {host: (user, password) for host, (user, _, password) in hosts.items() if host != "default"}
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response]:
+        """Send a login only where it is meant for."""
+        user, password = self.logins.get(request.url.host, ("", ""))
+        if password:
+            yield from httpx.BasicAuth(user or "", password).auth_flow(request)
+        else:
+            yield request
+
+
+def logins(settings: Settings) -> httpx.Auth | None:
+    """Give the credentials of `~/.netrc` (or `NETRC`), if it is there. Raises `FetchError` where it is no such file."""
+    path = settings.environ.get("NETRC") or os.path.join(settings.home, ".netrc")
+    try:
+        return _NetrcLogins(path) if os.path.isfile(path) else None
+    except (OSError, netrc.NetrcParseError, UnicodeError) as error:
+        raise FetchError(f"cannot read the credentials: {show(str(error), 100)}", where=path) from None

@@ -1,1 +1,0 @@
-"""Hands that bring bytes: from git, from local folders, from what ships with the tool."""

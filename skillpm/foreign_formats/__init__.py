@@ -1,0 +1,1 @@
+"""What other tools write down of skills, one reader each."""

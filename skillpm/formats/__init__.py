@@ -1,0 +1,1 @@
+"""The documents on disk, one module each: text to frozen values and back."""

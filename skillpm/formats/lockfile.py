@@ -1,0 +1,102 @@
+"""`skills.lock`: what the manifest means, exactly (docs/formats.md, "skills.lock")."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from skillpm.core.decoder import Node, dump_json, parse_json
+from skillpm.core.digest import Digest, parse_digest
+from skillpm.core.names import SkillName, skill_name
+from skillpm.core.values import NOTHING, Value
+from skillpm.errors import DocumentError
+from skillpm.formats.pin import PathPin, Pin, pin_value, read_pin
+
+FORMAT = 1
+
+
+class LockedSkill(Value):
+    """One skill made exact. `digest` is what is trusted; only a live link has none."""
+
+    pin: Pin
+    digest: Digest | None
+    version: str = ""
+    dependencies: Mapping[str, Any] = NOTHING
+
+
+class Lockfile(Value):
+    """The manifest's requirements and overrides as they were when this was resolved, and every skill they led to."""
+
+    requirements: Mapping[SkillName, Any] = NOTHING
+    skills: Mapping[SkillName, LockedSkill] = NOTHING
+    overrides: Mapping[SkillName, Any] = NOTHING
+
+    def with_requirements(self, requirements: Mapping[SkillName, Any]) -> "Lockfile":
+        """Give the same lockfile for other requirements."""
+        return self.but(requirements=requirements)
+
+
+@lru_cache(maxsize=2)
+def read_lockfile(text: str, file: str) -> Lockfile:
+    """Read a lockfile strictly: an unknown key is an error, since it would be a promise nobody keeps.
+
+    A command that changes something reads it twice, the second time under the lock, where it is mostly the same.
+    """
+    top = parse_json(text, file)
+    top.format_number("version", FORMAT)
+    top.only("version", "requirements", "overrides", "skills")
+    requirements = _requirements(top.need("requirements"))
+    skills = {skill_name(key, where=node.where): _read_skill(node) for key, node in top.need("skills").items()}
+    overrides = top.get("overrides")
+    return Lockfile(
+        requirements=requirements, skills=skills, overrides={} if overrides is None else _requirements(overrides)
+    )
+
+
+def write_lockfile(lockfile: Lockfile) -> str:
+    """Write a lockfile: the same content always gives the same bytes."""
+    overrides = {"overrides": dict(sorted(lockfile.overrides.items()))} if lockfile.overrides else {}
+    return dump_json(
+        {
+            "version": FORMAT,
+            "requirements": {name: lockfile.requirements[name] for name in sorted(lockfile.requirements)},
+            **overrides,
+            "skills": {name: _skill_value(lockfile.skills[name]) for name in sorted(lockfile.skills)},
+        }
+    )
+
+
+def _read_skill(node: Node) -> LockedSkill:
+    node.only("version", "source", "digest", "dependencies")
+    pin = read_pin(node.need("source"))
+    digest = node.get("digest")
+    if digest is None and not (isinstance(pin, PathPin) and pin.link):
+        raise DocumentError("`digest` is missing", where=node.where)
+    needs = node.get("dependencies")
+    return LockedSkill(
+        pin=pin,
+        digest=None if digest is None else parse_digest(digest.value, where=digest.where),
+        version=node.text_or("version"),
+        dependencies={} if needs is None else dict[str, Any](_requirements(needs).items()),
+    )
+
+
+def _requirements(node: Node) -> dict[SkillName, Any]:
+    return {skill_name(key, where=part.where): _requirement(part) for key, part in node.items()}
+
+
+def _requirement(node: Node) -> Any:
+    """Check the outer form of a requirement: text, or an object of words. What it means is `sources`' business."""
+    if not isinstance(node.value, dict):
+        return node.text()
+    wrong = next((key for key, part in node.value.items() if not isinstance(part, str | bool)), None)
+    return node.value if wrong is None else node.need(wrong).expected("text or true")
+
+
+def _skill_value(skill: LockedSkill) -> dict[str, Any]:
+    value = {
+        "version": skill.version,
+        "source": pin_value(skill.pin),
+        "digest": skill.digest,
+        "dependencies": dict(sorted(skill.dependencies.items())),
+    }
+    return {key: part for key, part in value.items() if part}

@@ -1,0 +1,170 @@
+"""A pin: a source made exact. What a lockfile holds for each skill, and a receipt for each installed one."""
+
+from typing import Any, assert_never
+
+from skillpm.core.decoder import Node
+from skillpm.core.digest import is_content_hash
+from skillpm.core.git_syntax import clean_address, clean_url, is_commit, is_ref, short_commit
+from skillpm.core.names import path_fault, skill_name
+from skillpm.core.values import Value
+from skillpm.errors import DocumentError
+
+
+class GitPin(Value):
+    """A commit in a repository, where in it the skill stands, and the git tree id of that folder.
+
+    `ref` is where the commit was found: `HEAD`, `refs/heads/…`, `refs/tags/…`, or empty for a commit asked for by id.
+    """
+
+    url: str
+    commit: str
+    tree: str
+    path: str = "."
+    ref: str = "HEAD"
+
+
+class PathPin(Value):
+    """A local folder, copied (its digest is locked) or linked live (then nothing is)."""
+
+    path: str
+    link: bool = False
+
+
+class BundledPin(Value):
+    """A skill that ships with the tool."""
+
+    name: str
+
+
+class UrlPin(Value):
+    """An archive or a single file at a URL, by the SHA-256 of its bytes."""
+
+    url: str
+    sha256: str
+
+
+class IndexPin(Value):
+    """A version of a skill in an index: which index, which archive, and the SHA-256 of its bytes."""
+
+    index: str
+    url: str
+    sha256: str
+
+
+Pin = GitPin | PathPin | BundledPin | UrlPin | IndexPin
+
+
+def pin_value(pin: Pin) -> dict[str, Any]:
+    """Give a pin as JSON."""
+    match pin:
+        case GitPin():
+            found = {"git": pin.url, "commit": pin.commit, "tree": pin.tree, "path": pin.path, "ref": pin.ref}
+            return found if pin.ref else {key: value for key, value in found.items() if key != "ref"}
+        case PathPin():
+            return {"path": pin.path, "link": True} if pin.link else {"path": pin.path}
+        case BundledPin():
+            return {"bundled": pin.name}
+        case UrlPin():
+            return {"url": pin.url, "sha256": pin.sha256}
+        case IndexPin():
+            return {"index": pin.index, "url": pin.url, "sha256": pin.sha256}
+        case _:
+            assert_never(pin)
+
+
+def read_pin(node: Node) -> Pin:
+    """Read a pin strictly."""
+    if node.get("git") is not None:
+        return _git_pin(node)
+    if (path := node.get("path")) is not None:
+        node.only("path", "link")
+        link = node.get("link")
+        return PathPin(path=path.path(), link=link is not None and link.flag())
+    if (name := node.get("bundled")) is not None:
+        node.only("bundled")
+        return BundledPin(name=skill_name(name.text(), where=name.where))
+    if node.get("url") is not None:
+        node.only("index", "url", "sha256")
+        sha256, index = node.need("sha256"), node.get("index")
+        if not is_content_hash(sha256.value):
+            sha256.expected("64 hex digits")
+        if index is None:
+            return UrlPin(url=archive_address(node.need("url")), sha256=sha256.text())
+        return IndexPin(index=archive_address(index), url=archive_address(node.need("url")), sha256=sha256.text())
+    return node.expected("a source: git, path, bundled or url")
+
+
+def place(pin: Pin) -> tuple[str, str]:
+    """Give where a pin comes from, whatever the version: what a manifest has to name before it may be installed."""
+    match pin:
+        case GitPin():
+            return ("git", pin.url)
+        case PathPin():
+            return ("path", pin.path)
+        case BundledPin():
+            return ("bundled", pin.name)
+        case UrlPin():
+            return ("url", pin.url)
+        case IndexPin():
+            return ("index", pin.index)
+        case _:
+            assert_never(pin)
+
+
+def describe(pin: Pin) -> str:
+    """Give a pin as people and registries read it: `git+https://…@commit#subdirectory=…`, `bundled:x`, a path."""
+    match pin:
+        case GitPin():
+            folder = "" if pin.path == "." else f"#subdirectory={pin.path}"
+            return f"git+{pin.url}@{pin.commit}{folder}"
+        case PathPin():
+            return f"link:{pin.path}" if pin.link else pin.path
+        case BundledPin():
+            return f"bundled:{pin.name}"
+        case UrlPin() | IndexPin():
+            return pin.url
+        case _:
+            assert_never(pin)
+
+
+def archive_address(node: Node) -> str:
+    """Give where an archive is: a file on this machine, or a web address without user info."""
+    return node.path() if node.text().startswith(("./", "../", "/", "~/")) else _address(node)
+
+
+def describe_shortly(pin: Pin) -> str:
+    """Give a pin in a message: what tells a person where it came from, without the digits that tell it to a machine."""
+    if isinstance(pin, GitPin):
+        return f"{pin.url} at {short_commit(pin.commit)}"
+    return describe(pin)
+
+
+def _address(node: Node) -> str:
+    return clean_address(node.text(), fail=DocumentError, where=node.where)
+
+
+def _git_pin(node: Node) -> GitPin:
+    node.only("git", "commit", "tree", "path", "ref")
+    url, commit, tree, path, ref = (
+        node.need("git"),
+        node.need("commit"),
+        node.need("tree"),
+        node.need("path"),
+        node.get("ref"),
+    )
+    for part in (commit, tree):
+        if not is_commit(part.text()):
+            part.expected("a whole id (40 or 64 hex digits)")
+    if path.text() != "." and (fault := path_fault(path.text())):
+        raise DocumentError(f"the path {fault}", where=path.where)
+    if ref is not None and ref.text() != "HEAD":
+        name = ref.text().removeprefix("refs/heads/").removeprefix("refs/tags/")
+        if name == ref.text() or not is_ref(name):
+            ref.expected("HEAD, refs/heads/… or refs/tags/…")
+    return GitPin(
+        url=clean_url(url.text(), fail=DocumentError, where=url.where),
+        commit=commit.text(),
+        tree=tree.text(),
+        path=path.text(),
+        ref="" if ref is None else ref.text(),
+    )

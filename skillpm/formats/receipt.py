@@ -1,0 +1,165 @@
+"""`.skillpm/receipt.json`: what skillpm put into a skills directory, so what it may replace or remove."""
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from skillpm.core.decoder import Node, dump_json, parse_json
+from skillpm.core.digest import Digest, is_content_hash, parse_digest
+from skillpm.core.names import SkillName, path_fault, skill_name
+from skillpm.core.values import NOTHING, Value
+from skillpm.errors import DocumentError
+from skillpm.formats.legacy_metadata import Inherited, inherited_value, read_inherited
+from skillpm.formats.pin import PathPin, Pin, pin_value, read_pin
+
+FORMAT = 1
+FILE_KEYS = {"sha256": Node.text, "size": Node.number, "executable": Node.flag, "link": Node.text}
+LINK_KINDS = ("symlink", "junction", "copy")
+
+
+class InstalledFile(Value):
+    """One file as it was installed; `link` is where it pointed when the source had a link there."""
+
+    sha256: str
+    size: int
+    executable: bool = False
+    link: str = ""
+
+
+class InstalledSkill(Value):
+    """One skill as it was installed. A live link has no digest and no files."""
+
+    pin: Pin
+    digest: Digest | None
+    version: str = ""
+    files: Mapping[str, InstalledFile] = NOTHING
+
+
+class Receipt(Value):
+    """All that skillpm installed: skills, and the links it made: agent folder -> skill -> kind of link.
+
+    `copies`: what was copied, where that is a skill made by hand, and so none of `skills`. `folders`: those of agents,
+    and of hosts above them, that were made for links, and so may go with the last one.
+    """
+
+    skills: Mapping[SkillName, InstalledSkill] = NOTHING
+    links: Mapping[str, Mapping[SkillName, str]] = NOTHING
+    inherited: Mapping[SkillName, Inherited] = NOTHING
+    copies: Mapping[SkillName, Digest] = NOTHING
+    folders: tuple[str, ...] = ()
+
+    def copied(self, name: SkillName) -> Digest | None:
+        """Give the digest that a copy of this skill in an agent's folder has, as it was put there."""
+        installed = self.skills.get(name)
+        return self.copies.get(name) if installed is None else installed.digest
+
+
+def read_receipt(text: str, file: str) -> Receipt:
+    """Read a receipt strictly."""
+    top = parse_json(text, file)
+    top.format_number("version", FORMAT)
+    top.only("version", "skills", "links", "inherited", "copies", "folders")
+    inherited, copies, folders = top.get("inherited"), top.get("copies"), top.get("folders")
+    return Receipt(
+        skills={skill_name(key, where=node.where): _read_skill(node) for key, node in top.need("skills").items()},
+        links={folder: _read_links(node) for folder, node in top.need("links").items()},
+        inherited={}
+        if inherited is None
+        else {skill_name(key, where=node.where): read_inherited(node) for key, node in inherited.items()},
+        copies={}
+        if copies is None
+        else {
+            skill_name(key, where=node.where): parse_digest(node.value, where=node.where)
+            for key, node in copies.items()
+        },
+        folders=() if folders is None else folders.texts(),
+    )
+
+
+def write_receipt(receipt: Receipt) -> str:
+    """Write a receipt."""
+    value: dict[str, Any] = {
+        "version": FORMAT,
+        "skills": {name: _skill_value(receipt.skills[name]) for name in sorted(receipt.skills)},
+        "links": {folder: dict(sorted(links.items())) for folder, links in sorted(receipt.links.items()) if links},
+    }
+    if receipt.inherited:
+        value["inherited"] = {name: inherited_value(receipt.inherited[name]) for name in sorted(receipt.inherited)}
+    if receipt.copies:
+        value["copies"] = dict(sorted(receipt.copies.items()))
+    if receipt.folders:
+        value["folders"] = sorted(receipt.folders)
+    return dump_json(value)
+
+
+def _read_skill(node: Node) -> InstalledSkill:
+    node.only("version", "source", "digest", "files")
+    digest, pin = node.get("digest"), read_pin(node.need("source"))
+    if digest is None and not (isinstance(pin, PathPin) and pin.link):
+        raise DocumentError("`digest` is missing", where=node.where)
+    return InstalledSkill(
+        pin=pin,
+        digest=None if digest is None else parse_digest(digest.value, where=digest.where),
+        version=node.text_or("version"),
+        files={path: _read_file(path, part) for path, part in node.need("files").items()},
+    )
+
+
+def _read_file(path: str, node: Node) -> InstalledFile:
+    if fault := path_fault(path):
+        raise DocumentError(f"the path {fault}", where=node.where)
+    value = node.value
+    if not _is_sound(value):
+        _tell_fault(node)
+    return InstalledFile(
+        sha256=value["sha256"],
+        size=value["size"],
+        executable=value.get("executable", False),
+        link=value.get("link", ""),
+    )
+
+
+def _is_sound(value: Any) -> bool:
+    """Answer in one go what `_tell_fault` asks one by one: a receipt may hold ten thousand files."""
+    return (
+        isinstance(value, dict)
+        and value.keys() <= FILE_KEYS.keys()
+        and is_content_hash(value.get("sha256"))
+        and type(value.get("size")) is int
+        and value["size"] >= 0
+        and isinstance(value.get("executable", False), bool)
+        and isinstance(value.get("link", ""), str)
+    )
+
+
+def _tell_fault(node: Node) -> NoReturn:
+    node.only(*FILE_KEYS)
+    if not is_content_hash(node.need("sha256").value):
+        node.need("sha256").expected("64 hex digits")
+    if node.need("size").number() < 0:
+        node.need("size").expected("a size")
+    for key, read in FILE_KEYS.items():
+        if (part := node.get(key)) is not None:
+            read(part)
+    node.expected("a file")
+
+
+def _read_links(node: Node) -> dict[SkillName, str]:
+    links = {skill_name(key, where=part.where): part.text() for key, part in node.items()}
+    if any(kind not in LINK_KINDS for kind in links.values()):
+        node.expected(f"links of kind {', '.join(LINK_KINDS)}")
+    return links
+
+
+def _skill_value(skill: InstalledSkill) -> dict[str, Any]:
+    value = {"version": skill.version, "source": pin_value(skill.pin), "digest": skill.digest}
+    files = {path: _file_value(skill.files[path]) for path in sorted(skill.files)}
+    return {key: part for key, part in value.items() if part} | {"files": files}
+
+
+def _file_value(file: InstalledFile) -> dict[str, Any]:
+    value: dict[str, Any] = {"sha256": file.sha256, "size": file.size}
+    if file.executable:
+        value["executable"] = True
+    if file.link:
+        value["link"] = file.link
+    return value

@@ -1,0 +1,136 @@
+"""`skills.json` of a skills directory: the registry, generated, read by loaders and renderers.
+
+Ten thousand skills must be listed at once, so an entry stays the JSON object it is, with its keys typed.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
+from typing import Any, TypedDict, cast
+
+from skillpm.core.decoder import MARKS
+from skillpm.core.names import GRAMMAR, path_fault
+from skillpm.core.text import show
+from skillpm.errors import DocumentError
+
+SCHEMA = "urn:skillpm:schema:registry:1"
+FORMAT = "1"
+UNMERGED = "a merge conflict is not resolved here; `skillpm registry build` makes it anew"
+
+
+class RegistryEntry(TypedDict, total=False):
+    """One skill as loaders see it. The first five keys are always there, the others only when not empty."""
+
+    name: str
+    category: str
+    description: str
+    triggers: list[str]
+    filePath: str
+    declaredName: str
+    version: str
+    license: str
+    compatibility: str
+    homepage: str
+    author: str
+    tags: list[str]
+    requires: list[str]
+    needs: Mapping[str, list[str]]
+    allowedTools: list[str]
+    userOnly: bool
+    mcpServers: Mapping[str, Any]
+    metadata: Mapping[str, Any]
+    dependencies: Mapping[str, Any]
+    digest: str
+    source: str
+    tokens: int
+
+
+ALWAYS = ("name", "category", "description", "triggers", "filePath")
+ORDER = tuple(RegistryEntry.__annotations__)
+LISTS = ("triggers", "tags", "requires", "allowedTools")
+# What each key holds: a loader that is promised a list meets no number.
+KINDS: Mapping[str, type] = {
+    **dict.fromkeys(ORDER, str),
+    **dict.fromkeys(LISTS, list),
+    **dict.fromkeys(("needs", "mcpServers", "metadata", "dependencies"), dict),
+    "userOnly": bool,
+    "tokens": int,
+}
+
+
+def tidy(entry: RegistryEntry) -> RegistryEntry:
+    """Give an entry with its keys in the document's order and empty ones left out."""
+    return cast("RegistryEntry", {key: value for key in ORDER if (value := entry.get(key)) or key in ALWAYS})
+
+
+def write_registry(entries: Iterable[RegistryEntry], disabled: Iterable[str] = ()) -> str:
+    """Write a registry: sorted by name, the same content always the same bytes.
+
+    A line for each skill: a changed skill is one line of a diff, and ten thousand are written in a quarter of the time
+    that `json` takes to indent them.
+    """
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    lines = ",\n".join(f"    {encode(entry)}" for entry in sorted(entries, key=lambda entry: entry["name"]))
+    skills = f"[\n{lines}\n  ]" if lines else "[]"
+    head = f'{{\n  "$schema": "{SCHEMA}",\n  "version": "{FORMAT}",\n  "skills": {skills},\n'
+    return f'{head}  "disabled": {encode(sorted(disabled))}\n}}\n'
+
+
+def read_registry(text: str, file: str) -> tuple[dict[str, RegistryEntry], tuple[str, ...]]:
+    """Read a registry that this tool wrote: entries by name, and the disabled names.
+
+    Raises `DocumentError` when it is none; whoever asks can build it anew.
+    """
+    try:
+        top = json.loads(text)
+        if top["version"] != FORMAT:
+            raise DocumentError(
+                f"this registry is format {show(str(top['version']), 20)}, known is {FORMAT}",
+                where=file,
+                hint="run `skillpm registry build`",
+            )
+        entries = {entry["name"]: entry for entry in top["skills"]}
+        disabled = top.get("disabled", [])
+        is_whole = isinstance(disabled, list) and all(map(_is_text, disabled)) and _have_kinds(entries.values())
+        if is_whole and all(map(_is_sound, entries.values())):
+            return entries, tuple(disabled)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        if is_unmerged(text):
+            raise DocumentError(UNMERGED, where=file) from None
+    raise DocumentError("this is no registry", where=file, hint="run `skillpm registry build`")
+
+
+def is_unmerged(text: str) -> bool:
+    """Tell whether git's conflict marks stand in a registry: two branches changed it, and nobody chose."""
+    return MARKS.search(text) is not None
+
+
+def _is_text(value: Any) -> bool:
+    """Tell whether a value is a string."""
+    return isinstance(value, str)
+
+
+def _have_kinds(entries: Collection[dict[str, Any]]) -> bool:
+    """Tell whether every key of entries holds what it is for: key by key, since there may be ten thousand entries."""
+    columns = {key: [entry[key] for entry in entries if key in entry] for key in ORDER}
+    lists = [words for key in LISTS for words in columns[key]]
+    lists += [words for needs in columns["needs"] for words in needs.values()]
+    lists += [server.get("args", []) for servers in columns["mcpServers"] for server in servers.values()]
+    return (
+        all({*map(type, column)} <= {KINDS[key]} for key, column in columns.items())
+        and all(len(columns[key]) == len(entries) for key in ALWAYS)
+        and {*map(type, lists)} <= {list}
+        and {*map(type, chain.from_iterable(lists))} <= {str}
+    )
+
+
+def _is_sound(entry: dict[str, Any]) -> bool:
+    name, path = entry["name"], entry["filePath"]
+    # The quick question first, of ten thousand entries. A folder made by hand may have any name that is one.
+    if path == f"{name}/SKILL.md" and (GRAMMAR.fullmatch(name) or _is_one_folder(name)):
+        return True
+    return not path_fault(path)
+
+
+def _is_one_folder(name: str) -> bool:
+    return not {"/", "\0"} & {*name} and not {"", ".", ".."} & {*name.split("\\")}

@@ -1,0 +1,153 @@
+"""`catalog.html` as text: one template, one script, one style, and what the index says as data within.
+
+The list stands first, so that it is there while the rest still comes; the texts follow in compressed parts, each
+opened when somebody reads one of its skills. The same index gives the same bytes.
+"""
+
+import hashlib
+import json
+import os
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+from zlib import compress
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from skillpm import __version__
+from skillpm.core.text import show
+from skillpm.core.values import Value
+from skillpm.formats.index_catalog import LONGEST_DESCRIPTION, Summary
+from skillpm.formats.index_releases import Release, Releases
+from skillpm.indexes.page.header import state_of
+from skillpm.indexes.page.skill_entry import Leaf
+
+EDITION = 1  # to be raised whenever the same SKILL.md gives another leaf
+PART = 16  # skills: small enough to open at once, large enough to compress well
+SCRIPTS = ("words.js", "reading.js", "search.js", "list.js", "text.js", "skill.js", "keys.js", "start.js")
+PLACE = os.path.join(os.path.dirname(__file__), "parts")
+MANY = 40
+
+
+class Entry(Value):
+    """One skill of the page."""
+
+    summary: Summary
+    releases: Releases
+    leaf: Leaf
+
+
+def generator() -> str:
+    """Name all that has a say in a leaf: leaves by the same generator are the same."""
+    libraries = "; ".join(f"{name} {version(name)}" for name in ("markdown-it-py", "nh3"))
+    return f"skillpm {__version__}; page {EDITION}; {libraries}"
+
+
+def write_page(name: str, entries: Iterable[Entry], share: int) -> bytes:
+    """Give the page of an index called `name`; entries come by name, each with at most `share` of its text."""
+    skills, rows, parts = [], [], []
+    for part in _parts(entries):
+        skills += [(entry.summary, entry.releases) for entry in part]
+        rows += [_row(entry) for entry in part]
+        parts.append(_packed([_item(entry) for entry in part]))
+    style, script = _style(), _script()
+    pieces = _template().generate(
+        title=show(name),
+        count=len(rows),
+        generator=generator(),
+        share=share,
+        state=state_of(name, skills),
+        style=Markup(style),  # noqa: S704  (our own file)
+        script=Markup(script),  # noqa: S704
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        top=_island({"name": show(name), "part": PART, "skills": rows}),
+        parts=parts,
+    )
+    # Piece by piece: one picture in a description makes every letter of a text four bytes wide.
+    return b"".join(piece.encode() for piece in pieces)
+
+
+def _parts(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    """Give entries in parts, as `itertools.batched` of Python 3.12 would."""
+    part: list[Entry] = []
+    for entry in entries:
+        part.append(entry)
+        if len(part) == PART:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def _row(entry: Entry) -> list[Any]:
+    """Give what the list and the search need of a skill, in the order that `reading.js` knows."""
+    summary = entry.summary
+    return [
+        summary.name,
+        show(summary.description, LONGEST_DESCRIPTION),
+        show(summary.category, 60),
+        [show(tag, 60) for tag in summary.tags[:MANY]],
+        summary.latest,
+        entry.leaf["tokens"],
+        entry.leaf["triggers"],
+    ]
+
+
+def _item(entry: Entry) -> dict[str, Any]:
+    """Give what a skill's own page needs beyond its row. `digest` says whose leaf it is."""
+    latest = next(release for release in entry.releases.versions if release.version == entry.summary.latest)
+    return {
+        "name": entry.summary.name,
+        "digest": latest.digest,
+        "url": latest.url,
+        "dependencies": dict(sorted(latest.dependencies.items())),
+        "versions": [_version(release) for release in entry.releases.versions],
+        "leaf": entry.leaf,
+    }
+
+
+def _version(release: Release) -> list[Any]:
+    yanked = show(release.reason) or True if release.yanked else False
+    return [release.version, release.published[:10], release.size, yanked]
+
+
+def _island(value: Any) -> Markup:
+    """Give JSON that nothing in it can close: no `<` stands in it, so neither `</script` nor `<!--` does."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return Markup(text)  # noqa: S704
+
+
+def _packed(value: Any) -> str:
+    return b64encode(compress(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), 9)).decode()
+
+
+def _hash(text: str) -> str:
+    """Give a text's hash as Content-Security-Policy writes it."""
+    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+@cache
+def _template() -> Template:
+    loader = FileSystemLoader(PLACE, encoding="utf-8")
+    surroundings = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    return surroundings.get_template("page.html")
+
+
+@cache
+def _style() -> str:
+    return _read("style.css")
+
+
+@cache
+def _script() -> str:
+    body = "\n".join(_read(name) for name in SCRIPTS)
+    return f'\n(() => {{\n"use strict";\n{body}}})();\n'
+
+
+def _read(name: str) -> str:
+    with open(os.path.join(PLACE, name), encoding="utf-8", newline="\n") as file:
+        return file.read()

@@ -1,0 +1,1 @@
+"""Full-text search over the catalogues of indexes (SQLite FTS5)."""

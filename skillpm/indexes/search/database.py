@@ -1,0 +1,77 @@
+"""The database of a catalogue: written once, with its full-text index (FTS5), then only opened and read."""
+
+import sqlite3
+from collections.abc import Collection, Iterable
+
+from skillpm.errors import FileError
+from skillpm.formats.catalog_stream import Entry
+from skillpm.indexes.search.full_text import Searchable
+
+PREPARE = """
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+CREATE TABLE skills (id INTEGER PRIMARY KEY, name TEXT, version TEXT, category TEXT, tags TEXT, description TEXT);
+CREATE VIRTUAL TABLE words USING fts5(
+    name, tags, category, description,
+    content = 'skills', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
+);
+BEGIN;
+"""
+# A word that only descriptions have, and only once or twice, is more often a slip than what somebody meant.
+FINISH = """
+BEGIN;
+CREATE UNIQUE INDEX names ON skills (name);
+INSERT INTO words (words) VALUES ('rebuild');
+INSERT INTO words (words) VALUES ('optimize');
+CREATE VIRTUAL TABLE temp.found USING fts5vocab(main, words, col);
+CREATE TABLE terms (term TEXT PRIMARY KEY, weight INTEGER) WITHOUT ROWID;
+INSERT INTO terms
+    SELECT term, sum(doc * CASE col WHEN 'description' THEN 1 ELSE 10 END) AS weight FROM temp.found
+    WHERE length(term) BETWEEN 3 AND 32 GROUP BY term HAVING weight > 2;
+DROP TABLE temp.found;
+COMMIT;
+"""
+
+
+def build(path: str, entries: Iterable[Entry], doubled: Collection[str] = ()) -> Searchable:
+    """Make entries searchable, in an empty file, or with `:memory:` in none; the names in `doubled`, which may grow
+    while the entries come, are left out. Raises what the entries raise, and `sqlite3.Error`.
+    """
+    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        database.executescript(PREPARE)
+        database.executemany(
+            "INSERT INTO skills (name, version, category, tags, description) VALUES (?, ?, ?, ?, ?)",
+            ((it.name, it.version, it.category, "\n".join(it.tags), it.description) for it in entries),
+        )
+        database.executemany("DELETE FROM skills WHERE name = ?", [(name,) for name in doubled])
+        database.executescript(FINISH)
+    except BaseException:
+        database.close()
+        raise
+    return Searchable(database)
+
+
+def in_memory(entries: Iterable[Entry], doubled: Collection[str] = ()) -> Searchable:
+    """Make entries searchable for this process only. Raises what the entries raise, and `FileError`."""
+    try:
+        return build(":memory:", entries, doubled)
+    except sqlite3.Error as error:
+        raise FileError(
+            f"text cannot be searched here: {error}", hint="use a Python whose SQLite has FTS5; nearly all have"
+        ) from error
+
+
+def opened(path: str) -> Searchable:
+    """Open a file that `build` wrote and that nobody changes. Raises `sqlite3.Error`."""
+    plain = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23").replace("\\", "/")
+    slash = "" if plain.startswith("/") else "/"
+    database = sqlite3.connect(
+        f"file:{slash}{plain}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
+    )
+    try:
+        database.executescript("PRAGMA trusted_schema = OFF; SELECT name FROM skills LIMIT 1")
+    except sqlite3.Error:
+        database.close()
+        raise
+    return Searchable(database)

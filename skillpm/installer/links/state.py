@@ -1,0 +1,89 @@
+"""What is at a link's place: nothing, a link or a copy of ours, or what somebody else put there; and what can be there.
+
+Here it is only looked at: what a plan needs to know of links, before anything is done (`reconciler.py`).
+"""
+
+import os
+import stat
+import sys
+from typing import Literal
+
+from skillpm.core.digest import Digest
+from skillpm.core.names import SkillName
+from skillpm.core.values import Value
+from skillpm.installer.disk_state import digest_of_folder
+from skillpm.installer.layout import Layout
+from skillpm.installer.target import LinkFolders
+
+
+class LinkState(Value):
+    """What is at a link's place: nothing, ours as it should be, or somebody else's thing.
+
+    `itself`: the host reads the skill there without us, so there is nothing to make or remove. `is_left`: it is in
+    the way of nothing that was asked for, so it stays as it is. `is_copy`: a folder that holds what would be put there,
+    whoever put it there, so that it can be taken over.
+    """
+
+    kind: Literal["absent", "ours", "foreign"] = "absent"
+    is_copy: bool = False
+    itself: bool = False
+    is_left: bool = False
+
+
+def look_at_link(
+    folders: LinkFolders,
+    folder: str,
+    name: SkillName,
+    layout: Layout,
+    known: tuple[str, Digest | None],
+    wanted: Digest | None = None,
+) -> LinkState:
+    """Look at one link's place; `known` is the kind the receipt says we made there, and the digest a copy had.
+
+    `wanted` is the digest that a copy is to have.
+    """
+    base = folders.path(folder)
+    if os.path.realpath(base) == os.path.realpath(layout.directory):
+        return LinkState(kind="ours", itself=True)  # the host's whole folder is a link to ours
+    path = os.path.join(base, name)
+    try:
+        state = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return LinkState()
+    if is_link(path, state) and points_at(path, layout.skill(name)):
+        return LinkState(kind="ours")
+    if os.path.realpath(path) == os.path.realpath(layout.skill(name)):
+        return LinkState(kind="ours", itself=True)  # the skill lies there, and ours is a link to it; or both are links
+    if is_link(path, state):
+        return LinkState(kind="foreign")
+    there = digest_of_folder(path) if stat.S_ISDIR(state.st_mode) and (known[0] == "copy" or wanted) else None
+    if there is not None and known[0] == "copy" and there == known[1]:
+        return LinkState(kind="ours")
+    return LinkState(kind="foreign", is_copy=there is not None and there == wanted)
+
+
+def is_link(path: str, state: os.stat_result) -> bool:
+    """Tell a symlink or junction from anything else."""
+    return stat.S_ISLNK(state.st_mode) or (sys.platform == "win32" and _is_junction(path))
+
+
+def _is_junction(path: str) -> bool:
+    return bool(getattr(os.path, "isjunction", lambda _: False)(path))
+
+
+def points_at(path: str, target: str) -> bool:
+    """Tell whether a link leads to a skill's place, whether or not something is there now."""
+    try:
+        said = os.readlink(path).removeprefix("\\\\?\\")
+    except OSError:
+        return False
+    leads = os.path.normpath(os.path.join(os.path.realpath(os.path.dirname(path)), said))
+    parent, name = os.path.split(target)
+    return os.path.basename(leads) == name and os.path.realpath(os.path.dirname(leads)) == os.path.realpath(parent)
+
+
+def kind_of_link(mode: str) -> str:
+    """Give the kind of link this system can make; `mode` is the user's choice, empty for the best there is."""
+    if mode in {"copy", "symlink", "junction"}:
+        return mode
+    return "junction" if os.name == "nt" else "symlink"

@@ -1,0 +1,1 @@
+"""Flat files that become skills: scanned, planned, cleaned up."""

@@ -1,0 +1,180 @@
+"""Look at a folder of flat skill files, `x.md` and `<category>/x.md`. Whoever wrote it may mean harm.
+
+Links are never followed, and nothing but a regular file of a sensible size is opened.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+
+from skillpm.core.file_tree import Limits
+from skillpm.core.names import SKILL_FILE, collision_key, path_fault
+from skillpm.core.values import Value
+from skillpm.errors import ConflictError, RefusedError
+from skillpm.files import BINARY, NOFOLLOW, REASONS
+from skillpm.formats.legacy_registry import Left
+from skillpm.skillmd.frontmatter import LARGEST_FILE
+
+NEVER_ENTERED = frozenset(["node_modules"])
+NO_SKILLS = frozenset(["skills.json", "skills.lock"])
+NONBLOCK = getattr(os, "O_NONBLOCK", 0)
+
+
+class FlatFile(Value):
+    """One Markdown file that may be a skill: its path with `/`, its bytes, who may read it."""
+
+    path: str
+    data: bytes
+    mode: int
+
+    @property
+    def category(self) -> str:
+        """The folder it lies in, if any."""
+        return self.path.rpartition("/")[0]
+
+    @property
+    def stem(self) -> str:
+        """Its name without the ending."""
+        return self.path.rpartition("/")[2][: -len(".md")]
+
+
+class FlatFolder(Value):
+    """A folder, looked at: flat files, what is left as it is, names at its top as a case-folding system sees them."""
+
+    files: tuple[FlatFile, ...]
+    left: tuple[Left, ...]
+    taken: frozenset[str]
+    skills: tuple[str, ...]
+
+
+def look_at_flat_files(directory: str, limits: Limits) -> FlatFolder:
+    """Read the flat files of a folder. Raises `ConflictError` for a folder that is itself a skill, `RefusedError` for
+    one over the limits, `OSError` for one that cannot be looked into.
+    """
+    look = _Look(directory, limits)
+    skills = []
+    entries = _visible(directory)
+    if _is_skill(directory):
+        hint = "name the folder that holds skills; a skill's own folder is never taken apart"
+        raise ConflictError(f"{directory} is itself a skill", where=directory, hint=hint)
+    for entry in entries:
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if (is_folder or entry.is_symlink()) and _is_skill(entry.path):
+            skills.append(entry.name)  # a link to one, too: somebody shows it here
+        elif is_folder and entry.name not in NEVER_ENTERED:
+            look.into(entry)
+        elif not is_folder and entry.name not in NO_SKILLS:
+            look.at(entry, entry.name)
+    return FlatFolder(
+        files=tuple(look.files),
+        left=tuple(look.left),
+        taken=frozenset(collision_key(entry.name) for entry in entries),
+        skills=tuple(skills),
+    )
+
+
+class _Look:
+    """What was found so far, counted against the limits."""
+
+    def __init__(self, directory: str, limits: Limits) -> None:
+        self.limits = limits
+        self.files: list[FlatFile] = []
+        self.left: list[Left] = []
+        self.size = 0
+        self.may_write = os.access(directory, os.W_OK | os.X_OK)
+
+    def into(self, folder: os.DirEntry[str]) -> None:
+        """Look into a category folder. One without Markdown files is none."""
+        try:
+            entries = _visible(folder.path)
+        except OSError as error:
+            self.left.append(Left(path=f"{folder.name}/", why=_reason(error)))
+            return
+        if not any(_is_markdown(entry.name) for entry in entries):
+            self.left.extend(self._inner_skills(folder.name, entries))
+            return
+        above, self.may_write = self.may_write, os.access(folder.path, os.W_OK | os.X_OK)
+        for entry in entries:
+            path = f"{folder.name}/{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                is_skill = _is_skill(entry.path)
+                why = "a skill already; move its folder up" if is_skill else "a folder in a category folder"
+                self.left.append(Left(path=f"{path}/", why=why))
+            else:
+                self.at(entry, path)
+        self.may_write = above
+
+    def at(self, entry: os.DirEntry[str], path: str) -> None:
+        """Take one file, or say why it is left."""
+        why = self._fault(entry, path)
+        if not why:
+            try:
+                data, mode = _read(entry.path)
+            except OSError as error:
+                why = _reason(error)
+            else:
+                self._count(len(data))
+                self.files.append(FlatFile(path=path, data=data, mode=mode))
+        if why:
+            self.left.append(Left(path=path, why=why))
+
+    def _fault(self, entry: os.DirEntry[str], path: str) -> str:
+        if not _is_markdown(entry.name):
+            return "no Markdown file"
+        if entry.is_symlink():
+            return "a link, and links are not followed"
+        if not entry.is_file(follow_symlinks=False):
+            return "no regular file"
+        if fault := path_fault(path):
+            return f"its path {fault}"
+        if not self.may_write:
+            return "its folder may not be written into"
+        size = entry.stat(follow_symlinks=False).st_size
+        return f"over {LARGEST_FILE} bytes" if size > LARGEST_FILE else ""
+
+    def _count(self, size: int) -> None:
+        self.size += size
+        if len(self.files) >= self.limits.files:
+            what, setting = f"more than {self.limits.files} flat files", "FILES"
+        elif self.size > self.limits.skill:
+            what, setting = f"flat files of more than {self.limits.skill} bytes together", "SKILL"
+        else:
+            return
+        raise RefusedError(f"here are {what}; nothing was changed", hint=f"if it is meant, raise SKILLPM_MAX_{setting}")
+
+    def _inner_skills(self, folder: str, entries: list[os.DirEntry[str]]) -> Iterator[Left]:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False) and _is_skill(entry.path):
+                yield Left(path=f"{folder}/{entry.name}/", why="a skill already; move its folder up")
+
+
+def _visible(folder: str) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        return sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda entry: entry.name)
+
+
+def _is_skill(folder: str) -> bool:
+    """Tell whether a folder holds a SKILL.md, however it is spelt: it is never taken apart."""
+    try:
+        return any(name.upper() == SKILL_FILE.upper() for name in os.listdir(folder))
+    except OSError:
+        return False
+
+
+def _is_markdown(name: str) -> bool:
+    return name[-3:].lower() == ".md" and len(name) > len(".md")
+
+
+def _read(path: str) -> tuple[bytes, int]:
+    """Give a file's bytes and its mode; what became anything but a small regular file meanwhile is an `OSError`."""
+    descriptor = os.open(path, os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY)
+    with open(descriptor, "rb") as file:
+        state = os.fstat(descriptor)
+        data = file.read(LARGEST_FILE + 1) if stat.S_ISREG(state.st_mode) else b""
+        if not stat.S_ISREG(state.st_mode) or len(data) > LARGEST_FILE:
+            raise OSError(0, "it changed while it was read", path)
+        return data, state.st_mode
+
+
+def _reason(error: OSError) -> str:
+    return f"cannot be read: {REASONS.get(error.errno or 0, error.strerror or str(error))}"

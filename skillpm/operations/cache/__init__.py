@@ -1,0 +1,1 @@
+"""`cache info`, `cache prune`, `cache clean`."""

@@ -1,0 +1,1 @@
+"""What every operation starts from: scope, its documents, settings and lock."""

@@ -1,0 +1,196 @@
+"""Which scope a command works in: a project, found upwards from the working directory, or the user's own."""
+
+import os
+from collections.abc import Iterator
+from typing import Literal
+
+from skillpm.core.decoder import parse_json
+from skillpm.core.text import show
+from skillpm.core.values import Value
+from skillpm.errors import ConflictError, DocumentError, NotFoundError, UsageError
+from skillpm.files import is_below, read_text
+from skillpm.formats.manifest import document_kind, mistyped
+from skillpm.installer.escaping_links import fence_of, repository_of
+from skillpm.installer.layout import PROJECT_FOLDER, Layout
+from skillpm.installer.target import LinkFolders, Target
+from skillpm.settings import Settings
+
+MANIFEST, LOCKFILE = "skills.json", "skills.lock"
+
+
+class Scope(Value):
+    """Where a command works: its documents, its skills directory, and the folder agent folders start at.
+
+    `is_fallback`: nobody asked for user scope, there was only no project.
+    """
+
+    kind: Literal["project", "user"]
+    root: str
+    layout: Layout
+    manifest: str
+    lockfile: str
+    is_fallback: bool = False
+
+    @property
+    def flag(self) -> str:
+        """What a command that a message names needs to work here: ` -g`, or nothing."""
+        return " -g" if self.kind == "user" else ""
+
+    def target(self, settings: Settings) -> Target:
+        """Give what a transaction needs to know."""
+        documents = {
+            "receipt": self.layout.receipt,
+            "registry": self.layout.registry,
+            "manifest": self.manifest,
+            "lockfile": self.lockfile,
+        }
+        return Target(
+            layout=self.layout,
+            documents=documents,
+            links=self.link_folders(settings),
+            fsync=settings.fsync,
+            reads_skills=lambda folder: self.reads_skills(folder, settings),
+        )
+
+    def reads_skills(self, folder: str, settings: Settings) -> bool:
+        """Tell whether a folder, as a receipt names it, is one where an agent host reads skills in this scope."""
+        from skillpm.agent_hosts.known_agents import agent_folder, all_agents  # noqa: PLC0415  (most commands touch none)
+
+        return folder in {agent_folder(agent, self.kind, settings) for agent in all_agents().values()}
+
+    def link_folders(self, settings: Settings) -> LinkFolders:
+        """Give how agent folders become paths here."""
+        fence = self.root if self.kind == "project" else ""
+        return LinkFolders(root=self.root, home=settings.home, fence=fence, mode=settings.link_mode)
+
+
+def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> Scope:
+    """Find the scope. Raises `DocumentError` for another tool's skills.json on the way, naming `-g`, and
+    `NotFoundError` where the project that is named has no manifest.
+    """
+    if user:
+        return user_scope(settings)
+    if project:
+        root = os.path.abspath(os.path.join(settings.working_directory, project))
+        refuse_home(settings, root)
+        if not os.path.isfile(os.path.join(root, MANIFEST)):
+            # It stands above this module, and is wanted only where there is no project.
+            from skillpm.operations.context.missing_manifest import refuse_lost_folder  # noqa: PLC0415
+
+            refuse_lost_folder(root, project)
+            raise NotFoundError(f"{root} has no skills.json", hint=f"start a project with `skillpm init {project}`")
+        return project_scope(settings, root)
+    for folder in upwards(settings):
+        path = os.path.join(folder, MANIFEST)
+        text = read_text(path)
+        if text is None:
+            continue
+        top = parse_json(text, path)
+        match document_kind(top):
+            case "manifest":
+                return project_scope(settings, folder)
+            case "foreign":
+                raise mistyped(top) or DocumentError(
+                    "this skills.json belongs to another tool",
+                    where=path,
+                    hint="work in user scope with `-g`, or choose a project with --project",
+                )
+            case "registry":
+                continue
+    return user_scope(settings).but(is_fallback=True)
+
+
+def new_project_scope(settings: Settings, folder: str) -> Scope:
+    """Give the scope of a folder that is a project, or is about to be one. Raises `UsageError` for HOME."""
+    root = os.path.abspath(os.path.join(settings.working_directory, folder))
+    refuse_home(settings, root)
+    return project_scope(settings, root)
+
+
+def user_scope(settings: Settings) -> Scope:
+    """Give the user's own scope."""
+    layout = Layout(settings.skills_home)
+    if os.path.islink(layout.ours):
+        raise ConflictError(f"{layout.ours} is a link", hint="skillpm keeps its own files there; remove the link")
+    return Scope(
+        kind="user",
+        root=settings.home,
+        layout=layout,
+        manifest=os.path.join(settings.config_dir, MANIFEST),
+        lockfile=os.path.join(settings.config_dir, LOCKFILE),
+    )
+
+
+def project_scope(settings: Settings, root: str) -> Scope:
+    """Give a project's scope. Raises `ConflictError` when its skills directory leads out of it."""
+    layout = Layout(os.path.join(root, PROJECT_FOLDER), fence=fence_of(root, settings.home))
+    _refuse_links_out(layout, root)
+    manifest, lockfile = os.path.join(root, MANIFEST), os.path.join(root, LOCKFILE)
+    for path in (manifest, lockfile):
+        if os.path.islink(path):
+            _refuse_link_out(path, repository_of(root))
+    return Scope(kind="project", root=root, layout=layout, manifest=manifest, lockfile=lockfile)
+
+
+def folder_scope(settings: Settings, folder: str) -> Scope:
+    """Give the scope whose skills directory a folder is; a folder of no scope is one of its own, as if SKILLPM_HOME
+    named it. Raises `NotFoundError` where there is no such folder, and `UsageError` for HOME.
+    """
+    directory = os.path.realpath(os.path.join(settings.working_directory, folder))
+    if not os.path.isdir(directory):
+        raise NotFoundError(f"there is no folder {show(folder)}", hint="name the folder that holds the skills")
+    if is_home(settings, directory):
+        raise UsageError(f"{directory} is no skills directory", hint="name the folder that holds the skills")
+    if directory == os.path.realpath(settings.skills_home):
+        return user_scope(settings)
+    root, name = os.path.split(directory)
+    if name == PROJECT_FOLDER and os.path.isfile(os.path.join(root, MANIFEST)):
+        return project_scope(settings, root)
+    layout = Layout(directory)
+    _refuse_links_out(layout, directory)
+    manifest, lockfile = os.path.join(layout.ours, MANIFEST), os.path.join(layout.ours, LOCKFILE)
+    return Scope(kind="project", root=directory, layout=layout, manifest=manifest, lockfile=lockfile)
+
+
+def _refuse_links_out(layout: Layout, root: str) -> None:
+    """Raise `ConflictError` when a folder that is written into leads out of the root it belongs to."""
+    for path in (layout.directory, layout.ours, layout.staging, layout.trash, layout.backup):
+        _refuse_link_out(path, root)
+
+
+def _refuse_link_out(path: str, root: str) -> None:
+    if os.path.islink(path) and not is_below(os.path.realpath(path), os.path.realpath(root)):
+        raise ConflictError(
+            f"{path} is a link that leads out of the project",
+            hint="remove the link; a repository must not decide where skills are written",
+        )
+
+
+def upwards(settings: Settings) -> Iterator[str]:
+    """Give the folders that may hold the project: up to the git root, outside of git only the working directory."""
+    start = settings.working_directory
+    folders = [start]
+    while not os.path.lexists(os.path.join(folders[-1], ".git")):
+        parent = os.path.dirname(folders[-1])
+        if parent == folders[-1]:
+            folders = [start]
+            break
+        folders.append(parent)
+    return (folder for folder in folders if not is_home(settings, folder))
+
+
+def is_in_repository(settings: Settings) -> bool:
+    """Tell whether the working directory lies in a git repository that could be a project; HOME is none."""
+    root = repository_of(settings.working_directory)
+    return os.path.lexists(os.path.join(root, ".git")) and not is_home(settings, root)
+
+
+def refuse_home(settings: Settings, root: str) -> None:
+    """Refuse HOME as a project: its skills directory would be the user's own. Raises `UsageError`."""
+    if is_home(settings, root):
+        raise UsageError(f"{root} is never a project", hint="work in user scope with `-g`, or in a folder below it")
+
+
+def is_home(settings: Settings, folder: str) -> bool:
+    """Tell whether a folder is HOME, or the root of everything: neither is ever a project."""
+    return os.path.realpath(folder) in {os.path.realpath(settings.home), os.path.realpath(os.sep)}

@@ -1,0 +1,65 @@
+"""`discover`: every skill an agent host would see from a folder, and what hides what. From Python, too."""
+
+import os
+from collections.abc import Sequence
+
+from skillpm.agent_hosts.discovery import Discovery, Remarked, look
+from skillpm.agent_hosts.profiles import profile_of
+from skillpm.agent_hosts.roots import places_of
+from skillpm.core.text import show
+from skillpm.errors import NotFoundError
+from skillpm.files import read_text
+from skillpm.formats.user_config import Config, read_config
+from skillpm.registry.frontmatter_cache import HeadCache
+from skillpm.settings import Settings, current_settings
+
+CONFIG = "config.toml"
+
+
+def discover(
+    agent: str = "skillpm",
+    *,
+    directory: str | os.PathLike[str] = "",
+    paths: Sequence[str | os.PathLike[str]] = (),
+    user_only: bool = False,
+    cache: HeadCache | None = None,
+    settings: Settings | None = None,
+) -> Discovery:
+    """Give every skill that an agent host would see from a folder. Only frontmatter is read, and nothing is written.
+
+    `agent` is the id of a host (`skillpm agents --all`, docs/guides/discovery.md), `directory` the folder to look
+    from, else the working directory; `paths` are further folders of skills, before all others. `user_only` leaves
+    out a project's folders. Whoever asks often gives a `cache`: then only files that changed are read again.
+
+    What lies there never raises; it is told in `warnings`. Raises `NotFoundError` for an unknown agent or folder,
+    and `DocumentError` for a config.toml that cannot be read.
+    """
+    settings = settings or current_settings()
+    if directory:
+        settings = settings.but(working_directory=_folder(directory, settings))
+    config = user_config(settings)
+    profile = profile_of(agent, config.profiles)
+    if not config.skills_enabled:
+        file = os.path.join(settings.config_dir, CONFIG)
+        off = Remarked(file, "skills are switched off: `enabled = false` in `[skills]`")
+        return Discovery(agent=profile.id, about=profile.about, warnings=(off,))
+    extra = [os.fspath(path) for path in paths]
+    places = places_of(profile, config, settings, extra=extra, user_only=user_only)
+    return look(profile, places, HeadCache() if cache is None else cache)
+
+
+def user_config(settings: Settings) -> Config:
+    """Give the user's settings; those of nobody where there is no config.toml."""
+    path = os.path.join(settings.config_dir, CONFIG)
+    text = read_text(path)
+    return Config() if text is None else read_config(text, path)
+
+
+def _folder(directory: str | os.PathLike[str], settings: Settings) -> str:
+    text = os.fspath(directory)
+    if text == "~" or text.startswith("~/"):
+        text = settings.home + text[1:]
+    path = os.path.normpath(os.path.join(settings.working_directory, text))
+    if not os.path.isdir(path):
+        raise NotFoundError(f"there is no folder {show(path)}")
+    return path

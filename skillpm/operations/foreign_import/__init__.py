@@ -1,0 +1,1 @@
+"""`import`: what another tool installed, taken over."""

@@ -1,0 +1,1 @@
+"""What only looks: `list`, `show`, `diff`, `verify`, `tree`, `outdated`."""

@@ -1,0 +1,49 @@
+"""Live links: what one says, and whether it still leads where it was installed from."""
+
+import os
+from collections.abc import Mapping
+
+from skillpm.core.names import SkillName
+from skillpm.core.text import show
+from skillpm.formats.pin import PathPin, Pin
+from skillpm.formats.receipt import InstalledSkill
+from skillpm.installer.disk_state import OnDisk
+from skillpm.operations.context.scope import Scope
+from skillpm.settings import Settings
+
+
+def live_target(scope: Scope, settings: Settings, pin: Pin) -> str:
+    """Give what a live link says: relative inside the project, so that a checkout can move, else absolute."""
+    target = source_folder(scope, settings, pin)
+    is_relative = isinstance(pin, PathPin) and pin.path[:1] == "."
+    return os.path.relpath(target, os.path.realpath(scope.layout.directory)) if is_relative else target
+
+
+def ends_of(scope: Scope, settings: Settings, name: SkillName, pin: Pin) -> tuple[str, str]:
+    """Give where a live link is to lead, and where it leads; what is no link leads nowhere."""
+    place, target = scope.layout.skill(name), source_folder(scope, settings, pin)
+    return (target, os.path.realpath(place)) if os.path.islink(place) else (target, target)
+
+
+def leads_elsewhere(scope: Scope, settings: Settings, name: SkillName, pin: Pin) -> str:
+    """Say where a live link leads that does not lead where it was installed from; empty for one that does."""
+    target, there = ends_of(scope, settings, name, pin)
+    return "" if there == target else f"its link leads to {show(there)}, not to {target}"
+
+
+def with_live_links(
+    scope: Scope, settings: Settings, disk: Mapping[SkillName, OnDisk], installed: Mapping[SkillName, InstalledSkill]
+) -> dict[SkillName, OnDisk]:
+    """Take live links that lead elsewhere for what they are: somebody's edit."""
+    found = dict(disk)
+    for name, skill in installed.items():
+        if skill.digest is None and disk[name].kind == "intact" and leads_elsewhere(scope, settings, name, skill.pin):
+            found[name] = OnDisk(kind="edited", why=leads_elsewhere(scope, settings, name, skill.pin))
+    return found
+
+
+def source_folder(scope: Scope, settings: Settings, pin: Pin) -> str:
+    """Give the real folder of this machine that a skill comes from, to which a live link leads."""
+    written = pin.path if isinstance(pin, PathPin) else ""
+    path = settings.home + written[1:] if written.startswith("~/") else written
+    return os.path.realpath(os.path.join(os.path.dirname(scope.manifest), path))

@@ -1,0 +1,1 @@
+"""`migrate`: flat files become skills."""

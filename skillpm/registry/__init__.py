@@ -1,0 +1,1 @@
+"""`skills.json` of a skills directory: built, read, kept current for loaders."""

@@ -1,0 +1,51 @@
+"""One registry entry, from a SKILL.md and what the receipt knows of it. Pure."""
+
+from skillpm.core.digest import Digest
+from skillpm.core.text import show
+from skillpm.formats.pin import Pin, describe
+from skillpm.formats.registry import RegistryEntry, tidy
+from skillpm.registry.metadata_overlay import GENERAL, looked_up
+from skillpm.skillmd.skill import Skill, read_skill
+
+
+def entry_of(
+    name: str, file_path: str, data: bytes, *, pin: Pin | None, digest: Digest | None, version: str = ""
+) -> RegistryEntry:
+    """Give the entry of a skill at `file_path` (relative to the skills directory).
+
+    `pin` and `digest` are the receipt's: None for a hand-made skill, and no digest for an edited one, since it would
+    no longer be true. Raises `NotLoadable`.
+    """
+    skill = read_skill(data)
+    return tidy(
+        RegistryEntry(
+            name=name,
+            category=skill.category or GENERAL,
+            description=skill.description,
+            triggers=list(skill.triggers),
+            filePath=file_path,
+            declaredName=show(skill.declared) if skill.declared != name else "",
+            version=version or skill.version,
+            license=skill.license,
+            compatibility=skill.compatibility,
+            homepage=skill.homepage,
+            author=skill.author,
+            tags=list(skill.tags),
+            requires=list(skill.requires.bins),
+            needs=looked_up(skill.requires),
+            allowedTools=list(skill.allowed_tools),
+            userOnly=is_for_users_only(skill),
+            mcpServers={
+                server.name: {"command": server.command, "args": list(server.args)} for server in skill.mcp_servers
+            },
+            metadata=dict(skill.metadata),
+            digest=digest or "",
+            source="" if pin is None else describe(pin),
+            tokens=skill.tokens,
+        )
+    )
+
+
+def is_for_users_only(skill: Skill) -> bool:
+    """Tell whether models are to leave a skill alone: `disable-model-invocation: true`, as Claude Code has it."""
+    return str(skill.extra.get("disable-model-invocation", "")).casefold() in {"true", "yes", "on"}

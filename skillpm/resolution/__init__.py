@@ -1,1 +1,0 @@
-"""From requirements to exact skills: rules only; the world is asked through a `Provider`."""

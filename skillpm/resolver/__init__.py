@@ -1,0 +1,1 @@
+"""From requirements to exact versions: rules only; the world is asked through a `Provider`."""

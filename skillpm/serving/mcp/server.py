@@ -1,0 +1,257 @@
+"""The MCP server: the tool `skill`, skills as resources, and the Skills extension, over one `SkillService`.
+
+With `last_answers` the only module that knows the SDK. Nothing of a skill is run; whatever a caller sends is answered.
+"""
+
+import base64
+import gc
+import mimetypes
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import anyio
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ToolsListChanged
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from skillpm import __version__
+from skillpm.core.names import SKILL_FILE
+from skillpm.errors import NotAllowedError, NotFoundError, SkillpmError
+from skillpm.registry.card import Card
+from skillpm.serving.mcp.resources import Publisher, uri_of
+from skillpm.serving.mcp.stdio import LastAnswers
+from skillpm.serving.service import SkillService
+from skillpm.serving.skill_files import files_beside
+from skillpm.serving.tool_schema import NAME
+
+EXTENSION = "io.modelcontextprotocol/skills"
+FOLDER = "inode/directory"
+PAGE = 100
+PAUSE = 0.5
+Context = ServerRequestContext[Any, Any]
+Result = TypeVar("Result")
+
+
+class SkillUri(types.RequestParams):
+    """The parameters of `skills/get`."""
+
+    uri: str
+
+
+class ListSkillsResult(types.PaginatedResult, types.CacheableResult):
+    """The result of `skills/list`."""
+
+    skills: list[dict[str, Any]]
+    result_type: types.ResultType = "complete"
+
+
+class GetSkillResult(types.CacheableResult):
+    """The result of `skills/get`."""
+
+    skill: dict[str, Any]
+    result_type: types.ResultType = "complete"
+
+
+class FolderRequest(types.PaginatedRequestParams):
+    """The parameters of `resources/directory/read`."""
+
+    uri: str
+
+
+class FolderResult(types.PaginatedResult):
+    """The result of `resources/directory/read`."""
+
+    resources: list[types.Resource]
+    result_type: types.ResultType = "complete"
+
+
+class SkillServer:
+    """Serves one service to one client over stdio."""
+
+    def __init__(self, service: SkillService) -> None:
+        self.service = service
+        self.publisher = Publisher(service)
+        self.bus = InMemorySubscriptionBus()
+        self.session: Any = None
+        self.is_watched = anyio.Event()
+        self.server: Server[Any] = Server(
+            "skillpm",
+            version=__version__,
+            description="Serves installed agent skills.",
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
+            on_list_resources=self.list_resources,
+            on_read_resource=self.read_resource,
+            on_subscriptions_listen=ListenHandler(self.bus),
+        )
+        self.server.extensions[EXTENSION] = {"directoryRead": True}
+        self.server.add_request_handler("skills/list", types.PaginatedRequestParams, self.list_skills)
+        self.server.add_request_handler("skills/get", SkillUri, self.get_skill)
+        self.server.add_request_handler("resources/directory/read", FolderRequest, self.read_folder)
+
+    async def run(self) -> None:
+        """Serve until the client goes."""
+        options = self.server.create_initialization_options(
+            NotificationOptions(tools_changed=True, resources_changed=True)
+        )
+        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
+            tasks.start_soon(self.watch)
+            answers = LastAnswers(incoming, outgoing)
+            await self.server.run(answers.reading, answers.writing, options)
+            tasks.cancel_scope.cancel()
+
+    async def watch(self) -> None:
+        """Tell clients when what may be seen has changed."""
+        before = await anyio.to_thread.run_sync(self._sight)
+        self.is_watched.set()
+        while True:
+            await anyio.sleep(PAUSE)
+            now = await anyio.to_thread.run_sync(self._sight)
+            if now is not before and now != before:
+                before = now
+                await self.bus.publish(ToolsListChanged())
+                await self.bus.publish(ResourcesListChanged())
+                # Clients of the older protocol do not ask to be told: they are, unasked.
+                if self.session is not None and self.session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+                    await self.session.send_tool_list_changed()
+                    await self.session.send_resource_list_changed()
+
+    async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """Give the one tool, its description made from what may be seen now."""
+        self.service.surroundings.forget()  # programs may have been installed since
+        description = await self._do(context, self._description)
+        annotations = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
+        tool = types.Tool(
+            name=NAME, description=description, input_schema=dict(self.service.schema), annotations=annotations
+        )
+        return types.ListToolsResult(tools=[tool])
+
+    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """Answer a call; what a caller does wrong is told in words."""
+        if params.name != NAME:
+            raise MCPError(types.INVALID_PARAMS, "the only tool here is `skill`")
+        answer = await self._do(context, lambda: self.service.call(params.arguments or {}))
+        content = types.TextContent(type="text", text=answer.text)
+        return types.CallToolResult(content=[content], is_error=not answer.ok)
+
+    async def list_resources(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """Give the files of the skills that may be seen, a page of skills at a time."""
+        cards, cursor = await self._do(context, lambda: self._page(params))
+        resources = await self._do(context, lambda: [part for card in cards for part in _resources(card)])
+        return types.ListResourcesResult(resources=resources, next_cursor=cursor)
+
+    async def read_resource(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """Give a file of a skill, byte for byte."""
+        uri = str(params.uri)
+        data = await self._do(context, lambda: self.publisher.read(uri))
+        return types.ReadResourceResult(contents=[_contents(uri, data)])
+
+    async def read_folder(self, context: Context, params: FolderRequest) -> FolderResult:
+        """Give what lies in a folder of a skill, a page at a time."""
+        card, files, folders = await self._do(context, lambda: self.publisher.folder(params.uri))
+        found = {path: _resource(card, path) for path in files}
+        found |= {path: _folder(card, path) for path in folders}
+        paths, cursor = _page_of(sorted(found), params)
+        return FolderResult(resources=[found[path] for path in paths], next_cursor=cursor)
+
+    async def list_skills(self, context: Context, params: types.PaginatedRequestParams) -> ListSkillsResult:
+        """Give the entries of the skills that keep the specification, a page of skills at a time."""
+        cards, cursor = await self._do(context, lambda: self._page(params))
+        found = await self._do(context, lambda: [self.publisher.publish(card) for card in cards])
+        entries = [dict(published.entry) for published in found if published.entry is not None]
+        return ListSkillsResult(skills=entries, next_cursor=cursor)
+
+    async def get_skill(self, context: Context, params: SkillUri) -> GetSkillResult:
+        """Give the entry of one skill."""
+        published = await self._do(context, lambda: self.publisher.get(params.uri))
+        if published.entry is None:
+            raise MCPError(types.INVALID_PARAMS, f"this skill is not published: {published.why_not}")
+        return GetSkillResult(skill=dict(published.entry))
+
+    async def _do(self, context: Context, work: Callable[[], Result]) -> Result:
+        """Do something beside the loop; what is wrong becomes an error of the protocol."""
+        self.session = context.session
+        await self.is_watched.wait()  # what is told and changes before the first look would never be told again
+        try:
+            return await anyio.to_thread.run_sync(work)
+        except (NotFoundError, NotAllowedError) as error:
+            raise MCPError(types.INVALID_PARAMS, error.message) from error
+        except SkillpmError as error:
+            raise MCPError(types.INTERNAL_ERROR, error.message) from error
+
+    def _description(self) -> str:
+        try:
+            return self.service.description
+        except SkillpmError as error:  # a host that asks once keeps the tool, and hears when it is mended
+            return f"No skill can be loaded now: {error.message}"
+
+    def _page(self, params: types.PaginatedRequestParams | None) -> tuple[Sequence[Card], str | None]:
+        """Give a page of skills by name, and where the next one starts."""
+        visible = self.service.visible
+        names, cursor = _page_of([*visible], params)
+        if self.service.registry.check([visible[name] for name in names]):
+            visible = self.service.visible
+        return [visible[name] for name in names if name in visible], cursor
+
+    def _sight(self) -> object:
+        """Give what is another one when what may be seen has changed."""
+        try:
+            return self.service.visible  # the same object while nothing changed
+        except SkillpmError as error:
+            return error.message
+
+
+def serve(service: SkillService) -> None:
+    """Serve over stdin and stdout until the client goes."""
+    gc.enable()  # commands do without, and this one may run for days
+    anyio.run(SkillServer(service).run)
+
+
+def _page_of(words: Sequence[str], params: types.PaginatedRequestParams | None) -> tuple[Sequence[str], str | None]:
+    """Give a page of sorted words, and where the next one starts."""
+    cursor = params.cursor if params is not None and params.cursor is not None else ""
+    rest = [word for word in words if word > cursor]
+    return rest[:PAGE], rest[PAGE - 1] if len(rest) > PAGE else None
+
+
+def _resources(card: Card) -> list[types.Resource]:
+    return [_resource(card, path) for path in (SKILL_FILE, *files_beside(card))]
+
+
+def _resource(card: Card, path: str) -> types.Resource:
+    is_skill = path == SKILL_FILE
+    return types.Resource(
+        uri=uri_of(card.name, path),
+        name=card.name if is_skill else f"{card.name}/{path}",
+        description=card.description or None if is_skill else None,
+        mime_type=_type_of(path),
+    )
+
+
+def _folder(card: Card, path: str) -> types.Resource:
+    return types.Resource(uri=uri_of(card.name, path), name=f"{card.name}/{path}", mime_type=FOLDER)
+
+
+def _contents(uri: str, data: bytes) -> types.TextResourceContents | types.BlobResourceContents:
+    mime_type = _type_of(uri)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        return types.BlobResourceContents(uri=uri, mime_type=mime_type, blob=base64.b64encode(data).decode())
+    return types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
+
+
+def _type_of(path: str) -> str:
+    if path.endswith(".md"):
+        return "text/markdown"
+    return mimetypes.guess_type(path)[0] or "application/octet-stream"

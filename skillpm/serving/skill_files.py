@@ -1,0 +1,34 @@
+"""The files that lie beside a SKILL.md, by name: an agent is told of them and reads them itself."""
+
+import os
+from itertools import islice
+
+from skillpm.core.names import SKILL_FILES
+from skillpm.files import is_below
+from skillpm.installer.disk_state import walk_files
+from skillpm.registry.card import Card
+
+MOST_LOOKED_AT = 5_000
+
+
+def files_beside(card: Card) -> tuple[str, ...]:
+    """Give the paths of a skill's other files, sorted; none for a flat file of an old registry.
+
+    A link counts as the file it leads to, if that is inside the skill; what leads out is no file of it.
+    """
+    if os.path.basename(card.location) not in SKILL_FILES:
+        return ()
+    try:
+        folder = os.path.realpath(card.folder)
+        found = [path for path, entry in islice(walk_files(folder), MOST_LOOKED_AT) if _is_file(entry, folder)]
+    except OSError:
+        return ()
+    return tuple(sorted(path for path in found if path not in SKILL_FILES))
+
+
+def _is_file(entry: os.DirEntry[str], folder: str) -> bool:
+    """Tell whether this is a regular file, or a link to one inside the folder."""
+    if not entry.is_symlink():
+        return entry.is_file()
+    target = os.path.realpath(entry.path)
+    return is_below(target, folder) and os.path.isfile(target)

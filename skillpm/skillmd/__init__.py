@@ -1,0 +1,1 @@
+"""The SKILL.md format: read, validated, repaired."""

@@ -1,0 +1,143 @@
+"""YAML read as text: every scalar comes back as it was written, from PyYAML's C events.
+
+`1.10`, `on`, `0755` and `2026-01-31` stay what the author typed; an empty or null scalar is None. Depth, aliases
+and explicit tags are refused while the text is being parsed: a composed load would overflow the stack on deep
+nesting before anybody could look.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+
+from skillpm.core.text import show
+from skillpm.skillmd.findings import Finding
+
+DEEPEST = 20
+HALF = re.compile("[\ud800-\udfff]")
+NULLS = frozenset(["", "~", "null", "Null", "NULL"])
+# libyaml's parser alone; where libyaml is absent the pure one gives the same events, slower.
+PARSER: Any = getattr(yaml.cyaml, "CParser") if yaml.__with_libyaml__ else yaml.SafeLoader  # noqa: B009  (untyped)
+
+
+class YamlFault(Exception):
+    """The text is no YAML that we read; `line` counts from 1 within it."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+
+
+def read_yaml(text: str, findings: list[Finding]) -> Any:
+    """Give a document as dicts, lists, strings and None. A doubled key is a warning, and the last one wins.
+
+    Raises `YamlFault` for anything else than one plain document.
+    """
+    try:
+        return _Builder(PARSER(text).get_event, findings).document()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise YamlFault(error.problem or "not YAML", mark.line + 1 if mark else 1) from error
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        raise YamlFault(str(error).splitlines()[0] if str(error) else "not YAML", 1) from error
+
+
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 1
+
+
+class _Builder:
+    """Builds values from `get_event`, the parser's own, without a generator between: there are many events."""
+
+    def __init__(self, get_event: Callable[[], Any], findings: list[Finding]) -> None:
+        self.next = get_event
+        self.findings = findings
+        self.depth = 0
+
+    def document(self) -> Any:
+        """Read a stream of at most one document."""
+        value: Any = None
+        documents = 0
+        while not isinstance(event := self.next(), yaml.StreamEndEvent):
+            if isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise YamlFault("a second YAML document begins", _line(event))
+                value = self.value(self.next())
+        return value
+
+    def value(self, event: Any) -> Any:
+        """Read the value that begins with an event."""
+        kind = type(event)
+        if kind is yaml.AliasEvent or event.anchor is not None:
+            raise YamlFault("anchors and aliases are not read", _line(event))
+        if event.tag is not None:
+            raise YamlFault("tags are not read", _line(event))
+        if kind is yaml.ScalarEvent:
+            # A plain scalar's style is "" where libyaml parses, None where Python does.
+            text: str = event.value
+            if not text.isascii() and HALF.search(text):  # the pure parser lets an escaped half through
+                raise YamlFault("half a character (a lone surrogate) is not read", _line(event))
+            return None if not event.style and text in NULLS else text
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise YamlFault(f"nested deeper than {DEEPEST}", _line(event))
+        value = self.mapping() if kind is yaml.MappingStartEvent else self.sequence()
+        self.depth -= 1
+        return value
+
+    def mapping(self) -> dict[str, Any]:
+        """Read the members of a mapping up to its end."""
+        members: dict[str, Any] = {}
+        while type(event := self.next()) is not yaml.MappingEndEvent:
+            key = self.value(event)
+            if isinstance(key, dict | list):
+                raise YamlFault("a key is no text", _line(event))
+            name = "" if key is None else key
+            if name in members:
+                message = f"the key `{show(name, 80)}` stands twice; the last one counts"
+                self.findings.append(Finding(code="duplicate-key", level="warning", message=message, line=_line(event)))
+            members[name] = self.value(self.next())
+        return members
+
+    def sequence(self) -> list[Any]:
+        """Read the elements of a sequence up to its end."""
+        elements: list[Any] = []
+        while type(event := self.next()) is not yaml.SequenceEndEvent:
+            elements.append(self.value(event))
+        return elements
+
+
+class _Core(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # which class it is, is known at run time
+    """Knows null, true, false and numbers, and takes no date for anything but text."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  (as the library has it)
+
+
+def _number(loader: Any, node: Any) -> int:
+    return int(loader.construct_scalar(node), 10)
+
+
+def _fraction(loader: Any, node: Any) -> float:
+    return float(loader.construct_scalar(node))
+
+
+_Core.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
+_Core.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile(r"(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
+)
+_Core.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"[-+]?[0-9]{1,18}$"), list("-+0123456789"))
+_Core.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,2})?$"),
+    list("-+0123456789."),
+)
+_Core.add_constructor("tag:yaml.org,2002:int", _number)
+_Core.add_constructor("tag:yaml.org,2002:float", _fraction)
+
+
+def yaml_values(block: str) -> Any:
+    """Give a document as JSON values. Raises `yaml.YAMLError` for what is none."""
+    return yaml.load(block, Loader=_Core)  # noqa: S506  (a safe loader, with less than it has)

@@ -1,0 +1,11 @@
+"""An upstream, a server and a project for each test of fetching."""
+
+from pathlib import Path
+
+import pytest
+from fetchers.world import Project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path / "project")

@@ -1,0 +1,29 @@
+"""One repository that cannot be read ends a parallel fetch, and not what is asked for afterwards."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from skillpm.core.names import SkillName
+from skillpm.errors import NotFoundError
+from skillpm.fetchers.git.repository_pool import Visits
+from skillpm.operations.context.runtime import Tools
+from skillpm.settings import Settings
+
+
+def test_what_is_asked_for_after_a_failure_is_not_interrupted(tmp_path: Path) -> None:
+    root = str(tmp_path)
+    settings = Settings(
+        home=root, working_directory=root, skills_home=root, config_dir=root, cache_dir=root, fsync=False
+    )
+    visits = Visits(settings, Tools(settings=settings).reporter, f"{root}/git")
+
+    def fails(*_: object) -> dict[SkillName, str]:
+        raise NotFoundError("gone")
+
+    names: Sequence[str] = ("one", "two")
+    with pytest.raises(NotFoundError):
+        visits.each({SkillName(name): f"https://forge.example/{name}.git" for name in names}, fails)
+
+    assert not visits.children.stopped.is_set()

@@ -1,0 +1,196 @@
+"""Archives: honest ones give the same skill whoever packed them; of all others nothing is given."""
+
+import gzip
+import os
+import stat
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+from fetchers.packing import member, tar, tgz, zip_bomb, zip_that_lies, zipped
+from hypothesis import given
+from hypothesis import strategies as some
+from kit import skill
+
+from skillpm.core.file_tree import Limits, Tree
+from skillpm.core.tree_checks import checked_tree
+from skillpm.errors import RefusedError
+from skillpm.fetchers.archives.archive_reader import read_archive
+
+FILES = skill("pdf") | {"scripts/run.sh": "#!/bin/sh\n", "references/a.md": "A.\n"}
+ROOMY = Limits()
+TIGHT = Limits(file=1_000, skill=2_000, files=5)
+
+
+def taken(data: bytes, came_from: str = "x.tar.gz", limits: Limits = ROOMY) -> Tree:
+    """Read an archive and pass it through the gate, as every fetcher does."""
+    return checked_tree(read_archive(data, came_from, limits), name="pdf", limits=limits)
+
+
+def content(tree: Tree) -> dict[str, tuple[bytes, bool]]:
+    return {file.path: (file.data, file.executable) for file in tree.files}
+
+
+def by_tar(folder: Path, *words: str) -> bytes:
+    return subprocess.run(["tar", "-cz", "-C", str(folder), *words], check=True, capture_output=True).stdout
+
+
+def by_git(folder: Path, kind: str) -> bytes:
+    git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-qm", "all"], check=True)
+    archive = [*git, "archive", f"--format={kind}", "--prefix=pdf-1.0/", "HEAD"]
+    return subprocess.run(archive, check=True, capture_output=True).stdout
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for path, data in FILES.items():
+        file = tmp_path / "pdf" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data if isinstance(data, bytes) else data.encode())
+    (tmp_path / "pdf/scripts/run.sh").chmod(0o755)
+    os.symlink("run.sh", tmp_path / "pdf/scripts/again.sh")
+    return tmp_path / "pdf"
+
+
+@pytest.mark.parametrize("packed", ["tar", "tar of a folder", "git tar.gz", "git zip"])
+def test_whoever_packed_it_the_skill_is_the_same(folder: Path, packed: str) -> None:
+    if packed.startswith("git"):
+        data = by_git(folder, packed.split()[1])
+    else:
+        data = by_tar(folder, ".") if packed == "tar" else by_tar(folder.parent, "pdf")
+
+    assert content(taken(data)) == {
+        "SKILL.md": (FILES["SKILL.md"], False),
+        "references/a.md": (b"A.\n", False),
+        "scripts/again.sh": (b"#!/bin/sh\n", True),
+        "scripts/run.sh": (b"#!/bin/sh\n", True),
+    }
+
+
+def test_a_zip_of_windows_says_nothing_of_modes() -> None:
+    data = zipped(FILES, mode=lambda _: 0)
+    assert content(taken(data, "x.zip"))["scripts/run.sh"] == (b"#!/bin/sh\n", False)
+
+
+def test_a_single_file_is_a_skill() -> None:
+    tree = taken(skill("pdf")["SKILL.md"], "https://host.example/pdf/SKILL.md?raw=1")
+    assert content(tree) == {"SKILL.md": (FILES["SKILL.md"], False)}
+
+
+def test_a_hard_link_is_a_copy_of_a_file_before_it() -> None:
+    data = tgz(FILES, member("copy.md", tarfile.LNKTYPE, "references/a.md"))
+    assert content(taken(data))["copy.md"] == (b"A.\n", False)
+
+
+LINK, HARD, FIFO, DEVICE = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE
+REFUSED = {
+    "a web page": (b"<!DOCTYPE html><html>", "it is no .tar.gz, no .zip and no SKILL.md, but a web page"),
+    "anything else": (b"GIF89a", "it is no .tar.gz, no .zip and no SKILL.md, but something else"),
+    "nothing": (b"", "it is no .tar.gz, no .zip and no SKILL.md, but something else"),
+    "no skill": (tgz({"README.md": "x"}), "it holds no SKILL.md"),
+    "many skills": (
+        tgz({"a/SKILL.md": "x", "b/SKILL.md": "y"}),
+        "its SKILL.md is not at the top, but in a, b; an archive holds one skill",
+    ),
+    "a climb": (tgz(FILES | {"../evil": "x"}), "the path '../evil' has an empty, `.` or `..` part"),
+    "an absolute path": (tgz(FILES | {"/etc/evil": "x"}), "the path '/etc/evil' is absolute or empty"),
+    "twice": (tgz(FILES, member("SKILL.md", LINK, "references/a.md")), "'SKILL.md' is there twice"),
+    "twins": (tgz(FILES | {"skill.MD": "x"}), "'SKILL.md' and 'skill.MD' are one name on some systems"),
+    "a link out": (
+        tgz(FILES, member("out", LINK, "../../etc/passwd")),
+        "link 'out' -> '../../etc/passwd' leaves the skill",
+    ),
+    "a hard link out": (
+        tgz(FILES, member("out", HARD, "/etc/passwd")),
+        "the hard link `out` leads to no file before it",
+    ),
+    "a hard link to a link": (
+        tgz(FILES, member("a", LINK, "SKILL.md"), member("b", HARD, "a")),
+        "the hard link `b` leads to no file before it",
+    ),
+    "a pipe": (tgz(FILES, member("pipe", FIFO)), "`pipe` is no file, folder or link"),
+    "a device": (tgz(FILES, member("zero", DEVICE)), "`zero` is no file, folder or link"),
+    "a git folder": (tgz(FILES | {".git/config": "x"}), "the path '.git/config' is a .git folder or file"),
+    "a pipe in a zip": (
+        zipped(FILES | {"pipe": ""}, mode=lambda path: (stat.S_IFIFO if path == "pipe" else stat.S_IFREG) | 0o644),
+        "`pipe` is no file, folder or link",
+    ),
+    "a link out of a zip": (
+        zipped(FILES | {"out": "/etc"}, mode=lambda path: (stat.S_IFLNK if path == "out" else stat.S_IFREG) | 0o777),
+        "link 'out' -> '/etc' leaves the skill",
+    ),
+    "a climb in a zip": (zipped(FILES | {"../evil": "x"}), "the path '../evil' has an empty, `.` or `..` part"),
+    "something behind a zip": (zipped(FILES) + b"x", "it is not a complete .zip, or something follows its end"),
+    "something before a zip": (
+        b"PK\x03\x04" + zipped(FILES),
+        "`SKILL.md` does not begin where the member before it ends",
+    ),
+    "something behind a tar": (
+        gzip.compress(tar(FILES)) + b"more",
+        "it is not a complete .tar.gz: Not a gzipped file (b'mo')",
+    ),
+    "half a tar": (gzip.compress(tar(FILES)[:600]), "it is not a complete .tar.gz: unexpected end of data"),
+    "a tar without its end": (
+        gzip.compress(tar(FILES).rstrip(b"\0") + bytes(512 - len(tar(FILES).rstrip(b"\0")) % 512)),
+        "it is not a complete .tar.gz: its end mark is missing",
+    ),
+}
+
+
+@pytest.mark.parametrize(("data", "why"), REFUSED.values(), ids=REFUSED.keys())
+def test_of_anything_else_nothing_is_taken(data: bytes, why: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        taken(data, "x.bin")
+    assert caught.value.message in {f"x.bin: {why}", f"skill pdf: {why}"}
+
+
+TOO_MUCH = {
+    "a tar bomb": (tgz(FILES | {"zeros": bytes(60_000)}), "it holds more than 2000 bytes (SKILLPM_MAX_SKILL)"),
+    "many files": (tgz(FILES | {f"{n}": "" for n in range(9)}), "it has more than 5 files (SKILLPM_MAX_FILES)"),
+    "a zip bomb": (zip_bomb(60_000), "it holds more bytes than a skill may have (SKILLPM_MAX_SKILL)"),
+    "many files in a zip": (
+        zipped(FILES | {f"{n}": "" for n in range(9)}),
+        "it has more than 5 files (SKILLPM_MAX_FILES)",
+    ),
+    "a zip that lies": (zip_that_lies(60_000), "it is not a complete .zip: Bad CRC-32 for file 'SKILL.md'"),
+}
+
+
+@pytest.mark.parametrize(("data", "why"), TOO_MUCH.values(), ids=TOO_MUCH.keys())
+def test_what_is_too_much_is_counted_as_it_comes(data: bytes, why: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        taken(data, "x.bin", TIGHT)
+    assert caught.value.message == f"x.bin: {why}"
+
+
+@pytest.mark.parametrize("data", [tgz(FILES | {"zeros": bytes(12_000_000)}), zip_bomb(12_000_000)], ids=["tar", "zip"])
+def test_what_unpacks_to_two_hundred_times_its_size_is_a_bomb(data: bytes) -> None:
+    with pytest.raises(RefusedError, match="unpacks to more than 200 times its size"):
+        taken(data)
+
+
+@pytest.mark.parametrize("data", [tgz(FILES), zipped(FILES)], ids=["tar", "zip"])
+def test_cut_short_anywhere_it_gives_nothing(data: bytes) -> None:
+    for length in range(len(data)):
+        with pytest.raises(RefusedError):
+            taken(data[:length])
+
+
+@pytest.mark.parametrize("data", [tgz(FILES), zipped(FILES)], ids=["tar", "zip"])
+@given(at=some.integers(min_value=0), byte=some.integers(0, 255))
+def test_a_changed_byte_gives_the_same_content_or_nothing(data: bytes, at: int, byte: int) -> None:
+    """The sums of both formats cover the content; what they leave open are times, owners and modes.
+
+    So a file may become a link to what it holds, which leads nowhere here, but never other content.
+    """
+    at %= len(data)
+    changed = data[:at] + bytes([byte]) + data[at + 1 :]
+    try:
+        tree = taken(changed)
+    except RefusedError:
+        return
+    assert {file.path: file.data for file in tree.files} == {file.path: file.data for file in taken(data).files}

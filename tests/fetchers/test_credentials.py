@@ -1,0 +1,224 @@
+"""Passwords and tokens reach exactly the server they are for, and are found nowhere afterwards."""
+
+import base64
+import json
+import socket
+from collections.abc import Iterator, Mapping
+
+import pytest
+from fetchers.world import Project, git_children
+from kit import GitServer, Repository, Result, skill, wait_for
+
+from skillpm.fetchers.git.gitconfig import token_for
+
+PASSWORD = "s3cr3t-Pa55"  # noqa: S105  (of the test's own server)
+TOKEN = "ghp_0123456789abcdefToken"  # noqa: S105
+
+
+@pytest.fixture
+def url(upstream: Repository, server: GitServer) -> str:
+    upstream.write(skill("pdf")).commit()
+    server.unauthorized_without = ("ann", PASSWORD)
+    return server.serve("acme/pdf", upstream)
+
+
+def assert_secret(project: Project, *results: Result, allowed: tuple[str, ...] = ()) -> None:
+    """No file of the sandbox but those the user wrote, and no output, holds the password."""
+    for needle in (PASSWORD, base64.b64encode(f"ann:{PASSWORD}".encode()).decode(), TOKEN):
+        for result in results:
+            assert needle not in result.stdout + result.stderr
+        for path in project.root.rglob("*"):
+            if path.is_file() and path.name not in allowed:
+                assert needle.encode() not in path.read_bytes(), path
+
+
+def test_without_credentials_the_message_says_what_to_do(project: Project, url: str) -> None:
+    result = project.run("install", url)
+
+    assert (result.code, result.stderr) == (
+        1,
+        (
+            f"error: no access to {url}, or there is no such repository\n"
+            "  try: check that git can read it by itself (`git ls-remote`), with a credential helper or an ssh key\n"
+        ),
+    )
+    assert project.is_untouched
+
+
+def test_credentials_in_an_address_are_dropped_and_told(project: Project, url: str) -> None:
+    result = project.run("install", url.replace("//", f"//ann:{PASSWORD}@"))
+
+    assert result.code == 1
+    assert result.stderr.splitlines()[0] == (
+        "warning: the credentials in the URL are not kept; use a git credential helper"
+    )
+    assert_secret(project, result)
+
+
+def test_credentials_in_a_manifest_are_dropped(project: Project, url: str) -> None:
+    inside = url.replace("//", f"//ann:{PASSWORD}@")
+    project.write("skills.json", json.dumps({"skills": {"pdf": {"git": inside}}}))
+
+    result = project.run("sync")
+
+    assert result.code == 1
+    assert_secret(project, result, allowed=("skills.json",))
+
+
+@pytest.mark.parametrize("where", ["credential.helper", "for its host"])
+def test_a_credential_helper_is_asked(
+    project: Project, upstream: Repository, server: GitServer, url: str, where: str
+) -> None:
+    (project.home / ".git-credentials").write_text(server.address.replace("//", f"//ann:{PASSWORD}@") + "\n")
+    section = "credential" if where == "credential.helper" else f'credential "{server.address}"'
+    project.git_config(f"[{section}]\n\thelper = store")
+
+    result = project.run("install", url, "-v", check=True)
+
+    assert project.installed("pdf") == upstream.files()
+    assert_secret(project, result, allowed=(".git-credentials",))
+
+
+def test_an_insteadof_that_carries_a_token_works_and_stays_secret(
+    project: Project, upstream: Repository, server: GitServer, url: str
+) -> None:
+    assert url
+    project.rewrite("https://github.com/", server.address.replace("//", f"//ann:{PASSWORD}@"))
+    works = project.run("install", "acme/pdf", "-v", check=True)
+    assert project.installed("pdf") == upstream.files()
+
+    server.fail_next(9, 500)
+    broken = project.run("install", "acme/other")
+    server.fail_next(0, 500)
+    missing = project.run("install", "acme/missing", "--json")
+
+    assert (broken.code, missing.code) == (1, 1)
+    assert_secret(project, works, broken, missing, allowed=(".gitconfig",))
+
+
+def test_a_password_with_an_at_sign_is_hidden_whole(project: Project, server: GitServer, url: str) -> None:
+    assert url
+    project.rewrite("https://github.com/", server.address.replace("//", f"//ann:p@{PASSWORD}@"))
+    server.fail_next(9, 500)
+
+    result = project.run("install", "acme/pdf")
+
+    assert result.code == 1
+    assert_secret(project, result, allowed=(".gitconfig",))
+
+
+def test_an_extra_header_of_the_user_is_sent(
+    project: Project, upstream: Repository, server: GitServer, url: str
+) -> None:
+    basic = base64.b64encode(f"ann:{PASSWORD}".encode()).decode()
+    project.git_config(f'[http "{server.address}/"]\n\textraHeader = Authorization: Basic {basic}')
+
+    result = project.run("install", url, check=True)
+
+    assert project.installed("pdf") == upstream.files()
+    assert_secret(project, result, allowed=(".gitconfig",))
+
+
+def basic(user: str, token: str) -> str:
+    return "Authorization: Basic " + base64.b64encode(f"{user}:{token}".encode()).decode()
+
+
+@pytest.mark.parametrize(
+    ("host", "environ", "expected"),
+    [
+        ("github.com", {"GITHUB_TOKEN": "a", "GH_TOKEN": "b"}, [("github.com", basic("x-access-token", "a"))]),
+        ("github.com", {"GH_TOKEN": "b", "GITLAB_TOKEN": "c"}, [("github.com", basic("x-access-token", "b"))]),
+        ("gitlab.com", {"GITLAB_TOKEN": "c", "CI_JOB_TOKEN": "d"}, [("gitlab.com", basic("oauth2", "c"))]),
+        ("gitlab.com", {"CI_JOB_TOKEN": "d"}, [("gitlab.com", basic("gitlab-ci-token", "d"))]),
+        ("git.acme.example", {"CI_JOB_TOKEN": "d", "CI_SERVER_HOST": "git.acme.example"},
+         [("git.acme.example", basic("gitlab-ci-token", "d"))]),
+        ("gitlab.com", {"CI_JOB_TOKEN": "d", "CI_SERVER_HOST": "git.acme.example"}, []),
+        ("github.com", {"GITLAB_TOKEN": "c"}, []),
+        ("gitlab.com", {"GITHUB_TOKEN": "a"}, []),
+        ("github.com.evil.example", {"GITHUB_TOKEN": "a"}, []),
+        ("evil-github.com", {"GITHUB_TOKEN": "a"}, []),
+        ("gist.github.com", {"GITHUB_TOKEN": "a"}, []),
+        ("", {"GITHUB_TOKEN": "a", "GITLAB_TOKEN": "b", "CI_SERVER_HOST": ""}, []),
+        ("github.com", {"GITHUB_TOKEN": ""}, []),
+        ("github.com", {}, []),
+    ],
+)  # fmt: skip
+def test_a_token_is_for_exactly_its_host(
+    host: str, environ: Mapping[str, str], expected: list[tuple[str, str]]
+) -> None:
+    settings = [
+        setting
+        for there, header in expected
+        for setting in (
+            (f"http.https://{there}/.extraHeader", header),
+            (f"http.https://{there}/.followRedirects", "false"),
+        )
+    ]
+    assert token_for(host, environ) == settings
+
+
+@pytest.fixture
+def silent_proxy() -> Iterator[str]:
+    """Give a proxy that takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def git_under_way(
+    project: Project, spec: str, proxy: str, env: Mapping[str, str]
+) -> tuple[str, list[Mapping[str, str]]]:
+    """Give command lines and environments of the gits that wait for a proxy."""
+    with project.spawn("install", spec, env={"https_proxy": proxy, **env}) as process:
+        try:
+            children = wait_for(
+                lambda: [c for c in git_children(project).values() if "remote-https" in c[0]] and git_children(project)
+            )
+        finally:
+            process.terminate()
+            process.communicate(timeout=60)
+    return " ".join(line for line, _ in children.values()), [environment for _, environment in children.values()]
+
+
+def extra_headers(environments: list[Mapping[str, str]]) -> set[str]:
+    return {
+        value
+        for one in environments
+        for key, value in one.items()
+        if key.startswith("GIT_CONFIG_VALUE") and "Auth" in value
+    }
+
+
+def test_a_token_travels_in_variables_and_never_in_a_command_line(project: Project, silent_proxy: str) -> None:
+    words, environments = git_under_way(project, "acme/pdf", silent_proxy, {"GITHUB_TOKEN": TOKEN})
+
+    assert extra_headers(environments) == {basic("x-access-token", TOKEN)}
+    assert TOKEN not in words
+    assert basic("x-access-token", TOKEN).split()[-1] not in words
+    assert_secret(project)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "[credential]\n\thelper = store",
+        '[http "https://github.com/"]\n\textraHeader = Authorization: Basic abc',
+        '[url "https://ann:pw@github.com/"]\n\tinsteadOf = https://github.com/',
+    ],
+    ids=["helper", "header", "insteadof"],
+)
+def test_a_token_is_not_sent_where_the_user_has_said_how(project: Project, silent_proxy: str, config: str) -> None:
+    """Two `Authorization` headers are an error for GitHub."""
+    project.git_config(config)
+
+    _, environments = git_under_way(project, "acme/pdf", silent_proxy, {"GITHUB_TOKEN": TOKEN})
+
+    assert basic("x-access-token", TOKEN) not in extra_headers(environments)
+
+
+def test_a_token_is_not_sent_where_insteadof_leads_elsewhere(project: Project, server: GitServer, url: str) -> None:
+    assert url
+    project.rewrite("https://github.com/", server.address)
+
+    result = project.run("install", "acme/pdf", env={"GITHUB_TOKEN": TOKEN})
+
+    assert (result.code, [request.status for request in server.requests]) == (1, [401])

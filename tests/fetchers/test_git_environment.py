@@ -1,0 +1,162 @@
+"""The caller's environment and configuration cannot bend what git does for skillpm."""
+
+import stat
+from pathlib import Path
+
+import pytest
+from fetchers.world import Project
+from kit import GitServer, Repository, git, skill
+
+
+@pytest.fixture
+def url(upstream: Repository, server: GitServer) -> str:
+    upstream.write(skill("pdf")).commit()
+    return server.serve("acme/pdf", upstream)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """Give a repository with a work tree that must stay as it is."""
+    git("init", "-q", str(tmp_path / "elsewhere"))
+    (tmp_path / "elsewhere/file").write_text("mine")
+    return tmp_path / "elsewhere"
+
+
+def test_variables_that_point_git_somewhere_have_no_effect(
+    project: Project, upstream: Repository, url: str, elsewhere: Path
+) -> None:
+    before = sorted(elsewhere.rglob("*"))
+    env: dict[str, str | None] = {
+        "GIT_DIR": str(elsewhere / ".git"),
+        "GIT_WORK_TREE": str(elsewhere),
+        "GIT_INDEX_FILE": str(elsewhere / "index"),
+        "GIT_OBJECT_DIRECTORY": str(elsewhere / "objects"),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(elsewhere / "alternates"),
+        "GIT_COMMON_DIR": str(elsewhere / "common"),
+        "GIT_NAMESPACE": "evil",
+        "GIT_CEILING_DIRECTORIES": "/",
+        "GIT_DISCOVERY_ACROSS_FILESYSTEM": "1",
+        "GIT_SHALLOW_FILE": str(elsewhere / "shallow"),
+        "GIT_GRAFT_FILE": str(elsewhere / "grafts"),
+        "GIT_REPLACE_REF_BASE": "refs/heads/",
+        "GIT_LITERAL_PATHSPECS": "1",
+        "GIT_DEFAULT_HASH": "sha256",
+        "GIT_ALLOW_PROTOCOL": "none",
+        "GIT_PROTOCOL": "version=0",
+        "GIT_TEMPLATE_DIR": str(elsewhere),
+        "GIT_TRACE": str(elsewhere / "trace"),
+        "GIT_TRACE_CURL": str(elsewhere / "curl"),
+        "GIT_TRACE_PACKET": str(elsewhere / "packets"),
+        "GIT_EXTERNAL_DIFF": "false",
+        "GIT_ASKPASS": "false",
+        "SSH_ASKPASS": "false",
+        "GIT_PAGER": "false",
+        "GIT_EDITOR": "false",
+        "GIT_CONFIG": str(elsewhere / "config"),
+        "GIT_FLUSH": "1",
+        "GIT_QUARANTINE_PATH": str(elsewhere),
+    }
+
+    project.run("install", url, env=env, check=True)
+
+    assert project.installed("pdf") == upstream.files()
+    assert sorted(elsewhere.rglob("*")) == before
+
+
+@pytest.mark.parametrize("variable", ["GIT_DIR", "GIT_CONFIG"])
+def test_the_users_configuration_counts_whatever_points_elsewhere(
+    project: Project, upstream: Repository, server: GitServer, url: str, elsewhere: Path, variable: str
+) -> None:
+    assert url
+    project.rewrite("https://github.com/", server.address)
+
+    project.run("install", "acme/pdf", env={variable: str(elsewhere / "nothing")}, check=True)
+
+    assert project.installed("pdf") == upstream.files()
+
+
+@pytest.mark.parametrize("where", ["project", "cache"])
+def test_the_configuration_of_the_project_is_not_the_users(
+    project: Project, upstream: Repository, url: str, where: str
+) -> None:
+    """A hostile checkout must not redirect what is fetched, nor one around the cache."""
+    folder = project.work if where == "project" else project.cache
+    git("init", "-q", str(folder))
+    proof = project.root / "pwned"
+    with (folder / ".git/config").open("a") as config:
+        config.write(f'[url "ext::touch {proof} #"]\n\tinsteadOf = {url}\n')
+        config.write(f"[core]\n\tsshCommand = touch {proof}\n\tfsmonitor = touch {proof}\n")
+        config.write(f"[credential]\n\thelper = !touch {proof}\n")
+
+    project.run("install", url, check=True)
+
+    assert project.installed("pdf") == upstream.files()
+    assert not proof.exists()
+
+
+def test_a_configuration_that_git_cannot_read_is_told(project: Project, url: str) -> None:
+    project.git_config("[user\nname = x")
+
+    result = project.run("install", url)
+
+    assert result.code == 1
+    message, hint = result.stderr.splitlines()
+    assert message.startswith("error: git cannot read your configuration; git says: fatal: bad config line 1 in file ")
+    assert ".gitconfig" in message
+    assert hint == "  try: `git config --list` shows where; mend it there"
+    assert project.is_untouched
+
+
+@pytest.mark.parametrize("language", ["de_DE.UTF-8", "fr_FR.UTF-8", "C", "xx_XX"])
+def test_messages_are_understood_in_any_language(project: Project, server: GitServer, language: str) -> None:
+    url = server.url("missing")
+    env: dict[str, str | None] = {"LANG": language, "LC_ALL": language, "LANGUAGE": "de:fr", "LC_MESSAGES": language}
+
+    result = project.run("install", url, env=env)
+
+    assert (result.code, result.stderr.splitlines()[0]) == (1, f"error: there is no git repository at {url}")
+
+
+def test_git_is_needed_and_its_absence_is_told(project: Project, url: str) -> None:
+    result = project.run("install", url, env={"PATH": "/nonexistent"})
+
+    assert (result.code, result.stderr) == (
+        1,
+        (
+            "error: the program `git` was not found on PATH\n"
+            "  try: install git (2.36 or newer), e.g. `apt-get install git`\n"
+        ),
+    )
+
+
+def test_a_git_that_is_too_old_is_told(project: Project, url: str, tmp_path: Path) -> None:
+    old = tmp_path / "bin" / "git"
+    old.parent.mkdir()
+    old.write_text('#!/bin/sh\ncase "$*" in *--get-regexp*) exit 1;; *) echo usage: git >&2; exit 129;; esac\n')
+    old.chmod(0o755)
+
+    result = project.run("install", url, env={"PATH": f"{old.parent}:/usr/bin:/bin"})
+
+    assert (result.code, result.stderr.splitlines()[0]) == (1, "error: this git is too old for skillpm")
+    assert "2.36" in result.stderr
+
+
+def test_a_program_called_git_in_the_project_is_not_run(project: Project, upstream: Repository, url: str) -> None:
+    for folder in (project.work, project.cache):
+        (folder / "git").write_text(f"#!/bin/sh\ntouch {project.root}/pwned\n")
+        (folder / "git").chmod(0o755)
+
+    project.run("install", url, check=True)
+
+    assert project.installed("pdf") == upstream.files()
+    assert not (project.root / "pwned").exists()
+
+
+def test_nobody_else_can_read_the_cache(project: Project, url: str) -> None:
+    project.run("install", url, check=True)
+
+    assert stat.S_IMODE(project.git_cache.stat().st_mode) == 0o700
+    private = [
+        path for path in (project.cache / "v1/git").iterdir() if path.is_file() and path.name.startswith("config")
+    ]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in private] == [0o600]

@@ -1,0 +1,194 @@
+"""Repositories made to eat memory, disk and time: refused within bounds, and nothing is installed."""
+
+import random
+
+import pytest
+from fetchers.world import Cost, Project
+from kit import GitServer, Repository, git, skill
+
+FILE, FOLDER = "100644", "40000"
+
+
+def refused(project: Project, url: str, *words: str) -> str:
+    result, cost = project.run_measured("install", url, *words)
+    assert (result.code, result.stdout) == (1, ""), result
+    assert result.complaint.startswith("error: ")
+    assert len(result.complaint.splitlines()) <= 3
+    assert project.is_untouched
+    assert_within_bounds(cost)
+    return result.complaint
+
+
+def assert_within_bounds(cost: Cost) -> None:
+    assert cost.megabytes < 300
+    assert cost.seconds < 20
+
+
+def with_skill(upstream: Repository, rows: list[tuple[str, str | bytes, str]], name: str = "evil") -> None:
+    text = upstream.hash_object(skill(name)["SKILL.md"])
+    tree = upstream.raw_tree(sorted([*rows, (FILE, "SKILL.md", text)], key=lambda row: str(row[1])))
+    upstream.commit_tree(upstream.raw_tree([(FOLDER, "evil", tree)]))
+
+
+def big_blob(upstream: Repository, megabytes: int) -> str:
+    """Store a file of zeros; it costs a thousandth of its size to send."""
+    zeros = upstream.path / f"{megabytes}.zeros"
+    with zeros.open("wb") as file:
+        file.truncate(megabytes * 1_000_000)
+    options = ("-c", "core.bigFileThreshold=1m", "-c", "core.compression=1")
+    return git(*options, f"--git-dir={upstream.git_folder}", "hash-object", "-w", str(zeros))
+
+
+@pytest.mark.parametrize("words", [["--path", "evil"], []], ids=["path", "search"])
+def test_a_tree_that_names_itself_ten_to_the_tenth_times(
+    project: Project, server: GitServer, upstream: Repository, words: list[str]
+) -> None:
+    tree = upstream.raw_tree([(FILE, "f", upstream.hash_object("x"))])
+    for _ in range(10):
+        tree = upstream.raw_tree([(FOLDER, f"d{n}", tree) for n in range(10)])
+    with_skill(upstream, [(FOLDER, "bomb", tree)])
+
+    url = server.serve("bomb", upstream)
+
+    said = "skill evil: more than 5000 files" if words else f"{url} holds more files than can be searched"
+    assert refused(project, url, *words).splitlines()[0] == f"error: {said}"
+
+
+def test_a_bomb_of_long_names(project: Project, server: GitServer, upstream: Repository) -> None:
+    tree = upstream.raw_tree([(FILE, "f", upstream.hash_object("x"))])
+    for _ in range(25):
+        tree = upstream.raw_tree([(FOLDER, f"{n}" + "x" * 250, tree) for n in range(2)])
+    with_skill(upstream, [(FOLDER, "bomb", tree)])
+
+    url = server.serve("bomb", upstream)
+
+    assert refused(project, url).splitlines()[0] == f"error: {url} holds more files than can be searched"
+
+
+def test_a_wide_folder(project: Project, server: GitServer, upstream: Repository) -> None:
+    blob = upstream.hash_object("x")
+    tree = upstream.raw_tree([(FILE, f"{n:07}" + "x" * 200, blob) for n in range(350_000)])
+    with_skill(upstream, [(FOLDER, "wide", tree)])
+
+    assert "more files than can be searched" in refused(project, server.serve("wide", upstream))
+
+
+def test_a_bomb_beside_the_skill_does_not_hurt_it(project: Project, server: GitServer, upstream: Repository) -> None:
+    """Where the path is written down nobody has to search."""
+    tree = upstream.raw_tree([(FILE, "f", upstream.hash_object("x"))])
+    for _ in range(10):
+        tree = upstream.raw_tree([(FOLDER, f"d{n}", tree) for n in range(10)])
+    good = upstream.raw_tree([(FILE, "SKILL.md", upstream.hash_object(skill("good")["SKILL.md"]))])
+    upstream.commit_tree(upstream.raw_tree([(FOLDER, "bomb", tree), (FOLDER, "good", good)]))
+
+    result, cost = project.run_measured("install", server.serve("bomb", upstream), "--path", "good")
+
+    assert result.code == 0, result
+    assert_within_bounds(cost)
+
+
+@pytest.mark.parametrize("megabytes", [30, 300])
+def test_a_file_over_the_limit(project: Project, server: GitServer, upstream: Repository, megabytes: int) -> None:
+    with_skill(upstream, [(FILE, "assets.bin", big_blob(upstream, megabytes))])
+
+    message = refused(project, server.serve("big", upstream))
+
+    assert message.splitlines()[0] == "error: skill evil: 'assets.bin' is over 25000000 bytes"
+    assert "SKILLPM_MAX_FILE" in message
+
+
+def test_many_files_below_the_limit_that_are_together_over_it(
+    project: Project, server: GitServer, upstream: Repository
+) -> None:
+    blob = big_blob(upstream, 20)
+    with_skill(upstream, [(FILE, f"{n:04}.bin", blob) for n in range(1000)])
+
+    message = refused(project, server.serve("many", upstream))
+
+    assert message.splitlines()[0] == "error: skill evil: all files together are over 100000000 bytes"
+    assert "SKILLPM_MAX_SKILL" in message
+
+
+def test_a_skill_just_below_the_limit_is_installed(project: Project, server: GitServer, upstream: Repository) -> None:
+    with_skill(upstream, [(FILE, f"{n}.bin", big_blob(upstream, 20 + n)) for n in range(4)])
+
+    result, cost = project.run_measured("install", server.serve("large", upstream))
+
+    assert result.code == 0, result
+    assert_within_bounds(cost)
+
+
+def test_six_thousand_files(project: Project, server: GitServer, upstream: Repository) -> None:
+    upstream.write(skill("evil") | {f"f/{n}": "x" for n in range(6000)}).commit()
+
+    message = refused(project, server.serve("evil", upstream))
+
+    assert message == ("error: skill evil: more than 5000 files\n  try: if you trust it, raise SKILLPM_MAX_FILES\n")
+
+
+def test_a_limit_can_be_raised(project: Project, server: GitServer, upstream: Repository) -> None:
+    upstream.write(skill("evil") | {f"f/{n}": "x" for n in range(5500)}).commit()
+
+    project.run("install", server.serve("evil", upstream), env={"SKILLPM_MAX_FILES": "5600"}, check=True)
+
+
+@pytest.mark.parametrize("megabytes", [2, 40])
+def test_a_large_skill_file(project: Project, server: GitServer, upstream: Repository, megabytes: int) -> None:
+    blob = big_blob(upstream, megabytes)
+    upstream.commit_tree(upstream.raw_tree([(FOLDER, "evil", upstream.raw_tree([(FILE, "SKILL.md", blob)]))]))
+
+    message = refused(project, server.serve("evil", upstream))
+
+    assert "skill evil: " in message
+    assert "SKILL.md" in message
+
+
+def test_a_skill_file_of_two_megabytes_of_text(project: Project, server: GitServer, upstream: Repository) -> None:
+    upstream.write(skill("evil", body="All is well.\n" * 160_000)).commit()
+
+    message = refused(project, server.serve("evil", upstream))
+
+    assert "skill evil: its SKILL.md cannot be loaded" in message
+    assert "1000000" in message or "1,000,000" in message or "1 MB" in message
+
+
+def test_many_skills_that_are_each_large(project: Project, server: GitServer, upstream: Repository) -> None:
+    for number in range(350):
+        upstream.write({f"s{number}/SKILL.md": skill(f"s{number}", body="x" * 900_000)["SKILL.md"]})
+    upstream.commit()
+
+    result, cost = project.run_measured("install", server.serve("many", upstream), "--list")
+
+    assert (result.code, len(result.stdout.splitlines())) == (0, 350)
+    assert_within_bounds(cost)
+
+
+@pytest.mark.parametrize("depth", [33, 200])
+def test_folders_deeper_than_allowed(project: Project, server: GitServer, upstream: Repository, depth: int) -> None:
+    upstream.write(skill("evil") | {"d/" * depth + "f": "x"}).commit()
+
+    message = refused(project, server.serve("evil", upstream))
+
+    assert message.startswith("error: skill evil: ")
+    assert "deeper than 32 folders" in message
+
+
+def test_deep_folders_elsewhere_do_not_matter(project: Project, server: GitServer, upstream: Repository) -> None:
+    good = {f"skills/good/{path}": data for path, data in skill("good").items()}
+    upstream.write(good | {"src/" + "d/" * 60 + "f": "x"}).commit()
+
+    project.run("install", f"{server.serve('deep', upstream)}@good", check=True)
+
+    assert project.installed("good") == upstream.files("skills/good")
+
+
+def test_a_server_that_sends_more_than_the_limit(project: Project, server: GitServer, upstream: Repository) -> None:
+    dice = random.Random(1)
+    upstream.write(skill("evil") | {f"{n}.bin": dice.randbytes(400_000) for n in range(20)}).commit()
+    url = server.serve("evil", upstream)
+
+    result, cost = project.run_measured("install", url, env={"SKILLPM_MAX_DOWNLOAD": "1000000"})
+
+    assert (result.code, project.is_untouched) == (1, True)
+    assert result.complaint.splitlines()[0] == f"error: {url} sends more than 1000000 bytes"
+    assert_within_bounds(cost)

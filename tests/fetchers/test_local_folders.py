@@ -1,0 +1,312 @@
+"""Skills from folders of this machine: what counts, what is left out, what is refused."""
+
+import os
+from pathlib import Path
+
+import pytest
+from fetchers.world import Project
+from kit import git, skill, under
+
+
+@pytest.fixture
+def folder(project: Project) -> Path:
+    """Give the folder `mine`, inside the project, with a skill in it."""
+    project.write_files(under("mine", skill("mine")))
+    return project.work / "mine"
+
+
+def names(project: Project) -> set[str]:
+    return set(project.installed("mine"))
+
+
+def test_files_and_executable_bits_are_copied(project: Project, folder: Path) -> None:
+    files = {"run.sh": b"#!/bin/sh\r\n", "deep/er/x": bytes(range(256)), "a b [c]*.md": b"", "é.txt": b"x", "-rf": b"x"}
+    project.write_files(under("mine", files))
+    (folder / "run.sh").chmod(0o4777)
+    (folder / "deep/er/x").chmod(0o600)
+
+    project.run("install", "./mine", check=True)
+
+    assert project.installed("mine") == {
+        "SKILL.md": ("100644", skill("mine")["SKILL.md"]),
+        **{path: ("100755" if path == "run.sh" else "100644", content) for path, content in files.items()},
+    }
+
+
+def test_an_edit_is_seen_by_the_next_sync(project: Project, folder: Path) -> None:
+    project.run("install", "./mine", check=True)
+    (folder / "new.md").write_text("new\n")
+    (folder / "SKILL.md").chmod(0o755)
+
+    project.run("sync", check=True)
+
+    assert project.installed("mine")["new.md"] == ("100644", b"new\n")
+    assert project.installed("mine")["SKILL.md"][0] == "100755"
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_no_skill_means_is_left_out(project: Project) -> None:
+    left_out = ["__pycache__/x.pyc", "lib/__pycache__/y.pyc", ".DS_Store", "docs/.DS_Store", ".git/config"]
+    for path in [*left_out, ".agent-skills/other/SKILL.md"]:
+        project.write(f"mine/{path}", "x")
+    project.write("mine/.hidden", "kept")
+
+    project.run("install", "./mine", check=True)
+
+    assert names(project) == {"SKILL.md", ".hidden"}
+
+
+RULES = {
+    ".gitignore": "*.log\n/build/\nsecret/\n!secret/public.md\nnode_modules/\n# note\n\n\\#odd\ntrailing \n",
+    "mine/.gitignore": "!kept.log\ntmp\n/only-top\n",
+    "mine/docs/.gitignore": "*\n!*.md\n!.gitignore\n",
+}
+IGNORED = [
+    "a.log", "deep/b.log", "secret/.env", "node_modules/x/index.js", "lib/node_modules/y.js", "tmp/x", "docs/x.png",
+    "only-top", "deep/tmp", "#odd", "trailing",
+]  # fmt: skip
+KEPT = ["kept.log", "deep/kept.log", "build/x", "docs/x.md", "deep/only-top", "a.txt", "deep/.gitignore.md"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_git_ignores_is_left_out(project: Project) -> None:
+    git("init", "-q", str(project.work))
+    project.write_files(RULES)
+    for path in [*IGNORED, *KEPT]:
+        project.write(f"mine/{path}", "x")
+
+    project.run("install", "./mine", check=True)
+
+    assert names(project) == {"SKILL.md", ".gitignore", "docs/.gitignore", *KEPT}
+    untracked = git("ls-files", "--others", "--exclude-standard", "mine", cwd=project.work).splitlines()
+    assert names(project) == {path.strip('"').removeprefix("mine/") for path in untracked}
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_ignored_folder_that_is_named_is_meant(project: Project) -> None:
+    git("init", "-q", str(project.work))
+    project.write(".gitignore", "/mine/\n*.log\n")
+    project.write("mine/.gitignore", "*.tmp\n")
+    for path in ("a.log", "b.tmp", "c.md"):
+        project.write(f"mine/{path}", "x")
+
+    project.run("install", "./mine", check=True)
+
+    assert names(project) == {"SKILL.md", ".gitignore", "a.log", "c.md"}
+
+
+@pytest.mark.usefixtures("folder")
+def test_outside_of_git_only_its_own_rules_hold(project: Project) -> None:
+    project.write(".gitignore", "*\n")
+    project.write("mine/.gitignore", "*.tmp\n")
+    project.write("mine/x.tmp", "x")
+
+    project.run("install", "./mine", check=True)
+
+    assert names(project) == {"SKILL.md", ".gitignore"}
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_skill_file_itself_is_never_left_out(project: Project) -> None:
+    git("init", "-q", str(project.work))
+    project.write(".gitignore", "*.md\n")
+    project.write("mine/notes.md", "x")
+
+    project.run("install", "./mine", check=True)
+
+    assert names(project) == {"SKILL.md"}
+
+
+@pytest.mark.usefixtures("folder")
+def test_odd_rules_do_no_harm(project: Project) -> None:
+    project.write("mine/.gitignore", b"!\n/\n**\n[\n\\\n***/x\n\xff\xfe\n" + b"(" * 5000)
+    project.write("mine/a", "x")
+
+    result = project.run("install", "./mine")
+
+    assert result.code in {0, 1}
+    assert "defect" not in result.stderr
+
+
+@pytest.mark.parametrize("what", ["pipe", "device", "folder", "endless"])
+def test_rules_that_are_no_file_are_no_rules(project: Project, folder: Path, what: str) -> None:
+    rules = folder / ".gitignore"
+    match what:
+        case "pipe":
+            os.mkfifo(rules)
+        case "device":
+            rules.symlink_to("/dev/zero")
+        case "folder":
+            rules.mkdir()
+        case _:
+            with rules.open("wb") as file:
+                file.truncate(10**12)
+
+    result, cost = project.run_measured("install", "./mine")
+
+    assert result.code == (0 if what == "folder" else 1), result
+    assert (cost.seconds < 5, cost.megabytes < 100) == (True, True)
+
+
+def test_a_nested_repository_has_rules_of_its_own(project: Project, folder: Path) -> None:
+    git("init", "-q", str(project.work))
+    project.write(".gitignore", "*.md\n")
+    git("init", "-q", str(folder))
+
+    project.run("install", "./mine", check=True)
+
+    assert names(project) == {"SKILL.md"}
+
+
+def test_links_inside_become_copies(project: Project, folder: Path) -> None:
+    project.write("mine/docs/guide.md", "Guide.\n")
+    (folder / "README.md").symlink_to("docs/guide.md")
+    (folder / "manual").symlink_to("docs")
+
+    project.run("install", "./mine", check=True)
+
+    files = project.installed("mine")
+    assert files["README.md"] == files["manual/guide.md"] == ("100644", b"Guide.\n")
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "../skills.json", "/dev/zero", "nothing", "."])
+def test_links_that_lead_out_are_refused(project: Project, folder: Path, target: str) -> None:
+    (folder / "link").symlink_to(target)
+    before = project.snapshot()
+
+    result = project.run("install", "./mine")
+
+    assert result.code == 1
+    assert result.stderr.startswith("error: skill ")
+    assert f"link 'link' -> '{target}'" in result.stderr
+    assert project.snapshot() == before
+
+
+def test_a_folder_that_is_itself_a_link_is_followed(project: Project, folder: Path) -> None:
+    """The user named it; nothing inside it may lead out all the same."""
+    (project.work / "alias").symlink_to(folder)
+
+    project.run("install", "./alias", check=True)
+
+    assert names(project) == {"SKILL.md"}
+
+
+def test_a_pipe_and_a_socket_never_hang(project: Project, folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+
+    result = project.run("install", "./mine")
+
+    assert (result.code, result.stderr.splitlines()[0]) == (1, "error: skill mine: 'pipe' is no regular file")
+
+
+def test_a_skill_file_that_is_a_pipe_never_hangs(project: Project, folder: Path) -> None:
+    (folder / "SKILL.md").unlink()
+    os.mkfifo(folder / "SKILL.md")
+
+    result = project.run("install", "./mine")
+
+    assert (result.code, result.stderr.splitlines()[0]) == (1, "error: skill mine: 'SKILL.md' is no regular file")
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_file_that_cannot_be_read_is_named(project: Project) -> None:
+    project.write("mine/secret", "x").chmod(0)
+
+    result = project.run("install", "./mine")
+
+    assert result.code == 1
+    assert "mine/secret" in result.stderr
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("env", "files", "said"),
+    [
+        ({"SKILLPM_MAX_FILE": "100"}, {"big": "x" * 101}, "'big' is over 100 bytes"),
+        ({"SKILLPM_MAX_SKILL": "300"}, {"a": "x" * 150, "b": "x" * 150}, "all files together are over 300 bytes"),
+        ({"SKILLPM_MAX_FILES": "2"}, {"a": "", "b": ""}, "more than 2 files"),
+        ({}, {"d/" * 40 + "x": ""}, "deeper than 32 folders"),
+        ({}, {"CON": ""}, "'CON' has a name that Windows reserves"),
+        ({}, {"a": "", "A": ""}, "are one name on some systems"),
+    ],
+)
+def test_limits_and_names_hold_here_too(
+    project: Project, env: dict[str, str], files: dict[str, str], said: str
+) -> None:
+    project.write_files(under("mine", files))
+    before = project.snapshot()
+
+    result = project.run("install", "./mine", env=env)
+
+    assert result.code == 1
+    assert result.stderr.startswith("error: skill mine: ")
+    assert said in result.stderr
+    assert project.snapshot() == before
+
+
+def test_a_large_ignored_file_costs_nothing(project: Project, folder: Path) -> None:
+    git("init", "-q", str(project.work))
+    project.write(".gitignore", "*.bin\n")
+    with (folder / "x.bin").open("wb") as file:
+        file.truncate(10**12)
+
+    project.run("install", "./mine", check=True)
+
+    assert names(project) == {"SKILL.md"}
+
+
+def test_a_file_that_pretends_to_be_small_is_not_read_without_end(project: Project, folder: Path) -> None:
+    """/proc files say 0 bytes and hold more."""
+    with (folder / "big.bin").open("wb") as file:
+        file.truncate(10**12)
+
+    result, cost = project.run_measured("install", "./mine")
+
+    assert result.code == 1
+    assert "'big.bin' is over 25000000 bytes" in result.stderr
+    assert cost.megabytes < 100
+
+
+@pytest.mark.parametrize("spec", [".", "./", ".."])
+def test_a_project_cannot_be_a_skill_of_itself(project: Project, spec: str) -> None:
+    """Its lockfile would be a part of the skill, and the skill's digest a part of the lockfile."""
+    project.write_files(skill("mine"))
+    (project.work / "deeper").mkdir()
+    before = project.snapshot()
+
+    result = project.run("install", spec, "--project", str(project.work), cwd="deeper" if spec == ".." else ".")
+
+    assert result.code == 1
+    assert "holds the project that would install it" in result.stderr
+    assert project.snapshot() == before
+
+
+def test_a_project_may_be_linked_into_itself(project: Project) -> None:
+    project.write_files(skill("mine"))
+
+    project.run("install", ".", "--link", check=True)
+
+    assert "nothing to do" in project.run("sync", check=True).stdout
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("words", [["./nothing"], ["./mine/SKILL.md"], ["./empty"]])
+def test_what_is_no_skill_is_told(project: Project, words: list[str]) -> None:
+    (project.work / "empty").mkdir()
+
+    result = project.run("install", *words)
+
+    assert result.code == 1
+    assert words[0].removeprefix("./").split("/")[0] in result.stderr
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_folder_of_several_skills_names_them(project: Project) -> None:
+    project.write_files(under("all/a", skill("a")) | under("all/b", skill("b")))
+
+    result = project.run("install", "./all")
+
+    assert result.code == 1
+    assert "all/a" in result.stderr
+    assert "all/b" in result.stderr

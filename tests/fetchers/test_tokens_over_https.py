@@ -1,0 +1,77 @@
+"""A token of the environment on its way: over TLS, through a proxy, to exactly its host, and not further."""
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fetchers.world import Project
+from kit import Company, GitServer, Proxy, Repository, skill
+
+HOSTS = ("github.com", "elsewhere.example")
+TOKEN = "ghp_0123456789abcdefToken"  # noqa: S105
+
+
+@pytest.fixture
+def forges(tmp_path: Path, project: Project, upstream: Repository) -> Iterator[dict[str, GitServer]]:
+    """Give github.com and another host, as the project's git reaches them."""
+    company = Company(tmp_path)
+    upstream.write(skill("pdf")).commit()
+    with company.host("github.com") as github, company.host("elsewhere.example") as elsewhere:
+        servers = dict(zip(HOSTS, (github, elsewhere), strict=True))
+        for server in servers.values():
+            server.serve("acme/pdf", upstream)
+        with Proxy(servers) as proxy:
+            project.git_config(f"[http]\n\tproxy = {proxy.address}\n\tsslCAInfo = {company.certificate}")
+            yield servers
+
+
+def only_with(server: GitServer, token: str) -> None:
+    server.unauthorized_without = ("x-access-token", token)
+
+
+def test_a_private_repository_is_read_with_the_token(
+    project: Project, upstream: Repository, forges: dict[str, GitServer]
+) -> None:
+    only_with(forges["github.com"], TOKEN)
+
+    without = project.run("install", "acme/pdf")
+    result = project.run("install", "acme/pdf", "-v", env={"GITHUB_TOKEN": TOKEN}, check=True)
+
+    assert without.code == 1
+    assert project.installed("pdf") == upstream.files()
+    secret = base64.b64encode(f"x-access-token:{TOKEN}".encode())
+    written = b"".join(path.read_bytes() for path in project.root.rglob("*") if path.is_file())
+    for needle in (TOKEN.encode(), secret):
+        assert needle not in written + result.stdout.encode() + result.stderr.encode()
+
+
+def test_another_host_never_sees_the_token(project: Project, forges: dict[str, GitServer]) -> None:
+    only_with(forges["elsewhere.example"], TOKEN)
+
+    result = project.run("install", "https://elsewhere.example/acme/pdf.git", env={"GITHUB_TOKEN": TOKEN})
+
+    assert (result.code, {request.status for request in forges["elsewhere.example"].requests}) == (1, {401})
+
+
+def test_a_redirect_to_another_host_does_not_carry_the_token_along(
+    project: Project, forges: dict[str, GitServer]
+) -> None:
+    """Git by itself repeats the header to whomever it is sent to."""
+    only_with(forges["elsewhere.example"], TOKEN)
+    forges["github.com"].redirect_to = "https://elsewhere.example"
+
+    result = project.run("install", "acme/pdf", env={"GITHUB_TOKEN": TOKEN})
+
+    assert result.code == 1
+    assert {request.status for request in forges["elsewhere.example"].requests} == {401}
+
+
+def test_a_repository_that_moved_is_found_without_the_token(
+    project: Project, upstream: Repository, forges: dict[str, GitServer]
+) -> None:
+    forges["github.com"].redirect_to = "https://elsewhere.example"
+
+    project.run("install", "acme/pdf", env={"GITHUB_TOKEN": TOKEN}, check=True)
+
+    assert project.installed("pdf") == upstream.files()

@@ -1,0 +1,223 @@
+"""The ways from a server to the files: how much each asks for, and which is next where a server cannot."""
+
+import random
+from pathlib import Path
+
+import pytest
+from fetchers.world import Project, asked
+from kit import GitServer, Repository, git, skill, under
+
+BY_NAME = ["info", "ls-refs", "fetch"]
+BY_ID = ["info", "fetch"]
+
+
+@pytest.fixture
+def url(upstream: Repository, server: GitServer) -> str:
+    for name in ("ocr", "pdf", "web"):
+        files = skill(name) | {"scripts/run.sh": f"echo {name}\n", "notes.md": name * 50}
+        upstream.write(under(f"skills/{name}", files), executable=[f"skills/{name}/scripts/run.sh"])
+    upstream.write({"README.md": "Many skills.\n", "big.bin": bytes(200_000)}).commit()
+    return server.serve("acme/skills", upstream)
+
+
+def test_a_first_install_asks_five_times(project: Project, server: GitServer, upstream: Repository, url: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+
+    assert asked(server) == BY_NAME + BY_ID
+    assert project.installed("pdf") == upstream.files("skills/pdf")
+
+
+def test_a_locked_install_asks_twice_for_all_skills_of_a_repository(
+    project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path
+) -> None:
+    project.run("install", url, "--all", check=True)
+    twin = project.twin(tmp_path / "twin")
+    asked(server)
+
+    twin.run("sync", "--frozen", check=True)
+
+    assert asked(server) == BY_ID
+    for name in ("ocr", "pdf", "web"):
+        assert twin.installed(name) == upstream.files(f"skills/{name}")
+
+
+def test_what_was_fetched_is_not_fetched_again(project: Project, server: GitServer, url: str, tmp_path: Path) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    asked(server)
+    other = project.twin(tmp_path / "other")
+    cache = {"SKILLPM_CACHE_DIR": str(project.cache)}
+
+    other.run("sync", env=cache, check=True)
+    project.lose_what_is_installed()
+    project.run("sync", check=True)
+    project.run("sync", "--offline", check=True)
+
+    assert asked(server) == []
+    assert project.installed("pdf") == other.installed("pdf")
+
+
+def test_a_neighbour_comes_whole_into_a_cache_that_has_only_its_name(
+    project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path
+) -> None:
+    """A partial clone answers a fetch of trees it knows with success and brings nothing: here one fetch brings all."""
+    locked = Project(tmp_path / "locked")
+    locked.run("install", f"{url}@ocr", f"{url}@web", check=True)
+    project.run("install", f"{url}@pdf", check=True)
+    for name in ("skills.json", "skills.lock"):
+        project.write(name, locked.read(name))
+    asked(server)
+
+    project.run("sync", "--frozen", check=True)
+
+    assert asked(server) == BY_ID
+    for name in ("ocr", "web"):
+        assert project.installed(name) == upstream.files(f"skills/{name}")
+
+
+def test_an_update_of_one_file_brings_little(
+    project: Project, server: GitServer, upstream: Repository, url: str
+) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    upstream.write({"skills/pdf/notes.md": "new\n"}).commit()
+    asked(server)
+
+    project.run("update", check=True)
+
+    assert asked(server) == BY_NAME + BY_ID
+    assert project.installed("pdf") == upstream.files("skills/pdf")
+
+
+def test_an_update_with_nothing_new_asks_once(project: Project, server: GitServer, url: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    asked(server)
+
+    project.run("update", check=True)
+
+    assert asked(server) in (["info", "ls-refs"], BY_NAME)
+
+
+@pytest.mark.parametrize("protocol_v0", [False, True], ids=["v2", "v0"])
+def test_a_server_without_partial_clone_gives_the_same(
+    project: Project, server: GitServer, tmp_path: Path, *, protocol_v0: bool
+) -> None:
+    old = Repository.create(tmp_path / "old", partial_clone=False)
+    first = old.write(under("skills/pdf", skill("pdf", body="One.\n") | {"x": "1"})).commit()
+    server.protocol_v0 = protocol_v0
+    url = server.serve("old", old)
+
+    project.run("install", f"{url}@pdf", check=True)
+    tip = project.twin(tmp_path / "tip")
+    tip.run("sync", "--frozen", check=True)
+    old.write({"skills/pdf/x": "2"}).commit()
+    behind = project.twin(tmp_path / "behind")
+    behind.run("sync", "--frozen", check=True)
+    project.run("update", check=True)
+
+    assert tip.installed("pdf") == behind.installed("pdf") == old.files("skills/pdf", at=first)
+    assert project.installed("pdf") == old.files("skills/pdf")
+
+
+@pytest.mark.parametrize("partial_clone", [False, True])
+def test_an_old_commit_is_found_on_a_server_that_names_only_tips(
+    project: Project, server: GitServer, tmp_path: Path, *, partial_clone: bool
+) -> None:
+    old = Repository.create(tmp_path / "old", partial_clone=partial_clone)
+    first = old.write(skill("pdf", body="First.\n")).commit()
+    old.write(skill("pdf", body="Second.\n")).commit()
+    server.protocol_v0 = True
+
+    project.run("install", server.serve("pdf", old), "--rev", first, check=True)
+
+    assert project.installed("pdf") == old.files(at=first)
+
+
+@pytest.mark.parametrize("protocol_v0", [False, True], ids=["v2", "v0"])
+def test_a_commit_that_is_gone_is_named_and_nothing_changes(
+    project: Project, server: GitServer, tmp_path: Path, *, protocol_v0: bool
+) -> None:
+    rewritten = Repository.create(tmp_path / "rewritten", partial_clone=False)
+    kept = rewritten.write({"README.md": "x"}).commit()
+    gone = rewritten.write(under("skills/pdf", skill("pdf"))).commit()
+    url = server.serve("r", rewritten)
+    project.run("install", f"{url}@pdf", check=True)
+    rewritten.reset(kept)
+    rewritten.forget_unreachable()
+    server.protocol_v0 = protocol_v0
+    twin = project.twin(tmp_path / "twin")
+    before = twin.snapshot()
+
+    result = twin.run("sync", "--frozen")
+
+    assert (result.code, result.stderr) == (
+        1,
+        (
+            f"error: {url} no longer has the locked commit {gone[:12]}, and neither has the cache\n"
+            "  try: lock what is there now with `skillpm update`, or sync on a machine whose cache still has it\n"
+        ),
+    )
+    assert twin.snapshot() == before
+    project.lose_what_is_installed()
+    project.run("sync", "--frozen", check=True)
+    assert project.installed("pdf") == {"SKILL.md": ("100644", skill("pdf")["SKILL.md"])}
+
+
+@pytest.mark.parametrize("protocol_v0", [False, True], ids=["v2", "v0"])
+@pytest.mark.parametrize("path", ["skills/pdf", "skills/gone"])
+def test_a_tree_that_is_not_the_commits_is_told_as_that(
+    project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path, path: str, *, protocol_v0: bool
+) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    commit, tree = project.locked("pdf")["commit"], project.locked("pdf")["tree"]
+    server.protocol_v0 = protocol_v0
+    twin = project.twin(tmp_path / "twin")
+    twin.write("skills.lock", twin.read("skills.lock").replace(tree, "0" * 39 + "1").replace("skills/pdf", path))
+    twin.write("skills.json", twin.read("skills.json").replace("skills/pdf", path))
+    before = twin.snapshot()
+
+    found = f"tree {tree[:7]}" if path == "skills/pdf" else "no such folder"
+    refused = (
+        1,
+        f"error: `pdf` from {url} at {commit[:7]}, {path} is not what was locked: found {found}, locked tree 0000000\n"
+        "  where: skills.lock: skills.pdf.source.tree\n"
+        "  try: nothing was changed; see in version control who changed skills.lock, and take it from there, "
+        "or lock it anew with `skillpm update pdf`\n",
+    )
+    for words in (["sync", "--frozen"], ["sync", "--frozen", "--offline"]):
+        result = twin.run(*words)
+        assert (result.code, result.stderr) == refused
+    assert twin.snapshot() == before
+
+
+def test_of_a_large_repository_little_is_received(server: GitServer, project: Project, tmp_path: Path) -> None:
+    large = Repository.create(tmp_path / "large")
+    dice = random.Random(1)
+    large.write({f"docs/{n % 70}/{n}.bin": dice.randbytes(400) for n in range(5000)})
+    large.write(under("skills/pdf", skill("pdf") | {"run.sh": "x"})).commit()
+    url = server.serve("large", large)
+    git("clone", "-q", "--bare", "--depth=1", url, str(tmp_path / "clone"))
+    shallow_clone = server.bytes_out
+    server.reset()
+
+    project.run("install", url, "--path", "skills/pdf", check=True)
+    unlocked = server.bytes_out
+    server.reset()
+    twin = project.twin(tmp_path / "twin")
+    twin.run("sync", check=True)
+    locked = server.bytes_out
+
+    assert twin.installed("pdf") == large.files("skills/pdf")
+    assert (unlocked < shallow_clone / 5, locked < 2000) == (True, True), (shallow_clone, unlocked, locked)
+
+
+def test_http_and_file_of_one_repository_are_two_caches(
+    project: Project, upstream: Repository, url: str, tmp_path: Path
+) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    project.run("install", f"{upstream.file_url}@ocr", check=True)
+    twin = project.twin(tmp_path / "twin")
+
+    twin.run("sync", env={"SKILLPM_CACHE_DIR": str(project.cache)}, check=True)
+
+    assert len(list((project.cache / "v1" / "git").glob("*.git"))) == 2
+    assert twin.installed("pdf") == upstream.files("skills/pdf")
+    assert twin.installed("ocr") == upstream.files("skills/ocr")

@@ -1,0 +1,218 @@
+"""HTTP: a file comes whole or not at all, and leads nowhere it should not."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fetchers.packing import tgz
+from kit import Answer, GitServer, Sandbox, skill
+
+FILES = skill("pdf") | {"a.md": "A.\n"}
+DATA = tgz(FILES)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Sandbox:
+    sandbox = Sandbox(tmp_path / "sandbox")
+    sandbox.write("skills.json", '{"skills": {}}\n')
+    return sandbox
+
+
+@pytest.fixture
+def server() -> Iterator[GitServer]:
+    with GitServer() as found:
+        found.publish("/pdf.tar.gz", DATA)
+        yield found
+
+
+def said(project: Sandbox, *words: str) -> str:
+    """Run a command that has to fail and change nothing; give its message."""
+    before = project.snapshot(".", ignore=[".agent-skills/.skillpm"])
+    result = project.run(*words)
+    assert (result.code, result.stdout) == (1, "")
+    assert project.snapshot(".", ignore=[".agent-skills/.skillpm"]) == before
+    return result.stderr.splitlines()[0].removeprefix("error: ")
+
+
+def test_an_archive_is_installed_locked_and_restored(project: Sandbox, server: GitServer, tmp_path: Path) -> None:
+    url = f"{server.address}/pdf.tar.gz"
+
+    project.run("install", url, check=True)
+
+    assert project.snapshot(".agent-skills/pdf")["a.md"].content == b"A.\n"
+    assert f'"url": "{url}"' in project.read("skills.json")
+    other = Sandbox(tmp_path / "other")
+    other.write("skills.json", project.read("skills.json"))
+    other.write("skills.lock", project.read("skills.lock"))
+    other.run("sync", "--frozen", check=True)
+    assert other.snapshot(".agent-skills/pdf") == project.snapshot(".agent-skills/pdf")
+    assert other.run("verify").code == 0
+    assert len(server.requests) == 2
+
+
+def test_another_file_at_the_locked_address_is_not_installed(project: Sandbox, server: GitServer) -> None:
+    url = f"{server.address}/pdf.tar.gz"
+    project.run("install", url, check=True)
+    server.publish("/pdf.tar.gz", tgz(FILES | {"b.md": "B.\n"}))
+    other = Sandbox(project.root / "other")
+    other.write("skills.json", project.read("skills.json"))
+    other.write("skills.lock", project.read("skills.lock"))
+
+    assert said(other, "sync", "--frozen").startswith(f"`pdf` from {url} is not what was locked: found ")
+
+
+def test_update_takes_the_new_file(project: Sandbox, server: GitServer) -> None:
+    project.run("install", f"{server.address}/pdf.tar.gz", check=True)
+    server.publish("/pdf.tar.gz", tgz(FILES | {"b.md": "B.\n"}))
+
+    project.run("update", check=True)
+
+    assert project.exists(".agent-skills/pdf/b.md")
+
+
+def test_offline_names_what_is_missing(project: Sandbox, server: GitServer) -> None:
+    url = f"{server.address}/pdf.tar.gz"
+    message = said(project, "install", url, "--offline")
+    assert message == f"not in the cache, and the network is switched off: pdf ({url})"
+    assert server.requests == []
+
+
+def test_what_passes_by_itself_is_asked_for_again(project: Sandbox, server: GitServer) -> None:
+    server.fail_next(2, 503)
+    project.run("install", f"{server.address}/pdf.tar.gz", check=True)
+    assert [request.status for request in server.requests] == [503, 503, 200]
+
+
+def test_what_does_not_pass_is_told(project: Sandbox, server: GitServer) -> None:
+    url = f"{server.address}/pdf.tar.gz"
+    server.fail_next(3, 503)
+    assert said(project, "install", url) == f"{url}: the server answers 503, 3 times"
+    server.fail_next(1, 403)
+    assert said(project, "install", url) == f"{url}: the server wants other credentials (it answers 403)"
+    server.fail_next(1, 418)
+    assert said(project, "install", url) == f"{url}: the server answers 418"
+
+
+def test_a_server_that_asks_for_a_pause_gets_it(project: Sandbox, server: GitServer) -> None:
+    server.publish("/slow.tgz", Answer(429, {"Retry-After": "1"}, b""))
+    begun = time.monotonic()
+    assert said(project, "install", f"{server.address}/slow.tgz").endswith("the server answers 429, 3 times")
+    assert time.monotonic() - begun > 2
+
+
+def test_what_is_not_there_is_told(project: Sandbox, server: GitServer) -> None:
+    url = f"{server.address}/other.zip"
+    assert said(project, "install", url) == f"{url} is not there (the server answers 404)"
+
+
+def test_an_answer_that_breaks_off_is_never_installed(project: Sandbox, server: GitServer) -> None:
+    server.truncate_after = 100
+    message = said(project, "install", f"{server.address}/pdf.tar.gz")
+    assert message.startswith(f"{server.address}/pdf.tar.gz: the answer broke off (")
+    assert len(server.requests) == 3
+
+
+def test_a_server_that_is_gone_is_told(project: Sandbox) -> None:
+    with GitServer() as gone:
+        url = f"{gone.address}/pdf.tar.gz"
+    assert said(project, "install", url).startswith(f"{url}: no connection (")
+
+
+def test_more_than_the_limit_is_not_read(project: Sandbox, server: GitServer) -> None:
+    url = f"{server.address}/pdf.tar.gz"
+    result = project.run("install", url, env={"SKILLPM_MAX_DOWNLOAD": "100"})
+    assert result.stderr.splitlines()[:2] == [
+        f"error: {url} sends more than 100 bytes",
+        "  try: if you trust it, raise SKILLPM_MAX_DOWNLOAD",
+    ]
+
+
+def test_an_encoding_nobody_asked_for_is_not_read(project: Sandbox, server: GitServer) -> None:
+    server.publish("/odd.tgz", Answer(200, {"Content-Encoding": "gzip"}, DATA))
+    url = f"{server.address}/odd.tgz"
+    assert said(project, "install", url) == f"{url} comes in an encoding that was not asked for"
+
+
+def test_a_redirect_is_followed(project: Sandbox, server: GitServer) -> None:
+    server.publish("/latest.tgz", Answer(302, {"Location": "/pdf.tar.gz"}, b""))
+    project.run("install", f"{server.address}/latest.tgz", check=True)
+    assert project.exists(".agent-skills/pdf/SKILL.md")
+
+
+def test_a_redirect_in_a_circle_ends(project: Sandbox, server: GitServer) -> None:
+    server.publish("/round.tgz", Answer(302, {"Location": "/round.tgz"}, b""))
+    url = f"{server.address}/round.tgz"
+    assert said(project, "install", url) == f"{url} leads on and on, over more than 5 redirects"
+    assert len(server.requests) == 6
+
+
+@pytest.mark.parametrize("there", ["file:/etc/passwd", "ftp://127.0.0.1/x", "http://me:secret@127.0.0.1/x"])
+def test_a_redirect_to_no_plain_web_address_is_refused(project: Sandbox, server: GitServer, there: str) -> None:
+    server.publish("/away.tgz", Answer(302, {"Location": there}, b""))
+    message = said(project, "install", f"{server.address}/away.tgz")
+    assert (
+        message
+        == f"{server.address}/away.tgz leads to {there.replace('me:secret', '***')}, which is no plain web address"
+    )
+
+
+def test_a_redirect_to_plain_http_elsewhere_is_refused(project: Sandbox, server: GitServer) -> None:
+    server.publish("/away.tgz", Answer(302, {"Location": "http://skills.example/x.tgz"}, b""))
+    assert said(project, "install", f"{server.address}/away.tgz") == "http://skills.example/x.tgz is plain http"
+
+
+def test_credentials_of_netrc_go_to_their_host_and_nowhere_else(project: Sandbox, server: GitServer) -> None:
+    port = server.address.rpartition(":")[2]
+    netrc = project.home / ".netrc"
+    netrc.write_text("machine 127.0.0.1 login me password secret\n")
+    os.chmod(netrc, 0o600)
+    server.unauthorized_without = ("me", "secret")
+
+    project.run("install", f"{server.address}/pdf.tar.gz", check=True)
+
+    other = Sandbox(project.root / "other")
+    other.write("skills.json", '{"skills": {}}\n')
+    message = said(other, "install", f"http://localhost:{port}/pdf.tar.gz")
+    assert message == f"http://localhost:{port}/pdf.tar.gz: the server wants other credentials (it answers 401)"
+    assert b"secret" not in b"".join(file.read_bytes() for file in project.cache.rglob("*") if file.is_file())
+
+
+def test_the_default_of_netrc_goes_to_nobody_and_a_redirect_takes_no_login_along(
+    project: Sandbox, server: GitServer
+) -> None:
+    netrc = project.home / ".netrc"
+    netrc.write_text("machine 127.0.0.1 login me password secret\ndefault login all password everywhere\n")
+    netrc.chmod(0o600)
+    with GitServer() as other:
+        other.publish("/pdf.tar.gz", DATA)
+        there = other.address.replace("127.0.0.1", "localhost")
+        server.publish("/away.tgz", Answer(302, {"Location": f"{there}/pdf.tar.gz"}, b""))
+
+        project.run("install", f"{server.address}/away.tgz", check=True)
+
+        assert [request.authorization for request in server.requests] == ["Basic bWU6c2VjcmV0"]
+        assert [request.authorization for request in other.requests] == [""]
+
+
+def test_a_netrc_that_cannot_be_read_is_told(project: Sandbox, server: GitServer) -> None:
+    (project.home / ".netrc").write_text("what is this\n")
+    message = said(project, "install", f"{server.address}/pdf.tar.gz")
+    assert message.startswith("cannot read the credentials: bad toplevel token 'what'")
+
+
+def test_a_local_archive_is_written_down_as_others_find_it(project: Sandbox) -> None:
+    (project.work / "packed").mkdir()
+    (project.work / "packed/pdf-1.0.tgz").write_bytes(DATA)
+
+    project.run("install", "./packed/pdf-1.0.tgz", check=True)
+
+    assert '{"url": "./packed/pdf-1.0.tgz"}' in " ".join(project.read("skills.json").split())
+    assert project.run("sync", "--frozen", "--offline").code == 0
+
+
+def test_a_web_page_in_place_of_an_archive_is_told(project: Sandbox, server: GitServer) -> None:
+    server.garbage = True
+    url = f"{server.address}/pdf.tar.gz"
+    assert said(project, "install", url) == f"{url}: it is no .tar.gz, no .zip and no SKILL.md, but a web page"

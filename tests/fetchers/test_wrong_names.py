@@ -1,0 +1,120 @@
+"""A name that a repository does not have is answered with those it has: few, the nearest or newest, and of how many."""
+
+from pathlib import Path
+
+import pytest
+from fetchers.world import Project
+from kit import Repository, skill, under
+
+TAGS = ["v1.0.0", "v1.9.0", "v1.10.0", "v2.0.0", "v2.0.1", "nightly", "v10.0.0"]
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Repository:
+    """Give a repository of two skills, without a tag."""
+    repository = Repository.create(tmp_path / "acme")
+    repository.write(under("skills/pdf", skill("pdf")) | under("skills/docx", skill("docx"))).commit("first")
+    return repository
+
+
+@pytest.fixture
+def many(plain: Repository) -> Repository:
+    """Give a repository of many skills and tags."""
+    for number in range(16):
+        plain.write(under(f"more/s-{number:02}", skill(f"s-{number:02}")))
+    plain.commit("many")
+    for tag in TAGS:
+        plain.tag(tag)
+    plain.branch("trunk")
+    return plain
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["--tag", "v2.0.2"], "did you mean v2.0.1, v2.0.0, v1.0.0?"),
+        (["--tag", "zzz"], "its newest tags: v10.0.0, v2.0.1, v2.0.0, v1.10.0, v1.9.0 (5 of 7)"),
+        (["--branch", "trnk"], "did you mean trunk?"),
+        (["--branch", "v1.0.0"], "it is a tag: --tag v1.0.0"),
+        (["--tag", "trunk"], "it is a branch: --branch trunk"),
+    ],
+)
+def test_tags_and_branches(project: Project, many: Repository, words: list[str], hint: str) -> None:
+    result = project.run("install", f"{many.file_url}@pdf", *words)
+    kind = words[0].removeprefix("--")
+    assert (result.code, result.stderr) == (
+        1,
+        f"error: {many.file_url} has no {kind} `{words[1]}`\n  try: {hint}\n",
+    )
+
+
+def test_a_path_that_is_no_folder_but_a_skill_s_name_is_answered_with_the_words_to_type(
+    project: Project, many: Repository
+) -> None:
+    project.rewrite("https://github.com/acme/skills", many.file_url)
+    url = "https://github.com/acme/skills"
+
+    assert project.run("install", "acme/skills/docx").stderr == (
+        f"error: {url} has no folder `docx`\n  try: did you mean acme/skills@docx? its folder is skills/docx\n"
+    )
+    assert project.run("install", "acme/skills/dcox").stderr == (
+        f"error: {url} has no folder `dcox`\n  try: did you mean acme/skills@docx? its folder is skills/docx\n"
+    )
+    assert project.run("install", "acme/skills/more/docx").stderr == (
+        f"error: {url} has no folder `more/docx`\n  try: did you mean acme/skills@docx? its folder is skills/docx\n"
+    )
+    assert project.run("install", "acme/skills/docx", "--tag", "v2.0.0").stderr == (
+        f"error: {url} has no folder `docx` at v2.0.0\n"
+        "  try: did you mean acme/skills#v2.0.0@docx? its folder is skills/docx\n"
+    )
+    assert project.run("install", many.file_url, "--path", "docx").stderr == (
+        f"error: {many.file_url} has no folder `docx`\n"
+        f"  try: did you mean {many.file_url}@docx? its folder is skills/docx\n"
+    )
+
+
+def test_a_folder_that_is_named_together_with_another_skill_is_refused_and_what_lies_there_is_named(
+    project: Project, many: Repository
+) -> None:
+    """Else one of the two words would count for nothing, and nobody would hear of it."""
+    project.rewrite("https://github.com/acme/skills", many.file_url)
+    url = "https://github.com/acme/skills"
+    said = (
+        f"error: {url} holds no skill called `docx` in `skills/pdf`\n"
+        "  try: the one there is called pdf; name the folder or the skill, not both\n"
+    )
+
+    typed = project.run("install", "acme/skills/skills/pdf@docx")
+    assert (typed.code, typed.stderr) == (1, said)
+    assert project.run("install", "acme/skills@docx", "--path", "skills/pdf").stderr == said
+    assert project.run("install", "acme/skills/skills/pdf@pdf").code == 0
+
+
+def test_a_folder_together_with_the_name_that_its_skill_gives_itself_is_that_skill(
+    project: Project, plain: Repository
+) -> None:
+    plain.write(under("odd/place", skill("notes"))).commit("another name")
+    result = project.run("install", f"{plain.file_url}@notes", "--path", "odd/place")
+    assert (result.code, result.stdout.split()[:2]) == (0, ["+", "notes"])
+
+
+def test_skills_and_folders(project: Project, many: Repository) -> None:
+    url = many.file_url
+    some = "docx, pdf, s-00, s-01, s-02, s-03, s-04, s-05 (8 of 18)"
+    assert project.run("install", f"{url}@zzz").stderr.endswith(f"try: it holds: {some}\n")
+    assert project.run("install", f"{url}@dpf").stderr.endswith("try: did you mean: pdf\n")
+    assert project.run("install", url, "--path", "zzz").stderr.endswith(
+        "try: skills are at: more/s-00, more/s-01, more/s-02 (3 of 18)\n"
+    )
+
+
+def test_a_repository_without_tags_names_its_branches(project: Project, plain: Repository) -> None:
+    assert project.run("install", f"{plain.file_url}#zzz@pdf").stderr.endswith(
+        "try: it has no tags; its branches: main\n"
+    )
+
+
+@pytest.mark.parametrize("spec", ["acme/skills/", "acme/skills/@pdf", "github:acme/skills/#main"])
+def test_a_slash_behind_a_repository_is_no_mistake(project: Project, many: Repository, spec: str) -> None:
+    project.rewrite("https://github.com/acme/skills", many.file_url)
+    assert project.run("install", spec, "--all").code == 0

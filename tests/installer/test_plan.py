@@ -1,0 +1,252 @@
+"""The plan, as a table: what is wanted, what was installed and what lies there decide, and nothing else."""
+
+import itertools
+from typing import Any
+
+import pytest
+
+from skillpm.core.digest import Digest
+from skillpm.core.names import SkillName
+from skillpm.core.values import Value
+from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.pin import BundledPin, GitPin, PathPin, Pin
+from skillpm.formats.receipt import InstalledSkill
+from skillpm.installer.actions import Action, Wishes, label, plan
+from skillpm.installer.disk_state import FileChange, OnDisk
+
+PDF = SkillName("pdf")
+ONE, TWO, OTHER = (Digest(f"sha256:{digit * 64}") for digit in "12f")
+GIT = GitPin(url="https://github.com/o/r", commit="9d2f1ae1" * 5, tree="0c3b5d77" * 5)
+CHANGES = (FileChange(path="SKILL.md", state="modified"),)
+
+WANTED_SAME = LockedSkill(pin=GIT, digest=ONE, version="1.0")
+WANTED_OTHER = LockedSkill(pin=GIT.but(commit="beef0000" * 5), digest=TWO, version="2.0")
+INSTALLED = InstalledSkill(pin=GIT, digest=ONE, version="1.0")
+
+ABSENT = OnDisk(kind="absent")
+INTACT = OnDisk(kind="intact", digest=ONE)
+EDITED = OnDisk(kind="edited", changes=CHANGES, digest=OTHER)
+FOREIGN = OnDisk(kind="foreign", digest=OTHER)
+
+EDIT = "edited since it was installed"
+NOT_OURS = "a folder that skillpm did not make"
+
+
+class Situation(Value):
+    """What is wanted, was installed and lies there; and what follows, from each wish that makes a difference."""
+
+    wanted: LockedSkill | None
+    installed: InstalledSkill | None
+    disk: OnDisk
+    plain: Action
+    keep: Action | None = None
+    force: Action | None = None
+    untouched: Action | None = None
+
+
+def action(verb: Any, was: str, becomes: str, reason: str = "", **more: Any) -> Action:
+    return Action(verb=verb, name=PDF, was=was, becomes=becomes, reason=reason, **more)
+
+
+KEPT = action("keep", "1.0", "1.0", "edited", changes=CHANGES)
+KEPT_AS_ASKED = KEPT.but(done="kept")
+OTHER_MODES = OnDisk(kind="edited", changes=CHANGES, digest=ONE)
+TABLE = {
+    "absent, wanted": Situation(
+        wanted=WANTED_SAME, installed=None, disk=ABSENT,
+        plain=action("add", "", "1.0"),
+    ),
+    "absent, wanted, though installed": Situation(
+        wanted=WANTED_OTHER, installed=INSTALLED, disk=ABSENT,
+        plain=action("add", "", "2.0", "its folder was gone"),
+    ),
+    "intact, wanted as it is": Situation(
+        wanted=WANTED_SAME, installed=INSTALLED, disk=INTACT,
+        plain=action("keep", "1.0", "1.0"),
+    ),
+    "intact, another wanted": Situation(
+        wanted=WANTED_OTHER, installed=INSTALLED, disk=INTACT,
+        plain=action("update", "1.0", "2.0"),
+    ),
+    "edited, wanted as it was": Situation(
+        wanted=WANTED_SAME, installed=INSTALLED, disk=EDITED,
+        plain=action("blocked", "1.0", "1.0", EDIT, changes=CHANGES),
+        keep=KEPT_AS_ASKED,
+        force=action("update", "1.0", "1.0", f"{EDIT}; set aside first", aside=True),
+        untouched=KEPT,
+    ),
+    "edited, another wanted": Situation(
+        wanted=WANTED_OTHER, installed=INSTALLED, disk=EDITED,
+        plain=action("blocked", "1.0", "2.0", EDIT, changes=CHANGES),
+        keep=KEPT_AS_ASKED,
+        force=action("update", "1.0", "2.0", f"{EDIT}; set aside first", aside=True),
+    ),
+    "edited into just what is wanted": Situation(
+        wanted=WANTED_OTHER, installed=INSTALLED, disk=EDITED.but(digest=TWO),
+        plain=action("keep", "1.0", "2.0", "already there"),
+    ),
+    "foreign, wanted": Situation(
+        wanted=WANTED_SAME, installed=None, disk=FOREIGN,
+        plain=action("blocked", "", "1.0", NOT_OURS),
+        keep=action("keep", "", "", NOT_OURS, done="kept"),
+        force=action("add", "", "1.0", f"{NOT_OURS}; set aside first", aside=True),
+    ),
+    "foreign, and no folder at all": Situation(
+        wanted=WANTED_SAME, installed=None, disk=OnDisk(kind="foreign"),
+        plain=action("blocked", "", "1.0", NOT_OURS),
+        keep=action("keep", "", "", NOT_OURS, done="kept"),
+        force=action("add", "", "1.0", f"{NOT_OURS}; set aside first", aside=True),
+    ),
+    "foreign, but just what is wanted": Situation(
+        wanted=WANTED_SAME, installed=None, disk=FOREIGN.but(digest=ONE),
+        plain=action("keep", "", "1.0", "already there"),
+    ),
+    "absent, wanted no more": Situation(
+        wanted=None, installed=INSTALLED, disk=ABSENT,
+        plain=action("remove", "1.0", "", "already gone"),
+    ),
+    "intact, wanted no more": Situation(
+        wanted=None, installed=INSTALLED, disk=INTACT,
+        plain=action("remove", "1.0", ""),
+    ),
+    "edited, wanted no more": Situation(
+        wanted=None, installed=INSTALLED, disk=EDITED,
+        plain=action("blocked", "1.0", "", EDIT, changes=CHANGES),
+        keep=KEPT_AS_ASKED,
+        force=action("remove", "1.0", "", f"{EDIT}; set aside first", aside=True),
+        untouched=KEPT,
+    ),
+    "other modes, wanted as it was": Situation(
+        wanted=WANTED_SAME, installed=INSTALLED, disk=OTHER_MODES,
+        plain=action("update", "1.0", "1.0", "executable bits put back"),
+        keep=action("keep", "1.0", "1.0", "already there"),
+        untouched=action("keep", "1.0", "1.0", "already there"),
+    ),
+    "other modes, another wanted": Situation(
+        wanted=WANTED_OTHER, installed=INSTALLED, disk=OTHER_MODES,
+        plain=action("update", "1.0", "2.0"),
+        keep=KEPT_AS_ASKED,
+    ),
+    "other modes, wanted no more": Situation(
+        wanted=None, installed=INSTALLED, disk=OTHER_MODES,
+        plain=action("remove", "1.0", ""),
+        keep=KEPT_AS_ASKED,
+    ),
+}  # fmt: skip
+
+
+def planned(situation: Situation, wishes: Wishes) -> tuple[Action, ...]:
+    locked = {} if situation.wanted is None else {PDF: situation.wanted}
+    installed = {} if situation.installed is None else {PDF: situation.installed}
+    return plan(locked, installed, {PDF: situation.disk}, wishes)
+
+
+@pytest.mark.parametrize("situation", [*TABLE.values()], ids=[*TABLE])
+@pytest.mark.parametrize(
+    ("keep", "untouched", "force", "inexact"),
+    list(itertools.product([False, True], repeat=4)),
+    ids=lambda wish: "yes" if wish else "no",
+)
+def test_what_is_done_follows_from_the_table(
+    situation: Situation, *, keep: bool, untouched: bool, force: bool, inexact: bool
+) -> None:
+    """Of several wishes the kindest counts: `--inexact`, then `--keep`, then hands off, then `--force`."""
+    wishes = Wishes(
+        keep=["pdf"] if keep else ["other"],
+        touched=["other"] if untouched else ["pdf"],
+        force=force,
+        inexact=inexact,
+    )
+    asked = [(keep, situation.keep), (untouched, situation.untouched), (force, situation.force)]
+    expected = next((answer for is_asked, answer in asked if is_asked and answer is not None), situation.plain)
+
+    removed_by_nobody = inexact and situation.wanted is None
+    assert planned(situation, wishes) == (() if removed_by_nobody else (expected,))
+
+
+@pytest.mark.parametrize("situation", [*TABLE.values()], ids=[*TABLE])
+def test_without_wishes_all_skills_are_looked_at(situation: Situation) -> None:
+    assert planned(situation, Wishes()) == (situation.plain,)
+
+
+def test_a_skill_is_never_overwritten_or_removed_unasked() -> None:
+    for name, situation in TABLE.items():
+        if situation.disk.kind in {"edited", "foreign"} and situation.disk is not OTHER_MODES:
+            (told,) = planned(situation, Wishes())
+            assert told.verb in {"blocked", "keep"}, name
+            (forced,) = planned(situation, Wishes(force=True))
+            assert forced.aside or forced.verb == "keep", name
+
+
+def test_the_wanted_come_first_and_all_by_name() -> None:
+    def names(*words: str) -> list[SkillName]:
+        return [SkillName(word) for word in words]
+
+    locked = dict.fromkeys(names("b", "a", "d"), WANTED_SAME)
+    installed = dict.fromkeys(names("z", "c", "a"), INSTALLED)
+    disk = dict.fromkeys(names("a", "c", "z"), INTACT) | dict.fromkeys(names("b", "d"), ABSENT)
+
+    actions = plan(locked, installed, disk, Wishes())
+    assert [(action.verb, action.name) for action in actions] == [
+        ("keep", "a"),
+        ("add", "b"),
+        ("add", "d"),
+        ("remove", "c"),
+        ("remove", "z"),
+    ]
+
+
+LIVE = PathPin(path="../x", link=True)
+COPY = PathPin(path="../x")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "versions", "reason"),
+    [
+        (
+            (GIT, ONE, "1.0"),
+            (GIT.but(commit="beef0000" * 5), ONE, "1.0"),
+            ("1.0", "1.0"),
+            "9d2f1ae → beef000; same content",
+        ),
+        ((GIT, ONE, ""), (GIT.but(commit="beef0000" * 5), TWO, ""), ("9d2f1ae", "beef000"), ""),
+        ((GIT, ONE, "1.0"), (GIT, TWO, "1.0"), ("1.0", "1.0"), "other content"),
+        (
+            (BundledPin(name="pdf"), ONE, "1.0"),
+            (GIT, ONE, "1.0"),
+            ("1.0", "1.0"),
+            "now from https://github.com/o/r at 9d2f1ae; same content",
+        ),
+        ((COPY, ONE, ""), (COPY, TWO, ""), ("1" * 12, "2" * 12), ""),
+        ((COPY, ONE, ""), (LIVE, None, ""), ("1" * 12, "link"), ""),
+        ((LIVE, None, ""), (LIVE.but(path="../y"), None, ""), ("link", "link"), "other content"),
+    ],
+)
+def test_an_update_says_what_is_new(
+    old: tuple[Pin, Digest | None, str],
+    new: tuple[Pin, Digest | None, str],
+    versions: tuple[str, str],
+    reason: str,
+) -> None:
+    locked = {PDF: LockedSkill(pin=new[0], digest=new[1], version=new[2])}
+    installed = {PDF: InstalledSkill(pin=old[0], digest=old[1], version=old[2])}
+
+    assert plan(locked, installed, {PDF: INTACT}, Wishes()) == (action("update", *versions, reason),)
+
+
+@pytest.mark.parametrize(
+    ("skill", "words"),
+    [
+        (None, ""),
+        (WANTED_SAME, "1.0"),
+        (WANTED_SAME.but(version=""), "9d2f1ae"),
+        (INSTALLED.but(version="", pin=BundledPin(name="pdf")), "111111111111"),
+        (LockedSkill(pin=COPY, digest=TWO), "222222222222"),
+        (LockedSkill(pin=LIVE, digest=None), "link"),
+        (LockedSkill(pin=LIVE, digest=None, version="3.1"), "3.1"),
+    ],
+)
+def test_a_state_of_a_skill_is_called_by_its_version_its_commit_or_its_digest(
+    skill: LockedSkill | InstalledSkill | None, words: str
+) -> None:
+    assert label(skill) == words
