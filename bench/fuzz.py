@@ -3,7 +3,7 @@
     .venv/bin/pip install -e '.[bench]'
     .venv/bin/python bench/fuzz.py [--seconds 600] [--corpus FOLDER] [--pure]
 
-First the files that were made to take long (tests/documents/slow_inputs.py) are read once each; then atheris
+First the files that were made to take long (tests/skillmd/slow_inputs.py) are read once each; then atheris
 (libFuzzer) goes on from the bundled skills, from those and from what it keeps in FOLDER. An exception, a repair that
 changes what is read, one input over a second or 200 MB of memory ends it with a report. With `--pure` the YAML parser
 is the one in Python, as where libyaml is absent: slower, but atheris sees into it.

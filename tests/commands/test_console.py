@@ -8,7 +8,7 @@ from contextlib import redirect_stderr
 
 import pytest
 from commands.scene import Scene, text
-from commands.test_choosing import answered
+from commands.test_skill_chooser import answered
 from kit import GitServer, Repository
 
 from skillpm.cli.progress import LogLines

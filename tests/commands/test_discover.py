@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from agent_hosts.world import full_world
 from commands.scene import Scene, keys, text
 from kit import skill, under
-from serving.world import full_world
 
 
 @pytest.fixture

@@ -458,7 +458,7 @@ def test_what_is_no_catalogue_is_told_in_a_line(acme: Scene, server: GitServer) 
 
 
 def test_a_damaged_database_is_made_anew(acme: Scene, server: GitServer) -> None:
-    """How it may be damaged: indexes/test_kept.py."""
+    """How it may be damaged: indexes/test_database_cache.py."""
     names(acme, "chai")
     for file in (acme.cache / "v1/search").glob("*.sqlite"):
         data = bytearray(file.read_bytes())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from kit import Sandbox
-from serving.shelf import put, serve
+from kit.registry import put, serve
 
 from skillpm import Registry, SkillService
 from skillpm.serving.availability import Surroundings

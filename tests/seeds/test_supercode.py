@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from serving.shelf import EMPTY_PATH, put
+from kit.registry import EMPTY_PATH, put
 
 from skillpm import Registry, SkillService
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from kit import Files
-from serving.shelf import EMPTY_PATH, put
+from kit.registry import EMPTY_PATH, put
 
 from skillpm import Discovery, SkillService, discover
 from skillpm.agent_hosts.host_registry import HostRegistry

@@ -1,5 +1,5 @@
-"""A world for each test of discovery."""
+"""A world for the tests that look at agent hosts too."""
 
-from serving.world import world
+from agent_hosts.world import world
 
 __all__ = ["world"]

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from serving.shelf import put
+from kit.registry import put
 
 from skillpm.serving.projects import Project, ensure_projects_folder, load_projects, project_instructions
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kit import skill, under
-from serving.shelf import put, serve
+from kit.registry import put, serve
 
 from skillpm import Card, Registry, Rules, SkillService
 from skillpm.core.token_estimate import tokens_in

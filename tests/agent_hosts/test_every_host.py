@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from serving.world import World, full_world
+from agent_hosts.world import World, full_world
 
 from skillpm import Discovery, discover
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kit import Sandbox, skill, under
-from serving.shelf import put, serve
+from kit.registry import put, serve
 
 from skillpm.core.text import HIDDEN
 from skillpm.registry.card import Card

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from documents.strategies import EXAMPLES, receipts
+from formats.document_strategies import EXAMPLES, receipts
 from hypothesis import given
 
 from skillpm.core.digest import Digest

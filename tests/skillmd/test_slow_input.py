@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from documents.slow_inputs import slow_inputs
+from skillmd.slow_inputs import slow_inputs
 
 from skillpm.skillmd.autofix import fix
 from skillpm.skillmd.findings import NotLoadable

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from kit import Sandbox, skill, under
-from serving.shelf import put
+from kit.registry import put
 
 from skillpm import Registry
 from skillpm.errors import DocumentError, FileError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from kit import skill, under
-from serving.shelf import put, serve
+from kit.registry import put, serve
 from skills_ref.prompt import to_prompt  # type: ignore[import-untyped]
 
 BODY = "\n## What I do\n\n- Draft release notes\n\n```sh\ngh release create\n```\n\n## Examples\n\nNone.\n"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from serving.world import World
+from agent_hosts.world import World
 
 from skillpm import discover
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from kit import Files
 from kit.skills import as_bytes
-
 from skillpm import Registry, SkillService
 
 EMPTY_PATH = {"PATH": ""}

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents.strategies import locked_skills, names, receipts, seen, texts
+from formats.document_strategies import locked_skills, names, receipts, seen, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from sources.strategies import sources
+from requirements.source_strategies import sources
 
 from skillpm.core.decoder import Node
 from skillpm.core.names import SkillName

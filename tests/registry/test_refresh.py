@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from kit import Sandbox, skill, under
-from serving.shelf import put, serve
+from kit.registry import put, serve
 
 from skillpm import Registry, SkillService, open_service
 from skillpm.errors import DocumentError

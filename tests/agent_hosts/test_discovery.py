@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from serving.world import World
+from agent_hosts.world import World
 
 import skillpm
 from skillpm import Discovery, HeadCache, Registry, SkillpmError, discover

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from documents.strategies import EXAMPLES, live_links, stored_pins
+from formats.document_strategies import EXAMPLES, live_links, stored_pins
 from hypothesis import given
 
 from skillpm.core.decoder import Node

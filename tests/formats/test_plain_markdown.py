@@ -4,7 +4,7 @@ import json
 
 import pytest
 from commands.scene import text
-from documents.strategies import EXAMPLES
+from formats.document_strategies import EXAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 

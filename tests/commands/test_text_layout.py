@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from commands.scene import Scene, asking, text
-from commands.test_choosing import answered
+from commands.test_skill_chooser import answered
 from kit import Repository, skill, under
 from rich.cells import cell_len
 

@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
+from agent_hosts.world import World
 from kit import skill, under
-from serving.shelf import put
-from serving.world import World
+from kit.registry import put
 
 from skillpm import SkillService, discover, open_service
 from skillpm.agent_hosts.host_registry import HostRegistry

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from sources.strategies import sources
+from requirements.source_strategies import sources
 
 from skillpm.core.decoder import Node
 from skillpm.core.names import SkillName

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from documents.strategies import EXAMPLES, names, requirements
+from formats.document_strategies import EXAMPLES, names, requirements
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_hosts.world import World
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kit import skill
-from serving.world import World
 
 from skillpm import Discovery, discover
 
