@@ -2,7 +2,7 @@
 
 import sys
 
-from skillpm.cli.entry_point import enter
+from skillpm.cli.entry_point import main
 
 if __name__ == "__main__":
-    sys.exit(enter())
+    sys.exit(main())

@@ -11,27 +11,27 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from skillpm.files import NOFOLLOW, NONBLOCK, discard_file, sweep_beside, write_temporary
+from skillpm.files import NOFOLLOW, NONBLOCK, discard_file, remove_stale_temporaries, write_temporary
 
-TAG = "CACHEDIR.TAG"
+TAG_FILE = "CACHEDIR.TAG"
 SIGNATURE = b"Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of skillpm"
-TEXT = SIGNATURE + b" and may be deleted at any time.\n# About this file: https://bford.info/cachedir/\n"
-DAY = 86_400.0
-TRIES = 5
+TAG_CONTENT = SIGNATURE + b" and may be deleted at any time.\n# About this file: https://bford.info/cachedir/\n"
+DAY_SECONDS = 86_400.0
+MAX_ATTEMPTS = 5
 Result = TypeVar("Result")
 
 
-def mark(folder: str) -> None:
+def tag_cache_folder(folder: str) -> None:
     """Make a folder a cache of ours, where it is none yet. Raises `OSError`."""
-    if is_marked(folder):
+    if is_tagged(folder):
         return
-    put(os.path.join(folder, TAG), TEXT)
+    write_cache_file(os.path.join(folder, TAG_FILE), TAG_CONTENT)
 
 
-def put(path: str, data: bytes) -> None:
+def write_cache_file(path: str, data: bytes) -> None:
     """Put a file into the cache, whole or not at all; halves of those who died doing so go. Raises `OSError`."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    sweep_beside(path)
+    remove_stale_temporaries(path)
     temporary = f"{path}.{os.getpid()}-{threading.get_ident()}.new"
     try:
         write_temporary(temporary, data, 0o644)
@@ -42,31 +42,31 @@ def put(path: str, data: bytes) -> None:
         raise
 
 
-def insist(work: Callable[[], Result], folder: str) -> Result:
+def retry_if_emptied(action: Callable[[], Result], folder: str) -> Result:
     """Do something in a folder of the cache, again where somebody emptied the cache this very moment."""
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         with suppress(FileNotFoundError):
-            return work()
+            return action()
         with suppress(FileNotFoundError):
             os.makedirs(folder, mode=0o700, exist_ok=True)
-    return work()
+    return action()
 
 
-def is_marked(folder: str) -> bool:
+def is_tagged(folder: str) -> bool:
     """Tell whether a folder is a cache that skillpm made. A link to one is not."""
     try:
         if os.path.islink(folder):
             return False
-        descriptor = os.open(os.path.join(folder, TAG), os.O_RDONLY | NOFOLLOW | NONBLOCK)
+        descriptor = os.open(os.path.join(folder, TAG_FILE), os.O_RDONLY | NOFOLLOW | NONBLOCK)
         with open(descriptor, "rb") as file:
             return file.read(len(SIGNATURE)) == SIGNATURE
     except OSError:
         return False
 
 
-def note_use(path: str) -> None:
+def record_use(path: str) -> None:
     """Remember, to the day, that something in the cache was used: `cache prune` goes by it."""
     with suppress(OSError):
         now = time.time()
-        if not now - DAY < os.stat(path, follow_symlinks=False).st_mtime <= now:
+        if not now - DAY_SECONDS < os.stat(path, follow_symlinks=False).st_mtime <= now:
             os.utime(path, (now, now), follow_symlinks=False)

@@ -24,7 +24,7 @@ process ends with.
 
 from collections.abc import Sequence
 
-MOST_NAMED = 40
+MAX_NAMES_LISTED = 40
 
 
 class SkillpmError(Exception):
@@ -58,9 +58,9 @@ class NewerDocument(DocumentError):
 
     code = "newer-format"
 
-    def __init__(self, where: str, *, found: object, known: int) -> None:
+    def __init__(self, where: str, *, document_format: object, supported_format: int) -> None:
         super().__init__(
-            f"this is format {found}; this skillpm knows up to {known}",
+            f"this is format {document_format}; this skillpm knows up to {supported_format}",
             where=where,
             hint="upgrade skillpm: pip install --upgrade agent-skillpm",
         )
@@ -78,7 +78,7 @@ class ConflictError(SkillpmError):
     code = "conflict"
 
 
-class DocumentMoved(ConflictError):
+class DocumentChanged(ConflictError):
     """Somebody saved a document while a command was at work that had read it before; nothing was changed."""
 
     def __init__(self, path: str) -> None:
@@ -105,7 +105,7 @@ class LockfileOutdated(SkillpmError):
     code = "lockfile-outdated"
 
 
-CHECK_LOCK = "nothing was changed; see in version control who changed skills.lock, and take it from there"
+CHECK_LOCK_HINT = "nothing was changed; see in version control who changed skills.lock, and take it from there"
 
 
 class DigestMismatch(SkillpmError):
@@ -115,16 +115,16 @@ class DigestMismatch(SkillpmError):
 
     code = "digest-mismatch"
 
-    def __init__(self, name: str, *, locked: str, found: str, came_from: str, key: str = "digest") -> None:
+    def __init__(self, name: str, *, locked: str, actual: str, origin: str, key: str = "digest") -> None:
         super().__init__(
-            f"`{name}` from {came_from} is not what was locked: found {found}, locked {locked}",
+            f"`{name}` from {origin} is not what was locked: found {actual}, locked {locked}",
             where=f"skills.lock: skills.{name}.{key}",
             hint=f"nothing was changed; if the new content is what you want, run `skillpm update {name}`",
         )
         self.name = name
         self.key = key
 
-    def written_in(self, lockfile: str) -> "DigestMismatch":
+    def with_lockfile(self, lockfile: str) -> "DigestMismatch":
         """Say which lockfile it is."""
         self.where = f"{lockfile}: skills.{self.name}.{self.key}"
         return self
@@ -133,20 +133,23 @@ class DigestMismatch(SkillpmError):
 class DigestMismatches(DigestMismatch):
     """The bytes of several skills are not those that were locked: each is named, as far as that can be read."""
 
-    MOST = 10
+    MAX_LISTED = 10
 
-    def __init__(self, several: "Sequence[DigestMismatch]") -> None:
-        names = [error.name for error in several]
-        lines = [f"  {error.message}" for error in several[: self.MOST]]
-        lines += [f"  and {len(names) - self.MOST} more"] if len(names) > self.MOST else []
+    def __init__(self, mismatches: "Sequence[DigestMismatch]") -> None:
+        names = [error.name for error in mismatches]
+        lines = [f"  {error.message}" for error in mismatches[: self.MAX_LISTED]]
+        lines += [f"  and {len(names) - self.MAX_LISTED} more"] if len(names) > self.MAX_LISTED else []
         message = f"{len(names)} skills are not what was locked\n" + "\n".join(lines)
         hints = {
-            error.hint.replace(f"update {error.name}`", f"update {' '.join(names[: self.MOST])}`") for error in several
+            error.hint.replace(f"update {error.name}`", f"update {' '.join(names[: self.MAX_LISTED])}`")
+            for error in mismatches
         }
-        SkillpmError.__init__(self, message, where="skills.lock", hint=min(hints) if len(hints) == 1 else CHECK_LOCK)
+        SkillpmError.__init__(
+            self, message, where="skills.lock", hint=min(hints) if len(hints) == 1 else CHECK_LOCK_HINT
+        )
         self.name = names[0]
 
-    def written_in(self, lockfile: str) -> "DigestMismatch":
+    def with_lockfile(self, lockfile: str) -> "DigestMismatch":
         """Say which lockfile it is."""
         self.where = lockfile
         return self
@@ -196,15 +199,15 @@ class ManySkillsError(SkillpmError):
 
     code = "choose"
 
-    def __init__(self, spec: str, offers: Sequence[tuple[str, str, str]], *, shown: str, example: str) -> None:
-        names = ", ".join(name for name, _, _ in offers[:MOST_NAMED])
-        more = f" and {len(offers) - MOST_NAMED} more" if len(offers) > MOST_NAMED else ""
+    def __init__(self, spec: str, skills: Sequence[tuple[str, str, str]], *, display_spec: str, example: str) -> None:
+        names = ", ".join(name for name, _, _ in skills[:MAX_NAMES_LISTED])
+        more = f" and {len(skills) - MAX_NAMES_LISTED} more" if len(skills) > MAX_NAMES_LISTED else ""
         super().__init__(
-            f"`{shown}` holds {len(offers)} skills: {names}{more}",
+            f"`{display_spec}` holds {len(skills)} skills: {names}{more}",
             hint=f"choose one with `{example}`, or take all with `--all`",
         )
         self.spec = spec
-        self.offers = tuple(offers)
+        self.skills = tuple(skills)
 
 
 class FileError(SkillpmError):

@@ -12,9 +12,9 @@ from skillpm.errors import DocumentError, FileError, SkillpmError
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 BINARY = getattr(os, "O_BINARY", 0)
-HALF = re.compile(r"(.+)\.(\d+)(?:-\d+)?\.(?:tmp|new)")
-LARGEST_DOCUMENT = 200_000_000
-REASONS = {
+TEMPORARY_NAME = re.compile(r"(.+)\.(\d+)(?:-\d+)?\.(?:tmp|new)")
+MAX_DOCUMENT_SIZE = 200_000_000
+OS_ERROR_REASONS = {
     errno.ENOSPC: "no space left on the device",
     errno.EDQUOT: "the disk quota is used up",
     errno.EACCES: "permission denied",
@@ -28,38 +28,40 @@ REASONS = {
 }
 
 
-BEGUN = "the next command finishes what has begun"
+RESUME_HINT = "the next command finishes what has begun"
 
 
 @contextmanager
-def told(doing: str, path: str, *, begun: bool = False) -> Iterator[None]:
+def translate_os_errors(action: str, path: str, *, is_resumable: bool = False) -> Iterator[None]:
     """Turn the file system's refusals into an error that names what was being done, and where. `begun`: something was
     changed already, and will be finished.
     """
     try:
         yield
     except OSError as error:
-        reason = REASONS.get(error.errno or 0, error.strerror or str(error))
+        reason = OS_ERROR_REASONS.get(error.errno or 0, error.strerror or str(error))
         where = error.filename if isinstance(error.filename, str) else path
-        raise FileError(f"cannot {doing}: {reason}", where=where, hint=_advice(error, begun=begun)) from error
+        raise FileError(
+            f"cannot {action}: {reason}", where=where, hint=_os_error_hint(error, is_resumable=is_resumable)
+        ) from error
 
 
-def _advice(error: OSError, *, begun: bool) -> str:
-    state = BEGUN if begun else "nothing was left half done"
+def _os_error_hint(error: OSError, *, is_resumable: bool) -> str:
+    state = RESUME_HINT if is_resumable else "nothing was left half done"
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return f"free some space and run the command again; {state}"
     if error.errno == errno.EIO:
         return f"check that disk (the system's log says more) and run the command again; {state}"
     if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
         advice = "check who owns that place, or choose another with SKILLPM_HOME or SKILLPM_CACHE_DIR"
-        return f"{advice}; {BEGUN}" if begun else advice
-    return BEGUN if begun else ""
+        return f"{advice}; {RESUME_HINT}" if is_resumable else advice
+    return RESUME_HINT if is_resumable else ""
 
 
 def read_text(path: str) -> str | None:
     """Give a document's text, or None where there is no such file. Not UTF-8 is a `DocumentError`."""
     try:
-        return read_document(path).decode()
+        return read_regular_file(path).decode()
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
@@ -67,10 +69,12 @@ def read_text(path: str) -> str | None:
     except NotADirectoryError:
         return None
     except OSError as error:
-        raise FileError(f"cannot read: {REASONS.get(error.errno or 0, error.strerror or '')}", where=path) from error
+        raise FileError(
+            f"cannot read: {OS_ERROR_REASONS.get(error.errno or 0, error.strerror or '')}", where=path
+        ) from error
 
 
-def read_document(path: str) -> bytes:
+def read_regular_file(path: str) -> bytes:
     """Give a document's bytes. Raises `OSError`, for anything but a regular file of a sensible size too: a checkout may
     bring a pipe, or a link to something endless.
     """
@@ -79,9 +83,9 @@ def read_document(path: str) -> bytes:
         state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode):
             raise OSError(0, "it is no regular file", path)
-        if state.st_size > LARGEST_DOCUMENT:
-            raise OSError(0, f"it is over {LARGEST_DOCUMENT} bytes", path)
-        return file.read(LARGEST_DOCUMENT)
+        if state.st_size > MAX_DOCUMENT_SIZE:
+            raise OSError(0, f"it is over {MAX_DOCUMENT_SIZE} bytes", path)
+        return file.read(MAX_DOCUMENT_SIZE)
 
 
 def write_document(
@@ -90,8 +94,8 @@ def write_document(
     *,
     fsync: bool,
     mode: int = 0o644,
-    follow: bool = False,
-    at_last: Callable[[], None] = lambda: None,
+    follow_links: bool = False,
+    before_rename: Callable[[], None] = lambda: None,
 ) -> None:
     """Write a whole document, or leave the old one: temporary file beside it, then one rename.
 
@@ -100,12 +104,12 @@ def write_document(
     the document while the disk flushes ours.
     """
     make_folders(os.path.dirname(path), fsync=fsync)
-    if follow:
+    if follow_links:
         path = os.path.realpath(path)
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         write_temporary(temporary, data, mode, fsync=fsync)
-        at_last()
+        before_rename()
         os.replace(temporary, path)
     except (OSError, SkillpmError):
         discard_file(temporary)
@@ -119,13 +123,13 @@ def write_temporary(path: str, data: bytes, mode: int, *, fsync: bool = False) -
     had that number before: in a container each command has the same.
     """
     try:
-        write_new(path, data, mode, fsync=fsync)
+        write_new_file(path, data, mode, fsync=fsync)
     except FileExistsError:
         discard_file(path)
-        write_new(path, data, mode, fsync=fsync)
+        write_new_file(path, data, mode, fsync=fsync)
 
 
-def write_new(path: str, data: bytes, mode: int, *, fsync: bool = False) -> os.stat_result:
+def write_new_file(path: str, data: bytes, mode: int, *, fsync: bool = False) -> os.stat_result:
     """Write a file that must not exist yet, and give its state afterwards."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY, mode)
     try:
@@ -201,7 +205,7 @@ def remove_tree(path: str) -> None:
     while todo:
         inner = []
         with suppress(FileNotFoundError):
-            inner = _without_files(todo[-1])
+            inner = _remove_files(todo[-1])
             if not inner:
                 os.rmdir(todo[-1])
         todo += inner
@@ -209,7 +213,7 @@ def remove_tree(path: str) -> None:
             todo.pop()
 
 
-def _without_files(folder: str) -> list[str]:
+def _remove_files(folder: str) -> list[str]:
     """Remove what is in a folder but for the folders, and give these."""
     if os.lstat(folder).st_mode & 0o700 != 0o700:  # noqa: PLR2004  (somebody took the right to empty it)
         os.chmod(folder, 0o700)
@@ -224,10 +228,10 @@ def _without_files(folder: str) -> list[str]:
     return inner
 
 
-def is_alive(process: int) -> bool:
+def is_process_alive(pid: int) -> bool:
     """Tell whether a process runs, so that what it writes is no leftover."""
     try:
-        os.kill(process, 0)
+        os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
@@ -235,12 +239,12 @@ def is_alive(process: int) -> bool:
     return True
 
 
-def sweep_beside(path: str) -> None:
+def remove_stale_temporaries(path: str) -> None:
     """Remove what processes that were killed left beside a file, of writing it; where that cannot be, it stays."""
     folder, name = os.path.split(path)
     for found in os.listdir(folder):
-        match = HALF.fullmatch(found)
-        if match is not None and match[1] == name and not is_alive(int(match[2])):
+        match = TEMPORARY_NAME.fullmatch(found)
+        if match is not None and match[1] == name and not is_process_alive(int(match[2])):
             with suppress(OSError):
                 discard_file(os.path.join(folder, found))
 

@@ -9,19 +9,19 @@ from contextlib import contextmanager, suppress
 from filelock import FileLock, Timeout
 
 from skillpm.errors import BusyError
-from skillpm.files import NOFOLLOW, NONBLOCK, is_alive, told
+from skillpm.files import NOFOLLOW, NONBLOCK, is_process_alive, translate_os_errors
 
-PATIENCE = 1.0
-SLICE = 0.25
+NOTICE_DELAY = 1.0
+POLL_INTERVAL = 0.25
 
 
 @contextmanager
-def locked(
+def hold_lock(
     path: str,
     timeout: float,
-    what: str,
-    waiting: Callable[[str], None] | None = None,
-    stopped: Callable[[], bool] = lambda: False,
+    resource: str,
+    on_wait: Callable[[str], None] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[int]:
     """Hold the lock file at `path`; give its descriptor. Whoever waits longer than a second is told so through
     `waiting`.
@@ -31,21 +31,21 @@ def locked(
     Raises `BusyError` naming the process that holds it when `timeout` seconds are over, or `stopped` says so: an
     interrupt does not reach a thread that sleeps.
     """
-    with told("make a lock file", path):
+    with translate_os_errors("make a lock file", path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         lock = _Lock(path, thread_local=False)
-        if not _acquired(lock, min(PATIENCE, timeout), stopped):
-            if waiting is not None and timeout > PATIENCE:
-                waiting(f"waiting for {what}, held by {_holder(path)}")
-            if not _acquired(lock, timeout - PATIENCE, stopped):
+        if not _try_acquire(lock, min(NOTICE_DELAY, timeout), should_stop):
+            if on_wait is not None and timeout > NOTICE_DELAY:
+                on_wait(f"waiting for {resource}, held by {_describe_holder(path)}")
+            if not _try_acquire(lock, timeout - NOTICE_DELAY, should_stop):
                 raise BusyError(
-                    f"{what} is held by {_holder(path)}, for more than {timeout:g} s",
+                    f"{resource} is held by {_describe_holder(path)}, for more than {timeout:g} s",
                     where=path,
                     hint="wait for it to end, or allow more time with --lock-timeout",
                 )
     try:
         with suppress(OSError):
-            _say_who(path + ".pid")
+            _write_holder(path + ".pid")
         yield lock.descriptor
     finally:
         lock.release()
@@ -79,22 +79,22 @@ def is_held(path: str) -> bool:
     return False
 
 
-def _say_who(path: str) -> None:
+def _write_holder(path: str) -> None:
     """Write down which process holds the lock, into a file and never through a link."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NOFOLLOW | NONBLOCK, 0o644)
     with open(descriptor, "w", encoding="ascii") as file:
         file.write(str(os.getpid()))
 
 
-def _acquired(lock: FileLock, seconds: float, stopped: Callable[[], bool]) -> bool:
+def _try_acquire(lock: FileLock, seconds: float, should_stop: Callable[[], bool]) -> bool:
     """Try for some seconds."""
     end = time.monotonic() + seconds
     while True:
         left = end - time.monotonic()
         try:
-            lock.acquire(timeout=max(0.0, min(SLICE, left)))
+            lock.acquire(timeout=max(0.0, min(POLL_INTERVAL, left)))
         except Timeout:
-            if left <= SLICE or stopped():
+            if left <= POLL_INTERVAL or should_stop():
                 return False
         except FileNotFoundError:
             os.makedirs(os.path.dirname(lock.lock_file), exist_ok=True)  # somebody emptied the cache this very moment
@@ -102,10 +102,12 @@ def _acquired(lock: FileLock, seconds: float, stopped: Callable[[], bool]) -> bo
             return True
 
 
-def _holder(path: str) -> str:
+def _describe_holder(path: str) -> str:
     try:
         with open(path + ".pid", encoding="ascii") as file:
             process = int(file.read(20))
     except (OSError, ValueError):
         return "another process"
-    return f"process {process}" if is_alive(process) else f"what process {process}, which has ended, had started"
+    return (
+        f"process {process}" if is_process_alive(process) else f"what process {process}, which has ended, had started"
+    )

@@ -8,10 +8,10 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from skillpm.core.exclude_newer import read_cutoff
+from skillpm.core.exclude_newer import parse_cutoff
 from skillpm.core.file_tree import Limits
-from skillpm.core.text import show
-from skillpm.core.values import NOTHING, Value
+from skillpm.core.text import sanitize
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import UsageError
 
 CACHE_FORMAT = "v1"
@@ -44,8 +44,8 @@ class Settings(Value):
     limits: Limits = Limits()
     exclude_newer: str = ""
     now: float = 0.0
-    environ: Mapping[str, str] = NOTHING
-    git_environ: Mapping[str, str] = NOTHING
+    environ: Mapping[str, str] = EMPTY_MAPPING
+    git_environ: Mapping[str, str] = EMPTY_MAPPING
 
     def __repr__(self) -> str:
         """Hide the environment: it holds tokens."""
@@ -63,24 +63,24 @@ def read_settings(
 ) -> Settings:
     """Make settings from an environment and the command line's options. Raises `UsageError` for a bad value."""
     clock = time.time() if now is None else now
-    home = _home(environ)
-    skills_home = _folder(environ, "SKILLPM_HOME", home)
+    home = _read_home(environ)
+    skills_home = _read_folder(environ, "SKILLPM_HOME", home)
     return Settings(
         home=home,
-        working_directory=_working_directory(),
+        working_directory=_read_working_directory(),
         skills_home=skills_home or os.path.join(home, ".agent-skills"),
         config_dir=_config_dir(environ, home, skills_home),
         cache_dir=os.path.join(_cache_dir(environ, home), CACHE_FORMAT),
-        offline=offline or _flag(environ, "SKILLPM_OFFLINE"),
-        ci=_flag(environ, "CI"),
+        offline=offline or _read_flag(environ, "SKILLPM_OFFLINE"),
+        ci=_read_flag(environ, "CI"),
         insecure_hosts=insecure_hosts,
-        lock_timeout=_number(environ, "SKILLPM_LOCK_TIMEOUT", 60.0) if lock_timeout is None else lock_timeout,
-        network_timeout=_number(environ, "SKILLPM_NETWORK_TIMEOUT", 300.0),
-        idle_timeout=_number(environ, "SKILLPM_IDLE_TIMEOUT", 20.0),
+        lock_timeout=_read_number(environ, "SKILLPM_LOCK_TIMEOUT", 60.0) if lock_timeout is None else lock_timeout,
+        network_timeout=_read_number(environ, "SKILLPM_NETWORK_TIMEOUT", 300.0),
+        idle_timeout=_read_number(environ, "SKILLPM_IDLE_TIMEOUT", 20.0),
         fsync=environ.get("SKILLPM_FSYNC", "1") not in {"0", "false", "no"},
-        link_mode=_word(environ, "SKILLPM_LINK_MODE", LINK_MODES),
-        limits=_limits(environ),
-        exclude_newer=_exclude_newer(environ, exclude_newer, clock),
+        link_mode=_read_choice(environ, "SKILLPM_LINK_MODE", LINK_MODES),
+        limits=_read_limits(environ),
+        exclude_newer=_read_exclude_newer(environ, exclude_newer, clock),
         now=clock,
         environ={key: value for key, value in environ.items() if not key.startswith("GIT_")},
         git_environ={key: value for key, value in environ.items() if key.startswith("GIT_")},
@@ -92,47 +92,47 @@ def current_settings() -> Settings:
     return read_settings(os.environ)
 
 
-def _home(environ: Mapping[str, str]) -> str:
+def _read_home(environ: Mapping[str, str]) -> str:
     """Give the home folder: where nobody says and the system knows no such user (any number in a container), the root
     of everything, as container engines set it.
     """
     home = environ.get("HOME", "")
     if home and not os.path.isabs(home):
         # From each folder it would be another one.
-        raise UsageError(f"HOME={show(home)} is no whole path", hint="set HOME to the whole path of a folder")
+        raise UsageError(f"HOME={sanitize(home)} is no whole path", hint="set HOME to the whole path of a folder")
     home = home or os.path.expanduser("~")
     return home if os.path.isabs(home) else os.path.abspath(os.sep)
 
 
-def _working_directory() -> str:
+def _read_working_directory() -> str:
     try:
         return os.getcwd()
     except OSError as error:
         raise UsageError("the folder you are in is not there any more", hint="go to another one: cd") from error
 
 
-def _limits(environ: Mapping[str, str]) -> Limits:
+def _read_limits(environ: Mapping[str, str]) -> Limits:
     standard = Limits()
     return Limits(
-        file=int(_number(environ, "SKILLPM_MAX_FILE", standard.file)),
-        skill=int(_number(environ, "SKILLPM_MAX_SKILL", standard.skill)),
-        files=int(_number(environ, "SKILLPM_MAX_FILES", standard.files)),
-        download=int(_number(environ, "SKILLPM_MAX_DOWNLOAD", standard.download)),
-        index=int(_number(environ, "SKILLPM_MAX_INDEX", standard.index)),
-        catalogue=int(_number(environ, "SKILLPM_MAX_CATALOGUE", standard.catalogue)),
+        file=int(_read_number(environ, "SKILLPM_MAX_FILE", standard.file)),
+        skill=int(_read_number(environ, "SKILLPM_MAX_SKILL", standard.skill)),
+        files=int(_read_number(environ, "SKILLPM_MAX_FILES", standard.files)),
+        download=int(_read_number(environ, "SKILLPM_MAX_DOWNLOAD", standard.download)),
+        index=int(_read_number(environ, "SKILLPM_MAX_INDEX", standard.index)),
+        catalog=int(_read_number(environ, "SKILLPM_MAX_CATALOGUE", standard.catalog)),
     )
 
 
-def _exclude_newer(environ: Mapping[str, str], given: str | None, now: float) -> str:
+def _read_exclude_newer(environ: Mapping[str, str], option: str | None, now: float) -> str:
     """Give what the command line says, else the environment: checked here, where it is still known who said it."""
-    text = environ.get("SKILLPM_EXCLUDE_NEWER", "") if given is None else given
-    if text or given is not None:
-        read_cutoff(text, now, where="SKILLPM_EXCLUDE_NEWER" if given is None else "--exclude-newer")
+    text = environ.get("SKILLPM_EXCLUDE_NEWER", "") if option is None else option
+    if text or option is not None:
+        parse_cutoff(text, now, where="SKILLPM_EXCLUDE_NEWER" if option is None else "--exclude-newer")
     return text
 
 
 def _config_dir(environ: Mapping[str, str], home: str, skills_home: str) -> str:
-    if chosen := _folder(environ, "SKILLPM_CONFIG_DIR", home):
+    if chosen := _read_folder(environ, "SKILLPM_CONFIG_DIR", home):
         return chosen
     if skills_home:
         # Two homes must never share a lockfile.
@@ -141,44 +141,44 @@ def _config_dir(environ: Mapping[str, str], home: str, skills_home: str) -> str:
         from platformdirs import user_config_dir  # noqa: PLC0415  (10 ms that Linux need not pay)
 
         return user_config_dir("skillpm", appauthor=False)
-    return os.path.join(_xdg(environ, "XDG_CONFIG_HOME") or os.path.join(home, ".config"), "skillpm")
+    return os.path.join(_xdg_folder(environ, "XDG_CONFIG_HOME") or os.path.join(home, ".config"), "skillpm")
 
 
 def _cache_dir(environ: Mapping[str, str], home: str) -> str:
-    if chosen := _folder(environ, "SKILLPM_CACHE_DIR", home):
+    if chosen := _read_folder(environ, "SKILLPM_CACHE_DIR", home):
         return chosen
     if sys.platform in {"darwin", "win32"}:
         from platformdirs import user_cache_dir  # noqa: PLC0415
 
         return user_cache_dir("skillpm", appauthor=False)
-    return os.path.join(_xdg(environ, "XDG_CACHE_HOME") or os.path.join(home, ".cache"), "skillpm")
+    return os.path.join(_xdg_folder(environ, "XDG_CACHE_HOME") or os.path.join(home, ".cache"), "skillpm")
 
 
-def _xdg(environ: Mapping[str, str], name: str) -> str:
+def _xdg_folder(environ: Mapping[str, str], name: str) -> str:
     """Give a folder of the XDG Base Directory Specification, which says of a relative one that it does not count."""
     folder = environ.get(name, "")
     return folder if os.path.isabs(folder) else ""
 
 
-def _folder(environ: Mapping[str, str], name: str, home: str) -> str:
+def _read_folder(environ: Mapping[str, str], name: str, home: str) -> str:
     text = environ.get(name, "")
     if text == "~" or text.startswith("~/"):
         text = home + text[1:]
     return os.path.abspath(text) if text else ""
 
 
-def _flag(environ: Mapping[str, str], name: str) -> bool:
+def _read_flag(environ: Mapping[str, str], name: str) -> bool:
     return environ.get(name, "").lower() in {"1", "true", "yes", "on"}
 
 
-def _word(environ: Mapping[str, str], name: str, allowed: Sequence[str]) -> str:
+def _read_choice(environ: Mapping[str, str], name: str, allowed: Sequence[str]) -> str:
     text = environ.get(name, "")
     if text and text not in allowed:
         raise UsageError(f"{name}={text} means nothing", hint=f"unset it, or give one of {', '.join(allowed)}")
     return text
 
 
-def _number(environ: Mapping[str, str], name: str, default: float) -> float:
+def _read_number(environ: Mapping[str, str], name: str, default: float) -> float:
     text = environ.get(name, "")
     try:
         value = float(text) if text else float(default)

@@ -11,10 +11,10 @@ import os
 from contextlib import suppress
 from typing import Any
 
-from skillpm.cachedir import insist, mark, note_use, put
+from skillpm.cachedir import record_use, retry_if_emptied, tag_cache_folder, write_cache_file
 from skillpm.core.digest import Digest, content_hash
-from skillpm.core.file_tree import Tree, TreeFile
-from skillpm.files import discard_file, told
+from skillpm.core.file_tree import FileTree, TreeFile
+from skillpm.files import discard_file, translate_os_errors
 
 MAGIC = b"skillpm-tree 1 "
 
@@ -38,35 +38,35 @@ class Store:
         """Tell whether an entry is there (not whether it is sound)."""
         return os.path.isfile(self.path(digest, variant))
 
-    def keep(self, tree: Tree, variant: str = "", *, replace: bool = False) -> Digest:
+    def add(self, tree: FileTree, variant: str = "", *, replace: bool = False) -> Digest:
         """Put a tree in; give its digest. A tree that is there already is left as it is, unless told otherwise."""
         digest = tree.digest
         path = self.path(digest, variant)
         if os.path.exists(path) and not replace:
             return digest
-        rows = [[file.path, len(file.data), file.content, file.executable, file.link] for file in tree.files]
+        rows = [[file.path, len(file.data), file.content_hash, file.executable, file.link] for file in tree.files]
         listing = json.dumps(rows, ensure_ascii=False).encode()
         head = MAGIC + content_hash(listing).encode() + b"\n" + listing + b"\n"
-        with told("keep a skill in the store", path):
+        with translate_os_errors("keep a skill in the store", path):
             data = b"".join([head, *(file.data for file in tree.files)])
-            insist(lambda: _put(path, data, self.folder), self.folder)
+            retry_if_emptied(lambda: _write_entry(path, data, self.folder), self.folder)
         return digest
 
-    def read(self, digest: Digest, variant: str = "") -> Tree | None:
+    def read(self, digest: Digest, variant: str = "") -> FileTree | None:
         """Give a tree, every byte of it checked; None where there is none.
 
         Raises `StoreDamaged` after removing an entry that is not what it should be; `FileError` for one that cannot
         be read at all, since fetching it anew would not help.
         """
         path = self.path(digest, variant)
-        with told("read a skill from the store", path):
+        with translate_os_errors("read a skill from the store", path):
             try:
                 with open(path, "rb") as file:
                     data = file.read()
             except FileNotFoundError:
                 return None
-        note_use(path)
-        tree = _parse(data)
+        record_use(path)
+        tree = _parse_entry(data)
         if tree is None or tree.digest != digest:
             with suppress(OSError):
                 discard_file(path)
@@ -74,20 +74,20 @@ class Store:
         return tree
 
 
-def is_sound(path: str) -> bool:
+def is_intact(path: str) -> bool:
     """Tell whether an entry is what its name promises; nothing is removed. Raises `OSError`."""
     with open(path, "rb") as file:
-        tree = _parse(file.read())
+        tree = _parse_entry(file.read())
     folder, name = os.path.split(path)
     return tree is not None and tree.digest == f"sha256:{os.path.basename(folder)}{name.partition('-')[0]}"
 
 
-def _put(path: str, data: bytes, folder: str) -> None:
-    mark(os.path.dirname(folder))
-    put(path, data)
+def _write_entry(path: str, data: bytes, folder: str) -> None:
+    tag_cache_folder(os.path.dirname(folder))
+    write_cache_file(path, data)
 
 
-def _parse(data: bytes) -> Tree | None:
+def _parse_entry(data: bytes) -> FileTree | None:
     """Give the tree an entry holds, or None where a byte is wrong."""
     start = len(MAGIC) + 65
     end = data.find(b"\n", start)
@@ -101,8 +101,8 @@ def _parse(data: bytes) -> Tree | None:
             part = data[at : at + size]
             if content_hash(part) != content or not (isinstance(path, str) and isinstance(link, str)):
                 return None
-            files.append(TreeFile(path=path, data=part, executable=executable is True, link=link, content=content))
+            files.append(TreeFile(path=path, data=part, executable=executable is True, link=link, content_hash=content))
             at += size
     except (ValueError, TypeError, RecursionError):
         return None
-    return Tree(files=tuple(files)) if at == len(data) else None
+    return FileTree(files=tuple(files)) if at == len(data) else None

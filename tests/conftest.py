@@ -3,11 +3,21 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from kit import GitServer, Repository
+
+# Property tests try the same examples in each run, so that a red run is red again. `SKILLPM_EXAMPLES=new` tries others,
+# and prints what repeats them. No time limits: this machine may be doing something else.
+settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("new", settings.get_profile("same"), derandomize=False, print_blob=True)
+settings.load_profile("new" if os.environ.get("SKILLPM_EXAMPLES") == "new" else "same")
 
 # Whoever starts the tests in the background (`&` in a script) has them ignore Ctrl-C, and so would every process that
 # they start: with a handler of ours in place, processes begin as they do in a terminal.
@@ -18,6 +28,36 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_threa
 def pytest_xdist_auto_num_workers() -> int:
     """Give how many processes `-n auto` means: more than processors, since tests wait for what they start."""
     return 2 * (os.cpu_count() or 1)
+
+
+_left_out: Counter[str] = Counter()
+"""How many slow tests were deselected, by folder."""
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Count the slow tests that are left out; a worker of xdist sends them to the process that prints."""
+    slow = [item for item in items if item.get_closest_marker("slow") and not item.config.option.keyword]
+    _left_out.update(item.path.parent.name for item in slow)
+    for item in slow[:1]:
+        if hasattr(item.config, "workeroutput"):
+            item.config.workeroutput["left_out"] = dict(_left_out)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take the count of one worker: each has the same tests to choose from."""
+    if not _left_out and (counted := getattr(node, "workeroutput", {}).get("left_out")):
+        _left_out.update(counted)
+        reporter = node.config.pluginmanager.get_plugin("terminalreporter")
+        reporter.stats["deselected"] = [SimpleNamespace() for _ in _left_out.elements()]
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say what was left out, and how to run it."""
+    if _left_out:
+        folders = ", ".join(f"{folder} {count}" for folder, count in sorted(_left_out.items()))
+        terminalreporter.write_line(f"left out: {_left_out.total()} slow tests ({folders})")
+        terminalreporter.write_line("          `.venv/bin/pytest -n auto -m slow` runs them")
 
 
 @pytest.fixture

@@ -1,14 +1,17 @@
-"""The house plan as a test: imports only go downstairs, rules touch nothing, and only the command line speaks."""
+"""The architecture as a test: imports only go downwards, pure modules do no I/O, and only the command line prints.
+
+Lazy imports count like all others; only those under `if TYPE_CHECKING:` do not. Each test compares all violations in
+the package with none, so a failure lists every place.
+"""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
-import pytest
-
 PACKAGE = Path(__file__).parent.parent / "skillpm"
-# Downstairs is left. A room may import what stands before it, itself, and nothing else.
-STAIRS = [
+# Lowest layer first. A package may import those of the layers before its own, itself, and nothing else.
+LAYERS = [
     {"errors", "events", "skillpm"},
     {"core", "files"},
     {"cachedir", "formats", "locks", "settings"},
@@ -21,8 +24,8 @@ STAIRS = [
     {"cli"},
     {"__main__"},
 ]
-LEVEL = {room: level for level, rooms in enumerate(STAIRS) for room in rooms}
-# Rules: from values to values, so that they can be tested with a literal and trusted without a disk.
+LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
+# From values to values, so that they can be tested with a literal, and trusted without a disk.
 PURE = [
     "core", "foreign_formats", "formats", "requirements", "resolver", "serving/renderers", "skillmd", "errors.py",
     "indexes/page/header.py", "indexes/page/markdown.py", "indexes/page/page_builder.py", "indexes/page/skill_entry.py",
@@ -32,89 +35,188 @@ PURE = [
     "serving/model_text.py", "serving/permission_files.py", "serving/permissions.py", "serving/referenced_files.py",
     "serving/skill_search.py", "serving/token_budget.py", "serving/tool_schema.py", "serving/triggers.py",
 ]  # fmt: skip
-HANDS = {"os", "subprocess", "socket", "time", "pathlib", "shutil", "tempfile", "httpx", "random", "sys"}
-CLOCKS = {"now", "today", "utcnow"}  # of `datetime`, which beside these only reckons
-
-MODULES = sorted(PACKAGE.rglob("*.py"))
+IO_MODULES = {"os", "subprocess", "socket", "time", "pathlib", "shutil", "tempfile", "httpx", "random", "sys"}
+CLOCKS = {"now", "today", "utcnow"}  # of `datetime`, which is pure without these
+MOST_MODULES = 22
+ONE_A_COMMAND = "cli/commands"  # as many modules as there are commands
 
 
 def module_name(path: Path) -> str:
+    """Return the dotted name of a module; a package has the name of its folder."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def room_of(module: str) -> str:
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 else "skillpm"
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-def imports(path: Path, *, top_only: bool = False) -> Iterator[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in tree.body if top_only else ast.walk(tree):
+def package_of(module: str) -> str:
+    """Return the part of the package that a module belongs to: `cli` of `skillpm.cli.commands.list`."""
+    return module.split(".")[1] if "." in module else module
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
+
+
+def nodes_of(tree: ast.AST) -> Iterator[ast.AST]:
+    """Return all nodes that mean something at run time: not those under `if TYPE_CHECKING:`."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, ast.If) and is_type_checking(node):
+            todo += node.orelse
+        else:
+            todo += ast.iter_child_nodes(node)
+
+
+@cache
+def nodes(module: str) -> tuple[ast.AST, ...]:
+    return tuple(nodes_of(ast.parse(MODULES[module].read_text(encoding="utf-8"))))
+
+
+def imported_by(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Return the modules that are imported; of `from skillpm.core import text` the submodule, too."""
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: imports are absolute"
+            assert node.level == 0, "imports are absolute"
             yield str(node.module)
+            yield from (whole for alias in node.names if (whole := f"{node.module}.{alias.name}") in MODULES)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
-def test_imports_only_go_downstairs(path: Path) -> None:
-    own = room_of(module_name(path))
-    assert own in LEVEL, f"{path} belongs to no room"
-    for imported in imports(path):
-        if imported.split(".")[0] == "skillpm":
-            other = room_of(imported)
-            assert other == own or LEVEL[other] < LEVEL[own], f"{path} climbs from {own} to {other}"
+@cache
+def imports(module: str) -> frozenset[str]:
+    return frozenset(imported_by(nodes(module)))
 
 
-def test_no_module_imports_itself_in_a_circle() -> None:
-    names = {module_name(path): path for path in MODULES}
-    graph = {name: {item for item in imports(path, top_only=True) if item in names} for name, path in names.items()}
-    done: set[str] = set()
+def calls(module: str) -> set[str]:
+    return {ast.unparse(node.func) for node in nodes(module) if isinstance(node, ast.Call)}
 
-    def visit(name: str, trail: tuple[str, ...]) -> None:
-        assert name not in trail, " → ".join([*trail, name])
-        if name not in done:
-            for other in graph[name] - {name}:
-                visit(other, (*trail, name))
-            done.add(name)
+
+def cycles(graph: Mapping[str, Iterable[str]]) -> list[set[str]]:
+    """Return the groups of modules that import each other, one or more steps apart (Tarjan 1972)."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[set[str]] = []
+
+    def visit(name: str) -> None:
+        number[name] = lowest[name] = len(number)
+        stack.append(name)
+        for other in graph[name]:
+            if other not in number:
+                visit(other)
+                lowest[name] = min(lowest[name], lowest[other])
+            elif other in stack:
+                lowest[name] = min(lowest[name], number[other])
+        if lowest[name] == number[name]:
+            group = set(stack[stack.index(name) :])
+            del stack[stack.index(name) :]
+            if len(group) > 1:
+                found.append(group)
 
     for name in graph:
-        visit(name, ())
+        if name not in number:
+            visit(name)
+    return found
 
 
-@pytest.mark.parametrize("place", PURE)
-def test_rules_touch_neither_disk_nor_clock_nor_environment(place: str) -> None:
-    root = PACKAGE / place
-    for path in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        found = {name.split(".")[0] for name in imports(path)} & HANDS
-        calls = [
-            node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-        ]
-        assert not found, f"{path} imports {found}"
-        clocks = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & CLOCKS
-        assert "open" not in calls, f"{path} opens a file"
-        assert not ("datetime" in {*imports(path)} and clocks), f"{path} looks at the clock"
+def test_imports_only_go_downwards() -> None:
+    assert {package_of(module) for module in MODULES} == set(LEVEL)
+    assert [
+        f"{module} imports {other}"
+        for module in MODULES
+        for other in sorted(imports(module))
+        if other.split(".")[0] == "skillpm"
+        and package_of(other) != package_of(module)
+        and LEVEL[package_of(other)] >= LEVEL[package_of(module)]
+    ] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
-def test_only_the_command_line_prints_exits_and_knows_click(path: Path) -> None:
-    if room_of(module_name(path)) in {"cli", "__main__"}:
-        return
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    assert not calls & {"print", "sys.exit", "exit", "input"}, path
-    assert not {name.split(".")[0] for name in imports(path)} & {"click", "rich"}, path
+def test_no_modules_import_each_other() -> None:
+    graph = {module: sorted(imports(module) & MODULES.keys() - {module}) for module in MODULES}
+
+    assert cycles(graph) == []
 
 
-def test_only_the_border_reads_the_environment() -> None:
-    readers = [module_name(path) for path in MODULES if "os.environ" in path.read_text(encoding="utf-8")]
-    assert {room_of(name) for name in readers} <= {"cli", "settings"}, readers
+def test_cycles_are_found() -> None:
+    graph = {"a": ["b"], "b": ["c"], "c": ["a", "d"], "d": ["e"], "e": ["d"], "f": ["a"], "g": []}
+
+    assert sorted(map(sorted, cycles(graph))) == [["a", "b", "c"], ["d", "e"]]
+
+
+def test_imports_are_found_but_for_those_of_the_type_checker() -> None:
+    text = """
+from typing import TYPE_CHECKING
+import os.path
+if TYPE_CHECKING:
+    import httpx
+else:
+    from skillpm import errors
+def later():
+    from skillpm.core.text import show
+    if True:
+        import yaml
+"""
+    assert set(imported_by(nodes_of(ast.parse(text)))) == {
+        "typing", "os.path", "skillpm", "skillpm.errors", "skillpm.core.text", "yaml",
+    }  # fmt: skip
+
+
+def test_pure_modules_touch_neither_disk_nor_clock_nor_environment() -> None:
+    pure = {
+        module
+        for place in PURE
+        for module, path in MODULES.items()
+        if path == PACKAGE / place or (PACKAGE / place) in path.parents
+    }
+    assert [place for place in PURE if not (PACKAGE / place).exists()] == []
+    found = []
+    for module in sorted(pure):
+        found += [f"{module} imports {name}" for name in imports(module) if name.split(".")[0] in IO_MODULES]
+        found += [f"{module} calls {name}" for name in calls(module) & {"open", "input", "print"}]
+        clocks = {node.attr for node in nodes(module) if isinstance(node, ast.Attribute)} & CLOCKS
+        found += [f"{module} reads the clock: {name}" for name in clocks if "datetime" in imports(module)]
+    assert found == []
+
+
+def test_only_the_command_line_prints_exits_and_uses_click() -> None:
+    below = [module for module in MODULES if package_of(module) not in {"cli", "__main__"}]
+    found = [
+        f"{module} calls {name}"
+        for module in below
+        for name in sorted(calls(module) & {"print", "input", "exit", "sys.exit"})
+    ]
+    found += [
+        f"{module} imports {name}"
+        for module in below
+        for name in sorted(imports(module))
+        if name.split(".")[0] in {"click", "rich"}
+    ]
+    assert found == []
+
+
+def test_only_command_line_and_settings_read_the_environment() -> None:
+    readers = {
+        package_of(module)
+        for module in MODULES
+        for node in nodes(module)
+        if isinstance(node, ast.Attribute | ast.Call) and ast.unparse(node).startswith(("os.environ", "os.getenv"))
+    }
+    assert readers == {"cli", "settings"}
 
 
 def test_schemas_are_never_read_at_run_time() -> None:
-    for path in MODULES:
-        assert "registry_schema" not in path.read_text(encoding="utf-8"), path
-        assert "jsonschema" not in set(imports(path)), path
+    assert [module for module in MODULES if "jsonschema" in imports(module)] == []
+    assert [module for module, path in MODULES.items() if "registry_schema" in path.read_text(encoding="utf-8")] == []
+
+
+def test_no_folder_has_too_many_modules() -> None:
+    folders = {path.parent for path in MODULES.values()}
+    sizes = {str(folder.relative_to(PACKAGE)): len(list(folder.glob("[!_]*.py"))) for folder in folders}
+    allowed = {ONE_A_COMMAND: sizes[ONE_A_COMMAND]}
+
+    assert {folder: size for folder, size in sizes.items() if size > allowed.get(folder, MOST_MODULES)} == {}

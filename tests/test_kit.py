@@ -21,10 +21,10 @@ from kit import (
     Request,
     Sandbox,
     git,
-    skill,
+    make_skill,
+    prefix_paths,
+    render_tree,
     snapshot,
-    tree_text,
-    under,
     wait_for,
 )
 
@@ -34,7 +34,7 @@ LS_REFS = b"0014command=ls-refs\n0000"
 @pytest.fixture
 def upstream(tmp_path: Path) -> Repository:
     repository = Repository.create(tmp_path / "upstream")
-    repository.write(under("skills/pdf", skill("pdf"))).commit()
+    repository.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
     return repository
 
 
@@ -75,7 +75,7 @@ def post(url: str, body: bytes | Iterable[bytes], **headers: str) -> bytes:
 
 
 def test_a_skill_is_one_file_and_takes_more() -> None:
-    files = skill("pdf", "Reads: all", "Body.\n", license="MIT", allowed_tools=["Read"], draft=True)
+    files = make_skill("pdf", "Reads: all", "Body.\n", license="MIT", allowed_tools=["Read"], draft=True)
 
     assert files | {"run.sh": "true"} == {
         "SKILL.md": b'---\nname: pdf\ndescription: "Reads: all"\nlicense: MIT\n'
@@ -85,7 +85,7 @@ def test_a_skill_is_one_file_and_takes_more() -> None:
 
 
 def test_a_word_that_yaml_would_not_read_as_text_is_quoted() -> None:
-    assert skill("on", "1.10", "")["SKILL.md"] == b'---\nname: "on"\ndescription: "1.10"\n---\n'
+    assert make_skill("on", "1.10", "")["SKILL.md"] == b'---\nname: "on"\ndescription: "1.10"\n---\n'
 
 
 # Repository
@@ -100,7 +100,7 @@ def test_the_same_calls_give_the_same_commit_ids_on_any_machine(
 
     assert repository.write({"a": "1"}).commit() == "3412efec8dabb4a12451224a9c67007eaff5ef25"
     assert repository.write({"a": "2"}).commit() == "97e40ebbe3372fba272547cce0d280fae7cb233d"
-    assert git("log", "--format=%an %at %ct", cwd=repository.git_folder) == (
+    assert git("log", "--format=%an %at %ct", cwd=repository.git_dir) == (
         "A. Tester 1767225602 1767225602\nA. Tester 1767225601 1767225601"
     )
 
@@ -113,12 +113,12 @@ def test_files_modes_links_and_odd_names_are_kept(tmp_path: Path) -> None:
         symlinks={"s/link": "../elsewhere"},
     ).commit()
 
-    assert repository.files("s") == {
+    assert repository.read_files("s") == {
         'a "b"\\\n/é': ("100644", b"\0\xff"),
         "link": ("120000", b"../elsewhere"),
         "run.sh": ("100755", b"#!"),
     }
-    assert repository.blob("s/link") == b"../elsewhere"
+    assert repository.read_blob("s/link") == b"../elsewhere"
 
 
 def test_a_misspelt_executable_is_refused(tmp_path: Path) -> None:
@@ -131,8 +131,8 @@ def test_removing_takes_a_file_or_a_folder_away(tmp_path: Path) -> None:
     first = repository.write({"a/b": "", "a/c": "", "d": "", "e": ""}).commit()
     repository.remove(["a", "d"]).commit()
 
-    assert set(repository.files()) == {"e"}
-    assert set(repository.files(at=first)) == {"a/b", "a/c", "d", "e"}
+    assert set(repository.read_files()) == {"e"}
+    assert set(repository.read_files(revision=first)) == {"a/b", "a/c", "d", "e"}
 
 
 def test_tags_and_branches_name_commits(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_tags_and_branches_name_commits(tmp_path: Path) -> None:
         repository.tag("v1", second)
     repository.tag("v1", second, force=True)
     repository.delete_branch("next")
-    assert git("for-each-ref", "--format=%(refname)", cwd=repository.git_folder).split() == [
+    assert git("for-each-ref", "--format=%(refname)", cwd=repository.git_dir).split() == [
         "refs/heads/main",
         "refs/tags/v1",
         "refs/tags/v2",
@@ -162,7 +162,7 @@ def test_tags_and_branches_name_commits(tmp_path: Path) -> None:
 def test_a_tree_that_no_honest_git_would_write_is_stored(tmp_path: Path) -> None:
     repository = Repository.create(tmp_path)
     blob = repository.hash_object("evil")
-    folder = repository.raw_tree([("100644", "x", blob)])
+    folder = repository.store_tree([("100644", "x", blob)])
     rows: list[tuple[str, str | bytes, str]] = [
         ("100644", "..", blob),
         ("40000", ".git", folder),
@@ -171,20 +171,20 @@ def test_a_tree_that_no_honest_git_would_write_is_stored(tmp_path: Path) -> None
         ("100644", b"z", blob),
         ("160000", "module", blob),
     ]
-    tree = repository.raw_tree(rows)
+    tree = repository.store_tree(rows)
     commit = repository.commit_tree(tree)
 
-    assert repository.tree_id(at=commit) == repository.tree_id() == tree
-    assert git("ls-tree", "--name-only", tree, cwd=repository.git_folder).split() == [
+    assert repository.tree_id(revision=commit) == repository.tree_id() == tree
+    assert git("ls-tree", "--name-only", tree, cwd=repository.git_dir).split() == [
         *("..", ".git", "a/b", "z", "z", "module"),
     ]
-    assert repository.files()["module"] == ("160000", blob.encode())
+    assert repository.read_files()["module"] == ("160000", blob.encode())
 
 
 def test_a_repository_can_be_cloned_from_this_disk(upstream: Repository, tmp_path: Path) -> None:
     here = clone(upstream.file_url, tmp_path / "clone")
 
-    assert (here / "skills/pdf/SKILL.md").read_bytes() == skill("pdf")["SKILL.md"]
+    assert (here / "skills/pdf/SKILL.md").read_bytes() == make_skill("pdf")["SKILL.md"]
 
 
 # Server
@@ -206,7 +206,7 @@ def test_real_git_clones_and_the_server_counts(
         ("POST", f"{path}/git-upload-pack", "", "fetch"),
     ]
     assert server.bytes_out == sum(seen.bytes_out for seen in server.requests) > 300
-    server.reset()
+    server.clear_requests()
     assert server.requests == []
     assert server.bytes_out == 0
 
@@ -215,7 +215,7 @@ def test_a_repository_is_found_without_its_ending_too(
     upstream: Repository,
     server: GitServer,
 ) -> None:
-    url = server.serve("acme/skills", upstream.git_folder)
+    url = server.serve("acme/skills", upstream.git_dir)
 
     assert git("ls-remote", url.removesuffix(".git"), "HEAD").split()[0] == upstream.resolve()
 
@@ -275,7 +275,7 @@ def test_an_old_server_gives_out_only_what_refs_name(server: GitServer, tmp_path
         repository = Repository.create(path / "there", partial_clone=partial_clone)
         first = repository.write({"a": "1"}).commit()
         repository.write({"a": "2"}).commit()
-        here = Repository.create(path / "here").git_folder
+        here = Repository.create(path / "here").git_dir
         git("fetch", "-q", server.serve("s", repository), first, cwd=here)
 
     fetch_the_first_commit(partial_clone=True)
@@ -292,10 +292,10 @@ def test_a_forgotten_commit_is_gone(
     first = upstream.resolve()
     second = upstream.write({"a": "2"}).commit()
     upstream.reset(first)
-    one, two = (Repository.create(tmp_path / name).git_folder for name in ("one", "two"))
+    one, two = (Repository.create(tmp_path / name).git_dir for name in ("one", "two"))
 
     git("fetch", "-q", url, second, cwd=one)
-    upstream.forget_unreachable()
+    upstream.prune_unreachable()
     with pytest.raises(GitError, match="not our ref"):
         git("fetch", "-q", url, second, cwd=two)
     git("fetch", "-q", url, first, cwd=two)
@@ -306,13 +306,13 @@ def test_a_private_repository_wants_user_and_password(
     server: GitServer,
 ) -> None:
     url = server.serve("s", upstream)
-    server.unauthorized_without = ("ann", "secret")
+    server.required_login = ("ann", "secret")
 
     with pytest.raises(GitError, match="could not read Username"):
         git("ls-remote", url)
     with pytest.raises(GitError, match="Authentication failed"):
         git("ls-remote", url.replace("//", "//ann:wrong@"))
-    server.reset()
+    server.clear_requests()
     git("ls-remote", url.replace("//", "//ann:secret@"))
     assert [seen.status for seen in server.requests] == [401, 200, 200]
 
@@ -424,7 +424,7 @@ def test_a_snapshot_sees_files_folders_modes_and_links(tmp_path: Path) -> None:
         "b": Entry("dir", 0o750, b""),
         "b/run.sh": Entry("file", 0o755, b"#!"),
     }
-    assert tree_text(tmp_path) == "a -> nowhere\nb/\n  run.sh\nb.lock\nc/\n  temporary\n"
+    assert render_tree(tmp_path) == "a -> nowhere\nb/\n  run.sh\nb.lock\nc/\n  temporary\n"
 
 
 def test_a_snapshot_of_nothing_is_an_error(tmp_path: Path) -> None:
@@ -494,7 +494,7 @@ def test_the_users_git_is_sent_to_the_server(
     upstream: Repository,
 ) -> None:
     server.serve("acme/skills", upstream)
-    sandbox.rewrite("https://github.com/", server.address)
+    sandbox.redirect_git("https://github.com/", server.address)
     sandbox.git_config("[color]\n\tui = never")
     asked = ["git", "ls-remote", "https://github.com/acme/skills", "HEAD"]
 
@@ -503,11 +503,11 @@ def test_the_users_git_is_sent_to_the_server(
 
 
 def test_files_are_named_from_the_working_directory(sandbox: Python) -> None:
-    sandbox.write_files(under("mine/pdf", skill("pdf", body="Body.\r\n")))
+    sandbox.write_files(prefix_paths("mine/pdf", make_skill("pdf", body="Body.\r\n")))
     sandbox.write("skills.json", json.dumps({}))
     (sandbox.work / "link").symlink_to("nowhere")
 
     assert sandbox.read("mine/pdf/SKILL.md").endswith("---\nBody.\r\n")
     assert [sandbox.exists(path) for path in ("mine", "link", "yours")] == [True, True, False]
-    assert sandbox.tree_text(ignore=["mine/pdf"]) == "link -> nowhere\nmine/\nskills.json\n"
+    assert sandbox.render_tree(ignore=["mine/pdf"]) == "link -> nowhere\nmine/\nskills.json\n"
     assert set(sandbox.snapshot("mine")) == {"pdf", "pdf/SKILL.md"}

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from kit import GitServer, Repository, Sandbox, skill, under
+from kit import GitServer, Repository, Sandbox, make_skill, prefix_paths
 from kit.waiting import wait_for
 
 
@@ -54,7 +54,7 @@ def test_it_sees_its_own_variables_and_folder_alone(sandbox: Sandbox, monkeypatc
 def test_it_is_a_process_group_of_its_own_that_ends_when_its_time_is_over(
     sandbox: Sandbox, server: GitServer, upstream: Repository
 ) -> None:
-    upstream.write(under("skills/pdf", skill("pdf"))).commit()
+    upstream.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
     url = server.serve("acme/skills", upstream)
     server.stall = True
 

@@ -5,83 +5,95 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from skillpm.agent_hosts.layouts import LOWER, SKILL_FILE, Candidate, Remark, candidates, leads_out, reason
-from skillpm.agent_hosts.precedence import Again, FoundSkill, Shadowed, Sighting, settle
-from skillpm.agent_hosts.roots import Place
-from skillpm.core.text import show
+from skillpm.agent_hosts.layouts import (
+    LOWERCASE_SKILL_FILE,
+    SKILL_FILE,
+    CandidateFile,
+    WarnAt,
+    describe_error,
+    find_candidates,
+    is_escaping_link,
+)
+from skillpm.agent_hosts.precedence import DiscoveredSkill, Duplicate, FoundSkill, Shadowed, resolve_precedence
+from skillpm.agent_hosts.roots import SearchRoot
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.formats.host_profile import Profile
-from skillpm.registry.frontmatter_cache import HeadCache, Seen
+from skillpm.formats.host_profile import HostProfile
+from skillpm.registry.frontmatter_cache import CachedHead, HeadCache
 from skillpm.skillmd.findings import NotLoadable
-from skillpm.skillmd.head import Head
+from skillpm.skillmd.head import SkillHead
 
-SAYS_NOTHING = Head("", "", "")
+EMPTY_HEAD = SkillHead("", "", "")
 
 
-class Sights:
+class Scanner:
     """Reads candidates for one host, and remarks what is wrong with them."""
 
-    def __init__(self, profile: Profile, cache: HeadCache, remark: Remark) -> None:
+    def __init__(self, profile: HostProfile, cache: HeadCache, warn: WarnAt) -> None:
         self.profile = profile
         self.cache = cache
-        self.remark = remark
+        self.warn = warn
 
-    def sight(self, candidate: Candidate, place: Place, number: int) -> Sighting | None:
+    def read_candidate(self, candidate: CandidateFile, root: SearchRoot, root_index: int) -> DiscoveredSkill | None:
         """Read a candidate in the root of this number; None where it is no skill, or none for this host."""
-        if not self._may_be_read(candidate.path, place):
+        if not self._is_readable(candidate.path, root):
             return None
         try:
             seen = self.cache.read(candidate.path)
         except NotADirectoryError:
             return None
         except FileNotFoundError:
-            return self._lower(candidate, place, number)
+            return self._read_lowercase_file(candidate, root, root_index)
         except OSError as error:
-            self.remark(candidate.path, reason(error))
+            self.warn(candidate.path, describe_error(error))
             return None
         except NotLoadable as error:
-            if not (error.finding.code == "no-frontmatter" and (candidate.is_loose or candidate.known)):
-                self.remark(candidate.path, f"line {error.finding.line}: {error.finding.message}")
-            if candidate.known is None:
+            if not (error.finding.code == "no-frontmatter" and (candidate.is_flat or candidate.registered)):
+                self.warn(candidate.path, f"line {error.finding.line}: {error.finding.message}")
+            if candidate.registered is None:
                 return None
-            seen = Seen(SAYS_NOTHING, (0, 0))  # a registry may list files that are no more than text
-        return self._sighting(candidate, seen, place, number)
+            seen = CachedHead(EMPTY_HEAD, (0, 0))  # a registry may list files that are no more than text
+        return self._build_skill(candidate, seen, root, root_index)
 
-    def _may_be_read(self, path: str, place: Place) -> bool:
+    def _is_readable(self, path: str, root: SearchRoot) -> bool:
         """Tell whether the root's rule for links lets a file be read."""
-        if place.root.links == "follow" or not os.path.islink(path):
+        if root.profile_root.links == "follow" or not os.path.islink(path):
             return True
-        return place.root.links == "inside" and not leads_out(path, place, self.remark)
+        return root.profile_root.links == "inside" and not is_escaping_link(path, root, self.warn)
 
-    def _lower(self, candidate: Candidate, place: Place, number: int) -> Sighting | None:
+    def _read_lowercase_file(
+        self, candidate: CandidateFile, root: SearchRoot, root_index: int
+    ) -> DiscoveredSkill | None:
         """Read `skill.md` where there is no SKILL.md; other tools may not find it."""
         if os.path.basename(candidate.path) != SKILL_FILE:
             return None
-        lower = candidate._replace(path=os.path.join(os.path.dirname(candidate.path), LOWER))
+        lower = candidate._replace(path=os.path.join(os.path.dirname(candidate.path), LOWERCASE_SKILL_FILE))
         if os.path.lexists(candidate.path):
-            self.remark(candidate.path, "the link leads nowhere")
+            self.warn(candidate.path, "the link leads nowhere")
         if not os.path.isfile(lower.path):
             return None
-        self.remark(lower.path, f"the file should be called {SKILL_FILE}; some hosts do not see it")
-        return self.sight(lower, place, number)
+        self.warn(lower.path, f"the file should be called {SKILL_FILE}; some hosts do not see it")
+        return self.read_candidate(lower, root, root_index)
 
-    def _sighting(self, candidate: Candidate, seen: Seen, place: Place, number: int) -> Sighting | None:
-        head = seen.head
+    def _build_skill(
+        self, candidate: CandidateFile, cached: CachedHead, root: SearchRoot, root_index: int
+    ) -> DiscoveredSkill | None:
+        head = cached.head
         for key in self.profile.requires:
             if not getattr(head, key):
-                self.remark(candidate.path, f"it has no {key}, and {self.profile.id} takes no skill without")
+                self.warn(candidate.path, f"it has no {key}, and {self.profile.id} takes no skill without")
                 return None
         calls_itself = head.name if self.profile.names == "declared" else ""
         name, description = calls_itself or candidate.name, head.description
-        if candidate.known is not None:
-            name, description = candidate.known
-            if (head.name or name, head.description or description) != candidate.known:
-                self.remark(candidate.path, "the file says another name or description than skills.json does")
-        found = FoundSkill(name, description, candidate.path, place.root.scope, number, head.compatibility)
-        return Sighting(found, None if candidate.known else seen.identity)
+        if candidate.registered is not None:
+            name, description = candidate.registered
+            if (head.name or name, head.description or description) != candidate.registered:
+                self.warn(candidate.path, "the file says another name or description than skills.json does")
+        found = FoundSkill(name, description, candidate.path, root.profile_root.scope, root_index, head.compatibility)
+        return DiscoveredSkill(found, None if candidate.registered else cached.identity)
 
 
-class Remarked(NamedTuple):
+class DiscoveryWarning(NamedTuple):
     """Something wrong at a path, which stopped nothing."""
 
     path: str
@@ -102,11 +114,11 @@ class Discovery(Value):
     agent: str
     about: str = ""
     shows_both: bool = False
-    roots: tuple[Place, ...] = ()
+    roots: tuple[SearchRoot, ...] = ()
     skills: tuple[FoundSkill, ...] = ()
     shadowed: tuple[Shadowed, ...] = ()
-    again: tuple[Again, ...] = ()
-    warnings: tuple[Remarked, ...] = ()
+    again: tuple[Duplicate, ...] = ()
+    warnings: tuple[DiscoveryWarning, ...] = ()
 
     def get(self, name: str) -> FoundSkill | None:
         """Give a skill by its name."""
@@ -118,49 +130,51 @@ class Discovery(Value):
         return tuple(skill.name for skill in self.skills)
 
 
-def look(profile: Profile, places: Sequence[Place], cache: HeadCache) -> Discovery:
+def scan_roots(profile: HostProfile, roots: Sequence[SearchRoot], cache: HeadCache) -> Discovery:
     """Look into the folders of a host. Nothing that lies there stops it."""
-    warnings: list[Remarked] = []
+    warnings: list[DiscoveryWarning] = []
 
     def remark(path: str, message: str) -> None:
-        warnings.append(Remarked(path, message))
+        warnings.append(DiscoveryWarning(path, message))
 
-    sights = Sights(profile, cache, remark)
+    sights = Scanner(profile, cache, remark)
 
-    def sightings() -> Iterator[Sighting]:
-        for number, place in enumerate(places):
-            if place.exists and not place.off:
-                for candidate in candidates(place, remark):
-                    sighting = sights.sight(candidate, place, number)
+    def sightings() -> Iterator[DiscoveredSkill]:
+        for number, place in enumerate(roots):
+            if place.exists and not place.disabled_by:
+                for candidate in find_candidates(place, remark):
+                    sighting = sights.read_candidate(candidate, place, number)
                     if sighting is not None:
                         yield sighting
 
-    settled = settle(sightings(), places, keep_both=profile.duplicates == "both")
-    skills = sorted((skill for skill in settled.skills if _is_for(profile, skill, remark)), key=_name)
+    settled = resolve_precedence(sightings(), roots, keep_both=profile.duplicates == "both")
+    skills = sorted((skill for skill in settled.skills if _is_compatible(profile, skill, remark)), key=_sort_key)
     for first, second in pairwise(skills):
         if first.name == second.name:
-            remark(second.path, f"`{show(first.name, 60)}` is there twice, and {profile.id} shows both: {first.path}")
+            remark(
+                second.path, f"`{sanitize(first.name, 60)}` is there twice, and {profile.id} shows both: {first.path}"
+            )
     return Discovery(
         agent=profile.id,
         about=profile.about,
         shows_both=profile.duplicates == "both",
-        roots=tuple(places),
+        roots=tuple(roots),
         skills=tuple(skills),
-        shadowed=tuple(sorted(settled.shadowed, key=_name)),
-        again=tuple(sorted(settled.again, key=_name)),
+        shadowed=tuple(sorted(settled.shadowed, key=_sort_key)),
+        again=tuple(sorted(settled.duplicates, key=_sort_key)),
         warnings=tuple(warnings),
     )
 
 
-def _is_for(profile: Profile, skill: FoundSkill, remark: Remark) -> bool:
+def _is_compatible(profile: HostProfile, skill: FoundSkill, warn: WarnAt) -> bool:
     """Tell whether a host takes a skill of this compatibility; most do not ask."""
     said = skill.compatibility
     if not said or not profile.compatibility or said in profile.compatibility:
         return True
-    remark(skill.path, f"it is for `{show(said, 60)}`, so {profile.id} leaves it out")
+    warn(skill.path, f"it is for `{sanitize(said, 60)}`, so {profile.id} leaves it out")
     return False
 
 
-def _name(item: FoundSkill | Shadowed | Again) -> str:
+def _sort_key(item: FoundSkill | Shadowed | Duplicate) -> str:
     """What lists are sorted by; of one name, they stay in the order of precedence."""
     return item.name

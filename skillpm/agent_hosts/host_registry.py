@@ -5,16 +5,16 @@ import time
 from collections.abc import Callable, Iterable
 
 from skillpm.agent_hosts.precedence import FoundSkill
-from skillpm.formats.registry import RegistryEntry, tidy
+from skillpm.formats.registry import RegistryEntry, normalize_entry
 from skillpm.installer.skill_file import read_regular_file
-from skillpm.installer.stat_cache import Stamp, stamp_of
+from skillpm.installer.stat_cache import FileStat, to_file_stat
 from skillpm.registry.card import Card
 from skillpm.registry.directory_registry import Registry
-from skillpm.registry.entry import entry_of
-from skillpm.registry.snapshot import Shelf, is_recent
+from skillpm.registry.entry import build_entry
+from skillpm.registry.snapshot import RegistrySnapshot, is_recent
 from skillpm.skillmd.findings import NotLoadable
 
-Find = Callable[[], Iterable[FoundSkill]]
+FindSkills = Callable[[], Iterable[FoundSkill]]
 
 
 class HostRegistry(Registry):
@@ -24,45 +24,45 @@ class HostRegistry(Registry):
     file that has not changed is not read again.
     """
 
-    def __init__(self, find: Find, *, pause: float = 1.0) -> None:
+    def __init__(self, find_skills: FindSkills, *, refresh_interval: float = 1.0) -> None:
         super().__init__()
-        self._find = find
-        self._pause = pause
-        self._at = 0.0
-        self._known: dict[str, tuple[Stamp, RegistryEntry]] = {}
+        self._find_skills = find_skills
+        self._refresh_interval = refresh_interval
+        self._refreshed_at = 0.0
+        self._entry_cache: dict[str, tuple[FileStat, RegistryEntry]] = {}
         self.refresh()
 
     @property
-    def shelf(self) -> Shelf:
+    def shelf(self) -> RegistrySnapshot:
         """Everything as it was found a moment ago."""
-        if time.monotonic() - self._at >= self._pause:
+        if time.monotonic() - self._refreshed_at >= self._refresh_interval:
             self.refresh()
-        return self._shelf
+        return self._snapshot
 
     def refresh(self) -> None:
         """Look again."""
         with self._lock:
             cards: dict[str, Card] = {}
-            for skill in self._find():
+            for skill in self._find_skills():
                 if skill.name not in cards:
-                    cards[skill.name] = self._card(skill)
-            if cards != self._shelf.cards:
-                self._shelf = Shelf(cards={name: cards[name] for name in sorted(cards)})
-            self._at = time.monotonic()
+                    cards[skill.name] = self._build_card(skill)
+            if cards != self._snapshot.cards:
+                self._snapshot = RegistrySnapshot(cards={name: cards[name] for name in sorted(cards)})
+            self._refreshed_at = time.monotonic()
 
-    def _card(self, skill: FoundSkill) -> Card:
+    def _build_card(self, skill: FoundSkill) -> Card:
         folder, file = os.path.split(skill.path)
-        return Card(tidy({**self._entry(skill, file), "description": skill.description}), folder)
+        return Card(normalize_entry({**self._read_entry(skill, file), "description": skill.description}), folder)
 
-    def _entry(self, skill: FoundSkill, file: str) -> RegistryEntry:
+    def _read_entry(self, skill: FoundSkill, file: str) -> RegistryEntry:
         try:
-            stamp = stamp_of(os.stat(skill.path))
-            known = self._known.get(skill.path)
+            stamp = to_file_stat(os.stat(skill.path))
+            known = self._entry_cache.get(skill.path)
             if known is not None and known[0] == stamp:
                 return known[1]
-            entry = entry_of(skill.name, file, read_regular_file(skill.path)[0], pin=None, digest=None)
+            entry = build_entry(skill.name, file, read_regular_file(skill.path)[0], pin=None, digest=None)
         except (OSError, NotLoadable):  # gone since it was found, or a flat file that is all body
             return RegistryEntry(name=skill.name, category="general", description="", triggers=[], filePath=file)
         if not is_recent(stamp):
-            self._known[skill.path] = (stamp, entry)
+            self._entry_cache[skill.path] = (stamp, entry)
         return entry

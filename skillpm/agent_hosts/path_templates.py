@@ -7,7 +7,7 @@ from skillpm.files import is_below
 from skillpm.settings import Settings
 
 
-def filled(template: str, settings: Settings, *, home: str = "", env: str = "") -> str:
+def expand_template(template: str, settings: Settings, *, home: str = "", env: str = "") -> str:
     """Give the path of a template; empty where it names a variable that is not set.
 
     Where the variable `env` is set, what lies in the folder `home` (a template, too) lies there instead.
@@ -20,16 +20,16 @@ def filled(template: str, settings: Settings, *, home: str = "", env: str = "") 
     if not template.startswith("$"):
         return template
     name, _, rest = template[1:].partition("/")
-    start = _start(name, settings)
+    start = _resolve_prefix(name, settings)
     return os.path.join(start, rest) if start and rest else start
 
 
-def shortened(path: str, settings: Settings) -> str:
+def abbreviate_home(path: str, settings: Settings) -> str:
     """Give a path with `~` for the home folder."""
     return "~" + path[len(settings.home) :] if is_below(path, settings.home) else path
 
 
-def _start(name: str, settings: Settings) -> str:
+def _resolve_prefix(name: str, settings: Settings) -> str:
     match name:
         case "XDG":
             return settings.environ.get("XDG_CONFIG_HOME") or os.path.join(settings.home, ".config")

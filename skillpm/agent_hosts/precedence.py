@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from skillpm.agent_hosts.roots import Place
+from skillpm.agent_hosts.roots import SearchRoot
 
 
 class FoundSkill(NamedTuple):
@@ -29,7 +29,7 @@ class Shadowed(NamedTuple):
     why: str
 
 
-class Again(NamedTuple):
+class Duplicate(NamedTuple):
     """A second path to a file that is counted already."""
 
     name: str
@@ -37,43 +37,45 @@ class Again(NamedTuple):
     winner: str
 
 
-class Sighting(NamedTuple):
+class DiscoveredSkill(NamedTuple):
     """A found skill and which file it really is; None for what a registry lists, which may list one file twice."""
 
     skill: FoundSkill
     identity: tuple[int, int] | None
 
 
-class Settled(NamedTuple):
+class PrecedenceResult(NamedTuple):
     """What is seen, what is not, and what was met twice, each in the order of the roots."""
 
     skills: list[FoundSkill]
     shadowed: list[Shadowed]
-    again: list[Again]
+    duplicates: list[Duplicate]
 
 
-def settle(sightings: Iterable[Sighting], places: Sequence[Place], *, keep_both: bool = False) -> Settled:
+def resolve_precedence(
+    discovered: Iterable[DiscoveredSkill], roots: Sequence[SearchRoot], *, keep_both: bool = False
+) -> PrecedenceResult:
     """Decide, of sightings in the order of precedence. `keep_both`: the host shows skills of one name side by side."""
-    settled = Settled([], [], [])
+    settled = PrecedenceResult([], [], [])
     by_file: dict[tuple[int, int], FoundSkill] = {}
     by_name: dict[str, FoundSkill] = {}
-    for skill, identity in sightings:
+    for skill, identity in discovered:
         same = skill if identity is None else by_file.setdefault(identity, skill)
         winner = by_name.get(skill.name)
         if same is not skill:
-            settled.again.append(Again(skill.name, skill.path, same.path))
+            settled.duplicates.append(Duplicate(skill.name, skill.path, same.path))
         elif winner is None or keep_both:
             by_name.setdefault(skill.name, skill)
             settled.skills.append(skill)
         else:
-            why = _why(places[winner.root], places[skill.root])
+            why = _explain_precedence(roots[winner.root], roots[skill.root])
             settled.shadowed.append(Shadowed(skill.name, skill.path, winner.path, why))
     return settled
 
 
-def _why(winner: Place, loser: Place) -> str:
+def _explain_precedence(winner: SearchRoot, loser: SearchRoot) -> str:
     if winner is loser:
         return "both are in one folder of skills, and the first by path counts"
-    if winner.root is loser.root and winner.start != loser.start:
-        return f"of a project's folders, the {winner.root.order} one counts"
-    return f"{winner.label} ({winner.root.scope}) comes before {loser.label} ({loser.root.scope})"
+    if winner.profile_root is loser.profile_root and winner.start_folder != loser.start_folder:
+        return f"of a project's folders, the {winner.profile_root.order} one counts"
+    return f"{winner.label} ({winner.profile_root.scope}) comes before {loser.label} ({loser.profile_root.scope})"

@@ -4,20 +4,20 @@ from shlex import join
 
 import click
 
-from skillpm.cli.option_types import AMOUNT
-from skillpm.cli.options import Call, Function, reading
+from skillpm.cli.option_types import NUMBER
+from skillpm.cli.options import Function, Invocation, scope_options
 from skillpm.errors import UsageError
-from skillpm.installer.actions import Wishes
-from skillpm.operations.install.lock_resolution import Strictness
-from skillpm.operations.install.pipeline import Options
+from skillpm.installer.actions import InstallOptions
+from skillpm.operations.install.lock_resolution import LockPolicy
+from skillpm.operations.install.pipeline import ChangeOptions
 
 
-def networked(function: Function) -> Function:
+def fetch_options(function: Function) -> Function:
     """Give a command the options of one that may fetch."""
-    return reading(asking(function))
+    return scope_options(network_options(function))
 
 
-def asking(function: Function) -> Function:
+def network_options(function: Function) -> Function:
     """Give a command the options of one that may ask a server, and nothing more."""
     for option in (
         click.option("--allow-insecure-host", "insecure", multiple=True, metavar="HOST", help="Allow plain http."),
@@ -27,26 +27,26 @@ def asking(function: Function) -> Function:
     return function
 
 
-def changing(function: Function) -> Function:
+def change_options(function: Function) -> Function:
     """Give a command the options of one that changes the skills directory."""
     for option in (
-        click.option("--lock-timeout", type=AMOUNT, metavar="SECONDS", help="How long to wait for another skillpm."),
+        click.option("--lock-timeout", type=NUMBER, metavar="SECONDS", help="How long to wait for another skillpm."),
         click.option("--force", is_flag=True, help="Set aside what is in the way (as a backup), and go on."),
         click.option("--keep", multiple=True, metavar="NAME", help="Leave this edited skill as it is, and go on."),
         click.option("--dry-run", is_flag=True, help="Only say what would be done."),
     ):
         function = option(function)
-    return networked(function)
+    return fetch_options(function)
 
 
-def dated(function: Function) -> Function:
+def exclude_newer_option(function: Function) -> Function:
     """Give a command the option of one that chooses among versions."""
     return click.option(
         "--exclude-newer", metavar="WHEN", help="Take nothing younger: '7 days', 12h, 2026-01-31, or a moment."
     )(function)
 
 
-def strict(function: Function) -> Function:
+def lock_policy_options(function: Function) -> Function:
     """Give a command `--locked` and `--frozen`."""
     for option in (
         click.option("--frozen", is_flag=True, help="Use the lockfile as it is; resolve nothing."),
@@ -56,16 +56,16 @@ def strict(function: Function) -> Function:
     return function
 
 
-def options_of(call: Call, *, bare: bool = False) -> Options:
+def build_change_options(invocation: Invocation, *, locked_in_ci: bool = False) -> ChangeOptions:
     """Give how a changing command is to go about it. A bare one is as `--locked` in CI."""
-    flags = call.flags
+    flags = invocation.flags
     locked, frozen = flags.get("locked", False), flags.get("frozen", False)
     if locked and frozen:
         raise UsageError("--locked and --frozen say different things; give one")
-    by_ci = bare and call.tools.settings.ci and not (locked or frozen)
-    return Options(
-        strictness=Strictness(locked=locked or by_ci, frozen=frozen, by_ci=by_ci),
-        wishes=Wishes(
+    by_ci = locked_in_ci and invocation.context.settings.ci and not (locked or frozen)
+    return ChangeOptions(
+        lock_policy=LockPolicy(locked=locked or by_ci, frozen=frozen, is_from_ci=by_ci),
+        install=InstallOptions(
             keep=flags.get("keep", ()),
             force=flags.get("force", False),
             inexact=flags.get("inexact", False),

@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from skillpm.core.suggestions import near
+from skillpm.core.suggestions import closest_matches
 
-WHOLE = 400  # characters: more than any of our sentences has
+MAX_HELP_LENGTH = 400  # characters: more than any of our sentences has
 
 
-class Family(click.Group):
+class CommandGroup(click.Group):
     """A group that, called without a command, runs its `default`, or else shows its help; both end with 0."""
 
     def __init__(self, *arguments: Any, default: str = "", **settings: Any) -> None:
@@ -30,7 +30,9 @@ class Family(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands, each with its whole first sentence."""
         with formatter.section("Commands"):
-            rows = [(name, command.get_short_help_str(WHOLE)) for name, command in sorted(self.commands.items())]
+            rows = [
+                (name, command.get_short_help_str(MAX_HELP_LENGTH)) for name, command in sorted(self.commands.items())
+            ]
             formatter.write_dl(rows)
 
     def resolve_command(
@@ -38,7 +40,7 @@ class Family(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; a mistyped one is told with the nearest ones."""
         if args[0] not in self.commands and not ctx.resilient_parsing:
-            found = near(args[0], self.commands)
+            found = closest_matches(args[0], self.commands)
             more = f"Did you mean {' or '.join(found)}?" if found else f"There are {', '.join(sorted(self.commands))}."
             ctx.fail(f"there is no command `{ctx.command_path.removeprefix('skillpm ')} {args[0][:60]}`. {more}")
         return super().resolve_command(ctx, args)

@@ -3,7 +3,7 @@
 import signal
 
 
-def enter() -> int:
+def main() -> int:
     """Run the command that was typed; give the exit code.
 
     Before a command begins, while it is being loaded, and when it has ended, there is nothing to clear up: then the
@@ -12,13 +12,13 @@ def enter() -> int:
     is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # else somebody has it ignored (`&`, nohup)
     if is_ours:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from skillpm.cli.main import main  # noqa: PLC0415  (loading takes most of the time of a short command)
+    from skillpm.cli.main import main as run  # noqa: PLC0415  (loading takes most of the time of a short command)
 
     if not is_ours:
-        return main()
+        return run()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return main()
+        return run()
     except KeyboardInterrupt:  # once more, while the first was being told
         return 130
     finally:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from skillpm import __version__
-from skillpm.cli.streams import is_refused, open_closed_ones, silence
+from skillpm.cli.streams import discard_output, is_unwritable, reopen_closed_streams
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -70,7 +70,7 @@ SECTIONS = {
         "completion": "Complete words in bash, zsh and fish.",
     },
 }
-TABLE = {name: said for section in SECTIONS.values() for name, said in section.items()}
+COMMANDS = {name: said for section in SECTIONS.values() for name, said in section.items()}
 ALIASES = {
     "add": "install",
     "remove": "uninstall",
@@ -81,7 +81,7 @@ ALIASES = {
     "ci": "sync",
 }
 # What other tools call it, or people do: too far from the right word to be found by its letters.
-MEANT = {
+SUGGESTIONS = {
     "i": "install",
     "get": "install",
     "un": "uninstall",
@@ -119,8 +119,8 @@ MEANT = {
     "purge": "cache clean",
 }
 # What people type before the command, since other tools take it there.
-FLAGS = {"--json", "-q", "--quiet", "-v", "-vv", "--verbose", "--no-color", "-g", "--global"}
-ASKED_BY_SHELL = "_SKILLPM_COMPLETE"
+COMMON_FLAGS = {"--json", "-q", "--quiet", "-v", "-vv", "--verbose", "--no-color", "-g", "--global"}
+COMPLETION_VARIABLE = "_SKILLPM_COMPLETE"
 EXAMPLES = """\b
 Examples:
   skillpm install code-review                 a skill that ships with the tool
@@ -131,29 +131,29 @@ Examples:
 `skillpm COMMAND --help` says more about each, with examples."""
 
 
-class Commands(click.Group):
+class LazyGroup(click.Group):
     """The commands of the table, each loaded when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
         """Give the names in the table's order: the order in which people meet them."""
-        return list(TABLE)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Load a command."""
         name = ALIASES.get(cmd_name, cmd_name)
-        if name not in TABLE:
+        if name not in COMMANDS:
             return None
-        if ASKED_BY_SHELL in os.environ:
-            from skillpm.cli.shell_completion import stand_in, with_offers  # noqa: PLC0415  (only for a shell that asks)
+        if COMPLETION_VARIABLE in os.environ:
+            from skillpm.cli.shell_completion import add_completions, create_stub  # noqa: PLC0415  (only for a shell that asks)
 
-            return stand_in(name) or with_offers(name, _loaded(name))
-        return _loaded(name)
+            return create_stub(name) or add_completions(name, _load_command(name))
+        return _load_command(name)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Offer commands by the table, without loading any."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415
 
-        names = {**TABLE, **{alias: f"The same as {name}." for alias, name in ALIASES.items()}}
+        names = {**COMMANDS, **{alias: f"The same as {name}." for alias, name in ALIASES.items()}}
         found = [CompletionItem(name, help=said) for name, said in names.items() if name.startswith(incomplete)]
         return found + click.Command.shell_complete(self, ctx, incomplete)
 
@@ -161,14 +161,14 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; a mistyped one is told with the nearest ones."""
-        known = ctx.resilient_parsing or args[0] in {*TABLE, *ALIASES}
+        known = ctx.resilient_parsing or args[0] in {*COMMANDS, *ALIASES}
         if not known and not args[0].startswith("-"):
             from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
 
             word = args[0]
-            near = get_close_matches(word, [*TABLE, *ALIASES], n=2)
-            if MEANT.get(word, "").partition(" ")[0] in TABLE:
-                near = [MEANT[word]]
+            near = get_close_matches(word, [*COMMANDS, *ALIASES], n=2)
+            if SUGGESTIONS.get(word, "").partition(" ")[0] in COMMANDS:
+                near = [SUGGESTIONS[word]]
             more = f" Did you mean {' or '.join(near)}?" if near else ""
             ctx.fail(f"there is no command `{word[:60]}`.{more}")
         return super().resolve_command(ctx, args)
@@ -177,33 +177,33 @@ class Commands(click.Group):
         """List the commands without loading any."""
         for title, section in SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl([(_names(name), said) for name, said in section.items()])
+                formatter.write_dl([(_format_names(name), said) for name, said in section.items()])
 
 
-def _with_options_behind(words: list[str]) -> list[str]:
+def _move_leading_options(arguments: list[str]) -> list[str]:
     """Put options that every command has behind it, where somebody typed them before it (`skillpm --json list`)."""
     number = 0
-    while number < len(words) and (words[number] in FLAGS or words[number] == "--project"):
-        number += 2 if words[number] == "--project" else 1
-    ahead, rest = words[:number], words[number:]
+    while number < len(arguments) and (arguments[number] in COMMON_FLAGS or arguments[number] == "--project"):
+        number += 2 if arguments[number] == "--project" else 1
+    ahead, rest = arguments[:number], arguments[number:]
     if not ahead or not rest or rest[0].startswith("-"):
-        return words
+        return arguments
     end = rest.index("--") if "--" in rest else len(rest)
     return [*rest[:end], *ahead, *rest[end:]]
 
 
-def _names(name: str) -> str:
+def _format_names(name: str) -> str:
     """Give all names of a command, in a column as wide in each section."""
     return f"{', '.join([name, *(alias for alias, meant in ALIASES.items() if meant == name)]):21}"
 
 
-def _loaded(name: str) -> click.Command:
+def _load_command(name: str) -> click.Command:
     command: click.Command = import_module(f"skillpm.cli.commands.{name}").command
     return command
 
 
 @click.group(
-    cls=Commands,
+    cls=LazyGroup,
     epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -216,27 +216,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; give the exit code. The one place that catches."""
     # A command lives for a moment: looking for cycles among its values only costs time (30 ms at 10,000 skills).
     gc.disable()
-    open_closed_ones()
+    reopen_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal of few letters is no reason to fail
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] in (["help"], ["version"]):  # words of many tools, which are options here
         words = ["--version"] if words[0] == "version" else [*words[1:], "--help"]
-    words = _with_options_behind(words)
+    words = _move_leading_options(words)
     stdout = sys.stdout
     try:
-        return _ended(words)
+        return _run(words)
     finally:
         for stream in (stdout, sys.stderr):
-            if is_refused(stream):
-                silence(stream)
+            if is_unwritable(stream):
+                discard_output(stream)
 
 
-def _ended(words: list[str]) -> int:
+def _run(arguments: list[str]) -> int:
     stdout = sys.stdout
     try:
-        result = cli.main(args=words or ["--help"], prog_name="skillpm", standalone_mode=False, obj=words)
+        result = cli.main(args=arguments or ["--help"], prog_name="skillpm", standalone_mode=False, obj=arguments)
         stdout.flush()
     except click.exceptions.Abort:
         click.echo("interrupted", err=True)
@@ -245,15 +245,15 @@ def _ended(words: list[str]) -> int:
         if isinstance(error, SystemExit) and sys.stdout is stdout:
             raise
         # Whoever read us has gone: click then puts another stdout in place and leaves. Nothing may be written any more.
-        silence(stdout)
+        discard_output(stdout)
         return 0
     except Exception as error:  # noqa: BLE001  (this is the edge)
-        from skillpm.cli.error_output import tell, unheard  # noqa: PLC0415
+        from skillpm.cli.error_output import report_error, to_output_error  # noqa: PLC0415
 
-        as_json = "--json" in words
-        if isinstance(error, OSError) and is_refused(stdout):
-            error, as_json = unheard(error), False
-        command = ["skillpm", *(word for word in words[:1] if word in {*TABLE, *ALIASES})]
-        colour = "--no-color" not in words
-        return tell(error, as_json=as_json, colour=colour, command=" ".join(command), words=words)
+        as_json = "--json" in arguments
+        if isinstance(error, OSError) and is_unwritable(stdout):
+            error, as_json = to_output_error(error), False
+        command = ["skillpm", *(word for word in arguments[:1] if word in {*COMMANDS, *ALIASES})]
+        colour = "--no-color" not in arguments
+        return report_error(error, as_json=as_json, color=colour, command=" ".join(command), arguments=arguments)
     return result if isinstance(result, int) else 0

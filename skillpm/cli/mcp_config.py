@@ -10,26 +10,26 @@ from skillpm.core.values import Value
 class McpHost(Value):
     """A host: its file, and the key below which its servers stand."""
 
-    file: str
-    key: str = "mcpServers"
+    config_file: str
+    servers_key: str = "mcpServers"
     is_json: bool = True
-    has_one_list: bool = False
+    has_command_list: bool = False
 
-    def snippet(self, words: Sequence[str]) -> str:
+    def render_snippet(self, command_line: Sequence[str]) -> str:
         """Write the part of the file that starts a server by a command line, whole."""
-        program, *arguments = words
+        program, *arguments = command_line
         entry: dict[str, Any] = {"command": program, "args": arguments}
-        if self.has_one_list:
-            entry = {"type": "local", "command": list(words), "enabled": True}
+        if self.has_command_list:
+            entry = {"type": "local", "command": list(command_line), "enabled": True}
         if self.is_json:
-            return json.dumps({self.key: {"skillpm": entry}}, indent=2, ensure_ascii=False)
+            return json.dumps({self.servers_key: {"skillpm": entry}}, indent=2, ensure_ascii=False)
         pairs = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items())
-        return "\n".join([f"[{self.key}.skillpm]", *pairs])
+        return "\n".join([f"[{self.servers_key}.skillpm]", *pairs])
 
 
-HOSTS: Mapping[str, McpHost] = {
-    "claude-code": McpHost(file=".mcp.json"),
-    "codex": McpHost(file="~/.codex/config.toml", key="mcp_servers", is_json=False),
-    "cursor": McpHost(file=".cursor/mcp.json"),
-    "opencode": McpHost(file="opencode.json", key="mcp", has_one_list=True),
+MCP_HOSTS: Mapping[str, McpHost] = {
+    "claude-code": McpHost(config_file=".mcp.json"),
+    "codex": McpHost(config_file="~/.codex/config.toml", servers_key="mcp_servers", is_json=False),
+    "cursor": McpHost(config_file=".cursor/mcp.json"),
+    "opencode": McpHost(config_file="opencode.json", servers_key="mcp", has_command_list=True),
 }

@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 
-LONGEST = 9
+MAX_DIGITS = 9
 
 
-class Amount(click.ParamType[float]):
+class NumberParam(click.ParamType[float]):
     """How many seconds or days."""
 
     name = "number"
@@ -26,20 +26,20 @@ class Amount(click.ParamType[float]):
         return number
 
 
-AMOUNT = Amount()
+NUMBER = NumberParam()
 
 
-class Count(click.ParamType[int]):
+class CountParam(click.ParamType[int]):
     """How many of something there may be, at least `least`."""
 
     name = "number"
 
-    def __init__(self, least: int) -> None:
-        self.least = least
+    def __init__(self, minimum: int) -> None:
+        self.minimum = minimum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Give the number. Fails with what was typed."""
         text = str(value)
-        if not (text.isascii() and text.isdigit() and len(text) <= LONGEST and int(text) >= self.least):
-            self.fail(f"`{show(text, 40)}` is no whole number from {self.least} upwards", param, ctx)
+        if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS and int(text) >= self.minimum):
+            self.fail(f"`{sanitize(text, 40)}` is no whole number from {self.minimum} upwards", param, ctx)
         return int(text)

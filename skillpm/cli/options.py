@@ -7,18 +7,18 @@ from typing import Any, TypeVar
 import click
 
 from skillpm.cli.console import Console
-from skillpm.cli.scope_hints import pointed, scope_typed
+from skillpm.cli.scope_hints import add_scope_flags, format_scope_flags
 from skillpm.core.values import Value
 from skillpm.errors import UsageError
 from skillpm.events import Recorder
-from skillpm.operations.context.runtime import Tools
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, find_scope
 from skillpm.settings import read_settings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def _end_well() -> None:
+def _exit_on_signals() -> None:
     """Let a command that is told to end (SIGTERM, SIGHUP) end its git processes and take its staging away first."""
     import signal  # noqa: PLC0415  (only commands that may start a process)
 
@@ -30,11 +30,11 @@ def _end_well() -> None:
             signal.signal(getattr(signal, name), leave)
 
 
-class Call(Value):
+class Invocation(Value):
     """One command line, understood: its printer, its tools, and the flags that say how."""
 
     console: Console
-    tools: Tools
+    context: Context
     flags: Mapping[str, Any]
 
     @property
@@ -43,10 +43,10 @@ class Call(Value):
         user, project = self.flags["user"], self.flags["project"] or ""
         if user and project:
             raise UsageError("--global and --project name two scopes; give one")
-        return find_scope(self.tools.settings, user=user, project=project)
+        return find_scope(self.context.settings, user=user, project=project)
 
 
-def telling(function: Function) -> Function:
+def output_options(function: Function) -> Function:
     """Give a command the options that say how it speaks: all that one has which knows no scope."""
     for option in reversed(
         [
@@ -60,25 +60,25 @@ def telling(function: Function) -> Function:
     return function
 
 
-def reading(function: Function) -> Function:
+def scope_options(function: Function) -> Function:
     """Give a command the options of one that looks into a scope."""
     for option in (
         click.option("--project", metavar="DIR", help="Work in the project in DIR."),
         click.option("-g", "--global", "user", is_flag=True, help="Work in user scope (~/.agent-skills)."),
     ):
         function = option(function)
-    return telling(function)
+    return output_options(function)
 
 
-def call_of(flags: dict[str, Any]) -> Call:
+def create_invocation(flags: dict[str, Any]) -> Invocation:
     """Make the surroundings of a command from its flags and the environment."""
     if "offline" in flags:
-        _end_well()
+        _exit_on_signals()
     console = Console(
         as_json=flags.get("as_json", False),
         quiet=flags.get("quiet", False),
         verbose=flags.get("verbose", 0),
-        colour=not flags.get("no_color", False),
+        color=not flags.get("no_color", False),
     )
     settings = read_settings(
         os.environ,
@@ -87,6 +87,6 @@ def call_of(flags: dict[str, Any]) -> Call:
         lock_timeout=flags.get("lock_timeout"),
         exclude_newer=flags.get("exclude_newer"),
     )
-    scope = scope_typed(user=flags.get("user", False), project=flags.get("project") or "")
-    recorder = Recorder(console, lambda message: pointed(message, scope))
-    return Call(console=console, tools=Tools(settings=settings, reporter=recorder), flags=flags)
+    scope = format_scope_flags(user=flags.get("user", False), project=flags.get("project") or "")
+    recorder = Recorder(console, lambda message: add_scope_flags(message, scope))
+    return Invocation(console=console, context=Context(settings=settings, reporter=recorder), flags=flags)

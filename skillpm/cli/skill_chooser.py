@@ -4,29 +4,29 @@ import sys
 
 import click
 
-from skillpm.cli.columns import fitted
+from skillpm.cli.columns import truncate
 from skillpm.cli.console import Console
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.errors import ManySkillsError
 
 
-def choose(console: Console, many: ManySkillsError) -> list[str]:
+def choose_skills(console: Console, error: ManySkillsError) -> list[str]:
     """Ask which skills are meant; nothing chosen where nobody can be asked."""
     if console.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return []
-    width = max(len(show(name, 40)) for name, _, _ in many.offers)
-    for number, (name, _, description) in enumerate(many.offers, 1):
-        console.line(f"{number:4}  {show(name, 40):{width}}  {fitted(description, 71 - width)}".rstrip())
+    width = max(len(sanitize(name, 40)) for name, _, _ in error.skills)
+    for number, (name, _, description) in enumerate(error.skills, 1):
+        console.print_line(f"{number:4}  {sanitize(name, 40):{width}}  {truncate(description, 71 - width)}".rstrip())
     while True:
         said = click.prompt(
             "Which? Numbers or names with blanks between them, or `all`", default="", show_default=False, err=True
         )
         words = said.replace(",", " ").split()
-        names = [name for name, _, _ in many.offers]
+        names = [name for name, _, _ in error.skills]
         if words == ["all"]:
             return names
         chosen = [names[int(word) - 1] if word.isdigit() and 0 < int(word) <= len(names) else word for word in words]
         unknown = [word for word in chosen if word not in names]
         if not unknown:
             return chosen
-        click.echo(f"there is no `{show(unknown[0], 40)}` here", err=True)
+        click.echo(f"there is no `{sanitize(unknown[0], 40)}` here", err=True)

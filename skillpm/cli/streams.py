@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TextIO
 
 
-def open_closed_ones() -> None:
+def reopen_closed_streams() -> None:
     """Let nothing be where a stream is closed (`>&-`): the next file to be opened would be taken for it."""
     for number in range(3):
         try:
@@ -19,7 +19,7 @@ def open_closed_ones() -> None:
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 
-def is_refused(stream: TextIO) -> bool:
+def is_unwritable(stream: TextIO) -> bool:
     """Tell whether what was written to a stream does not get out."""
     try:
         stream.flush()
@@ -28,7 +28,7 @@ def is_refused(stream: TextIO) -> bool:
     return False
 
 
-def silence(stream: TextIO) -> None:
+def discard_output(stream: TextIO) -> None:
     """Let nothing come of what is left to be written: nobody hears it, and Python would end with a code of its own."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -6,8 +6,8 @@ them.
 
 from typing import Literal
 
-from skillpm.core.digest import Digest, content_hash, digest_of
-from skillpm.core.names import SKILL_FILE, skill_file
+from skillpm.core.digest import Digest, compute_digest, content_hash
+from skillpm.core.names import SKILL_FILE, find_skill_file
 from skillpm.core.values import Value
 
 
@@ -19,10 +19,10 @@ class Limits(Value):
     files: int = 5_000
     download: int = 100_000_000
     index: int = 10_000_000
-    catalogue: int = 50_000_000
+    catalog: int = 50_000_000
 
 
-class Entry(Value):
+class SourceEntry(Value):
     """Something found in a source, not yet checked: path with `/`, and bytes (of a link: its target)."""
 
     path: str
@@ -33,7 +33,7 @@ class Entry(Value):
     def as_file(self, path: str, *, link: str = "") -> "TreeFile":
         """Give its bytes as a file at a path; `link` says what pointed at it there."""
         return TreeFile(
-            path=path, data=self.data, executable=self.executable, link=link, content=content_hash(self.data)
+            path=path, data=self.data, executable=self.executable, link=link, content_hash=content_hash(self.data)
         )
 
 
@@ -44,10 +44,10 @@ class TreeFile(Value):
     data: bytes
     executable: bool = False
     link: str = ""
-    content: str = ""
+    content_hash: str = ""
 
 
-class Tree(Value):
+class FileTree(Value):
     """All files of a skill, sorted by path as bytes."""
 
     files: tuple[TreeFile, ...]
@@ -55,12 +55,12 @@ class Tree(Value):
     @property
     def digest(self) -> Digest:
         """The digest of the whole content."""
-        return digest_of((file.path, file.content) for file in self.files)
+        return compute_digest((file.path, file.content_hash) for file in self.files)
 
     @property
     def skill_file(self) -> str:
         """The path of the file that makes it a skill."""
-        return skill_file({file.path for file in self.files}) or SKILL_FILE
+        return find_skill_file({file.path for file in self.files}) or SKILL_FILE
 
     def read(self, path: str) -> bytes | None:
         """Give the bytes of one file, if it is there."""

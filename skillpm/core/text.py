@@ -9,34 +9,34 @@ HIDDEN = re.compile(
     "\ud800-\udfff\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
 )
 
-HALVES = re.compile("[\ud800-\udfff]")
+SURROGATES = re.compile("[\ud800-\udfff]")
 USER_INFO = re.compile(r"(?<=://)([^/\s]*)@")
 
 
-def counted(number: int, noun: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     """Give a number of things as people write it: `1 skill`, `3 skills`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def show(text: str, limit: int = 200) -> str:
+def sanitize(text: str, limit: int = 200) -> str:
     """One safe line of foreign text for a terminal or a message: hidden characters escaped, cut at `limit`.
 
     Credentials in URLs are hidden.
     """
     if "://" in text:
-        text = without_secrets(text)
+        text = redact_credentials(text)
     clean = text if text.isascii() and text.isprintable() else HIDDEN.sub(_escape, text)
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 
-def without_secrets(text: str) -> str:
+def redact_credentials(text: str) -> str:
     """Give text with the user info of every URL in it hidden."""
-    return USER_INFO.sub(_masked, text) if "://" in text else text
+    return USER_INFO.sub(_mask, text) if "://" in text else text
 
 
-def is_text(text: str) -> bool:
+def is_encodable(text: str) -> bool:
     """Tell whether text can be written down: what was typed in bytes that are not UTF-8 holds half characters."""
-    return HALVES.search(text) is None
+    return SURROGATES.search(text) is None
 
 
 def one_line(text: str) -> str:
@@ -44,7 +44,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _masked(match: re.Match[str]) -> str:
+def _mask(match: re.Match[str]) -> str:
     """Give what stands for the user info of a URL; whom ssh logs in as is no secret."""
     is_login = match.string.endswith("ssh://", 0, match.start()) and ":" not in match[1]
     return match.group() if is_login else "***@"

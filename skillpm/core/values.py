@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Self, dataclass_transform
 
-NOTHING: Mapping[Any, Any] = MappingProxyType({})
+EMPTY_MAPPING: Mapping[Any, Any] = MappingProxyType({})
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -16,23 +16,23 @@ class Value:
     """A value: fields are the annotations of the class, given by name, never changed; equal when all are equal."""
 
     _fields: frozenset[str] = frozenset()
-    _needed: frozenset[str] = frozenset()
+    _required: frozenset[str] = frozenset()
 
     def __init_subclass__(cls) -> None:
         # A class's own annotations, never inherited; from Python 3.14 on `__dict__` lacks them until somebody asks.
         own = cls.__annotations__
         cls._fields = cls._fields | own.keys()
-        cls._needed = frozenset(name for name in cls._fields if not hasattr(cls, name))
+        cls._required = frozenset(name for name in cls._fields if not hasattr(cls, name))
 
     def __init__(self, **values: Any) -> None:
         given = values.keys()
-        if not given <= self._fields or not self._needed <= given:
-            wrong = sorted((given - self._fields) | (self._needed - given))
+        if not given <= self._fields or not self._required <= given:
+            wrong = sorted((given - self._fields) | (self._required - given))
             raise TypeError(f"{type(self).__name__}: missing or unknown: {', '.join(wrong)}")
         self.__dict__.update(values)
 
     def __setattr__(self, name: str, _: object) -> None:
-        raise AttributeError(f"{type(self).__name__}.{name} is never changed; use `but`")
+        raise AttributeError(f"{type(self).__name__}.{name} is never changed; use `replace`")
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{type(self).__name__}.{name} is never removed")
@@ -47,7 +47,7 @@ class Value:
         fields = ", ".join(f"{name}={value!r}" for name, value in self._key())
         return f"{type(self).__name__}({fields})"
 
-    def but(self, **changes: Any) -> Self:
+    def replace(self, **changes: Any) -> Self:
         """Give the same value with some fields changed."""
         return type(self)(**{**self.__dict__, **changes})
 

@@ -6,14 +6,14 @@ from typing import Any, Protocol
 from skillpm.core.digest import Digest
 from skillpm.core.exclude_newer import Cutoff
 from skillpm.core.names import SkillName
-from skillpm.core.values import NOTHING, Value
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import GitPin, IndexPin, PathPin, Pin, UrlPin
 from skillpm.requirements.source import IndexSource, Source
-from skillpm.resolver.provider import Offered
+from skillpm.resolver.provider import AvailableVersion
 
 
-class Found(Value):
+class FetchedSkill(Value):
     """A source made exact: what a lockfile will say, and the name the skill gives itself.
 
     `remarks` are what its user should know of it, `inner` the SKILL.md of skills within it.
@@ -22,13 +22,13 @@ class Found(Value):
     pin: Pin
     digest: Digest | None
     version: str = ""
-    declared: str = ""
-    dependencies: Mapping[str, Any] = NOTHING
-    remarks: tuple[str, ...] = ()
-    inner: tuple[str, ...] = ()
+    declared_name: str = ""
+    dependencies: Mapping[str, Any] = EMPTY_MAPPING
+    warnings: tuple[str, ...] = ()
+    nested_skills: tuple[str, ...] = ()
 
 
-class Offer(Value):
+class AvailableSkill(Value):
     """One skill of a source that holds several: its name, where it stands, what it says of itself."""
 
     name: str
@@ -39,35 +39,35 @@ class Offer(Value):
 class Fetcher(Protocol):
     """Brings skills of one kind of source into the store."""
 
-    def pin(self, wanted: Mapping[SkillName, Source]) -> Mapping[SkillName, Found]:
+    def pin(self, sources: Mapping[SkillName, Source]) -> Mapping[SkillName, FetchedSkill]:
         """Make sources exact, newest first, and put their content into the store."""
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> Sequence[str]:
         """Put exactly these into the store; give what is missing and may not be asked for (`--offline`)."""
 
 
-class Lister(Protocol):
+class VersionLister(Protocol):
     """Knows which versions there are of skills that are asked for by range."""
 
     def versions(
-        self, wanted: Mapping[SkillName, Source], *, dated: bool = False
-    ) -> Mapping[SkillName, Sequence[Offered]]:
+        self, sources: Mapping[SkillName, Source], *, dated: bool = False
+    ) -> Mapping[SkillName, Sequence[AvailableVersion]]:
         """List all versions of each, whatever the range; a name that nobody knows is left out."""
 
 
-class IndexSide(Protocol):
+class IndexQueries(Protocol):
     """What the fetcher for indexes can say beside."""
 
-    def pin(self, wanted: Mapping[SkillName, IndexSource]) -> Mapping[SkillName, Found]:
+    def pin(self, sources: Mapping[SkillName, IndexSource]) -> Mapping[SkillName, FetchedSkill]:
         """Take the newest version of each that its range allows."""
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> Sequence[str]:
         """Take exactly the locked archives; give what is missing offline."""
 
-    def knows(self, source: IndexSource, cutoff: Cutoff) -> str | None:
+    def find_newest(self, source: IndexSource, cutoff: Cutoff) -> str | None:
         """Give the newest version that an index offers, empty where it has no number; None for an unknown name."""
 
-    def listed(self, url: str) -> list[tuple[str, str]] | None:
+    def list_skills(self, url: str) -> list[tuple[str, str]] | None:
         """Give all skills of the index at an address, name and description; None where there is no index."""
 
 

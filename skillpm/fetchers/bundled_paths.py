@@ -6,13 +6,13 @@ import os
 
 from skillpm.core.names import SkillName
 
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PACKAGE_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def bundled_folder() -> str:
     """Give the folder of bundled skills, in either kind of install."""
-    inside = os.path.join(PACKAGE, "_bundled")
-    return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(PACKAGE), "bundled")
+    inside = os.path.join(PACKAGE_DIR, "_bundled")
+    return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(PACKAGE_DIR), "bundled")
 
 
 def bundled_names() -> tuple[SkillName, ...]:

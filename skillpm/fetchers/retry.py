@@ -9,48 +9,48 @@ from threading import Event
 
 from skillpm.errors import FetchError
 
-TRIES = 3
-LONGEST_PAUSE = 30.0
-PASSING = frozenset([408, 425, 429, 500, 502, 503, 504])
+MAX_ATTEMPTS = 3
+MAX_PAUSE = 30.0
+RETRYABLE_STATUSES = frozenset([408, 425, 429, 500, 502, 503, 504])
 
 
-class Patience:
+class RetryPolicy:
     """The time that one question to a server may take, with all its tries and pauses."""
 
     def __init__(self, what: str, seconds: float) -> None:
         self.what = what
         self.seconds = seconds
-        self.until = time.monotonic() + seconds
+        self.deadline = time.monotonic() + seconds
 
     @property
-    def left(self) -> float:
+    def remaining_seconds(self) -> float:
         """Give the seconds that are left."""
-        return self.until - time.monotonic()
+        return self.deadline - time.monotonic()
 
     def check(self) -> None:
         """Raise `FetchError` when it is over."""
-        if self.left <= 0:
+        if self.remaining_seconds <= 0:
             raise FetchError(
                 f"{self.what} gave no answer within {self.seconds:g} s",
                 hint="try again, or allow more with SKILLPM_NETWORK_TIMEOUT",
             )
 
-    def pause(self, attempt: int, stopped: Event, *, status: int = 0, retry_after: str = "") -> None:
+    def pause(self, attempt: int, stop_event: Event, *, status: int = 0, retry_after: str = "") -> None:
         """Wait before the next try. Raises `FetchError` where that is too long, or we are stopped."""
         self.check()
-        asked = asked_pause(retry_after, time.time())
-        if asked > min(LONGEST_PAUSE, self.left):
+        asked = parse_retry_after(retry_after, time.time())
+        if asked > min(MAX_PAUSE, self.remaining_seconds):
             raise FetchError(
                 f"{self.what}: the server asks to wait {asked:.0f} s (it answers {status})",
                 hint="try again then; nothing was changed",
             )
         import random  # noqa: PLC0415  (2 ms, and nearly nobody has to wait)
 
-        if stopped.wait(asked or min(random.uniform(0.5, 1) * 0.5 * 2**attempt, self.left / 10)):  # noqa: S311
+        if stop_event.wait(asked or min(random.uniform(0.5, 1) * 0.5 * 2**attempt, self.remaining_seconds / 10)):  # noqa: S311
             raise FetchError("interrupted")
 
 
-def asked_pause(retry_after: str, now: float) -> float:
+def parse_retry_after(retry_after: str, now: float) -> float:
     """Read a `Retry-After`: seconds, or a date. 0 for what cannot be understood."""
     try:
         if (seconds := float(retry_after)) >= 0:

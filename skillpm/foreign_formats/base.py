@@ -3,18 +3,18 @@
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from skillpm.core.decoder import Node
-from skillpm.core.git_syntax import clean_url, is_commit, is_ref
-from skillpm.core.names import SKILL_FILES, SkillName, path_fault, skill_name
-from skillpm.core.text import show
+from skillpm.core.decoder import JsonNode
+from skillpm.core.git_syntax import is_commit, is_ref, normalize_git_url
+from skillpm.core.names import SKILL_FILES, SkillName, parse_skill_name, path_problem
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SkillpmError
 from skillpm.requirements.source import GitSource, RefKind, Source
 
-MarkKind = Literal["", "vercel", "tree"]
+HashKind = Literal["", "vercel", "tree"]
 
 
-class Taken(Value):
+class ImportedSkill(Value):
     """One skill that can be taken over: its requirement, and how exactly the other tool knew which it was.
 
     `commit` is what it was locked to, where that was recorded. `mark` is a sum of its content otherwise: Vercel's over
@@ -24,17 +24,17 @@ class Taken(Value):
     name: SkillName
     source: Source
     commit: str = ""
-    mark_kind: MarkKind = ""
-    mark: str = ""
+    hash_kind: HashKind = ""
+    content_hash: str = ""
     notes: tuple[str, ...] = ()
     where: str = ""
 
 
-class Left(Value):
+class SkippedSkill(Value):
     """One skill that cannot be taken over, and why; `where` is the file that asks for it, and the key in it."""
 
     name: str
-    why: str
+    reason: str
     where: str = ""
 
 
@@ -51,40 +51,42 @@ class Plugin(Value):
     where: str = ""
 
 
-class Reading(Value):
+class ForeignDocument(Value):
     """All that one document says. `tool` is what made it, `agents` whom it showed the skills to."""
 
     tool: str
     file: str
-    taken: tuple[Taken, ...] = ()
-    left: tuple[Left, ...] = ()
+    imported: tuple[ImportedSkill, ...] = ()
+    skipped: tuple[SkippedSkill, ...] = ()
     plugins: tuple[Plugin, ...] = ()
     agents: tuple[str, ...] = ()
 
 
-def each(
-    nodes: Iterator[tuple[str, Node]], read: Callable[[SkillName, Node], Taken | Left]
-) -> tuple[tuple[Taken, ...], tuple[Left, ...]]:
+def read_entries(
+    nodes: Iterator[tuple[str, JsonNode]], read: Callable[[SkillName, JsonNode], ImportedSkill | SkippedSkill]
+) -> tuple[tuple[ImportedSkill, ...], tuple[SkippedSkill, ...]]:
     """Read each entry by itself: one that cannot be read, or means nothing here, hides no other."""
-    taken: list[Taken] = []
-    left: list[Left] = []
+    taken: list[ImportedSkill] = []
+    left: list[SkippedSkill] = []
     for key, node in nodes:
         try:
-            found = read(skill_name(key, where=node.where), node)
+            found = read(parse_skill_name(key, where=node.where), node)
         except SkillpmError as error:
-            left.append(Left(name=show(key, 80), why=error.message, where=error.where or node.where))
+            left.append(SkippedSkill(name=sanitize(key, 80), reason=error.message, where=error.where or node.where))
             continue
-        if isinstance(found, Left):
-            left.append(found.but(where=node.where))
+        if isinstance(found, SkippedSkill):
+            left.append(found.replace(where=node.where))
         else:
-            taken.append(found.but(where=node.where))
+            taken.append(found.replace(where=node.where))
     return tuple(taken), tuple(left)
 
 
-def git_source(url: Node, path: str = "", ref: str = "", *, skill: str = "") -> GitSource:
+def make_git_source(url: JsonNode, path: str = "", ref: str = "", *, skill: str = "") -> GitSource:
     """Give a folder in a repository; `ref` is a branch, a tag or a commit of whatever spelling."""
     source = GitSource(
-        url=clean_url(url.text().removeprefix("git+"), fail=DocumentError, where=url.where), path=path, skill=skill
+        url=normalize_git_url(url.text().removeprefix("git+"), error_type=DocumentError, where=url.where),
+        path=path,
+        skill=skill,
     )
     if not ref:
         return source
@@ -93,11 +95,11 @@ def git_source(url: Node, path: str = "", ref: str = "", *, skill: str = "") -> 
         if ref.startswith(prefix):
             kind, ref = ("tag" if spelled == "tag" else "branch"), ref.removeprefix(prefix)
     if kind != "rev" and not is_ref(ref):
-        raise DocumentError(f"`{show(ref, 80)}` is no name of a branch or tag", where=url.where)
-    return source.but(kind=kind, ref=ref)
+        raise DocumentError(f"`{sanitize(ref, 80)}` is no name of a branch or tag", where=url.where)
+    return source.replace(kind=kind, ref=ref)
 
 
-def folder_of(node: Node | None) -> str:
+def read_folder(node: JsonNode | None) -> str:
     """Give a skill's folder in its repository, from the path of it or of its SKILL.md; empty where none is said."""
     if node is None or node.value is None:
         return ""
@@ -106,13 +108,13 @@ def folder_of(node: Node | None) -> str:
     path = folder if file in SKILL_FILES else path
     if path in {"", "."}:
         return "."
-    if fault := path_fault(path):
+    if fault := path_problem(path):
         raise DocumentError(f"its path {fault}", where=node.where)
     return path
 
 
-def commit_of(node: Node | None) -> str:
+def read_commit(node: JsonNode | None) -> str:
     """Give a commit that a document names, or nothing; anything else than a whole id is a fault."""
     if node is None or node.value is None or node.value == "":
         return ""
-    return node.text() if is_commit(node.text()) else node.expected("a whole commit id")
+    return node.text() if is_commit(node.text()) else node.raise_expected("a whole commit id")

@@ -7,11 +7,11 @@ from hashlib import sha1, sha256
 from skillpm.core.values import Value
 
 # The order of ASCII's marks for `localeCompare` (ICU's root collation), which Vercel's `skills` sorts paths by.
-MARKS = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789"
-LEFT_OUT = frozenset([".git", "node_modules"])
+COLLATION_ORDER = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789"
+IGNORED_FOLDERS = frozenset([".git", "node_modules"])
 
 
-class File(Value):
+class HashedFile(Value):
     """One file of a folder, as sums see it: path with `/`, bytes (of a link: its target), git's kinds of file."""
 
     path: str
@@ -20,19 +20,19 @@ class File(Value):
     is_link: bool = False
 
 
-def vercel_sum(files: Iterable[File]) -> str:
+def vercel_hash(files: Iterable[HashedFile]) -> str:
     """Give `computedHash` of `skills-lock.json`: SHA-256 over path and bytes of each file, in JavaScript's order.
 
     Paths beyond ASCII are sorted by their bare letters, as nearly as can be said without ICU.
     """
     known = sha256()
-    kept = (file for file in files if not (file.is_link or LEFT_OUT & {*file.path.split("/")[:-1]}))
+    kept = (file for file in files if not (file.is_link or IGNORED_FOLDERS & {*file.path.split("/")[:-1]}))
     for file in sorted(kept, key=lambda file: _locale_key(file.path)):
         known.update(file.path.encode("utf-8", "surrogateescape") + file.data)
     return known.hexdigest()
 
 
-def git_tree(files: Iterable[File]) -> str:
+def git_tree_id(files: Iterable[HashedFile]) -> str:
     """Give the id that git has for a folder with these files."""
     root: dict[str, object] = {}
     for file in files:
@@ -41,29 +41,29 @@ def git_tree(files: Iterable[File]) -> str:
         for part in above:
             folder = folder.setdefault(part, {})  # type: ignore[assignment]
         folder[name] = file
-    return _tree(root)
+    return _tree_id(root)
 
 
-def _tree(folder: Mapping[str, object]) -> str:
+def _tree_id(folder: Mapping[str, object]) -> str:
     rows = []
     for name, item in folder.items():
         encoded = name.encode("utf-8", "surrogateescape")
-        if isinstance(item, File):
+        if isinstance(item, HashedFile):
             mode = b"120000" if item.is_link else b"100755" if item.executable else b"100644"
-            rows.append((encoded, mode, _object("blob", item.data)))
+            rows.append((encoded, mode, _object_id("blob", item.data)))
         elif isinstance(item, dict):
-            rows.append((encoded + b"/", b"40000", _tree(item)))
+            rows.append((encoded + b"/", b"40000", _tree_id(item)))
     data = b"".join(
         mode + b" " + name.removesuffix(b"/") + b"\0" + bytes.fromhex(oid) for name, mode, oid in sorted(rows)
     )
-    return _object("tree", data)
+    return _object_id("tree", data)
 
 
-def _object(kind: str, data: bytes) -> str:
+def _object_id(kind: str, data: bytes) -> str:
     return sha1(f"{kind} {len(data)}\0".encode() + data, usedforsecurity=False).hexdigest()
 
 
 def _locale_key(path: str) -> tuple[list[int], list[bool], str]:
     plain = "".join(c for c in unicodedata.normalize("NFKD", path) if not unicodedata.combining(c))
-    first = [1000 + ord(c.lower()[0]) if c.isalpha() else MARKS.find(c) % 1000 for c in plain]
+    first = [1000 + ord(c.lower()[0]) if c.isalpha() else COLLATION_ORDER.find(c) % 1000 for c in plain]
     return first, [c != c.lower() for c in plain], path

@@ -1,66 +1,80 @@
 """spm's two files: `skills.json`, which says what is wanted, and `skills-lock.yaml`, which says what that was."""
 
-from skillpm.core.decoder import Node
+from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.errors import UsageError
-from skillpm.foreign_formats.base import Left, Reading, Taken, commit_of, each, folder_of, git_source
+from skillpm.foreign_formats.base import (
+    ForeignDocument,
+    ImportedSkill,
+    SkippedSkill,
+    make_git_source,
+    read_commit,
+    read_entries,
+    read_folder,
+)
 from skillpm.requirements.source import PathSource, Source, UrlSource
 from skillpm.requirements.specifier import parse_specifier
 
 OWN_KEYS = frozenset(["installDir", "linkTargets", "patchedSkills"])
 
 
-def read_spm(manifest: Node | None, lock: Node | None, file: str) -> Reading:
+def read_spm(manifest: JsonNode | None, lock: JsonNode | None, file: str) -> ForeignDocument:
     """Read both, or the one that is there. What is locked counts; what is only wanted is taken as it is asked for."""
-    locked = dict(lock.need("skills").items()) if lock is not None else {}
-    wanted = dict(manifest.need("skills").items()) if manifest is not None else {}
+    locked = dict(lock.require("skills").items()) if lock is not None else {}
+    wanted = dict(manifest.require("skills").items()) if manifest is not None else {}
     patches = manifest.get("patchedSkills") if manifest is not None else None
     patched = {} if patches is None else {key: node.text() for key, node in patches.items()}
 
-    def read(name: SkillName, node: Node) -> Taken | Left:
-        found = _locked(name, locked[name]) if name in locked else _wanted(name, node)
-        if isinstance(found, Taken) and name in patched:
-            return found.but(notes=(f"its patch {patched[name]} is not taken over: apply it to what was installed",))
+    def read(name: SkillName, node: JsonNode) -> ImportedSkill | SkippedSkill:
+        found = _read_locked(name, locked[name]) if name in locked else _read_manifest_entry(name, node)
+        if isinstance(found, ImportedSkill) and name in patched:
+            return found.replace(
+                notes=(f"its patch {patched[name]} is not taken over: apply it to what was installed",)
+            )
         return found
 
-    taken, left = each(iter((locked | wanted).items()), read)
-    return Reading(tool="spm", file=file, taken=taken, left=left)
+    taken, left = read_entries(iter((locked | wanted).items()), read)
+    return ForeignDocument(tool="spm", file=file, imported=taken, skipped=left)
 
 
-def _locked(name: SkillName, node: Node) -> Taken | Left:
-    resolution = node.need("resolution")
-    kind = resolution.need("type").text()
+def _read_locked(name: SkillName, node: JsonNode) -> ImportedSkill | SkippedSkill:
+    resolution = node.require("resolution")
+    kind = resolution.require("type").text()
     match kind:
         case "git":
-            specifier = node.need("specifier")
-            path = folder_of(resolution.get("path"))
-            source = git_source(resolution.need("url"), path, _ref_in(specifier.text()), skill="" if path else name)
-            return Taken(name=name, source=source, commit=commit_of(resolution.need("commit")))
+            specifier = node.require("specifier")
+            path = read_folder(resolution.get("path"))
+            source = make_git_source(
+                resolution.require("url"), path, _ref_of(specifier.text()), skill="" if path else name
+            )
+            return ImportedSkill(name=name, source=source, commit=read_commit(resolution.require("commit")))
         case "link":
-            return Taken(name=name, source=PathSource(path=resolution.need("path").path(), link=True))
+            return ImportedSkill(name=name, source=PathSource(path=resolution.require("path").path(), link=True))
         case "file":
-            return Taken(name=name, source=UrlSource(url=resolution.need("tarball").path()))
+            return ImportedSkill(name=name, source=UrlSource(url=resolution.require("tarball").path()))
         case _:
-            return Left(name=name, why=_elsewhere(kind, node.text_or("specifier")))
+            return SkippedSkill(name=name, reason=_unsupported_source_message(kind, node.text_or("specifier")))
 
 
-def _wanted(name: SkillName, node: Node) -> Taken | Left:
+def _read_manifest_entry(name: SkillName, node: JsonNode) -> ImportedSkill | SkippedSkill:
     spec = node.text()
     if spec.startswith("file:"):
-        return Taken(name=name, source=UrlSource(url=Node(spec.removeprefix("file:"), node.file, node.keys).path()))
+        return ImportedSkill(
+            name=name, source=UrlSource(url=JsonNode(spec.removeprefix("file:"), node.file, node.keys).path())
+        )
     if spec.startswith(("npm:", "workspace:")):
-        return Left(name=name, why=_elsewhere(spec.partition(":")[0], spec))
+        return SkippedSkill(name=name, reason=_unsupported_source_message(spec.partition(":")[0], spec))
     source: Source = parse_specifier(spec).source
     if isinstance(source, UrlSource | PathSource) or "/" in spec:
-        return Taken(name=name, source=source, notes=("spm had not locked it",))
+        return ImportedSkill(name=name, source=source, notes=("spm had not locked it",))
     raise UsageError(f"`{spec}` is no source")
 
 
-def _ref_in(specifier: str) -> str:
+def _ref_of(specifier: str) -> str:
     """Give the ref of `URL#ref&path:/folder`."""
     ref = specifier.partition("#")[2].split("&")[0]
     return "" if ref.startswith("path:") else ref
 
 
-def _elsewhere(kind: str, spec: str) -> str:
+def _unsupported_source_message(kind: str, spec: str) -> str:
     return f"it comes from `{spec or kind}`, and skillpm has no {kind} source"

@@ -1,6 +1,6 @@
 """Agent hosts: where each reads skills (profiles/agents.json), as values."""
 
-from skillpm.core.decoder import Node, parse_json
+from skillpm.core.decoder import JsonNode, parse_json
 from skillpm.core.values import Value
 
 
@@ -16,15 +16,15 @@ class Agent(Value):
 
 def read_agents(text: str, file: str) -> tuple[Agent, ...]:
     """Read the table of hosts."""
-    return tuple(_read_agent(node) for node in parse_json(text, file).need("agents").elements())
+    return tuple(_read_agent(node) for node in parse_json(text, file).require("agents").elements())
 
 
-def _read_agent(node: Node) -> Agent:
-    project_dir, user_dir = node.need("projectDir"), node.need("userDir")
+def _read_agent(node: JsonNode) -> Agent:
+    project_dir, user_dir = node.require("projectDir"), node.require("userDir")
     return Agent(
-        id=node.need("id").text(),
+        id=node.require("id").text(),
         project_dir=None if project_dir.value is None else project_dir.text(),
         user_dir=None if user_dir.value is None else user_dir.text(),
         home_env=node.text_or("homeEnv"),
-        presence=node.need("presence").texts(),
+        presence=node.require("presence").texts(),
     )

@@ -6,7 +6,7 @@ roots, highest precedence first. A host in which the last one wins has the same 
 
 from typing import Literal, cast
 
-from skillpm.core.decoder import Node
+from skillpm.core.decoder import JsonNode
 from skillpm.core.values import Value
 
 ScopeName = Literal["explicit", "project", "user", "system", "bundled"]
@@ -21,11 +21,11 @@ WALKS = ("none", "git", "home")
 ORDERS = ("nearest", "outermost")
 DUPLICATES = ("first", "both")
 NAMES = ("declared", "folder")
-NEEDED = ("name", "description")
-DEEPEST = 6
+REQUIRABLE_FIELDS = ("name", "description")
+MAX_DEPTH = 6
 
 
-class Root(Value):
+class ProfileRoot(Value):
     """Where to look: folders of one kind.
 
     `paths` are templates (docs/guides/discovery.md), of a project relative to each folder that `walk` visits: the
@@ -37,7 +37,7 @@ class Root(Value):
     scope: ScopeName
     paths: tuple[str, ...]
     layout: Layout = "dir"
-    depth: int = DEEPEST
+    depth: int = MAX_DEPTH
     nested: bool = False
     hidden: bool = False
     links: Links = "follow"
@@ -46,7 +46,7 @@ class Root(Value):
     claude: bool = False
 
 
-class Profile(Value):
+class HostProfile(Value):
     """An agent host. `requires`: keys without which it does not take a skill; `compatibility`: the words it accepts.
 
     `names`: whether a skill is called what it calls itself, or after the folder it lies in. `env` names a variable that
@@ -54,7 +54,7 @@ class Profile(Value):
     """
 
     id: str
-    roots: tuple[Root, ...]
+    roots: tuple[ProfileRoot, ...]
     about: str = ""
     duplicates: Literal["first", "both"] = "first"
     names: Literal["declared", "folder"] = "declared"
@@ -64,75 +64,75 @@ class Profile(Value):
     env: str = ""
 
 
-def read_profile(node: Node, name: str) -> Profile:
+def read_profile(node: JsonNode, name: str) -> HostProfile:
     """Read the table of one profile. Raises `DocumentError` with the key that is wrong."""
-    node.only("about", "roots", "duplicates", "names", "requires", "compatibility", "home", "env")
+    node.check_keys("about", "roots", "duplicates", "names", "requires", "compatibility", "home", "env")
     compatibility = node.get("compatibility")
-    return Profile(
+    return HostProfile(
         id=name,
-        roots=tuple(_read_root(part) for part in node.need("roots").elements()),
+        roots=tuple(_read_root(part) for part in node.require("roots").elements()),
         about=node.text_or("about"),
-        duplicates=cast("Literal['first', 'both']", _word(node, "duplicates", DUPLICATES)),
-        names=cast("Literal['declared', 'folder']", _word(node, "names", NAMES)),
-        requires=_words(node, "requires", NEEDED),
+        duplicates=cast("Literal['first', 'both']", _read_choice(node, "duplicates", DUPLICATES)),
+        names=cast("Literal['declared', 'folder']", _read_choice(node, "names", NAMES)),
+        requires=_read_choices(node, "requires", REQUIRABLE_FIELDS),
         compatibility=() if compatibility is None else compatibility.texts(),
         home=node.text_or("home"),
         env=node.text_or("env"),
     )
 
 
-def _read_root(node: Node) -> Root:
-    node.only("scope", "paths", "layout", "depth", "nested", "hidden", "links", "walk", "order", "claude")
-    node.need("scope")
-    scope = cast("ScopeName", _word(node, "scope", SCOPES))
-    return Root(
+def _read_root(node: JsonNode) -> ProfileRoot:
+    node.check_keys("scope", "paths", "layout", "depth", "nested", "hidden", "links", "walk", "order", "claude")
+    node.require("scope")
+    scope = cast("ScopeName", _read_choice(node, "scope", SCOPES))
+    return ProfileRoot(
         scope=scope,
-        paths=tuple(_path(part, scope) for part in node.need("paths").elements()),
-        layout=cast("Layout", _word(node, "layout", LAYOUTS)),
-        depth=_depth(node),
-        nested=_flag(node, "nested"),
-        hidden=_flag(node, "hidden"),
-        links=cast("Links", _word(node, "links", LINKS)),
-        walk=cast("Walk", _word(node, "walk", WALKS)),
-        order=cast("Order", _word(node, "order", ORDERS)),
-        claude=_flag(node, "claude"),
+        paths=tuple(_read_path(part, scope) for part in node.require("paths").elements()),
+        layout=cast("Layout", _read_choice(node, "layout", LAYOUTS)),
+        depth=_read_depth(node),
+        nested=_read_flag(node, "nested"),
+        hidden=_read_flag(node, "hidden"),
+        links=cast("Links", _read_choice(node, "links", LINKS)),
+        walk=cast("Walk", _read_choice(node, "walk", WALKS)),
+        order=cast("Order", _read_choice(node, "order", ORDERS)),
+        claude=_read_flag(node, "claude"),
     )
 
 
-def _path(node: Node, scope: str) -> str:
+def _read_path(node: JsonNode, scope: str) -> str:
     text = node.path()
     if scope == "project" and (text[0] in "/~$" or ".." in text.split("/")):
-        node.expected("a path inside the project")
+        node.raise_expected("a path inside the project")
     return text
 
 
-def _depth(node: Node) -> int:
+def _read_depth(node: JsonNode) -> int:
     found = node.get("depth")
     if found is None:
-        return DEEPEST
+        return MAX_DEPTH
     depth = found.number()
-    return depth if 1 <= depth <= DEEPEST else found.expected(f"a number from 1 to {DEEPEST}")
+    return depth if 1 <= depth <= MAX_DEPTH else found.raise_expected(f"a number from 1 to {MAX_DEPTH}")
 
 
-def _flag(node: Node, key: str) -> bool:
+def _read_flag(node: JsonNode, key: str) -> bool:
     found = node.get(key)
     return False if found is None else found.flag()
 
 
-def _word(node: Node, key: str, known: tuple[str, ...]) -> str:
+def _read_choice(node: JsonNode, key: str, known: tuple[str, ...]) -> str:
     """Give one of the known words; the first where the key is absent."""
     found = node.get(key)
     if found is None:
         return known[0]
     word = found.text()
-    return word if word in known else found.expected(f"one of {', '.join(known)}")
+    return word if word in known else found.raise_expected(f"one of {', '.join(known)}")
 
 
-def _words(node: Node, key: str, known: tuple[str, ...]) -> tuple[str, ...]:
+def _read_choices(node: JsonNode, key: str, known: tuple[str, ...]) -> tuple[str, ...]:
     found = node.get(key)
     if found is None:
         return ()
     for part in found.elements():
         if part.text() not in known:
-            part.expected(f"one of {', '.join(known)}")
+            part.raise_expected(f"one of {', '.join(known)}")
     return found.texts()

@@ -4,16 +4,16 @@ Readers pass over keys that they do not know, since an index is written by a new
 """
 
 from skillpm.core.decoder import dump_json, parse_json
-from skillpm.core.names import SkillName, skill_name
+from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
-from skillpm.formats.index_schema import FORMAT, check_schema, version_at
+from skillpm.formats.index_schema import FORMAT, check_schema, read_version
 
-CATALOGUE_SCHEMA = f"urn:skillpm:schema:index:{FORMAT}"
-LONGEST_DESCRIPTION = 1024
+CATALOG_SCHEMA = f"urn:skillpm:schema:index:{FORMAT}"
+MAX_DESCRIPTION_LENGTH = 1024
 
 
-class Summary(Value):
+class SkillSummary(Value):
     """One skill in the catalogue: what a person searches by."""
 
     name: SkillName
@@ -23,41 +23,41 @@ class Summary(Value):
     latest: str
 
 
-class Catalogue(Value):
+class Catalog(Value):
     """What an index calls itself, and all its skills by name."""
 
     name: str
-    skills: tuple[Summary, ...]
+    skills: tuple[SkillSummary, ...]
 
 
-def read_catalogue(text: str, file: str) -> Catalogue:
+def read_catalog(text: str, file: str) -> Catalog:
     """Read `index.json`. Of two skills with one name neither is taken: that is a `DocumentError`."""
     top = parse_json(text, file)
-    check_schema(top, CATALOGUE_SCHEMA, needed=True)
-    skills: dict[SkillName, Summary] = {}
-    for node in top.need("skills").elements():
-        summary = Summary(
-            name=skill_name(node.need("name").text(), where=node.need("name").where),
+    check_schema(top, CATALOG_SCHEMA, required=True)
+    skills: dict[SkillName, SkillSummary] = {}
+    for node in top.require("skills").elements():
+        summary = SkillSummary(
+            name=parse_skill_name(node.require("name").text(), where=node.require("name").where),
             description=node.text_or("description"),
             category=node.text_or("category") or "general",
             tags=() if (tags := node.get("tags")) is None else tags.texts(),
-            latest=version_at(node.need("latest")),
+            latest=read_version(node.require("latest")),
         )
         if skills.setdefault(summary.name, summary) is not summary:
             raise DocumentError(f"`{summary.name}` stands here twice", where=node.where)
-    return Catalogue(name=top.need("name").text(), skills=tuple(skills[name] for name in sorted(skills)))
+    return Catalog(name=top.require("name").text(), skills=tuple(skills[name] for name in sorted(skills)))
 
 
-def write_catalogue(catalogue: Catalogue) -> str:
+def write_catalog(catalog: Catalog) -> str:
     """Write `index.json`."""
     skills = [
         {
             "name": skill.name,
-            "description": skill.description[:LONGEST_DESCRIPTION],
+            "description": skill.description[:MAX_DESCRIPTION_LENGTH],
             "category": skill.category,
             "tags": list(skill.tags),
             "latest": skill.latest,
         }
-        for skill in sorted(catalogue.skills, key=lambda skill: skill.name)
+        for skill in sorted(catalog.skills, key=lambda skill: skill.name)
     ]
-    return dump_json({"$schema": CATALOGUE_SCHEMA, "name": catalogue.name, "skills": skills})
+    return dump_json({"$schema": CATALOG_SCHEMA, "name": catalog.name, "skills": skills})

@@ -7,18 +7,18 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from skillpm.core.decoder import Node, dump_json, parse_json
+from skillpm.core.decoder import JsonNode, dump_json, parse_json
 from skillpm.core.digest import Digest, is_content_hash, parse_digest
-from skillpm.core.git_syntax import clean_address
-from skillpm.core.names import SkillName, path_fault, skill_name
-from skillpm.core.text import show
-from skillpm.core.values import NOTHING, Value
+from skillpm.core.git_syntax import normalize_web_url
+from skillpm.core.names import SkillName, parse_skill_name, path_problem
+from skillpm.core.text import sanitize
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.core.versions import is_range
 from skillpm.errors import DocumentError
-from skillpm.formats.index_schema import FORMAT, check_schema, version_at
+from skillpm.formats.index_schema import FORMAT, check_schema, read_version
 
 VERSIONS_SCHEMA = f"urn:skillpm:schema:skill-versions:{FORMAT}"
-MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", re.ASCII)
+TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", re.ASCII)
 
 
 class Release(Value):
@@ -29,14 +29,14 @@ class Release(Value):
     digest: Digest
     sha256: str
     size: int
-    dependencies: Mapping[str, Any] = NOTHING
+    dependencies: Mapping[str, Any] = EMPTY_MAPPING
     requires: tuple[str, ...] = ()
     published: str = ""
     yanked: bool = False
     reason: str = ""
 
 
-class Releases(Value):
+class SkillReleases(Value):
     """All versions of one skill, newest first."""
 
     name: SkillName
@@ -46,25 +46,29 @@ class Releases(Value):
     def latest(self) -> Release | None:
         """The newest that is not yanked; a pre-release only where there is nothing else."""
         offered = [release for release in self.versions if not release.yanked]
-        return next((release for release in offered if not is_early(release.version)), next(iter(offered), None))
+        return next((release for release in offered if not is_prerelease(release.version)), next(iter(offered), None))
 
 
-def read_releases(text: str, file: str, name: str = "") -> Releases:
+def read_releases(text: str, file: str, name: str = "") -> SkillReleases:
     """Read `skills/NAME.json`; `name` is whose it must be. Raises `DocumentError` with the entry's number and key."""
     top = parse_json(text, file)
     check_schema(top, VERSIONS_SCHEMA)
-    found = skill_name(top.need("name").text(), where=top.need("name").where)
+    found = parse_skill_name(top.require("name").text(), where=top.require("name").where)
     if name and found != name:
-        raise DocumentError(f"these are the versions of `{found}`, not of `{name}`", where=top.need("name").where)
-    versions = [_release(node) for node in top.need("versions").elements()]
-    _check_once(versions, top.need("versions"))
-    return Releases(name=found, versions=newest_first(versions))
+        raise DocumentError(f"these are the versions of `{found}`, not of `{name}`", where=top.require("name").where)
+    versions = [_read_release(node) for node in top.require("versions").elements()]
+    _check_unique(versions, top.require("versions"))
+    return SkillReleases(name=found, versions=newest_first(versions))
 
 
-def write_releases(releases: Releases) -> str:
+def write_releases(releases: SkillReleases) -> str:
     """Write `skills/NAME.json`: the same content gives the same bytes."""
     return dump_json(
-        {"$schema": VERSIONS_SCHEMA, "name": releases.name, "versions": [_value(item) for item in releases.versions]}
+        {
+            "$schema": VERSIONS_SCHEMA,
+            "name": releases.name,
+            "versions": [_release_value(item) for item in releases.versions],
+        }
     )
 
 
@@ -75,38 +79,38 @@ def newest_first(versions: Iterable[Release]) -> tuple[Release, ...]:
     return tuple(sorted(versions, key=lambda release: Version(release.version), reverse=True))
 
 
-def is_early(version: str) -> bool:
+def is_prerelease(version: str) -> bool:
     """Tell whether a version is a pre-release."""
     from packaging.version import Version  # noqa: PLC0415
 
     return Version(version).is_prerelease
 
 
-def same_version(one: str, other: str) -> bool:
+def is_same_version(one: str, other: str) -> bool:
     """Tell whether two spellings are one version (`1.0` and `1.0.0`)."""
     from packaging.version import Version  # noqa: PLC0415
 
     return Version(one) == Version(other)
 
 
-def _release(node: Node) -> Release:
+def _read_release(node: JsonNode) -> Release:
     dependencies, requires, published = node.get("dependencies"), node.get("requires"), node.get("published")
     yanked = node.get("yanked")
-    if published is not None and not MOMENT.fullmatch(published.text()):
-        published.expected("a moment in UTC like 2026-01-31T12:00:00Z")
-    if not is_content_hash(node.need("sha256").value):
-        node.need("sha256").expected("64 lower-case hex digits")
+    if published is not None and not TIMESTAMP.fullmatch(published.text()):
+        published.raise_expected("a moment in UTC like 2026-01-31T12:00:00Z")
+    if not is_content_hash(node.require("sha256").value):
+        node.require("sha256").raise_expected("64 lower-case hex digits")
     if yanked is not None and not isinstance(yanked.value, bool | str):
-        yanked.expected("true, false or the reason")
+        yanked.raise_expected("true, false or the reason")
     return Release(
-        version=version_at(node.need("version")),
-        url=_address(node.need("url")),
-        digest=parse_digest(node.need("digest").value, where=node.need("digest").where),
-        sha256=node.need("sha256").text(),
-        size=node.need("size").number(),
+        version=read_version(node.require("version")),
+        url=_read_archive_url(node.require("url")),
+        digest=parse_digest(node.require("digest").value, where=node.require("digest").where),
+        sha256=node.require("sha256").text(),
+        size=node.require("size").number(),
         dependencies={}
         if dependencies is None
-        else {_checked(key, item): item.value for key, item in dependencies.items()},
+        else {_read_dependency_name(key, item): item.value for key, item in dependencies.items()},
         requires=() if requires is None else requires.texts(),
         published="" if published is None else published.text(),
         yanked=yanked is not None and yanked.value is not False,
@@ -114,26 +118,26 @@ def _release(node: Node) -> Release:
     )
 
 
-def _checked(key: str, node: Node) -> SkillName:
+def _read_dependency_name(key: str, node: JsonNode) -> SkillName:
     """Check one dependency. An index can only ask for versions of others that an index has."""
     if not is_range(node.text()):
-        node.expected("a version range like ^1.2")
-    return skill_name(key, where=node.where)
+        node.raise_expected("a version range like ^1.2")
+    return parse_skill_name(key, where=node.where)
 
 
-def _address(node: Node) -> str:
+def _read_archive_url(node: JsonNode) -> str:
     """Check where an archive is: on the web, or a path below the index that leads nowhere else."""
     text = node.text()
     if "://" in text:
-        return clean_address(text, fail=DocumentError, where=node.where)
-    if fault := path_fault(text):
-        raise DocumentError(f"the path `{show(text)}` {fault}", where=node.where)
+        return normalize_web_url(text, error_type=DocumentError, where=node.where)
+    if fault := path_problem(text):
+        raise DocumentError(f"the path `{sanitize(text)}` {fault}", where=node.where)
     if any(mark in text for mark in "?#% "):
-        node.expected("a plain path below the index, or a web address")
+        node.raise_expected("a plain path below the index, or a web address")
     return text
 
 
-def _check_once(versions: list[Release], node: Node) -> None:
+def _check_unique(versions: list[Release], node: JsonNode) -> None:
     from packaging.version import Version  # noqa: PLC0415
 
     seen: dict[Version, str] = {}
@@ -144,7 +148,7 @@ def _check_once(versions: list[Release], node: Node) -> None:
         seen[parsed] = release.version
 
 
-def _value(release: Release) -> dict[str, Any]:
+def _release_value(release: Release) -> dict[str, Any]:
     """Give a version as JSON; what says nothing is left out."""
     value: dict[str, Any] = {
         "version": release.version,

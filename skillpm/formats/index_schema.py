@@ -2,34 +2,34 @@
 
 import re
 
-from skillpm.core.decoder import Node
-from skillpm.core.text import show
+from skillpm.core.decoder import JsonNode
+from skillpm.core.text import sanitize
 from skillpm.core.versions import is_version
 from skillpm.errors import NewerDocument
 
 FORMAT = 1
-NUMBERED = re.compile(r"urn:skillpm:schema:([a-z-]+):([0-9]{1,9})", re.ASCII)
-VERSION = re.compile(r"[0-9][A-Za-z0-9_.+!-]{0,60}", re.ASCII)
+SCHEMA_PATTERN = re.compile(r"urn:skillpm:schema:([a-z-]+):([0-9]{1,9})", re.ASCII)
+VERSION_PATTERN = re.compile(r"[0-9][A-Za-z0-9_.+!-]{0,60}", re.ASCII)
 
 
-def check_schema(top: Node, ours: str, *, needed: bool = False) -> None:
+def check_schema(top: JsonNode, expected: str, *, required: bool = False) -> None:
     """Refuse a document of another kind, and one of a newer format."""
-    schema = top.need("$schema") if needed else top.get("$schema")
-    if schema is None or schema.value == ours:
+    schema = top.require("$schema") if required else top.get("$schema")
+    if schema is None or schema.value == expected:
         return
-    number = NUMBERED.fullmatch(schema.text())
-    if number and number[1] == ours.split(":")[3] and int(number[2]) > FORMAT:
-        raise NewerDocument(top.file, found=number[2], known=FORMAT)
-    schema.expected(f'"{ours}"')
+    number = SCHEMA_PATTERN.fullmatch(schema.text())
+    if number and number[1] == expected.split(":")[3] and int(number[2]) > FORMAT:
+        raise NewerDocument(top.file, document_format=number[2], supported_format=FORMAT)
+    schema.raise_expected(f'"{expected}"')
 
 
-def fault_of_version(version: str) -> str:
+def version_problem(version: str) -> str:
     """Say why no index can hold a version; empty where one can. `1.2.0` it can, `one` it cannot."""
-    is_good = VERSION.fullmatch(version) and is_version(version)
-    return "" if is_good else f"`{show(version, 60)}` is no version that can be compared"
+    is_good = VERSION_PATTERN.fullmatch(version) and is_version(version)
+    return "" if is_good else f"`{sanitize(version, 60)}` is no version that can be compared"
 
 
-def version_at(node: Node) -> str:
+def read_version(node: JsonNode) -> str:
     """Give the version that stands at a place of a document. Raises `DocumentError` for what is none."""
     text = node.text()
-    return node.expected("a version like 1.2.0") if fault_of_version(text) else text
+    return node.raise_expected("a version like 1.2.0") if version_problem(text) else text

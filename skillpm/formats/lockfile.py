@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from skillpm.core.decoder import Node, dump_json, parse_json
+from skillpm.core.decoder import JsonNode, dump_json, parse_json
 from skillpm.core.digest import Digest, parse_digest
-from skillpm.core.names import SkillName, skill_name
-from skillpm.core.values import NOTHING, Value
+from skillpm.core.names import SkillName, parse_skill_name
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
 from skillpm.formats.pin import PathPin, Pin, pin_value, read_pin
 
@@ -20,19 +20,19 @@ class LockedSkill(Value):
     pin: Pin
     digest: Digest | None
     version: str = ""
-    dependencies: Mapping[str, Any] = NOTHING
+    dependencies: Mapping[str, Any] = EMPTY_MAPPING
 
 
 class Lockfile(Value):
     """The manifest's requirements and overrides as they were when this was resolved, and every skill they led to."""
 
-    requirements: Mapping[SkillName, Any] = NOTHING
-    skills: Mapping[SkillName, LockedSkill] = NOTHING
-    overrides: Mapping[SkillName, Any] = NOTHING
+    requirements: Mapping[SkillName, Any] = EMPTY_MAPPING
+    skills: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
+    overrides: Mapping[SkillName, Any] = EMPTY_MAPPING
 
     def with_requirements(self, requirements: Mapping[SkillName, Any]) -> "Lockfile":
         """Give the same lockfile for other requirements."""
-        return self.but(requirements=requirements)
+        return self.replace(requirements=requirements)
 
 
 @lru_cache(maxsize=2)
@@ -42,13 +42,13 @@ def read_lockfile(text: str, file: str) -> Lockfile:
     A command that changes something reads it twice, the second time under the lock, where it is mostly the same.
     """
     top = parse_json(text, file)
-    top.format_number("version", FORMAT)
-    top.only("version", "requirements", "overrides", "skills")
-    requirements = _requirements(top.need("requirements"))
-    skills = {skill_name(key, where=node.where): _read_skill(node) for key, node in top.need("skills").items()}
+    top.check_format("version", FORMAT)
+    top.check_keys("version", "requirements", "overrides", "skills")
+    requirements = _read_requirements(top.require("requirements"))
+    skills = {parse_skill_name(key, where=node.where): _read_skill(node) for key, node in top.require("skills").items()}
     overrides = top.get("overrides")
     return Lockfile(
-        requirements=requirements, skills=skills, overrides={} if overrides is None else _requirements(overrides)
+        requirements=requirements, skills=skills, overrides={} if overrides is None else _read_requirements(overrides)
     )
 
 
@@ -65,9 +65,9 @@ def write_lockfile(lockfile: Lockfile) -> str:
     )
 
 
-def _read_skill(node: Node) -> LockedSkill:
-    node.only("version", "source", "digest", "dependencies")
-    pin = read_pin(node.need("source"))
+def _read_skill(node: JsonNode) -> LockedSkill:
+    node.check_keys("version", "source", "digest", "dependencies")
+    pin = read_pin(node.require("source"))
     digest = node.get("digest")
     if digest is None and not (isinstance(pin, PathPin) and pin.link):
         raise DocumentError("`digest` is missing", where=node.where)
@@ -76,20 +76,20 @@ def _read_skill(node: Node) -> LockedSkill:
         pin=pin,
         digest=None if digest is None else parse_digest(digest.value, where=digest.where),
         version=node.text_or("version"),
-        dependencies={} if needs is None else dict[str, Any](_requirements(needs).items()),
+        dependencies={} if needs is None else dict[str, Any](_read_requirements(needs).items()),
     )
 
 
-def _requirements(node: Node) -> dict[SkillName, Any]:
-    return {skill_name(key, where=part.where): _requirement(part) for key, part in node.items()}
+def _read_requirements(node: JsonNode) -> dict[SkillName, Any]:
+    return {parse_skill_name(key, where=part.where): _read_requirement(part) for key, part in node.items()}
 
 
-def _requirement(node: Node) -> Any:
+def _read_requirement(node: JsonNode) -> Any:
     """Check the outer form of a requirement: text, or an object of words. What it means is `sources`' business."""
     if not isinstance(node.value, dict):
         return node.text()
     wrong = next((key for key, part in node.value.items() if not isinstance(part, str | bool)), None)
-    return node.value if wrong is None else node.need(wrong).expected("text or true")
+    return node.value if wrong is None else node.require(wrong).raise_expected("text or true")
 
 
 def _skill_value(skill: LockedSkill) -> dict[str, Any]:

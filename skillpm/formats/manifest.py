@@ -8,43 +8,43 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from skillpm.core.decoder import Node, parse_json, unknown_key
-from skillpm.core.names import SkillName, is_skill_name, skill_name
-from skillpm.core.suggestions import near
-from skillpm.core.values import NOTHING, Value
+from skillpm.core.decoder import JsonNode, parse_json, unknown_key_error
+from skillpm.core.names import SkillName, is_skill_name, parse_skill_name
+from skillpm.core.suggestions import closest_matches
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError, NewerDocument
-from skillpm.formats.index_sources import IndexPlace, read_index_places
+from skillpm.formats.index_sources import ConfiguredIndex, read_indexes
 
 FORMAT = 1
 SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
 SCHEMA_NUMBER = re.compile(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
-KNOWN = ("$schema", "name", "skills", "indexes", "agents", "disabled", "permissions", "overrides", "exclude-newer")
-START = 'a manifest has `"skills": {}`; start one with `skillpm init`, or work in user scope with `-g`'
-FEW = 3
+KNOWN_KEYS = ("$schema", "name", "skills", "indexes", "agents", "disabled", "permissions", "overrides", "exclude-newer")
+START_HINT = 'a manifest has `"skills": {}`; start one with `skillpm init`, or work in user scope with `-g`'
+MAX_EXAMPLES = 3
 ACTIONS = ("allow", "ask", "deny")
-EMPTY = '{\n  "$schema": "' + SCHEMA + '",\n  "skills": {}\n}\n'
+EMPTY_MANIFEST = '{\n  "$schema": "' + SCHEMA + '",\n  "skills": {}\n}\n'
 
 
 class Manifest(Value):
     """What is wanted. `agents` is None where the manifest does not speak of agents at all."""
 
     file: str
-    skills: Mapping[SkillName, Any] = NOTHING
+    skills: Mapping[SkillName, Any] = EMPTY_MAPPING
     agents: tuple[str, ...] | None = None
-    disabled: Mapping[SkillName, Any] = NOTHING
-    permissions: Mapping[str, str] = NOTHING
-    overrides: Mapping[SkillName, Any] = NOTHING
-    indexes: tuple[IndexPlace, ...] = ()
+    disabled: Mapping[SkillName, Any] = EMPTY_MAPPING
+    permissions: Mapping[str, str] = EMPTY_MAPPING
+    overrides: Mapping[SkillName, Any] = EMPTY_MAPPING
+    indexes: tuple[ConfiguredIndex, ...] = ()
     exclude_newer: str = ""
-    unknown: tuple[str, ...] = ()
+    unknown_keys: tuple[str, ...] = ()
 
     @property
-    def switched_off(self) -> set[SkillName]:
+    def disabled_for_all(self) -> set[SkillName]:
         """The skills that are disabled for everybody."""
         return {name for name, agents in self.disabled.items() if agents is True}
 
 
-def document_kind(top: Node) -> Literal["manifest", "registry", "foreign"]:
+def document_kind(top: JsonNode) -> Literal["manifest", "registry", "foreign"]:
     """Tell a manifest from a registry, and from another tool's file, which may all be called skills.json."""
     if not isinstance(top.value, dict):
         return "foreign"
@@ -56,24 +56,24 @@ def document_kind(top: Node) -> Literal["manifest", "registry", "foreign"]:
     return "manifest" if ours else "foreign"
 
 
-def mistyped(top: Node) -> DocumentError | None:
+def mistyped_manifest_error(top: JsonNode) -> DocumentError | None:
     """Tell what is wrong with a file that is no manifest and yet is meant to be one: it has no key of another tool."""
     if not isinstance(top.value, dict):
         return None
     if "skills" in top.value:
-        return _names_alone(top.need("skills"))
+        return _name_list_error(top.require("skills"))
     for key, node in top.items():
-        if key not in KNOWN:
-            return unknown_key(node, key, KNOWN) if near(key, KNOWN) else None
-    return DocumentError("`skills` is missing", where=top.where, hint=START)
+        if key not in KNOWN_KEYS:
+            return unknown_key_error(node, key, KNOWN_KEYS) if closest_matches(key, KNOWN_KEYS) else None
+    return DocumentError("`skills` is missing", where=top.where, hint=START_HINT)
 
 
-def _names_alone(skills: Node) -> DocumentError | None:
+def _name_list_error(skills: JsonNode) -> DocumentError | None:
     """Tell that skills are listed by their names alone, where a manifest says what is wanted of each."""
     names = skills.value if isinstance(skills.value, list) else []
     if not names or not all(is_skill_name(name) for name in names):
         return None
-    few = ", ".join(f'"{name}": "*"' for name in names[:FEW]) + (", …" if len(names) > FEW else "")
+    few = ", ".join(f'"{name}": "*"' for name in names[:MAX_EXAMPLES]) + (", …" if len(names) > MAX_EXAMPLES else "")
     hint = f'if it is a manifest, it says of each skill which: "skills": {{{few}}}; if another tool made it, use `-g`'
     return DocumentError("`skills` is a list of names", where=skills.where, hint=hint)
 
@@ -83,51 +83,51 @@ def read_manifest(text: str, file: str) -> Manifest:
     top = parse_json(text, file)
     _check_format(top)
     kind = document_kind(top)
-    if kind == "foreign" and (fault := mistyped(top)):
+    if kind == "foreign" and (fault := mistyped_manifest_error(top)):
         raise fault
     if kind != "manifest":
         whose = "a registry (its `skills` is an array)" if kind == "registry" else "no manifest of skillpm"
         raise DocumentError(
             f"this file is {whose}",
             where=file,
-            hint=START,
+            hint=START_HINT,
         )
     agents, disabled, permissions = top.get("agents"), top.get("disabled"), top.get("permissions")
     overrides = top.get("overrides")
     return Manifest(
         file=file,
-        skills={skill_name(key, where=node.where): node.value for key, node in top.need("skills").items()},
+        skills={parse_skill_name(key, where=node.where): node.value for key, node in top.require("skills").items()},
         agents=None if agents is None else agents.texts(),
         disabled={}
         if disabled is None
-        else {skill_name(key, where=node.where): _checked_disabled(node) for key, node in disabled.items()},
+        else {parse_skill_name(key, where=node.where): _read_disabled(node) for key, node in disabled.items()},
         permissions={}
         if permissions is None
-        else {pattern: _checked_action(node) for pattern, node in permissions.items()},
+        else {pattern: _read_action(node) for pattern, node in permissions.items()},
         overrides={}
         if overrides is None
-        else {skill_name(key, where=node.where): node.value for key, node in overrides.items()},
-        indexes=read_index_places(top.get("indexes")),
+        else {parse_skill_name(key, where=node.where): node.value for key, node in overrides.items()},
+        indexes=read_indexes(top.get("indexes")),
         exclude_newer=top.text_or("exclude-newer"),
-        unknown=tuple(key for key, _ in top.items() if key not in KNOWN),
+        unknown_keys=tuple(key for key, _ in top.items() if key not in KNOWN_KEYS),
     )
 
 
-def _check_format(top: Node) -> None:
+def _check_format(top: JsonNode) -> None:
     """Refuse a manifest whose `$schema` is a newer one of ours; any other schema is the writer's own business."""
     schema = top.value.get("$schema") if isinstance(top.value, dict) else None
     ours = SCHEMA_NUMBER.fullmatch(schema) if isinstance(schema, str) else None
     if ours and int(ours[1]) > FORMAT:
-        raise NewerDocument(top.file, found=ours[1], known=FORMAT)
+        raise NewerDocument(top.file, document_format=ours[1], supported_format=FORMAT)
 
 
-def _checked_action(node: Node) -> str:
+def _read_action(node: JsonNode) -> str:
     """One of the three words of a permission."""
     word = node.value
-    return word if isinstance(word, str) and word in ACTIONS else node.expected("allow, ask or deny")
+    return word if isinstance(word, str) and word in ACTIONS else node.raise_expected("allow, ask or deny")
 
 
-def _checked_disabled(node: Node) -> Any:
+def _read_disabled(node: JsonNode) -> Any:
     """`true` (everywhere) or a list of agents."""
     if node.value is not True:
         node.texts()

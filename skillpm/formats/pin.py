@@ -2,10 +2,10 @@
 
 from typing import Any, assert_never
 
-from skillpm.core.decoder import Node
+from skillpm.core.decoder import JsonNode
 from skillpm.core.digest import is_content_hash
-from skillpm.core.git_syntax import clean_address, clean_url, is_commit, is_ref, short_commit
-from skillpm.core.names import path_fault, skill_name
+from skillpm.core.git_syntax import is_commit, is_ref, normalize_git_url, normalize_web_url, short_commit
+from skillpm.core.names import parse_skill_name, path_problem
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
 
@@ -72,29 +72,31 @@ def pin_value(pin: Pin) -> dict[str, Any]:
             assert_never(pin)
 
 
-def read_pin(node: Node) -> Pin:
+def read_pin(node: JsonNode) -> Pin:
     """Read a pin strictly."""
     if node.get("git") is not None:
-        return _git_pin(node)
+        return _read_git_pin(node)
     if (path := node.get("path")) is not None:
-        node.only("path", "link")
+        node.check_keys("path", "link")
         link = node.get("link")
         return PathPin(path=path.path(), link=link is not None and link.flag())
     if (name := node.get("bundled")) is not None:
-        node.only("bundled")
-        return BundledPin(name=skill_name(name.text(), where=name.where))
+        node.check_keys("bundled")
+        return BundledPin(name=parse_skill_name(name.text(), where=name.where))
     if node.get("url") is not None:
-        node.only("index", "url", "sha256")
-        sha256, index = node.need("sha256"), node.get("index")
+        node.check_keys("index", "url", "sha256")
+        sha256, index = node.require("sha256"), node.get("index")
         if not is_content_hash(sha256.value):
-            sha256.expected("64 hex digits")
+            sha256.raise_expected("64 hex digits")
         if index is None:
-            return UrlPin(url=archive_address(node.need("url")), sha256=sha256.text())
-        return IndexPin(index=archive_address(index), url=archive_address(node.need("url")), sha256=sha256.text())
-    return node.expected("a source: git, path, bundled or url")
+            return UrlPin(url=read_archive_location(node.require("url")), sha256=sha256.text())
+        return IndexPin(
+            index=read_archive_location(index), url=read_archive_location(node.require("url")), sha256=sha256.text()
+        )
+    return node.raise_expected("a source: git, path, bundled or url")
 
 
-def place(pin: Pin) -> tuple[str, str]:
+def pin_origin(pin: Pin) -> tuple[str, str]:
     """Give where a pin comes from, whatever the version: what a manifest has to name before it may be installed."""
     match pin:
         case GitPin():
@@ -111,7 +113,7 @@ def place(pin: Pin) -> tuple[str, str]:
             assert_never(pin)
 
 
-def describe(pin: Pin) -> str:
+def describe_pin(pin: Pin) -> str:
     """Give a pin as people and registries read it: `git+https://…@commit#subdirectory=…`, `bundled:x`, a path."""
     match pin:
         case GitPin():
@@ -127,42 +129,42 @@ def describe(pin: Pin) -> str:
             assert_never(pin)
 
 
-def archive_address(node: Node) -> str:
+def read_archive_location(node: JsonNode) -> str:
     """Give where an archive is: a file on this machine, or a web address without user info."""
-    return node.path() if node.text().startswith(("./", "../", "/", "~/")) else _address(node)
+    return node.path() if node.text().startswith(("./", "../", "/", "~/")) else _read_web_url(node)
 
 
-def describe_shortly(pin: Pin) -> str:
+def summarize_pin(pin: Pin) -> str:
     """Give a pin in a message: what tells a person where it came from, without the digits that tell it to a machine."""
     if isinstance(pin, GitPin):
         return f"{pin.url} at {short_commit(pin.commit)}"
-    return describe(pin)
+    return describe_pin(pin)
 
 
-def _address(node: Node) -> str:
-    return clean_address(node.text(), fail=DocumentError, where=node.where)
+def _read_web_url(node: JsonNode) -> str:
+    return normalize_web_url(node.text(), error_type=DocumentError, where=node.where)
 
 
-def _git_pin(node: Node) -> GitPin:
-    node.only("git", "commit", "tree", "path", "ref")
+def _read_git_pin(node: JsonNode) -> GitPin:
+    node.check_keys("git", "commit", "tree", "path", "ref")
     url, commit, tree, path, ref = (
-        node.need("git"),
-        node.need("commit"),
-        node.need("tree"),
-        node.need("path"),
+        node.require("git"),
+        node.require("commit"),
+        node.require("tree"),
+        node.require("path"),
         node.get("ref"),
     )
     for part in (commit, tree):
         if not is_commit(part.text()):
-            part.expected("a whole id (40 or 64 hex digits)")
-    if path.text() != "." and (fault := path_fault(path.text())):
+            part.raise_expected("a whole id (40 or 64 hex digits)")
+    if path.text() != "." and (fault := path_problem(path.text())):
         raise DocumentError(f"the path {fault}", where=path.where)
     if ref is not None and ref.text() != "HEAD":
         name = ref.text().removeprefix("refs/heads/").removeprefix("refs/tags/")
         if name == ref.text() or not is_ref(name):
-            ref.expected("HEAD, refs/heads/… or refs/tags/…")
+            ref.raise_expected("HEAD, refs/heads/… or refs/tags/…")
     return GitPin(
-        url=clean_url(url.text(), fail=DocumentError, where=url.where),
+        url=normalize_git_url(url.text(), error_type=DocumentError, where=url.where),
         commit=commit.text(),
         tree=tree.text(),
         path=path.text(),

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from skillpm.core.decoder import Node, dump_json, parse_json
+from skillpm.core.decoder import JsonNode, dump_json, parse_json
 from skillpm.core.digest import Digest, is_content_hash, parse_digest
-from skillpm.core.names import SkillName, path_fault, skill_name
-from skillpm.core.values import NOTHING, Value
+from skillpm.core.names import SkillName, parse_skill_name, path_problem
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
-from skillpm.formats.legacy_metadata import Inherited, inherited_value, read_inherited
+from skillpm.formats.legacy_metadata import LegacyMetadata, legacy_metadata_value, read_legacy_metadata
 from skillpm.formats.pin import PathPin, Pin, pin_value, read_pin
 
 FORMAT = 1
-FILE_KEYS = {"sha256": Node.text, "size": Node.number, "executable": Node.flag, "link": Node.text}
+FILE_KEYS = {"sha256": JsonNode.text, "size": JsonNode.number, "executable": JsonNode.flag, "link": JsonNode.text}
 LINK_KINDS = ("symlink", "junction", "copy")
 
 
@@ -31,7 +31,7 @@ class InstalledSkill(Value):
     pin: Pin
     digest: Digest | None
     version: str = ""
-    files: Mapping[str, InstalledFile] = NOTHING
+    files: Mapping[str, InstalledFile] = EMPTY_MAPPING
 
 
 class Receipt(Value):
@@ -41,13 +41,13 @@ class Receipt(Value):
     and of hosts above them, that were made for links, and so may go with the last one.
     """
 
-    skills: Mapping[SkillName, InstalledSkill] = NOTHING
-    links: Mapping[str, Mapping[SkillName, str]] = NOTHING
-    inherited: Mapping[SkillName, Inherited] = NOTHING
-    copies: Mapping[SkillName, Digest] = NOTHING
+    skills: Mapping[SkillName, InstalledSkill] = EMPTY_MAPPING
+    links: Mapping[str, Mapping[SkillName, str]] = EMPTY_MAPPING
+    inherited: Mapping[SkillName, LegacyMetadata] = EMPTY_MAPPING
+    copies: Mapping[SkillName, Digest] = EMPTY_MAPPING
     folders: tuple[str, ...] = ()
 
-    def copied(self, name: SkillName) -> Digest | None:
+    def copy_digest(self, name: SkillName) -> Digest | None:
         """Give the digest that a copy of this skill in an agent's folder has, as it was put there."""
         installed = self.skills.get(name)
         return self.copies.get(name) if installed is None else installed.digest
@@ -56,19 +56,21 @@ class Receipt(Value):
 def read_receipt(text: str, file: str) -> Receipt:
     """Read a receipt strictly."""
     top = parse_json(text, file)
-    top.format_number("version", FORMAT)
-    top.only("version", "skills", "links", "inherited", "copies", "folders")
+    top.check_format("version", FORMAT)
+    top.check_keys("version", "skills", "links", "inherited", "copies", "folders")
     inherited, copies, folders = top.get("inherited"), top.get("copies"), top.get("folders")
     return Receipt(
-        skills={skill_name(key, where=node.where): _read_skill(node) for key, node in top.need("skills").items()},
-        links={folder: _read_links(node) for folder, node in top.need("links").items()},
+        skills={
+            parse_skill_name(key, where=node.where): _read_skill(node) for key, node in top.require("skills").items()
+        },
+        links={folder: _read_links(node) for folder, node in top.require("links").items()},
         inherited={}
         if inherited is None
-        else {skill_name(key, where=node.where): read_inherited(node) for key, node in inherited.items()},
+        else {parse_skill_name(key, where=node.where): read_legacy_metadata(node) for key, node in inherited.items()},
         copies={}
         if copies is None
         else {
-            skill_name(key, where=node.where): parse_digest(node.value, where=node.where)
+            parse_skill_name(key, where=node.where): parse_digest(node.value, where=node.where)
             for key, node in copies.items()
         },
         folders=() if folders is None else folders.texts(),
@@ -83,7 +85,9 @@ def write_receipt(receipt: Receipt) -> str:
         "links": {folder: dict(sorted(links.items())) for folder, links in sorted(receipt.links.items()) if links},
     }
     if receipt.inherited:
-        value["inherited"] = {name: inherited_value(receipt.inherited[name]) for name in sorted(receipt.inherited)}
+        value["inherited"] = {
+            name: legacy_metadata_value(receipt.inherited[name]) for name in sorted(receipt.inherited)
+        }
     if receipt.copies:
         value["copies"] = dict(sorted(receipt.copies.items()))
     if receipt.folders:
@@ -91,25 +95,25 @@ def write_receipt(receipt: Receipt) -> str:
     return dump_json(value)
 
 
-def _read_skill(node: Node) -> InstalledSkill:
-    node.only("version", "source", "digest", "files")
-    digest, pin = node.get("digest"), read_pin(node.need("source"))
+def _read_skill(node: JsonNode) -> InstalledSkill:
+    node.check_keys("version", "source", "digest", "files")
+    digest, pin = node.get("digest"), read_pin(node.require("source"))
     if digest is None and not (isinstance(pin, PathPin) and pin.link):
         raise DocumentError("`digest` is missing", where=node.where)
     return InstalledSkill(
         pin=pin,
         digest=None if digest is None else parse_digest(digest.value, where=digest.where),
         version=node.text_or("version"),
-        files={path: _read_file(path, part) for path, part in node.need("files").items()},
+        files={path: _read_file(path, part) for path, part in node.require("files").items()},
     )
 
 
-def _read_file(path: str, node: Node) -> InstalledFile:
-    if fault := path_fault(path):
+def _read_file(path: str, node: JsonNode) -> InstalledFile:
+    if fault := path_problem(path):
         raise DocumentError(f"the path {fault}", where=node.where)
     value = node.value
-    if not _is_sound(value):
-        _tell_fault(node)
+    if not _is_valid_file(value):
+        _raise_invalid_file(node)
     return InstalledFile(
         sha256=value["sha256"],
         size=value["size"],
@@ -118,7 +122,7 @@ def _read_file(path: str, node: Node) -> InstalledFile:
     )
 
 
-def _is_sound(value: Any) -> bool:
+def _is_valid_file(value: Any) -> bool:
     """Answer in one go what `_tell_fault` asks one by one: a receipt may hold ten thousand files."""
     return (
         isinstance(value, dict)
@@ -131,22 +135,22 @@ def _is_sound(value: Any) -> bool:
     )
 
 
-def _tell_fault(node: Node) -> NoReturn:
-    node.only(*FILE_KEYS)
-    if not is_content_hash(node.need("sha256").value):
-        node.need("sha256").expected("64 hex digits")
-    if node.need("size").number() < 0:
-        node.need("size").expected("a size")
+def _raise_invalid_file(node: JsonNode) -> NoReturn:
+    node.check_keys(*FILE_KEYS)
+    if not is_content_hash(node.require("sha256").value):
+        node.require("sha256").raise_expected("64 hex digits")
+    if node.require("size").number() < 0:
+        node.require("size").raise_expected("a size")
     for key, read in FILE_KEYS.items():
         if (part := node.get(key)) is not None:
             read(part)
-    node.expected("a file")
+    node.raise_expected("a file")
 
 
-def _read_links(node: Node) -> dict[SkillName, str]:
-    links = {skill_name(key, where=part.where): part.text() for key, part in node.items()}
+def _read_links(node: JsonNode) -> dict[SkillName, str]:
+    links = {parse_skill_name(key, where=part.where): part.text() for key, part in node.items()}
     if any(kind not in LINK_KINDS for kind in links.values()):
-        node.expected(f"links of kind {', '.join(LINK_KINDS)}")
+        node.raise_expected(f"links of kind {', '.join(LINK_KINDS)}")
     return links
 
 

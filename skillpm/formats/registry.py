@@ -8,14 +8,14 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 from typing import Any, TypedDict, cast
 
-from skillpm.core.decoder import MARKS
-from skillpm.core.names import GRAMMAR, path_fault
-from skillpm.core.text import show
+from skillpm.core.decoder import CONFLICT_MARKER
+from skillpm.core.names import NAME_PATTERN, path_problem
+from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError
 
 SCHEMA = "urn:skillpm:schema:registry:1"
 FORMAT = "1"
-UNMERGED = "a merge conflict is not resolved here; `skillpm registry build` makes it anew"
+MERGE_CONFLICT_MESSAGE = "a merge conflict is not resolved here; `skillpm registry build` makes it anew"
 
 
 class RegistryEntry(TypedDict, total=False):
@@ -45,22 +45,22 @@ class RegistryEntry(TypedDict, total=False):
     tokens: int
 
 
-ALWAYS = ("name", "category", "description", "triggers", "filePath")
-ORDER = tuple(RegistryEntry.__annotations__)
-LISTS = ("triggers", "tags", "requires", "allowedTools")
+REQUIRED_KEYS = ("name", "category", "description", "triggers", "filePath")
+KEY_ORDER = tuple(RegistryEntry.__annotations__)
+LIST_KEYS = ("triggers", "tags", "requires", "allowedTools")
 # What each key holds: a loader that is promised a list meets no number.
-KINDS: Mapping[str, type] = {
-    **dict.fromkeys(ORDER, str),
-    **dict.fromkeys(LISTS, list),
+KEY_TYPES: Mapping[str, type] = {
+    **dict.fromkeys(KEY_ORDER, str),
+    **dict.fromkeys(LIST_KEYS, list),
     **dict.fromkeys(("needs", "mcpServers", "metadata", "dependencies"), dict),
     "userOnly": bool,
     "tokens": int,
 }
 
 
-def tidy(entry: RegistryEntry) -> RegistryEntry:
+def normalize_entry(entry: RegistryEntry) -> RegistryEntry:
     """Give an entry with its keys in the document's order and empty ones left out."""
-    return cast("RegistryEntry", {key: value for key in ORDER if (value := entry.get(key)) or key in ALWAYS})
+    return cast("RegistryEntry", {key: value for key in KEY_ORDER if (value := entry.get(key)) or key in REQUIRED_KEYS})
 
 
 def write_registry(entries: Iterable[RegistryEntry], disabled: Iterable[str] = ()) -> str:
@@ -85,52 +85,52 @@ def read_registry(text: str, file: str) -> tuple[dict[str, RegistryEntry], tuple
         top = json.loads(text)
         if top["version"] != FORMAT:
             raise DocumentError(
-                f"this registry is format {show(str(top['version']), 20)}, known is {FORMAT}",
+                f"this registry is format {sanitize(str(top['version']), 20)}, known is {FORMAT}",
                 where=file,
                 hint="run `skillpm registry build`",
             )
         entries = {entry["name"]: entry for entry in top["skills"]}
         disabled = top.get("disabled", [])
-        is_whole = isinstance(disabled, list) and all(map(_is_text, disabled)) and _have_kinds(entries.values())
-        if is_whole and all(map(_is_sound, entries.values())):
+        is_whole = isinstance(disabled, list) and all(map(_is_string, disabled)) and _have_valid_types(entries.values())
+        if is_whole and all(map(_has_valid_path, entries.values())):
             return entries, tuple(disabled)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        if is_unmerged(text):
-            raise DocumentError(UNMERGED, where=file) from None
+        if has_conflict_markers(text):
+            raise DocumentError(MERGE_CONFLICT_MESSAGE, where=file) from None
     raise DocumentError("this is no registry", where=file, hint="run `skillpm registry build`")
 
 
-def is_unmerged(text: str) -> bool:
+def has_conflict_markers(text: str) -> bool:
     """Tell whether git's conflict marks stand in a registry: two branches changed it, and nobody chose."""
-    return MARKS.search(text) is not None
+    return CONFLICT_MARKER.search(text) is not None
 
 
-def _is_text(value: Any) -> bool:
+def _is_string(value: Any) -> bool:
     """Tell whether a value is a string."""
     return isinstance(value, str)
 
 
-def _have_kinds(entries: Collection[dict[str, Any]]) -> bool:
+def _have_valid_types(entries: Collection[dict[str, Any]]) -> bool:
     """Tell whether every key of entries holds what it is for: key by key, since there may be ten thousand entries."""
-    columns = {key: [entry[key] for entry in entries if key in entry] for key in ORDER}
-    lists = [words for key in LISTS for words in columns[key]]
+    columns = {key: [entry[key] for entry in entries if key in entry] for key in KEY_ORDER}
+    lists = [words for key in LIST_KEYS for words in columns[key]]
     lists += [words for needs in columns["needs"] for words in needs.values()]
     lists += [server.get("args", []) for servers in columns["mcpServers"] for server in servers.values()]
     return (
-        all({*map(type, column)} <= {KINDS[key]} for key, column in columns.items())
-        and all(len(columns[key]) == len(entries) for key in ALWAYS)
+        all({*map(type, column)} <= {KEY_TYPES[key]} for key, column in columns.items())
+        and all(len(columns[key]) == len(entries) for key in REQUIRED_KEYS)
         and {*map(type, lists)} <= {list}
         and {*map(type, chain.from_iterable(lists))} <= {str}
     )
 
 
-def _is_sound(entry: dict[str, Any]) -> bool:
+def _has_valid_path(entry: dict[str, Any]) -> bool:
     name, path = entry["name"], entry["filePath"]
     # The quick question first, of ten thousand entries. A folder made by hand may have any name that is one.
-    if path == f"{name}/SKILL.md" and (GRAMMAR.fullmatch(name) or _is_one_folder(name)):
+    if path == f"{name}/SKILL.md" and (NAME_PATTERN.fullmatch(name) or _is_folder_name(name)):
         return True
-    return not path_fault(path)
+    return not path_problem(path)
 
 
-def _is_one_folder(name: str) -> bool:
+def _is_folder_name(name: str) -> bool:
     return not {"/", "\0"} & {*name} and not {"", ".", ".."} & {*name.split("\\")}

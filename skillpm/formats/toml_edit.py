@@ -19,9 +19,9 @@ from skillpm.errors import DocumentError
 
 def set_key(text: str, file: str, keys: tuple[str, ...], value: Any) -> str:
     """Give the text with the value at `keys` set; tables on the way are made where they are missing."""
-    document = _parsed(text, file)
+    document = _parse_document(text, file)
     if len(keys) == 1 and keys[0] not in document:
-        return _with_line(text, document, keys[0], value)
+        return _insert_top_level_key(text, document, keys[0], value)
     here: Any = document
     for key in keys[:-1]:
         if key not in here:
@@ -33,16 +33,16 @@ def set_key(text: str, file: str, keys: tuple[str, ...], value: Any) -> str:
         here[keys[-1]] = value
     else:
         inner = here.value if isinstance(here, Table) else None
-        tail = _cut_tail(inner) if isinstance(inner, Container) else []
+        tail = _detach_trailing_comments(inner) if isinstance(inner, Container) else []
         here[keys[-1]] = value
         if isinstance(inner, Container):
             inner.body.extend(tail)
     return document.as_string()
 
 
-def drop_key(text: str, file: str, keys: tuple[str, ...]) -> str:
+def remove_key(text: str, file: str, keys: tuple[str, ...]) -> str:
     """Give the text without the key; unchanged where it is not there."""
-    document = _parsed(text, file)
+    document = _parse_document(text, file)
     here: Any = document
     for key in keys[:-1]:
         here = here.get(key, {})
@@ -56,9 +56,9 @@ def drop_key(text: str, file: str, keys: tuple[str, ...]) -> str:
 
 def set_row(text: str, file: str, key: str, row: Mapping[str, str]) -> str:
     """Give the text with a row in an array of tables: the one of the same `name` changed, else a new last one."""
-    document = _parsed(text, file)
-    rows = _rows(document, file, key)
-    _refuse_doubled(text, file, key, row["name"], rows or ())
+    document = _parse_document(text, file)
+    rows = _rows_at(document, file, key)
+    _check_duplicate_rows(text, file, key, row["name"], rows or ())
     for there in rows or ():
         if there.get("name") == row["name"]:
             there.update({word: value for word, value in row.items() if there.get(word) != value})
@@ -67,7 +67,7 @@ def set_row(text: str, file: str, key: str, row: Mapping[str, str]) -> str:
     table.update(row)
     if isinstance(rows, AoT) and len(rows):
         last = rows[-1].value
-        tail = _cut_tail(last)
+        tail = _detach_trailing_comments(last)
         if not text.endswith("\n") and not tail:
             return f"{text}\n\n[[{key}]]\n{table.as_string()}"
         rows.append(table)
@@ -81,31 +81,31 @@ def set_row(text: str, file: str, key: str, row: Mapping[str, str]) -> str:
     return document.as_string()
 
 
-def drop_row(text: str, file: str, key: str, name: str) -> str:
+def remove_row(text: str, file: str, key: str, name: str) -> str:
     """Give the text without the row of that name, or without all where it stands there twice; what stands behind it for
     the next one stays.
     """
-    while (rest := _without_first(text, file, key, name)) != text:
+    while (rest := _remove_first_row(text, file, key, name)) != text:
         text = rest
     return text
 
 
-def _without_first(text: str, file: str, key: str, name: str) -> str:
-    document = _parsed(text, file)
-    rows = _rows(document, file, key)
+def _remove_first_row(text: str, file: str, key: str, name: str) -> str:
+    document = _parse_document(text, file)
+    rows = _rows_at(document, file, key)
     for number, row in enumerate(rows or ()):
         if row.get("name") == name:
             body = row.as_string()
             if isinstance(rows, AoT) and text.count(body) == 1:
                 at = text.index(body)
-                kept = "".join(item.as_string() for _, item in _cut_tail(row.value))
+                kept = "".join(item.as_string() for _, item in _detach_trailing_comments(row.value))
                 return text[: text.rfind("\n", 0, at - 1) + 1] + kept.lstrip("\n") + text[at + len(body) :]
             del rows[number]
             return document.as_string()
     return text
 
 
-def _refuse_doubled(text: str, file: str, key: str, name: str, rows: Iterable[Any]) -> None:
+def _check_duplicate_rows(text: str, file: str, key: str, name: str, rows: Iterable[Any]) -> None:
     """Raise `DocumentError` for a name that stands in two rows: one of them would stay as it was."""
     if sum(row.get("name") == name for row in rows) < 2:  # noqa: PLR2004
         return
@@ -118,14 +118,14 @@ def _refuse_doubled(text: str, file: str, key: str, name: str, rows: Iterable[An
     )
 
 
-def _rows(document: tomlkit.TOMLDocument, file: str, key: str) -> Any:
+def _rows_at(document: tomlkit.TOMLDocument, file: str, key: str) -> Any:
     rows = document.get(key)
     if rows is not None and not (isinstance(rows, list) and all(isinstance(row, Mapping) for row in rows)):
         raise DocumentError("expected an array of tables", where=f"{file}: {key}", hint=f"write it as [[{key}]]")
     return rows
 
 
-def _parsed(text: str, file: str) -> tomlkit.TOMLDocument:
+def _parse_document(text: str, file: str) -> tomlkit.TOMLDocument:
     parse_toml(text, file)  # whose faults name the line
     try:
         return tomlkit.parse(text)
@@ -133,7 +133,7 @@ def _parsed(text: str, file: str) -> tomlkit.TOMLDocument:
         raise DocumentError(f"this TOML cannot be edited: {error}", where=file, hint="edit it by hand") from error
 
 
-def _with_line(text: str, document: tomlkit.TOMLDocument, key: str, value: Any) -> str:
+def _insert_top_level_key(text: str, document: tomlkit.TOMLDocument, key: str, value: Any) -> str:
     """Put a new key of the top behind the last one there, before the first table and the comment above it."""
     head = tomlkit.document()
     rows = list(document.body)
@@ -153,7 +153,7 @@ def _with_line(text: str, document: tomlkit.TOMLDocument, key: str, value: Any) 
     return above + gap + line + ("\n" if below and not above else "") + below
 
 
-def _cut_tail(container: Container) -> list[tuple[Any, Item]]:
+def _detach_trailing_comments(container: Container) -> list[tuple[Any, Item]]:
     """Take the blank lines and comments off the end: they are about what comes next."""
     start = len(container.body)
     while start and isinstance(container.body[start - 1][1], Comment | Whitespace):

@@ -5,15 +5,15 @@ from typing import Literal
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import GitPin, PathPin, Pin, describe_shortly
+from skillpm.formats.pin import GitPin, PathPin, Pin, summarize_pin
 from skillpm.formats.receipt import InstalledSkill
-from skillpm.installer.disk_state import FileChange, OnDisk
+from skillpm.installer.disk_state import FileChange, InstalledState
 
-FOREIGN = "a folder that skillpm did not make"
-MODES_BACK = "executable bits put back"
+UNMANAGED_REASON = "a folder that skillpm did not make"
+MODES_RESTORED_REASON = "executable bits put back"
 Verb = Literal["add", "update", "remove", "keep", "relink", "blocked"]
 
 
@@ -25,15 +25,15 @@ class Action(Value):
 
     verb: Verb
     name: SkillName
-    was: str = ""
-    becomes: str = ""
+    old_version: str = ""
+    new_version: str = ""
     reason: str = ""
-    aside: bool = False
+    needs_backup: bool = False
     changes: tuple[FileChange, ...] = ()
-    done: str = ""
+    outcome: str = ""
 
 
-class Wishes(Value):
+class InstallOptions(Value):
     """How the person wants obstacles met. `touched`: the only skills to look at; None means all. `only`: no other one
     is to come or to change, also where the lockfile is ahead. `gone`: skills made by hand that are to go. `linking`:
     links are what was asked for, those of skills made by hand too. `command`: the command line that was typed, to be
@@ -43,34 +43,38 @@ class Wishes(Value):
     keep: Collection[str] = ()
     force: bool = False
     inexact: bool = False
-    touched: Collection[str] | None = None
-    only: bool = False
-    gone: Collection[SkillName] = ()
-    linking: bool = False
+    selected: Collection[str] | None = None
+    selected_only: bool = False
+    unmanaged_to_remove: Collection[SkillName] = ()
+    is_linking_requested: bool = False
     command: str = ""
-    leaves_edits: bool = False
+    tolerates_edits: bool = False
 
 
-def plan(
+def plan_actions(
     locked: Mapping[SkillName, LockedSkill],
     installed: Mapping[SkillName, InstalledSkill],
-    disk: Mapping[SkillName, OnDisk],
-    wishes: Wishes,
+    states: Mapping[SkillName, InstalledState],
+    options: InstallOptions,
 ) -> tuple[Action, ...]:
     """Give the actions, by name: first what is wanted, then what is wanted no more."""
-    stays = {name for name in locked if wishes.only and name not in (wishes.touched or ())}
+    stays = {name for name in locked if options.selected_only and name not in (options.selected or ())}
     wanted = [
-        _as_it_lies(name, installed.get(name), disk[name])
+        _plan_unselected(name, installed.get(name), states[name])
         if name in stays
-        else _for_wanted(name, locked[name], installed.get(name), disk[name], wishes)
+        else _plan_wanted(name, locked[name], installed.get(name), states[name], options)
         for name in sorted(locked)
-        if name not in stays or disk[name].kind != "absent"
+        if name not in stays or states[name].kind != "absent"
     ]
-    gone = [] if wishes.inexact else [name for name in sorted({*installed, *wishes.gone}) if name not in locked]
-    return (*wanted, *(_for_gone(name, installed.get(name), disk[name], wishes) for name in gone))
+    gone = (
+        []
+        if options.inexact
+        else [name for name in sorted({*installed, *options.unmanaged_to_remove}) if name not in locked]
+    )
+    return (*wanted, *(_plan_removal(name, installed.get(name), states[name], options) for name in gone))
 
 
-def label(skill: LockedSkill | InstalledSkill | None) -> str:
+def version_label(skill: LockedSkill | InstalledSkill | None) -> str:
     """Give what people call a state of a skill: its version, else its commit, else its digest."""
     if skill is None:
         return ""
@@ -83,97 +87,120 @@ def label(skill: LockedSkill | InstalledSkill | None) -> str:
     return (skill.digest or "")[7:19]
 
 
-def _moved(old: InstalledSkill | None, new: LockedSkill) -> str:
+def _describe_update(old: InstalledSkill | None, new: LockedSkill) -> str:
     """Say what is new about an update whose version is the old one."""
-    if old is None or label(old) != label(new):
+    if old is None or version_label(old) != version_label(new):
         return ""
     said = "" if old.digest is None or old.digest != new.digest else "same content"
     if isinstance(old.pin, GitPin) and isinstance(new.pin, GitPin) and old.pin.commit != new.pin.commit:
         commits = f"{short_commit(old.pin.commit)} → {short_commit(new.pin.commit)}"
         return f"{commits}; {said}" if said else commits
-    return f"{_now_from(old.pin, new.pin)}; {said}" if said else "other content"
+    return f"{_describe_source_change(old.pin, new.pin)}; {said}" if said else "other content"
 
 
-def _now_from(old: Pin, new: Pin) -> str:
+def _describe_source_change(old: Pin, new: Pin) -> str:
     """Say what is new about where the same bytes come from."""
     if isinstance(old, GitPin) and isinstance(new, GitPin) and (old.url, old.path) == (new.url, new.path):
         if not new.ref:
             return "now asked for by its commit"
-        ref = show(new.ref.removeprefix("refs/heads/").removeprefix("refs/tags/"), 60)
+        ref = sanitize(new.ref.removeprefix("refs/heads/").removeprefix("refs/tags/"), 60)
         return f"now follows {'the default branch' if ref == 'HEAD' else ref}"
-    return f"now from {show(describe_shortly(new), 80)}"
+    return f"now from {sanitize(summarize_pin(new), 80)}"
 
 
-def _for_wanted(
-    name: SkillName, wanted: LockedSkill, old: InstalledSkill | None, disk: OnDisk, wishes: Wishes
+def _plan_wanted(
+    name: SkillName, wanted: LockedSkill, old: InstalledSkill | None, state: InstalledState, options: InstallOptions
 ) -> Action:
-    was, becomes = label(old), label(wanted)
+    was, becomes = version_label(old), version_label(wanted)
     same = old is not None and old.digest == wanted.digest and old.pin == wanted.pin
-    if disk.kind == "absent":
-        return Action(verb="add", name=name, becomes=becomes, reason="" if old is None else "its folder was gone")
-    if disk.kind == "intact":
+    if state.kind == "absent":
+        return Action(verb="add", name=name, new_version=becomes, reason="" if old is None else "its folder was gone")
+    if state.kind == "intact":
         if same:
-            return Action(verb="keep", name=name, was=was, becomes=becomes)
-        return Action(verb="update", name=name, was=was, becomes=becomes, reason=_moved(old, wanted))
-    untouched = wishes.touched is not None and name not in wishes.touched
-    if has_other_modes(disk, old) and not (name in wishes.keep or (untouched and same)):
+            return Action(verb="keep", name=name, old_version=was, new_version=becomes)
         return Action(
-            verb="update", name=name, was=was, becomes=becomes, reason=MODES_BACK if same else _moved(old, wanted)
+            verb="update", name=name, old_version=was, new_version=becomes, reason=_describe_update(old, wanted)
         )
-    if disk.digest is not None and disk.digest == wanted.digest:
+    untouched = options.selected is not None and name not in options.selected
+    if has_only_mode_changes(state, old) and not (name in options.keep or (untouched and same)):
+        return Action(
+            verb="update",
+            name=name,
+            old_version=was,
+            new_version=becomes,
+            reason=MODES_RESTORED_REASON if same else _describe_update(old, wanted),
+        )
+    if state.digest is not None and state.digest == wanted.digest:
         # Committed to git, or brought to the locked state by hand: the content is the locked one, so it is ours.
-        return Action(verb="keep", name=name, was=was, becomes=becomes, reason="already there")
-    if name in wishes.keep:
-        return _kept(name, was, disk)
-    if (same and untouched) or (wishes.leaves_edits and disk.kind == "edited" and _has_content(old, wanted)):
-        return _kept(name, was, disk).but(done="kept" if name in (wishes.touched or ()) else "")
+        return Action(verb="keep", name=name, old_version=was, new_version=becomes, reason="already there")
+    if name in options.keep:
+        return _keep_action(name, was, state)
+    if (same and untouched) or (options.tolerates_edits and state.kind == "edited" and _has_same_content(old, wanted)):
+        return _keep_action(name, was, state).replace(outcome="kept" if name in (options.selected or ()) else "")
     verb: Verb = "add" if old is None else "update"
-    return _obstacle(verb, name, (was, becomes), disk, wishes)
+    return _block_or_replace(verb, name, (was, becomes), state, options)
 
 
-def _as_it_lies(name: SkillName, old: InstalledSkill | None, disk: OnDisk) -> Action:
+def _plan_unselected(name: SkillName, old: InstalledSkill | None, state: InstalledState) -> Action:
     """Leave a skill as it is that nobody meant."""
-    was = label(old)
-    if disk.kind == "intact":
-        return Action(verb="keep", name=name, was=was, becomes=was)
-    return _kept(name, was, disk).but(done="")
+    was = version_label(old)
+    if state.kind == "intact":
+        return Action(verb="keep", name=name, old_version=was, new_version=was)
+    return _keep_action(name, was, state).replace(outcome="")
 
 
-def _for_gone(name: SkillName, old: InstalledSkill | None, disk: OnDisk, wishes: Wishes) -> Action:
-    was = label(old)
-    if name in wishes.keep and disk.kind in {"edited", "foreign"}:
-        return _kept(name, was, disk)
-    if disk.kind in {"absent", "intact"} or has_other_modes(disk, old):
-        return Action(verb="remove", name=name, was=was, reason="already gone" if disk.kind == "absent" else "")
-    if wishes.touched is not None and name not in wishes.touched:
+def _plan_removal(
+    name: SkillName, old: InstalledSkill | None, state: InstalledState, options: InstallOptions
+) -> Action:
+    was = version_label(old)
+    if name in options.keep and state.kind in {"edited", "foreign"}:
+        return _keep_action(name, was, state)
+    if state.kind in {"absent", "intact"} or has_only_mode_changes(state, old):
+        return Action(
+            verb="remove", name=name, old_version=was, reason="already gone" if state.kind == "absent" else ""
+        )
+    if options.selected is not None and name not in options.selected:
         # It was meant by nobody: it stays until a `sync`, which tells of it.
-        return _kept(name, was, disk).but(done="")
-    return _obstacle("remove", name, (was, ""), disk, wishes)
+        return _keep_action(name, was, state).replace(outcome="")
+    return _block_or_replace("remove", name, (was, ""), state, options)
 
 
-def _has_content(old: InstalledSkill | None, wanted: LockedSkill) -> bool:
+def _has_same_content(old: InstalledSkill | None, wanted: LockedSkill) -> bool:
     """Tell whether what is wanted was installed already, whatever happened to it since."""
     return old is not None and old.digest == wanted.digest
 
 
-def has_other_modes(disk: OnDisk, installed: InstalledSkill | None) -> bool:
+def has_only_mode_changes(state: InstalledState, installed: InstalledSkill | None) -> bool:
     """Tell whether of a skill only executable bits are other than installed, so that there is no work to lose."""
     return (
-        disk.kind == "edited" and disk.digest is not None and installed is not None and disk.digest == installed.digest
+        state.kind == "edited"
+        and state.digest is not None
+        and installed is not None
+        and state.digest == installed.digest
     )
 
 
-def _kept(name: SkillName, was: str, disk: OnDisk) -> Action:
+def _keep_action(name: SkillName, version: str, state: InstalledState) -> Action:
     """Somebody's work that stays as it is."""
-    reason = disk.why or "edited" if disk.kind == "edited" else FOREIGN
-    return Action(verb="keep", name=name, was=was, becomes=was, reason=reason, changes=disk.changes, done="kept")
+    reason = state.reason or "edited" if state.kind == "edited" else UNMANAGED_REASON
+    return Action(
+        verb="keep",
+        name=name,
+        old_version=version,
+        new_version=version,
+        reason=reason,
+        changes=state.changes,
+        outcome="kept",
+    )
 
 
-def _obstacle(verb: Verb, name: SkillName, versions: tuple[str, str], disk: OnDisk, wishes: Wishes) -> Action:
+def _block_or_replace(
+    verb: Verb, name: SkillName, versions: tuple[str, str], state: InstalledState, options: InstallOptions
+) -> Action:
     """Somebody's work is in the way: blocked, or with `--force` set aside first."""
     was, becomes = versions
-    reason = disk.why or ("edited since it was installed" if disk.kind == "edited" else FOREIGN)
-    if wishes.force:
+    reason = state.reason or ("edited since it was installed" if state.kind == "edited" else UNMANAGED_REASON)
+    if options.force:
         reason += "; set aside first"
-        return Action(verb=verb, name=name, was=was, becomes=becomes, reason=reason, aside=True)
-    return Action(verb="blocked", name=name, was=was, becomes=becomes, reason=reason, changes=disk.changes)
+        return Action(verb=verb, name=name, old_version=was, new_version=becomes, reason=reason, needs_backup=True)
+    return Action(verb="blocked", name=name, old_version=was, new_version=becomes, reason=reason, changes=state.changes)

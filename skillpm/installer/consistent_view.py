@@ -14,15 +14,15 @@ from skillpm.core.values import Value
 from skillpm.errors import FileError
 from skillpm.files import read_text
 from skillpm.formats.receipt import Receipt
-from skillpm.installer.journal import Journal, inode, read_journal
-from skillpm.installer.layout import Layout, receipt_of, registry_text
+from skillpm.installer.journal import Journal, read_inode, read_journal
+from skillpm.installer.layout import Layout, parse_receipt, read_registry_text
 
 Result = TypeVar("Result")
-PATIENCE = 1.0
-PAUSE = 0.02
+RETRY_SECONDS = 1.0
+RETRY_DELAY = 0.02
 
 
-class View(Value):
+class ReadView(Value):
     """A skills directory as a reader sees it."""
 
     layout: Layout
@@ -33,71 +33,79 @@ class View(Value):
         """Tell whether a change is under way, or was interrupted."""
         return self.journal is not None
 
-    def skill(self, name: str) -> str:
+    def skill_path(self, name: str) -> str:
         """Give where a skill's folder is now."""
         if self.journal is None:
-            return self.layout.skill(name)
+            return self.layout.skill_path(name)
         put = self.journal.puts.get(SkillName(name))
         staged = os.path.join(self.layout.staging, name)
-        if put is not None and inode(self.layout.skill(name)) != put.new and inode(staged) == put.new:
+        if (
+            put is not None
+            and read_inode(self.layout.skill_path(name)) != put.new_inode
+            and read_inode(staged) == put.new_inode
+        ):
             # A live link is relative to where it will lie, not to where it waits.
             is_link = os.path.islink(staged)
             return os.path.normpath(os.path.join(self.layout.directory, os.readlink(staged))) if is_link else staged
-        return self.layout.skill(name)
+        return self.layout.skill_path(name)
 
     @property
-    def coming(self) -> set[SkillName]:
+    def pending_skills(self) -> set[SkillName]:
         """The skills that wait in staging, and will be at their place once the change is over."""
         return set() if self.journal is None else {*self.journal.puts}
 
     @property
-    def going(self) -> set[SkillName]:
+    def pending_removals(self) -> set[SkillName]:
         """The skills whose folders are still there and will not be, once the change is over."""
         removals = {} if self.journal is None else self.journal.removals
-        return {name for name, removal in removals.items() if removal.old == inode(self.layout.skill(name)) != 0}
+        return {
+            name
+            for name, removal in removals.items()
+            if removal.old_inode == read_inode(self.layout.skill_path(name)) != 0
+        }
 
-    def document(self, role: str, path: str) -> str | None:
+    def read_document(self, role: str, path: str) -> str | None:
         """Give the text of a document that lies at `path` once the change is over."""
         if self.journal is not None and role in self.journal.documents:
-            staged = read_text(self.layout.staged_document(role))
+            staged = read_text(self.layout.staged_document_path(role))
             if staged is not None:
                 return staged
-        return registry_text(self.layout) if role == "registry" else read_text(path)
+        return read_registry_text(self.layout) if role == "registry" else read_text(path)
 
-    def receipt(self) -> Receipt:
+    def read_receipt(self) -> Receipt:
         """Give the receipt."""
-        return receipt_of(self.document("receipt", self.layout.receipt), self.layout)
+        return parse_receipt(self.read_document("receipt", self.layout.receipt), self.layout)
 
 
-def view(layout: Layout) -> View:
+def open_view(layout: Layout) -> ReadView:
     """Look at a skills directory; one `stat` where nothing is under way."""
-    return View(layout=layout, journal=read_journal(layout) if os.path.exists(layout.journal) else None)
+    return ReadView(layout=layout, journal=read_journal(layout) if os.path.exists(layout.journal) else None)
 
 
-def look_until(layout: Layout, look: Callable[[View], tuple[Result, bool]]) -> Result:
+def read_until_consistent(layout: Layout, read: Callable[[ReadView], tuple[Result, bool]]) -> Result:
     """Look again, for up to a second, when a change went by while looking, or is under way and something is not whole.
 
     `look` gives what it saw and whether it was whole. What it looks at may go away under its eyes. Raises `FileError`
     where that does not end.
     """
-    deadline = monotonic() + PATIENCE
+    deadline = monotonic() + RETRY_SECONDS
     while True:
-        before = _state_of(layout)
-        seen = view(layout)
+        before = _read_change_marker(layout)
+        seen = open_view(layout)
         try:
-            result, whole = look(seen)
+            result, whole = read(seen)
         except (FileNotFoundError, NotADirectoryError) as error:
             if monotonic() > deadline:
                 raise FileError(
                     "this goes away while it is looked at", where=error.filename, hint="run the command again"
                 ) from error
         else:
-            is_steady = before == _state_of(layout) and (whole or not seen.is_pending)
+            is_steady = before == _read_change_marker(layout) and (whole or not seen.is_pending)
             if is_steady or monotonic() > deadline:
                 return result
-        sleep(PAUSE)
+        sleep(RETRY_DELAY)
 
 
-def _state_of(layout: Layout) -> tuple[int, ...]:
+def _read_change_marker(layout: Layout) -> tuple[int, ...]:
     """Give what is another one after every change, and while one is under way: two inodes."""
-    return (inode(layout.journal), inode(layout.receipt))
+    return (read_inode(layout.journal), read_inode(layout.receipt))

@@ -5,15 +5,15 @@ import stat
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Literal
 
-from skillpm.core.digest import Digest, content_hash, digest_of
+from skillpm.core.digest import Digest, compute_digest, content_hash
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.formats.receipt import InstalledFile, InstalledSkill
-from skillpm.installer.stat_cache import Scan
+from skillpm.installer.stat_cache import StatCache
 
 # A program that runs in a skill leaves these behind; they are nobody's work.
-RUBBISH = frozenset(["__pycache__", ".DS_Store"])
-HAS_MODES = os.name == "posix"
+IGNORED_NAMES = frozenset(["__pycache__", ".DS_Store"])
+HAS_EXECUTABLE_BITS = os.name == "posix"
 
 
 class FileChange(Value):
@@ -23,45 +23,52 @@ class FileChange(Value):
     state: Literal["modified", "missing", "extra"]
 
 
-class OnDisk(Value):
+class InstalledState(Value):
     """What is at a skill's place. `why` says how it is edited, where the changes do not."""
 
     kind: Literal["absent", "intact", "edited", "foreign"]
     changes: tuple[FileChange, ...] = ()
     digest: Digest | None = None
-    why: str = ""
+    reason: str = ""
 
 
-REPLACED = (FileChange(path=".", state="modified"),)
-OTHER_THING = "something else lies in its place"
+FOLDER_REPLACED = (FileChange(path=".", state="modified"),)
+REPLACED_REASON = "something else lies in its place"
 
 
-def survey(
-    directory: str, names: Iterable[SkillName], ours: Mapping[SkillName, InstalledSkill], scan: Scan
-) -> dict[SkillName, OnDisk]:
+def read_installed_states(
+    directory: str, names: Iterable[SkillName], installed: Mapping[SkillName, InstalledSkill], stat_cache: StatCache
+) -> dict[SkillName, InstalledState]:
     """Look at each of these skills' places."""
-    return {name: look_at(os.path.join(directory, name), name, ours.get(name), scan) for name in names}
+    return {
+        name: read_installed_state(os.path.join(directory, name), name, installed.get(name), stat_cache)
+        for name in names
+    }
 
 
-def look_at(folder: str, name: str, installed: InstalledSkill | None, scan: Scan) -> OnDisk:
+def read_installed_state(
+    folder: str, name: str, installed: InstalledSkill | None, stat_cache: StatCache
+) -> InstalledState:
     """Look at one place, given what was installed there, if anything."""
     try:
         state = os.lstat(folder)
     except (FileNotFoundError, NotADirectoryError):
-        return OnDisk(kind="absent")
+        return InstalledState(kind="absent")
     if installed is None:
-        return OnDisk(kind="foreign", digest=digest_of_folder(folder) if stat.S_ISDIR(state.st_mode) else None)
+        return InstalledState(kind="foreign", digest=digest_folder(folder) if stat.S_ISDIR(state.st_mode) else None)
     if installed.digest is None:
-        return OnDisk(kind="intact" if stat.S_ISLNK(state.st_mode) else "edited")
+        return InstalledState(kind="intact" if stat.S_ISLNK(state.st_mode) else "edited")
     if not stat.S_ISDIR(state.st_mode):
-        return OnDisk(kind="edited", changes=REPLACED, why=OTHER_THING)
-    changes = tuple(compare(folder, name, installed.files, scan))
+        return InstalledState(kind="edited", changes=FOLDER_REPLACED, reason=REPLACED_REASON)
+    changes = tuple(find_changes(folder, name, installed.files, stat_cache))
     if not changes:
-        return OnDisk(kind="intact", digest=installed.digest)
-    return OnDisk(kind="edited", changes=changes, digest=digest_of_folder(folder, installed.files))
+        return InstalledState(kind="intact", digest=installed.digest)
+    return InstalledState(kind="edited", changes=changes, digest=digest_folder(folder, installed.files))
 
 
-def compare(folder: str, name: str, files: Mapping[str, InstalledFile], scan: Scan) -> Iterator[FileChange]:
+def find_changes(
+    folder: str, name: str, files: Mapping[str, InstalledFile], stat_cache: StatCache
+) -> Iterator[FileChange]:
     """Give every file that is not as it was installed; files the stat cache vouches for are not read."""
     seen = set()
     for path, entry in walk_files(folder, files):
@@ -70,7 +77,7 @@ def compare(folder: str, name: str, files: Mapping[str, InstalledFile], scan: Sc
             yield FileChange(path=path, state="extra")
             continue
         try:
-            is_same = _is_same(entry, name, path, known, scan)
+            is_same = _is_unchanged(entry, name, path, known, stat_cache)
         except FileNotFoundError:  # somebody took it away this very moment
             continue
         seen.add(path)
@@ -81,7 +88,7 @@ def compare(folder: str, name: str, files: Mapping[str, InstalledFile], scan: Sc
             yield FileChange(path=path, state="missing")
 
 
-def walk_files(folder: str, known: Container[str] | None = ()) -> Iterator[tuple[str, os.DirEntry[str]]]:
+def walk_files(folder: str, known_paths: Container[str] | None = ()) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Give everything in a folder that is not a folder, by path with `/`; links are not followed. Of rubbish only what
     is `known`, since it came with the skill: everything for None.
     """
@@ -103,18 +110,18 @@ def walk_files(folder: str, known: Container[str] | None = ()) -> Iterator[tuple
             path = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
                 todo.append((f"{path}/", entry))
-            elif known is None or path in known or RUBBISH.isdisjoint(path.split("/")):
+            elif known_paths is None or path in known_paths or IGNORED_NAMES.isdisjoint(path.split("/")):
                 yield path, entry
 
 
-def digest_of_folder(folder: str, known: Container[str] | None = ()) -> Digest:
+def digest_folder(folder: str, known_paths: Container[str] | None = ()) -> Digest:
     """Give the digest of what lies in a folder, every byte read, of rubbish only what is `known` (`walk_files`). A link
     counts as what it says, not as its target.
     """
-    return digest_of((path, _hash(entry)) for path, entry in walk_files(folder, known))
+    return compute_digest((path, _hash_entry(entry)) for path, entry in walk_files(folder, known_paths))
 
 
-def _hash(entry: os.DirEntry[str]) -> str:
+def _hash_entry(entry: os.DirEntry[str]) -> str:
     if entry.is_symlink():
         return "link:" + os.readlink(entry.path)
     if not entry.is_file(follow_symlinks=False):
@@ -128,10 +135,12 @@ def _hash(entry: os.DirEntry[str]) -> str:
         return "gone"
 
 
-def _is_same(entry: os.DirEntry[str], name: str, path: str, known: InstalledFile, scan: Scan) -> bool:
+def _is_unchanged(
+    entry: os.DirEntry[str], name: str, path: str, installed: InstalledFile, stat_cache: StatCache
+) -> bool:
     state = entry.stat(follow_symlinks=False)
-    if not stat.S_ISREG(state.st_mode) or state.st_size != known.size:
+    if not stat.S_ISREG(state.st_mode) or state.st_size != installed.size:
         return False
-    if HAS_MODES and bool(state.st_mode & 0o100) != known.executable:
+    if HAS_EXECUTABLE_BITS and bool(state.st_mode & 0o100) != installed.executable:
         return False
-    return scan.trusts(name, path, state) or _hash(entry) == known.sha256
+    return stat_cache.trusts(name, path, state) or _hash_entry(entry) == installed.sha256

@@ -6,28 +6,30 @@ What it sent besides, a receipt too, is no leave to do so. Only its manifest is:
 import os
 from collections.abc import Collection, Iterable
 
-from skillpm.core.decoder import Node
+from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError
 from skillpm.files import is_below
 from skillpm.formats.manifest import Manifest, read_manifest
-from skillpm.installer.consistent_view import View, view
+from skillpm.installer.consistent_view import ReadView, open_view
 from skillpm.installer.layout import Layout
-from skillpm.installer.skill_file import skill_file_in
+from skillpm.installer.skill_file import find_skill_file
 
-LEADS_OUT = "it is a link that leads out of the project; if it is meant, `skillpm install DIR --link` installs it"
+ESCAPING_LINK_MESSAGE = (
+    "it is a link that leads out of the project; if it is meant, `skillpm install DIR --link` installs it"
+)
 
 
-def fence_of(root: str, home: str) -> str:
+def boundary_of(root: str, home: str) -> str:
     """Give what no skill of a project may lead out of: the git repository it lies in, which was sent as a whole.
 
     A repository that is somebody's home, or the root of everything, was not: there it is the project alone.
     """
-    folder = repository_of(root)
+    folder = find_repository_root(root)
     return root if os.path.realpath(folder) in {os.path.realpath(home), os.path.realpath(os.sep)} else folder
 
 
-def repository_of(root: str) -> str:
+def find_repository_root(root: str) -> str:
     """Give the git root a folder lies in; outside of git, the folder itself."""
     folder = root
     while not os.path.lexists(os.path.join(folder, ".git")):
@@ -37,26 +39,26 @@ def repository_of(root: str) -> str:
     return folder
 
 
-def leads_out(layout: Layout, name: str) -> bool:
+def has_escaping_link(layout: Layout, name: str) -> bool:
     """Tell whether a skill's folder, or its SKILL.md, is a link out of the fence that its manifest does not ask for.
 
     In the user's own skills directory no link does: they made it.
     """
-    return bool(those_leading_out(layout, [name]))
+    return bool(find_escaping_links(layout, [name]))
 
 
-def those_leading_out(layout: Layout, names: Iterable[str]) -> set[str]:
+def find_escaping_links(layout: Layout, names: Iterable[str]) -> set[str]:
     """Give those that lead out of the project, and are no live link that its manifest asks for."""
-    if not layout.fence:
+    if not layout.boundary:
         return set()
-    seen, fence = view(layout), os.path.realpath(layout.fence)
+    seen, fence = open_view(layout), os.path.realpath(layout.boundary)
     outside = {name for name in names if _is_outside(seen, name, fence)}
-    return outside - _asked_for(seen, outside) if outside else outside
+    return outside - _find_requested_links(seen, outside) if outside else outside
 
 
-def linked_folders(layout: Layout) -> set[str]:
+def list_linked_folders(layout: Layout) -> set[str]:
     """Give the names in a project's skills directory that are links; in the user's own they do not matter."""
-    if not layout.fence:
+    if not layout.boundary:
         return set()
     try:
         with os.scandir(layout.directory) as entries:
@@ -65,30 +67,34 @@ def linked_folders(layout: Layout) -> set[str]:
         return set()
 
 
-def _is_outside(seen: View, name: str, fence: str) -> bool:
-    folder = seen.skill(name)
-    file = f"{folder}/{skill_file_in(folder)}"
+def _is_outside(read_view: ReadView, name: str, boundary: str) -> bool:
+    folder = read_view.skill_path(name)
+    file = f"{folder}/{find_skill_file(folder)}"
     # Where a change goes on, a live link is seen where it leads; else what is no link is where it lies.
-    if folder == seen.layout.skill(name) and not (os.path.islink(folder) or os.path.islink(file)):
+    if folder == read_view.layout.skill_path(name) and not (os.path.islink(folder) or os.path.islink(file)):
         return False
-    return not all(is_below(os.path.realpath(path), fence) for path in (folder, file))
+    return not all(is_below(os.path.realpath(path), boundary) for path in (folder, file))
 
 
-def _asked_for(seen: View, names: Collection[str]) -> set[str]:
+def _find_requested_links(read_view: ReadView, names: Collection[str]) -> set[str]:
     """Give those that the manifest asks for as live links, and that lead where it says."""
-    root = os.path.dirname(seen.layout.directory)
+    root = os.path.dirname(read_view.layout.directory)
     path = os.path.join(root, "skills.json")
     try:
-        text = seen.document("manifest", path)
+        text = read_view.read_document("manifest", path)
         manifest = None if text is None else read_manifest(text, path)
     except DocumentError:  # told by whoever reads it for itself
         manifest = None
     if manifest is None:
         return set()
-    return {name for name in names if os.path.realpath(seen.skill(name)) in _live_links(manifest, name, root)}
+    return {
+        name
+        for name in names
+        if os.path.realpath(read_view.skill_path(name)) in _live_link_targets(manifest, name, root)
+    }
 
 
-def _live_links(manifest: Manifest, name: str, root: str) -> set[str]:
+def _live_link_targets(manifest: Manifest, name: str, root: str) -> set[str]:
     """Give where a manifest says that a live link of this name leads."""
     from skillpm.requirements.manifest_requirements import read_requirement  # noqa: PLC0415
     from skillpm.requirements.source import PathSource  # noqa: PLC0415  (only who has links out pays for it)
@@ -97,7 +103,7 @@ def _live_links(manifest: Manifest, name: str, root: str) -> set[str]:
     for key, table in (("overrides", manifest.overrides), ("skills", manifest.skills)):
         try:
             value = table.get(SkillName(name))
-            source = value and read_requirement(SkillName(name), Node(value, manifest.file, (key, name)))
+            source = value and read_requirement(SkillName(name), JsonNode(value, manifest.file, (key, name)))
         except DocumentError:
             continue
         if isinstance(source, PathSource) and source.link:

@@ -15,7 +15,7 @@ class Layout:
     """The paths of one skills directory. `fence`: what no skill may lead out of unless the manifest asks for it."""
 
     directory: str
-    fence: str = ""
+    boundary: str = ""
 
     @property
     def registry(self) -> str:
@@ -23,65 +23,65 @@ class Layout:
         return os.path.join(self.directory, "skills.json")
 
     @property
-    def ours(self) -> str:
+    def internal_dir(self) -> str:
         """The folder of everything that is not a skill."""
         return os.path.join(self.directory, ".skillpm")
 
     @property
     def receipt(self) -> str:
         """What skillpm installed."""
-        return os.path.join(self.ours, "receipt.json")
+        return os.path.join(self.internal_dir, "receipt.json")
 
     @property
     def journal(self) -> str:
         """A change under way."""
-        return os.path.join(self.ours, "journal.json")
+        return os.path.join(self.internal_dir, "journal.json")
 
     @property
     def staging(self) -> str:
         """New folders and documents, before they are moved to their place."""
-        return os.path.join(self.ours, "staging")
+        return os.path.join(self.internal_dir, "staging")
 
     @property
     def trash(self) -> str:
         """Old folders, after they were moved from their place."""
-        return os.path.join(self.ours, "trash")
+        return os.path.join(self.internal_dir, "trash")
 
     @property
-    def left(self) -> str:
+    def undeletable(self) -> str:
         """What could not be removed, since it belongs to somebody else."""
-        return os.path.join(self.ours, "left")
+        return os.path.join(self.internal_dir, "left")
 
     @property
-    def backup(self) -> str:
+    def backups(self) -> str:
         """What `--force` set aside."""
-        return os.path.join(self.ours, "backup")
+        return os.path.join(self.internal_dir, "backup")
 
     @property
     def lock(self) -> str:
         """The lock between processes."""
-        return os.path.join(self.ours, "lock")
+        return os.path.join(self.internal_dir, "lock")
 
     @property
-    def ignore(self) -> str:
+    def gitignore(self) -> str:
         """What keeps our own folder out of people's commits."""
-        return os.path.join(self.ours, ".gitignore")
+        return os.path.join(self.internal_dir, ".gitignore")
 
     @property
-    def scan(self) -> str:
+    def stat_cache(self) -> str:
         """The stat cache."""
-        return os.path.join(self.ours, "scan.json")
+        return os.path.join(self.internal_dir, "scan.json")
 
-    def skill(self, name: str) -> str:
+    def skill_path(self, name: str) -> str:
         """Give the folder of a skill."""
         return f"{self.directory}/{name}"
 
-    def staged_document(self, role: str) -> str:
+    def staged_document_path(self, role: str) -> str:
         """Give where a document waits; no skill's name begins with a dot."""
         return os.path.join(self.staging, ".documents", role)
 
 
-def registry_text(layout: Layout) -> str | None:
+def read_registry_text(layout: Layout) -> str | None:
     """Give the registry's text; None also where it is no text at all: it is made anew whatever is wrong with it."""
     try:
         return read_text(layout.registry)
@@ -91,10 +91,10 @@ def registry_text(layout: Layout) -> str | None:
 
 def load_receipt(layout: Layout) -> Receipt:
     """Give the receipt, an empty one where nothing was installed yet."""
-    return receipt_of(read_text(layout.receipt), layout)
+    return parse_receipt(read_text(layout.receipt), layout)
 
 
-def receipt_of(text: str | None, layout: Layout) -> Receipt:
+def parse_receipt(text: str | None, layout: Layout) -> Receipt:
     """Give the receipt that a text is. Raises `DocumentError` that says how to do without it."""
     try:
         return Receipt() if text is None else read_receipt(text, layout.receipt)

@@ -6,7 +6,7 @@ import stat
 
 from skillpm.core.names import SKILL_FILE, SKILL_FILES
 
-ENOUGH = 1_000_001  # one byte more than a SKILL.md may have, so that its reader sees that it is too large
+READ_LIMIT = 1_000_001  # one byte more than a SKILL.md may have, so that its reader sees that it is too large
 
 
 def is_skill_folder(folder: str) -> bool:
@@ -14,7 +14,7 @@ def is_skill_folder(folder: str) -> bool:
     return any(os.path.isfile(os.path.join(folder, name)) for name in SKILL_FILES)
 
 
-def skill_file_in(folder: str) -> str:
+def find_skill_file(folder: str) -> str:
     """Give the name of the file that makes a folder a skill; `SKILL.md` where there is none."""
     return next((name for name in SKILL_FILES if os.path.lexists(f"{folder}/{name}")), SKILL_FILE)
 
@@ -24,10 +24,10 @@ def read_skill_file(folder: str, file: str = "") -> bytes:
 
     Raises `OSError`, for anything but a regular file too.
     """
-    return read_regular_file(f"{folder}/{file or skill_file_in(folder)}")[0]
+    return read_regular_file(f"{folder}/{file or find_skill_file(folder)}")[0]
 
 
-def read_regular_file(path: str, most: int = ENOUGH) -> tuple[bytes, os.stat_result]:
+def read_regular_file(path: str, limit: int = READ_LIMIT) -> tuple[bytes, os.stat_result]:
     """Give the bytes of a file, up to one more than a SKILL.md may have, and its state. Raises `OSError`."""
     # Without NONBLOCK, opening a pipe waits for somebody to write into it.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -37,8 +37,8 @@ def read_regular_file(path: str, most: int = ENOUGH) -> tuple[bytes, os.stat_res
             raise OSError(errno.EINVAL, "it is no regular file", path)
         # As much as there is, and one byte more to see whether that was all: asking for the most that may be costs a
         # buffer of that size for each of ten thousand files.
-        data = os.read(descriptor, min(state.st_size + 1, most))
-        while len(data) < most and (more := os.read(descriptor, most - len(data))):
+        data = os.read(descriptor, min(state.st_size + 1, limit))
+        while len(data) < limit and (more := os.read(descriptor, limit - len(data))):
             data += more
         return data, state
     finally:
@@ -48,6 +48,6 @@ def read_regular_file(path: str, most: int = ENOUGH) -> tuple[bytes, os.stat_res
 def read_text_file(path: str) -> str:
     """Give a text that anybody may have written, its lines ending in line feeds. Raises `OSError` for one too large."""
     data, _ = read_regular_file(path)
-    if len(data) >= ENOUGH:
+    if len(data) >= READ_LIMIT:
         raise OSError(errno.EFBIG, "it is too large", path)
     return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")

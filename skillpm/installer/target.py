@@ -17,42 +17,42 @@ class LinkFolders(Value):
 
     root: str
     home: str
-    fence: str = ""
+    boundary: str = ""
     mode: str = ""
 
     def path(self, folder: str) -> str:
         """Give the path of an agent folder. Raises `ConflictError` when it leads out of the project."""
         path = os.path.join(self.root, self.home + folder[1:] if folder.startswith("~/") else folder)
-        if self.fence and not is_below(os.path.realpath(path), os.path.realpath(self.fence)):
+        if self.boundary and not is_below(os.path.realpath(path), os.path.realpath(self.boundary)):
             raise ConflictError(
                 f"{folder} leads out of the project", where=path, hint="it is a link to elsewhere; remove it first"
             )
         return path
 
 
-class Target(Value):
+class InstallTarget(Value):
     """A skills directory and the documents that belong to it: where each role of a document lies. `reads_skills` tells
     whether a folder of a receipt is one that an agent host reads.
     """
 
     layout: Layout
     documents: Mapping[str, str]
-    links: LinkFolders
+    link_folders: LinkFolders
     fsync: bool
-    reads_skills: Callable[[str], bool]
+    is_agent_folder: Callable[[str], bool]
 
-    def refuse_unwritable(self, roles: Iterable[str], folders: Iterable[str]) -> None:
+    def raise_if_unwritable(self, roles: Iterable[str], folders: Iterable[str]) -> None:
         """Refuse now what the file system would refuse in the midst of a change: documents by role, agent folders.
 
         Raises `FileError`, or `ConflictError` for an agent folder that leads out of the project.
         """
         for role in sorted(roles):
-            _must_take_files(os.path.dirname(os.path.realpath(self.documents[role])))
+            _raise_if_not_writable(os.path.dirname(os.path.realpath(self.documents[role])))
         for folder in sorted(folders):
-            _must_take_files(self.links.path(folder))
+            _raise_if_not_writable(self.link_folders.path(folder))
 
 
-def _must_take_files(folder: str) -> None:
+def _raise_if_not_writable(folder: str) -> None:
     """Raise `FileError` when a folder is none, cannot be made, or may not be written into."""
     at = folder
     while not os.path.lexists(at):

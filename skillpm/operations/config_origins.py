@@ -4,128 +4,136 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from skillpm.core.decoder import Node
+from skillpm.core.decoder import JsonNode
 from skillpm.core.values import Value
 from skillpm.formats.manifest import Manifest
-from skillpm.formats.user_config import ELSEWHERE
+from skillpm.formats.user_config import ENVIRONMENT_SETTINGS
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_indexes import configured_indexes
-from skillpm.operations.context.scope_permissions import manifest_of, scopes_seen
-from skillpm.operations.context.scope_settings import strictest
+from skillpm.operations.context.scope_permissions import load_manifest, visible_scopes
+from skillpm.operations.context.scope_settings import find_strictest_cutoff
 from skillpm.settings import Settings
 
 COMMAND_LINE, ENVIRONMENT, USER, DEFAULT = "command line", "environment", "user config", "default"
-CLAUDE = ("SKILLPM_DISABLE_CLAUDE_PATHS", "OPENCODE_DISABLE_CLAUDE_CODE_SKILLS")
+CLAUDE_PATH_VARIABLES = ("SKILLPM_DISABLE_CLAUDE_PATHS", "OPENCODE_DISABLE_CLAUDE_CODE_SKILLS")
 
 
-class Setting(Value):
+class EffectiveSetting(Value):
     """A setting that counts: its value (None: not set), who said it, and in which file or variable."""
 
     key: str
     value: Any
     origin: str
-    where: str = ""
+    location: str = ""
 
 
-class Origins:
+class SettingOrigins:
     """What each of the places says, put together as the commands do."""
 
     def __init__(
-        self, scope: Scope, manifest: Manifest, config: Node, settings: Settings, given: Sequence[str]
+        self, scope: Scope, manifest: Manifest, config: JsonNode, settings: Settings, command_line_keys: Sequence[str]
     ) -> None:
-        self.scope, self.manifest, self.config, self.settings, self.given = scope, manifest, config, settings, given
+        self.scope, self.manifest, self.config, self.settings, self.command_line_keys = (
+            scope,
+            manifest,
+            config,
+            settings,
+            command_line_keys,
+        )
 
-    def all(self) -> Iterator[Setting]:
+    def all(self) -> Iterator[EffectiveSetting]:
         """Give every setting."""
         yield self._agents()
         yield self._exclude_newer()
         yield from self._indexes()
         yield self._claude_paths()
         for key, default in (("discovery.additional-paths", []), ("skills.enabled", True)):
-            yield self._users(key) or Setting(key=key, value=default, origin=DEFAULT)
+            yield self._user_setting(key) or EffectiveSetting(key=key, value=default, origin=DEFAULT)
         yield from self._permissions()
         if (profiles := self.config.get("profiles")) is not None:
             for name, node in profiles.items():
-                yield Setting(key=f"profiles.{name}", value=node.value, origin=USER, where=node.file)
-        yield from self._surroundings()
+                yield EffectiveSetting(key=f"profiles.{name}", value=node.value, origin=USER, location=node.file)
+        yield from self._environment()
 
     @property
     def _manifest_origin(self) -> str:
         return f"{self.scope.kind} manifest"
 
-    def _written(self, key: str, value: Any) -> Setting:
-        return Setting(key=key, value=value, origin=self._manifest_origin, where=self.scope.manifest)
+    def _manifest_setting(self, key: str, value: Any) -> EffectiveSetting:
+        return EffectiveSetting(key=key, value=value, origin=self._manifest_origin, location=self.scope.manifest)
 
-    def _users(self, key: str) -> Setting | None:
-        node: Node | None = self.config
+    def _user_setting(self, key: str) -> EffectiveSetting | None:
+        node: JsonNode | None = self.config
         for part in key.split("."):
             node = None if node is None else node.get(part)
-        return None if node is None else Setting(key=key, value=node.value, origin=USER, where=node.file)
+        return None if node is None else EffectiveSetting(key=key, value=node.value, origin=USER, location=node.file)
 
-    def _agents(self) -> Setting:
+    def _agents(self) -> EffectiveSetting:
         if self.manifest.agents is not None:
-            return self._written("agents", list(self.manifest.agents))
-        return self._users("agents") or Setting(key="agents", value=[], origin=DEFAULT)
+            return self._manifest_setting("agents", list(self.manifest.agents))
+        return self._user_setting("agents") or EffectiveSetting(key="agents", value=[], origin=DEFAULT)
 
-    def _exclude_newer(self) -> Setting:
+    def _exclude_newer(self) -> EffectiveSetting:
         key = "exclude-newer"
         if self.settings.exclude_newer:
-            given = key in self.given
+            given = key in self.command_line_keys
             where = "--exclude-newer" if given else "SKILLPM_EXCLUDE_NEWER"
             origin = COMMAND_LINE if given else ENVIRONMENT
-            return Setting(key=key, value=self.settings.exclude_newer, origin=origin, where=where)
-        node, _ = strictest(self.manifest, self.settings)
+            return EffectiveSetting(key=key, value=self.settings.exclude_newer, origin=origin, location=where)
+        node, _ = find_strictest_cutoff(self.manifest, self.settings)
         if node is None:
-            return Setting(key=key, value=None, origin=DEFAULT)
+            return EffectiveSetting(key=key, value=None, origin=DEFAULT)
         origin = self._manifest_origin if node.file == self.manifest.file else USER
-        return Setting(key=key, value=node.value, origin=origin, where=node.file)
+        return EffectiveSetting(key=key, value=node.value, origin=origin, location=node.file)
 
-    def _indexes(self) -> Iterator[Setting]:
+    def _indexes(self) -> Iterator[EffectiveSetting]:
         for place in configured_indexes(self.scope, self.settings):
-            origin = self._manifest_origin if place.written_in.startswith(f"{self.scope.manifest}:") else USER
-            where = place.written_in.rpartition(": ")[0]
-            yield Setting(key=f"indexes.{place.name}.url", value=place.url, origin=origin, where=where)
+            origin = self._manifest_origin if place.defined_in.startswith(f"{self.scope.manifest}:") else USER
+            where = place.defined_in.rpartition(": ")[0]
+            yield EffectiveSetting(key=f"indexes.{place.name}.url", value=place.url, origin=origin, location=where)
 
-    def _claude_paths(self) -> Setting:
+    def _claude_paths(self) -> EffectiveSetting:
         key = "discovery.disable-claude-paths"
-        for name in CLAUDE:
+        for name in CLAUDE_PATH_VARIABLES:
             if text := self.settings.environ.get(name, "").lower():
-                return Setting(key=key, value=text in {"1", "true", "yes", "on"}, origin=ENVIRONMENT, where=name)
-        return self._users(key) or Setting(key=key, value=False, origin=DEFAULT)
+                return EffectiveSetting(
+                    key=key, value=text in {"1", "true", "yes", "on"}, origin=ENVIRONMENT, location=name
+                )
+        return self._user_setting(key) or EffectiveSetting(key=key, value=False, origin=DEFAULT)
 
-    def _permissions(self) -> Iterator[Setting]:
-        for scope in scopes_seen(self.scope, self.settings):
-            for pattern, action in manifest_of(scope).permissions.items():
+    def _permissions(self) -> Iterator[EffectiveSetting]:
+        for scope in visible_scopes(self.scope, self.settings):
+            for pattern, action in load_manifest(scope).permissions.items():
                 key, origin = f"permissions.{pattern}", f"{scope.kind} manifest"
-                yield Setting(key=key, value=action, origin=origin, where=scope.manifest)
+                yield EffectiveSetting(key=key, value=action, origin=origin, location=scope.manifest)
         general, profiles = self.config.get("permissions"), self.config.get("permissions-for")
         for pattern, node in () if general is None else general.items():
-            yield Setting(key=f"permissions.{pattern}", value=node.value, origin=USER, where=node.file)
+            yield EffectiveSetting(key=f"permissions.{pattern}", value=node.value, origin=USER, location=node.file)
         for profile, rules in () if profiles is None else profiles.items():
             for pattern, node in rules.items():
                 key = f"permissions-for.{profile}.{pattern}"
-                yield Setting(key=key, value=node.value, origin=USER, where=node.file)
+                yield EffectiveSetting(key=key, value=node.value, origin=USER, location=node.file)
 
-    def _surroundings(self) -> Iterator[Setting]:
+    def _environment(self) -> Iterator[EffectiveSetting]:
         """Give what only the environment says."""
         settings = self.settings
         values = {
             "cache-dir": os.path.dirname(settings.cache_dir),
             "config-dir": settings.config_dir,
             "home": settings.skills_home,
-            "idle-timeout": _number(settings.idle_timeout),
+            "idle-timeout": _seconds(settings.idle_timeout),
             "link-mode": settings.link_mode or None,
-            "lock-timeout": _number(settings.lock_timeout),
-            "network-timeout": _number(settings.network_timeout),
+            "lock-timeout": _seconds(settings.lock_timeout),
+            "network-timeout": _seconds(settings.network_timeout),
             "offline": settings.offline,
         }
         for key, value in values.items():
-            variable = ELSEWHERE[key].partition("=")[0]
+            variable = ENVIRONMENT_SETTINGS[key].partition("=")[0]
             is_set = bool(settings.environ.get(variable))
-            yield Setting(
-                key=key, value=value, origin=ENVIRONMENT if is_set else DEFAULT, where=variable if is_set else ""
+            yield EffectiveSetting(
+                key=key, value=value, origin=ENVIRONMENT if is_set else DEFAULT, location=variable if is_set else ""
             )
 
 
-def _number(seconds: float) -> float | int:
+def _seconds(seconds: float) -> float | int:
     return int(seconds) if seconds.is_integer() else seconds

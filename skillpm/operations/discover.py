@@ -3,17 +3,17 @@
 import os
 from collections.abc import Sequence
 
-from skillpm.agent_hosts.discovery import Discovery, Remarked, look
-from skillpm.agent_hosts.profiles import profile_of
-from skillpm.agent_hosts.roots import places_of
-from skillpm.core.text import show
+from skillpm.agent_hosts.discovery import Discovery, DiscoveryWarning, scan_roots
+from skillpm.agent_hosts.profiles import load_profile
+from skillpm.agent_hosts.roots import build_search_roots
+from skillpm.core.text import sanitize
 from skillpm.errors import NotFoundError
 from skillpm.files import read_text
-from skillpm.formats.user_config import Config, read_config
+from skillpm.formats.user_config import UserConfig, read_config
 from skillpm.registry.frontmatter_cache import HeadCache
 from skillpm.settings import Settings, current_settings
 
-CONFIG = "config.toml"
+CONFIG_FILE = "config.toml"
 
 
 def discover(
@@ -36,30 +36,30 @@ def discover(
     """
     settings = settings or current_settings()
     if directory:
-        settings = settings.but(working_directory=_folder(directory, settings))
-    config = user_config(settings)
-    profile = profile_of(agent, config.profiles)
+        settings = settings.replace(working_directory=_resolve_folder(directory, settings))
+    config = read_user_config(settings)
+    profile = load_profile(agent, config.profiles)
     if not config.skills_enabled:
-        file = os.path.join(settings.config_dir, CONFIG)
-        off = Remarked(file, "skills are switched off: `enabled = false` in `[skills]`")
+        file = os.path.join(settings.config_dir, CONFIG_FILE)
+        off = DiscoveryWarning(file, "skills are switched off: `enabled = false` in `[skills]`")
         return Discovery(agent=profile.id, about=profile.about, warnings=(off,))
     extra = [os.fspath(path) for path in paths]
-    places = places_of(profile, config, settings, extra=extra, user_only=user_only)
-    return look(profile, places, HeadCache() if cache is None else cache)
+    places = build_search_roots(profile, config, settings, extra_paths=extra, user_only=user_only)
+    return scan_roots(profile, places, HeadCache() if cache is None else cache)
 
 
-def user_config(settings: Settings) -> Config:
+def read_user_config(settings: Settings) -> UserConfig:
     """Give the user's settings; those of nobody where there is no config.toml."""
-    path = os.path.join(settings.config_dir, CONFIG)
+    path = os.path.join(settings.config_dir, CONFIG_FILE)
     text = read_text(path)
-    return Config() if text is None else read_config(text, path)
+    return UserConfig() if text is None else read_config(text, path)
 
 
-def _folder(directory: str | os.PathLike[str], settings: Settings) -> str:
+def _resolve_folder(directory: str | os.PathLike[str], settings: Settings) -> str:
     text = os.fspath(directory)
     if text == "~" or text.startswith("~/"):
         text = settings.home + text[1:]
     path = os.path.normpath(os.path.join(settings.working_directory, text))
     if not os.path.isdir(path):
-        raise NotFoundError(f"there is no folder {show(path)}")
+        raise NotFoundError(f"there is no folder {sanitize(path)}")
     return path

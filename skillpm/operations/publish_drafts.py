@@ -5,34 +5,34 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from skillpm.core.file_tree import Tree
+from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName, is_skill_name
-from skillpm.core.suggestions import near
-from skillpm.core.text import show
-from skillpm.core.tree_checks import checked_tree
-from skillpm.core.values import NOTHING, Value
+from skillpm.core.suggestions import closest_matches
+from skillpm.core.text import sanitize
+from skillpm.core.tree_checks import check_tree
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.core.versions import is_range
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.fetchers.archives.archive_reader import read_archive
-from skillpm.fetchers.base import Found
-from skillpm.fetchers.git.tagged_releases import Tagged
+from skillpm.fetchers.base import FetchedSkill
+from skillpm.fetchers.git.tagged_releases import TaggedRelease
 from skillpm.fetchers.local import read_skill_folder
-from skillpm.fetchers.metadata import described
-from skillpm.fetchers.notices import tell_remarks
-from skillpm.files import read_document, told
-from skillpm.formats.index_schema import fault_of_version
+from skillpm.fetchers.metadata import read_metadata
+from skillpm.fetchers.notices import report_warnings
+from skillpm.files import read_regular_file, translate_os_errors
+from skillpm.formats.index_schema import version_problem
 from skillpm.formats.pin import PathPin
-from skillpm.indexes.publish.release_merge import faults
-from skillpm.operations.context.runtime import Tools
-from skillpm.operations.validate import skill_folders
+from skillpm.indexes.publish.release_merge import find_errors
+from skillpm.operations.context.runtime import Context
+from skillpm.operations.validate import find_skill_folders
 from skillpm.requirements.source import GitSource
 from skillpm.requirements.specifier import parse_specifier
 
-ARCHIVES = (".tar.gz", ".tgz", ".zip")
+ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".zip")
 NO_VERSION = "it has no version"
 
 
-class Draft(Value):
+class ReleaseDraft(Value):
     """A version of a skill that a source has. `place` names it briefly, `came_from` wholly, `at` is its tag.
 
     `is_current`: whoever keeps the source can still mend it; what was tagged long ago stays as it is. `rank` counts
@@ -40,88 +40,94 @@ class Draft(Value):
     """
 
     name: str
-    place: str
-    came_from: str
-    tree: Tree | None = None
+    label: str
+    origin: str
+    tree: FileTree | None = None
     version: str = ""
-    faults: tuple[str, ...] = ()
-    dependencies: Mapping[str, Any] = NOTHING
+    errors: tuple[str, ...] = ()
+    dependencies: Mapping[str, Any] = EMPTY_MAPPING
     published: str = ""
-    at: str = ""
+    tag: str = ""
     is_current: bool = True
-    rank: int = 0
+    age_rank: int = 0
 
 
-Take = Callable[[Draft], None]
+DraftCallback = Callable[[ReleaseDraft], None]
 
 
-def read_drafts(tools: Tools, source: str, take: Take, version: str = "") -> None:
+def read_drafts(context: Context, source: str, on_draft: DraftCallback, default_version: str = "") -> None:
     """Hand over the skills of a folder, a folder of many, an archive or a repository, one at a time.
 
     `version` is that of skills which say none. Raises `NotFoundError` for a source without any.
     """
-    whole = os.path.join(tools.settings.working_directory, source)
+    whole = os.path.join(context.settings.working_directory, source)
     if not os.path.lexists(whole) and isinstance(repository := parse_specifier(source).source, GitSource):
-        _tagged(tools, repository, take, version)
+        _read_tagged_drafts(context, repository, on_draft, default_version)
         return
-    for draft in _archive(tools, whole, source) if source.endswith(ARCHIVES) else _folders(tools, whole, source):
-        take(draft if draft.version else draft.but(version=version))
+    for draft in (
+        _read_archive_draft(context, whole, source)
+        if source.endswith(ARCHIVE_SUFFIXES)
+        else _read_folder_drafts(context, whole, source)
+    ):
+        on_draft(draft if draft.version else draft.replace(version=default_version))
 
 
-def version_fault(version: str) -> str:
+def find_version_error(version: str) -> str:
     """Say why a version cannot be published, empty where it can."""
-    return fault_of_version(version) if version else NO_VERSION
+    return version_problem(version) if version else NO_VERSION
 
 
-def _tagged(tools: Tools, source: GitSource, take: Take, default: str) -> None:
+def _read_tagged_drafts(context: Context, source: GitSource, on_draft: DraftCallback, default_version: str) -> None:
     """Read every tagged version of a repository's skills; versions of one content are judged once."""
     from skillpm.fetchers.git.git_fetcher import GitFetcher  # noqa: PLC0415  (only where a source is a repository)
 
-    judged: tuple[Tree | None, str, list[str]] = (None, "", [])
+    judged: tuple[FileTree | None, str, list[str]] = (None, "", [])
 
-    def draft(item: Tagged) -> None:
+    def draft(item: TaggedRelease) -> None:
         nonlocal judged
         at = item.ref.removeprefix("refs/tags/")
-        made = Draft(
+        made = ReleaseDraft(
             name=item.folder,
-            place=f"{item.folder} at {at}",
-            came_from=f"{source.url} at {at}",
-            at=at,
+            label=f"{item.folder} at {at}",
+            origin=f"{source.url} at {at}",
+            tag=at,
             is_current=item.is_current,
-            rank=item.rank,
-            published=_moment(item.seconds),
+            age_rank=item.rank,
+            published=_format_timestamp(item.seconds),
         )
         if item.tree is None or item.found is None:
-            take(made.but(faults=(item.fault,)))
+            on_draft(made.replace(errors=(item.fault,)))
             return
         if judged[:2] != (item.tree, item.folder):
-            judged = item.tree, item.folder, faults(item.tree, item.folder)
-        take(_described(made, item.tree, item.found, judged[2], default))
+            judged = item.tree, item.folder, find_errors(item.tree, item.folder)
+        on_draft(_complete_draft(made, item.tree, item.found, judged[2], default_version))
 
-    GitFetcher(tools.settings, tools.store, tools.reporter, tools.git_cache()).tagged(source, draft)
+    GitFetcher(context.settings, context.store, context.reporter, context.git_cache_dir()).read_tagged_releases(
+        source, draft
+    )
 
 
-def _folders(tools: Tools, whole: str, source: str) -> Iterator[Draft]:
-    folders = [*skill_folders(whole)]
+def _read_folder_drafts(context: Context, path: str, source: str) -> Iterator[ReleaseDraft]:
+    folders = [*find_skill_folders(path)]
     if not folders:
         hint = "name a skill's folder, or a folder of skills"
-        if os.path.lexists(whole):
-            raise NotFoundError(f"{show(source)} holds no SKILL.md", hint=hint)
-        similar = near(os.path.basename(whole), _folders_beside(whole))
-        meant = " or ".join(show(os.path.join(os.path.dirname(source), name)) for name in similar)
-        raise NotFoundError(f"{show(source)} is not there", hint=f"did you mean {meant}?" if similar else hint)
+        if os.path.lexists(path):
+            raise NotFoundError(f"{sanitize(source)} holds no SKILL.md", hint=hint)
+        similar = closest_matches(os.path.basename(path), _list_sibling_folders(path))
+        meant = " or ".join(sanitize(os.path.join(os.path.dirname(source), name)) for name in similar)
+        raise NotFoundError(f"{sanitize(source)} is not there", hint=f"did you mean {meant}?" if similar else hint)
     for folder in folders:
         name = os.path.basename(os.path.realpath(folder))
-        place = os.path.relpath(folder, tools.settings.working_directory)
+        place = os.path.relpath(folder, context.settings.working_directory)
         try:
-            tree = read_skill_folder(folder, name, tools.settings.limits, written=place)
+            tree = read_skill_folder(folder, name, context.settings.limits, display_path=place)
         except RefusedError as error:
-            yield Draft(name=name, place=place, came_from=place, faults=(error.message,))
+            yield ReleaseDraft(name=name, label=place, origin=place, errors=(error.message,))
             continue
-        yield _local(tools, Draft(name=name, place=place, came_from=place), tree)
+        yield _make_local_draft(context, ReleaseDraft(name=name, label=place, origin=place), tree)
 
 
-def _folders_beside(path: str) -> list[str]:
+def _list_sibling_folders(path: str) -> list[str]:
     try:
         with os.scandir(os.path.dirname(path)) as entries:
             return sorted(entry.name for entry in entries if entry.is_dir())
@@ -129,56 +135,63 @@ def _folders_beside(path: str) -> list[str]:
         return []
 
 
-def _archive(tools: Tools, whole: str, source: str) -> Iterator[Draft]:
-    limits = tools.settings.limits
-    if not os.path.isfile(whole):
-        raise NotFoundError(f"{show(source)} is not there", where=whole)
-    with told("read an archive", whole):
-        data = read_document(whole)
+def _read_archive_draft(context: Context, path: str, source: str) -> Iterator[ReleaseDraft]:
+    limits = context.settings.limits
+    if not os.path.isfile(path):
+        raise NotFoundError(f"{sanitize(source)} is not there", where=path)
+    with translate_os_errors("read an archive", path):
+        data = read_regular_file(path)
     try:
-        tree = checked_tree(read_archive(data, source, limits), name=os.path.basename(source), limits=limits)
+        tree = check_tree(read_archive(data, source, limits), name=os.path.basename(source), limits=limits)
         # An archive has no folder whose name could be another one.
-        found = described(tree, PathPin(path=source), os.path.basename(source))
-        tell_remarks({SkillName(os.path.basename(source)): found}, {}, tools.reporter)
+        found = read_metadata(tree, PathPin(path=source), os.path.basename(source))
+        report_warnings({SkillName(os.path.basename(source)): found}, {}, context.reporter)
     except RefusedError as error:
-        yield Draft(name=os.path.basename(source), place=source, came_from=source, faults=(error.message,))
+        yield ReleaseDraft(name=os.path.basename(source), label=source, origin=source, errors=(error.message,))
         return
-    yield _local(tools, Draft(name=found.declared, place=source, came_from=source), tree)
+    yield _make_local_draft(context, ReleaseDraft(name=found.declared_name, label=source, origin=source), tree)
 
 
-def _local(tools: Tools, draft: Draft, tree: Tree) -> Draft:
+def _make_local_draft(context: Context, draft: ReleaseDraft, tree: FileTree) -> ReleaseDraft:
     try:
-        found = described(tree, PathPin(path=draft.place), draft.name)
-        tell_remarks({SkillName(draft.name): found}, {}, tools.reporter)
+        found = read_metadata(tree, PathPin(path=draft.label), draft.name)
+        report_warnings({SkillName(draft.name): found}, {}, context.reporter)
     except RefusedError as error:
-        return draft.but(faults=(error.message,))
-    return _described(draft.but(published=_published(tools)), tree, found, faults(tree, draft.name))
+        return draft.replace(errors=(error.message,))
+    return _complete_draft(
+        draft.replace(published=_publication_time(context)), tree, found, find_errors(tree, draft.name)
+    )
 
 
-def _described(draft: Draft, tree: Tree, found: Found, bad: list[str], default: str = "") -> Draft:
+def _complete_draft(
+    draft: ReleaseDraft, tree: FileTree, skill: FetchedSkill, errors: list[str], default_version: str = ""
+) -> ReleaseDraft:
     """Give a draft with what is known of it, and all that an index cannot say."""
     if not is_skill_name(draft.name):
-        bad = [*bad, f"`{show(draft.name, 80)}` is no name of a skill"]
-    elsewhere = [name for name, wanted in found.dependencies.items() if not _is_text_range(wanted)]
-    bad = [*bad, *(f"it needs `{name}` from a place of its own; in an index only versions count" for name in elsewhere)]
-    version = found.version.removeprefix("v") or default
-    return draft.but(tree=tree, version=version, faults=tuple(bad), dependencies=found.dependencies)
+        errors = [*errors, f"`{sanitize(draft.name, 80)}` is no name of a skill"]
+    elsewhere = [name for name, wanted in skill.dependencies.items() if not _is_version_range(wanted)]
+    errors = [
+        *errors,
+        *(f"it needs `{name}` from a place of its own; in an index only versions count" for name in elsewhere),
+    ]
+    version = skill.version.removeprefix("v") or default_version
+    return draft.replace(tree=tree, version=version, errors=tuple(errors), dependencies=skill.dependencies)
 
 
-def _is_text_range(value: object) -> bool:
+def _is_version_range(value: object) -> bool:
     """Tell whether what a skill asks of another is a mere range, which an index can fulfil."""
     return isinstance(value, str) and is_range(value)
 
 
-def _published(tools: Tools) -> str:
+def _publication_time(context: Context) -> str:
     """Give the moment of the build where the surroundings say one (reproducible-builds.org, SOURCE_DATE_EPOCH)."""
-    text = tools.settings.environ.get("SOURCE_DATE_EPOCH", "")
+    text = context.settings.environ.get("SOURCE_DATE_EPOCH", "")
     if not text:
         return ""
     if not text.isascii() or not text.isdigit() or len(text) > 11:  # noqa: PLR2004  (year 5138)
-        raise UsageError(f"SOURCE_DATE_EPOCH={show(text, 40)} is no number of seconds")
-    return _moment(int(text))
+        raise UsageError(f"SOURCE_DATE_EPOCH={sanitize(text, 40)} is no number of seconds")
+    return _format_timestamp(int(text))
 
 
-def _moment(seconds: int) -> str:
+def _format_timestamp(seconds: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds)) if seconds else ""

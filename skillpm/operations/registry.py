@@ -4,99 +4,106 @@ import os
 
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
-from skillpm.files import told, write_document
+from skillpm.files import translate_os_errors, write_document
 from skillpm.formats.registry import RegistryEntry, read_registry
-from skillpm.installer.backups import keep_old_registry
-from skillpm.installer.consistent_view import View, look_until
-from skillpm.installer.layout import load_receipt, registry_text
-from skillpm.installer.staging import hide_from_git
-from skillpm.installer.stat_cache import Scan, read_scan
-from skillpm.operations.context.project_files import read_paperwork
-from skillpm.operations.context.runtime import Tools
+from skillpm.installer.backups import back_up_legacy_registry
+from skillpm.installer.consistent_view import ReadView, read_until_consistent
+from skillpm.installer.layout import load_receipt, read_registry_text
+from skillpm.installer.staging import write_gitignore
+from skillpm.installer.stat_cache import StatCache, read_stat_cache
+from skillpm.operations.context.project_files import read_project_files
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.registry.build_state import Known, Problem
-from skillpm.registry.builder import Ahead, build_registry, known_registry
+from skillpm.registry.build_state import PriorState, RegistryProblem
+from skillpm.registry.builder import PendingChanges, build_registry, load_prior_state
 
 
-class Rebuilt(Value):
+class RegistryBuildResult(Value):
     """What building found: whether the document changed, how many skills are in it, what could not be, what is odd."""
 
-    changed: bool
-    skills: int
-    problems: tuple[Problem, ...]
-    remarks: tuple[Problem, ...] = ()
+    is_changed: bool
+    skill_count: int
+    problems: tuple[RegistryProblem, ...]
+    warnings: tuple[RegistryProblem, ...] = ()
 
 
-class Checked(Value):
+class RegistryCheckResult(Value):
     """How the registry differs from the disk: not in it, not as it says, not there any more."""
 
     missing: tuple[str, ...]
     stale: tuple[str, ...]
     extra: tuple[str, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[RegistryProblem, ...]
 
     @property
-    def ok(self) -> bool:
+    def is_ok(self) -> bool:
         """Tell whether the registry is true."""
         return not (self.missing or self.stale or self.extra)
 
 
-def rebuild(scope: Scope, tools: Tools) -> Rebuilt:
+def rebuild_registry(scope: Scope, context: Context) -> RegistryBuildResult:
     """Build the registry from what lies on disk; a SKILL.md that the stat cache vouches for is not read again."""
-    disabled = read_paperwork(scope, tools).disabled
+    disabled = read_project_files(scope, context).disabled
     layout = scope.layout
     if not os.path.exists(layout.journal):  # whether there is anything to do is seen without the lock
-        known = known_registry(layout, registry_text(layout), read_scan(layout.scan))
-        built = build_registry(layout, load_receipt(layout), known, Ahead(only_known=True), disabled=disabled)
-        if built.is_as_known:
-            return Rebuilt(changed=False, skills=len(built.entries), problems=tuple(built.problems))
+        known = load_prior_state(layout, read_registry_text(layout), read_stat_cache(layout.stat_cache))
+        built = build_registry(
+            layout, load_receipt(layout), known, PendingChanges(is_cache_only=True), disabled=disabled
+        )
+        if built.is_unchanged:
+            return RegistryBuildResult(is_changed=False, skill_count=len(built.entries), problems=tuple(built.problems))
     # The lock and the reader bring libraries with them: only who has something to do pays for them.
-    from skillpm.operations.context.scope_lock import exclusive  # noqa: PLC0415
-    from skillpm.operations.install.executor import remember  # noqa: PLC0415
+    from skillpm.operations.context.scope_lock import lock_scope  # noqa: PLC0415
+    from skillpm.operations.install.executor import record_file_stats  # noqa: PLC0415
 
-    with exclusive(scope, tools):
-        before, scan = registry_text(layout), read_scan(layout.scan)
-        known = known_registry(layout, before, scan)
-        built = build_registry(layout, load_receipt(layout), known, Ahead(), disabled=disabled)
+    with lock_scope(scope, context):
+        before, scan = read_registry_text(layout), read_stat_cache(layout.stat_cache)
+        known = load_prior_state(layout, before, scan)
+        built = build_registry(layout, load_receipt(layout), known, PendingChanges(), disabled=disabled)
         text = built.text
         if text != before:
-            with told("write the registry", layout.registry):
-                hide_from_git(layout, fsync=tools.settings.fsync)
-                keep_old_registry(layout, tools.reporter.warning, fsync=tools.settings.fsync)
-                write_document(layout.registry, text.encode(), fsync=tools.settings.fsync)
-        remember(scope, built)
-    return Rebuilt(
-        changed=text != before,
-        skills=len(built.entries),
+            with translate_os_errors("write the registry", layout.registry):
+                write_gitignore(layout, fsync=context.settings.fsync)
+                back_up_legacy_registry(layout, context.reporter.warn, fsync=context.settings.fsync)
+                write_document(layout.registry, text.encode(), fsync=context.settings.fsync)
+        record_file_stats(scope, built)
+    return RegistryBuildResult(
+        is_changed=text != before,
+        skill_count=len(built.entries),
         problems=tuple(built.problems),
-        remarks=tuple(built.remarks),
+        warnings=tuple(built.warnings),
     )
 
 
-def check_registry(scope: Scope, tools: Tools) -> Checked:
+def check_registry(scope: Scope, context: Context) -> RegistryCheckResult:
     """Compare the registry with the disk; every SKILL.md is read, nothing is written."""
-    disabled = read_paperwork(scope, tools).disabled
+    disabled = read_project_files(scope, context).disabled
 
-    def look(seen: View) -> tuple[Checked, bool]:
-        text = seen.document("registry", scope.layout.registry)
-        nothing, ahead = Known(entries={}, scan=Scan()), Ahead(gone=seen.going, staged=seen.coming)
-        built = build_registry(scope.layout, seen.receipt(), nothing, ahead, disabled=disabled, place=seen.skill)
+    def look(seen: ReadView) -> tuple[RegistryCheckResult, bool]:
+        text = seen.read_document("registry", scope.layout.registry)
+        nothing, ahead = (
+            PriorState(entries={}, stat_cache=StatCache()),
+            PendingChanges(removed_skills=seen.pending_removals, staged_skills=seen.pending_skills),
+        )
+        built = build_registry(
+            scope.layout, seen.read_receipt(), nothing, ahead, disabled=disabled, locate_skill=seen.skill_path
+        )
         entries: dict[str, RegistryEntry] = {}
-        problems = [*built.problems, *built.remarks]
+        problems = [*built.problems, *built.warnings]
         if text is not None:
             try:
                 entries = read_registry(text, scope.layout.registry)[0]
             except DocumentError as error:
-                problems.append(Problem(path="skills.json", message=error.message))
+                problems.append(RegistryProblem(path="skills.json", message=error.message))
         stale = {name for name, entry in entries.items() if name in built.entries and entry != built.entries[name]}
         if not stale and text is not None and text != built.text and {*entries} == {*built.entries}:
             stale = {"skills.json"}  # the same skills, written otherwise
-        checked = Checked(
+        checked = RegistryCheckResult(
             missing=tuple(sorted({*built.entries} - {*entries})),
             stale=tuple(sorted(stale)),
             extra=tuple(sorted({*entries} - {*built.entries})),
             problems=tuple(problems),
         )
-        return checked, checked.ok
+        return checked, checked.is_ok
 
-    return look_until(scope.layout, look)
+    return read_until_consistent(scope.layout, look)

@@ -5,28 +5,28 @@ from collections.abc import Mapping, Sequence
 
 from skillpm.core.names import SkillName
 from skillpm.core.text import one_line
-from skillpm.core.values import NOTHING, Value
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import NotFoundError
 from skillpm.files import read_text
-from skillpm.formats.catalog_stream import Entry
-from skillpm.formats.index_sources import NAME_IT, IndexPlace
+from skillpm.formats.catalog_stream import CatalogEntry
+from skillpm.formats.index_sources import NAMING_HINT, ConfiguredIndex
 from skillpm.formats.lockfile import read_lockfile
-from skillpm.formats.pin import IndexPin, describe
-from skillpm.indexes.search.catalogs import SHIPPED, Catalogues, Looked
-from skillpm.indexes.search.database import in_memory
-from skillpm.indexes.search.full_text import Searchable
-from skillpm.operations.context.runtime import Tools
+from skillpm.formats.pin import IndexPin, describe_pin
+from skillpm.indexes.search.catalogs import BUNDLED_KEY, Catalogs, SearchedIndex
+from skillpm.indexes.search.database import build_in_memory
+from skillpm.indexes.search.full_text import SearchDatabase
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_indexes import configured_indexes
-from skillpm.operations.context.temporary_cache import can_be_written
+from skillpm.operations.context.temporary_cache import is_writable
 from skillpm.registry.card import Card
 from skillpm.serving.service import SkillService
 
-AT_ONCE = 4
+MAX_WORKERS = 4
 INSTALLED = "installed"
 
 
-class Shelf(Value):
+class SearchCatalog(Value):
     """One place that is searched: `url` of an index, `index` what it is called here.
 
     `mine` are the names of its skills that are installed, as they are called here; of the installed skills, what is
@@ -34,68 +34,75 @@ class Shelf(Value):
     """
 
     url: str
-    searchable: Searchable
+    database: SearchDatabase
     index: str = ""
-    mine: Mapping[str, str] = NOTHING
+    installed_names: Mapping[str, str] = EMPTY_MAPPING
 
 
-class Shelves(Value):
+class SearchCatalogs(Value):
     """All that is searched, in the order in which `install` would ask, and how it went with each index."""
 
-    shelves: tuple[Shelf, ...]
-    looked: tuple[Looked, ...] = ()
+    catalogs: tuple[SearchCatalog, ...]
+    searched_indexes: tuple[SearchedIndex, ...] = ()
 
 
-def open_shelves(scope: Scope, tools: Tools, service: SkillService, *, index: str, only_installed: bool) -> Shelves:
+def open_catalogs(
+    scope: Scope, context: Context, service: SkillService, *, index: str, only_installed: bool
+) -> SearchCatalogs:
     """Open everything, or one index, or only what is installed.
 
     Raises `NotFoundError` for an index that nobody configured; of one that cannot be read `looked` tells.
     """
-    here = Shelf(url=INSTALLED, searchable=in_memory(map(_entry, service.visible.values())))
+    here = SearchCatalog(url=INSTALLED, database=build_in_memory(map(_catalog_entry, service.visible.values())))
     if only_installed:
-        return Shelves(shelves=(here,))
-    places = configured_indexes(scope, tools.settings)
+        return SearchCatalogs(catalogs=(here,))
+    places = configured_indexes(scope, context.settings)
     if index and index not in {place.name for place in places}:
         known = ", ".join(place.name for place in places)
-        hint = f"configured are: {known}" if known else NAME_IT
+        hint = f"configured are: {known}" if known else NAMING_HINT
         raise NotFoundError(f"there is no index `{index}`", hint=hint)
-    is_kept = can_be_written(os.path.join(tools.settings.cache_dir, "search"))
-    catalogues = Catalogues(tools.settings, os.path.dirname(scope.manifest), tools.reporter, is_kept=is_kept)
-    looked = _looked(catalogues, [place for place in places if index in {"", place.name}])
-    mine = _origins(scope, service)
+    is_kept = is_writable(os.path.join(context.settings.cache_dir, "search"))
+    catalogues = Catalogs(context.settings, os.path.dirname(scope.manifest), context.reporter, can_write_cache=is_kept)
+    looked = _search_indexes(catalogues, [place for place in places if index in {"", place.name}])
+    mine = _find_installed_names(scope, service)
     shelves = [
-        Shelf(url=it.place.url, index=it.place.name, searchable=it.searchable, mine=mine.get(it.place.url, NOTHING))
+        SearchCatalog(
+            url=it.config.url,
+            index=it.config.name,
+            database=it.database,
+            installed_names=mine.get(it.config.url, EMPTY_MAPPING),
+        )
         for it in looked
-        if it.searchable is not None
+        if it.database is not None
     ]
     if not index:
-        shelves = [here, *shelves, Shelf(url=SHIPPED, searchable=catalogues.shipped())]
-    return Shelves(shelves=tuple(shelves), looked=looked)
+        shelves = [here, *shelves, SearchCatalog(url=BUNDLED_KEY, database=catalogues.open_bundled())]
+    return SearchCatalogs(catalogs=tuple(shelves), searched_indexes=looked)
 
 
-def _looked(catalogues: Catalogues, places: Sequence[IndexPlace]) -> tuple[Looked, ...]:
+def _search_indexes(catalogues: Catalogs, indexes: Sequence[ConfiguredIndex]) -> tuple[SearchedIndex, ...]:
     """Look at the indexes, several at once where one has to be asked."""
-    if len(places) < 2 or all(catalogues.is_fresh(place) for place in places):  # noqa: PLR2004  (nothing to share out)
-        return tuple(catalogues.look(place) for place in places)
+    if len(indexes) < 2 or all(catalogues.is_fresh(place) for place in indexes):  # noqa: PLR2004  (nothing to share out)
+        return tuple(catalogues.open_index(place) for place in indexes)
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (10 ms, and most have one index)
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return tuple(pool.map(catalogues.look, places))
+    with ThreadPoolExecutor(MAX_WORKERS) as pool:
+        return tuple(pool.map(catalogues.open_index, indexes))
 
 
-def _origins(scope: Scope, service: SkillService) -> dict[str, dict[str, str]]:
+def _find_installed_names(scope: Scope, service: SkillService) -> dict[str, dict[str, str]]:
     """Give for each index the skills that were installed from it: their names there, and here."""
     text = read_text(scope.lockfile)
     found: dict[str, dict[str, str]] = {}
     for name, skill in (read_lockfile(text, scope.lockfile).skills if text is not None else {}).items():
         card = service.registry.shelf.cards.get(name)
-        if card is not None and isinstance(skill.pin, IndexPin) and card.entry.get("source") == describe(skill.pin):
+        if card is not None and isinstance(skill.pin, IndexPin) and card.entry.get("source") == describe_pin(skill.pin):
             found.setdefault(skill.pin.index, {})[card.declared] = name
     return found
 
 
-def _entry(card: Card) -> Entry:
-    return Entry(
+def _catalog_entry(card: Card) -> CatalogEntry:
+    return CatalogEntry(
         name=SkillName(card.name),
         description=one_line(card.description),
         category=card.category,

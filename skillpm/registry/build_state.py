@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from skillpm.core.values import Value
 from skillpm.formats.registry import RegistryEntry, write_registry
-from skillpm.installer.stat_cache import Scan, Stamp
+from skillpm.installer.stat_cache import FileStat, StatCache
 
 
-class Problem(Value):
+class RegistryProblem(Value):
     """A skill that cannot be in the registry, and why; or what is odd about one that is."""
 
     path: str
@@ -16,7 +16,7 @@ class Problem(Value):
 
 
 @dataclass(kw_only=True, slots=True)
-class Built:
+class BuildResult:
     """A registry as it should be: its text, the stamps behind it, and what could not be in it.
 
     `intact`: skills that the stat cache vouches for, every file of them. A registry that is only looked at
@@ -27,13 +27,13 @@ class Built:
 
     entries: dict[str, RegistryEntry] = field(default_factory=dict)
     disabled: list[str] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    remarks: list[Problem] = field(default_factory=list)
-    stamps: dict[str, Mapping[str, Stamp]] = field(default_factory=dict)
+    problems: list[RegistryProblem] = field(default_factory=list)
+    warnings: list[RegistryProblem] = field(default_factory=list)
+    file_stats: dict[str, Mapping[str, FileStat]] = field(default_factory=dict)
     intact: set[str] = field(default_factory=set)
-    for_reading: bool = False
-    is_as_known: bool = False
-    inherited: str = ""
+    is_read_only: bool = False
+    is_unchanged: bool = False
+    metadata_digest: str = ""
 
     @property
     def text(self) -> str:
@@ -41,9 +41,9 @@ class Built:
         return write_registry(self.entries.values(), self.disabled)
 
 
-class Known(Value):
+class PriorState(Value):
     """What was known before: the registry as it is, and the stat cache; nothing where the registry is not ours."""
 
     entries: Mapping[str, RegistryEntry]
-    scan: Scan
+    stat_cache: StatCache
     disabled: tuple[str, ...] | None = None

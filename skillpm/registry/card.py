@@ -111,10 +111,10 @@ class Card:
     def mcp_servers(self) -> tuple[McpServer, ...]:
         """The MCP servers it brings, sorted by name."""
         servers = self.entry.get("mcpServers", {})
-        return tuple(_server(name, server) for name, server in sorted(servers.items()))
+        return tuple(_parse_server(name, server) for name, server in sorted(servers.items()))
 
 
-def _server(name: str, server: Mapping[str, Any]) -> McpServer:
+def _parse_server(name: str, server: Mapping[str, Any]) -> McpServer:
     return McpServer(name=name, command=str(server.get("command", "")), args=tuple(server.get("args", ())))
 
 

@@ -10,22 +10,22 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.errors import FileError
-from skillpm.installer.consistent_view import View, look_until
-from skillpm.installer.escaping_links import LEADS_OUT, fence_of, leads_out
+from skillpm.installer.consistent_view import ReadView, read_until_consistent
+from skillpm.installer.escaping_links import ESCAPING_LINK_MESSAGE, boundary_of, has_escaping_link
 from skillpm.installer.layout import PROJECT_FOLDER, Layout
-from skillpm.installer.stat_cache import Stamp, stamp_of
-from skillpm.registry.build_state import Problem
+from skillpm.installer.stat_cache import FileStat, to_file_stat
+from skillpm.registry.build_state import RegistryProblem
 from skillpm.registry.card import Card
-from skillpm.registry.refresh import Rereading
-from skillpm.registry.snapshot import Shelf, is_current, is_recent, read_shelf, stamps_of
+from skillpm.registry.refresh import Refresher
+from skillpm.registry.snapshot import RegistrySnapshot, is_current, is_recent, read_directory_stats, read_snapshot
 from skillpm.settings import current_settings
 
 if TYPE_CHECKING:
     from skillpm.skillmd.skill import Skill
 
-MOST_BODIES = 256
+MAX_CACHED_SKILLS = 256
 
 
 class Registry:
@@ -40,10 +40,10 @@ class Registry:
         for card in cards:
             given.setdefault(card.name, card)
         self.directory = directory
-        self._fence = fence
-        self._said = self._shelf = Shelf(cards={name: given[name] for name in sorted(given)})
-        self._rereading = Rereading(Layout(directory), "")
-        self._bodies: dict[str, tuple[Stamp, Skill]] = {}
+        self._boundary = fence
+        self._registered = self._snapshot = RegistrySnapshot(cards={name: given[name] for name in sorted(given)})
+        self._refresher = Refresher(Layout(directory), "")
+        self._skill_cache: dict[str, tuple[FileStat, Skill]] = {}
         self._lock = threading.RLock()
 
     @classmethod
@@ -58,17 +58,17 @@ class Registry:
         place = os.path.abspath(own if directory is None else os.path.expanduser(os.fspath(directory)))
         if fence is None:
             is_project = os.path.basename(place) == PROJECT_FOLDER and place != own
-            fence = fence_of(os.path.dirname(place), settings.home) if is_project else ""
+            fence = boundary_of(os.path.dirname(place), settings.home) if is_project else ""
         registry = cls(directory=place, fence=fence)
         registry.refresh()
         return registry
 
     @property
-    def shelf(self) -> Shelf:
+    def shelf(self) -> RegistrySnapshot:
         """Everything as it is now, in one value that stays as it is: read again where something changed."""
-        if self.directory and not is_current(self._shelf, self.directory):
+        if self.directory and not is_current(self._snapshot, self.directory):
             self.refresh()
-        return self._shelf
+        return self._snapshot
 
     @property
     def cards(self) -> Mapping[str, Card]:
@@ -81,7 +81,7 @@ class Registry:
         return tuple(self.cards)
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[RegistryProblem, ...]:
         """The skills that cannot be read, and why."""
         return self.shelf.problems
 
@@ -92,20 +92,20 @@ class Registry:
 
     def read(self, card: Card) -> "Skill":
         """Open a skill: all that its file says. Raises `FileError` or `DocumentError` where that cannot be read."""
-        known = self._bodies.get(card.location)
+        known = self._skill_cache.get(card.location)
         try:
-            if known is not None and known[0] == stamp_of(os.stat(card.location)):
+            if known is not None and known[0] == to_file_stat(os.stat(card.location)):
                 return known[1]
         except OSError:
             pass  # told below, by whoever reads it
-        if self._fence and card.directory == self.directory and leads_out(self._layout, card.name):
-            raise FileError(f"`{show(card.name)}` is not read: {LEADS_OUT}", where=card.location)
+        if self._boundary and card.directory == self.directory and has_escaping_link(self._layout, card.name):
+            raise FileError(f"`{sanitize(card.name)}` is not read: {ESCAPING_LINK_MESSAGE}", where=card.location)
         # The reader brings a YAML library with it: only who opens a skill pays for it.
         from skillpm.registry.skill_loader import open_skill  # noqa: PLC0415
 
         skill, stamp = open_skill(card, self.directory)
         if not is_recent(stamp):
-            self._keep(card.location, stamp, skill)
+            self._cache_skill(card.location, stamp, skill)
         return skill
 
     def where_it_lies(self, card: Card) -> Card:
@@ -116,22 +116,22 @@ class Registry:
         if card.directory != self.directory or not os.path.exists(layout.journal):
             return card
 
-        def look(seen: View) -> tuple[str, bool]:
-            found = seen.skill(card.name)
-            return found, found == layout.skill(card.name)
+        def look(seen: ReadView) -> tuple[str, bool]:
+            found = seen.skill_path(card.name)
+            return found, found == layout.skill_path(card.name)
 
-        is_waiting = os.path.dirname(look_until(layout, look)) == layout.staging
+        is_waiting = os.path.dirname(read_until_consistent(layout, look)) == layout.staging
         return Card(card.entry, layout.staging) if is_waiting else card
 
     @property
     def _layout(self) -> Layout:
-        return Layout(self.directory, fence=self._fence)
+        return Layout(self.directory, boundary=self._boundary)
 
-    def _keep(self, location: str, stamp: Stamp, skill: "Skill") -> None:
+    def _cache_skill(self, location: str, file_stat: FileStat, skill: "Skill") -> None:
         with self._lock:
-            while len(self._bodies) >= MOST_BODIES:
-                del self._bodies[next(iter(self._bodies))]
-            self._bodies[location] = (stamp, skill)
+            while len(self._skill_cache) >= MAX_CACHED_SKILLS:
+                del self._skill_cache[next(iter(self._skill_cache))]
+            self._skill_cache[location] = (file_stat, skill)
 
     @property
     def is_there(self) -> bool:
@@ -143,12 +143,12 @@ class Registry:
         if not self.directory:
             return
         with self._lock:
-            stamp = stamps_of(self.directory)
+            stamp = read_directory_stats(self.directory)
             layout = self._layout
-            self._said = look_until(layout, lambda seen: (read_shelf(layout, seen, stamp), True))
-            if self._rereading.stamp != stamp[1]:
-                self._rereading = Rereading(layout, stamp[1])
-            self._shelf = self._rereading.over(self._said)
+            self._registered = read_until_consistent(layout, lambda seen: (read_snapshot(layout, seen, stamp), True))
+            if self._refresher.file_stat != stamp[1]:
+                self._refresher = Refresher(layout, stamp[1])
+            self._snapshot = self._refresher.apply_to(self._registered)
 
     def check(self, cards: Iterable[Card]) -> bool:
         """Look at the files of these skills, one `stat` each: what was written on since the registry was built counts
@@ -158,9 +158,9 @@ class Registry:
         if not self.directory or not given:
             return False
         with self._lock:
-            is_other = self._rereading.look(given, self._said)
+            is_other = self._refresher.check(given, self._registered)
             if is_other:
-                self._shelf = self._rereading.over(self._said)
+                self._snapshot = self._refresher.apply_to(self._registered)
         return is_other
 
     def __len__(self) -> int:

@@ -1,14 +1,14 @@
 """One registry entry, from a SKILL.md and what the receipt knows of it. Pure."""
 
 from skillpm.core.digest import Digest
-from skillpm.core.text import show
-from skillpm.formats.pin import Pin, describe
-from skillpm.formats.registry import RegistryEntry, tidy
-from skillpm.registry.metadata_overlay import GENERAL, looked_up
+from skillpm.core.text import sanitize
+from skillpm.formats.pin import Pin, describe_pin
+from skillpm.formats.registry import RegistryEntry, normalize_entry
+from skillpm.registry.metadata_overlay import DEFAULT_CATEGORY, select_checkable_needs
 from skillpm.skillmd.skill import Skill, read_skill
 
 
-def entry_of(
+def build_entry(
     name: str, file_path: str, data: bytes, *, pin: Pin | None, digest: Digest | None, version: str = ""
 ) -> RegistryEntry:
     """Give the entry of a skill at `file_path` (relative to the skills directory).
@@ -17,14 +17,14 @@ def entry_of(
     no longer be true. Raises `NotLoadable`.
     """
     skill = read_skill(data)
-    return tidy(
+    return normalize_entry(
         RegistryEntry(
             name=name,
-            category=skill.category or GENERAL,
+            category=skill.category or DEFAULT_CATEGORY,
             description=skill.description,
             triggers=list(skill.triggers),
             filePath=file_path,
-            declaredName=show(skill.declared) if skill.declared != name else "",
+            declaredName=sanitize(skill.declared) if skill.declared != name else "",
             version=version or skill.version,
             license=skill.license,
             compatibility=skill.compatibility,
@@ -32,7 +32,7 @@ def entry_of(
             author=skill.author,
             tags=list(skill.tags),
             requires=list(skill.requires.bins),
-            needs=looked_up(skill.requires),
+            needs=select_checkable_needs(skill.requires),
             allowedTools=list(skill.allowed_tools),
             userOnly=is_for_users_only(skill),
             mcpServers={
@@ -40,7 +40,7 @@ def entry_of(
             },
             metadata=dict(skill.metadata),
             digest=digest or "",
-            source="" if pin is None else describe(pin),
+            source="" if pin is None else describe_pin(pin),
             tokens=skill.tokens,
         )
     )

@@ -6,46 +6,48 @@ from typing import TYPE_CHECKING
 from skillpm.installer.layout import Layout
 from skillpm.registry.card import Card
 from skillpm.registry.directory_registry import Registry
-from skillpm.registry.snapshot import Shelf
+from skillpm.registry.snapshot import RegistrySnapshot
 
 if TYPE_CHECKING:
     from skillpm.skillmd.skill import Skill
 
 
-class Layered(Registry):
+class LayeredRegistry(Registry):
     """The skills of several directories, each as its registry has them now."""
 
     def __init__(self, layers: Sequence[Registry]) -> None:
         super().__init__()
         self._layers = tuple(layers)
-        self._parts: tuple[Shelf, ...] = ()
+        self._layer_snapshots: tuple[RegistrySnapshot, ...] = ()
 
     @property
-    def shelf(self) -> Shelf:
+    def shelf(self) -> RegistrySnapshot:
         """Everything as it is now."""
         parts = tuple(layer.shelf for layer in self._layers)
-        shelf = self._shelf
-        if len(parts) != len(self._parts) or any(new is not old for new, old in zip(parts, self._parts, strict=True)):
+        shelf = self._snapshot
+        if len(parts) != len(self._layer_snapshots) or any(
+            new is not old for new, old in zip(parts, self._layer_snapshots, strict=True)
+        ):
             cards = {name: card for part in reversed(parts) for name, card in part.cards.items()}
-            shelf = Shelf(
+            shelf = RegistrySnapshot(
                 cards={name: cards[name] for name in sorted(cards)},
                 problems=tuple(
-                    problem if layer is self._layers[0] else problem.but(path=f"{layer.directory}/{problem.path}")
+                    problem if layer is self._layers[0] else problem.replace(path=f"{layer.directory}/{problem.path}")
                     for layer, part in zip(self._layers, parts, strict=True)
                     for problem in part.problems
                 ),
             )
             with self._lock:
-                self._parts, self._shelf = parts, shelf
+                self._layer_snapshots, self._snapshot = parts, shelf
         return shelf
 
     def read(self, card: Card) -> "Skill":
         """Open a skill, in the registry of the directory it lies in."""
-        return self._layer_of(card).read(card)
+        return self._find_layer(card).read(card)
 
     def where_it_lies(self, card: Card) -> Card:
         """Ask the registry of the directory it lies in."""
-        return self._layer_of(card).where_it_lies(card)
+        return self._find_layer(card).where_it_lies(card)
 
     def check(self, cards: Iterable[Card]) -> bool:
         """Let the registry of each directory look at the files of what lies in it."""
@@ -55,7 +57,7 @@ class Layered(Registry):
         found = [layer.check(there.get(layer.directory, ())) for layer in self._layers]  # all of them, not until one is
         return any(found)
 
-    def _layer_of(self, card: Card) -> Registry:
+    def _find_layer(self, card: Card) -> Registry:
         """Give the registry of a skill, also of one that waits in its directory's staging."""
         there = card.directory
         return next(layer for layer in self._layers if there in {layer.directory, Layout(layer.directory).staging})

@@ -3,49 +3,49 @@
 from collections.abc import Mapping
 from typing import Any
 
-from skillpm.core.decoder import Node
-from skillpm.core.names import SkillName, skill_name
-from skillpm.core.text import show
+from skillpm.core.decoder import JsonNode
+from skillpm.core.names import SkillName, parse_skill_name
+from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, RefusedError
 from skillpm.requirements.manifest_requirements import read_requirement
 from skillpm.requirements.source import GitSource, IndexSource, PathSource, Source, UrlSource
 
-MOST = 500
+MAX_DEPENDENCIES = 500
 
 
-def read_needs(dependencies: Mapping[str, Any], whose: str) -> dict[SkillName, Source]:
+def read_dependencies(dependencies: Mapping[str, Any], owner: str) -> dict[SkillName, Source]:
     """Understand the dependencies of a skill. Raises `RefusedError` for one that leads onto this machine, or over a
     line that anybody can listen to: only the user's own manifest may name such a place.
     """
-    if len(dependencies) > MOST:
-        raise RefusedError(f"{whose} needs {len(dependencies)} skills; at most {MOST} are allowed")
+    if len(dependencies) > MAX_DEPENDENCIES:
+        raise RefusedError(f"{owner} needs {len(dependencies)} skills; at most {MAX_DEPENDENCIES} are allowed")
     needs = {}
     for key, value in dependencies.items():
-        name = skill_name(key, where=f"{whose}: dependencies")
+        name = parse_skill_name(key, where=f"{owner}: dependencies")
         try:
-            source = read_requirement(name, Node(value, whose, ("dependencies", key)))
+            source = read_requirement(name, JsonNode(value, owner, ("dependencies", key)))
         except DocumentError as error:
             raise RefusedError(
-                f"the dependencies of {whose} cannot be understood: {error.message}",
+                f"the dependencies of {owner} cannot be understood: {error.message}",
                 where=error.where,
                 hint="tell its author",
             ) from error
-        if place := _private_place(source):
+        if place := _private_location(source):
             raise RefusedError(
-                f"{whose} needs `{name}` from {show(place)}, and only your own skills.json may name such a place",
-                where=f"{whose}: dependencies.{key}",
+                f"{owner} needs `{name}` from {sanitize(place)}, and only your own skills.json may name such a place",
+                where=f"{owner}: dependencies.{key}",
                 hint=f'if you trust it, decide yourself: "overrides": {{"{name}": …}} in skills.json',
             )
         needs[name] = source
     return needs
 
 
-def is_range_of(source: Source) -> bool:
+def has_open_version(source: Source) -> bool:
     """Tell whether a source leaves open which version is taken."""
     return isinstance(source, IndexSource) or (isinstance(source, GitSource) and source.kind == "version")
 
 
-def range_text(source: Source) -> str:
+def version_range_of(source: Source) -> str:
     """Give the range a source asks for; `*` where it names no range."""
     if isinstance(source, IndexSource):
         return source.version
@@ -55,8 +55,8 @@ def range_text(source: Source) -> str:
 def without_range(source: Source) -> Source:
     """Give where a source looks, whatever the version: equal places are listed once."""
     if isinstance(source, IndexSource):
-        return source.but(version="*")
-    return source.but(ref="*") if isinstance(source, GitSource) and source.kind == "version" else source
+        return source.replace(version="*")
+    return source.replace(ref="*") if isinstance(source, GitSource) and source.kind == "version" else source
 
 
 def is_same_folder(one: Source | None, other: Source | None) -> bool:
@@ -86,14 +86,14 @@ def covers(one: Source | None, other: Source | None) -> bool:
     )
 
 
-def _private_place(source: Source) -> str:
+def _private_location(source: Source) -> str:
     match source:
         case PathSource():
             return source.path
         case GitSource() | UrlSource():
             return "" if source.url.startswith("https://") or _is_ssh(source.url) else source.url
         case IndexSource():
-            return "" if not source.site or source.site.startswith("https://") else source.site
+            return "" if not source.index_url or source.index_url.startswith("https://") else source.index_url
         case _:
             return ""
 

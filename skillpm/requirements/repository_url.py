@@ -5,9 +5,9 @@ What is no address of a repository is a `UsageError` that says which forms there
 
 import re
 
-from skillpm.core.git_syntax import clean_url, is_commit, is_ref
-from skillpm.core.names import SKILL_FILES, path_fault
-from skillpm.core.text import show
+from skillpm.core.git_syntax import is_commit, is_ref, normalize_git_url
+from skillpm.core.names import SKILL_FILES, path_problem
+from skillpm.core.text import sanitize
 from skillpm.errors import UsageError
 from skillpm.requirements.source import GitSource, RefKind
 from skillpm.requirements.specifier_hints import EXAMPLES
@@ -21,30 +21,30 @@ def with_ref(source: GitSource, ref: str, spec: str) -> GitSource:
         return source
     kind: RefKind = "rev" if is_commit(ref) else "any"
     if kind == "any" and not is_ref(ref):
-        raise UsageError(f"`{show(spec)}`: `{show(ref)}` is no name of a branch, tag or commit")
-    return source.but(kind=kind, ref=ref)
+        raise UsageError(f"`{sanitize(spec)}`: `{sanitize(ref)}` is no name of a branch, tag or commit")
+    return source.replace(kind=kind, ref=ref)
 
 
-def repository(spec: str, address: str) -> GitSource:
+def parse_repository(spec: str, address: str) -> GitSource:
     """Understand the address of a repository, with what may stand behind it."""
-    return _repository(spec, *_fragment(address))
+    return _make_source(spec, *_split_fragment(address))
 
 
-def _repository(spec: str, url: str, ref: str, skill: str, path: str) -> GitSource:
-    return with_ref(GitSource(url=clean_url(url), path=_folder(path, spec), skill=skill), ref, spec)
+def _make_source(spec: str, url: str, ref: str, skill: str, path: str) -> GitSource:
+    return with_ref(GitSource(url=normalize_git_url(url), path=_normalize_folder(path, spec), skill=skill), ref, spec)
 
 
-def on_forge(spec: str, host: str, rest: str) -> GitSource:
+def parse_forge_shorthand(spec: str, host: str, rest: str) -> GitSource:
     """`owner/repo`, with a path, a ref and a skill behind it."""
-    head, ref, skill, path = _fragment(rest)
+    head, ref, skill, path = _split_fragment(rest)
     match = SHORTHAND.fullmatch(head.removesuffix("/"))
     if match is None or match[2] in {".", ".."}:
-        raise UsageError(f"`{show(spec)}` is no SPEC", hint=EXAMPLES)
+        raise UsageError(f"`{sanitize(spec)}` is no SPEC", hint=EXAMPLES)
     url = f"https://{host}/{match[1]}/{match[2]}"
-    return _repository(spec, url, ref, skill, path or match[3])
+    return _make_source(spec, url, ref, skill, path or match[3])
 
 
-def pip_style(spec: str) -> GitSource:
+def parse_pip_url(spec: str) -> GitSource:
     """`git+https://host/x.git@REF#subdirectory=PATH`."""
     url, _, fragment = spec.removeprefix("git+").partition("#")
     path = next((part[13:] for part in fragment.split("&") if part.startswith("subdirectory=")), "")
@@ -54,32 +54,32 @@ def pip_style(spec: str) -> GitSource:
         url, _, ref = url.rpartition("@")
     if fragment and not path:
         ref, _, skill = fragment.partition("@")
-        return _repository(spec, url, ref, skill, "")
-    return _repository(spec, url, ref, "", path)
+        return _make_source(spec, url, ref, skill, "")
+    return _make_source(spec, url, ref, "", path)
 
 
-def browser_page(spec: str, host: str, path: str) -> tuple[GitSource, str]:
+def parse_browser_url(spec: str, host: str, path: str) -> tuple[GitSource, str]:
     """`https://github.com/o/r`, `…/tree/REF/PATH`, `…/blob/REF/PATH/SKILL.md`, `https://gitlab.com/g/s/r/-/tree/…`.
 
     Gives the repository and the `REF/PATH` of its page, where only the server knows which is which.
     """
-    path = _unquoted(path.partition("?")[0]).rstrip("/")
+    path = _percent_decode(path.partition("?")[0]).rstrip("/")
     where, separator, page = path.partition("/-/") if "/-/" in path else _split_page(host, path)
     kind, _, browser = page.partition("/")
     if "/" not in where:
-        raise UsageError(f"`{show(spec)}` names no repository", hint=EXAMPLES)
+        raise UsageError(f"`{sanitize(spec)}` names no repository", hint=EXAMPLES)
     if separator and kind in {"tree", "blob", "raw", "src"} and browser:
         browser = browser.removeprefix("branch/") if kind == "src" else browser.removeprefix("refs/heads/")
-        folder = _without_file(browser) if kind in {"blob", "raw"} else browser
-        if fault := path_fault(folder):
-            raise UsageError(f"`{show(spec)}`: the path {fault}")
-        return GitSource(url=clean_url(f"https://{host}/{where}")), folder
+        folder = _strip_skill_file(browser) if kind in {"blob", "raw"} else browser
+        if fault := path_problem(folder):
+            raise UsageError(f"`{sanitize(spec)}`: the path {fault}")
+        return GitSource(url=normalize_git_url(f"https://{host}/{where}")), folder
     if separator:
         raise UsageError(
-            f"`{show(spec)}` is a page of a forge that names no folder",
+            f"`{sanitize(spec)}` is a page of a forge that names no folder",
             hint=f"paste the address of the folder, or write https://{host}/{where}",
         )
-    return repository(spec, f"https://{host}/{where}"), ""
+    return parse_repository(spec, f"https://{host}/{where}"), ""
 
 
 def _split_page(host: str, path: str) -> tuple[str, str, str]:
@@ -89,7 +89,7 @@ def _split_page(host: str, path: str) -> tuple[str, str, str]:
     return "/".join(parts[:2]), "/" if len(parts) > 2 else "", "/".join(parts[2:])  # noqa: PLR2004  (owner/repo)
 
 
-def _fragment(spec: str) -> tuple[str, str, str, str]:
+def _split_fragment(spec: str) -> tuple[str, str, str, str]:
     """Split `URL#ref@skill`, `URL@skill` or pnpm's `URL#ref&path:/folder` into (URL, ref, skill, path)."""
     head, hashed, fragment = spec.partition("#")
     path = ""
@@ -101,28 +101,28 @@ def _fragment(spec: str) -> tuple[str, str, str, str]:
     if not hashed and "@" in tail:
         head, _, skill = head.rpartition("@")
     if (hashed and not (ref or skill or path)) or (spec.endswith("@") and not skill):
-        raise UsageError(f"`{show(spec)}` ends where a ref or a skill should follow", hint=EXAMPLES)
+        raise UsageError(f"`{sanitize(spec)}` ends where a ref or a skill should follow", hint=EXAMPLES)
     return head, ref, skill, path
 
 
-def _folder(path: str, spec: str) -> str:
-    folder = _without_file(_unquoted(path).strip("/"))
+def _normalize_folder(path: str, spec: str) -> str:
+    folder = _strip_skill_file(_percent_decode(path).strip("/"))
     if folder in {"", "."}:
         return ""
     if folder in SKILL_FILES:
         return "."
-    if fault := path_fault(folder):
-        raise UsageError(f"`{show(spec)}`: the path {fault}")
+    if fault := path_problem(folder):
+        raise UsageError(f"`{sanitize(spec)}`: the path {fault}")
     return folder
 
 
-def _without_file(path: str) -> str:
+def _strip_skill_file(path: str) -> str:
     """Give the folder of a SKILL.md that was named; any other path is one."""
     folder, _, file = path.rpartition("/")
     return folder if folder and file in SKILL_FILES else path
 
 
-def _unquoted(text: str) -> str:
+def _percent_decode(text: str) -> str:
     """Give a URL's path as it was before a browser escaped it."""
     from urllib.parse import unquote  # noqa: PLC0415  (2 ms, for what only pasted addresses need)
 

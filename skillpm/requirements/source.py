@@ -2,17 +2,17 @@
 
 from typing import Any, Literal, assert_never
 
-from skillpm.core.decoder import Node, unknown_key
+from skillpm.core.decoder import JsonNode, unknown_key_error
 from skillpm.core.digest import parse_digest
-from skillpm.core.git_syntax import clean_url, is_commit, is_ref
-from skillpm.core.names import SkillName, path_fault
-from skillpm.core.suggestions import near
-from skillpm.core.text import show
+from skillpm.core.git_syntax import is_commit, is_ref, normalize_git_url
+from skillpm.core.names import SkillName, path_problem
+from skillpm.core.suggestions import closest_matches
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.core.versions import RANGE_HINT, is_range
 from skillpm.errors import DocumentError
-from skillpm.formats.index_sources import site_address
-from skillpm.formats.pin import archive_address
+from skillpm.formats.index_sources import normalize_site_url
+from skillpm.formats.pin import read_archive_location
 
 RefKind = Literal["", "rev", "tag", "branch", "version", "any"]
 
@@ -54,7 +54,7 @@ class IndexSource(Value):
     index: str = ""
 
     @property
-    def site(self) -> str:
+    def index_url(self) -> str:
         """The address of the index, where it is named so."""
         return self.index if "://" in self.index else ""
 
@@ -87,87 +87,87 @@ def requirement_value(source: Source) -> Any:
             assert_never(source)
 
 
-FORMS = ("git", "path", "bundled", "url", "version")
+SOURCE_KEYS = ("git", "path", "bundled", "url", "version")
 
 
-def read_table(name: SkillName, node: Node) -> Source:
+def read_table(name: SkillName, node: JsonNode) -> Source:
     """Read the object form of a requirement."""
     if node.get("git") is not None:
-        return _git_source(node)
+        return _read_git_source(node)
     if (path := node.get("path")) is not None:
-        node.only("path", "link")
+        node.check_keys("path", "link")
         link = node.get("link")
         return PathSource(path=path.path(), link=link is not None and link.flag())
     if (bundled := node.get("bundled")) is not None:
-        node.only("bundled")
+        node.check_keys("bundled")
         if bundled.value is not True:
-            bundled.expected("true")
+            bundled.raise_expected("true")
         return BundledSource(name=name)
     if (url := node.get("url")) is not None:
-        node.only("url", "digest")
+        node.check_keys("url", "digest")
         digest = node.get("digest")
         checked = "" if digest is None else parse_digest(digest.value, where=digest.where)
-        return UrlSource(url=archive_address(url), digest=checked)
+        return UrlSource(url=read_archive_location(url), digest=checked)
     if node.get("version") is not None:
-        node.only("version", "index")
-        return IndexSource(name=name, version=checked_range(node.need("version")), index=_index(node.get("index")))
+        node.check_keys("version", "index")
+        return IndexSource(name=name, version=read_range(node.require("version")), index=_read_index(node.get("index")))
     for key, member in node.items():
-        if similar := near(key, FORMS):
-            raise unknown_key(member, key, similar)
-    return node.expected("a requirement with git, path, bundled, url or version")
+        if similar := closest_matches(key, SOURCE_KEYS):
+            raise unknown_key_error(member, key, similar)
+    return node.raise_expected("a requirement with git, path, bundled, url or version")
 
 
-def _index(node: Node | None) -> str:
+def _read_index(node: JsonNode | None) -> str:
     """Give an index by its name, or by its address as all documents keep it."""
     if node is None:
         return ""
-    return site_address(node) if "://" in node.text() else node.text()
+    return normalize_site_url(node) if "://" in node.text() else node.text()
 
 
-def checked_range(node: Node) -> str:
+def read_range(node: JsonNode) -> str:
     """Give a version range that has the form of one."""
     if not is_range(node.text()):
         raise DocumentError(
-            f"`{show(node.text(), 80)}` is no version range",
+            f"`{sanitize(node.text(), 80)}` is no version range",
             where=node.where,
             hint=RANGE_HINT,
         )
     return node.text().strip()
 
 
-def _git_source(node: Node) -> GitSource:
-    node.only("git", "path", "skill", "rev", "tag", "branch", "version")
+def _read_git_source(node: JsonNode) -> GitSource:
+    node.check_keys("git", "path", "skill", "rev", "tag", "branch", "version")
     given: list[RefKind] = [kind for kind in ("rev", "tag", "branch", "version", "any") if kind in node.value]
     if len(given) > 1:
         raise DocumentError(f"at most one of {', '.join(given)} may be given", where=node.where)
     kind: RefKind = given[0] if given else ""
-    url = node.need("git")
+    url = node.require("git")
     return GitSource(
-        url=clean_url(url.text(), fail=DocumentError, where=url.where),
-        path=clean_folder(node.text_or("path"), where=f"{node.where}.path"),
+        url=normalize_git_url(url.text(), error_type=DocumentError, where=url.where),
+        path=normalize_folder(node.text_or("path"), where=f"{node.where}.path"),
         skill=node.text_or("skill"),
         kind=kind,
-        ref=checked_ref(kind, node.need(kind)) if kind else "",
+        ref=read_ref(kind, node.require(kind)) if kind else "",
     )
 
 
-def clean_folder(text: str, *, where: str, fail: type[DocumentError] = DocumentError) -> str:
+def normalize_folder(text: str, *, where: str, error_type: type[DocumentError] = DocumentError) -> str:
     """Give a folder in a repository without `./` and slashes around it; `.` is the repository's top."""
     folder = text.strip().removeprefix("./").strip("/")
     if folder in {"", "."}:
         return "." if text.strip() else ""
-    if fault := path_fault(folder):
-        raise fail(f"the path {fault}", where=where)
+    if fault := path_problem(folder):
+        raise error_type(f"the path {fault}", where=where)
     return folder
 
 
-def checked_ref(kind: RefKind, node: Node) -> str:
+def read_ref(kind: RefKind, node: JsonNode) -> str:
     """Check a ref by its kind."""
     text = node.text()
     if kind == "version":
-        return checked_range(node)
+        return read_range(node)
     if kind == "rev" and not is_commit(text):
-        node.expected("a whole commit id (40 hex digits)")
+        node.raise_expected("a whole commit id (40 hex digits)")
     if kind in {"tag", "branch"} and not is_ref(text):
-        node.expected(f"the name of a {kind}")
+        node.raise_expected(f"the name of a {kind}")
     return text

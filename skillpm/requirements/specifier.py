@@ -2,15 +2,20 @@
 
 import re
 
-from skillpm.core.decoder import Node
-from skillpm.core.git_syntax import FORGES, SCP, clean_address
+from skillpm.core.decoder import JsonNode
+from skillpm.core.git_syntax import FORGES, SCP_URL, normalize_web_url
 from skillpm.core.names import is_skill_name
-from skillpm.core.text import HIDDEN, show
+from skillpm.core.text import HIDDEN, sanitize
 from skillpm.core.values import Value
 from skillpm.core.versions import is_range
 from skillpm.errors import DocumentError, UsageError
-from skillpm.formats.index_sources import site_address
-from skillpm.requirements.repository_url import browser_page, on_forge, pip_style, repository
+from skillpm.formats.index_sources import normalize_site_url
+from skillpm.requirements.repository_url import (
+    parse_browser_url,
+    parse_forge_shorthand,
+    parse_pip_url,
+    parse_repository,
+)
 from skillpm.requirements.source import (
     BundledSource,
     IndexSource,
@@ -18,13 +23,13 @@ from skillpm.requirements.source import (
     Source,
     UrlSource,
 )
-from skillpm.requirements.specifier_hints import EXAMPLES, meant
+from skillpm.requirements.specifier_hints import EXAMPLES, mistake_hint
 
-BARE = re.compile(r"([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))?", re.ASCII)
-ARCHIVES = (".tar.gz", ".tgz", ".zip")
-PAGE = re.compile(r"(?:[^/]+/){2}(?:tree|blob)/|.+/-/")
-GIT_ENDING = re.compile(r"\.git(?:@|/?$)")
-PREFIXES = {"github:": "github.com", "gitlab:": "gitlab.com"}
+NAMED_SKILL = re.compile(r"([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))?", re.ASCII)
+ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".zip")
+FORGE_PAGE = re.compile(r"(?:[^/]+/){2}(?:tree|blob)/|.+/-/")
+GIT_SUFFIX = re.compile(r"\.git(?:@|/?$)")
+FORGE_PREFIXES = {"github:": "github.com", "gitlab:": "gitlab.com"}
 
 
 class Specifier(Value):
@@ -32,7 +37,7 @@ class Specifier(Value):
 
     text: str
     source: Source
-    browser: str = ""
+    page_path: str = ""
 
 
 def parse_specifier(text: str) -> Specifier:
@@ -41,99 +46,99 @@ def parse_specifier(text: str) -> Specifier:
     if not spec:
         raise UsageError("an empty SPEC names nothing", hint=EXAMPLES)
     if HIDDEN.search(spec):
-        raise UsageError(f"`{show(spec)}` is no SPEC", hint=EXAMPLES)
-    if way := meant(spec):
-        raise UsageError(f"`{show(spec)}` is no SPEC", hint=way)
-    return _close_by(spec) or _far_away(spec)
+        raise UsageError(f"`{sanitize(spec)}` is no SPEC", hint=EXAMPLES)
+    if way := mistake_hint(spec):
+        raise UsageError(f"`{sanitize(spec)}` is no SPEC", hint=way)
+    return _parse_local(spec) or _parse_remote(spec)
 
 
-def _close_by(spec: str) -> Specifier | None:
+def _parse_local(spec: str) -> Specifier | None:
     """Understand what is on this machine already: bundled skills and folders."""
     if spec.startswith("bundled:"):
-        return Specifier(text=spec, source=BundledSource(name=_bare_name(spec.removeprefix("bundled:"), spec)))
+        return Specifier(text=spec, source=BundledSource(name=_check_name(spec.removeprefix("bundled:"), spec)))
     if spec.startswith("link:") and spec != "link:":
         return Specifier(text=spec, source=PathSource(path=spec.removeprefix("link:"), link=True))
     if spec.startswith(("./", "../", "/", "~/", ".\\", "..\\")) or spec in {".", "..", "~"} or spec[1:3] == ":\\":
-        return Specifier(text=spec, source=_local(spec))
+        return Specifier(text=spec, source=_local_source(spec))
     return None
 
 
-def _far_away(spec: str) -> Specifier:
+def _parse_remote(spec: str) -> Specifier:
     """Understand repositories, URLs and names."""
-    for prefix, host in PREFIXES.items():
+    for prefix, host in FORGE_PREFIXES.items():
         if spec.startswith(prefix):
             rest = spec.removeprefix(prefix)
-            if PAGE.match(rest):
-                return _page(spec, host, rest)
-            return Specifier(text=spec, source=on_forge(spec, host, rest))
+            if FORGE_PAGE.match(rest):
+                return _parse_page(spec, host, rest)
+            return Specifier(text=spec, source=parse_forge_shorthand(spec, host, rest))
     if spec.startswith("git+"):
-        return Specifier(text=spec, source=pip_style(spec))
+        return Specifier(text=spec, source=parse_pip_url(spec))
     if "://" in spec:
-        return _from_url(spec)
-    if SCP.fullmatch(spec.split("#", maxsplit=1)[0]) and "@" in spec.split(":", maxsplit=1)[0]:
-        return Specifier(text=spec, source=repository(spec, spec))
+        return _parse_url(spec)
+    if SCP_URL.fullmatch(spec.split("#", maxsplit=1)[0]) and "@" in spec.split(":", maxsplit=1)[0]:
+        return Specifier(text=spec, source=parse_repository(spec, spec))
     if "/" in spec:
         first = spec.partition("/")[0].lower()
         if first in FORGES:
-            return _from_url(f"https://{spec}").but(text=spec)
+            return _parse_url(f"https://{spec}").replace(text=spec)
         if "." in first and spec.count("/") > 1:  # no user of GitHub has a dot in the name: it is a host
-            raise UsageError(f"`{show(spec)}` is no SPEC", hint=f"a repository on a host: https://{show(spec)}")
-        return Specifier(text=spec, source=on_forge(spec, "github.com", spec))
-    return Specifier(text=spec, source=_named(spec))
+            raise UsageError(f"`{sanitize(spec)}` is no SPEC", hint=f"a repository on a host: https://{sanitize(spec)}")
+        return Specifier(text=spec, source=parse_forge_shorthand(spec, "github.com", spec))
+    return Specifier(text=spec, source=_parse_name(spec))
 
 
-def _page(spec: str, host: str, path: str) -> Specifier:
-    source, browser = browser_page(spec, host, path)
-    return Specifier(text=spec, source=source, browser=browser)
+def _parse_page(spec: str, host: str, path: str) -> Specifier:
+    source, browser = parse_browser_url(spec, host, path)
+    return Specifier(text=spec, source=source, page_path=browser)
 
 
-def _local(spec: str) -> Source:
-    return UrlSource(url=spec) if spec.endswith(ARCHIVES) else PathSource(path=spec)
+def _local_source(spec: str) -> Source:
+    return UrlSource(url=spec) if spec.endswith(ARCHIVE_SUFFIXES) else PathSource(path=spec)
 
 
-def _named(spec: str) -> Source:
-    match = BARE.fullmatch(spec)
+def _parse_name(spec: str) -> Source:
+    match = NAMED_SKILL.fullmatch(spec)
     if match is None:
-        raise UsageError(f"`{show(spec)}` is no SPEC", hint=EXAMPLES)
+        raise UsageError(f"`{sanitize(spec)}` is no SPEC", hint=EXAMPLES)
     wanted = (match[2] or match[3] or "*").strip()
     if not is_range(wanted):
         raise UsageError(
-            f"`{show(wanted)}` is no version range",
+            f"`{sanitize(wanted)}` is no version range",
             hint='write it like `name@^1.2`, `name@1.2.0` or `"name>=1.2,<2"`',
         )
-    return IndexSource(name=_bare_name(match[1], spec), version=wanted)
+    return IndexSource(name=_check_name(match[1], spec), version=wanted)
 
 
-def _bare_name(name: str, spec: str) -> str:
+def _check_name(name: str, spec: str) -> str:
     if not is_skill_name(name):
-        raise UsageError(f"`{show(spec)}`: `{show(name)}` is no name for a skill", hint=EXAMPLES)
+        raise UsageError(f"`{sanitize(spec)}`: `{sanitize(name)}` is no name for a skill", hint=EXAMPLES)
     return name
 
 
-def _from_url(spec: str) -> Specifier:
+def _parse_url(spec: str) -> Specifier:
     scheme = spec.partition("://")[0].lower()
     head = spec.partition("#")[0]
     host, _, path = head.partition("://")[2].partition("/")
     host = host.rpartition("@")[2].lower()
     is_web = scheme in {"http", "https"}
-    if is_web and (named := _named_at(spec)):
-        return Specifier(text=spec, source=_at_site(*named, spec))
-    if is_web and path.endswith(ARCHIVES):
-        return Specifier(text=spec, source=UrlSource(url=clean_address(spec)))
-    if is_web and host in FORGES and PAGE.match(path):
-        return _page(spec, host, path)
-    if scheme in {"ssh", "file", "git"} or GIT_ENDING.search(path) or "#" in spec:
-        return Specifier(text=spec, source=repository(spec, spec))
+    if is_web and (named := _split_site_skill(spec)):
+        return Specifier(text=spec, source=_site_source(*named, spec))
+    if is_web and path.endswith(ARCHIVE_SUFFIXES):
+        return Specifier(text=spec, source=UrlSource(url=normalize_web_url(spec)))
+    if is_web and host in FORGES and FORGE_PAGE.match(path):
+        return _parse_page(spec, host, path)
+    if scheme in {"ssh", "file", "git"} or GIT_SUFFIX.search(path) or "#" in spec:
+        return Specifier(text=spec, source=parse_repository(spec, spec))
     if is_web and host in FORGES:
-        return _page(spec, host, path)
+        return _parse_page(spec, host, path)
     if is_web and "@" in path.rsplit("/", 1)[-1]:
-        return Specifier(text=spec, source=repository(spec, spec))
+        return Specifier(text=spec, source=parse_repository(spec, spec))
     if not is_web:
-        raise UsageError(f"`{show(scheme)}://` is not supported", hint=EXAMPLES)
-    return Specifier(text=spec, source=UrlSource(url=clean_address(spec)))
+        raise UsageError(f"`{sanitize(scheme)}://` is not supported", hint=EXAMPLES)
+    return Specifier(text=spec, source=UrlSource(url=normalize_web_url(spec)))
 
 
-def _named_at(spec: str) -> tuple[str, str] | None:
+def _split_site_skill(spec: str) -> tuple[str, str] | None:
     """Split `https://site/path/@skill`; at the top of a host `https://site@skill` will do, where `site` cannot be
     meant as a login: it is called like a host, and the skill is not.
     """
@@ -146,8 +151,8 @@ def _named_at(spec: str) -> tuple[str, str] | None:
     return (url, name) if (rest.endswith("/") and rest != "/") or ("/" not in rest and is_host) else None
 
 
-def _at_site(url: str, name: str, spec: str) -> IndexSource:
+def _site_source(url: str, name: str, spec: str) -> IndexSource:
     try:
-        return IndexSource(name=_bare_name(name, spec), index=site_address(Node(url, "SPEC")))
+        return IndexSource(name=_check_name(name, spec), index=normalize_site_url(JsonNode(url, "SPEC")))
     except DocumentError as error:
         raise UsageError(error.message, hint=EXAMPLES) from error

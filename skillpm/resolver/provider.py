@@ -10,7 +10,7 @@ from skillpm.formats.pin import Pin
 from skillpm.requirements.source import Source
 
 
-class Candidate(Protocol):
+class PinnedSkill(Protocol):
     """A skill made exact, as a provider found it; `dependencies` are in the value forms of a manifest."""
 
     @property
@@ -23,7 +23,7 @@ class Candidate(Protocol):
     def dependencies(self) -> Mapping[str, Any]: ...  # noqa: D102
 
 
-class Offered(Value):
+class AvailableVersion(Value):
     """One version of a skill that could be taken, before anything of it is fetched.
 
     `version` is spelled as its publisher does. `source` is exact: what to ask `pin` for when this one is taken (a tag
@@ -47,12 +47,12 @@ class Provider(Protocol):
 
     def versions(
         self, wanted: Mapping[SkillName, Source], *, dated: bool = False
-    ) -> Mapping[SkillName, Sequence[Offered]]:
+    ) -> Mapping[SkillName, Sequence[AvailableVersion]]:
         """List the versions of skills that are asked for by range (whatever the range), in any order.
 
         A name that nobody knows is left out. A resolver asks once for each name and place. Only when `dated` is wanted
         does it say when each was published, where that has to be asked for.
         """
 
-    def pin(self, wanted: Mapping[SkillName, Source]) -> Mapping[SkillName, Candidate]:
+    def pin(self, wanted: Mapping[SkillName, Source]) -> Mapping[SkillName, PinnedSkill]:
         """Make sources exact, the newest that each allows. Raises `NotFoundError` for what is not there."""

@@ -10,13 +10,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-PLACE = re.compile(r"\$(?:ARGUMENTS\[(\d{1,3})\]|ARGUMENTS\b|(\d{1,3})(?!\w)|([A-Za-z_]\w*))")
+PLACEHOLDER = re.compile(r"\$(?:ARGUMENTS\[(\d{1,3})\]|ARGUMENTS\b|(\d{1,3})(?!\w)|([A-Za-z_]\w*))")
 
 
-def with_arguments(body: str, arguments: str | Sequence[str], names: Sequence[str] = ()) -> str:
+def substitute_arguments(body: str, arguments: str | Sequence[str], names: Sequence[str] = ()) -> str:
     """Give a body with its places filled. `arguments` is text as typed, or words that were parted already."""
     if isinstance(arguments, str):
-        typed, words = arguments.strip(), _words(arguments)
+        typed, words = arguments.strip(), _split_words(arguments)
     else:
         typed, words = " ".join(arguments), list(arguments)
     found = False
@@ -32,18 +32,18 @@ def with_arguments(body: str, arguments: str | Sequence[str], names: Sequence[st
         number = names.index(name) if name is not None else int(index if index is not None else short)
         return words[number] if number < len(words) else match.group()
 
-    filled = PLACE.sub(fill, body)
+    filled = PLACEHOLDER.sub(fill, body)
     return filled if found or not typed else f"{filled.rstrip()}\n\nARGUMENTS: {typed}\n"
 
 
-def names_of_arguments(extra: Mapping[str, Any]) -> tuple[str, ...]:
+def read_argument_names(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
     """Give the names that a frontmatter lists under `arguments`, as a list or as text with blanks."""
-    value = extra.get("arguments")
+    value = frontmatter.get("arguments")
     words = value.replace(",", " ").split() if isinstance(value, str) else value
     return tuple(word for word in words if isinstance(word, str)) if isinstance(words, list) else ()
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError:  # a quote that is not closed

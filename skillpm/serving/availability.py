@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from skillpm.registry.card import Card
 
 # What authors call the systems, by what Python calls them.
-SYSTEMS = {
+SYSTEM_ALIASES = {
     "linux": {"linux", "unix"},
     "darwin": {"darwin", "macos", "mac", "osx", "unix"},
     "win32": {"win32", "windows", "win"},
 }
 
 
-class Surroundings:
+class Environment:
     """What this machine has. Answers about programs are kept until `forget`; safe from several threads."""
 
     def __init__(self, environ: Mapping[str, str], system: str = sys.platform) -> None:
@@ -34,7 +34,7 @@ class Surroundings:
                 self._programs[name] = found is not None
             return self._programs[name]
 
-    def missing(self, card: Card) -> tuple[str, ...]:
+    def find_missing(self, card: Card) -> tuple[str, ...]:
         """Give what a skill needs and is not here: programs, `one of a, b`, `$VARIABLE`, the names of systems."""
         missing = [name for name in card.requires if not self.has_program(name)]
         needs = card.needs
@@ -47,11 +47,11 @@ class Surroundings:
                 missing.append(" or ".join(systems))
         return tuple(missing)
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Look again from now on."""
         with self._lock:
             self._programs.clear()
 
     def _is_one_of(self, *systems: str) -> bool:
-        known = SYSTEMS.get(self.system, {self.system})
+        known = SYSTEM_ALIASES.get(self.system, {self.system})
         return any(system.casefold() in known or system == "*" for system in systems)

@@ -6,12 +6,12 @@ from typing import Any
 
 from skillpm.errors import DocumentError
 from skillpm.files import read_text
-from skillpm.serving.permission_files import glm_rules, opencode_rules
+from skillpm.serving.permission_files import parse_glm_rules, parse_opencode_rules
 from skillpm.serving.permissions import Rules
 from skillpm.settings import Settings
 
 
-def rule_files(host: str, settings: Settings) -> tuple[str, ...]:
+def find_permission_files(host: str, settings: Settings) -> tuple[str, ...]:
     """Give the files in which a host keeps permissions, whether they are there or not."""
     if host == "opencode":
         config = settings.environ.get("XDG_CONFIG_HOME") or os.path.join(settings.home, ".config")
@@ -20,19 +20,21 @@ def rule_files(host: str, settings: Settings) -> tuple[str, ...]:
     return (os.path.join(settings.home, ".glm", "config.toml"),) if host == "glm" else ()
 
 
-def host_rules(host: str, settings: Settings) -> Rules:
+def load_host_rules(host: str, settings: Settings) -> Rules:
     """Give the rules of a host's own files, a layer for each; none for a host that has no such file.
 
     Raises `DocumentError` for a file that cannot be read: to pass over it would allow what it forbids.
     """
     rules = Rules()
-    for path in rule_files(host, settings):
+    for path in find_permission_files(host, settings):
         is_glm = host == "glm"
-        rules = rules.with_layer(glm_rules(_toml(path), path) if is_glm else opencode_rules(_json(path), path))
+        rules = rules.with_layer(
+            parse_glm_rules(_read_toml(path), path) if is_glm else parse_opencode_rules(_read_json(path), path)
+        )
     return rules
 
 
-def _json(path: str) -> Any:
+def _read_json(path: str) -> Any:
     text = read_text(path)
     try:
         return {} if text is None else json.loads(text)
@@ -40,7 +42,7 @@ def _json(path: str) -> Any:
         raise DocumentError(f"this is not JSON: {error}", where=path) from error
 
 
-def _toml(path: str) -> Any:
+def _read_toml(path: str) -> Any:
     text = read_text(path)
     if text is None:
         return {}

@@ -3,60 +3,64 @@
 from collections.abc import Mapping
 from typing import Any
 
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, NotFoundError
-from skillpm.serving.permissions import Layer, by_specificity, is_action, ordered
+from skillpm.serving.permissions import Layer, build_ordered_rules, build_unordered_rules, is_action
 
-GENERAL, FOR_PROFILES = "permissions", "permissions-for"
+PERMISSIONS_KEY, PROFILE_PERMISSIONS_KEY = "permissions", "permissions-for"
 
 
-def config_rules(config: Mapping[str, Any], file: str, profile: str = "") -> Layer:
+def parse_config_rules(config: Mapping[str, Any], file: str, profile: str = "") -> Layer:
     """Give the rules of a `config.toml`: `[permissions]`, and behind them those of `[permissions-for.PROFILE]`.
 
     Raises `DocumentError` for anything but patterns with one of the three words, `NotFoundError` for a profile that
     is not there: a mistyped one would silently allow.
     """
-    rules = by_specificity(_table(config.get(GENERAL, {}), f"{file}: {GENERAL}"), f"{file}: {GENERAL}")
+    rules = build_unordered_rules(
+        _check_table(config.get(PERMISSIONS_KEY, {}), f"{file}: {PERMISSIONS_KEY}"), f"{file}: {PERMISSIONS_KEY}"
+    )
     if not profile:
         return rules
-    profiles = config.get(FOR_PROFILES, {})
+    profiles = config.get(PROFILE_PERMISSIONS_KEY, {})
     if not isinstance(profiles, dict) or profile not in profiles:
-        known = ", ".join(map(show, profiles)) if isinstance(profiles, dict) and profiles else "none"
+        known = ", ".join(map(sanitize, profiles)) if isinstance(profiles, dict) and profiles else "none"
         raise NotFoundError(
-            f"there is no profile `{show(profile, 60)}`",
+            f"there is no profile `{sanitize(profile, 60)}`",
             where=file,
-            hint=f"profiles are tables `[{FOR_PROFILES}.NAME]`; known: {known}",
+            hint=f"profiles are tables `[{PROFILE_PERMISSIONS_KEY}.NAME]`; known: {known}",
         )
-    where = f"{file}: {FOR_PROFILES}.{profile}"
-    return (*rules, *by_specificity(_table(profiles[profile], where), where))
+    where = f"{file}: {PROFILE_PERMISSIONS_KEY}.{profile}"
+    return (*rules, *build_unordered_rules(_check_table(profiles[profile], where), where))
 
 
-def manifest_rules(permissions: Mapping[str, str], file: str) -> Layer:
+def parse_manifest_rules(permissions: Mapping[str, str], file: str) -> Layer:
     """Give the rules of a manifest, in its order."""
-    return ordered(permissions, f"{file}: {GENERAL}")
+    return build_ordered_rules(permissions, f"{file}: {PERMISSIONS_KEY}")
 
 
-def opencode_rules(config: Any, file: str) -> Layer:
+def parse_opencode_rules(config: Any, file: str) -> Layer:
     """Give the rules of an `opencode.json` or of an agent's frontmatter: `permission.skill`, a word or patterns."""
     permission = config.get("permission") if isinstance(config, dict) else None
     if is_action(permission):
-        return ordered({"*": str(permission)}, f"{file}: permission")
+        return build_ordered_rules({"*": str(permission)}, f"{file}: permission")
     rules: Any = permission.get("skill", {}) if isinstance(permission, dict) else {}
     where = f"{file}: permission.skill"
-    return ordered({"*": rules} if isinstance(rules, str) and is_action(rules) else _table(rules, where), where)
+    return build_ordered_rules(
+        {"*": rules} if isinstance(rules, str) and is_action(rules) else _check_table(rules, where), where
+    )
 
 
-def glm_rules(config: Any, file: str) -> Layer:
+def parse_glm_rules(config: Any, file: str) -> Layer:
     """Give the rules of GLM's configuration: the table `[skill_permissions]`, whose order does not count."""
     rules = config.get("skill_permissions", {}) if isinstance(config, dict) else {}
-    return by_specificity(_table(rules, f"{file}: skill_permissions"), f"{file}: skill_permissions")
+    return build_unordered_rules(_check_table(rules, f"{file}: skill_permissions"), f"{file}: skill_permissions")
 
 
-def _table(value: Any, where: str) -> dict[str, str]:
+def _check_table(value: Any, where: str) -> dict[str, str]:
     if not isinstance(value, dict):
         raise DocumentError("expected a table of patterns", where=where)
     for pattern, action in value.items():
         if not is_action(action):
-            said = show(str(action), 40)
-            raise DocumentError(f"expected allow, ask or deny, got {said}", where=f"{where}.{show(pattern, 80)}")
+            said = sanitize(str(action), 40)
+            raise DocumentError(f"expected allow, ask or deny, got {said}", where=f"{where}.{sanitize(pattern, 80)}")
     return value

@@ -28,7 +28,7 @@ class Rule(Value):
 
     def matches(self, name: str) -> bool:
         """Tell whether the rule speaks of a name. Names are compared as they are written."""
-        return _compiled(self.pattern).match(name) is not None
+        return _compile(self.pattern).match(name) is not None
 
 
 class Decision(Value):
@@ -39,7 +39,7 @@ class Decision(Value):
 
 
 Layer = tuple[Rule, ...]
-ALLOWED = Decision(action="allow")
+DEFAULT_DECISION = Decision(action="allow")
 
 
 class Rules(Value):
@@ -49,7 +49,7 @@ class Rules(Value):
 
     def decide(self, name: str) -> Decision:
         """Give what an agent may do with a skill."""
-        strictest = ALLOWED
+        strictest = DEFAULT_DECISION
         for layer in self.layers:
             rule = next((rule for rule in reversed(layer) if rule.matches(name)), None)
             if rule is not None and (strictest.rule is None or STRICTNESS[rule.action] > STRICTNESS[strictest.action]):
@@ -63,12 +63,12 @@ class Rules(Value):
     def with_layer(self, layer: Iterable[Rule]) -> "Rules":
         """Give the same rules and one document more."""
         rules = tuple(layer)
-        return self.but(layers=(*self.layers, rules)) if rules else self
+        return self.replace(layers=(*self.layers, rules)) if rules else self
 
     @property
     def unreachable(self) -> tuple[tuple[Rule, Rule], ...]:
         """The rules that never count, each with the one behind it that takes all its names."""
-        return tuple(pair for layer in self.layers for pair in _unreachable(layer))
+        return tuple(pair for layer in self.layers for pair in _find_unreachable(layer))
 
 
 def is_action(value: object) -> bool:
@@ -76,7 +76,7 @@ def is_action(value: object) -> bool:
     return value in ("allow", "ask", "deny") if isinstance(value, str) else False
 
 
-def ordered(rules: Mapping[str, str], where: str = "") -> Layer:
+def build_ordered_rules(rules: Mapping[str, str], where: str = "") -> Layer:
     """Give the rules of a document whose order counts (JSON, YAML), as they stand there."""
     return tuple(
         Rule(pattern=pattern, action=cast("Action", action), where=f"{where}.{pattern}" if where else "")
@@ -84,15 +84,15 @@ def ordered(rules: Mapping[str, str], where: str = "") -> Layer:
     )
 
 
-def by_specificity(rules: Mapping[str, str], where: str = "") -> Layer:
+def build_unordered_rules(rules: Mapping[str, str], where: str = "") -> Layer:
     """Give the rules of a table without order (TOML): `*` first, longer patterns after shorter, exact names last.
 
     Of two that are as specific the stricter counts.
     """
-    return tuple(sorted(ordered(rules, where), key=_specificity))
+    return tuple(sorted(build_ordered_rules(rules, where), key=_specificity_key))
 
 
-def of_lists(
+def rules_from_lists(
     allowed: Iterable[str] = (), denied: Iterable[str] = (), permissions: Mapping[str, str] | None = None
 ) -> Rules:
     """Give the rules that an agent's lists mean: denied beats all, a non-empty allow list leaves out the rest.
@@ -100,18 +100,18 @@ def of_lists(
     `permissions` are further rules by name, without order.
     """
     only = tuple(allowed)
-    allowing = ordered({"*": "deny", **dict.fromkeys(only, "allow")}) if only else ()
-    refusing = ordered(dict.fromkeys(denied, "deny"))
-    return Rules().with_layer(allowing).with_layer(by_specificity(permissions or {})).with_layer(refusing)
+    allowing = build_ordered_rules({"*": "deny", **dict.fromkeys(only, "allow")}) if only else ()
+    refusing = build_ordered_rules(dict.fromkeys(denied, "deny"))
+    return Rules().with_layer(allowing).with_layer(build_unordered_rules(permissions or {})).with_layer(refusing)
 
 
-def _specificity(rule: Rule) -> tuple[bool, int, int, int, str]:
+def _specificity_key(rule: Rule) -> tuple[bool, int, int, int, str]:
     literal = rule.pattern.replace("*", "").replace("?", "")
     is_exact = literal == rule.pattern
     return (is_exact, len(literal), rule.pattern.count("?"), STRICTNESS[rule.action], rule.pattern)
 
 
-def _unreachable(layer: Sequence[Rule]) -> Iterable[tuple[Rule, Rule]]:
+def _find_unreachable(layer: Sequence[Rule]) -> Iterable[tuple[Rule, Rule]]:
     for number, rule in enumerate(layer):
         later = next((other for other in layer[number + 1 :] if _covers(other.pattern, rule.pattern)), None)
         if later is not None:
@@ -120,14 +120,14 @@ def _unreachable(layer: Sequence[Rule]) -> Iterable[tuple[Rule, Rule]]:
 
 def _covers(wide: str, narrow: str) -> bool:
     """Tell whether every name that `narrow` matches is matched by `wide`: `*` stands for itself, and for no `?`."""
-    return re.compile(fnmatch.translate(_literal(wide).replace("?", "[!*]"))).match(narrow) is not None
+    return re.compile(fnmatch.translate(_escape_brackets(wide).replace("?", "[!*]"))).match(narrow) is not None
 
 
 @lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     # fnmatch writes an expression that needs no second try: a hostile `*a*a*a*` costs nothing.
-    return re.compile(fnmatch.translate(_literal(pattern)))
+    return re.compile(fnmatch.translate(_escape_brackets(pattern)))
 
 
-def _literal(pattern: str) -> str:
+def _escape_brackets(pattern: str) -> str:
     return pattern.replace("[", "[[]")

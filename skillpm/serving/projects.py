@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from skillpm.core.values import Value
 from skillpm.errors import FileError
-from skillpm.files import told
+from skillpm.files import translate_os_errors
 from skillpm.installer.skill_file import read_text_file
 
-FOLDER = "projects"
+PROJECTS_FOLDER = "projects"
 ROLE_FILE = "ROLE.md"
 
 
@@ -27,8 +27,8 @@ class Project(Value):
 
 def ensure_projects_folder(directory: str) -> str:
     """Make the folder `projects` in a directory where it is missing; give its path."""
-    path = os.path.join(directory, FOLDER)
-    with told("make the folder of projects", path):
+    path = os.path.join(directory, PROJECTS_FOLDER)
+    with translate_os_errors("make the folder of projects", path):
         os.makedirs(path, exist_ok=True)
     return path
 
@@ -38,14 +38,14 @@ def load_projects(directory: str) -> tuple[Project, ...]:
 
     One that cannot be read as text is left out: it must not hide the others.
     """
-    folder = os.path.join(directory, FOLDER)
+    folder = os.path.join(directory, PROJECTS_FOLDER)
     try:
         names = sorted(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):
         return ()
     except OSError as error:
         raise FileError(f"cannot read the projects: {error.strerror}", where=folder) from error
-    found = (_project(os.path.join(folder, name), name) for name in names)
+    found = (_read_project(os.path.join(folder, name), name) for name in names)
     return tuple(project for project in found if project is not None)
 
 
@@ -54,17 +54,17 @@ def project_instructions(projects: Iterable[Project], name: str) -> str | None:
     return next((project.instructions for project in projects if project.name == name), None)
 
 
-def _project(folder: str, name: str) -> Project | None:
+def _read_project(folder: str, name: str) -> Project | None:
     path = os.path.join(folder, ROLE_FILE)
     try:
         text = read_text_file(path)
     except (OSError, UnicodeDecodeError):
         return None
-    instructions, skills = _split(text)
+    instructions, skills = _split_frontmatter(text)
     return Project(name=name, instructions=instructions, path=path, skills=skills) if instructions else None
 
 
-def _split(text: str) -> tuple[str, tuple[str, ...]]:
+def _split_frontmatter(text: str) -> tuple[str, tuple[str, ...]]:
     """Give the instructions and the skills; a text whose frontmatter cannot be read is instructions, all of it."""
     if not text.lstrip().startswith(("---", "+++")):
         return text.strip(), ()

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection
 
-from skillpm.skillmd.body_references import file_references
+from skillpm.skillmd.body_references import find_file_references
 
 
-def references_inside(body: str, files: Collection[str]) -> tuple[str, ...]:
+def find_referenced_files(body: str, files: Collection[str]) -> tuple[str, ...]:
     """Give the file references that are files of the skill; `files` are its paths. What leads out is no reference."""
-    found = (reference.removeprefix("./") for reference in file_references(body))
+    found = (reference.removeprefix("./") for reference in find_file_references(body))
     return tuple(path for path in dict.fromkeys(found) if path in files)

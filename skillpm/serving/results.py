@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from skillpm.core.token_estimate import tokens_in
-from skillpm.core.values import NOTHING, Value
+from skillpm.core.token_estimate import estimate_tokens
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.registry.card import Card, McpServer
-from skillpm.serving.referenced_files import references_inside
-from skillpm.serving.renderers.base import Told
-from skillpm.skillmd.body_references import shell_commands
+from skillpm.serving.referenced_files import find_referenced_files
+from skillpm.serving.renderers.base import RenderedSkill
+from skillpm.skillmd.body_references import find_shell_commands
 
 
 class Loaded(Value):
@@ -31,23 +31,23 @@ class Loaded(Value):
     @property
     def tokens(self) -> int:
         """About what the text costs a model."""
-        return tokens_in(self.text)
+        return estimate_tokens(self.text)
 
     @property
     def saved(self) -> float:
         """The share of the whole body's tokens that the mode saves, from 0 to 1."""
-        whole = tokens_in(self.body)
+        whole = estimate_tokens(self.body)
         return round(max(0.0, 1 - self.tokens / whole), 2) if whole else 0.0
 
     @property
     def references(self) -> tuple[str, ...]:
         """The files of the skill that its body names with `@`."""
-        return references_inside(self.body, self.files)
+        return find_referenced_files(self.body, self.files)
 
     @property
     def commands(self) -> tuple[str, ...]:
         """The commands that its body has in ``!`…` ``. They are listed; nothing runs them."""
-        return shell_commands(self.body)
+        return find_shell_commands(self.body)
 
 
 class Prompt(Value):
@@ -66,14 +66,14 @@ class Match(Value):
 
     skills: tuple[Card, ...] = ()
     servers: tuple[McpServer, ...] = ()
-    unusable: tuple[Told, ...] = ()
+    unusable: tuple[RenderedSkill, ...] = ()
 
 
-class Answer(Value):
+class ToolResult(Value):
     """What the tool answers; `value` is it in the shape that the style's host expects."""
 
     ok: bool
     title: str
     text: str
-    metadata: Mapping[str, Any] = NOTHING
-    value: Mapping[str, Any] = NOTHING
+    metadata: Mapping[str, Any] = EMPTY_MAPPING
+    value: Mapping[str, Any] = EMPTY_MAPPING

@@ -9,24 +9,24 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from skillpm.core.token_estimate import tokens_in
+from skillpm.core.token_estimate import estimate_tokens
 from skillpm.registry.card import Card, names_of
 from skillpm.registry.directory_registry import Registry
-from skillpm.registry.snapshot import Shelf
-from skillpm.serving.access_errors import Forbidden, NeedsYes, NoSuchSkill, SeveralSkills
-from skillpm.serving.availability import Surroundings
-from skillpm.serving.body_modes import LONGEST, Mode
-from skillpm.serving.live_permissions import Permits
+from skillpm.registry.snapshot import RegistrySnapshot
+from skillpm.serving.access_errors import AmbiguousSkillName, ConfirmationRequired, SkillForbidden, SkillNotFound
+from skillpm.serving.availability import Environment
+from skillpm.serving.body_modes import MAX_LENGTH, Mode
+from skillpm.serving.live_permissions import EffectivePermissions
 from skillpm.serving.permissions import Rules
-from skillpm.serving.renderers.base import Opened, Told
-from skillpm.serving.renderers.lookup import style_of
-from skillpm.serving.results import Answer, Loaded, Match, Prompt
-from skillpm.serving.skill_files import files_beside
-from skillpm.serving.skill_search import find, haystack, search, suggestions
-from skillpm.serving.token_budget import within_budget
-from skillpm.serving.tool_call import answered
-from skillpm.serving.tool_schema import SCHEMA
-from skillpm.serving.triggers import Triggers, matching, servers_of, trigger_index
+from skillpm.serving.renderers.base import OpenedSkill, RenderedSkill
+from skillpm.serving.renderers.lookup import find_renderer
+from skillpm.serving.results import Loaded, Match, Prompt, ToolResult
+from skillpm.serving.skill_files import list_skill_files
+from skillpm.serving.skill_search import find_by_name, search_cards, search_text, suggest_names
+from skillpm.serving.token_budget import fit_to_budget
+from skillpm.serving.tool_call import answer_call
+from skillpm.serving.tool_schema import TOOL_SCHEMA
+from skillpm.serving.triggers import TriggerIndex, build_trigger_index, collect_servers, find_triggered
 from skillpm.settings import current_settings
 
 Ask = Callable[[str], bool]
@@ -50,35 +50,35 @@ class SkillService:
         style: str = "default",
         ask: Ask | None = None,
         environ: Mapping[str, str] | None = None,
-        longest: int = LONGEST,
-        permits: Callable[[], Permits] | None = None,
+        longest: int = MAX_LENGTH,
+        permits: Callable[[], EffectivePermissions] | None = None,
     ) -> None:
         self.registry = registry
-        fixed = Permits(rules=rules or Rules(), disabled=frozenset(disabled))
-        self._permits = permits or (lambda: fixed)
-        self.style = style_of(style)
-        self.surroundings = Surroundings(current_settings().environ if environ is None else environ)
+        fixed = EffectivePermissions(rules=rules or Rules(), disabled=frozenset(disabled))
+        self._get_permissions = permits or (lambda: fixed)
+        self.style = find_renderer(style)
+        self.surroundings = Environment(current_settings().environ if environ is None else environ)
         self.longest = longest
         self._ask = ask
-        self._loaded: dict[str, str] = {}
+        self._loaded_bodies: dict[str, str] = {}
         self._lock = threading.Lock()
-        self._view: _Visible | None = None
+        self._visible_cache: _VisibleSkills | None = None
 
     # What is there
 
     @property
     def rules(self) -> Rules:
         """The rules that count now."""
-        return self._permits().rules
+        return self._get_permissions().rules
 
     @property
     def visible(self) -> Mapping[str, Card]:
         """The skills that may be seen, by name, sorted."""
-        return self._visible.cards
+        return self._visible_skills.cards
 
-    def list(self) -> tuple[Told, ...]:
+    def list(self) -> tuple[RenderedSkill, ...]:
         """Give every skill that may be seen, with what it lacks here."""
-        return self._told(self._as_they_lie())
+        return self._describe_skills(self._refresh_visible_cards())
 
     def find(self, name: str, *, guess: bool = False) -> Card:
         """Give the skill that a name means, part of a name included where only one has it.
@@ -88,34 +88,36 @@ class SkillService:
         """
         decision = self.rules.decide(name.strip())
         if decision.action == "deny":
-            raise Forbidden(name.strip(), decision)
-        seen = self._visible
-        found = find(name, seen.cards) or tuple(card for card in seen.cards.values() if card.declared == name)
+            raise SkillForbidden(name.strip(), decision)
+        seen = self._visible_skills
+        found = find_by_name(name, seen.cards) or tuple(card for card in seen.cards.values() if card.declared == name)
         if len(found) > 1 and not guess:
-            raise SeveralSkills(name, names_of(found))
+            raise AmbiguousSkillName(name, names_of(found))
         if not found:
-            raise NoSuchSkill(name, suggestions(name, seen.cards, seen.texts))
+            raise SkillNotFound(name, suggest_names(name, seen.cards, seen.search_texts))
         if self.registry.check(found):
             return self.visible.get(found[0].name, found[0])  # what cannot be read any more is told by who opens it
         return found[0]
 
-    def search(self, words: str) -> tuple[Told, ...]:
+    def search(self, words: str) -> tuple[RenderedSkill, ...]:
         """Give the skills in which all words stand, best first."""
-        found = self._searched(words)
-        return self._told(self._searched(words) if self.registry.check(found) else found)
+        found = self._search_cards(words)
+        return self._describe_skills(self._search_cards(words) if self.registry.check(found) else found)
 
     def match(self, message: str, *, whole_words: bool = False) -> Match:
         """Give the skills whose triggers stand in a message and that can work here, and the MCP servers they bring."""
-        found = matching(message, self._visible.triggers, whole_words=whole_words)
+        found = find_triggered(message, self._visible_skills.trigger_index, whole_words=whole_words)
         if self.registry.check(found):
-            found = matching(message, self._visible.triggers, whole_words=whole_words)
-        told = self._told(found)
+            found = find_triggered(message, self._visible_skills.trigger_index, whole_words=whole_words)
+        told = self._describe_skills(found)
         usable = tuple(each.card for each in told if not each.missing)
-        return Match(skills=usable, servers=servers_of(usable), unusable=tuple(each for each in told if each.missing))
+        return Match(
+            skills=usable, servers=collect_servers(usable), unusable=tuple(each for each in told if each.missing)
+        )
 
     def missing(self, card: Card) -> tuple[str, ...]:
         """Give what a skill needs and is not here."""
-        return self.surroundings.missing(card)
+        return self.surroundings.find_missing(card)
 
     # What an agent gets
 
@@ -132,29 +134,29 @@ class SkillService:
         Raises what `find` raises, `NeedsYes` where a person must approve and none does, `FileError` and
         `DocumentError` where its file cannot be read.
         """
-        words = self.style if style is None else style_of(style)
-        card = self.find(name, guess=words.guesses)
+        words = self.style if style is None else find_renderer(style)
+        card = self.find(name, guess=words.accepts_first_match)
         self.permit(card.name)
         card = self.registry.where_it_lies(card)
         skill = self.registry.read(card)
         body = skill.body
         if arguments is not None:
-            from skillpm.serving.arguments import names_of_arguments, with_arguments  # noqa: PLC0415  (rarely)
+            from skillpm.serving.arguments import read_argument_names, substitute_arguments  # noqa: PLC0415  (rarely)
 
-            body = with_arguments(body, arguments, names_of_arguments(skill.extra))
+            body = substitute_arguments(body, arguments, read_argument_names(skill.extra))
         names = {card.name.casefold(), card.declared.casefold()}
-        files = files_beside(card)
-        opened = Opened(card=card, body=body, files=files)
-        text, was_cut = words.loaded(opened, mode or words.mode, self.longest)
+        files = list_skill_files(card)
+        opened = OpenedSkill(card=card, body=body, files=files)
+        text, was_cut = words.render_skill(opened, mode or words.default_mode, self.longest)
         with self._lock:
-            self._loaded[card.name] = skill.body.strip()
+            self._loaded_bodies[card.name] = skill.body.strip()
         return Loaded(
             name=card.name,
             title=f"Loaded skill: {card.name}",
             text=text,
             directory=card.folder,
             files=files,
-            mode=mode or words.mode,
+            mode=mode or words.default_mode,
             style=words.name,
             truncated=was_cut,
             body=body,
@@ -166,18 +168,18 @@ class SkillService:
 
         With a `budget` in tokens descriptions are shortened first, and only then skills left out, the last ones.
         """
-        words = self.style if style is None else style_of(style)
-        advertised = self._advertised()
+        words = self.style if style is None else find_renderer(style)
+        advertised = self._list_advertised()
 
-        def written(skills: Sequence[Told]) -> str:
-            return words.catalogue(skills, mode or words.mode)
+        def written(skills: Sequence[RenderedSkill]) -> str:
+            return words.render_catalog(skills, mode or words.default_mode)
 
-        kept = advertised if budget is None else within_budget(advertised, written, budget)
+        kept = advertised if budget is None else fit_to_budget(advertised, written, budget)
         text = written(kept)
         return Prompt(
             style=words.name,
             skills=len(kept),
-            tokens=tokens_in(text),
+            tokens=estimate_tokens(text),
             text=text,
             left_out=len(advertised) - len(kept),
             shortened=sum(told.description != told.card.description for told in kept),
@@ -188,22 +190,22 @@ class SkillService:
     @property
     def description(self) -> str:
         """What the tool `skill` says of itself to a model: made anew from what may be seen now."""
-        return self.style.description(self._advertised())
+        return self.style.render_tool_description(self._list_advertised())
 
     @property
     def schema(self) -> Mapping[str, Any]:
         """The JSON Schema of the tool's arguments."""
-        return SCHEMA
+        return TOOL_SCHEMA
 
-    def call(self, arguments: Mapping[str, Any]) -> Answer:
+    def call(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Answer a call of the tool `skill`; never raises for what a caller or a skill may do wrong."""
-        return answered(self, arguments)
+        return answer_call(self, arguments)
 
     @property
     def loaded(self) -> Mapping[str, str]:
         """What was loaded so far: bodies by name, in the order of their first loading."""
         with self._lock:
-            return dict(self._loaded)
+            return dict(self._loaded_bodies)
 
     def loaded_prompt(self) -> str:
         """Give what was loaded as an appendix to a system prompt."""
@@ -213,47 +215,49 @@ class SkillService:
         """Raise `NeedsYes` where a rule wants a person to be asked for a skill, and none approves."""
         decision = self.rules.decide(name)
         if decision.action == "ask" and (self._ask is None or not self._ask(name)):
-            raise NeedsYes(name, decision, was_asked=self._ask is not None)
+            raise ConfirmationRequired(name, decision, was_asked=self._ask is not None)
 
-    def _advertised(self) -> tuple[Told, ...]:
-        return self._told([card for card in self._as_they_lie() if card.is_advertised])
+    def _list_advertised(self) -> tuple[RenderedSkill, ...]:
+        return self._describe_skills([card for card in self._refresh_visible_cards() if card.is_advertised])
 
-    def _as_they_lie(self) -> Collection[Card]:
+    def _refresh_visible_cards(self) -> Collection[Card]:
         """Give all that may be seen, as their files are now."""
         self.registry.check(self.visible.values())
         return self.visible.values()
 
-    def _searched(self, words: str) -> tuple[Card, ...]:
-        seen = self._visible
-        return search(words, [*seen.cards.values()], seen.texts)
+    def _search_cards(self, words: str) -> tuple[Card, ...]:
+        seen = self._visible_skills
+        return search_cards(words, [*seen.cards.values()], seen.search_texts)
 
-    def _told(self, cards: Collection[Card]) -> tuple[Told, ...]:
-        missing = self.surroundings.missing
-        return tuple(Told(card=card, missing=missing(card), description=card.description) for card in cards)
+    def _describe_skills(self, cards: Collection[Card]) -> tuple[RenderedSkill, ...]:
+        missing = self.surroundings.find_missing
+        return tuple(RenderedSkill(card=card, missing=missing(card), description=card.description) for card in cards)
 
     @property
-    def _visible(self) -> "_Visible":
-        shelf, permits, view = self.registry.shelf, self._permits(), self._view
-        if view is None or view.shelf is not shelf or view.permits is not permits:
+    def _visible_skills(self) -> "_VisibleSkills":
+        shelf, permits, view = self.registry.shelf, self._get_permissions(), self._visible_cache
+        if view is None or view.snapshot is not shelf or view.permissions is not permits:
             cards = {name: card for name, card in shelf.cards.items() if not permits.hides(card)}
-            self._view = view = _Visible(shelf, permits, cards)
+            self._visible_cache = view = _VisibleSkills(shelf, permits, cards)
         return view
 
 
-class _Visible:
+class _VisibleSkills:
     """What may be seen of a shelf, and what is asked of it again and again. Made once, never changed."""
 
-    def __init__(self, shelf: Shelf, permits: Permits, cards: Mapping[str, Card]) -> None:
-        self.shelf = shelf
-        self.permits = permits
+    def __init__(
+        self, snapshot: RegistrySnapshot, permissions: EffectivePermissions, cards: Mapping[str, Card]
+    ) -> None:
+        self.snapshot = snapshot
+        self.permissions = permissions
         self.cards = cards
 
     @cached_property
-    def texts(self) -> Sequence[str]:
+    def search_texts(self) -> Sequence[str]:
         """The text that a search looks at, for each card."""
-        return [haystack(card) for card in self.cards.values()]
+        return [search_text(card) for card in self.cards.values()]
 
     @cached_property
-    def triggers(self) -> Triggers:
+    def trigger_index(self) -> TriggerIndex:
         """The skills by their trigger words."""
-        return trigger_index(self.cards.values())
+        return build_trigger_index(self.cards.values())

@@ -8,10 +8,10 @@ from skillpm.files import is_below
 from skillpm.installer.disk_state import walk_files
 from skillpm.registry.card import Card
 
-MOST_LOOKED_AT = 5_000
+MAX_SCANNED_FILES = 5_000
 
 
-def files_beside(card: Card) -> tuple[str, ...]:
+def list_skill_files(card: Card) -> tuple[str, ...]:
     """Give the paths of a skill's other files, sorted; none for a flat file of an old registry.
 
     A link counts as the file it leads to, if that is inside the skill; what leads out is no file of it.
@@ -20,7 +20,7 @@ def files_beside(card: Card) -> tuple[str, ...]:
         return ()
     try:
         folder = os.path.realpath(card.folder)
-        found = [path for path, entry in islice(walk_files(folder), MOST_LOOKED_AT) if _is_file(entry, folder)]
+        found = [path for path, entry in islice(walk_files(folder), MAX_SCANNED_FILES) if _is_file(entry, folder)]
     except OSError:
         return ()
     return tuple(sorted(path for path in found if path not in SKILL_FILES))

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from skillpm.core.suggestions import near
+from skillpm.core.suggestions import closest_matches
 from skillpm.registry.card import Card
 
-SUGGESTED = 3
+MAX_SUGGESTIONS = 3
 
 
-def find(name: str, cards: Mapping[str, Card]) -> tuple[Card, ...]:
+def find_by_name(name: str, cards: Mapping[str, Card]) -> tuple[Card, ...]:
     """Give the skills that a name may mean: the one called so, else by another case, else all it is a part of.
 
     Several are for the caller to name; none is guessed. An empty name means nothing.
@@ -21,28 +21,28 @@ def find(name: str, cards: Mapping[str, Card]) -> tuple[Card, ...]:
     return alike or tuple(card for key, card in cards.items() if folded in key.casefold() or key.casefold() in folded)
 
 
-def haystack(card: Card) -> str:
+def search_text(card: Card) -> str:
     """Give what a search looks at: name, description, category, triggers, tags, each on a line, in small letters."""
     return "\n".join([card.name, card.description, card.category, *card.triggers, *card.tags]).casefold()
 
 
-def search(words: str, cards: Sequence[Card], texts: Sequence[str]) -> tuple[Card, ...]:
+def search_cards(query: str, cards: Sequence[Card], texts: Sequence[str]) -> tuple[Card, ...]:
     """Give the skills in which all words stand, best first; `texts` are the cards' haystacks.
 
     A name that is the words comes first, then names that hold them all, then triggers and tags, then the rest.
     """
-    parts = words.casefold().split()
+    parts = query.casefold().split()
     if not parts:
         return ()
     hits = [card for card, text in zip(cards, texts, strict=True) if all(part in text for part in parts)]
     return tuple(sorted(hits, key=lambda card: (_rank(card, parts), card.name)))
 
 
-def suggestions(name: str, cards: Mapping[str, Card], texts: Sequence[str]) -> tuple[str, ...]:
+def suggest_names(name: str, cards: Mapping[str, Card], texts: Sequence[str]) -> tuple[str, ...]:
     """Give up to three names that may have been meant: near ones by typing, then what a search for them finds."""
-    typed = near(name.casefold(), cards)
-    found = (card.name for card in search(name.replace("-", " "), [*cards.values()], texts))
-    return tuple(dict.fromkeys([*typed, *found]))[:SUGGESTED]
+    typed = closest_matches(name.casefold(), cards)
+    found = (card.name for card in search_cards(name.replace("-", " "), [*cards.values()], texts))
+    return tuple(dict.fromkeys([*typed, *found]))[:MAX_SUGGESTIONS]
 
 
 def _rank(card: Card, parts: Iterable[str]) -> int:

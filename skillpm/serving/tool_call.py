@@ -3,67 +3,74 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from skillpm.core.values import NOTHING
+from skillpm.core.values import EMPTY_MAPPING
 from skillpm.errors import SkillpmError
-from skillpm.serving.access_errors import Forbidden, NeedsYes, NoSuchSkill, SeveralSkills
-from skillpm.serving.renderers.base import Style, Told
-from skillpm.serving.results import Answer
-from skillpm.serving.tool_schema import BadRequest, Request, understand
+from skillpm.serving.access_errors import AmbiguousSkillName, ConfirmationRequired, SkillForbidden, SkillNotFound
+from skillpm.serving.renderers.base import RenderedSkill, Renderer
+from skillpm.serving.results import ToolResult
+from skillpm.serving.tool_schema import InvalidToolCall, ToolRequest, parse_request
 
 if TYPE_CHECKING:
     from skillpm.serving.service import SkillService
 
 
-def answered(service: "SkillService", arguments: Mapping[str, Any]) -> Answer:
+def answer_call(service: "SkillService", arguments: Mapping[str, Any]) -> ToolResult:
     """Give the answer to a call. Never raises for what a caller or a skill may do wrong."""
     style = service.style
     try:
-        return _done(service, understand(arguments))
-    except BadRequest as error:
-        return _refused(style, str(error))
-    except Forbidden as error:
-        return _refused(style, style.not_allowed(error.name))
-    except SeveralSkills as error:
-        return _refused(style, style.several(error.name, error.names))
-    except NoSuchSkill as error:
-        return _refused(style, style.not_found(error.name, error.similar, tuple(service.visible)))
-    except NeedsYes as error:
-        return _refused(style, f"Error: {error.message}")
+        return _handle_request(service, parse_request(arguments))
+    except InvalidToolCall as error:
+        return _failure(style, str(error))
+    except SkillForbidden as error:
+        return _failure(style, style.forbidden_message(error.name))
+    except AmbiguousSkillName as error:
+        return _failure(style, style.ambiguous_name_message(error.name, error.names))
+    except SkillNotFound as error:
+        return _failure(style, style.not_found_message(error.name, error.similar, tuple(service.visible)))
+    except ConfirmationRequired as error:
+        return _failure(style, f"Error: {error.message}")
     except SkillpmError as error:
         name = str(arguments.get("name") or "")
-        return _refused(style, style.not_readable(name, error.message) if name else f"Error: {error.message}")
+        return _failure(style, style.unreadable_message(name, error.message) if name else f"Error: {error.message}")
 
 
-def _done(service: "SkillService", request: Request) -> Answer:
+def _handle_request(service: "SkillService", request: ToolRequest) -> ToolResult:
     style = service.style
-    mode = request.mode or style.mode
-    if style.no_registry and not service.visible and not service.registry.is_there:
-        return _refused(style, style.no_registry)
-    if request.verb == "list":
-        return _said(style, style.listing(_for_models(service.list()), mode), title="Available skills")
-    if request.verb == "search":
-        return _said(
-            style, style.found(request.query, _for_models(service.search(request.query))), title="Found skills"
+    mode = request.mode or style.default_mode
+    if style.no_registry_message and not service.visible and not service.registry.is_there:
+        return _failure(style, style.no_registry_message)
+    if request.action == "list":
+        return _success(style, style.render_list(_exclude_user_only(service.list()), mode), title="Available skills")
+    if request.action == "search":
+        return _success(
+            style,
+            style.render_search_results(request.query, _exclude_user_only(service.search(request.query))),
+            title="Found skills",
         )
     if not request.name.strip():
-        return _refused(style, style.no_name())
-    if service.find(request.name, guess=style.guesses).entry.get("userOnly"):
-        return _refused(style, style.not_for_models(request.name))
+        return _failure(style, style.missing_name_message())
+    if service.find(request.name, guess=style.accepts_first_match).entry.get("userOnly"):
+        return _failure(style, style.user_only_message(request.name))
     loaded = service.load(request.name, mode=mode)
     metadata = {"name": loaded.name, "dir": loaded.directory}
-    taken = style.taken_for(loaded.taken_for, loaded.name) if loaded.taken_for else ""
-    return _said(style, taken + loaded.text, title=loaded.title, metadata=metadata)
+    taken = style.partial_match_message(loaded.taken_for, loaded.name) if loaded.taken_for else ""
+    return _success(style, taken + loaded.text, title=loaded.title, metadata=metadata)
 
 
-def _for_models(skills: Sequence[Told]) -> Sequence[Told]:
+def _exclude_user_only(skills: Sequence[RenderedSkill]) -> Sequence[RenderedSkill]:
     """Leave out what only people invoke."""
     return [told for told in skills if not told.card.entry.get("userOnly")]
 
 
-def _said(style: Style, text: str, *, title: str, metadata: Mapping[str, Any] = NOTHING) -> Answer:
-    value = style.answer(ok=True, title=title, text=text, metadata=metadata)
-    return Answer(ok=True, title=title, text=text, metadata=metadata, value=value)
+def _success(renderer: Renderer, text: str, *, title: str, metadata: Mapping[str, Any] = EMPTY_MAPPING) -> ToolResult:
+    value = renderer.format_result(ok=True, title=title, text=text, metadata=metadata)
+    return ToolResult(ok=True, title=title, text=text, metadata=metadata, value=value)
 
 
-def _refused(style: Style, text: str) -> Answer:
-    return Answer(ok=False, title="", text=text, value=style.answer(ok=False, title="", text=text, metadata=NOTHING))
+def _failure(renderer: Renderer, text: str) -> ToolResult:
+    return ToolResult(
+        ok=False,
+        title="",
+        text=text,
+        value=renderer.format_result(ok=False, title="", text=text, metadata=EMPTY_MAPPING),
+    )

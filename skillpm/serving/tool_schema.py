@@ -7,18 +7,18 @@ else `search` if there is a query, else `list`. An empty name is an error where 
 from collections.abc import Mapping
 from typing import Any, Literal, cast
 
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.serving.body_modes import MODES, Mode
 
-NAME = "skill"
-Verb = Literal["load", "list", "search"]
-VERBS = ("load", "list", "search")
-SCHEMA: dict[str, Any] = {
+TOOL_NAME = "skill"
+ToolAction = Literal["load", "list", "search"]
+TOOL_ACTIONS = ("load", "list", "search")
+TOOL_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "name": {"type": "string", "description": "Name of the skill to load"},
-        "action": {"type": "string", "enum": list(VERBS), "description": "Action to perform (default: load)"},
+        "action": {"type": "string", "enum": list(TOOL_ACTIONS), "description": "Action to perform (default: load)"},
         "query": {"type": "string", "description": "Search query (for search action)"},
         "mode": {"type": "string", "enum": list(MODES), "description": "How much of a skill is given"},
         "list_available": {
@@ -30,49 +30,51 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-class Request(Value):
+class ToolRequest(Value):
     """A call of the tool, understood. `mode` is None where the caller left it to us."""
 
-    verb: Verb
+    action: ToolAction
     name: str = ""
     query: str = ""
     mode: Mode | None = None
 
 
-class BadRequest(Exception):
+class InvalidToolCall(Exception):
     """A call that cannot be meant; its text is for the caller."""
 
 
-def understand(arguments: Mapping[str, Any]) -> Request:
+def parse_request(arguments: Mapping[str, Any]) -> ToolRequest:
     """Tell what a call means. Raises `BadRequest`."""
-    name, query = _text(arguments, "name"), _text(arguments, "query")
-    action, mode = _one_of(arguments, "action", VERBS), _one_of(arguments, "mode", MODES)
+    name, query = _get_text(arguments, "name"), _get_text(arguments, "query")
+    action, mode = _get_choice(arguments, "action", TOOL_ACTIONS), _get_choice(arguments, "mode", MODES)
     wants_list = arguments.get("list_available")
     if wants_list is not None and not isinstance(wants_list, bool):
-        raise BadRequest("Error: 'list_available' must be true or false")
-    verb = action or ("list" if wants_list else _inferred(name, query))
+        raise InvalidToolCall("Error: 'list_available' must be true or false")
+    verb = action or ("list" if wants_list else _infer_action(name, query))
     if verb == "search":
         query = query if query is not None else name
         if not (query or "").strip():
-            raise BadRequest("Error: 'query' parameter is required")
-    return Request(verb=cast("Verb", verb), name=name or "", query=query or "", mode=cast("Mode | None", mode))
+            raise InvalidToolCall("Error: 'query' parameter is required")
+    return ToolRequest(
+        action=cast("ToolAction", verb), name=name or "", query=query or "", mode=cast("Mode | None", mode)
+    )
 
 
-def _inferred(name: str | None, query: str | None) -> Verb:
+def _infer_action(name: str | None, query: str | None) -> ToolAction:
     if name is not None and (name or not query):
         return "load"
     return "search" if query else "list"
 
 
-def _text(arguments: Mapping[str, Any], key: str) -> str | None:
+def _get_text(arguments: Mapping[str, Any], key: str) -> str | None:
     value = arguments.get(key)
     if value is not None and not isinstance(value, str):
-        raise BadRequest(f"Error: '{key}' must be text")
+        raise InvalidToolCall(f"Error: '{key}' must be text")
     return value
 
 
-def _one_of(arguments: Mapping[str, Any], key: str, words: tuple[str, ...]) -> str | None:
-    value = _text(arguments, key)
-    if value is not None and value not in words:
-        raise BadRequest(f"Error: '{key}' must be one of {', '.join(words)}, not '{show(value, 40)}'")
+def _get_choice(arguments: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str | None:
+    value = _get_text(arguments, key)
+    if value is not None and value not in choices:
+        raise InvalidToolCall(f"Error: '{key}' must be one of {', '.join(choices)}, not '{sanitize(value, 40)}'")
     return value

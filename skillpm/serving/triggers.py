@@ -7,7 +7,7 @@ from typing import NamedTuple
 from skillpm.registry.card import Card, McpServer
 
 
-class Triggers(NamedTuple):
+class TriggerIndex(NamedTuple):
     """Keywords in small letters: the first skill that has each, and the others.
 
     Two dictionaries, since ten thousand skills have thirty thousand keywords, and hardly two have the same: a list for
@@ -18,9 +18,9 @@ class Triggers(NamedTuple):
     others: dict[str, list[Card]]
 
 
-def trigger_index(cards: Iterable[Card]) -> Triggers:
+def build_trigger_index(cards: Iterable[Card]) -> TriggerIndex:
     """Give the skills by their keywords: made once, asked for each message."""
-    index = Triggers({}, {})
+    index = TriggerIndex({}, {})
     first_of = index.first.setdefault
     for card in cards:
         for trigger in card.entry.get("triggers", ()):
@@ -31,7 +31,7 @@ def trigger_index(cards: Iterable[Card]) -> Triggers:
     return index
 
 
-def matching(message: str, index: Triggers, *, whole_words: bool = False) -> tuple[Card, ...]:
+def find_triggered(message: str, index: TriggerIndex, *, whole_words: bool = False) -> tuple[Card, ...]:
     """Give the skills of which a trigger stands in the message, by name, in small or capital letters.
 
     With `whole_words` a trigger counts only where no letter or digit touches it (`pr` is not in `april`).
@@ -45,7 +45,7 @@ def matching(message: str, index: Triggers, *, whole_words: bool = False) -> tup
     return tuple(found[name] for name in sorted(found))
 
 
-def servers_of(cards: Iterable[Card]) -> tuple[McpServer, ...]:
+def collect_servers(cards: Iterable[Card]) -> tuple[McpServer, ...]:
     """Give the MCP servers of skills, each name once: the first skill's counts."""
     found: dict[str, McpServer] = {}
     for card in cards:

@@ -10,131 +10,138 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from skillpm.core.names import is_skill_name
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.skillmd.findings import Finding, NotLoadable, warning
 from skillpm.skillmd.frontmatter import Frontmatter, decode_text, read_frontmatter
-from skillpm.skillmd.lenient_parser import QUOTED, Mended, Piece, in_quotes, mend, pieces_of
-from skillpm.skillmd.mcp_servers import PREFIX
+from skillpm.skillmd.lenient_parser import (
+    QUOTED_REPAIR,
+    RecoveredSegment,
+    Segment,
+    quote_scalar,
+    recover_segment,
+    split_segments,
+)
+from skillpm.skillmd.mcp_servers import KEY_PREFIX
 from skillpm.skillmd.skill import Skill, read_skill
-from skillpm.skillmd.yaml_loader import YamlFault, read_yaml
+from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 
 BOM = b"\xef\xbb\xbf"
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|$)")
-MOST_TURNS = 50
+MAX_PASSES = 50
 # What is read under `metadata` too, so that it may go there.
-MOVABLE = frozenset(["version", "category", "triggers", "trigger", "tags", "requires", "homepage", "author"])
+MOVABLE_FIELDS = frozenset(["version", "category", "triggers", "trigger", "tags", "requires", "homepage", "author"])
 # What no repair may change.
-READ = (
+PRESERVED_FIELDS = (
     *("description", "body", "version", "license", "compatibility", "category", "triggers", "tags"),
     *("homepage", "author", "requires", "allowed_tools", "mcp_servers", "extra"),
 )
 
 
-class Edit(Value):
+class LineEdit(Value):
     """Lines from `start` up to `end` (counted from 0) become other ones; `fixed` says what that mends."""
 
     start: int
     end: int
     lines: tuple[str, ...]
-    fixed: tuple[Finding, ...]
+    fixes: tuple[Finding, ...]
 
 
-class Fixed(Value):
+class FixResult(Value):
     """The bytes of a file after its repairs, and these, each with the line where it was needed."""
 
     data: bytes
     fixes: tuple[Finding, ...] = ()
 
 
-def fix(data: bytes, folder: str) -> Fixed:
+def fix(data: bytes, folder: str) -> FixResult:
     """Repair what can be repaired in a SKILL.md that lies in a folder of this name.
 
     Doing it twice is doing it once. A file that cannot be loaded is given back as it is, and so is one whose repairs
     find no end.
     """
-    fixed = Fixed(data=data)
-    for _ in range(MOST_TURNS):  # what one repair laid open, the next turn mends
-        more = _once(fixed.data, folder)
+    fixed = FixResult(data=data)
+    for _ in range(MAX_PASSES):  # what one repair laid open, the next turn mends
+        more = _fix_once(fixed.data, folder)
         if not more.fixes:
             return fixed
-        fixed = Fixed(data=more.data, fixes=(*fixed.fixes, *more.fixes))
-    return Fixed(data=data)
+        fixed = FixResult(data=more.data, fixes=(*fixed.fixes, *more.fixes))
+    return FixResult(data=data)
 
 
-def _once(data: bytes, folder: str) -> Fixed:
+def _fix_once(data: bytes, folder: str) -> FixResult:
     try:
         before = read_skill(data)
         front = read_frontmatter(decode_text(data))
     except NotLoadable:
-        return Fixed(data=data)
+        return FixResult(data=data)
     lines = [match.groups() for match in LINE.finditer(data.removeprefix(BOM).decode())][:-1]
     opening = next(number for number, (line, _) in enumerate(lines) if line.strip())
     mark = [warning("bom", "the byte order mark is gone", 1)] if data.startswith(BOM) else []
-    head = [_above(opening)] if opening else []
-    inside, moved = _inside(lines, opening, front, folder) if front.dialect == "yaml" else ([], [])
-    places = {edit.start for edit in moved if edit.fixed}
+    head = [_drop_leading_blank_lines(opening)] if opening else []
+    inside, moved = _plan_edits(lines, opening, front, folder) if front.dialect == "yaml" else ([], [])
+    places = {edit.start for edit in moved if edit.fixes}
     for edits in (
         [*head, *moved, *(edit for edit in inside if edit.start not in places or edit.start == edit.end)],
         [*head, *inside],
         head,
     ):
-        after = _edited(lines, edits)
-        if _reads_the_same(before, after, folder):
+        after = _apply_edits(lines, edits)
+        if _is_equivalent(before, after, folder):
             if after == data:
                 break
-            fixes = [*mark, *(item for edit in edits for item in edit.fixed)]
-            return Fixed(data=after, fixes=tuple(sorted(fixes, key=lambda item: item.line)))
-    return Fixed(data=data)
+            fixes = [*mark, *(item for edit in edits for item in edit.fixes)]
+            return FixResult(data=after, fixes=tuple(sorted(fixes, key=lambda item: item.line)))
+    return FixResult(data=data)
 
 
-def _above(opening: int) -> Edit:
+def _drop_leading_blank_lines(opening: int) -> LineEdit:
     fixed = warning("leading-blank", "the blank lines above the frontmatter are gone", 1)
-    return Edit(start=0, end=opening, lines=(), fixed=(fixed,))
+    return LineEdit(start=0, end=opening, lines=(), fixes=(fixed,))
 
 
-def _inside(
+def _plan_edits(
     lines: Sequence[tuple[str, ...]], opening: int, front: Frontmatter, folder: str
-) -> tuple[list[Edit], list[Edit]]:
+) -> tuple[list[LineEdit], list[LineEdit]]:
     """Give the edits that mend what stands there, and those that move fields under `metadata`."""
     block = "".join(line + "\n" for line, _ in lines[opening + 1 : front.body_line - 2])
-    pieces = pieces_of(block, [])
-    mended = list(map(mend, pieces)) if _is_broken(block) else []
-    edits = [edit for one in mended for edit in _written_well(one, opening)]
+    pieces = split_segments(block, [])
+    mended = list(map(recover_segment, pieces)) if _is_invalid_yaml(block) else []
+    edits = [edit for one in mended for edit in _plan_quoting(one, opening)]
     if "name" not in front.values and is_skill_name(folder):
         fixed = warning("missing-name", f"the name is the folder's now: `{folder}`", opening + 1)
-        edits.append(Edit(start=opening + 1, end=opening + 1, lines=(f"name: {folder}",), fixed=(fixed,)))
-    return edits, list(_moved(pieces, opening))
+        edits.append(LineEdit(start=opening + 1, end=opening + 1, lines=(f"name: {folder}",), fixes=(fixed,)))
+    return edits, list(_plan_moves(pieces, opening))
 
 
-def _is_broken(block: str) -> bool:
+def _is_invalid_yaml(block: str) -> bool:
     try:
         read_yaml(block, [])
-    except YamlFault:
+    except YamlError:
         return True
     return False
 
 
-def _written_well(mended: Mended, opening: int) -> Iterator[Edit]:
+def _plan_quoting(recovered: RecoveredSegment, opening: int) -> Iterator[LineEdit]:
     """Give the edit that writes a piece as YAML allows it; none where that does not help, or would lose a comment."""
-    piece = mended.piece
+    piece = recovered.segment
     start = opening + piece.line
-    length = 1 if mended.repair == QUOTED else len(_content(piece))
-    better = piece.but(lines=(*mended.lines[:1], *piece.lines[length:]))
+    length = 1 if recovered.repair == QUOTED_REPAIR else len(_content_lines(piece))
+    better = piece.replace(lines=(*recovered.lines[:1], *piece.lines[length:]))
     if (
-        mended.repair
-        and not mend(better).repair
+        recovered.repair
+        and not recover_segment(better).repair
         and not any(line.lstrip().startswith("#") for line in piece.lines[1:length])
     ):
-        fixed = warning("frontmatter-repaired", f"`{show(piece.key, 40)}` stands in quotes now", start + 1)
-        yield Edit(start=start, end=start + length, lines=mended.lines[:1], fixed=(fixed,))
+        fixed = warning("frontmatter-repaired", f"`{sanitize(piece.key, 40)}` stands in quotes now", start + 1)
+        yield LineEdit(start=start, end=start + length, lines=recovered.lines[:1], fixes=(fixed,))
 
 
-def _moved(pieces: list[Piece], opening: int) -> Iterator[Edit]:
+def _plan_moves(segments: list[Segment], opening: int) -> Iterator[LineEdit]:
     """Give the edits that put fields under `metadata`: a block of it that is there, or one where the first stood."""
-    moving = [(piece, text) for piece in pieces if (text := _movable(piece))]
-    home = next((piece for piece in pieces if piece.key == "metadata"), None)
-    content = _content(home) if home is not None else ()
+    moving = [(piece, text) for piece in segments if (text := _movable_text(piece))]
+    home = next((piece for piece in segments if piece.key == "metadata"), None)
+    content = _content_lines(home) if home is not None else ()
     if not moving or (home is not None and not re.fullmatch(r"metadata\s*:\s*", home.lines[0])):
         return
     below = next((line for line in content[1:] if line.strip() and not line.lstrip().startswith("#")), "  x")
@@ -144,33 +151,35 @@ def _moved(pieces: list[Piece], opening: int) -> Iterator[Edit]:
     entries = tuple(f"{indent}{piece.key}: {text}" for piece, text in moving)
     if home is not None:
         at = opening + home.line + len(content)
-        yield Edit(start=at, end=at, lines=entries, fixed=())
+        yield LineEdit(start=at, end=at, lines=entries, fixes=())
     for number, (piece, _) in enumerate(moving):
         start = opening + piece.line
         new = ("metadata:", *entries) if home is None and number == 0 else ()
         fixed = warning("unknown-field", f"`{piece.key}` stands under `metadata` now, as text", start + 1)
-        yield Edit(start=start, end=start + len(_content(piece)), lines=new, fixed=(fixed,))
+        yield LineEdit(start=start, end=start + len(_content_lines(piece)), lines=new, fixes=(fixed,))
 
 
-def _movable(piece: Piece) -> str:
+def _movable_text(segment: Segment) -> str:
     """Give the value of a field as one text, or nothing where it must stay: comments and objects would be lost."""
-    if (piece.key not in MOVABLE and not piece.key.startswith(PREFIX)) or any("#" in line for line in _content(piece)):
+    if (segment.key not in MOVABLE_FIELDS and not segment.key.startswith(KEY_PREFIX)) or any(
+        "#" in line for line in _content_lines(segment)
+    ):
         return ""
-    value: Any = mend(piece).value
+    value: Any = recover_segment(segment).value
     if isinstance(value, list) and all(isinstance(item, str) and not re.search("[,|]", item) for item in value):
         value = ", ".join(value)
-    return in_quotes(value) if isinstance(value, str) and value else ""
+    return quote_scalar(value) if isinstance(value, str) and value else ""
 
 
-def _content(piece: Piece) -> tuple[str, ...]:
+def _content_lines(segment: Segment) -> tuple[str, ...]:
     """Give the lines of a piece without the blank ones and the comments at its end: these belong to what follows."""
-    length = len(piece.lines)
-    while length > 1 and (not piece.lines[length - 1].strip() or piece.lines[length - 1].startswith("#")):
+    length = len(segment.lines)
+    while length > 1 and (not segment.lines[length - 1].strip() or segment.lines[length - 1].startswith("#")):
         length -= 1
-    return piece.lines[:length]
+    return segment.lines[:length]
 
 
-def _edited(lines: Sequence[tuple[str, ...]], edits: Sequence[Edit]) -> bytes:
+def _apply_edits(lines: Sequence[tuple[str, ...]], edits: Sequence[LineEdit]) -> bytes:
     """Carry out edits; a new line ends as the line does in whose place it comes."""
     new = ["".join(line) for line in lines]
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True):
@@ -179,11 +188,11 @@ def _edited(lines: Sequence[tuple[str, ...]], edits: Sequence[Edit]) -> bytes:
     return "".join(new).encode()
 
 
-def _reads_the_same(before: Skill, data: bytes, folder: str) -> bool:
+def _is_equivalent(before: Skill, data: bytes, folder: str) -> bool:
     try:
         after = read_skill(data)
     except NotLoadable:
         return False
     same_name = after.declared == before.declared or (not before.declared and after.declared == folder)
     kept = before.metadata.items() <= after.metadata.items()
-    return same_name and kept and all(getattr(before, field) == getattr(after, field) for field in READ)
+    return same_name and kept and all(getattr(before, field) == getattr(after, field) for field in PRESERVED_FIELDS)

@@ -7,16 +7,16 @@ has a disk to say; a command is text, and nothing of ours ever runs it.
 
 import re
 
-BLANK = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-FILE = re.compile(rf"(?<![A-Za-z0-9_`])@(\.?[^{BLANK}`,.]*(?:\.[^{BLANK}`,.]+)*)")
-COMMAND = re.compile(r"!`([^`]+)`")
+WHITESPACE = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+FILE_REFERENCE = re.compile(rf"(?<![A-Za-z0-9_`])@(\.?[^{WHITESPACE}`,.]*(?:\.[^{WHITESPACE}`,.]+)*)")
+SHELL_COMMAND = re.compile(r"!`([^`]+)`")
 
 
-def file_references(body: str) -> tuple[str, ...]:
+def find_file_references(body: str) -> tuple[str, ...]:
     """Give what stands behind `@`, each once, in the order of the text; an `@` with nothing behind it is none."""
-    return tuple(dict.fromkeys(match[1] for match in FILE.finditer(body) if match[1]))
+    return tuple(dict.fromkeys(match[1] for match in FILE_REFERENCE.finditer(body) if match[1]))
 
 
-def shell_commands(body: str) -> tuple[str, ...]:
+def find_shell_commands(body: str) -> tuple[str, ...]:
     """Give what stands in ``!`…` ``, all of it, in the order of the text."""
-    return tuple(match[1] for match in COMMAND.finditer(body))
+    return tuple(match[1] for match in SHELL_COMMAND.finditer(body))

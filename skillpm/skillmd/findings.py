@@ -32,6 +32,6 @@ def warning(code: str, message: str, line: int = 1) -> Finding:
     return Finding(code=code, level="warning", message=message, line=line)
 
 
-def broken(code: str, message: str, line: int = 1) -> NotLoadable:
+def not_loadable(code: str, message: str, line: int = 1) -> NotLoadable:
     """Make the exception that ends a reading."""
     return NotLoadable(error(code, message, line))

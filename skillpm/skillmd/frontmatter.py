@@ -4,16 +4,16 @@ import codecs
 import re
 from typing import Any
 
-from skillpm.core.conflict_markers import WAY_OUT
-from skillpm.core.text import show
+from skillpm.core.conflict_markers import RESOLVE_HINT
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.skillmd.findings import Finding, broken
-from skillpm.skillmd.lenient_parser import read_broken_yaml
-from skillpm.skillmd.yaml_loader import DEEPEST, YamlFault, read_yaml
+from skillpm.skillmd.findings import Finding, not_loadable
+from skillpm.skillmd.lenient_parser import read_lenient_yaml
+from skillpm.skillmd.yaml_loader import MAX_DEPTH, YamlError, read_yaml
 
-LARGEST_FILE = 1_000_000
-LARGEST_BLOCK = 64_000
-LARGEST_TOML = 8_000  # tomllib takes time by the cube of a long dotted key: 20 seconds for 64 kB
+MAX_FILE_SIZE = 1_000_000
+MAX_BLOCK_SIZE = 64_000
+MAX_TOML_SIZE = 8_000  # tomllib takes time by the cube of a long dotted key: 20 seconds for 64 kB
 OPENING = re.compile(r"\s*^(---|\+\+\+)([^\n]*)\n", re.MULTILINE)
 CLOSING = {fence: re.compile(rf"^{re.escape(fence)}[ \t]*$", re.MULTILINE) for fence in ("---", "+++")}
 KEY_LINE = re.compile(r"""(["']?)([^\s:"'=\[#][^:"'=]*)\1[ \t]{0,9}[:=]""")
@@ -32,15 +32,15 @@ class Frontmatter(Value):
 
 def decode_text(data: bytes) -> str:
     """Give the text of a SKILL.md: UTF-8, without BOM, every line ending a line feed. Raises `NotLoadable`."""
-    if len(data) > LARGEST_FILE:
-        raise broken("too-large", f"the file is over {LARGEST_FILE} bytes")
+    if len(data) > MAX_FILE_SIZE:
+        raise not_loadable("too-large", f"the file is over {MAX_FILE_SIZE} bytes")
     try:
         text = data.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise broken("not-utf8", "the file is not UTF-8", line) from None
+        raise not_loadable("not-utf8", "the file is not UTF-8", line) from None
     if b"\0" in data:
-        raise broken("nul", "the file has a NUL character", text[: text.index("\0")].count("\n") + 1)
+        raise not_loadable("nul", "the file has a NUL character", text[: text.index("\0")].count("\n") + 1)
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
@@ -48,19 +48,19 @@ def read_frontmatter(text: str) -> Frontmatter:
     """Split and read a SKILL.md. Raises `NotLoadable` where it has no frontmatter that can be read."""
     opening = OPENING.match(text)
     if opening is None and text.lstrip().startswith("<<<<<<<"):
-        raise broken("no-frontmatter", f"a merge conflict is not resolved here; {WAY_OUT}")
+        raise not_loadable("no-frontmatter", f"a merge conflict is not resolved here; {RESOLVE_HINT}")
     if opening is None:
-        raise broken("no-frontmatter", "the file does not begin with a `---` line")
+        raise not_loadable("no-frontmatter", "the file does not begin with a `---` line")
     fence, word = opening[1], opening[2].strip()
     if word not in {"", "toml", "yaml"} or (fence == "+++" and word):
         line = text[: opening.start(1)].count("\n") + 1
-        raise broken("unknown-language", f"frontmatter in `{show(word, 20)}` is not read", line)
+        raise not_loadable("unknown-language", f"frontmatter in `{sanitize(word, 20)}` is not read", line)
     closing = CLOSING[fence].search(text, opening.end())
     if closing is None:
-        raise broken("unclosed", f"the frontmatter is not closed by a `{fence}` line")
+        raise not_loadable("unclosed", f"the frontmatter is not closed by a `{fence}` line")
     block, first = text[opening.end() : closing.start()], text[: opening.end()].count("\n") + 1
-    if closing.start() - opening.end() > LARGEST_BLOCK or len(block.encode()) > LARGEST_BLOCK:
-        raise broken("too-large", f"the frontmatter is over {LARGEST_BLOCK} bytes", first)
+    if closing.start() - opening.end() > MAX_BLOCK_SIZE or len(block.encode()) > MAX_BLOCK_SIZE:
+        raise not_loadable("too-large", f"the frontmatter is over {MAX_BLOCK_SIZE} bytes", first)
     findings: list[Finding] = []
     is_toml = fence == "+++" or word == "toml" or (not word and _looks_like_toml(block))
     values = _read_toml(block, first) if is_toml else _read_yaml(block, first, findings)
@@ -73,7 +73,7 @@ def read_frontmatter(text: str) -> Frontmatter:
     )
 
 
-def lines_of_keys(text: str, front: Frontmatter) -> dict[str, int]:
+def find_key_lines(text: str, front: Frontmatter) -> dict[str, int]:
     """Give the line of a file that each top-level key stands in."""
     lines: dict[str, int] = {}
     for number, line in enumerate(text.split("\n")[: front.body_line - 1], 1):
@@ -93,24 +93,24 @@ def _looks_like_toml(block: str) -> bool:
 def _read_toml(block: str, first: int) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415  (nearly all files are YAML)
 
-    if len(block.encode()) > LARGEST_TOML:
-        raise broken("too-large", f"the frontmatter is over {LARGEST_TOML} bytes of TOML", first)
+    if len(block.encode()) > MAX_TOML_SIZE:
+        raise not_loadable("too-large", f"the frontmatter is over {MAX_TOML_SIZE} bytes of TOML", first)
     try:
         # `1.10` stays `1.10`, as in YAML.
-        return {key: _as_text(value) for key, value in tomllib.loads(block, parse_float=str).items()}
+        return {key: _to_text_values(value) for key, value in tomllib.loads(block, parse_float=str).items()}
     except RecursionError:
-        raise broken("bad-toml", f"the frontmatter is no TOML: nested deeper than {DEEPEST}", first) from None
+        raise not_loadable("bad-toml", f"the frontmatter is no TOML: nested deeper than {MAX_DEPTH}", first) from None
     except ValueError as error:  # not TOML, too deep, or a number too long for an int
-        raise broken("bad-toml", f"the frontmatter is no TOML: {show(str(error))}", first) from None
+        raise not_loadable("bad-toml", f"the frontmatter is no TOML: {sanitize(str(error))}", first) from None
 
 
-def _as_text(value: Any, depth: int = 2) -> Any:
-    if depth > DEEPEST and isinstance(value, dict | list):
-        raise ValueError(f"nested deeper than {DEEPEST}")
+def _to_text_values(value: Any, depth: int = 2) -> Any:
+    if depth > MAX_DEPTH and isinstance(value, dict | list):
+        raise ValueError(f"nested deeper than {MAX_DEPTH}")
     if isinstance(value, dict):
-        return {key: _as_text(part, depth + 1) for key, part in value.items()}
+        return {key: _to_text_values(part, depth + 1) for key, part in value.items()}
     if isinstance(value, list):
-        return [_as_text(part, depth + 1) for part in value]
+        return [_to_text_values(part, depth + 1) for part in value]
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
@@ -121,15 +121,15 @@ def _read_yaml(block: str, first: int, findings: list[Finding]) -> dict[str, Any
     found: list[Finding] = []
     try:
         values = read_yaml(block, found)
-    except YamlFault as fault:
+    except YamlError as fault:
         found.clear()
-        values = read_broken_yaml(block, found)
+        values = read_lenient_yaml(block, found)
         if not values:
             line = first + fault.line - 1
-            raise broken("bad-yaml", f"the frontmatter is no YAML: {fault.message}", line) from None
-    findings.extend(item.but(line=first + item.line - 1) for item in found)
+            raise not_loadable("bad-yaml", f"the frontmatter is no YAML: {fault.message}", line) from None
+    findings.extend(item.replace(line=first + item.line - 1) for item in found)
     if values is None:
         return {}
     if not isinstance(values, dict):
-        raise broken("not-a-map", "the frontmatter is no list of `key: value` lines", first)
+        raise not_loadable("not-a-map", "the frontmatter is no list of `key: value` lines", first)
     return values

@@ -10,15 +10,15 @@ from typing import Any
 
 from skillpm.core.values import Value
 from skillpm.skillmd.findings import Finding, warning
-from skillpm.skillmd.yaml_loader import YamlFault, read_yaml
+from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 
-QUOTED = "this value was read as plain text, since YAML does not allow it unquoted"
+QUOTED_REPAIR = "this value was read as plain text, since YAML does not allow it unquoted"
 TOP_KEY = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(.*)|)$")
 BLOCK_SCALAR = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?")
-MARKER = re.compile(r"(<{7}|={7}|>{7})(\s|$)")
+CONFLICT_MARKER = re.compile(r"(<{7}|={7}|>{7})(\s|$)")
 
 
-class Piece(Value):
+class Segment(Value):
     """A top-level key and its lines, of which the first is `line` (counted from 1) of the block."""
 
     key: str
@@ -26,36 +26,36 @@ class Piece(Value):
     lines: tuple[str, ...]
 
 
-class Mended(Value):
+class RecoveredSegment(Value):
     """A piece as it can be read: its value, and what had to be done to it, or nothing.
 
     `lines` are how its author could write it so that YAML allows it.
     """
 
-    piece: Piece
+    segment: Segment
     value: Any
     lines: tuple[str, ...]
     repair: str = ""
     findings: tuple[Finding, ...] = ()
 
 
-def read_broken_yaml(block: str, findings: list[Finding]) -> dict[str, Any]:
+def read_lenient_yaml(block: str, findings: list[Finding]) -> dict[str, Any]:
     """Give the top-level keys of a block that is no YAML, and report each that had to be repaired.
 
     A key's value is its own piece of YAML when that can be read; else the rest of its line as if it had been quoted;
     else that and the lines below it, as text. Keys never come from nested lines.
     """
     values: dict[str, Any] = {}
-    for mended in map(mend, pieces_of(block, findings)):
-        key, line = mended.piece.key, mended.piece.line
+    for mended in map(recover_segment, split_segments(block, findings)):
+        key, line = mended.segment.key, mended.segment.line
         values[key] = mended.value
-        findings.extend(finding.but(line=finding.line + line - 1) for finding in mended.findings)
+        findings.extend(finding.replace(line=finding.line + line - 1) for finding in mended.findings)
         if mended.repair:
             findings.append(warning("frontmatter-repaired", mended.repair, line))
     return values
 
 
-def pieces_of(block: str, findings: list[Finding]) -> list[Piece]:
+def split_segments(block: str, findings: list[Finding]) -> list[Segment]:
     """Split a block at its top-level keys. Of two of one name the later counts; both this and what no key can have
     is reported.
     """
@@ -70,35 +70,35 @@ def pieces_of(block: str, findings: list[Finding]) -> list[Piece]:
                     warning("duplicate-key", f"the key `{match[1]}` stands twice; the last one counts", number)
                 )
             pieces[match[1]] = (number, current)
-        elif MARKER.match(line):
+        elif CONFLICT_MARKER.match(line):
             message = "this line is left over from a merge, and is no part of the frontmatter"
             findings.append(warning("frontmatter-repaired", message, number))
             current = []
         else:
             current.append(line)
-    found = [Piece(key=key, line=number, lines=tuple(lines)) for key, (number, lines) in pieces.items()]
+    found = [Segment(key=key, line=number, lines=tuple(lines)) for key, (number, lines) in pieces.items()]
     return sorted(found, key=lambda piece: piece.line)
 
 
-def mend(piece: Piece) -> Mended:
+def recover_segment(segment: Segment) -> RecoveredSegment:
     """Read one piece, by the first of three ways that works."""
     try:
-        value, found = _one_value(piece.key, piece.lines)
-        return Mended(piece=piece, value=value, lines=piece.lines, findings=found)
-    except YamlFault as fault:
+        value, found = _read_single_key(segment.key, segment.lines)
+        return RecoveredSegment(segment=segment, value=value, lines=segment.lines, findings=found)
+    except YamlError as fault:
         why = fault.message
-    for lines in _quoted(piece):
+    for lines in _quote_first_line(segment):
         try:
-            value, found = _one_value(piece.key, lines)
-            return Mended(piece=piece, value=value, lines=lines, repair=QUOTED, findings=found)
-        except YamlFault:
+            value, found = _read_single_key(segment.key, lines)
+            return RecoveredSegment(segment=segment, value=value, lines=lines, repair=QUOTED_REPAIR, findings=found)
+        except YamlError:
             continue
-    text = _as_text(piece.lines)
-    repair = f"`{piece.key}` was read as plain text, since it is no YAML: {why}"
-    return Mended(piece=piece, value=text, lines=(f"{piece.key}: {in_quotes(text)}",), repair=repair)
+    text = _fold_text(segment.lines)
+    repair = f"`{segment.key}` was read as plain text, since it is no YAML: {why}"
+    return RecoveredSegment(segment=segment, value=text, lines=(f"{segment.key}: {quote_scalar(text)}",), repair=repair)
 
 
-def in_quotes(text: str) -> str:
+def quote_scalar(text: str) -> str:
     """Write text as a YAML scalar of one line: in single quotes, or in double ones where something must be escaped."""
     if text.isprintable():
         return "'" + text.replace("'", "''") + "'"
@@ -106,30 +106,30 @@ def in_quotes(text: str) -> str:
     return '"' + "".join(letter if letter.isprintable() else f"\\U{ord(letter):08x}" for letter in escaped) + '"'
 
 
-def _one_value(key: str, lines: tuple[str, ...]) -> tuple[Any, tuple[Finding, ...]]:
+def _read_single_key(key: str, lines: tuple[str, ...]) -> tuple[Any, tuple[Finding, ...]]:
     """Give the value of a piece that is one key, as it should be."""
     found: list[Finding] = []
     value = read_yaml("\n".join(lines) + "\n", found)
     if isinstance(value, dict) and list(value) == [key]:
         return value[key], tuple(found)
-    raise YamlFault("it is more or less than one key", 1)
+    raise YamlError("it is more or less than one key", 1)
 
 
-def _quoted(piece: Piece) -> Iterator[tuple[str, ...]]:
+def _quote_first_line(segment: Segment) -> Iterator[tuple[str, ...]]:
     """Give the piece with the rest of its first line quoted, where that could be meant."""
-    rest = _rest(piece.lines[0])
+    rest = _value_text(segment.lines[0])
     if rest and rest[0] not in "\"'#" and not BLOCK_SCALAR.fullmatch(rest):
-        yield (f"{piece.key}: {in_quotes(rest)}", *piece.lines[1:])
+        yield (f"{segment.key}: {quote_scalar(rest)}", *segment.lines[1:])
 
 
-def _rest(line: str) -> str:
+def _value_text(line: str) -> str:
     match = TOP_KEY.match(line)
     return (match[2] or "").strip() if match is not None else ""
 
 
-def _as_text(lines: tuple[str, ...]) -> str:
+def _fold_text(lines: tuple[str, ...]) -> str:
     """Give the text of a value: the rest of its line and what follows, folded; a block scalar keeps its lines."""
-    rest = _rest(lines[0])
+    rest = _value_text(lines[0])
     below = [line.strip() for line in lines[1:]]
     if BLOCK_SCALAR.fullmatch(rest):
         return "\n".join(below).strip()

@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from skillpm.core.coercion import metadata_of, text_of, tools_of, triggers_of, words_of
+from skillpm.core.coercion import to_metadata, to_text, to_tools, to_triggers, to_words
 from skillpm.core.names import is_skill_name
-from skillpm.core.system_requirements import Requires, requires_of
+from skillpm.core.system_requirements import SystemRequirements, read_system_requirements
 from skillpm.core.text import one_line
-from skillpm.core.token_estimate import tokens_in
-from skillpm.core.values import NOTHING, Value
+from skillpm.core.token_estimate import estimate_tokens
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.skillmd.findings import Finding, warning
-from skillpm.skillmd.frontmatter import decode_text, lines_of_keys, read_frontmatter
-from skillpm.skillmd.mcp_servers import PREFIX, McpServer, servers_of
+from skillpm.skillmd.frontmatter import decode_text, find_key_lines, read_frontmatter
+from skillpm.skillmd.mcp_servers import KEY_PREFIX, McpServer, read_mcp_servers
 
-KNOWN = frozenset(
+KNOWN_KEYS = frozenset(
     [
         *("name", "description", "version", "license", "compatibility", "category", "triggers", "trigger", "tags"),
         *("homepage", "author", "allowed-tools", "requires", "metadata", "mcp"),
@@ -40,18 +40,18 @@ class Skill(Value):
     tags: tuple[str, ...] = ()
     homepage: str = ""
     author: str = ""
-    requires: Requires = Requires()
+    requires: SystemRequirements = SystemRequirements()
     allowed_tools: tuple[str, ...] = ()
     mcp_servers: tuple[McpServer, ...] = ()
-    metadata: Mapping[str, Any] = NOTHING
-    extra: Mapping[str, Any] = NOTHING
-    frontmatter: Mapping[str, Any] = NOTHING
+    metadata: Mapping[str, Any] = EMPTY_MAPPING
+    extra: Mapping[str, Any] = EMPTY_MAPPING
+    frontmatter: Mapping[str, Any] = EMPTY_MAPPING
     findings: tuple[Finding, ...] = ()
 
     @property
     def tokens(self) -> int:
         """An estimate of what the body costs a model."""
-        return tokens_in(self.body)
+        return estimate_tokens(self.body)
 
 
 def read_skill(data: bytes) -> Skill:
@@ -59,33 +59,33 @@ def read_skill(data: bytes) -> Skill:
     text = decode_text(data)
     front = read_frontmatter(text)
     values = front.values
-    metadata = metadata_of(values.get("metadata"))
-    nested = NOTHING if metadata is None else metadata
+    metadata = to_metadata(values.get("metadata"))
+    nested = EMPTY_MAPPING if metadata is None else metadata
     fields = {**nested, **{key: value for key, value in values.items() if value is not None}}
 
     @cache
     def lines() -> Mapping[str, int]:
-        return lines_of_keys(text, front)
+        return find_key_lines(text, front)
 
     def line_of(key: str) -> int:
         return lines().get(key, 1)
 
-    findings = [*front.findings, *_remarks(values, line_of)]
+    findings = [*front.findings, *_check_fields(values, line_of)]
     return Skill(
-        declared=text_of(values.get("name")),
-        description=one_line(text_of(values.get("description"))),
+        declared=to_text(values.get("name")),
+        description=one_line(to_text(values.get("description"))),
         body=front.body,
-        version=text_of(fields.get("version")),
-        license=text_of(values.get("license")),
-        compatibility=one_line(text_of(values.get("compatibility"))),
-        category=text_of(fields.get("category")),
-        triggers=triggers_of(fields.get("triggers")) or triggers_of(fields.get("trigger"), "|,"),
-        tags=words_of(fields.get("tags")),
-        homepage=text_of(fields.get("homepage")),
-        author=text_of(fields.get("author")),
-        requires=requires_of(fields.get("requires"), nested),
-        allowed_tools=tools_of(values.get("allowed-tools")),
-        mcp_servers=servers_of(values, nested, findings, line_of=line_of),
+        version=to_text(fields.get("version")),
+        license=to_text(values.get("license")),
+        compatibility=one_line(to_text(values.get("compatibility"))),
+        category=to_text(fields.get("category")),
+        triggers=to_triggers(fields.get("triggers")) or to_triggers(fields.get("trigger"), "|,"),
+        tags=to_words(fields.get("tags")),
+        homepage=to_text(fields.get("homepage")),
+        author=to_text(fields.get("author")),
+        requires=read_system_requirements(fields.get("requires"), nested),
+        allowed_tools=to_tools(values.get("allowed-tools")),
+        mcp_servers=read_mcp_servers(values, nested, findings, line_of=line_of),
         metadata=nested,
         extra={key: value for key, value in values.items() if _is_extra(key, known_metadata=metadata is not None)},
         frontmatter=values,
@@ -97,15 +97,15 @@ def _is_extra(key: str, *, known_metadata: bool) -> bool:
     """Tell whether a key is kept as found: one that no field was made of."""
     if key == "metadata":
         return not known_metadata
-    return key not in KNOWN and not key.startswith(PREFIX)
+    return key not in KNOWN_KEYS and not key.startswith(KEY_PREFIX)
 
 
-def _remarks(values: Mapping[str, Any], line_of: Callable[[str], int]) -> Iterator[Finding]:
-    name = text_of(values.get("name"))
+def _check_fields(values: Mapping[str, Any], line_of: Callable[[str], int]) -> Iterator[Finding]:
+    name = to_text(values.get("name"))
     if not name:
         yield warning("missing-name", "there is no name; the folder's name counts", line_of("name"))
     elif not is_skill_name(name):
         yield warning("bad-name", "the name is outside the specification's grammar", line_of("name"))
-    if not text_of(values.get("description")):
+    if not to_text(values.get("description")):
         message = "there is no description, so models are not told of this skill"
         yield warning("missing-description", message, line_of("description"))

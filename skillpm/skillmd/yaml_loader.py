@@ -11,17 +11,17 @@ from typing import Any
 
 import yaml
 
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.skillmd.findings import Finding
 
-DEEPEST = 20
-HALF = re.compile("[\ud800-\udfff]")
-NULLS = frozenset(["", "~", "null", "Null", "NULL"])
+MAX_DEPTH = 20
+SURROGATES = re.compile("[\ud800-\udfff]")
+NULL_WORDS = frozenset(["", "~", "null", "Null", "NULL"])
 # libyaml's parser alone; where libyaml is absent the pure one gives the same events, slower.
 PARSER: Any = getattr(yaml.cyaml, "CParser") if yaml.__with_libyaml__ else yaml.SafeLoader  # noqa: B009  (untyped)
 
 
-class YamlFault(Exception):
+class YamlError(Exception):
     """The text is no YAML that we read; `line` counts from 1 within it."""
 
     def __init__(self, message: str, line: int) -> None:
@@ -36,12 +36,12 @@ def read_yaml(text: str, findings: list[Finding]) -> Any:
     Raises `YamlFault` for anything else than one plain document.
     """
     try:
-        return _Builder(PARSER(text).get_event, findings).document()
+        return _Builder(PARSER(text).get_event, findings).read_document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise YamlFault(error.problem or "not YAML", mark.line + 1 if mark else 1) from error
+        raise YamlError(error.problem or "not YAML", mark.line + 1 if mark else 1) from error
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
-        raise YamlFault(str(error).splitlines()[0] if str(error) else "not YAML", 1) from error
+        raise YamlError(str(error).splitlines()[0] if str(error) else "not YAML", 1) from error
 
 
 def _line(event: Any) -> int:
@@ -52,92 +52,94 @@ class _Builder:
     """Builds values from `get_event`, the parser's own, without a generator between: there are many events."""
 
     def __init__(self, get_event: Callable[[], Any], findings: list[Finding]) -> None:
-        self.next = get_event
+        self.next_event = get_event
         self.findings = findings
         self.depth = 0
 
-    def document(self) -> Any:
+    def read_document(self) -> Any:
         """Read a stream of at most one document."""
         value: Any = None
         documents = 0
-        while not isinstance(event := self.next(), yaml.StreamEndEvent):
+        while not isinstance(event := self.next_event(), yaml.StreamEndEvent):
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise YamlFault("a second YAML document begins", _line(event))
-                value = self.value(self.next())
+                    raise YamlError("a second YAML document begins", _line(event))
+                value = self.read_value(self.next_event())
         return value
 
-    def value(self, event: Any) -> Any:
+    def read_value(self, event: Any) -> Any:
         """Read the value that begins with an event."""
         kind = type(event)
         if kind is yaml.AliasEvent or event.anchor is not None:
-            raise YamlFault("anchors and aliases are not read", _line(event))
+            raise YamlError("anchors and aliases are not read", _line(event))
         if event.tag is not None:
-            raise YamlFault("tags are not read", _line(event))
+            raise YamlError("tags are not read", _line(event))
         if kind is yaml.ScalarEvent:
             # A plain scalar's style is "" where libyaml parses, None where Python does.
             text: str = event.value
-            if not text.isascii() and HALF.search(text):  # the pure parser lets an escaped half through
-                raise YamlFault("half a character (a lone surrogate) is not read", _line(event))
-            return None if not event.style and text in NULLS else text
+            if not text.isascii() and SURROGATES.search(text):  # the pure parser lets an escaped half through
+                raise YamlError("half a character (a lone surrogate) is not read", _line(event))
+            return None if not event.style and text in NULL_WORDS else text
         self.depth += 1
-        if self.depth > DEEPEST:
-            raise YamlFault(f"nested deeper than {DEEPEST}", _line(event))
-        value = self.mapping() if kind is yaml.MappingStartEvent else self.sequence()
+        if self.depth > MAX_DEPTH:
+            raise YamlError(f"nested deeper than {MAX_DEPTH}", _line(event))
+        value = self.read_mapping() if kind is yaml.MappingStartEvent else self.read_sequence()
         self.depth -= 1
         return value
 
-    def mapping(self) -> dict[str, Any]:
+    def read_mapping(self) -> dict[str, Any]:
         """Read the members of a mapping up to its end."""
         members: dict[str, Any] = {}
-        while type(event := self.next()) is not yaml.MappingEndEvent:
-            key = self.value(event)
+        while type(event := self.next_event()) is not yaml.MappingEndEvent:
+            key = self.read_value(event)
             if isinstance(key, dict | list):
-                raise YamlFault("a key is no text", _line(event))
+                raise YamlError("a key is no text", _line(event))
             name = "" if key is None else key
             if name in members:
-                message = f"the key `{show(name, 80)}` stands twice; the last one counts"
+                message = f"the key `{sanitize(name, 80)}` stands twice; the last one counts"
                 self.findings.append(Finding(code="duplicate-key", level="warning", message=message, line=_line(event)))
-            members[name] = self.value(self.next())
+            members[name] = self.read_value(self.next_event())
         return members
 
-    def sequence(self) -> list[Any]:
+    def read_sequence(self) -> list[Any]:
         """Read the elements of a sequence up to its end."""
         elements: list[Any] = []
-        while type(event := self.next()) is not yaml.SequenceEndEvent:
-            elements.append(self.value(event))
+        while type(event := self.next_event()) is not yaml.SequenceEndEvent:
+            elements.append(self.read_value(event))
         return elements
 
 
-class _Core(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # which class it is, is known at run time
+class _CoreSchemaLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # which class it is, is known at run time
     """Knows null, true, false and numbers, and takes no date for anything but text."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  (as the library has it)
 
 
-def _number(loader: Any, node: Any) -> int:
+def _construct_int(loader: Any, node: Any) -> int:
     return int(loader.construct_scalar(node), 10)
 
 
-def _fraction(loader: Any, node: Any) -> float:
+def _construct_float(loader: Any, node: Any) -> float:
     return float(loader.construct_scalar(node))
 
 
-_Core.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
-_Core.add_implicit_resolver(
+_CoreSchemaLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:null", re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""]
+)
+_CoreSchemaLoader.add_implicit_resolver(
     "tag:yaml.org,2002:bool", re.compile(r"(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
 )
-_Core.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"[-+]?[0-9]{1,18}$"), list("-+0123456789"))
-_Core.add_implicit_resolver(
+_CoreSchemaLoader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"[-+]?[0-9]{1,18}$"), list("-+0123456789"))
+_CoreSchemaLoader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
     re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,2})?$"),
     list("-+0123456789."),
 )
-_Core.add_constructor("tag:yaml.org,2002:int", _number)
-_Core.add_constructor("tag:yaml.org,2002:float", _fraction)
+_CoreSchemaLoader.add_constructor("tag:yaml.org,2002:int", _construct_int)
+_CoreSchemaLoader.add_constructor("tag:yaml.org,2002:float", _construct_float)
 
 
-def yaml_values(block: str) -> Any:
+def load_yaml(block: str) -> Any:
     """Give a document as JSON values. Raises `yaml.YAMLError` for what is none."""
-    return yaml.load(block, Loader=_Core)  # noqa: S506  (a safe loader, with less than it has)
+    return yaml.load(block, Loader=_CoreSchemaLoader)  # noqa: S506  (a safe loader, with less than it has)

@@ -7,41 +7,41 @@ import threading
 from pathlib import Path
 
 import pytest
-from agent_hosts.world import World
+from agent_hosts.world import HostWorkspace
 
 import skillpm
 from skillpm import Discovery, HeadCache, Registry, SkillpmError, discover
 from skillpm.formats.host_profile import SCOPES
 
 
-def mine(world: World, *folders: str, **profile: str) -> None:
+def mine(world: HostWorkspace, *folders: str, **profile: str) -> None:
     """Write a host of one's own into config.toml: its folders, highest precedence first."""
     lines = [f'{key} = "{value}"\n' for key, value in profile.items()]
     roots = [f'[[profiles.mine.roots]]\nscope = "user"\npaths = ["{folder}"]\n' for folder in folders]
     world.write("home/.config/skillpm/config.toml", "".join(["[profiles.mine]\n", *lines, *roots]))
 
 
-def look(world: World, agent: str = "mine", cache: HeadCache | None = None) -> Discovery:
+def look(world: HostWorkspace, agent: str = "mine", cache: HeadCache | None = None) -> Discovery:
     return discover(agent, settings=world.settings(), cache=cache)
 
 
-def test_the_first_of_a_name_counts_and_the_others_are_told(world: World) -> None:
+def test_the_first_of_a_name_counts_and_the_others_are_told(world: HostWorkspace) -> None:
     """Name, the path that counts, the path that does not, and why."""
     for folder in ("one", "two", "three"):
-        world.skill(f"home/{folder}/pdf", description=f"From {folder}.")
+        world.write_skill(f"home/{folder}/pdf", description=f"From {folder}.")
     mine(world, "~/two", "~/one", "~/three")
     found = look(world)
     assert [(skill.name, skill.description) for skill in found.skills] == [("pdf", "From two.")]
-    assert [tuple(world.short(part) for part in hidden) for hidden in found.shadowed] == [
+    assert [tuple(world.shorten_paths(part) for part in hidden) for hidden in found.shadowed] == [
         ("pdf", "~/one/pdf/SKILL.md", "~/two/pdf/SKILL.md", "~/two (user) comes before ~/one (user)"),
         ("pdf", "~/three/pdf/SKILL.md", "~/two/pdf/SKILL.md", "~/two (user) comes before ~/three (user)"),
     ]
 
 
-def test_in_one_folder_the_first_by_path_counts(world: World) -> None:
+def test_in_one_folder_the_first_by_path_counts(world: HostWorkspace) -> None:
     """Whatever order the file system gives."""
     for folder in ("b", "a", "c"):
-        world.skill(f"home/one/{folder}", "pdf", description=f"From {folder}.")
+        world.write_skill(f"home/one/{folder}", "pdf", description=f"From {folder}.")
     mine(world, "~/one")
     found = look(world)
     assert [skill.description for skill in found.skills] == ["From a."]
@@ -50,23 +50,23 @@ def test_in_one_folder_the_first_by_path_counts(world: World) -> None:
     }
 
 
-def test_skillpm_calls_a_skill_after_its_folder_and_others_as_it_calls_itself(world: World) -> None:
+def test_skillpm_calls_a_skill_after_its_folder_and_others_as_it_calls_itself(world: HostWorkspace) -> None:
     for folder in (".agent-skills", ".claude/skills"):
-        world.skill(f"home/{folder}/review", "My Review!")
+        world.write_skill(f"home/{folder}/review", "My Review!")
 
     assert "review" in look(world, "skillpm").names
     assert look(world, "claude-code").names == ("My Review!",)
     assert Registry.load(world.home / ".agent-skills").names == ("review",)
 
 
-def test_a_host_may_show_both(world: World) -> None:
+def test_a_host_may_show_both(world: HostWorkspace) -> None:
     """As Codex does; it is a warning and nothing is hidden."""
     for folder in ("one", "two"):
-        world.skill(f"home/{folder}/pdf")
+        world.write_skill(f"home/{folder}/pdf")
     mine(world, "~/one", "~/two", duplicates="both")
     found = look(world)
     assert (found.names, found.shadowed) == (("pdf", "pdf"), ())
-    assert [world.short(str(warning)) for warning in found.warnings] == [
+    assert [world.shorten_paths(str(warning)) for warning in found.warnings] == [
         "~/two/pdf/SKILL.md: `pdf` is there twice, and mine shows both: ~/one/pdf/SKILL.md"
     ]
 
@@ -82,15 +82,19 @@ def test_a_host_may_show_both(world: World) -> None:
         ("agentskills", ".agents/skills", "it has no description, and agentskills takes no skill without"),
     ],
 )
-def test_a_host_leaves_out_what_lacks_the_keys_it_needs(world: World, agent: str, folder: str, message: str) -> None:
+def test_a_host_leaves_out_what_lacks_the_keys_it_needs(
+    world: HostWorkspace, agent: str, folder: str, message: str
+) -> None:
     """And says so; a search of skillpm itself takes the folder's name."""
     for name, key in (("no-name", "description"), ("no-description", "name")):
         world.write(f"home/{folder}/{name}/SKILL.md", f"---\n{key}: x\n---\n")
         world.write(f"home/.agent-skills/{name}/SKILL.md", f"---\n{key}: x\n---\n")
     found = look(world, agent)
     place = "no-name" if "name" in message.partition(",")[0] else "no-description"
-    assert f"~/{folder}/{place}/SKILL.md: {message}" in [world.short(str(warning)) for warning in found.warnings]
-    assert world.short(str([skill.path for skill in found.skills])).count(place) == 0
+    assert f"~/{folder}/{place}/SKILL.md: {message}" in [
+        world.shorten_paths(str(warning)) for warning in found.warnings
+    ]
+    assert world.shorten_paths(str([skill.path for skill in found.skills])).count(place) == 0
 
     everything = look(world, "skillpm")
     own = [(skill.name, skill.description) for skill in everything.skills if skill.scope == "user"]
@@ -98,7 +102,7 @@ def test_a_host_leaves_out_what_lacks_the_keys_it_needs(world: World, agent: str
 
 
 @pytest.mark.parametrize("word", ["glm-cli", "opencode", "'*'", "all"])
-def test_glm_takes_the_compatibilities_it_knows(world: World, word: str) -> None:
+def test_glm_takes_the_compatibilities_it_knows(world: HostWorkspace, word: str) -> None:
     """And no other; the filter is of this host alone."""
     world.write("home/.claude/skills/pdf/SKILL.md", f"---\nname: pdf\ndescription: d\ncompatibility: {word}\n---\n")
     world.write("home/.claude/skills/docx/SKILL.md", "---\nname: docx\ndescription: d\ncompatibility: other\n---\n")
@@ -106,7 +110,7 @@ def test_glm_takes_the_compatibilities_it_knows(world: World, word: str) -> None
     assert look(world, "claude-code").names == ("docx", "pdf")
 
 
-def test_only_the_frontmatter_is_read(world: World) -> None:
+def test_only_the_frontmatter_is_read(world: HostWorkspace) -> None:
     """A body is looked at when the skill is loaded, so what is wrong in it does not show yet."""
     body = b"x" * 100_000 + b"\xff\0"
     world.write("home/one/pdf/SKILL.md", b"---\nname: pdf\ndescription: d\n---\n" + body)
@@ -114,17 +118,17 @@ def test_only_the_frontmatter_is_read(world: World) -> None:
     assert (look(world).names, look(world).warnings) == (("pdf",), ())
 
 
-def test_a_frontmatter_longer_than_the_first_look_is_read_whole(world: World) -> None:
+def test_a_frontmatter_longer_than_the_first_look_is_read_whole(world: HostWorkspace) -> None:
     comments = "".join(f"# {number}\n" for number in range(5000))
     world.write("home/one/pdf/SKILL.md", f"---\nname: pdf\n{comments}description: At the end.\n---\nbody\n")
     mine(world, "~/one")
     assert [skill.description for skill in look(world).skills] == ["At the end."]
 
 
-def test_a_file_that_did_not_change_is_not_read_again(world: World) -> None:
+def test_a_file_that_did_not_change_is_not_read_again(world: HostWorkspace) -> None:
     """Keyed by path, size, times and inode; what changed or is new is seen at once, and `clear` forgets."""
-    path = world.skill("home/one/pdf", description="First.")
-    world.skill("home/one/docx", description="Other.")
+    path = world.write_skill("home/one/pdf", description="First.")
+    world.write_skill("home/one/docx", description="Other.")
     mine(world, "~/one")
     cache = HeadCache(rest=0)
 
@@ -138,15 +142,15 @@ def test_a_file_that_did_not_change_is_not_read_again(world: World) -> None:
     assert said() == (["Other.", "Second."], 1)
     path.replace(world.home / "one/docx/SKILL.md")
     assert said() == (["Second."], 1)
-    world.skill("home/one/new", description="New.")
+    world.write_skill("home/one/new", description="New.")
     assert said() == (["New.", "Second."], 1)
     cache.clear()
     assert said() == (["New.", "Second."], 2)
 
 
-def test_a_file_that_changed_just_now_is_not_believed_yet(world: World) -> None:
+def test_a_file_that_changed_just_now_is_not_believed_yet(world: HostWorkspace) -> None:
     """The same size within the same tick of the clock is a change that no stamp shows."""
-    path = world.skill("home/one/pdf", description="First.")
+    path = world.write_skill("home/one/pdf", description="First.")
     mine(world, "~/one")
     cache = HeadCache()
     assert [skill.description for skill in look(world, cache=cache).skills] == ["First."]
@@ -155,10 +159,10 @@ def test_a_file_that_changed_just_now_is_not_believed_yet(world: World) -> None:
     assert cache.reads == 2
 
 
-def test_several_threads_may_look_at_once(world: World) -> None:
+def test_several_threads_may_look_at_once(world: HostWorkspace) -> None:
     """Folders are read one after the other, which is faster here; callers may still be many."""
     for number in range(100):
-        world.skill(f"home/one/skill-{number}")
+        world.write_skill(f"home/one/skill-{number}")
     mine(world, "~/one")
     cache = HeadCache()
     found: list[Discovery] = []
@@ -172,9 +176,9 @@ def test_several_threads_may_look_at_once(world: World) -> None:
     assert len(found[0].skills) == 100
 
 
-def test_a_found_skill_has_its_name_description_and_absolute_path(world: World) -> None:
+def test_a_found_skill_has_its_name_description_and_absolute_path(world: HostWorkspace) -> None:
     """Look it up by name, or go through all."""
-    world.skill("home/one/pdf", description="Reads PDFs.")
+    world.write_skill("home/one/pdf", description="Reads PDFs.")
     mine(world, "~/one")
     found = look(world)
     pdf = found.get("pdf")
@@ -211,7 +215,7 @@ def test_a_found_skill_has_its_name_description_and_absolute_path(world: World) 
     ],
 )  # fmt: skip
 def test_settings_that_cannot_be_meant_are_told_with_their_place(
-    world: World, config: str, where: str, message: str
+    world: HostWorkspace, config: str, where: str, message: str
 ) -> None:
     file = world.write("home/.config/skillpm/config.toml", config)
     with pytest.raises(SkillpmError) as caught:
@@ -219,15 +223,15 @@ def test_settings_that_cannot_be_meant_are_told_with_their_place(
     assert (caught.value.message, caught.value.where) == (message, f"{file}{where}")
 
 
-def test_a_host_of_ones_own_may_stand_for_a_known_one(world: World) -> None:
-    world.skill("home/one/pdf")
+def test_a_host_of_ones_own_may_stand_for_a_known_one(world: HostWorkspace) -> None:
+    world.write_skill("home/one/pdf")
     mine(world, "~/one")
     path = world.home / ".config/skillpm/config.toml"
     path.write_text(path.read_text().replace("profiles.mine", "profiles.claude-code"))
     assert look(world, "claude-code").names == ("pdf",)
 
 
-def test_an_unknown_host_is_told_with_the_nearest_names(world: World) -> None:
+def test_an_unknown_host_is_told_with_the_nearest_names(world: HostWorkspace) -> None:
     with pytest.raises(SkillpmError) as caught:
         look(world, "claude")
     assert (caught.value.code, caught.value.message) == ("not-found", "there is no agent `claude`")
@@ -240,14 +244,14 @@ def test_an_unknown_host_is_told_with_the_nearest_names(world: World) -> None:
     )
 
 
-def test_a_folder_that_is_not_there_cannot_be_looked_from(world: World) -> None:
+def test_a_folder_that_is_not_there_cannot_be_looked_from(world: HostWorkspace) -> None:
     with pytest.raises(SkillpmError) as caught:
         discover(directory="nowhere", settings=world.settings())
     assert caught.value.message == f"there is no folder {world.app}/nowhere"
 
 
-def test_a_python_program_needs_one_import(world: World) -> None:
-    world.skill("home/code/repo/app/.claude/skills/pdf")
+def test_a_python_program_needs_one_import(world: HostWorkspace) -> None:
+    world.write_skill("home/code/repo/app/.claude/skills/pdf")
     code = "from skillpm import discover; print(discover('claude-code').names)"
     environ = {"HOME": str(world.home), "PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
     result = subprocess.run(
@@ -277,7 +281,7 @@ FIXTURES = {
 }
 
 
-def test_the_fixtures_that_the_specifications_of_hosts_name(world: World) -> None:
+def test_the_fixtures_that_the_specifications_of_hosts_name(world: HostWorkspace) -> None:
     """One file that cannot be taken stops nothing, and a name may differ from its folder's."""
     for folder, content in FIXTURES.items():
         world.write(f"home/.claude/skills/{folder}/SKILL.md", content)
@@ -290,6 +294,6 @@ def test_the_fixtures_that_the_specifications_of_hosts_name(world: World) -> Non
         ("playwright-mcp", "Named otherwise."),
         ("valid-skill", "A valid one."),
     ]
-    assert [world.short(str(warning)) for warning in found.warnings] == [
+    assert [world.shorten_paths(str(warning)) for warning in found.warnings] == [
         "~/.claude/skills/missing-name/SKILL.md: it has no name, and brutus takes no skill without"
     ]

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from agent_hosts.world import World, full_world
+from agent_hosts.world import HostWorkspace, create_full_workspace
 
 from skillpm import Discovery, discover
 
 
 @pytest.fixture(scope="module")
-def full(tmp_path_factory: pytest.TempPathFactory) -> World:
-    return full_world(tmp_path_factory.mktemp("full"))
+def full(tmp_path_factory: pytest.TempPathFactory) -> HostWorkspace:
+    return create_full_workspace(tmp_path_factory.mktemp("full"))
 
 
 SEEN = {
@@ -183,23 +183,23 @@ def told(found: Discovery) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("agent", SEEN)
-def test_every_host_sees_what_its_specification_says(full: World, agent: str) -> None:
+def test_every_host_sees_what_its_specification_says(full: HostWorkspace, agent: str) -> None:
     found = discover(agent, settings=full.settings())
     text = "".join(f"{line}\n" for line in told(found)).replace("/SKILL.md", "")
     text += "".join(f"{line}\n" for line in ["warned:" * bool(found.warnings), *map(str, found.warnings)] if line)
     expected = "".join(f"{line.strip()}\n" for line in SEEN[agent].splitlines() if line.strip())
-    assert full.short(text) == expected
+    assert full.shorten_paths(text) == expected
 
 
 @pytest.mark.parametrize("agent", SEEN)
-def test_the_winner_of_what_is_hidden_is_the_skill_that_is_seen(full: World, agent: str) -> None:
+def test_the_winner_of_what_is_hidden_is_the_skill_that_is_seen(full: HostWorkspace, agent: str) -> None:
     found = discover(agent, settings=full.settings())
     assert {hidden.winner for hidden in found.shadowed} <= {skill.path for skill in found.skills}
     assert all(found.get(hidden.name) for hidden in found.shadowed)
     assert len({skill.path for skill in found.skills}) == len(found.skills)
 
 
-def test_looking_changes_nothing_and_says_the_same_twice(full: World) -> None:
+def test_looking_changes_nothing_and_says_the_same_twice(full: HostWorkspace) -> None:
     before = sorted((path, path.lstat().st_mtime_ns) for path in Path(full.root).rglob("*"))
     first = [discover(agent, settings=full.settings()) for agent in SEEN]
     assert [discover(agent, settings=full.settings()) for agent in SEEN] == first
@@ -207,10 +207,10 @@ def test_looking_changes_nothing_and_says_the_same_twice(full: World) -> None:
 
 
 def test_skillpm_sees_what_ships_with_it_last_of_all(tmp_path: Path) -> None:
-    full = full_world(tmp_path)
-    full.skill("home/code/repo/app/.agent-skills/testing", description="My own.")
+    full = create_full_workspace(tmp_path)
+    full.write_skill("home/code/repo/app/.agent-skills/testing", description="My own.")
     found = discover(settings=full.settings())
-    assert [place.root.scope for place in found.roots] == ["project", "project", "user", "system", "bundled"]
+    assert [place.profile_root.scope for place in found.roots] == ["project", "project", "user", "system", "bundled"]
     assert {skill.name for skill in found.skills if skill.scope == "bundled"} >= {"code-review", "skill-creator"}
     mine = found.get("testing")
     assert mine is not None

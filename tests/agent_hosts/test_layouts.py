@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_hosts.world import World
+from agent_hosts.world import HostWorkspace
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kit import skill
+from kit import make_skill
 
 from skillpm import Discovery, discover
 
 
-def look(world: World, layout: str, **more: Any) -> Discovery:
+def look(world: HostWorkspace, layout: str, **more: Any) -> Discovery:
     """Look at `~/skills` as a host of one's own would that has this layout."""
     extra = "".join(f"{key} = {json.dumps(value)}\n" for key, value in more.items())
     root = f'[[profiles.mine.roots]]\nscope = "user"\npaths = ["~/skills"]\nlayout = "{layout}"\n{extra}'
@@ -23,24 +23,24 @@ def look(world: World, layout: str, **more: Any) -> Discovery:
     return discover("mine", settings=world.settings())
 
 
-def seen(world: World, layout: str, **more: Any) -> list[str]:
+def seen(world: HostWorkspace, layout: str, **more: Any) -> list[str]:
     """Give the paths of what is seen, from `~/skills`."""
     found = look(world, layout, **more)
     return [os.path.relpath(skill.path, world.home / "skills") for skill in found.skills]
 
 
-def warned(world: World, found: Discovery) -> list[str]:
-    return [world.short(str(warning)).replace("~/skills/", "") for warning in found.warnings]
+def warned(world: HostWorkspace, found: Discovery) -> list[str]:
+    return [world.shorten_paths(str(warning)).replace("~/skills/", "") for warning in found.warnings]
 
 
 @pytest.fixture
-def mixed(world: World) -> World:
+def mixed(world: HostWorkspace) -> HostWorkspace:
     """Give a folder with something for every layout."""
     for path in ("one", "group/two", "group/three/four", "one/inner", ".hidden", ".git/no", "node_modules/no"):
-        world.skill(f"home/skills/{path}")
+        world.write_skill(f"home/skills/{path}")
     for path in ("flat.md", "coding/review.md", "coding/test.MD", "coding/deep/no.md", "README.md", ".dot.md"):
         stem = os.path.basename(path).split(".")[0]
-        world.write(f"home/skills/{path}", skill(stem)["SKILL.md"])
+        world.write(f"home/skills/{path}", make_skill(stem)["SKILL.md"])
     world.write("home/skills/notes.md", "# Just notes\n")
     world.write("home/skills/coding/notes.md", "# Just notes\n")
     return world
@@ -61,16 +61,16 @@ def mixed(world: World) -> World:
     ids=["dir", "dir-hidden", "tree", "tree-nested", "tree-one-deep", "flat", "category"],
 )  # fmt: skip
 def test_a_layout_finds_its_own_and_nothing_else(
-    mixed: World, layout: str, more: dict[str, Any], expected: list[str]
+    mixed: HostWorkspace, layout: str, more: dict[str, Any], expected: list[str]
 ) -> None:
     """`.git` and `node_modules` never, READMEs and files without frontmatter neither."""
     assert seen(mixed, layout, **more) == expected
 
 
-def test_a_tree_is_searched_six_levels_deep_and_says_where_it_stops(world: World) -> None:
+def test_a_tree_is_searched_six_levels_deep_and_says_where_it_stops(world: HostWorkspace) -> None:
     """The bound of the design; a folder below it is told once."""
-    world.skill("home/skills/1/2/3/4/5/six")
-    world.skill("home/skills/1/2/3/4/5/6/seven")
+    world.write_skill("home/skills/1/2/3/4/5/six")
+    world.write_skill("home/skills/1/2/3/4/5/6/seven")
     world.write("home/skills/1/2/3/4/5/six/assets/a/b/c.txt", "deep, but inside a skill")
     for nested in (False, True):
         found = look(world, "tree", nested=nested)
@@ -83,15 +83,15 @@ FOLDERS = st.lists(
 )
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(folders=FOLDERS, hidden=st.booleans())
 def test_a_tree_finds_what_a_glob_finds(folders: list[list[str]], hidden: bool) -> None:  # noqa: FBT001
     """`**/SKILL.md`, less what is too deep, hidden or never entered."""
     with tempfile.TemporaryDirectory() as top:
-        world = World(Path(top))
+        world = HostWorkspace(Path(top))
         (world.home / "skills").mkdir()
         for number, parts in enumerate(folders):
-            world.skill("/".join(["home/skills", *parts]), f"skill-{number}")
+            world.write_skill("/".join(["home/skills", *parts]), f"skill-{number}")
         expected = {
             path.parent.relative_to(world.home / "skills").parts for path in (world.home / "skills").rglob("SKILL.md")
         }
@@ -132,23 +132,23 @@ REGISTRY = {
 }
 
 
-def test_a_registry_is_read_and_never_trusted(world: World) -> None:
+def test_a_registry_is_read_and_never_trusted(world: HostWorkspace) -> None:
     """Checked against the files: missing, escaping, stale; what is there and not listed is not seen."""
     world.write("home/skills/skills.json", json.dumps(REGISTRY))
     world.write("home/skills/coding/review.md", "# Review\n")
     world.write("home/skills/coding/again.md", "# Again\n")
     world.write("home/outside.md", "# A secret\n")
-    world.link("home/skills/link.md", "../outside.md")
-    world.skill("home/skills/pdf")
-    world.skill("home/skills/stale")
-    world.skill("home/skills/unlisted")
+    world.create_link("home/skills/link.md", "../outside.md")
+    world.write_skill("home/skills/pdf")
+    world.write_skill("home/skills/stale")
+    world.write_skill("home/skills/unlisted")
     found = look(world, "registry")
     assert [(skill.name, skill.description) for skill in found.skills] == [
         ("other", "Other words."),
         ("pdf", "pdf."),
         ("review", "Reviews."),
     ]
-    assert [(hidden.name, world.short(hidden.path), hidden.why) for hidden in found.shadowed] == [
+    assert [(hidden.name, world.shorten_paths(hidden.path), hidden.why) for hidden in found.shadowed] == [
         ("review", "~/skills/coding/again.md", "both are in one folder of skills, and the first by path counts")
     ]
     assert warned(world, found) == [
@@ -179,7 +179,7 @@ def test_a_registry_is_read_and_never_trusted(world: World) -> None:
     ],
     ids=["missing", "broken", "too-deep", "undecodable", "a-manifest", "a-list", "too-large"],
 )
-def test_a_registry_that_is_none_is_told(world: World, content: str | bytes | None, message: str) -> None:
+def test_a_registry_that_is_none_is_told(world: HostWorkspace, content: str | bytes | None, message: str) -> None:
     (world.home / "skills").mkdir()
     if content is not None:
         world.write("home/skills/skills.json", content)
@@ -197,48 +197,48 @@ VALUES = st.recursive(
 ENTRIES = VALUES | st.fixed_dictionaries({"name": VALUES, "filePath": VALUES})
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(top=VALUES | st.fixed_dictionaries({"skills": st.lists(ENTRIES, max_size=5)}))
 def test_no_registry_raises_or_leads_out(top: Any) -> None:
     """Whatever it says."""
     with tempfile.TemporaryDirectory() as folder:
-        world = World(Path(folder))
-        world.skill("home/skills/pdf")
+        world = HostWorkspace(Path(folder))
+        world.write_skill("home/skills/pdf")
         world.write("home/outside.md", "a secret")
         world.write("home/skills/skills.json", json.dumps(top))
         assert {skill.path for skill in look(world, "registry").skills} <= {f"{world.home}/skills/pdf/SKILL.md"}
 
 
-def test_links_are_followed_and_a_real_file_is_counted_once(world: World) -> None:
+def test_links_are_followed_and_a_real_file_is_counted_once(world: HostWorkspace) -> None:
     """A skill is known by the path it really lies at, where that is in the same folder."""
-    world.skill("home/elsewhere/pdf")
-    world.skill("home/skills/zeta")
-    world.link("home/skills/alpha", "zeta")
-    world.link("home/skills/pdf", "../elsewhere/pdf")
-    world.link("home/skills/file/SKILL.md", "../../elsewhere/pdf/SKILL.md")
+    world.write_skill("home/elsewhere/pdf")
+    world.write_skill("home/skills/zeta")
+    world.create_link("home/skills/alpha", "zeta")
+    world.create_link("home/skills/pdf", "../elsewhere/pdf")
+    world.create_link("home/skills/file/SKILL.md", "../../elsewhere/pdf/SKILL.md")
     assert seen(world, "tree") == ["file/SKILL.md", "zeta/SKILL.md"]
     found = look(world, "dir")
     assert [os.path.relpath(skill.path, world.home / "skills") for skill in found.skills] == [
         "file/SKILL.md",
         "alpha/SKILL.md",
     ]
-    assert [(world.short(same.path), world.short(same.winner)) for same in found.again] == [
+    assert [(world.shorten_paths(same.path), world.shorten_paths(same.winner)) for same in found.again] == [
         ("~/skills/pdf/SKILL.md", "~/skills/file/SKILL.md"),
         ("~/skills/zeta/SKILL.md", "~/skills/alpha/SKILL.md"),
     ]
 
 
-def test_circles_of_links_end(world: World) -> None:
+def test_circles_of_links_end(world: HostWorkspace) -> None:
     """To oneself, to each other, upwards, and many at once, which would be 10^6 ways."""
-    world.skill("home/skills/real")
-    world.link("home/skills/self", "self")
-    world.link("home/skills/left", "right")
-    world.link("home/skills/right", "left")
-    world.link("home/skills/top", ".")
-    world.link("home/skills/real-parent/up", "../..")
+    world.write_skill("home/skills/real")
+    world.create_link("home/skills/self", "self")
+    world.create_link("home/skills/left", "right")
+    world.create_link("home/skills/right", "left")
+    world.create_link("home/skills/top", ".")
+    world.create_link("home/skills/real-parent/up", "../..")
     for number in range(10):
         for other in range(10):
-            world.link(f"home/skills/maze/{number}/to{other}", f"../{other}")
+            world.create_link(f"home/skills/maze/{number}/to{other}", f"../{other}")
     found = look(world, "tree", nested=True)
     assert found.names == ("real",)
     assert warned(world, found) == [
@@ -257,22 +257,22 @@ def test_circles_of_links_end(world: World) -> None:
         ("none", []),
     ],
 )
-def test_a_host_may_follow_fewer_links(world: World, links: str, expected: list[str]) -> None:
+def test_a_host_may_follow_fewer_links(world: HostWorkspace, links: str, expected: list[str]) -> None:
     """All of them, only those to folders, only those that stay inside, or none."""
     for name in ("in", "out", "file"):
-        world.skill(f"home/{'skills/.store' if name == 'in' else 'elsewhere'}/{name}")
-    world.link("home/skills/in", ".store/in")
-    world.link("home/skills/out", "../elsewhere/out")
-    world.link("home/skills/file/SKILL.md", "../../elsewhere/file/SKILL.md")
+        world.write_skill(f"home/{'skills/.store' if name == 'in' else 'elsewhere'}/{name}")
+    world.create_link("home/skills/in", ".store/in")
+    world.create_link("home/skills/out", "../elsewhere/out")
+    world.create_link("home/skills/file/SKILL.md", "../../elsewhere/file/SKILL.md")
     for layout in ("dir", "tree"):
         assert list(look(world, layout, links=links).names) == expected
 
 
-def test_a_file_in_lower_case_is_read_with_a_warning(world: World) -> None:
+def test_a_file_in_lower_case_is_read_with_a_warning(world: HostWorkspace) -> None:
     """And SKILL.md is preferred where both are there."""
-    world.write("home/skills/lower/skill.md", skill("lower")["SKILL.md"])
-    world.write("home/skills/both/skill.md", skill("both", description="Lower.")["SKILL.md"])
-    world.skill("home/skills/both", description="Upper.")
+    world.write("home/skills/lower/skill.md", make_skill("lower")["SKILL.md"])
+    world.write("home/skills/both/skill.md", make_skill("both", description="Lower.")["SKILL.md"])
+    world.write_skill("home/skills/both", description="Upper.")
     for layout in ("dir", "tree"):
         found = look(world, layout)
         assert [(skill.name, skill.description) for skill in found.skills] == [
@@ -282,7 +282,7 @@ def test_a_file_in_lower_case_is_read_with_a_warning(world: World) -> None:
         assert warned(world, found) == ["lower/skill.md: the file should be called SKILL.md; some hosts do not see it"]
 
 
-def test_what_cannot_be_read_is_a_warning_and_the_search_goes_on(world: World) -> None:
+def test_what_cannot_be_read_is_a_warning_and_the_search_goes_on(world: HostWorkspace) -> None:
     """No file of this kind stops anything, and none is waited for."""
     broken: dict[str, str | bytes] = {
         "a-none": "# no frontmatter\n",
@@ -298,11 +298,11 @@ def test_what_cannot_be_read_is_a_warning_and_the_search_goes_on(world: World) -
         world.write(f"home/skills/{name}/SKILL.md", content)
     (world.home / "skills/i-pipe").mkdir()
     os.mkfifo(world.home / "skills/i-pipe/SKILL.md")
-    world.link("home/skills/j-link/SKILL.md", "nowhere")
-    world.link("home/skills/k-device/SKILL.md", "/dev/zero")
+    world.create_link("home/skills/j-link/SKILL.md", "nowhere")
+    world.create_link("home/skills/k-device/SKILL.md", "/dev/zero")
     world.write("home/skills/l-file", "no folder")
     world.write("home/skills/m-other/notes.md", "no skill")
-    world.skill("home/skills/z-good")
+    world.write_skill("home/skills/z-good")
     found = look(world, "dir")
     assert found.names == ("z-good",)
     assert warned(world, found) == [
@@ -320,7 +320,7 @@ def test_what_cannot_be_read_is_a_warning_and_the_search_goes_on(world: World) -
     ]
 
 
-def test_a_root_that_is_a_file_is_no_root(world: World) -> None:
+def test_a_root_that_is_a_file_is_no_root(world: HostWorkspace) -> None:
     """Nothing raises, whatever lies there."""
     world.write("home/skills", "a file")
     found = look(world, "tree")

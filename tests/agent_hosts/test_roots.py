@@ -3,22 +3,25 @@
 from pathlib import Path
 
 import pytest
-from agent_hosts.world import World
+from agent_hosts.world import HostWorkspace
 
 from skillpm import discover
 
 
-def roots(world: World, agent: str, directory: str = "", **environ: str) -> list[str]:
+def roots(world: HostWorkspace, agent: str, directory: str = "", **environ: str) -> list[str]:
     """Give the folders of a host in order, each with the switch that turns it off."""
     found = discover(agent, settings=world.settings(directory, **environ))
-    return [world.short(place.path) + (f" off by {place.off}" if place.off else "") for place in found.roots]
+    return [
+        world.shorten_paths(place.path) + (f" off by {place.disabled_by}" if place.disabled_by else "")
+        for place in found.roots
+    ]
 
 
-def names(world: World, agent: str, **environ: str) -> tuple[str, ...]:
+def names(world: HostWorkspace, agent: str, **environ: str) -> tuple[str, ...]:
     return discover(agent, settings=world.settings(**environ)).names
 
 
-def config(world: World, text: str) -> None:
+def config(world: HostWorkspace, text: str) -> None:
     world.write("home/.config/skillpm/config.toml", text)
 
 
@@ -66,36 +69,36 @@ def config(world: World, text: str) -> None:
         pytest.param("eve", ["APP/agent/skills", "REPO/agent/skills"], id="simple-project-only"),
     ],
 )  # fmt: skip
-def test_the_folders_of_a_host_in_their_order(world: World, agent: str, expected: list[str]) -> None:
+def test_the_folders_of_a_host_in_their_order(world: HostWorkspace, agent: str, expected: list[str]) -> None:
     """The project before the user, where a host does not otherwise."""
     assert roots(world, agent) == expected
 
 
-def test_a_folder_that_is_not_there_is_told_and_stops_nothing(world: World) -> None:
+def test_a_folder_that_is_not_there_is_told_and_stops_nothing(world: HostWorkspace) -> None:
     """A missing folder is an empty one."""
-    world.skill("home/.claude/skills/pdf")
+    world.write_skill("home/.claude/skills/pdf")
     found = discover("brutus", settings=world.settings())
-    assert [world.short(place.path) for place in found.roots if place.exists] == ["~/.claude/skills"]
+    assert [world.shorten_paths(place.path) for place in found.roots if place.exists] == ["~/.claude/skills"]
     assert (found.names, found.warnings) == (("pdf",), ())
     assert names(world, "omega") == ()
 
 
 @pytest.mark.parametrize("agent", ["brutus", "opencode"])
-def test_only_the_folders_named_skills_are_searched_and_these_to_any_depth(world: World, agent: str) -> None:
+def test_only_the_folders_named_skills_are_searched_and_these_to_any_depth(world: HostWorkspace, agent: str) -> None:
     """`skills/**` of .claude, `{skill,skills}/**` of .opencode, and nothing beside them."""
-    world.skill("home/.claude/skills/nested/deep")
-    world.skill("home/.claude/plugins/no-skill")
-    world.skill("home/code/repo/app/.opencode/skill/one/two/three/four/five/singular")
-    world.skill("home/code/repo/app/.opencode/skills/plural")
-    world.skill("home/code/repo/app/.opencode/agents/no-skill-either")
+    world.write_skill("home/.claude/skills/nested/deep")
+    world.write_skill("home/.claude/plugins/no-skill")
+    world.write_skill("home/code/repo/app/.opencode/skill/one/two/three/four/five/singular")
+    world.write_skill("home/code/repo/app/.opencode/skills/plural")
+    world.write_skill("home/code/repo/app/.opencode/agents/no-skill-either")
     world.write("home/code/repo/app/.opencode/skills/SKILL.md", "---\nname: at-the-top\ndescription: d\n---\n")
     assert names(world, agent) == ("at-the-top", "deep", "plural", "singular")
 
 
-def test_paths_are_absolute_and_lead_to_files_only(world: World) -> None:
+def test_paths_are_absolute_and_lead_to_files_only(world: HostWorkspace) -> None:
     """Absolute paths, files only, hidden folders in .claude but not in .opencode."""
-    world.skill("home/code/repo/app/.claude/skills/.seen")
-    world.skill("home/code/repo/app/.opencode/skills/.unseen")
+    world.write_skill("home/code/repo/app/.claude/skills/.seen")
+    world.write_skill("home/code/repo/app/.opencode/skills/.unseen")
     (world.app / ".opencode/skills/folder/SKILL.md").mkdir(parents=True)
     found = discover("opencode", settings=world.settings())
     assert [(skill.name, skill.path) for skill in found.skills] == [
@@ -117,7 +120,7 @@ def test_paths_are_absolute_and_lead_to_files_only(world: World) -> None:
     ids=["the-git-root", "else-the-home-folder", "outside-of-both", "the-home-folder-is-no-project"],
 )
 def test_the_way_up_ends_at_the_git_root_else_at_home(
-    world: World, git: str, directory: str, expected: list[str]
+    world: HostWorkspace, git: str, directory: str, expected: list[str]
 ) -> None:
     """And what lies in the home folder itself is the user's."""
     if not git:
@@ -128,40 +131,40 @@ def test_the_way_up_ends_at_the_git_root_else_at_home(
     assert roots(world, "glm", directory)[-2:] == ["~/.glm/skills", "~/.claude/skills"]
 
 
-def test_without_git_most_hosts_look_only_into_the_working_directory(world: World) -> None:
+def test_without_git_most_hosts_look_only_into_the_working_directory(world: HostWorkspace) -> None:
     """`git` as the end of the way, and no git."""
     (world.repo / ".git").rmdir()
     assert roots(world, "agentskills") == ["APP/.agents/skills", "~/.agents/skills"]
 
 
-def test_a_tilde_is_the_home_folder(world: World) -> None:
+def test_a_tilde_is_the_home_folder(world: HostWorkspace) -> None:
     """And only where it stands for one: `~ada` and `a~` are names."""
     config(world, '[discovery]\nadditional-paths = ["~/team", "~ada", "a~/b"]\n')
     assert roots(world, "brutus")[:3] == ["~/team", "APP/~ada", "APP/a~/b"]
 
 
-def test_further_folders_come_first_in_hosts_that_have_them(world: World) -> None:
+def test_further_folders_come_first_in_hosts_that_have_them(world: HostWorkspace) -> None:
     """`additional-paths` of config.toml, before all other folders; not in a host that knows no such setting."""
-    world.skill("shared/pdf", description="The team's.")
-    world.skill("home/.claude/skills/pdf", description="Mine.")
+    world.write_skill("shared/pdf", description="The team's.")
+    world.write_skill("home/.claude/skills/pdf", description="Mine.")
     config(world, f'[discovery]\nadditional-paths = ["{world.root}/shared"]\n')
     for agent in ("brutus", "opencode"):
         found = discover(agent, settings=world.settings())
         assert [(skill.description, skill.scope) for skill in found.skills] == [("The team's.", "explicit")]
-        assert [world.short(hidden.why) for hidden in found.shadowed] == [
+        assert [world.shorten_paths(hidden.why) for hidden in found.shadowed] == [
             "ROOT/shared (explicit) comes before ~/.claude/skills (user)"
         ]
     found = discover("claude-code", settings=world.settings())
     assert [skill.description for skill in found.skills] == ["Mine."]
 
 
-def test_folders_named_in_the_call_come_before_everything(world: World) -> None:
+def test_folders_named_in_the_call_come_before_everything(world: HostWorkspace) -> None:
     """An explicit path wins in every host; a relative one starts where you are."""
-    world.skill("home/code/repo/app/drafts/.new/pdf", description="A draft.")
-    world.skill("home/.claude/skills/pdf", description="Mine.")
+    world.write_skill("home/code/repo/app/drafts/.new/pdf", description="A draft.")
+    world.write_skill("home/.claude/skills/pdf", description="Mine.")
     found = discover("claude-code", paths=["drafts", Path("nowhere")], settings=world.settings())
     assert [skill.description for skill in found.skills] == ["A draft."]
-    assert [(world.short(place.path), place.exists) for place in found.roots[:2]] == [
+    assert [(world.shorten_paths(place.path), place.exists) for place in found.roots[:2]] == [
         ("APP/drafts", True),
         ("APP/nowhere", False),
     ]
@@ -182,34 +185,34 @@ SWITCHED = ["APP/.claude/skills", "~/.claude/skills"]
     ids=["default", "config", "environment-of-opencode", "environment", "environment-before-config"],
 )
 def test_the_folders_of_claude_can_be_switched_off(
-    world: World, settings: str, environ: dict[str, str], switch: str
+    world: HostWorkspace, settings: str, environ: dict[str, str], switch: str
 ) -> None:
     """Off by configuration or environment, on by default; Claude Code itself reads them whatever is said."""
     config(world, settings)
-    world.skill("home/.claude/skills/pdf")
-    world.skill("home/code/repo/app/.opencode/skills/docx")
+    world.write_skill("home/.claude/skills/pdf")
+    world.write_skill("home/code/repo/app/.opencode/skills/docx")
     assert names(world, "brutus", **environ) == (("docx",) if switch else ("docx", "pdf"))
     said = [path for path in roots(world, "brutus", **environ) if ".claude" in path]
     assert said == [f"{path} off by {switch}" if switch else path for path in SWITCHED]
     assert names(world, "claude-code", **environ) == ("pdf",)
 
 
-def test_only_what_lies_in_claudes_folders_is_switched_off(world: World) -> None:
+def test_only_what_lies_in_claudes_folders_is_switched_off(world: HostWorkspace) -> None:
     """Opencode's root of `.agents` and `.claude` loses one half."""
     off = [path for path in roots(world, "opencode", OPENCODE_DISABLE_CLAUDE_CODE_SKILLS="1") if " off " in path]
     assert [path.partition(" ")[0] for path in off] == ["REPO/.claude/skills", "APP/.claude/skills", "~/.claude/skills"]
 
 
-def test_skills_can_be_switched_off_altogether(world: World) -> None:
+def test_skills_can_be_switched_off_altogether(world: HostWorkspace) -> None:
     """`[skills] enabled = false`; true and absent mean on."""
-    world.skill("home/.claude/skills/pdf")
+    world.write_skill("home/.claude/skills/pdf")
     for text in ("", "[skills]\nenabled = true\n"):
         config(world, text)
         assert names(world, "claude-code") == ("pdf",)
     config(world, "[skills]\nenabled = false\n")
     found = discover("claude-code", settings=world.settings())
     assert (found.roots, found.skills) == ((), ())
-    assert [world.short(str(warning)) for warning in found.warnings] == [
+    assert [world.shorten_paths(str(warning)) for warning in found.warnings] == [
         "~/.config/skillpm/config.toml: skills are switched off: `enabled = false` in `[skills]`"
     ]
 
@@ -226,19 +229,21 @@ def test_skills_can_be_switched_off_altogether(world: World) -> None:
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
 )
-def test_a_variable_moves_a_hosts_own_folder(world: World, agent: str, environ: dict[str, str], expected: str) -> None:
+def test_a_variable_moves_a_hosts_own_folder(
+    world: HostWorkspace, agent: str, environ: dict[str, str], expected: str
+) -> None:
     assert expected in roots(world, agent, **environ)
 
 
-def test_without_a_project_only_the_users_folders_are_searched(world: World) -> None:
-    world.skill("home/.claude/skills/mine")
-    world.skill("home/code/repo/app/.claude/skills/ours")
+def test_without_a_project_only_the_users_folders_are_searched(world: HostWorkspace) -> None:
+    world.write_skill("home/.claude/skills/mine")
+    world.write_skill("home/code/repo/app/.claude/skills/ours")
     found = discover("claude-code", user_only=True, settings=world.settings())
     assert found.names == ("mine",)
 
 
-def test_another_folder_to_look_from(world: World) -> None:
-    world.skill("home/code/repo/app/.claude/skills/ours")
+def test_another_folder_to_look_from(world: HostWorkspace) -> None:
+    world.write_skill("home/code/repo/app/.claude/skills/ours")
     for directory in (world.app, "~/code/repo/app", "code/repo/app"):
         found = discover("claude-code", directory=directory, settings=world.settings("home"))
         assert found.names == ("ours",)

@@ -8,11 +8,11 @@ import os
 from pathlib import Path
 
 import pytest
-from kit import skill
+from kit import make_skill
 
 from skillpm.settings import Settings, read_settings
 
-FOLDERS = {
+SKILL_FOLDERS = {
     "home/.agent-skills": ["shared", "skillpm-home"],
     "home/.claude/skills": ["shared", "claude-home", "nested/deep", ".hidden"],
     "home/.config/opencode/skill": ["shared", "opencode-home"],
@@ -34,7 +34,7 @@ FOLDERS = {
     "home/code/repo/app/.agents/skills": ["shared", "agents-app", "agents-app/inner"],
     "home/code/repo/app/.glm/skills": ["shared", "glm-app", "for-others"],
 }
-LINKS = {
+SYMLINKS = {
     # Circles: to the folder above, to itself, two that lead to each other.
     "home/code/repo/.claude/skills/up": "..",
     "home/code/repo/.claude/skills/self": "self",
@@ -45,7 +45,7 @@ LINKS = {
     "home/.omega/skills/claude-home": "../../.claude/skills/claude-home",
     "home/code/repo/app/.agents/skills/linked-file/SKILL.md": "../../../../notes.md",
 }
-LISTED = [
+REGISTRY_ENTRIES = [
     {
         "name": "skillpm-home",
         "category": "general",
@@ -58,7 +58,7 @@ LISTED = [
 ]
 
 
-class World:
+class HostWorkspace:
     """The folders, and what a command sees of them."""
 
     def __init__(self, root: Path) -> None:
@@ -75,12 +75,12 @@ class World:
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         return file
 
-    def skill(self, path: str, name: str = "", description: str = "", **more: str) -> Path:
+    def write_skill(self, path: str, name: str = "", description: str = "", **more: str) -> Path:
         """Write a SKILL.md into a folder; it is called after the folder."""
         name = name or os.path.basename(path)
-        return self.write(f"{path}/SKILL.md", skill(name, description or f"{name}.", **more)["SKILL.md"])
+        return self.write(f"{path}/SKILL.md", make_skill(name, description or f"{name}.", **more)["SKILL.md"])
 
-    def link(self, path: str, target: str) -> None:
+    def create_link(self, path: str, target: str) -> None:
         """Make a link."""
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         (self.root / path).symlink_to(target)
@@ -88,34 +88,34 @@ class World:
     def settings(self, directory: str | Path = "", **environ: str) -> Settings:
         """Give the settings of somebody who stands in a folder, else in the app's."""
         settings = read_settings({"HOME": str(self.home), **environ})
-        return settings.but(working_directory=str(self.root / directory if directory else self.app))
+        return settings.replace(working_directory=str(self.root / directory if directory else self.app))
 
-    def short(self, text: str) -> str:
+    def shorten_paths(self, text: str) -> str:
         """Give a text with `~`, `REPO` and `APP` for the places of this world."""
         for path, name in ((self.app, "APP"), (self.repo, "REPO"), (self.home, "~"), (self.root, "ROOT")):
             text = text.replace(str(path), name)
         return text
 
 
-def full_world(root: Path) -> World:
+def create_full_workspace(root: Path) -> HostWorkspace:
     """Build the world with all there is in it."""
-    world = World(root)
+    world = HostWorkspace(root)
     (world.repo / ".git").mkdir()
-    for folder, names in FOLDERS.items():
+    for folder, names in SKILL_FOLDERS.items():
         for name in names:
-            world.skill(f"{folder}/{name}", **({"compatibility": "claude"} if name == "for-others" else {}))
-    for path, target in LINKS.items():
-        world.link(path, target)
-    world.write("home/code/repo/notes.md", skill("linked-file")["SKILL.md"])
-    world.write("home/.agent-skills/skills.json", json.dumps({"version": "1.0", "skills": LISTED}))
+            world.write_skill(f"{folder}/{name}", **({"compatibility": "claude"} if name == "for-others" else {}))
+    for path, target in SYMLINKS.items():
+        world.create_link(path, target)
+    world.write("home/code/repo/notes.md", make_skill("linked-file")["SKILL.md"])
+    world.write("home/.agent-skills/skills.json", json.dumps({"version": "1.0", "skills": REGISTRY_ENTRIES}))
     world.write("home/.agent-skills/coding/review.md", "# Review\n\nno frontmatter at all\n")
     world.write("home/code/repo/.claude/skills/broken/SKILL.md", "---\nname: [broken\n")
     return world
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path: Path) -> HostWorkspace:
     """Give a world with a project in which nothing lies yet."""
-    world = World(tmp_path)
+    world = HostWorkspace(tmp_path)
     (world.repo / ".git").mkdir()
     return world

@@ -5,20 +5,20 @@ import shutil
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, text
-from kit import Repository, git, skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import Repository, git, make_skill, prefix_paths
 
 AGENTS = ["claude-code", "codex", "opencode", "glm"]
 
 
-def links(scene: Scene, *folders: str, top: str = ".") -> str:
+def links(scene: CommandSandbox, *folders: str, top: str = ".") -> str:
     """Draw the agents' folders that there are."""
     there = [folder for folder in folders or (".agents", ".claude", ".glm") if scene.exists(f"{top}/{folder}")]
-    return "".join(f"{folder}/\n" + scene.tree_text(f"{top}/{folder}") for folder in there)
+    return "".join(f"{folder}/\n" + scene.render_tree(f"{top}/{folder}") for folder in there)
 
 
 @pytest.fixture
-def linked(project: Scene, url: str) -> Scene:
+def linked(project: CommandSandbox, url: str) -> CommandSandbox:
     """Give a project with one skill, linked for four hosts."""
     project.run("install", f"{url}@pdf", check=True)
     project.run("link", *AGENTS, check=True)
@@ -26,17 +26,17 @@ def linked(project: Scene, url: str) -> Scene:
 
 
 def test_link_makes_one_relative_link_a_folder_and_writes_the_agents_down(
-    project: Scene, upstream: Repository, url: str
+    project: CommandSandbox, upstream: Repository, url: str
 ) -> None:
     project.run("install", f"{url}@pdf", check=True)
 
-    said = project.tell("link", *AGENTS)
+    said = project.output("link", *AGENTS)
 
-    assert said == text(f"""\
+    assert said == expected_output(f"""\
  → pdf {upstream.resolve("main")[:7]}  (linked in .agents/skills, .claude/skills, .glm/skills)
 linked 1: 1 skill in WORK/.agent-skills
 """)
-    assert links(project) == text("""\
+    assert links(project) == expected_output("""\
 .agents/
 skills/
   pdf -> ../../.agent-skills/pdf
@@ -47,18 +47,18 @@ skills/
 skills/
   pdf -> ../../.agent-skills/pdf
 """)
-    assert project.document("skills.json")["agents"] == AGENTS
-    assert project.document(".agent-skills/.skillpm/receipt.json")["links"] == {
+    assert project.read_json("skills.json")["agents"] == AGENTS
+    assert project.read_json(".agent-skills/.skillpm/receipt.json")["links"] == {
         ".agents/skills": {"pdf": "symlink"},
         ".claude/skills": {"pdf": "symlink"},
         ".glm/skills": {"pdf": "symlink"},
     }
-    assert project.tell("link", *AGENTS) == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.output("link", *AGENTS) == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
 
-def test_every_later_command_keeps_the_links_true(linked: Scene, upstream: Repository, url: str) -> None:
+def test_every_later_command_keeps_the_links_true(linked: CommandSandbox, upstream: Repository, url: str) -> None:
     linked.run("install", f"{url}@docx", check=True)
-    assert links(linked, ".claude") == text("""\
+    assert links(linked, ".claude") == expected_output("""\
 .claude/
 skills/
   docx -> ../../.agent-skills/docx
@@ -70,7 +70,7 @@ skills/
     assert (linked.work / ".claude/skills/pdf/notes.md").read_text() == "Second.\n"
 
     linked.run("uninstall", "pdf", check=True)
-    assert links(linked) == text("""\
+    assert links(linked) == expected_output("""\
 .agents/
 skills/
   docx -> ../../.agent-skills/docx
@@ -83,7 +83,7 @@ skills/
 """)
 
 
-def test_unlink_takes_away_what_no_other_host_needs(linked: Scene) -> None:
+def test_unlink_takes_away_what_no_other_host_needs(linked: CommandSandbox) -> None:
     linked.run("unlink", "codex", check=True)
     assert linked.exists(".agents/skills/pdf")
 
@@ -92,11 +92,11 @@ def test_unlink_takes_away_what_no_other_host_needs(linked: Scene) -> None:
 
     linked.run("unlink", "claude-code", check=True)
     assert links(linked) == ""
-    assert linked.document("skills.json")["agents"] == []
+    assert linked.read_json("skills.json")["agents"] == []
     assert linked.exists(".agent-skills/pdf/SKILL.md")
 
 
-def test_a_fresh_clone_has_the_links_after_sync(linked: Scene) -> None:
+def test_a_fresh_clone_has_the_links_after_sync(linked: CommandSandbox) -> None:
     for command in (["init", "-q"], ["add", "skills.json", "skills.lock"], ["commit", "-q", "-m", "skills"]):
         git(*command, cwd=linked.work)
     clone = linked.root / "clone"
@@ -107,7 +107,7 @@ def test_a_fresh_clone_has_the_links_after_sync(linked: Scene) -> None:
     assert links(linked, top="../clone") == links(linked)
 
 
-def test_a_project_can_be_moved_with_its_links(linked: Scene) -> None:
+def test_a_project_can_be_moved_with_its_links(linked: CommandSandbox) -> None:
     elsewhere = linked.root / "elsewhere"
     linked.work.rename(elsewhere)
 
@@ -116,39 +116,39 @@ def test_a_project_can_be_moved_with_its_links(linked: Scene) -> None:
     assert linked.run("sync", cwd=elsewhere).stdout == f"nothing to do: 1 skill in {elsewhere}/.agent-skills\n"
 
 
-def test_a_link_that_is_gone_is_told_and_made_again(linked: Scene, upstream: Repository) -> None:
+def test_a_link_that_is_gone_is_told_and_made_again(linked: CommandSandbox, upstream: Repository) -> None:
     (linked.work / ".claude/skills/pdf").unlink()
 
-    assert linked.tell("verify") == text("""\
+    assert linked.output("verify") == expected_output("""\
 broken-link: pdf: its link .claude/skills/pdf is gone; `skillpm sync` makes it again
 ! 0 of 1 skill is what the lockfile says
 [1]
 """)
-    assert linked.tell("sync") == text(f"""\
+    assert linked.output("sync") == expected_output(f"""\
  → pdf {upstream.resolve("main")[:7]}  (linked in .claude/skills)
 linked 1: 1 skill in WORK/.agent-skills
 """)
-    assert linked.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert linked.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
 
 
-def test_somebodys_own_folder_is_in_the_way_and_never_touched(project: Scene) -> None:
+def test_somebodys_own_folder_is_in_the_way_and_never_touched(project: CommandSandbox) -> None:
     project.run("install", "code-review", "testing", check=True)
     project.write(".claude/skills/testing/SKILL.md", "mine")
     (project.work / ".agents/skills").mkdir(parents=True)
     (project.work / ".agents/skills/testing").symlink_to("/somewhere/else")
-    before = project.everything
+    before = project.full_snapshot
 
-    said = project.tell("link", "claude-code", "codex")
+    said = project.output("link", "claude-code", "codex")
 
-    assert said == text("""\
+    assert said == expected_output("""\
 ! error: a skill is in the way; nothing was changed
 !   testing: .agents/skills/testing and .claude/skills/testing are there already, and skillpm did not make them
 !   try: `skillpm link claude-code codex --keep testing` goes on without it, `--force` sets it aside as a backup first
 [1]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
-    assert project.tell("link", "claude-code", "codex", "--keep", "testing") == text("""\
+    assert project.output("link", "claude-code", "codex", "--keep", "testing") == expected_output("""\
  → code-review 1.0.0  (linked in .agents/skills, .claude/skills)
  = testing 1.0.0  (what lies in .agents/skills, .claude/skills is left there)
 linked 1, kept 1: 2 skills in WORK/.agent-skills
@@ -158,13 +158,13 @@ linked 1, kept 1: 2 skills in WORK/.agent-skills
     assert os.readlink(project.work / ".claude/skills/code-review") == "../../.agent-skills/code-review"
 
 
-def test_force_sets_what_is_in_a_links_way_aside(project: Scene) -> None:
+def test_force_sets_what_is_in_a_links_way_aside(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     project.write(".claude/skills/testing/SKILL.md", "mine")
 
-    said = project.tell("link", "claude-code", "--force")
+    said = project.output("link", "claude-code", "--force")
 
-    assert said == text("""\
+    assert said == expected_output("""\
  → testing 1.0.0  (linked in .claude/skills)
 linked 1: 1 skill in WORK/.agent-skills
 ! warning: what lay at WORK/.claude/skills/testing is kept as backup testing-1: `skillpm backup restore testing-1` \
@@ -175,23 +175,23 @@ brings it back there
 
 
 @pytest.fixture
-def displaced(project: Scene) -> Scene:
+def displaced(project: CommandSandbox) -> CommandSandbox:
     """Give a project where a link has taken the place of a folder in .claude/skills."""
     project.run("install", "testing", check=True)
-    project.write_files(under(".claude/skills/testing", skill("testing", body="Mine.\n")))
+    project.write_files(prefix_paths(".claude/skills/testing", make_skill("testing", body="Mine.\n")))
     project.run("link", "claude-code", "--force", check=True)
     return project
 
 
-def test_what_lay_in_an_agents_folder_comes_back_there(displaced: Scene) -> None:
+def test_what_lay_in_an_agents_folder_comes_back_there(displaced: CommandSandbox) -> None:
     installed = displaced.snapshot(".agent-skills/testing")
     listed = "testing-1  WORK/.agent-skills/.skillpm/backup/testing-1  (from .claude/skills, set aside 20"
-    assert displaced.tell("backup", "list").startswith(listed)
-    assert displaced.json("backup", "list")["backups"][0]["origin"] == ".claude/skills"
+    assert displaced.output("backup", "list").startswith(listed)
+    assert displaced.json_output("backup", "list")["backups"][0]["origin"] == ".claude/skills"
 
-    said = displaced.tell("backup", "restore", "testing-1")
+    said = displaced.output("backup", "restore", "testing-1")
 
-    assert said == text("""\
+    assert said == expected_output("""\
  → testing testing-1  (restored into .claude/skills)
 restored 1: 1 skill in WORK/.agent-skills
 ! warning: .claude/skills/testing is yours again; while that host is linked, `skillpm sync` stops there
@@ -205,18 +205,39 @@ restored 1: 1 skill in WORK/.agent-skills
     assert displaced.read(".claude/skills/testing/SKILL.md").endswith("Mine.\n")
 
 
-def test_a_newer_folder_in_its_place_is_not_overrun(displaced: Scene) -> None:
+def test_a_line_without_its_backup_waits_for_the_same_place_and_is_passed_over_by_all_others(
+    project: CommandSandbox,
+) -> None:
+    """A command that is killed leaves the line that says where the folder was, and not yet the folder."""
+    project.run("install", "testing", check=True)
+    project.write(".agent-skills/.skillpm/backup/testing-1.from", ".claude/skills\n")
+
+    project.write(".agent-skills/testing/SKILL.md", "my edit")
+    project.run("sync", "--force", check=True)
+    project.write_files(prefix_paths(".claude/skills/testing", make_skill("testing", body="Mine.\n")))
+    project.run("link", "claude-code", "--force", check=True)
+
+    listed = project.json_output("backup", "list")["backups"]
+    assert [(backup["id"], backup.get("origin", "")) for backup in listed] == [
+        ("testing-1", ".claude/skills"),
+        ("testing-2", ""),
+    ]
+    assert project.read(".agent-skills/.skillpm/backup/testing-1/SKILL.md").endswith("Mine.\n")
+    assert project.read(".agent-skills/.skillpm/backup/testing-2/SKILL.md") == "my edit"
+
+
+def test_a_newer_folder_in_its_place_is_not_overrun(displaced: CommandSandbox) -> None:
     (displaced.work / ".claude/skills/testing").unlink()
     displaced.write(".claude/skills/testing/SKILL.md", "newer")
-    before = displaced.everything
+    before = displaced.full_snapshot
 
-    assert displaced.tell("backup", "restore", "testing-1") == text("""\
+    assert displaced.output("backup", "restore", "testing-1") == expected_output("""\
 ! error: something else lies at .claude/skills/testing by now; nothing was changed
 !   where: WORK/.claude/skills/testing
 !   try: move it away, or let `--force` set it aside as another backup first
 [1]
 """)
-    assert displaced.everything == before
+    assert displaced.full_snapshot == before
 
     displaced.run("backup", "restore", "testing-1", "--force", check=True)
     assert displaced.read(".claude/skills/testing/SKILL.md").endswith("Mine.\n")
@@ -224,7 +245,7 @@ def test_a_newer_folder_in_its_place_is_not_overrun(displaced: Scene) -> None:
     assert displaced.read(".claude/skills/testing/SKILL.md") == "newer"
 
 
-def test_a_link_somebody_replaced_is_in_the_way_of_no_other_skill(linked: Scene, url: str) -> None:
+def test_a_link_somebody_replaced_is_in_the_way_of_no_other_skill(linked: CommandSandbox, url: str) -> None:
     (linked.work / ".claude/skills/pdf").unlink()
     linked.write(".claude/skills/pdf/SKILL.md", "mine")
 
@@ -232,7 +253,7 @@ def test_a_link_somebody_replaced_is_in_the_way_of_no_other_skill(linked: Scene,
     assert linked.read(".claude/skills/pdf/SKILL.md") == "mine"
     assert linked.run("sync").code == 1
     assert linked.run("uninstall", "pdf").code == 0
-    assert links(linked, ".claude") == text("""\
+    assert links(linked, ".claude") == expected_output("""\
 .claude/
 skills/
   docx -> ../../.agent-skills/docx
@@ -241,8 +262,41 @@ skills/
 """)
 
 
-def test_other_things_in_an_agents_folder_stay(linked: Scene) -> None:
-    linked.write_files(under(".claude/skills/own", skill("own")))
+def test_a_link_of_the_users_own_stays_where_ours_was(linked: CommandSandbox) -> None:
+    for place in (".claude/skills/pdf", ".glm/skills/pdf"):
+        (linked.work / place).unlink()
+        (linked.work / place).symlink_to("../../drafts/pdf")
+
+    assert linked.run("unlink", "claude-code").code == 0
+    assert linked.run("uninstall", "pdf").code == 0
+
+    assert links(linked) == expected_output("""\
+.claude/
+skills/
+  pdf -> ../../drafts/pdf
+.glm/
+skills/
+  pdf -> ../../drafts/pdf
+""")
+
+
+@pytest.mark.parametrize("thing", ["a folder", "a link"])
+def test_verify_reports_what_replaced_a_link(linked: CommandSandbox, thing: str) -> None:
+    (linked.work / ".claude/skills/pdf").unlink()
+    if thing == "a folder":
+        linked.write(".claude/skills/pdf/SKILL.md", "mine")
+    else:
+        (linked.work / ".claude/skills/pdf").symlink_to("../../drafts/pdf")
+
+    assert linked.output("verify") == expected_output("""\
+broken-link: pdf: .claude/skills/pdf does not lead here any more
+! 0 of 1 skill is what the lockfile says
+[1]
+""")
+
+
+def test_other_things_in_an_agents_folder_stay(linked: CommandSandbox) -> None:
+    linked.write_files(prefix_paths(".claude/skills/own", make_skill("own")))
 
     linked.run("unlink", *AGENTS, check=True)
 
@@ -252,12 +306,14 @@ def test_other_things_in_an_agents_folder_stay(linked: Scene) -> None:
 COPY = {"SKILLPM_LINK_MODE": "copy"}
 
 
-def test_where_links_cannot_be_made_copies_follow_instead(project: Scene, upstream: Repository, url: str) -> None:
+def test_where_links_cannot_be_made_copies_follow_instead(
+    project: CommandSandbox, upstream: Repository, url: str
+) -> None:
     project.run("install", f"{url}@pdf", check=True)
 
     project.run("link", "claude-code", env=COPY, check=True)
     assert project.snapshot(".claude/skills/pdf") == project.snapshot(".agent-skills/pdf")
-    assert project.tell("sync", env=COPY) == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.output("sync", env=COPY) == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     project.run("update", env=COPY, check=True)
@@ -267,36 +323,50 @@ def test_where_links_cannot_be_made_copies_follow_instead(project: Scene, upstre
     assert links(project) == ""
 
 
-def test_a_copy_that_somebody_edited_is_kept(project: Scene, upstream: Repository, url: str) -> None:
+def test_a_copy_is_neither_setuid_nor_writable_for_others(project: CommandSandbox) -> None:
+    project.write_files(
+        prefix_paths(".agent-skills/own", make_skill("own") | {"bin/run": "#!/bin/sh\n", "data": "D.\n"})
+    )
+    for path, mode in {"bin/run": 0o6777, "data": 0o666, "bin": 0o3777}.items():
+        (project.work / ".agent-skills/own" / path).chmod(mode)
+
+    project.run("link", "claude-code", env=COPY, check=True)
+
+    copy = project.work / ".claude/skills/own"
+    modes = {path: (copy / path).stat().st_mode & 0o7777 for path in ("bin/run", "data", "bin")}
+    assert modes == {"bin/run": 0o755, "data": 0o644, "bin": 0o755}
+
+
+def test_a_copy_that_somebody_edited_is_kept(project: CommandSandbox, upstream: Repository, url: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
     project.run("link", "claude-code", env=COPY, check=True)
     project.write(".claude/skills/pdf/SKILL.md", "mine")
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
-    before = project.everything
+    before = project.full_snapshot
 
-    assert project.tell("update", env=COPY) == text("""\
+    assert project.output("update", env=COPY) == expected_output("""\
 ! error: a skill is in the way; nothing was changed
 !   pdf: .claude/skills/pdf is there already, and skillpm did not make it
 !   try: `skillpm update --keep pdf` goes on without it, `--force` sets it aside as a backup first
 [1]
 """)
-    assert project.everything == before
-    assert project.tell("unlink", "claude-code", env=COPY).splitlines()[-1] == (
+    assert project.full_snapshot == before
+    assert project.output("unlink", "claude-code", env=COPY).splitlines()[-1] == (
         "! warning: WORK/.claude/skills/pdf was edited; it is left as it is"
     )
     assert project.read(".claude/skills/pdf/SKILL.md") == "mine"
 
 
-def test_the_user_has_links_in_the_hosts_own_folders(scene: Scene) -> None:
+def test_the_user_has_links_in_the_hosts_own_folders(scene: CommandSandbox) -> None:
     scene.run("install", "-g", "testing", check=True)
 
-    said = scene.tell("link", "-g", *AGENTS)
+    said = scene.output("link", "-g", *AGENTS)
 
-    assert said == text("""\
+    assert said == expected_output("""\
  → testing 1.0.0  (linked in ~/.agents/skills, ~/.claude/skills, ~/.config/opencode/skills, ~/.glm/skills)
 linked 1: 1 skill in HOME/.agent-skills
 """)
-    assert links(scene, ".agents", ".claude", ".config/opencode", ".glm", top="../home") == text("""\
+    assert links(scene, ".agents", ".claude", ".config/opencode", ".glm", top="../home") == expected_output("""\
 .agents/
 skills/
   testing -> ../../.agent-skills/testing
@@ -315,7 +385,7 @@ skills/
     assert (scene.home / ".claude").is_dir()
 
 
-def test_claude_code_is_found_where_its_own_variable_says(scene: Scene) -> None:
+def test_claude_code_is_found_where_its_own_variable_says(scene: CommandSandbox) -> None:
     moved = {"CLAUDE_CONFIG_DIR": str(scene.root / "claude")}
     scene.run("install", "-g", "testing", check=True)
 
@@ -326,24 +396,24 @@ def test_claude_code_is_found_where_its_own_variable_says(scene: Scene) -> None:
     assert (scene.root / "claude/skills/testing/SKILL.md").is_file()
 
 
-def test_the_users_agents_hold_where_a_manifest_names_none(scene: Scene) -> None:
+def test_the_users_agents_hold_where_a_manifest_names_none(scene: CommandSandbox) -> None:
     (scene.home / ".config/skillpm").mkdir(parents=True)
     (scene.home / ".config/skillpm/config.toml").write_text('agents = ["claude-code"]\n')
-    scene.project()
+    scene.create_project()
 
     scene.run("install", "testing", check=True)
     assert links(scene) == ".claude/\nskills/\n  testing -> ../../.agent-skills/testing\n"
 
     scene.write("skills.json", '{"agents": [], "skills": {"testing": {"bundled": true}}}\n')
-    assert scene.tell("sync") == text("""\
+    assert scene.output("sync") == expected_output("""\
  - testing 1.0.0  (no longer linked in .claude/skills)
 unlinked 1: 1 skill in WORK/.agent-skills
 """)
     assert links(scene) == ""
 
 
-def test_a_skill_can_be_kept_from_one_host(scene: Scene) -> None:
-    scene.project(
+def test_a_skill_can_be_kept_from_one_host(scene: CommandSandbox) -> None:
+    scene.create_project(
         '{"skills": {"code-review": {"bundled": true}, "testing": {"bundled": true}},'
         ' "agents": ["claude-code", "codex"], "disabled": {"testing": ["codex"], "code-review": true}}\n'
     )
@@ -353,7 +423,7 @@ def test_a_skill_can_be_kept_from_one_host(scene: Scene) -> None:
     assert links(scene) == ".claude/\nskills/\n  testing -> ../../.agent-skills/testing\n"
     scene.write("skills.json", scene.read("skills.json").replace('{"testing": ["codex"], "code-review": true}', "{}"))
     scene.run("sync", check=True)
-    assert links(scene, ".agents") == text("""\
+    assert links(scene, ".agents") == expected_output("""\
 .agents/
 skills/
   code-review -> ../../.agent-skills/code-review
@@ -361,20 +431,20 @@ skills/
 """)
 
 
-def test_a_host_whose_folder_is_a_link_to_ours_needs_no_links(scene: Scene) -> None:
-    scene.project('{"skills": {"testing": {"bundled": true}}, "agents": ["claude-code"]}\n')
+def test_a_host_whose_folder_is_a_link_to_ours_needs_no_links(scene: CommandSandbox) -> None:
+    scene.create_project('{"skills": {"testing": {"bundled": true}}, "agents": ["claude-code"]}\n')
     (scene.work / ".claude").mkdir()
     (scene.work / ".claude/skills").symlink_to("../.agent-skills")
 
-    assert scene.tell("sync").splitlines()[0] == " + testing 1.0.0"
-    assert scene.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert scene.output("sync").splitlines()[0] == " + testing 1.0.0"
+    assert scene.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
     scene.run("uninstall", "testing", check=True)
     assert os.readlink(scene.work / ".claude/skills") == "../.agent-skills"
 
 
 @pytest.mark.parametrize("kind", ["link out of the project", "file", "link to nowhere", "file above it"])
-def test_an_agents_folder_that_is_none_is_refused_before_anything_changes(scene: Scene, kind: str) -> None:
-    scene.project('{"skills": {"testing": {"bundled": true}}, "agents": ["claude-code"]}\n')
+def test_an_agents_folder_that_is_none_is_refused_before_anything_changes(scene: CommandSandbox, kind: str) -> None:
+    scene.create_project('{"skills": {"testing": {"bundled": true}}, "agents": ["claude-code"]}\n')
     (scene.root / "outside").mkdir()
     place = scene.work / ".claude/skills"
     if kind == "file above it":
@@ -388,9 +458,9 @@ def test_an_agents_folder_that_is_none_is_refused_before_anything_changes(scene:
             place.write_text("mine")
         case "link to nowhere":
             place.symlink_to("nowhere")
-    before = scene.everything
+    before = scene.full_snapshot
 
-    said = scene.tell("sync")
+    said = scene.output("sync")
 
     assert said == {
         "link out of the project": """\
@@ -414,47 +484,47 @@ def test_an_agents_folder_that_is_none_is_refused_before_anything_changes(scene:
 [1]
 """,
     )
-    assert scene.everything == before
+    assert scene.full_snapshot == before
 
 
 def test_a_linked_folder_that_was_led_out_of_the_project_since_is_refused_as_a_whole(
-    linked: Scene, tmp_path: Path
+    linked: CommandSandbox, tmp_path: Path
 ) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "pdf").mkdir()
     shutil.rmtree(linked.work / ".claude/skills")
     (linked.work / ".claude/skills").symlink_to(outside)
-    before = linked.everything
+    before = linked.full_snapshot
 
     for arguments in (["unlink", "claude-code"], ["uninstall", "pdf"], ["sync"]):
-        assert linked.tell(*arguments) == text("""\
+        assert linked.output(*arguments) == expected_output("""\
 ! error: .claude/skills leads out of the project
 !   where: WORK/.claude/skills
 !   try: it is a link to elsewhere; remove it first
 [1]
 """), arguments
-        assert linked.everything == before
+        assert linked.full_snapshot == before
 
 
 @pytest.mark.parametrize("place", [".agent-skills", ".agent-skills/.skillpm"])
-def test_a_skills_directory_that_leads_out_of_the_project_is_refused(scene: Scene, place: str) -> None:
-    scene.project('{"skills": {"testing": {"bundled": true}}}\n')
+def test_a_skills_directory_that_leads_out_of_the_project_is_refused(scene: CommandSandbox, place: str) -> None:
+    scene.create_project('{"skills": {"testing": {"bundled": true}}}\n')
     (scene.root / "outside").mkdir()
     (scene.work / place).parent.mkdir(exist_ok=True)
     (scene.work / place).symlink_to(scene.root / "outside")
-    before = scene.everything
+    before = scene.full_snapshot
 
     for arguments in (["sync"], ["list"], ["verify"], ["install", "code-review"], ["registry", "build"]):
-        assert scene.tell(*arguments) == text(f"""\
+        assert scene.output(*arguments) == expected_output(f"""\
 ! error: WORK/{place} is a link that leads out of the project
 !   try: remove the link; a repository must not decide where skills are written
 [1]
 """), arguments
-    assert scene.everything == before
+    assert scene.full_snapshot == before
 
 
-def test_the_users_own_skills_directory_may_be_a_link(scene: Scene) -> None:
+def test_the_users_own_skills_directory_may_be_a_link(scene: CommandSandbox) -> None:
     (scene.home / "dotfiles/skills").mkdir(parents=True)
     (scene.home / ".agent-skills").symlink_to("dotfiles/skills")
 
@@ -463,95 +533,95 @@ def test_the_users_own_skills_directory_may_be_a_link(scene: Scene) -> None:
 
     assert (scene.home / "dotfiles/skills/testing/SKILL.md").is_file()
     assert (scene.home / ".claude/skills/testing/SKILL.md").is_file()
-    assert scene.tell("sync", "-g") == "nothing to do: 1 skill in HOME/.agent-skills\n"
-    assert scene.tell("verify", "-g") == "! 1 of 1 skill is what the lockfile says\n"
+    assert scene.output("sync", "-g") == "nothing to do: 1 skill in HOME/.agent-skills\n"
+    assert scene.output("verify", "-g") == "! 1 of 1 skill is what the lockfile says\n"
 
 
-def test_of_all_agents_one_that_is_here_is_named_to_be_linked(project: Scene) -> None:
+def test_of_all_agents_one_that_is_here_is_named_to_be_linked(project: CommandSandbox) -> None:
     assert project.run("agents", "--all").stderr == "`skillpm link AGENT` shows the installed skills to one of them\n"
     (project.work / ".glm").mkdir()
 
     assert project.run("agents", "--all").stderr == "`skillpm link glm` shows the installed skills to it\n"
 
 
-def test_agents_lists_those_that_are_here_and_what_is_linked(project: Scene) -> None:
-    assert project.tell("agents") == (
+def test_agents_lists_those_that_are_here_and_what_is_linked(project: CommandSandbox) -> None:
+    assert project.output("agents") == (
         "! no agent host was found here; `skillpm agents --all` lists all that are known\n"
     )
     (project.home / ".claude").mkdir()
     (project.work / ".glm").mkdir()
 
-    assert project.tell("agents") == text("""\
+    assert project.output("agents") == expected_output("""\
 claude-code      here    .claude/skills           ~/.claude/skills
 glm              here    .glm/skills              ~/.glm/skills
 ! `skillpm link claude-code` shows the installed skills to it
 """)
     project.run("install", "testing", check=True)
     project.run("link", "glm", check=True)
-    assert project.tell("agents") == text("""\
+    assert project.output("agents") == expected_output("""\
 claude-code      here    .claude/skills           ~/.claude/skills
 glm              linked  .glm/skills              ~/.glm/skills
 """)
-    assert len(project.tell("agents", "--all").splitlines()) > 50
+    assert len(project.output("agents", "--all").splitlines()) > 50
 
 
-def test_an_agent_nobody_knows_is_told_with_the_nearest(project: Scene) -> None:
-    before = project.everything
+def test_an_agent_nobody_knows_is_told_with_the_nearest(project: CommandSandbox) -> None:
+    before = project.full_snapshot
 
-    assert project.tell("link", "claude-cod") == text("""\
+    assert project.output("link", "claude-cod") == expected_output("""\
 ! error: there is no agent `claude-cod`
 !   try: did you mean claude-code, command-code, autohand-code?
 [2]
 """)
-    assert project.tell("unlink", "zzz") == text("""\
+    assert project.output("unlink", "zzz") == expected_output("""\
 ! error: there is no agent `zzz`
 !   try: `skillpm agents --all` lists them
 [2]
 """)
-    assert project.tell("link", "omega") == text("""\
+    assert project.output("link", "omega") == expected_output("""\
 ! error: omega reads no skills in project scope
 !   try: link it with `-g`
 [2]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_an_unknown_agent_in_a_document_is_told_with_its_place_and_can_be_unlinked(scene: Scene) -> None:
-    scene.project('{"skills": {"testing": {"bundled": true}}, "agents": ["nobody"]}\n')
+def test_an_unknown_agent_in_a_document_is_told_with_its_place_and_can_be_unlinked(scene: CommandSandbox) -> None:
+    scene.create_project('{"skills": {"testing": {"bundled": true}}, "agents": ["nobody"]}\n')
 
-    assert scene.tell("sync") == text("""\
+    assert scene.output("sync") == expected_output("""\
 ! error: there is no agent `nobody`
 !   where: WORK/skills.json: agents
 !   try: `skillpm agents --all` lists them
 [1]
 """)
-    assert scene.tell("unlink", "nobody").splitlines()[0] == " + testing 1.0.0"
-    assert scene.document("skills.json")["agents"] == []
+    assert scene.output("unlink", "nobody").splitlines()[0] == " + testing 1.0.0"
+    assert scene.read_json("skills.json")["agents"] == []
 
 
-def test_hosts_that_share_a_folder_with_a_linked_one_are_told_so(project: Scene) -> None:
+def test_hosts_that_share_a_folder_with_a_linked_one_are_told_so(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     (project.home / ".cursor").mkdir()
     project.run("link", "codex", check=True)
 
-    assert [" ".join(line.split()) for line in project.tell("agents").splitlines()] == [
+    assert [" ".join(line.split()) for line in project.output("agents").splitlines()] == [
         "codex linked .agents/skills ~/.agents/skills",
         "cursor linked .agents/skills ~/.cursor/skills",
         "(shares .agents/skills with codex)",
     ]
-    by_id = {agent["id"]: agent for agent in project.json("agents")["agents"]}
+    by_id = {agent["id"]: agent for agent in project.json_output("agents")["agents"]}
     assert (by_id["codex"]["linked"], by_id["codex"]["shares"]) == (True, [])
     assert (by_id["cursor"]["linked"], by_id["cursor"]["shares"]) == (False, ["codex"])
     assert [name for name, agent in by_id.items() if agent["linked"]] == ["codex"]
 
 
-def test_copies_left_by_a_lost_skills_directory_are_taken_over(project: Scene) -> None:
+def test_copies_left_by_a_lost_skills_directory_are_taken_over(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     project.run("link", "claude-code", env=COPY, check=True)
     copy = project.snapshot(".claude/skills/testing")
     shutil.rmtree(project.work / ".agent-skills")
 
-    said = project.tell("sync", env=COPY)
+    said = project.output("sync", env=COPY)
 
     assert said == " + testing 1.0.0\nadded 1: 1 skill in WORK/.agent-skills\n"
     assert project.snapshot(".claude/skills/testing") == copy
@@ -559,7 +629,7 @@ def test_copies_left_by_a_lost_skills_directory_are_taken_over(project: Scene) -
     assert links(project) == ".claude/\nskills/\n"  # who made the folders went with the receipt
 
 
-def test_a_copy_that_is_no_copy_is_not_taken_over(project: Scene) -> None:
+def test_a_copy_that_is_no_copy_is_not_taken_over(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     project.run("link", "claude-code", env=COPY, check=True)
     shutil.rmtree(project.work / ".agent-skills")
@@ -570,22 +640,22 @@ def test_a_copy_that_is_no_copy_is_not_taken_over(project: Scene) -> None:
 
 
 @pytest.mark.parametrize("origin", ["../..", ".git/hooks", "~/.ssh", "/etc"])
-def test_a_line_beside_a_backup_leads_nowhere_but_to_a_host(project: Scene, origin: str) -> None:
-    project.write_files(under(".agent-skills/.skillpm/backup/testing-1", skill("testing")))
+def test_a_line_beside_a_backup_leads_nowhere_but_to_a_host(project: CommandSandbox, origin: str) -> None:
+    project.write_files(prefix_paths(".agent-skills/.skillpm/backup/testing-1", make_skill("testing")))
     project.write(".agent-skills/.skillpm/backup/testing-1.from", f"{origin}\n")
-    before = project.everything
+    before = project.full_snapshot
 
-    assert project.tell("backup", "restore", "testing-1") == text(f"""\
+    assert project.output("backup", "restore", "testing-1") == expected_output(f"""\
 ! error: no agent reads skills in {origin}
 !   where: WORK/.agent-skills/.skillpm/backup/testing-1
 !   try: move it by hand: it lies at WORK/.agent-skills/.skillpm/backup/testing-1
 [1]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_a_folder_made_by_hand_that_is_kept_is_linked_as_it_is(linked: Scene) -> None:
-    linked.write_files(under(".agent-skills/code-review", skill("code-review", body="Mine.\n")))
+def test_a_folder_made_by_hand_that_is_kept_is_linked_as_it_is(linked: CommandSandbox) -> None:
+    linked.write_files(prefix_paths(".agent-skills/code-review", make_skill("code-review", body="Mine.\n")))
 
     linked.run("install", "code-review", "--keep", "code-review", check=True)
 
@@ -594,10 +664,10 @@ def test_a_folder_made_by_hand_that_is_kept_is_linked_as_it_is(linked: Scene) ->
     assert sorted(os.listdir(linked.work / ".claude/skills")) == ["code-review", "pdf"]
 
 
-def test_a_host_whose_folder_is_in_the_project_is_here(project: Scene) -> None:
-    assert project.json("agents", "--all")["agents"] == project.json("agents")["agents"]
-    assert not any(agent["present"] for agent in project.json("agents")["agents"])
+def test_a_host_whose_folder_is_in_the_project_is_here(project: CommandSandbox) -> None:
+    assert project.json_output("agents", "--all")["agents"] == project.json_output("agents")["agents"]
+    assert not any(agent["present"] for agent in project.json_output("agents")["agents"])
     (project.work / ".claude").mkdir()
     (project.work / ".agents").mkdir()
 
-    assert [agent["id"] for agent in project.json("agents")["agents"] if agent["present"]] == ["claude-code"]
+    assert [agent["id"] for agent in project.json_output("agents")["agents"] if agent["present"]] == ["claude-code"]

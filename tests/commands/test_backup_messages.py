@@ -3,25 +3,27 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from commands.scene import Scene, text
-from kit import Repository, skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import Repository, make_skill, prefix_paths
 
 
 def versions(upstream: Repository, number: str) -> None:
     """Publish a version of `pdf` that says its number itself."""
-    upstream.write(under("skills/pdf", skill("pdf", metadata={"version": number})))
+    upstream.write(prefix_paths("skills/pdf", make_skill("pdf", metadata={"version": number})))
     upstream.commit(number)
 
 
-def test_a_backup_is_listed_with_its_version_and_since_when(project: Scene, url: str, upstream: Repository) -> None:
+def test_a_backup_is_listed_with_its_version_and_since_when(
+    project: CommandSandbox, url: str, upstream: Repository
+) -> None:
     versions(upstream, "1.0.0")
     project.run("install", f"{url}@pdf", check=True)
     versions(upstream, "2.0.0")
     project.write(".agent-skills/pdf/notes.md", "mine")
     project.run("update", "--force", check=True)
 
-    said = project.tell("backup", "list")
-    row = project.json("backup", "list")["backups"][0]
+    said = project.output("backup", "list")
+    row = project.json_output("backup", "list")["backups"][0]
 
     place = "WORK/.agent-skills/.skillpm/backup/pdf-1"
     assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "DAY", said) == f"pdf-1  1.0.0  {place}  (set aside DAY UTC)\n"
@@ -30,7 +32,9 @@ def test_a_backup_is_listed_with_its_version_and_since_when(project: Scene, url:
     assert timedelta(seconds=-2) < datetime.now(UTC) - since < timedelta(minutes=5)
 
 
-def test_restoring_another_version_than_the_locked_one_says_so(project: Scene, url: str, upstream: Repository) -> None:
+def test_restoring_another_version_than_the_locked_one_says_so(
+    project: CommandSandbox, url: str, upstream: Repository
+) -> None:
     versions(upstream, "1.0.0")
     project.run("install", f"{url}@pdf", check=True)
     versions(upstream, "2.0.0")
@@ -40,23 +44,25 @@ def test_restoring_another_version_than_the_locked_one_says_so(project: Scene, u
         "! warning: pdf-1 is 1.0.0, and pdf is locked to 2.0.0: it counts as your edit, which `skillpm sync` stops at\n"
     )
 
-    assert project.tell("backup", "restore", "pdf-1", "--dry-run") == text(f"""\
+    assert project.output("backup", "restore", "pdf-1", "--dry-run") == expected_output(f"""\
  ~ pdf pdf-1  (restored from a backup)
 would have restored 1: 1 skill in WORK/.agent-skills
 {other}""")
-    assert project.tell("backup", "restore", "pdf-1") == text(f"""\
+    assert project.output("backup", "restore", "pdf-1") == expected_output(f"""\
  ~ pdf pdf-1  (restored from a backup)
 restored 1: 1 skill in WORK/.agent-skills
 {other}""")
     assert project.run("sync").code == 1
 
 
-def test_skills_made_by_hand_are_counted_when_one_comes_back(project: Scene) -> None:
-    project.write_files(under(".agent-skills/mine", skill("mine")) | under(".agent-skills/ours", skill("ours")))
+def test_skills_made_by_hand_are_counted_when_one_comes_back(project: CommandSandbox) -> None:
+    project.write_files(
+        prefix_paths(".agent-skills/mine", make_skill("mine")) | prefix_paths(".agent-skills/ours", make_skill("ours"))
+    )
     project.run("registry", "build", check=True)
     project.run("uninstall", "mine", "--force", check=True)
 
-    assert project.tell("backup", "restore", "mine") == text("""\
+    assert project.output("backup", "restore", "mine") == expected_output("""\
  ~ mine mine-1  (restored from a backup)
 restored 1: 2 skills in WORK/.agent-skills
 ! nothing asks for mine, so it is a skill of your own now, and never updated; if it came from elsewhere, \
@@ -70,19 +76,19 @@ restored 1: 2 skills in WORK/.agent-skills
 
 
 def test_a_skill_that_nobody_asks_for_any_more_comes_back_as_ones_own_and_can_be_had_as_an_edit(
-    project: Scene, url: str
+    project: CommandSandbox, url: str
 ) -> None:
     project.run("install", f"{url}@pdf", check=True)
     project.write(".agent-skills/pdf/notes.md", "mine")
     project.run("uninstall", "pdf", "--force", check=True)
 
-    assert project.json("backup", "restore", "pdf")["notes"] == [
+    assert project.json_output("backup", "restore", "pdf")["notes"] == [
         "nothing asks for pdf, so it is a skill of your own now, and never updated; if it came from elsewhere, "
         "`skillpm install SPEC --force`, then `skillpm backup restore pdf` make it an edit of that"
     ]
-    assert project.json("list")["skills"][0]["state"] == "unmanaged"
+    assert project.json_output("list")["skills"][0]["state"] == "unmanaged"
 
     project.run("install", f"{url}@pdf", "--force", check=True)
-    assert "nothing asks" not in project.tell("backup", "restore", "pdf")
-    assert project.json("list")["skills"][0]["state"] == "modified"
+    assert "nothing asks" not in project.output("backup", "restore", "pdf")
+    assert project.json_output("list")["skills"][0]["state"] == "modified"
     assert project.read(".agent-skills/pdf/notes.md") == "mine"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from commands.scene import Scene, asking, text
-from kit import GitServer, Repository, skill, under
+from commands.scene import CommandSandbox, expected_output, manifest_text
+from kit import GitServer, Repository, make_skill, prefix_paths
 
 if TYPE_CHECKING:
     from kit.sandbox import Environment
@@ -33,7 +33,7 @@ class Case:
     hint: str
     where: str = ""
     code: int = 1
-    spoil: Callable[[Scene], object] = lambda _: None
+    spoil: Callable[[CommandSandbox], object] = lambda _: None
     env: Environment | None = None
 
     @property
@@ -41,20 +41,20 @@ class Case:
         return self.words.split() if isinstance(self.words, str) else self.words
 
 
-def written(path: str, content: str | bytes) -> Callable[[Scene], object]:
+def written(path: str, content: str | bytes) -> Callable[[CommandSandbox], object]:
     """Overwrite a document; `URL` in it is the upstream's address."""
 
-    def spoil(scene: Scene) -> None:
-        url = next(iter(scene.names))
+    def spoil(scene: CommandSandbox) -> None:
+        url = next(iter(scene.placeholders))
         scene.write(path, content.replace("URL", url) if isinstance(content, str) else content)
 
     return spoil
 
 
-def changed(path: str, old: str, new: str) -> Callable[[Scene], object]:
+def changed(path: str, old: str, new: str) -> Callable[[CommandSandbox], object]:
     """Change a word of a document, once."""
 
-    def spoil(scene: Scene) -> None:
+    def spoil(scene: CommandSandbox) -> None:
         text = scene.read(path)
         assert old in text
         scene.write(path, text.replace(old, new, 1))
@@ -380,7 +380,7 @@ CASES = SPECS | NAMES_NOBODY_HAS | DOCUMENTS | SURROUNDINGS
 class World:
     """A project with two skills, and the forge that one of them comes from; copied for each case."""
 
-    scene: Scene
+    scene: CommandSandbox
     url: str
     missing: str
     digests: dict[str, str]
@@ -391,37 +391,39 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     base = tmp_path_factory.mktemp("world")
     upstream = Repository.create(base / "upstream")
     upstream.write(
-        under("skills/pdf", skill("pdf")) | under("skills/docx", skill("docx")) | {"assets/logo": "A"}
+        prefix_paths("skills/pdf", make_skill("pdf"))
+        | prefix_paths("skills/docx", make_skill("docx"))
+        | {"assets/logo": "A"}
     ).commit()
     with GitServer() as server:
         url = server.serve("acme/skills", upstream)
-        scene = Scene(base / "scene").project(MANIFEST.replace("URL", url))
+        scene = CommandSandbox(base / "scene").create_project(MANIFEST.replace("URL", url))
         scene.run("sync", check=True)
-        locked = scene.document(LOCKFILE)["skills"]
+        locked = scene.read_json(LOCKFILE)["skills"]
         digests = {name: entry["digest"].removeprefix("sha256:") for name, entry in locked.items()}
         yield World(scene, url, server.url("acme/missing"), digests)
 
 
 @pytest.fixture
-def spoilable(world: World, tmp_path: Path) -> Scene:
+def spoilable(world: World, tmp_path: Path) -> CommandSandbox:
     world.scene.copy(tmp_path / "scene")
-    scene = Scene(tmp_path / "scene")
+    scene = CommandSandbox(tmp_path / "scene")
     digests = {digest: f"DIGEST-{name}" for name, digest in world.digests.items()}
-    scene.names = {world.url: "URL", world.missing: "MISSING", **digests, **scene.names}
+    scene.placeholders = {world.url: "URL", world.missing: "MISSING", **digests, **scene.placeholders}
     return scene
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_it_is_told_with_a_way_on_and_nothing_has_changed(spoilable: Scene, world: World, case: Case) -> None:
+def test_it_is_told_with_a_way_on_and_nothing_has_changed(spoilable: CommandSandbox, world: World, case: Case) -> None:
     words = [word.replace("URL", world.url).replace("MISSING", world.missing) for word in case.arguments]
     case.spoil(spoilable)
-    before = spoilable.everything
+    before = spoilable.full_snapshot
 
-    said = spoilable.tell(*words, env=case.env)
+    said = spoilable.output(*words, env=case.env)
 
     place = f"!   where: {case.where}\n" if case.where else ""
     assert said == f"! error: {case.said}\n{place}!   try: {case.hint}\n[{case.code}]\n"
-    assert spoilable.everything == before
+    assert spoilable.full_snapshot == before
 
 
 @pytest.mark.parametrize(
@@ -429,19 +431,19 @@ def test_it_is_told_with_a_way_on_and_nothing_has_changed(spoilable: Scene, worl
 )
 @pytest.mark.parametrize("is_installed", [True, False], ids=["installed", "not installed"])
 def test_one_character_of_a_digest_stops_a_sync_that_names_both(
-    spoilable: Scene, world: World, how: list[str], *, is_installed: bool
+    spoilable: CommandSandbox, world: World, how: list[str], *, is_installed: bool
 ) -> None:
     right = world.digests["pdf"]
     wrong = ("0" if right[0] != "0" else "1") + right[1:]
     changed(LOCKFILE, right, wrong)(spoilable)
     if not is_installed:
         (spoilable.work / ".agent-skills").rename(spoilable.root / "taken-away")
-    before = spoilable.everything
-    commit = spoilable.document(LOCKFILE)["skills"]["pdf"]["source"]["commit"][:7]
+    before = spoilable.full_snapshot
+    commit = spoilable.read_json(LOCKFILE)["skills"]["pdf"]["source"]["commit"][:7]
 
-    said = spoilable.tell("sync", *how)
+    said = spoilable.output("sync", *how)
 
-    assert said == text(f"""\
+    assert said == expected_output(f"""\
 ! error: `pdf` from URL at {commit} is not what was locked: \
 found sha256:{right[:12]}…, locked sha256:{wrong[:12]}…
 !   where: skills.lock: skills.pdf.digest
@@ -449,34 +451,34 @@ found sha256:{right[:12]}…, locked sha256:{wrong[:12]}…
 anew with `skillpm update pdf`
 [1]
 """)
-    assert spoilable.everything == before
+    assert spoilable.full_snapshot == before
 
 
-def test_two_digests_that_are_wrong_are_both_named(spoilable: Scene, world: World) -> None:
+def test_two_digests_that_are_wrong_are_both_named(spoilable: CommandSandbox, world: World) -> None:
     names = sorted(world.digests)[:2]
     for name in names:
         changed(LOCKFILE, world.digests[name], "0" * 64)(spoilable)
-    before = spoilable.everything
+    before = spoilable.full_snapshot
 
     said = spoilable.run("sync", "--frozen").stderr.splitlines()
 
     assert said[0] == "error: 2 skills are not what was locked"
     assert [line.split("`")[1] for line in said[1:3]] == names
     assert said[3] == "  where: skills.lock"
-    assert spoilable.everything == before
+    assert spoilable.full_snapshot == before
 
 
-def test_a_server_that_cannot_be_reached_is_told(spoilable: Scene) -> None:
-    before = spoilable.everything
+def test_a_server_that_cannot_be_reached_is_told(spoilable: CommandSandbox) -> None:
+    before = spoilable.full_snapshot
 
-    said = spoilable.tell("install", "http://127.0.0.1:1/x.git@pdf")
+    said = spoilable.output("install", "http://127.0.0.1:1/x.git@pdf")
 
     first, second, code = said.splitlines()
     message, _, quoted = first.partition("; git says: ")
     assert (message, code) == ("! error: http://127.0.0.1:1/x.git could not be reached", "[1]")
     assert quoted.startswith("fatal: unable to access 'http://127.0.0.1:1/x.git/': ")
     assert second == "!   try: check the address and the network"
-    assert spoilable.everything == before
+    assert spoilable.full_snapshot == before
 
 
 @pytest.mark.parametrize(
@@ -486,40 +488,42 @@ def test_a_server_that_cannot_be_reached_is_told(spoilable: Scene) -> None:
         ("without a skill", "holds no skill: there is no SKILL.md in it"),
     ],
 )
-def test_a_repository_without_a_skill_is_told(spoilable: Scene, tmp_path: Path, kind: str, message: str) -> None:
+def test_a_repository_without_a_skill_is_told(
+    spoilable: CommandSandbox, tmp_path: Path, kind: str, message: str
+) -> None:
     repository = Repository.create(tmp_path / "other")
     if kind == "without a skill":
         repository.write({"README.md": "Nothing here.\n"}).commit()
-    before = spoilable.everything
+    before = spoilable.full_snapshot
 
-    said = spoilable.tell("install", repository.file_url)
+    said = spoilable.output("install", repository.file_url)
 
     assert said.splitlines()[0] == f"! error: {repository.file_url} {message}"
     assert len(said.splitlines()) <= 4
     assert said.endswith("[1]\n")
-    assert spoilable.everything == before
+    assert spoilable.full_snapshot == before
 
 
-def test_another_skillpm_that_works_here_is_waited_for_and_named(spoilable: Scene) -> None:
+def test_another_skillpm_that_works_here_is_waited_for_and_named(spoilable: CommandSandbox) -> None:
     with GitServer() as slow:
         slow.stall = True
-        spoilable.write("skills.json", asking(slow={"git": slow.url("acme/slow")}))
+        spoilable.write("skills.json", manifest_text(slow={"git": slow.url("acme/slow")}))
         with spoilable.spawn("sync") as other:
             while not slow.requests:
                 assert other.poll() is None
                 os.sched_yield()
-            before = spoilable.everything
+            before = spoilable.full_snapshot
 
-            said = spoilable.tell("sync", "--lock-timeout", "0.2")
+            said = spoilable.output("sync", "--lock-timeout", "0.2")
             listed = spoilable.run("list")
 
-            assert said == text(f"""\
+            assert said == expected_output(f"""\
 ! error: WORK/.agent-skills is held by process {other.pid}, for more than 0.2 s
 !   where: WORK/.agent-skills/.skillpm/lock
 !   try: wait for it to end, or allow more time with --lock-timeout
 [1]
 """)
             assert listed.code == 0
-            assert spoilable.everything == before
+            assert spoilable.full_snapshot == before
             other.terminate()
             other.communicate(timeout=60)

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, asking, text
-from kit import GitServer, Repository, just_before, skill, under
+from commands.scene import CommandSandbox, expected_output, manifest_text
+from kit import GitServer, Repository, make_skill, prefix_paths, run_before_event
 
-from skillpm.fetchers.git.repository_cache import GitCache, create, is_sound
-from skillpm.locks import locked
+from skillpm.fetchers.git.repository_cache import GitCache, create_repository, is_sound
+from skillpm.locks import hold_lock
 from skillpm.operations.cache.clean import clean
-from skillpm.operations.cache.prune import Removed, prune
+from skillpm.operations.cache.prune import PruneResult, prune
 from skillpm.settings import read_settings
 
 LONG_AGO = time.time() - 90 * 86_400
@@ -29,42 +29,42 @@ def age(path: Path) -> None:
 
 
 @pytest.fixture
-def filled(project: Scene, url: str) -> Scene:
+def filled(project: CommandSandbox, url: str) -> CommandSandbox:
     """Give a project with a skill from git and a bundled one, and a store entry that no lockfile names any more."""
     project.run("install", f"{url}@pdf", "testing", "code-review", check=True)
     project.run("uninstall", "code-review", check=True)
     return project
 
 
-def entries(scene: Scene) -> list[Path]:
+def entries(scene: CommandSandbox) -> list[Path]:
     return sorted(path for path in (scene.cache / "v1/store").rglob("*") if path.is_file())
 
 
-def what_is_left(scene: Scene) -> list[str]:
+def what_is_left(scene: CommandSandbox) -> list[str]:
     """Give the files and folders of the cache, the configuration for git without its sum."""
     names = (str(path.relative_to(scene.cache)) for path in (scene.cache / "v1").rglob("*"))
     return sorted(name.rpartition("-")[0] if "config-" in name else name for name in names)
 
 
-def repository(scene: Scene) -> Path:
+def repository(scene: CommandSandbox) -> Path:
     (found,) = (scene.cache / "v1/git").glob("*.git")
     return found
 
 
-def test_dir_says_where_it_is(scene: Scene) -> None:
-    assert scene.tell("cache", "dir") == "ROOT/cache\n"
-    assert scene.json("cache", "dir") == {"directory": "ROOT/cache"}
-    assert scene.tell("cache", "dir", env={"SKILLPM_CACHE_DIR": None}) == "HOME/.cache/skillpm\n"
+def test_dir_says_where_it_is(scene: CommandSandbox) -> None:
+    assert scene.output("cache", "dir") == "ROOT/cache\n"
+    assert scene.json_output("cache", "dir") == {"directory": "ROOT/cache"}
+    assert scene.output("cache", "dir", env={"SKILLPM_CACHE_DIR": None}) == "HOME/.cache/skillpm\n"
 
 
-def test_info_counts_and_says_what_is_used_here(filled: Scene) -> None:
+def test_info_counts_and_says_what_is_used_here(filled: CommandSandbox) -> None:
     (filled.cache / "v1/store/ab").mkdir(exist_ok=True)
     (filled.cache / f"v1/store/ab/x.{DEAD}-1.new").write_bytes(b"half")
     (filled.cache / "v0").mkdir()
     (filled.cache / "v9").mkdir()
     before = filled.snapshot("..")
 
-    said = filled.json("cache", "info")
+    said = filled.json_output("cache", "info")
 
     assert list(said) == ["directory", "store", "git", "http", "search", "leftovers", "older", "newer"]
     assert (said["store"]["entries"], said["store"]["used"]) == (3, 2)
@@ -72,7 +72,7 @@ def test_info_counts_and_says_what_is_used_here(filled: Scene) -> None:
     assert (said["git"]["entries"], said["git"]["used"]) == (1, 1)
     assert said["leftovers"] == {"entries": 1, "bytes": 4}
     assert (said["older"], said["newer"]) == (["ROOT/cache/v0"], ["ROOT/cache/v9"])
-    told = filled.tell("cache", "info").splitlines()
+    told = filled.output("cache", "info").splitlines()
     assert told[0] == "ROOT/cache"
     assert told[1].endswith("skills, by their content  2 of them named by the lockfiles here")
     assert told[5:] == [
@@ -83,17 +83,17 @@ def test_info_counts_and_says_what_is_used_here(filled: Scene) -> None:
     assert filled.snapshot("..") == before
 
 
-def test_info_of_no_cache_at_all(scene: Scene) -> None:
+def test_info_of_no_cache_at_all(scene: CommandSandbox) -> None:
     scene.cache.rmdir()
 
-    assert scene.json("cache", "info")["store"] == {"entries": 0, "bytes": 0, "used": 0}
-    assert scene.tell("cache", "prune") == "! nothing to remove\n"
-    assert scene.tell("cache", "clean", "--yes") == "! nothing to remove\n"
+    assert scene.json_output("cache", "info")["store"] == {"entries": 0, "bytes": 0, "used": 0}
+    assert scene.output("cache", "prune") == "! nothing to remove\n"
+    assert scene.output("cache", "clean", "--yes") == "! nothing to remove\n"
     assert not scene.cache.exists()
 
 
-def test_prune_takes_what_is_old_and_not_locked(filled: Scene) -> None:
-    assert filled.tell("cache", "prune") == "! nothing to remove\n"
+def test_prune_takes_what_is_old_and_not_locked(filled: CommandSandbox) -> None:
+    assert filled.output("cache", "prune") == "! nothing to remove\n"
     (filled.cache / "v1/indexes").mkdir()
     answer = filled.cache / "v1/indexes" / ("0" * 64)
     answer.write_bytes(b"answer")
@@ -101,9 +101,9 @@ def test_prune_takes_what_is_old_and_not_locked(filled: Scene) -> None:
         age(path)
     before = filled.snapshot("..")
 
-    dry = filled.json("cache", "prune", "--dry-run")
+    dry = filled.json_output("cache", "prune", "--dry-run")
     assert filled.snapshot("..") == before
-    done = filled.json("cache", "prune")
+    done = filled.json_output("cache", "prune")
 
     assert dry == {**done, "changed": False, "dryRun": True}
     assert len(done["removed"]) == 2
@@ -113,9 +113,11 @@ def test_prune_takes_what_is_old_and_not_locked(filled: Scene) -> None:
     filled.run("sync", "--frozen", "--offline", check=True)
 
 
-def test_prune_of_everything_unused_spares_what_the_users_lockfile_names(filled: Scene, scene: Scene) -> None:
+def test_prune_of_everything_unused_spares_what_the_users_lockfile_names(
+    filled: CommandSandbox, scene: CommandSandbox
+) -> None:
     filled.run("install", "-g", "code-review", check=True)
-    filled.write("skills.json", asking())
+    filled.write("skills.json", manifest_text())
     filled.run("sync", check=True)
 
     filled.run("cache", "prune", *ALL, check=True)
@@ -126,13 +128,13 @@ def test_prune_of_everything_unused_spares_what_the_users_lockfile_names(filled:
     assert scene.run("sync", "-g", "--frozen", "--offline").code == 0
 
 
-def test_what_is_used_again_does_not_count_as_old(filled: Scene, tmp_path: Path) -> None:
+def test_what_is_used_again_does_not_count_as_old(filled: CommandSandbox, tmp_path: Path) -> None:
     for path in entries(filled):
         age(path)
-    twin = Scene(tmp_path / "twin").project()
+    twin = CommandSandbox(tmp_path / "twin").create_project()
     (twin.work / "skills.json").write_bytes((filled.work / "skills.json").read_bytes())
     (twin.work / "skills.lock").write_bytes((filled.work / "skills.lock").read_bytes())
-    elsewhere = Scene(tmp_path / "elsewhere")
+    elsewhere = CommandSandbox(tmp_path / "elsewhere")
     shared = {"SKILLPM_CACHE_DIR": str(filled.cache)}
 
     twin.run("sync", "--frozen", env=shared, check=True)
@@ -141,7 +143,7 @@ def test_what_is_used_again_does_not_count_as_old(filled: Scene, tmp_path: Path)
     assert len(entries(filled)) == 2
 
 
-def test_prune_takes_what_the_killed_left_and_older_formats(filled: Scene) -> None:
+def test_prune_takes_what_the_killed_left_and_older_formats(filled: CommandSandbox) -> None:
     shelf = entries(filled)[0].parent
     left = [
         shelf / f"abc.{DEAD}-7.new",
@@ -161,15 +163,15 @@ def test_prune_takes_what_the_killed_left_and_older_formats(filled: Scene) -> No
     assert not (filled.cache / "v00").exists()
 
 
-def test_a_repository_in_use_stays(filled: Scene) -> None:
+def test_a_repository_in_use_stays(filled: CommandSandbox) -> None:
     cached = repository(filled)
-    filled.write("skills.json", asking())
+    filled.write("skills.json", manifest_text())
     filled.run("sync", check=True)
-    with locked(f"{cached}.lock", 1, "the test"):
-        pruned = filled.tell("cache", "prune", *ALL)
-        cleaned = filled.tell("cache", "clean", "--yes")
+    with hold_lock(f"{cached}.lock", 1, "the test"):
+        pruned = filled.output("cache", "prune", *ALL)
+        cleaned = filled.output("cache", "clean", "--yes")
 
-        warning = filled.named(f"! warning: {cached} is in use; it is left")
+        warning = filled.add_placeholders(f"! warning: {cached} is in use; it is left")
         assert pruned.splitlines()[0].endswith("; left 1 in use")
         assert pruned.splitlines()[1:] == [warning]
         assert cleaned.splitlines() == [warning, "! nothing to remove; left 1 in use", "[1]"]
@@ -180,21 +182,21 @@ def test_a_repository_in_use_stays(filled: Scene) -> None:
     assert what_is_left(filled) == THE_PLACE
 
 
-def test_a_lock_that_somebody_holds_stays_so_that_no_second_one_comes_in(filled: Scene) -> None:
+def test_a_lock_that_somebody_holds_stays_so_that_no_second_one_comes_in(filled: CommandSandbox) -> None:
     """A writer of an index, one of its catalogue, one of config.toml: without the file the next would not wait."""
-    filled.write_files(under("skills/pdf", skill("pdf", "Reads PDF files.", metadata={"version": "1.0.0"})))
+    filled.write_files(prefix_paths("skills/pdf", make_skill("pdf", "Reads PDF files.", metadata={"version": "1.0.0"})))
     filled.run("index", "build", "./skills", "--out", "public", check=True)
     cache = filled.cache / "v1"
     (publishing,) = (cache / "publishing").glob("*.lock")
     catalogue = cache / "search" / f"{'a' * 32}.lock"
     for lock in (publishing, catalogue, cache / "config.lock"):
-        with locked(str(lock), 1, "the test"):
+        with hold_lock(str(lock), 1, "the test"):
             age(lock)
             age(Path(f"{lock}.pid"))
-            pruned = filled.tell("cache", "prune")
-            cleaned = filled.tell("cache", "clean", "--yes")
+            pruned = filled.output("cache", "prune")
+            cleaned = filled.output("cache", "clean", "--yes")
 
-            warning = filled.named(f"! warning: {lock} is in use; it is left")
+            warning = filled.add_placeholders(f"! warning: {lock} is in use; it is left")
             assert (warning in pruned.splitlines()) == (lock.parent != cache)
             assert warning in cleaned.splitlines()
             assert cleaned.splitlines()[-1] == "[1]"
@@ -203,57 +205,57 @@ def test_a_lock_that_somebody_holds_stays_so_that_no_second_one_comes_in(filled:
     assert what_is_left(filled) == THE_PLACE
 
 
-def test_prune_takes_the_locks_of_indexes_that_nobody_wrote_for_long(filled: Scene) -> None:
-    filled.write_files(under("skills/pdf", skill("pdf", "Reads PDF files.", metadata={"version": "1.0.0"})))
+def test_prune_takes_the_locks_of_indexes_that_nobody_wrote_for_long(filled: CommandSandbox) -> None:
+    filled.write_files(prefix_paths("skills/pdf", make_skill("pdf", "Reads PDF files.", metadata={"version": "1.0.0"})))
     filled.run("index", "build", "./skills", "--out", "public", check=True)
     (lock,) = (filled.cache / "v1/publishing").glob("*.lock")
-    assert filled.tell("cache", "prune") == "! nothing to remove\n"
+    assert filled.output("cache", "prune") == "! nothing to remove\n"
     for path in (lock, Path(f"{lock}.pid")):
         age(path)
 
-    assert filled.json("cache", "prune")["removed"] == [filled.named(str(lock))]
+    assert filled.json_output("cache", "prune")["removed"] == [filled.add_placeholders(str(lock))]
 
     assert list((filled.cache / "v1/publishing").iterdir()) == []
     filled.run("index", "build", "./skills", "--out", "public", check=True)
 
 
-def test_clean_takes_everything_and_the_next_command_fetches_it(filled: Scene) -> None:
-    assert filled.tell("cache", "clean") == text("""\
+def test_clean_takes_everything_and_the_next_command_fetches_it(filled: CommandSandbox) -> None:
+    assert filled.output("cache", "clean") == expected_output("""\
 ! error: nobody can be asked whether ROOT/cache is to be emptied
 !   try: say so with --yes
 [2]
 """)
     assert len(entries(filled)) == 3
-    dry = filled.tell("cache", "clean", "--dry-run")
+    dry = filled.output("cache", "clean", "--dry-run")
     assert dry.splitlines()[0] == " - ROOT/cache/v1"
     assert dry.splitlines()[1].startswith("would free ")
 
-    assert filled.tell("cache", "clean", "--yes") == dry.splitlines()[1].replace("would free", "freed") + "\n"
+    assert filled.output("cache", "clean", "--yes") == dry.splitlines()[1].replace("would free", "freed") + "\n"
 
     assert what_is_left(filled) == THE_PLACE
-    assert filled.tell("cache", "clean", "--yes") == "! nothing to remove\n"
+    assert filled.output("cache", "clean", "--yes") == "! nothing to remove\n"
     filled.run("uninstall", "pdf", check=True)
     assert filled.run("install", "code-review").code == 0
 
 
-def cleaned_while(scene: Scene, path: Path, work: Callable[[], object]) -> Removed:
+def cleaned_while(scene: CommandSandbox, path: Path, work: Callable[[], object]) -> PruneResult:
     """Clean in this process, and have another one do something right before a certain file of the cache goes."""
     settings = read_settings(scene.environment())
-    with just_before("os.remove", str(path), work):
+    with run_before_event("os.remove", str(path), work):
         return clean(settings)
 
 
 def test_a_repository_that_comes_while_the_cache_is_cleaned_stays_and_so_does_what_is_being_written(
-    filled: Scene,
+    filled: CommandSandbox,
 ) -> None:
     """Nobody takes it away without its lock, and the one who came holds that for a while."""
     half = filled.cache / f"v1/store/ab/{'c' * 62}.{os.getpid()}-1.new"
     cached = GitCache(str(filled.cache / "v1/git"))
-    new = Path(cached.path("https://forge.example/new.git"))
+    new = Path(cached.path_for("https://forge.example/new.git"))
 
     def comes() -> None:
-        with cached.held("https://forge.example/new.git", 1, print, lambda: False) as (path, _):
-            create(path, "https://forge.example/new.git")
+        with cached.lock_repository("https://forge.example/new.git", 1, print, lambda: False) as (path, _):
+            create_repository(path, "https://forge.example/new.git")
         half.parent.mkdir(parents=True, exist_ok=True)
         half.write_bytes(b"half")
 
@@ -265,42 +267,55 @@ def test_a_repository_that_comes_while_the_cache_is_cleaned_stays_and_so_does_wh
     assert is_sound(str(new), "https://forge.example/new.git")
 
 
-def test_what_is_freed_is_what_was_removed_whatever_comes_meanwhile(filled: Scene) -> None:
+def test_clean_leaves_what_a_living_process_is_writing(filled: CommandSandbox) -> None:
+    written, left = (filled.cache / f"v1/store/ab/{'c' * 62}.{process}-1.new" for process in (os.getpid(), DEAD))
+    for half in (written, left):
+        half.parent.mkdir(parents=True, exist_ok=True)
+        half.write_bytes(b"half")
+
+    filled.run("cache", "clean", "--yes", check=True)
+
+    assert entries(filled) == [written]
+
+
+def test_what_is_freed_is_what_was_removed_whatever_comes_meanwhile(filled: CommandSandbox) -> None:
     before = sum(path.stat().st_size for path in entries(filled))
     held = repository(filled)
-    with locked(f"{held}.lock", 1, "the test"):
+    with hold_lock(f"{held}.lock", 1, "the test"):
         removed = cleaned_while(
             filled, filled.cache / "v1/store", lambda: (held / "pack").write_bytes(b"x" * 1_000_000)
         )
 
-    assert removed == Removed(paths=(str(filled.cache / "v1"),), bytes=before, busy=(str(held),))
+    assert removed == PruneResult(paths=(str(filled.cache / "v1"),), size=before, busy=(str(held),))
 
 
-def test_two_who_prune_at_once_do_not_stumble_over_each_other(filled: Scene) -> None:
+def test_two_who_prune_at_once_do_not_stumble_over_each_other(filled: CommandSandbox) -> None:
     for path in entries(filled):
         age(path)
-    filled.write("skills.json", asking())
+    filled.write("skills.json", manifest_text())
     filled.run("sync", check=True)
     settings = read_settings(filled.environment())
-    with just_before("os.remove", str(filled.cache / "v1/store"), lambda: shutil.rmtree(filled.cache / "v1/store")):
+    with run_before_event(
+        "os.remove", str(filled.cache / "v1/store"), lambda: shutil.rmtree(filled.cache / "v1/store")
+    ):
         removed = prune(settings, (), unused_for=30)
 
     assert len(removed.paths) == 3
     assert entries(filled) == []
 
 
-def test_a_cache_that_is_being_made_is_nobody_elses_folder(scene: Scene) -> None:
+def test_a_cache_that_is_being_made_is_nobody_elses_folder(scene: CommandSandbox) -> None:
     """The first install of a machine has made the folder, and writes the mark."""
     (scene.cache / "v1").mkdir()
     (scene.cache / f"v1/CACHEDIR.TAG.{os.getpid()}-1.new").write_bytes(b"Signature")
 
-    assert scene.tell("cache", "prune", *ALL) == "! nothing to remove\n"
-    assert scene.tell("cache", "clean", "--yes") == "! nothing to remove\n"
+    assert scene.output("cache", "prune", *ALL) == "! nothing to remove\n"
+    assert scene.output("cache", "clean", "--yes") == "! nothing to remove\n"
     assert [path.name for path in (scene.cache / "v1").iterdir()] == [f"CACHEDIR.TAG.{os.getpid()}-1.new"]
 
 
 @pytest.mark.parametrize("verb", [["prune", *ALL], ["clean", "--yes"]], ids=["prune", "clean"])
-def test_a_folder_that_skillpm_did_not_make_is_refused(scene: Scene, verb: list[str]) -> None:
+def test_a_folder_that_skillpm_did_not_make_is_refused(scene: CommandSandbox, verb: list[str]) -> None:
     """SKILLPM_CACHE_DIR=$HOME, by mistake; and a folder of the user's own is even called like ours."""
     store = scene.home / "v1/store/ab" / ("c" * 62)
     store.parent.mkdir(parents=True)
@@ -308,9 +323,9 @@ def test_a_folder_that_skillpm_did_not_make_is_refused(scene: Scene, verb: list[
     (scene.home / "letter.txt").write_text("dear")
     age(store)
 
-    said = scene.tell("cache", *verb, env={"SKILLPM_CACHE_DIR": str(scene.home)})
+    said = scene.output("cache", *verb, env={"SKILLPM_CACHE_DIR": str(scene.home)})
 
-    assert said == text("""\
+    assert said == expected_output("""\
 ! error: HOME is not a cache that skillpm made; nothing was removed
 !   where: HOME/v1/CACHEDIR.TAG
 !   try: look at SKILLPM_CACHE_DIR; a cache of skillpm's has that file
@@ -320,14 +335,14 @@ def test_a_folder_that_skillpm_did_not_make_is_refused(scene: Scene, verb: list[
 
 
 @pytest.mark.parametrize("verb", [["prune"], ["clean", "--yes"]], ids=["prune", "clean"])
-def test_a_cache_in_which_only_settings_were_changed_is_one_of_ours(scene: Scene, verb: list[str]) -> None:
+def test_a_cache_in_which_only_settings_were_changed_is_one_of_ours(scene: CommandSandbox, verb: list[str]) -> None:
     scene.run("config", "set", "exclude-newer", "7 days", check=True)
     assert (scene.cache / "v1").is_dir()
 
     assert scene.run("cache", *verb).code == 0
 
 
-def test_a_cache_made_in_home_by_mistake_takes_nothing_else_with_it(project: Scene) -> None:
+def test_a_cache_made_in_home_by_mistake_takes_nothing_else_with_it(project: CommandSandbox) -> None:
     wrong = {"SKILLPM_CACHE_DIR": str(project.home)}
     (project.home / "letter.txt").write_text("dear")
     (project.home / "v2").mkdir()
@@ -342,7 +357,7 @@ def test_a_cache_made_in_home_by_mistake_takes_nothing_else_with_it(project: Sce
 
 
 @pytest.mark.parametrize("verb", [["prune", *ALL], ["clean", "--yes"]], ids=["prune", "clean"])
-def test_no_link_is_followed_out_of_the_cache(filled: Scene, verb: list[str]) -> None:
+def test_no_link_is_followed_out_of_the_cache(filled: CommandSandbox, verb: list[str]) -> None:
     outside = filled.root / "outside"
     (outside / "ab").mkdir(parents=True)
     precious = outside / "ab" / ("c" * 62)
@@ -359,17 +374,17 @@ def test_no_link_is_followed_out_of_the_cache(filled: Scene, verb: list[str]) ->
     assert precious.read_bytes() == b"mine"
 
 
-def test_a_cache_that_is_a_link_itself_is_refused(filled: Scene) -> None:
+def test_a_cache_that_is_a_link_itself_is_refused(filled: CommandSandbox) -> None:
     (filled.cache / "v1").rename(filled.root / "elsewhere")
     (filled.cache / "v1").symlink_to(filled.root / "elsewhere")
 
-    assert filled.tell("cache", "clean", "--yes").splitlines()[0] == (
+    assert filled.output("cache", "clean", "--yes").splitlines()[0] == (
         "! error: ROOT/cache/v1 is a link, and skillpm removes nothing behind one"
     )
     assert (filled.root / "elsewhere/store").is_dir()
 
 
-def test_a_broken_manifest_does_not_keep_the_cache_full(filled: Scene) -> None:
+def test_a_broken_manifest_does_not_keep_the_cache_full(filled: CommandSandbox) -> None:
     filled.write("skills.json", "{")
 
     assert filled.run("cache", "prune", *ALL).code == 0
@@ -379,15 +394,15 @@ def test_a_broken_manifest_does_not_keep_the_cache_full(filled: Scene) -> None:
 def test_installs_go_on_while_the_cache_is_emptied(tmp_path: Path, server: GitServer) -> None:
     """Six installs, from git and from the tool, while eight processes empty the cache."""
     upstream = Repository.create(tmp_path / "upstream")
-    upstream.write(skill("pdf", "Reads PDF files.")).commit()
+    upstream.write(make_skill("pdf", "Reads PDF files.")).commit()
     address = server.serve("acme/pdf", upstream)
-    world = Scene(tmp_path / "world")
+    world = CommandSandbox(tmp_path / "world")
     cleaning = [
         world.spawn("cache", *verb) for _ in range(4) for verb in (["clean", "--yes"], ["prune", "--unused-for", "0"])
     ]
     for number in range(6):
         (world.work / f"p{number}").mkdir()
-        (world.work / f"p{number}/skills.json").write_text(asking())
+        (world.work / f"p{number}/skills.json").write_text(manifest_text())
     installing = [world.spawn("install", address, "testing", "code-review", cwd=f"p{number}") for number in range(6)]
     for process in (*cleaning, *installing):
         with process:

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene
-from kit import skill, under
+from commands.scene import CommandSandbox
+from kit import make_skill, prefix_paths
 
 PATIENCE = 60.0
 START = {
@@ -30,9 +30,9 @@ def needs(shell: str) -> pytest.MarkDecorator:
 
 
 @pytest.fixture
-def shop(scene: Scene, tmp_path: Path) -> Scene:
+def shop(scene: CommandSandbox, tmp_path: Path) -> CommandSandbox:
     """Give a project with skills, and a `skillpm` on PATH."""
-    scene.project()
+    scene.create_project()
     scene.run("install", "code-review", "testing", check=True)
     program = tmp_path / "bin/skillpm"
     program.parent.mkdir()
@@ -41,12 +41,12 @@ def shop(scene: Scene, tmp_path: Path) -> Scene:
     return scene
 
 
-def environment(scene: Scene) -> dict[str, str]:
+def environment(scene: CommandSandbox) -> dict[str, str]:
     path = f"{scene.root.parent}/bin:{os.environ['PATH']}"
     return scene.environment({"PATH": path, "TERM": "dumb", "PS1": "$ ", "INPUTRC": os.devnull})
 
 
-def typed(scene: Scene, shell: str, line: str, until: str) -> str:
+def typed(scene: CommandSandbox, shell: str, line: str, until: str) -> str:
     """Type a line with a Tab in it into a shell in a terminal; give what it showed until that text, or in the end."""
     process, ours = pty.fork()
     if process == 0:  # pragma: no cover  (another program from here on)
@@ -79,24 +79,24 @@ def question(*words: str) -> dict[str, str]:
     return {"_SKILLPM_COMPLETE": "bash_complete", "COMP_WORDS": whole, "COMP_CWORD": str(len(words))}
 
 
-def asked(scene: Scene, *words: str) -> list[str]:
+def asked(scene: CommandSandbox, *words: str) -> list[str]:
     """Ask as the script for bash asks: the last word is the one to complete."""
     lines = scene.run(env=question(*words), check=True).stdout.splitlines()
     return [line.partition(",")[2] for line in lines if line]
 
 
 @pytest.mark.parametrize("shell", [pytest.param("bash", marks=needs("bash")), pytest.param("zsh", marks=needs("zsh"))])
-def test_tab_completes_the_name_of_a_skill(shop: Scene, shell: str) -> None:
+def test_tab_completes_the_name_of_a_skill(shop: CommandSandbox, shell: str) -> None:
     assert "skillpm show code-review" in typed(shop, shell, "skillpm show code-\t", "code-review")
 
 
 @pytest.mark.parametrize("shell", [pytest.param("bash", marks=needs("bash")), pytest.param("zsh", marks=needs("zsh"))])
-def test_tab_completes_a_command(shop: Scene, shell: str) -> None:
+def test_tab_completes_a_command(shop: CommandSandbox, shell: str) -> None:
     assert "skillpm outdated" in typed(shop, shell, "skillpm outd\t", "outdated")
 
 
 @needs("fish")
-def test_fish_is_told_what_each_command_does(shop: Scene) -> None:
+def test_fish_is_told_what_each_command_does(shop: CommandSandbox) -> None:
     ask = "skillpm completion fish | source; complete -C 'skillpm li'; complete -C 'skillpm show t'"
     said = subprocess.run(
         [*START["fish"], "-c", ask],
@@ -124,19 +124,19 @@ def test_fish_is_told_what_each_command_does(shop: Scene) -> None:
     ],
     ids=" ".join,
 )
-def test_what_is_offered(shop: Scene, words: list[str], offered: list[str]) -> None:
-    shop.write_files(under(".agent-skills/.skillpm/backup/testing-1", skill("testing")))
+def test_what_is_offered(shop: CommandSandbox, words: list[str], offered: list[str]) -> None:
+    shop.write_files(prefix_paths(".agent-skills/.skillpm/backup/testing-1", make_skill("testing")))
     known = '{"indexes": [{"name": "acme", "url": "https://acme.example/"}], '
     shop.write("skills.json", shop.read("skills.json").replace("{", known, 1))
 
     assert asked(shop, *words) == offered
 
 
-def test_a_path_is_the_shells_business(shop: Scene) -> None:
+def test_a_path_is_the_shells_business(shop: CommandSandbox) -> None:
     assert shop.run(env=question("validate", "./m")).stdout == "file,./m\n"
 
 
-def test_nothing_hostile_is_offered(shop: Scene) -> None:
+def test_nothing_hostile_is_offered(shop: CommandSandbox) -> None:
     for name in ("\x1b[31mred", "a b", "$(touch x)", "-rf", "x" * 70):
         (shop.work / ".agent-skills" / name).mkdir()
     shop.write("skills.json", '{"skills": {}, "permissions": {"testing": "deny"}}')
@@ -145,7 +145,7 @@ def test_nothing_hostile_is_offered(shop: Scene) -> None:
 
 
 @pytest.mark.parametrize("manifest", ["{", '{"skills": []}', '{"installDir": ".", "skills": {}}', "\x00"])
-def test_what_cannot_be_read_offers_nothing_and_says_nothing(shop: Scene, manifest: str) -> None:
+def test_what_cannot_be_read_offers_nothing_and_says_nothing(shop: CommandSandbox, manifest: str) -> None:
     shop.write("skills.json", manifest)
 
     said = shop.run(env=question("show", ""))
@@ -153,14 +153,14 @@ def test_what_cannot_be_read_offers_nothing_and_says_nothing(shop: Scene, manife
     assert (said.stdout, said.stderr) == ("\n", "")
 
 
-def test_without_a_shell_it_is_the_one_in_use(scene: Scene) -> None:
-    assert scene.tell("completion", env={"SHELL": "/usr/bin/zsh"}) == scene.tell("completion", "zsh")
-    assert scene.tell("completion", env={"SHELL": "/bin/tcsh"}) == (
+def test_without_a_shell_it_is_the_one_in_use(scene: CommandSandbox) -> None:
+    assert scene.output("completion", env={"SHELL": "/usr/bin/zsh"}) == scene.output("completion", "zsh")
+    assert scene.output("completion", env={"SHELL": "/bin/tcsh"}) == (
         "! error: which shell?\n!   try: skillpm completion bash|zsh|fish\n[2]\n"
     )
 
 
-def test_completion_loads_nothing_heavy(shop: Scene) -> None:
+def test_completion_loads_nothing_heavy(shop: CommandSandbox) -> None:
     code = (
         "import sys\nfrom skillpm.cli.main import main\n"
         "try:\n main([])\nexcept SystemExit:\n pass\nprint(sorted(sys.modules), file=sys.stderr)"

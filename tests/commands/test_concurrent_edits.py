@@ -4,22 +4,22 @@ import json
 import subprocess
 
 import pytest
-from commands.scene import Scene, asking, text
-from kit import GitServer, Repository, after
+from commands.scene import CommandSandbox, expected_output, manifest_text
+from kit import GitServer, Repository, respond_after
 
-from skillpm.errors import DocumentMoved
+from skillpm.errors import DocumentChanged
 from skillpm.events import Recorder
-from skillpm.operations.context.project_files import Paperwork
-from skillpm.operations.context.runtime import Tools
+from skillpm.operations.context.project_files import ProjectFiles
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import project_scope
-from skillpm.operations.install.pipeline import Options, change
+from skillpm.operations.install.pipeline import ChangeOptions, change
 from skillpm.settings import Settings
 
 FETCH = "POST .* fetch"
 
 
 @pytest.fixture
-def pdf(project: Scene, served: str, upstream: Repository) -> Scene:
+def pdf(project: CommandSandbox, served: str, upstream: Repository) -> CommandSandbox:
     """Give a project with a skill that has become newer upstream."""
     project.run("install", f"{served}@pdf", check=True)
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
@@ -30,37 +30,39 @@ def with_agents(manifest: str) -> str:
     return manifest.replace("{", '{"agents": ["claude-code"], ', 1)
 
 
-def test_a_manifest_saved_while_an_update_fetches_is_what_counts(pdf: Scene, server: GitServer) -> None:
+def test_a_manifest_saved_while_an_update_fetches_is_what_counts(pdf: CommandSandbox, server: GitServer) -> None:
     saved = with_agents(pdf.read("skills.json"))
-    server.spoil(FETCH, after(lambda: pdf.write("skills.json", saved)), times=1)
+    server.add_fault(FETCH, respond_after(lambda: pdf.write("skills.json", saved)), times=1)
 
     pdf.run("update", check=True)
 
     assert pdf.read("skills.json") == saved
     assert pdf.read(".claude/skills/pdf/notes.md") == "Second.\n"
-    assert pdf.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert pdf.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
 
-def test_a_skill_asked_for_while_a_sync_fetches_comes_with_it(project: Scene, served: str, server: GitServer) -> None:
+def test_a_skill_asked_for_while_a_sync_fetches_comes_with_it(
+    project: CommandSandbox, served: str, server: GitServer
+) -> None:
     both = {name: {"git": served, "path": f"skills/{name}"} for name in ("docx", "pdf")}
-    project.write("skills.json", asking(pdf=both["pdf"]))
+    project.write("skills.json", manifest_text(pdf=both["pdf"]))
     project.run("lock", check=True)
     subprocess.run(["rm", "-r", project.cache], check=True)
-    server.spoil(FETCH, after(lambda: project.write("skills.json", asking(**both))), times=1)
+    server.add_fault(FETCH, respond_after(lambda: project.write("skills.json", manifest_text(**both))), times=1)
 
     project.run("sync", check=True)
 
-    assert project.read("skills.json") == asking(**both)
-    assert project.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert project.read("skills.json") == manifest_text(**both)
+    assert project.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
 
 
-def test_what_a_command_writes_joins_what_was_saved_meanwhile(pdf: Scene, server: GitServer) -> None:
+def test_what_a_command_writes_joins_what_was_saved_meanwhile(pdf: CommandSandbox, server: GitServer) -> None:
     """`enable` edits the manifest, and what it shows has to be fetched anew."""
     before = pdf.read("skills.json")
     pdf.run("disable", "pdf", check=True)
     subprocess.run(["rm", "-r", pdf.work / ".agent-skills/pdf", pdf.cache], check=True)
     saved = with_agents(pdf.read("skills.json"))
-    server.spoil(FETCH, after(lambda: pdf.write("skills.json", saved)), times=1)
+    server.add_fault(FETCH, respond_after(lambda: pdf.write("skills.json", saved)), times=1)
 
     pdf.run("enable", "pdf", check=True)
 
@@ -68,7 +70,9 @@ def test_what_a_command_writes_joins_what_was_saved_meanwhile(pdf: Scene, server
     assert pdf.exists(".claude/skills/pdf/SKILL.md")
 
 
-def test_a_lockfile_that_a_checkout_brought_meanwhile_is_read_again(pdf: Scene, served: str, server: GitServer) -> None:
+def test_a_lockfile_that_a_checkout_brought_meanwhile_is_read_again(
+    pdf: CommandSandbox, served: str, server: GitServer
+) -> None:
     before = pdf.read("skills.lock"), pdf.read("skills.json")
     pdf.run("install", f"{served}@docx", check=True)
 
@@ -76,7 +80,7 @@ def test_a_lockfile_that_a_checkout_brought_meanwhile_is_read_again(pdf: Scene, 
         pdf.write("skills.lock", before[0])
         pdf.write("skills.json", before[1])
 
-    server.spoil(FETCH, after(checked_out), times=1)
+    server.add_fault(FETCH, respond_after(checked_out), times=1)
     pdf.run("update", check=True)
 
     assert pdf.read("skills.json") == before[1]
@@ -84,17 +88,19 @@ def test_a_lockfile_that_a_checkout_brought_meanwhile_is_read_again(pdf: Scene, 
     assert not pdf.exists(".agent-skills/docx")
 
 
-def test_a_manifest_saved_while_lock_asks_is_what_is_locked(pdf: Scene, served: str, server: GitServer) -> None:
+def test_a_manifest_saved_while_lock_asks_is_what_is_locked(
+    pdf: CommandSandbox, served: str, server: GitServer
+) -> None:
     both = {name: {"git": served, "path": f"skills/{name}"} for name in ("docx", "pdf")}
-    server.spoil(FETCH, after(lambda: pdf.write("skills.json", asking(**both))), times=1)
+    server.add_fault(FETCH, respond_after(lambda: pdf.write("skills.json", manifest_text(**both))), times=1)
 
     pdf.run("lock", "--upgrade", check=True)
 
-    assert pdf.tell("lock", "--check") == "WORK/skills.lock is up to date\n"
+    assert pdf.output("lock", "--check") == "WORK/skills.lock is up to date\n"
     assert [*json.loads(pdf.read("skills.lock"))["skills"]] == ["docx", "pdf"]
 
 
-def test_a_manifest_that_is_saved_again_and_again_stops_the_command(project: Scene) -> None:
+def test_a_manifest_that_is_saved_again_and_again_stops_the_command(project: CommandSandbox) -> None:
     settings = Settings(
         home=str(project.home),
         working_directory=str(project.work),
@@ -102,20 +108,20 @@ def test_a_manifest_that_is_saved_again_and_again_stops_the_command(project: Sce
         config_dir=f"{project.root}/config",
         cache_dir=str(project.cache),
     )
-    scope, tools = project_scope(settings, str(project.work)), Tools(settings=settings, reporter=Recorder())
+    scope, tools = project_scope(settings, str(project.work)), Context(settings=settings, reporter=Recorder())
     mine = project.read("skills.json")
 
-    def saves_after_reading(papers: Paperwork) -> Paperwork:
+    def saves_after_reading(papers: ProjectFiles) -> ProjectFiles:
         nonlocal mine
         mine += "\n"
         project.write("skills.json", mine)
-        return papers.edited(with_agents(papers.text))
+        return papers.with_manifest_text(with_agents(papers.editable_manifest))
 
-    with pytest.raises(DocumentMoved) as caught:
-        change(scope, tools, Options(), saves_after_reading)
+    with pytest.raises(DocumentChanged) as caught:
+        change(scope, tools, ChangeOptions(), saves_after_reading)
 
     assert (caught.value.code, caught.value.where) == ("conflict", f"{project.work}/skills.json")
-    assert caught.value.message == text(
+    assert caught.value.message == expected_output(
         "this document was changed again and again while the command was at work; nothing was changed"
     )
     assert project.read("skills.json") == mine
@@ -135,37 +141,37 @@ sys.addaudithook(save)
 """
 
 
-def as_it_is_written(scene: Scene, file: str, saved: str) -> dict[str, str]:
+def as_it_is_written(scene: CommandSandbox, file: str, saved: str) -> dict[str, str]:
     """Have somebody save a document when a command writes its own version beside it; give the environment for that."""
     scene.write("site/sitecustomize.py", SAVING.format(file=file, text=saved))
     return {"PYTHONPATH": str(scene.work / "site")}
 
 
-def test_a_manifest_saved_while_ours_is_written_stays(project: Scene) -> None:
+def test_a_manifest_saved_while_ours_is_written_stays(project: CommandSandbox) -> None:
     saved = with_agents(project.read("skills.json"))
     meanwhile = as_it_is_written(project, f"{project.work}/skills.json", saved)
 
-    said = project.tell("install", "testing", env=meanwhile)
+    said = project.output("install", "testing", env=meanwhile)
 
     left = "! warning: WORK/skills.json was changed while a command was at work or interrupted; it is left as it is\n"
     assert left in said
     assert project.read("skills.json") == saved
 
 
-def test_a_manifest_saved_while_a_lockfile_is_written_is_what_is_locked(project: Scene) -> None:
-    project.write("skills.json", asking(testing={"bundled": True}))
-    saved = asking(**{"code-review": {"bundled": True}})
+def test_a_manifest_saved_while_a_lockfile_is_written_is_what_is_locked(project: CommandSandbox) -> None:
+    project.write("skills.json", manifest_text(testing={"bundled": True}))
+    saved = manifest_text(**{"code-review": {"bundled": True}})
     hook = SAVING.replace('open("{file}"', 'open("{other}"')
     files = {"file": f"{project.work}/skills.lock", "other": f"{project.work}/skills.json"}
     project.write("site/sitecustomize.py", hook.format(text=saved, **files))
 
     project.run("lock", env={"PYTHONPATH": str(project.work / "site")}, check=True)
 
-    assert list(project.document("skills.lock")["skills"]) == ["code-review"]
-    assert project.tell("lock", "--check") == "WORK/skills.lock is up to date\n"
+    assert list(project.read_json("skills.lock")["skills"]) == ["code-review"]
+    assert project.output("lock", "--check") == "WORK/skills.lock is up to date\n"
 
 
-def test_settings_saved_while_ours_are_written_are_not_lost(project: Scene) -> None:
+def test_settings_saved_while_ours_are_written_are_not_lost(project: CommandSandbox) -> None:
     config = project.home / ".config/skillpm/config.toml"
     project.run("config", "set", "agents", "codex", check=True)
     saved = "# mine\n" + config.read_text()

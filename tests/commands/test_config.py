@@ -5,7 +5,7 @@ import os
 import stat
 
 import pytest
-from commands.scene import Scene, asking, text
+from commands.scene import CommandSandbox, expected_output, manifest_text
 
 FILE = ".config/skillpm/config.toml"
 COMMENTED = """\
@@ -22,23 +22,23 @@ url = "https://skills.acme.example/"
 """
 
 
-def configure(scene: Scene, config: str) -> None:
+def configure(scene: CommandSandbox, config: str) -> None:
     file = scene.home / FILE
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(config)
 
 
-def config(scene: Scene) -> str:
+def config(scene: CommandSandbox) -> str:
     return (scene.home / FILE).read_text()
 
 
-def test_list_says_who_said_it(scene: Scene) -> None:
+def test_list_says_who_said_it(scene: CommandSandbox) -> None:
     configure(scene, COMMENTED)
-    scene.project(
+    scene.create_project(
         json.dumps({"skills": {}, "indexes": [{"name": "mine", "url": "./index"}], "permissions": {"x-*": "ask"}})
     )
 
-    said = scene.tell(
+    said = scene.output(
         "config", "list", "--show-origin", "--exclude-newer", "3 days", env={"SKILLPM_OFFLINE": "1"}
     ).splitlines()
 
@@ -76,7 +76,7 @@ def test_list_says_who_said_it(scene: Scene) -> None:
     ],
 )
 def test_every_place_in_its_turn(
-    scene: Scene,
+    scene: CommandSandbox,
     manifest: str | None,
     config: str | None,
     env: dict[str, str],
@@ -85,16 +85,18 @@ def test_every_place_in_its_turn(
     origin: str,
     where: str,
 ) -> None:
-    scene.project(json.dumps({"skills": {}} | ({"exclude-newer": manifest} if manifest else {})))
+    scene.create_project(json.dumps({"skills": {}} | ({"exclude-newer": manifest} if manifest else {})))
     if config:
         configure(scene, f'exclude-newer = "{config}"\n')
 
-    found = scene.json("config", "get", "exclude-newer", *(["--exclude-newer", *words] if words else []), env=env)
+    found = scene.json_output(
+        "config", "get", "exclude-newer", *(["--exclude-newer", *words] if words else []), env=env
+    )
 
     assert found == {"key": "exclude-newer", "value": value, "origin": origin, "where": where}
 
 
-def test_set_keeps_every_comment_and_the_order(scene: Scene) -> None:
+def test_set_keeps_every_comment_and_the_order(scene: CommandSandbox) -> None:
     configure(scene, COMMENTED)
 
     for words in (
@@ -109,7 +111,7 @@ def test_set_keeps_every_comment_and_the_order(scene: Scene) -> None:
     ):
         scene.run("config", "set", *words, check=True)
 
-    assert config(scene) == text("""\
+    assert config(scene) == expected_output("""\
 # my settings
 agents = ["claude-code", "opencode"]  # at home
 exclude-newer = "7 days"
@@ -134,29 +136,29 @@ url = "/srv/index/"
 disable-claude-paths = true
 additional-paths = ["/shared"]
 """)
-    assert scene.json("config", "get", "indexes")["settings"][0]["value"] == "https://other.example/"
+    assert scene.json_output("config", "get", "indexes")["settings"][0]["value"] == "https://other.example/"
 
 
-def test_set_and_unset_come_back_to_where_they_began(scene: Scene) -> None:
+def test_set_and_unset_come_back_to_where_they_began(scene: CommandSandbox) -> None:
     configure(scene, COMMENTED)
 
-    assert scene.tell("config", "set", "exclude-newer", "7 days") == (
+    assert scene.output("config", "set", "exclude-newer", "7 days") == (
         f'! exclude-newer is now "7 days", in HOME/{FILE}\n'
     )
-    assert scene.tell("config", "set", "exclude-newer", "7 days") == (
+    assert scene.output("config", "set", "exclude-newer", "7 days") == (
         f'! exclude-newer was already "7 days", in HOME/{FILE}\n'
     )
-    assert scene.tell("config", "unset", "exclude-newer") == f"! exclude-newer is no longer set in HOME/{FILE}\n"
+    assert scene.output("config", "unset", "exclude-newer") == f"! exclude-newer is no longer set in HOME/{FILE}\n"
     assert config(scene) == COMMENTED
-    assert scene.tell("config", "unset", "exclude-newer") == text(f"""\
+    assert scene.output("config", "unset", "exclude-newer") == expected_output(f"""\
 ! error: `exclude-newer` is not set in config.toml
 !   where: HOME/{FILE}
 [1]
 """)
 
 
-def test_the_first_setting_makes_the_file(scene: Scene) -> None:
-    assert scene.json("config", "set", "indexes.acme.url", "https://skills.acme.example") == {
+def test_the_first_setting_makes_the_file(scene: CommandSandbox) -> None:
+    assert scene.json_output("config", "set", "indexes.acme.url", "https://skills.acme.example") == {
         "changed": True,
         "key": "indexes.acme.url",
         "value": "https://skills.acme.example/",
@@ -164,11 +166,11 @@ def test_the_first_setting_makes_the_file(scene: Scene) -> None:
         "warnings": [],
     }
     assert config(scene) == '[[indexes]]\nname = "acme"\nurl = "https://skills.acme.example/"\n'
-    assert scene.tell("config", "unset", "indexes.acme") == f"! indexes.acme.url is no longer set in HOME/{FILE}\n"
+    assert scene.output("config", "unset", "indexes.acme") == f"! indexes.acme.url is no longer set in HOME/{FILE}\n"
     assert config(scene) == ""
 
 
-def test_a_link_into_dotfiles_and_its_mode_stay(scene: Scene) -> None:
+def test_a_link_into_dotfiles_and_its_mode_stay(scene: CommandSandbox) -> None:
     dotfile = scene.write("dotfiles/config.toml", COMMENTED)
     dotfile.chmod(0o600)
     file = scene.home / FILE
@@ -212,40 +214,41 @@ def test_a_link_into_dotfiles_and_its_mode_stay(scene: Scene) -> None:
     ],
 )
 def test_what_means_nothing_is_refused_and_nothing_written(
-    scene: Scene, words: list[str], said: str, hint: str
+    scene: CommandSandbox, words: list[str], said: str, hint: str
 ) -> None:
     configure(scene, COMMENTED)
-    before = scene.everything
+    before = scene.full_snapshot
 
     result = scene.run("config", *words)
 
     assert (result.code, result.stderr.splitlines()[0]) == (2, f"error: {said}")
     assert hint in result.stderr
-    assert scene.everything == before
+    assert scene.full_snapshot == before
 
 
 @pytest.mark.parametrize(("typed", "folder"), [("./x", "WORK/x/"), (".", "WORK/"), ("../skills/", "ROOT/skills/")])
-def test_the_folder_of_an_index_is_written_down_whole(scene: Scene, typed: str, folder: str) -> None:
+def test_the_folder_of_an_index_is_written_down_whole(scene: CommandSandbox, typed: str, folder: str) -> None:
     scene.run("config", "set", "indexes.acme.url", typed, check=True)
 
-    assert scene.json("config", "get", "indexes.acme.url")["value"] == folder
+    assert scene.json_output("config", "get", "indexes.acme.url")["value"] == folder
 
 
-def test_an_agent_that_nobody_knows_is_told_with_the_nearest(scene: Scene) -> None:
+def test_an_agent_that_nobody_knows_is_told_with_the_nearest(scene: CommandSandbox) -> None:
     assert (
-        scene.tell("config", "set", "agents", "claude-cod").splitlines()[0] == "! error: there is no agent `claude-cod`"
+        scene.output("config", "set", "agents", "claude-cod").splitlines()[0]
+        == "! error: there is no agent `claude-cod`"
     )
     assert not (scene.home / FILE).exists()
 
 
 @pytest.mark.parametrize("words", [["list"], ["get", "agents"], ["set", "exclude-newer", "1d"], ["unset", "agents"]])
 def test_a_file_that_was_broken_by_hand_is_told_with_its_line_and_never_rewritten(
-    scene: Scene, words: list[str]
+    scene: CommandSandbox, words: list[str]
 ) -> None:
     broken = 'agents = ["claude-code"]\nexclude-newer = = "7 days"\n'
     configure(scene, broken)
 
-    assert scene.tell("config", *words) == text(f"""\
+    assert scene.output("config", *words) == expected_output(f"""\
 ! error: this is not TOML: Invalid value
 !   where: HOME/{FILE}:2:17
 !   try: mend that place by hand, or take the file from version control
@@ -258,10 +261,12 @@ def test_a_file_that_was_broken_by_hand_is_told_with_its_line_and_never_rewritte
     "rows", ["indexes = 5\n", 'indexes = ["a"]\n', "indexes = [[1]]\n", '[indexes]\nname = "acme"\n']
 )
 @pytest.mark.parametrize("words", [["set", "indexes.acme.url", "https://z/"], ["unset", "indexes.acme.url"]])
-def test_indexes_that_are_no_tables_are_told_and_never_rewritten(scene: Scene, words: list[str], rows: str) -> None:
+def test_indexes_that_are_no_tables_are_told_and_never_rewritten(
+    scene: CommandSandbox, words: list[str], rows: str
+) -> None:
     configure(scene, rows)
 
-    assert scene.tell("config", *words) == text(f"""\
+    assert scene.output("config", *words) == expected_output(f"""\
 ! error: expected an array of tables
 !   where: HOME/{FILE}:1:1: indexes
 !   try: write it as [[indexes]]
@@ -270,12 +275,12 @@ def test_indexes_that_are_no_tables_are_told_and_never_rewritten(scene: Scene, w
     assert config(scene) == rows
 
 
-def test_an_index_that_stands_there_twice_is_told_with_its_lines_and_unset_as_a_whole(scene: Scene) -> None:
+def test_an_index_that_stands_there_twice_is_told_with_its_lines_and_unset_as_a_whole(scene: CommandSandbox) -> None:
     rows = '[[indexes]]\nname = "a"\nurl = "https://x/"\n\n[[indexes]]\nname = "b"\nurl = "https://y/"\n'
     configure(scene, rows + '\n[[indexes]]\nname = "a"\nurl = "https://z/"\n')
     before = config(scene)
 
-    assert scene.tell("config", "set", "indexes.a.url", "https://n/") == text(f"""\
+    assert scene.output("config", "set", "indexes.a.url", "https://n/") == expected_output(f"""\
 ! error: `a` stands in indexes more than once, in the lines 2 and 10
 !   where: HOME/{FILE}:10
 !   try: take one of them out by hand, or all with `skillpm config unset indexes.a`
@@ -287,18 +292,18 @@ def test_an_index_that_stands_there_twice_is_told_with_its_lines_and_unset_as_a_
 
 
 @pytest.mark.parametrize("key", ["permissions.x", "permissions-for.mine.x"])
-def test_unsetting_in_what_is_no_table_is_told(scene: Scene, key: str) -> None:
+def test_unsetting_in_what_is_no_table_is_told(scene: CommandSandbox, key: str) -> None:
     table = key.partition(".")[0]
     configure(scene, f"{table} = 5\n")
 
-    said = scene.tell("config", "unset", key)
+    said = scene.output("config", "unset", key)
 
     assert said.splitlines()[0] == "! error: expected a table"
     assert said.endswith("[1]\n")
     assert config(scene) == f"{table} = 5\n"
 
 
-def test_a_setting_of_the_wrong_type_can_be_set_right(scene: Scene) -> None:
+def test_a_setting_of_the_wrong_type_can_be_set_right(scene: CommandSandbox) -> None:
     configure(scene, "agents = 3 # oops\n[skills]\nenabled = 7\n")
     assert scene.run("config", "list").code == 1
 
@@ -309,33 +314,35 @@ def test_a_setting_of_the_wrong_type_can_be_set_right(scene: Scene) -> None:
     scene.run("config", "list", check=True)
 
 
-def test_a_key_that_nobody_reads_is_told(scene: Scene) -> None:
+def test_a_key_that_nobody_reads_is_told(scene: CommandSandbox) -> None:
     configure(scene, 'exclude-newr = "7 days"\n')
 
     assert scene.run("config").stderr.endswith("exclude-newr: no setting is called so; did you mean exclude-newer?\n")
 
 
-def test_no_secret_is_shown_or_kept(scene: Scene) -> None:
+def test_no_secret_is_shown_or_kept(scene: CommandSandbox) -> None:
     secrets = {"SKILLPM_INDEX_ACME_TOKEN": "hunter2", "GITHUB_TOKEN": "hunter3"}
-    said = scene.tell("config", "set", "indexes.acme.url", "https://me:hunter4@skills.acme.example", env=secrets)
+    said = scene.output("config", "set", "indexes.acme.url", "https://me:hunter4@skills.acme.example", env=secrets)
     assert said.splitlines()[0] == (
         "! warning: the credentials in the URL are not kept; use SKILLPM_INDEX_ACME_TOKEN or ~/.netrc"
     )
     configure(scene, config(scene).replace("https://", "https://me:hunter5@"))
 
-    said += scene.tell("config", "list", "--show-origin", env=secrets)
-    said += scene.tell("config", "list", "--json", env=secrets) + scene.tell("config", "get", "indexes", env=secrets)
+    said += scene.output("config", "list", "--show-origin", env=secrets)
+    said += scene.output("config", "list", "--json", env=secrets) + scene.output(
+        "config", "get", "indexes", env=secrets
+    )
 
     assert "hunter" not in said
 
 
-def test_settings_of_user_scope_name_its_own_manifest(scene: Scene) -> None:
-    scene.project(json.dumps({"skills": {}, "agents": ["codex"]}))
+def test_settings_of_user_scope_name_its_own_manifest(scene: CommandSandbox) -> None:
+    scene.create_project(json.dumps({"skills": {}, "agents": ["codex"]}))
     (scene.home / ".config/skillpm").mkdir(parents=True)
-    (scene.home / ".config/skillpm/skills.json").write_text(asking())
+    (scene.home / ".config/skillpm/skills.json").write_text(manifest_text())
 
-    assert scene.json("config", "get", "agents")["origin"] == "project manifest"
-    assert scene.json("config", "get", "agents", "-g") == {
+    assert scene.json_output("config", "get", "agents")["origin"] == "project manifest"
+    assert scene.json_output("config", "get", "agents", "-g") == {
         "key": "agents",
         "value": [],
         "origin": "default",

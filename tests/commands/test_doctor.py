@@ -10,20 +10,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, asking, text
-from kit import Repository, skill, under
+from commands.scene import CommandSandbox, expected_output, manifest_text
+from kit import Repository, make_skill, prefix_paths
 from kit.sandbox import Environment
 
-from skillpm.locks import locked
-from skillpm.operations.doctor.environment_checks import KNOWN
+from skillpm.locks import hold_lock
+from skillpm.operations.doctor.environment_checks import KNOWN_VARIABLES
+
+pytestmark = pytest.mark.slow
 
 DEAD = 2**22 - 3  # no process of this machine has this id
-MINE = under(".agent-skills/mine", skill("mine", "By hand."))
+MINE = prefix_paths(".agent-skills/mine", make_skill("mine", "By hand."))
 OURS = ".agent-skills/.skillpm"
 
 
 @pytest.fixture
-def sick(project: Scene, url: str) -> Scene:
+def sick(project: CommandSandbox, url: str) -> CommandSandbox:
     """Give a project with skills from git, of the tool and made by hand, and with links. Nothing is wrong yet."""
     project.run("install", f"{url}@pdf", "testing", check=True)
     project.run("link", "claude-code", check=True)
@@ -33,20 +35,24 @@ def sick(project: Scene, url: str) -> Scene:
     return project
 
 
-def problems(scene: Scene, *words: str, env: Environment | None = None) -> list[str]:
+def problems(scene: CommandSandbox, *words: str, env: Environment | None = None) -> list[str]:
     """Give what doctor says is wrong, without changing anything."""
     before = scene.snapshot("..")
     result = scene.run("doctor", *words, "--json", env=env)
     assert result.stderr == ""
     assert scene.snapshot("..") == before, "doctor changed something"
-    found = [row["message"] for row in json.loads(scene.named(result.stdout))["checks"] if row["level"] == "problem"]
+    found = [
+        row["message"]
+        for row in json.loads(scene.add_placeholders(result.stdout))["checks"]
+        if row["level"] == "problem"
+    ]
     assert result.code == (1 if found else 0)
     return found
 
 
-def notes(scene: Scene, *words: str, env: Environment | None = None) -> list[str]:
+def notes(scene: CommandSandbox, *words: str, env: Environment | None = None) -> list[str]:
     """Give what doctor says is good to know."""
-    said = json.loads(scene.named(scene.run("doctor", *words, "--json", env=env).stdout))
+    said = json.loads(scene.add_placeholders(scene.run("doctor", *words, "--json", env=env).stdout))
     return [row["message"] for row in said["checks"] if row["level"] == "note"]
 
 
@@ -58,15 +64,15 @@ def flip(path: Path) -> None:
     path.write_bytes(data)
 
 
-def store_entry(scene: Scene) -> Path:
+def store_entry(scene: CommandSandbox) -> Path:
     return min(path for path in (scene.cache / "v1/store").rglob("*") if path.is_file())
 
 
-def pack(scene: Scene) -> Path:
+def pack(scene: CommandSandbox) -> Path:
     return min((scene.cache / "v1/git").rglob("*.pack"))
 
 
-def interrupt(scene: Scene, name: str = "code-review") -> None:
+def interrupt(scene: CommandSandbox, name: str = "code-review") -> None:
     """Kill an install right after it wrote its journal."""
     script = (
         "import os, sys\nfrom skillpm.installer import transaction\n"
@@ -79,61 +85,61 @@ def interrupt(scene: Scene, name: str = "code-review") -> None:
     assert scene.exists(f"{OURS}/journal.json")
 
 
-def receipt_gone(scene: Scene) -> None:
+def receipt_gone(scene: CommandSandbox) -> None:
     (scene.work / OURS / "receipt.json").unlink()
 
 
-def receipt_damaged(scene: Scene) -> None:
+def receipt_damaged(scene: CommandSandbox) -> None:
     scene.write(f"{OURS}/receipt.json", scene.read(f"{OURS}/receipt.json").replace('"links"', '"lunks"'))
 
 
-def journal_damaged(scene: Scene) -> None:
+def journal_damaged(scene: CommandSandbox) -> None:
     interrupt(scene)
     scene.write(f"{OURS}/journal.json", scene.read(f"{OURS}/journal.json")[:-20])
 
 
-def journal_with_a_wrong_inode(scene: Scene) -> None:
+def journal_with_a_wrong_inode(scene: CommandSandbox) -> None:
     interrupt(scene)
     journal = json.loads(scene.read(f"{OURS}/journal.json"))
     journal["puts"]["code-review"][0] += 1
     scene.write(f"{OURS}/journal.json", json.dumps(journal))
 
 
-def leftovers(scene: Scene) -> None:
+def leftovers(scene: CommandSandbox) -> None:
     scene.write(f"{OURS}/staging/pdf/SKILL.md", "half")
     scene.write(f"{OURS}/trash/pdf-1/SKILL.md", "old")
     scene.write(f"skills.lock.{DEAD}.tmp", "half")
 
 
-def skill_gone(scene: Scene) -> None:
+def skill_gone(scene: CommandSandbox) -> None:
     shutil.rmtree(scene.work / ".agent-skills/testing")
 
 
-def link_gone(scene: Scene) -> None:
+def link_gone(scene: CommandSandbox) -> None:
     (scene.work / ".claude/skills/pdf").unlink()
 
 
-def dead_link(scene: Scene) -> None:
+def dead_link(scene: CommandSandbox) -> None:
     (scene.work / ".claude/skills/old").symlink_to("../../.agent-skills/old")
 
 
-def half_copy(scene: Scene) -> None:
+def half_copy(scene: CommandSandbox) -> None:
     scene.write(".claude/skills/.pdf.skillpm-new/SKILL.md", "half")
 
 
-def registry_stale(scene: Scene) -> None:
+def registry_stale(scene: CommandSandbox) -> None:
     scene.write(".agent-skills/skills.json", scene.read(".agent-skills/skills.json").replace("By hand", "By foot"))
 
 
-def registry_damaged(scene: Scene) -> None:
+def registry_damaged(scene: CommandSandbox) -> None:
     scene.write(".agent-skills/skills.json", scene.read(".agent-skills/skills.json")[:-30])
 
 
-def slipped_in(scene: Scene) -> None:
+def slipped_in(scene: CommandSandbox) -> None:
     (pack(scene).parents[2] / "config").write_text("[core]\n")
 
 
-REPAIRED: dict[str, tuple[Callable[[Scene], None], list[str]]] = {
+REPAIRED: dict[str, tuple[Callable[[CommandSandbox], None], list[str]]] = {
     "an interrupted change": (interrupt, ["a change was interrupted"]),
     "a damaged journal": (
         journal_damaged,
@@ -184,7 +190,7 @@ REPAIRED: dict[str, tuple[Callable[[Scene], None], list[str]]] = {
 
 
 @pytest.mark.parametrize("damage", REPAIRED)
-def test_what_can_be_repaired_is_named_and_repaired_and_nothing_is_lost(sick: Scene, damage: str) -> None:
+def test_what_can_be_repaired_is_named_and_repaired_and_nothing_is_lost(sick: CommandSandbox, damage: str) -> None:
     spoil, expected = REPAIRED[damage]
     spoil(sick)
     manifest = sick.read("skills.json")
@@ -202,12 +208,12 @@ def test_what_can_be_repaired_is_named_and_repaired_and_nothing_is_lost(sick: Sc
     for command in (["verify"], ["registry", "check"], ["sync", "--frozen"]):
         assert sick.run(*command).code == 0
     assert sick.read(".claude/skills/testing/SKILL.md") == sick.read(".agent-skills/testing/SKILL.md")
-    before = sick.everything
+    before = sick.full_snapshot
     sick.run("doctor", "--fix", check=True)
-    assert sick.everything == before, "a second repair changes nothing"
+    assert sick.full_snapshot == before, "a second repair changes nothing"
 
 
-def test_a_repair_leaves_edited_skills_and_folders_of_others_alone(sick: Scene) -> None:
+def test_a_repair_leaves_edited_skills_and_folders_of_others_alone(sick: CommandSandbox) -> None:
     receipt_damaged(sick)
     sick.write(".agent-skills/pdf/SKILL.md", "my own words")
     sick.write(".agent-skills/pdf/notes.txt", "my notes")
@@ -229,12 +235,12 @@ def test_a_repair_leaves_edited_skills_and_folders_of_others_alone(sick: Scene) 
     ]
 
 
-def test_a_link_that_somebody_pointed_elsewhere_stops_no_other_repair(sick: Scene) -> None:
+def test_a_link_that_somebody_pointed_elsewhere_stops_no_other_repair(sick: CommandSandbox) -> None:
     skill_gone(sick)
     (sick.work / ".claude/skills/pdf").unlink()
     (sick.work / ".claude/skills/pdf").symlink_to("/nowhere/at/all")
 
-    assert sick.tell("doctor", "--fix") == text("""\
+    assert sick.output("doctor", "--fix") == expected_output("""\
 repaired: testing is missing: locked, but not installed; `skillpm sync` brings it back
 repaired: a link to a skill that is not there
 repaired: the registry is not true: testing gone
@@ -256,12 +262,12 @@ note: a link that leads nowhere (/nowhere/at/all); it is not skillpm's
 
 
 @pytest.mark.parametrize("how", ["readable", "unreadable"])
-def test_what_migrate_found_out_survives_a_damaged_receipt(project: Scene, how: str) -> None:
+def test_what_migrate_found_out_survives_a_damaged_receipt(project: CommandSandbox, how: str) -> None:
     project.write(".agent-skills/x.md", "---\nname: x\ndescription: Use it.\n---\n")
     old = {"skills": [{"name": "x", "category": "house", "triggers": ["open the door"], "filePath": "x.md"}]}
     project.write(".agent-skills/skills.json", json.dumps(old))
     project.run("migrate", check=True)
-    before = project.document(".agent-skills/skills.json")
+    before = project.read_json(".agent-skills/skills.json")
     assert (before["skills"][0]["category"], before["skills"][0]["triggers"]) == ("house", ["open the door"])
     damaged = project.read(f"{OURS}/receipt.json")
     damaged = damaged.replace('"links"', '"lunks"') if how == "readable" else "{" + damaged
@@ -270,12 +276,12 @@ def test_what_migrate_found_out_survives_a_damaged_receipt(project: Scene, how: 
     assert project.run("doctor", "--fix").code == 0
     project.run("registry", "build", check=True)
 
-    assert project.document(".agent-skills/skills.json") == before
+    assert project.read_json(".agent-skills/skills.json") == before
     assert project.read(f"{OURS}/backup/receipt.json-1") == damaged
 
 
-def test_a_healthy_scope(sick: Scene) -> None:
-    assert sick.tell("doctor") == text("""\
+def test_a_healthy_scope(sick: CommandSandbox) -> None:
+    assert sick.output("doctor") == expected_output("""\
 note: not installed by skillpm, and never touched: mine
     where: WORK/.agent-skills
 nothing is wrong in WORK/.agent-skills; checked:
@@ -298,20 +304,20 @@ nothing is wrong in WORK/.agent-skills; checked:
   every byte in the store
   every byte of cached repositories
 """)
-    said = sick.json("doctor")
+    said = sick.json_output("doctor")
     assert list(said) == ["ok", "checks"]
     assert {tuple(row) for row in said["checks"]} == {("id", "ok", "message", "hint", "where", "level")}
     assert (said["ok"], len({row["id"] for row in said["checks"]})) == (True, 18)
-    assert sick.tell("doctor", "-q") == ""
+    assert sick.output("doctor", "-q") == ""
 
 
-def test_a_problem_is_told_with_its_place_and_its_repair(sick: Scene) -> None:
+def test_a_problem_is_told_with_its_place_and_its_repair(sick: CommandSandbox) -> None:
     receipt_gone(sick)
     sick.write(".agent-skills/pdf/SKILL.md", "my own words")
 
-    said = sick.tell("doctor", "-q")
+    said = sick.output("doctor", "-q")
 
-    assert said == text("""\
+    assert said == expected_output("""\
 problem: the receipt is gone, and with it what is skillpm's: pdf, testing
     where: WORK/.agent-skills/.skillpm/receipt.json
     try: `skillpm doctor --fix`: what lies there as the lockfile says is taken over again
@@ -325,7 +331,7 @@ problem: the registry is not true: testing stale, pdf gone
 """)
 
 
-def test_an_edited_skill_is_named_with_its_files(sick: Scene) -> None:
+def test_an_edited_skill_is_named_with_its_files(sick: CommandSandbox) -> None:
     sick.write(".agent-skills/pdf/SKILL.md", "my own words")
     sick.write(".agent-skills/pdf/new.txt", "more")
 
@@ -349,7 +355,7 @@ def test_an_edited_skill_is_named_with_its_files(sick: Scene) -> None:
     ],
 )
 def test_documents_that_cannot_be_read_are_named_and_left_as_they_are(
-    sick: Scene, path: str, content: str, expected: str | None
+    sick: CommandSandbox, path: str, content: str, expected: str | None
 ) -> None:
     if expected is None:
         sick.write("skills.json", json.dumps({"skills": json.loads(sick.read("skills.json"))["skills"]}))
@@ -361,7 +367,7 @@ def test_documents_that_cannot_be_read_are_named_and_left_as_they_are(
     assert sick.read(path) == content
 
 
-def test_manifest_and_lockfile_that_disagree_are_named(sick: Scene) -> None:
+def test_manifest_and_lockfile_that_disagree_are_named(sick: CommandSandbox) -> None:
     manifest = json.loads(sick.read("skills.json"))
     manifest["skills"]["code-review"] = "*"
     sick.write("skills.json", json.dumps(manifest))
@@ -370,7 +376,7 @@ def test_manifest_and_lockfile_that_disagree_are_named(sick: Scene) -> None:
     assert sick.run("doctor", "--fix").code == 1
 
 
-def test_surroundings_that_mean_nothing_are_named_and_stop_nothing(sick: Scene) -> None:
+def test_surroundings_that_mean_nothing_are_named_and_stop_nothing(sick: CommandSandbox) -> None:
     odd = {
         "SKILLPM_LINK_MODE": "glue",
         "SKILLPM_MAX_FILE": "big",
@@ -392,10 +398,10 @@ def test_surroundings_that_mean_nothing_are_named_and_stop_nothing(sick: Scene) 
 
 def test_every_variable_of_the_settings_is_known_to_the_doctor() -> None:
     source = (Path(__file__).parents[2] / "skillpm/settings.py").read_text(encoding="utf-8")
-    assert {*re.findall(r'"(SKILLPM_[A-Z_]+)"', source)} - {*KNOWN} == set()
+    assert {*re.findall(r'"(SKILLPM_[A-Z_]+)"', source)} - {*KNOWN_VARIABLES} == set()
 
 
-def test_a_working_directory_that_is_gone_is_named(scene: Scene) -> None:
+def test_a_working_directory_that_is_gone_is_named(scene: CommandSandbox) -> None:
     shell = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
     words = ["sh", "-c", shell, "sh", *scene.command, "doctor", "--json"]
     done = subprocess.run(words, cwd=scene.work, env=scene.environment(), capture_output=True, text=True, check=False)
@@ -403,7 +409,7 @@ def test_a_working_directory_that_is_gone_is_named(scene: Scene) -> None:
     assert json.loads(done.stdout)["checks"][0]["message"] == "the folder you are in is not there any more"
 
 
-def test_a_git_that_is_missing_or_too_old_is_named(sick: Scene) -> None:
+def test_a_git_that_is_missing_or_too_old_is_named(sick: CommandSandbox) -> None:
     programs = sick.root / "bin"
     programs.mkdir()
     (programs / "sh").symlink_to("/bin/sh")
@@ -414,7 +420,7 @@ def test_a_git_that_is_missing_or_too_old_is_named(sick: Scene) -> None:
     assert problems(sick, env={"PATH": str(programs)})[0] == "this git is too old for skillpm: git version 2.30.2"
 
 
-def test_two_homes_are_told(sick: Scene) -> None:
+def test_two_homes_are_told(sick: CommandSandbox) -> None:
     sick.run("install", "-g", "testing", check=True)
     elsewhere = {"SKILLPM_HOME": str(sick.root / "other")}
 
@@ -424,10 +430,10 @@ def test_two_homes_are_told(sick: Scene) -> None:
     ]
 
 
-def test_what_skills_need_and_what_hides_what_is_told(sick: Scene) -> None:
+def test_what_skills_need_and_what_hides_what_is_told(sick: CommandSandbox) -> None:
     needy = "---\nname: needy\ndescription: D.\nrequires: [no-such-program]\n---\n"
     sick.write(".agent-skills/needy/SKILL.md", needy)
-    sick.write_files(under("../home/.agent-skills/mine", skill("mine", "Another one.")))
+    sick.write_files(prefix_paths("../home/.agent-skills/mine", make_skill("mine", "Another one.")))
     sick.run("registry", "build", check=True)
 
     found = notes(sick)
@@ -436,7 +442,7 @@ def test_what_skills_need_and_what_hides_what_is_told(sick: Scene) -> None:
     assert [line for line in found if line.startswith("mine is hidden by WORK/.agent-skills/mine/SKILL.md")] != []
 
 
-def test_rules_that_never_count_are_told(sick: Scene) -> None:
+def test_rules_that_never_count_are_told(sick: CommandSandbox) -> None:
     manifest = json.loads(sick.read("skills.json"))
     manifest["permissions"] = {"deploy-*": "deny", "*": "allow"}
     sick.write("skills.json", json.dumps(manifest))
@@ -444,8 +450,8 @@ def test_rules_that_never_count_are_told(sick: Scene) -> None:
     assert "this rule never counts: `*` behind it takes all its names" in notes(sick)
 
 
-def test_a_skills_directory_that_is_a_link(project: Scene) -> None:
-    project.write_files(under("real/mine", skill("mine")))
+def test_a_skills_directory_that_is_a_link(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths("real/mine", make_skill("mine")))
     (project.work / ".agent-skills").symlink_to("real")
     assert notes(project)[0] == "the skills directory is a link to WORK/real"
 
@@ -454,28 +460,28 @@ def test_a_skills_directory_that_is_a_link(project: Scene) -> None:
     assert problems(project) == ["WORK/.agent-skills is a link that leads out of the project"]
 
 
-def test_a_skills_directory_that_is_no_folder(project: Scene) -> None:
+def test_a_skills_directory_that_is_no_folder(project: CommandSandbox) -> None:
     project.write(".agent-skills", "no folder")
 
     assert "the skills directory is no folder" in problems(project)
 
 
-def test_a_change_under_way_is_no_problem(sick: Scene) -> None:
+def test_a_change_under_way_is_no_problem(sick: CommandSandbox) -> None:
     interrupt(sick)
-    with locked(str(sick.work / OURS / "lock"), 1, "the test"):
+    with hold_lock(str(sick.work / OURS / "lock"), 1, "the test"):
         found = sick.run("doctor", "--json")
     said = [row["message"] for row in json.loads(found.stdout)["checks"] if row["id"] == "journal"]
     assert said == [f"a change is under way, by process {os.getpid()}"]
     assert problems(sick) == ["a change was interrupted"]
 
 
-def test_doctor_works_where_nothing_is(scene: Scene) -> None:
+def test_doctor_works_where_nothing_is(scene: CommandSandbox) -> None:
     assert problems(scene) == []
-    assert scene.tell("doctor", "--fix").splitlines()[0] == "nothing is wrong in HOME/.agent-skills; checked:"
+    assert scene.output("doctor", "--fix").splitlines()[0] == "nothing is wrong in HOME/.agent-skills; checked:"
     assert scene.snapshot("..") == {} or not (scene.home / ".agent-skills").exists()
 
 
-def test_offline_a_skill_that_is_nowhere_cannot_be_brought_back(sick: Scene) -> None:
+def test_offline_a_skill_that_is_nowhere_cannot_be_brought_back(sick: CommandSandbox) -> None:
     skill_gone(sick)
     shutil.rmtree(sick.work / ".agent-skills/pdf")
     shutil.rmtree(sick.cache / "v1")
@@ -488,11 +494,11 @@ def test_offline_a_skill_that_is_nowhere_cannot_be_brought_back(sick: Scene) -> 
     assert sick.run("doctor", "--fix").code == 0
 
 
-def test_a_needed_upstream_is_fetched_by_the_repair(sick: Scene, upstream: Repository) -> None:
+def test_a_needed_upstream_is_fetched_by_the_repair(sick: CommandSandbox, upstream: Repository) -> None:
     shutil.rmtree(sick.cache / "v1")
     shutil.rmtree(sick.work / ".agent-skills/pdf")
 
     sick.run("doctor", "--fix", check=True)
 
-    assert sick.read(".agent-skills/pdf/SKILL.md").encode() == upstream.files("skills/pdf")["SKILL.md"][1]
-    assert sick.document("skills.json") != asking()
+    assert sick.read(".agent-skills/pdf/SKILL.md").encode() == upstream.read_files("skills/pdf")["SKILL.md"][1]
+    assert sick.read_json("skills.json") != manifest_text()

@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from commands.scene import Scene
-from kit import skill, under
+from commands.scene import CommandSandbox
+from kit import make_skill, prefix_paths
 
 
-def told(scene: Scene, *words: str) -> list[str]:
+def told(scene: CommandSandbox, *words: str) -> list[str]:
     return [line for line in scene.run(*words, check=True).stderr.splitlines() if line.startswith("warning: ")]
 
 
@@ -17,12 +17,12 @@ def as_foretold(line: str) -> str:
 
 
 @pytest.fixture
-def linked(scene: Scene) -> Scene:
+def linked(scene: CommandSandbox) -> CommandSandbox:
     """Give a project of two linked skills, one of them edited, and a folder of somebody's in a host's folder."""
-    scene.project()
+    scene.create_project()
     scene.run("install", "code-review", "testing", check=True)
     scene.write(".agent-skills/testing/SKILL.md", scene.read(".agent-skills/testing/SKILL.md") + "\nMine.\n")
-    scene.write_files(under(".claude/skills/code-review", skill("code-review", body="Mine.\n")))
+    scene.write_files(prefix_paths(".claude/skills/code-review", make_skill("code-review", body="Mine.\n")))
     return scene
 
 
@@ -36,14 +36,14 @@ def linked(scene: Scene) -> Scene:
     ],
     ids=" ".join,
 )
-def test_what_force_would_set_aside_is_foretold(linked: Scene, words: list[str]) -> None:
+def test_what_force_would_set_aside_is_foretold(linked: CommandSandbox, words: list[str]) -> None:
     before = told(linked, *words, "--dry-run")
     after = told(linked, *words)
     assert before == [as_foretold(line) for line in after]
     assert before == [line for line in before if "would be kept as a backup" in line] != []
 
 
-def test_a_backup_that_would_be_made_for_another_is_foretold(linked: Scene) -> None:
+def test_a_backup_that_would_be_made_for_another_is_foretold(linked: CommandSandbox) -> None:
     linked.run("sync", "--force", check=True)
     linked.write(".agent-skills/testing/SKILL.md", linked.read(".agent-skills/testing/SKILL.md") + "\nAgain.\n")
     words = ["backup", "restore", "testing-1", "--force"]
@@ -54,21 +54,21 @@ def test_a_backup_that_would_be_made_for_another_is_foretold(linked: Scene) -> N
     assert before == [as_foretold(line) for line in told(linked, *words)]
 
 
-def test_a_copy_that_was_edited_is_foretold_to_stay(linked: Scene) -> None:
+def test_a_copy_that_was_edited_is_foretold_to_stay(linked: CommandSandbox) -> None:
     env = {"SKILLPM_LINK_MODE": "copy"}
     linked.run("sync", "--force", check=True)
     linked.run("link", "codex", env=env, check=True)
-    linked.write(".agents/skills/testing/SKILL.md", skill("testing", body="Mine.\n")["SKILL.md"])
+    linked.write(".agents/skills/testing/SKILL.md", make_skill("testing", body="Mine.\n")["SKILL.md"])
 
     before = linked.run("unlink", "codex", "--dry-run", env=env, check=True).stderr
     after = linked.run("unlink", "codex", env=env, check=True).stderr
 
     assert before == after
-    assert linked.named(before) == "warning: WORK/.agents/skills/testing was edited; it is left as it is\n"
+    assert linked.add_placeholders(before) == "warning: WORK/.agents/skills/testing was edited; it is left as it is\n"
     assert "Mine." in linked.read(".agents/skills/testing/SKILL.md")
 
 
-def test_a_dry_run_with_nothing_in_the_way_warns_of_nothing(scene: Scene) -> None:
-    scene.project()
+def test_a_dry_run_with_nothing_in_the_way_warns_of_nothing(scene: CommandSandbox) -> None:
+    scene.create_project()
     scene.run("install", "testing", check=True)
     assert told(scene, "link", "claude-code", "--force", "--dry-run") == []

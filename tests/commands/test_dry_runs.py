@@ -5,10 +5,12 @@ from collections.abc import Iterator
 
 import click
 import pytest
-from commands.scene import Scene, asking, text
-from kit import Repository, skill, under
+from commands.scene import CommandSandbox, expected_output, manifest_text
+from kit import Repository, make_skill, prefix_paths
 
-from skillpm.cli.main import TABLE, cli
+from skillpm.cli.main import COMMANDS, cli
+
+pytestmark = pytest.mark.slow
 
 # What each command is called with, so that there is something it would do.
 CALLS = {
@@ -32,7 +34,7 @@ MARKET = {"name": "acme", "plugins": [{"name": "notes", "source": "./notes"}]}
 
 
 def commands_with_a_dry_run() -> Iterator[str]:
-    for name in TABLE:
+    for name in COMMANDS:
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
         parts = command.commands if isinstance(command, click.Group) else {"": command}
@@ -46,13 +48,13 @@ def test_every_command_with_a_dry_run_is_tried_here() -> None:
 
 
 @pytest.fixture
-def busy(project: Scene, upstream: Repository, url: str) -> Scene:
+def busy(project: CommandSandbox, upstream: Repository, url: str) -> CommandSandbox:
     """Give a project in which every command has something to do."""
     project.run("install", "git-release", check=True)
     project.run("uninstall", "git-release", check=True)
     project.run("install", f"{url}@pdf", f"{url}@docx", "testing", check=True)
-    project.write_files(under(".claude/skills/docx", skill("docx", body="Mine.\n")))
-    project.write_files(under(".agent-skills/pdf", skill("pdf", body="Mine.\n")))
+    project.write_files(prefix_paths(".claude/skills/docx", make_skill("docx", body="Mine.\n")))
+    project.write_files(prefix_paths(".agent-skills/pdf", make_skill("pdf", body="Mine.\n")))
     project.run("sync", "--force", check=True)
     project.run("link", "claude-code", "--force", check=True)
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
@@ -60,17 +62,17 @@ def busy(project: Scene, upstream: Repository, url: str) -> Scene:
     manifest["skills"]["style"] = {"path": "./style"}
     manifest["disabled"] = {"testing": ["codex"]}
     project.write("skills.json", json.dumps(manifest))
-    project.write_files(under("style", skill("style")))
-    project.write(".agent-skills/flat.md", skill("flat")["SKILL.md"])
+    project.write_files(prefix_paths("style", make_skill("style")))
+    project.write(".agent-skills/flat.md", make_skill("flat")["SKILL.md"])
     project.write("other/.claude-plugin/marketplace.json", json.dumps(MARKET))
-    project.write_files(under("other/notes/skills/notes", skill("notes")))
+    project.write_files(prefix_paths("other/notes/skills/notes", make_skill("notes")))
     project.run("index", "build", "style", "--out", "shelf", "--default-version", "1.0.0", check=True)
     project.write("shelf/archives/left-1.0.0.tar.gz", "of a build that was killed")
     return project
 
 
 @pytest.mark.parametrize("words", [words for calls in CALLS.values() for words in calls], ids=" ".join)
-def test_a_dry_run_changes_nothing(busy: Scene, words: list[str]) -> None:
+def test_a_dry_run_changes_nothing(busy: CommandSandbox, words: list[str]) -> None:
     ignored = [] if words[0] == "cache" else ["cache"]
     before = busy.snapshot("..", ignore=ignored)
 
@@ -84,8 +86,8 @@ def test_a_dry_run_changes_nothing(busy: Scene, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("words", [["sync"], ["lock"], ["install", "testing"]], ids=" ".join)
-def test_a_dry_run_makes_no_skills_directory(scene: Scene, words: list[str]) -> None:
-    scene.project(asking(testing={"bundled": True}))
+def test_a_dry_run_makes_no_skills_directory(scene: CommandSandbox, words: list[str]) -> None:
+    scene.create_project(manifest_text(testing={"bundled": True}))
     before = scene.snapshot("..", ignore=["cache"])
 
     scene.run(*words, "--dry-run", check=True)
@@ -93,13 +95,13 @@ def test_a_dry_run_makes_no_skills_directory(scene: Scene, words: list[str]) -> 
     assert scene.snapshot("..", ignore=["cache"]) == before
 
 
-def test_a_dry_restoration_stops_where_the_real_one_would(busy: Scene) -> None:
+def test_a_dry_restoration_stops_where_the_real_one_would(busy: CommandSandbox) -> None:
     busy.write(".agent-skills/pdf/SKILL.md", "a newer edit")
 
-    said = busy.tell("backup", "restore", "pdf-1", "--dry-run")
+    said = busy.output("backup", "restore", "pdf-1", "--dry-run")
 
-    assert said == busy.tell("backup", "restore", "pdf-1")
-    assert said == text("""\
+    assert said == busy.output("backup", "restore", "pdf-1")
+    assert said == expected_output("""\
 ! error: pdf has been edited again; nothing was changed
 !   where: WORK/.agent-skills/pdf
 !   try: `skillpm diff pdf` shows it, `--force` sets it aside as another backup first
@@ -107,7 +109,7 @@ def test_a_dry_restoration_stops_where_the_real_one_would(busy: Scene) -> None:
 """)
 
 
-def test_restoring_takes_no_option_that_means_nothing(busy: Scene) -> None:
+def test_restoring_takes_no_option_that_means_nothing(busy: CommandSandbox) -> None:
     for option in ("--keep", "--offline", "--allow-insecure-host"):
         said = busy.run("backup", "restore", "pdf-1", option, "pdf")
         assert (said.code, said.stderr.startswith(f"error: No such option '{option}'")) == (2, True), said

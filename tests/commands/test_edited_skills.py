@@ -4,8 +4,8 @@ import json
 import shutil
 
 import pytest
-from commands.scene import NO_HOST, Scene, text, undated
-from kit import Repository, git, skill, under
+from commands.scene import LINK_HINT, CommandSandbox, expected_output, mask_dates
+from kit import Repository, git, make_skill, prefix_paths
 
 BLOCKED = """\
 ! error: your edits are in the way; nothing was changed
@@ -14,11 +14,11 @@ BLOCKED = """\
 backup first
 [1]
 """
-MINE = skill("pdf", "Reads PDF files, my way.", body="My own words.\n")["SKILL.md"]
+MINE = make_skill("pdf", "Reads PDF files, my way.", body="My own words.\n")["SKILL.md"]
 
 
 @pytest.fixture
-def edited(project: Scene, url: str) -> Scene:
+def edited(project: CommandSandbox, url: str) -> CommandSandbox:
     """Give a project with an edited skill, its upstream and another skill."""
     project.run("install", f"{url}@pdf", "testing", check=True)
     project.write(".agent-skills/pdf/SKILL.md", MINE)
@@ -30,22 +30,24 @@ def edited(project: Scene, url: str) -> Scene:
     [["sync"], ["sync", "--frozen"], ["install"], ["update"], ["update", "pdf"], ["uninstall", "pdf"]],
     ids=" ".join,
 )
-def test_an_edited_skill_stops_its_own_change(edited: Scene, upstream: Repository, arguments: list[str]) -> None:
+def test_an_edited_skill_stops_its_own_change(
+    edited: CommandSandbox, upstream: Repository, arguments: list[str]
+) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
-    before = edited.everything
+    before = edited.full_snapshot
 
     without = "" if "pdf" in arguments else f"`skillpm {' '.join(arguments)} --keep pdf` goes on without it, "
-    assert edited.tell(*arguments) == BLOCKED.replace("`skillpm sync --keep pdf` goes on without it, ", without)
-    assert edited.everything == before
+    assert edited.output(*arguments) == BLOCKED.replace("`skillpm sync --keep pdf` goes on without it, ", without)
+    assert edited.full_snapshot == before
 
 
 @pytest.mark.parametrize("is_link", [True, False], ids=["link", "file"])
-def test_what_took_the_place_of_a_skill_is_called_that(edited: Scene, *, is_link: bool) -> None:
+def test_what_took_the_place_of_a_skill_is_called_that(edited: CommandSandbox, *, is_link: bool) -> None:
     place = edited.work / ".agent-skills/pdf"
     shutil.rmtree(place)
     place.symlink_to("testing") if is_link else place.write_text("mine")
 
-    assert edited.tell("sync") == text("""\
+    assert edited.output("sync") == expected_output("""\
 ! error: a skill is in the way; nothing was changed
 !   pdf: something else lies in its place
 !   try: `skillpm sync --keep pdf` goes on without it, `--force` sets it aside as a backup first
@@ -53,19 +55,19 @@ def test_what_took_the_place_of_a_skill_is_called_that(edited: Scene, *, is_link
 """)
 
 
-def test_every_file_that_differs_is_named_in_the_message(edited: Scene) -> None:
+def test_every_file_that_differs_is_named_in_the_message(edited: CommandSandbox) -> None:
     edited.write(".agent-skills/pdf/new.md", "New.\n")
     (edited.work / ".agent-skills/pdf/scripts/read.sh").unlink()
 
-    assert edited.tell("sync") == BLOCKED.replace(
+    assert edited.output("sync") == BLOCKED.replace(
         "(SKILL.md modified)", "(SKILL.md modified, new.md extra, scripts/read.sh missing)"
     )
 
 
-def test_two_edited_skills_are_told_together(edited: Scene) -> None:
+def test_two_edited_skills_are_told_together(edited: CommandSandbox) -> None:
     edited.write(".agent-skills/testing/references/flaky.md", "Mine.\n")
 
-    assert edited.tell("sync") == text("""\
+    assert edited.output("sync") == expected_output("""\
 ! error: your edits are in the way; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
 !   testing: edited since it was installed (references/flaky.md modified)
@@ -75,7 +77,7 @@ sets them aside as backups first
 """)
 
 
-def test_an_edited_skill_is_in_nobody_elses_way(edited: Scene, upstream: Repository, url: str) -> None:
+def test_an_edited_skill_is_in_nobody_elses_way(edited: CommandSandbox, upstream: Repository, url: str) -> None:
     upstream.write({"skills/docx/notes.md": "Second.\n"}).commit()
     mine = edited.snapshot(".agent-skills/pdf")
 
@@ -91,7 +93,9 @@ def test_an_edited_skill_is_in_nobody_elses_way(edited: Scene, upstream: Reposit
         assert edited.snapshot(".agent-skills/pdf") == mine, arguments
 
 
-def test_an_edit_stops_no_update_that_brings_nothing_for_it(edited: Scene, upstream: Repository, url: str) -> None:
+def test_an_edit_stops_no_update_that_brings_nothing_for_it(
+    edited: CommandSandbox, upstream: Repository, url: str
+) -> None:
     edited.run("install", f"{url}@docx", check=True)
     upstream.write({"skills/docx/notes.md": "Second.\n"}).commit()
     mine = edited.snapshot(".agent-skills/pdf")
@@ -100,11 +104,11 @@ def test_an_edit_stops_no_update_that_brings_nothing_for_it(edited: Scene, upstr
 
     assert said.stdout.splitlines()[-1] == f"updated 1: 3 skills in {edited.work}/.agent-skills"
     assert edited.snapshot(".agent-skills/pdf") == mine
-    assert edited.tell("update", "pdf").splitlines()[0].startswith(" = pdf ")
-    assert edited.tell("sync") == BLOCKED
+    assert edited.output("update", "pdf").splitlines()[0].startswith(" = pdf ")
+    assert edited.output("sync") == BLOCKED
 
 
-def test_keep_goes_on_without_it(edited: Scene, upstream: Repository, url: str) -> None:
+def test_keep_goes_on_without_it(edited: CommandSandbox, upstream: Repository, url: str) -> None:
     edited.run("install", f"{url}@docx", check=True)
     upstream.write({"skills/pdf/notes.md": "Second.\n", "skills/docx/notes.md": "Second.\n"}).commit()
     mine = edited.snapshot(".agent-skills/pdf")
@@ -114,24 +118,26 @@ def test_keep_goes_on_without_it(edited: Scene, upstream: Repository, url: str) 
     assert kept.stdout.splitlines()[-1] == f"updated 1, kept 1: 3 skills in {edited.work}/.agent-skills"
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert edited.exists(".agent-skills/docx/notes.md")
-    assert edited.tell("sync") == BLOCKED
+    assert edited.output("sync") == BLOCKED
 
 
 def test_what_is_kept_stays_locked_as_it_is_so_that_diff_shows_nothing_but_the_edit(
-    edited: Scene, upstream: Repository
+    edited: CommandSandbox, upstream: Repository
 ) -> None:
-    locked = edited.document("skills.lock")["skills"]["pdf"]
+    locked = edited.read_json("skills.lock")["skills"]["pdf"]
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
 
     edited.run("update", "--keep", "pdf", check=True)
 
-    assert edited.document("skills.lock")["skills"]["pdf"] == locked
-    assert "notes.md" not in edited.tell("diff", "pdf")
+    assert edited.read_json("skills.lock")["skills"]["pdf"] == locked
+    assert "notes.md" not in edited.output("diff", "pdf")
     edited.run("sync", "--force", check=True)
     assert edited.run("update", check=True).stdout.startswith(" ~ pdf ")
 
 
-def test_the_way_out_that_a_message_names_can_be_typed_as_it_stands(edited: Scene, upstream: Repository) -> None:
+def test_the_way_out_that_a_message_names_can_be_typed_as_it_stands(
+    edited: CommandSandbox, upstream: Repository
+) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     said = edited.run("update", "--json").json["error"]["hint"]
 
@@ -141,33 +147,33 @@ def test_the_way_out_that_a_message_names_can_be_typed_as_it_stands(edited: Scen
     assert edited.run(*typed).code == 0
 
 
-def test_where_many_are_in_the_way_one_line_says_how_to_go_on(edited: Scene) -> None:
+def test_where_many_are_in_the_way_one_line_says_how_to_go_on(edited: CommandSandbox) -> None:
     edited.run("install", "--bundled", check=True)
     for folder in (edited.work / ".agent-skills").iterdir():
         if folder.is_dir() and folder.name != ".skillpm":
             (folder / "SKILL.md").write_text("mine\n")
 
-    assert edited.tell("sync").splitlines()[-2] == (
+    assert edited.output("sync").splitlines()[-2] == (
         "!   try: `skillpm diff api-design` shows the first, `--keep NAME` goes on without that one, `--force` sets "
         "them aside as backups first"
     )
 
 
-def test_what_is_to_be_removed_cannot_be_kept(edited: Scene) -> None:
-    before = edited.everything
+def test_what_is_to_be_removed_cannot_be_kept(edited: CommandSandbox) -> None:
+    before = edited.full_snapshot
 
-    assert edited.tell("uninstall", "pdf", "testing", "--keep", "pdf") == text("""\
+    assert edited.output("uninstall", "pdf", "testing", "--keep", "pdf") == expected_output("""\
 ! error: `pdf` cannot be removed and kept
 !   try: `skillpm uninstall pdf --force` removes it, and what lies there is kept as a backup
 [2]
 """)
-    assert edited.everything == before
+    assert edited.full_snapshot == before
 
 
-def test_force_sets_it_aside_and_restore_brings_it_back(edited: Scene) -> None:
+def test_force_sets_it_aside_and_restore_brings_it_back(edited: CommandSandbox) -> None:
     mine = edited.snapshot(".agent-skills/pdf")
 
-    forced = edited.tell("sync", "--force")
+    forced = edited.output("sync", "--force")
 
     assert forced.splitlines()[0].startswith(" ~ pdf ")
     assert forced.splitlines()[0].endswith("  (edited since it was installed; set aside first)")
@@ -175,22 +181,22 @@ def test_force_sets_it_aside_and_restore_brings_it_back(edited: Scene) -> None:
         "updated 1: 2 skills in WORK/.agent-skills",
         "! warning: what lay at pdf is kept as backup pdf-1: `skillpm backup restore pdf-1` brings it back",
     ]
-    assert edited.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert edited.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
     listed = "pdf-1  WORK/.agent-skills/.skillpm/backup/pdf-1  (set aside DAY)\n"
-    assert undated(edited.tell("backup", "list")) == listed
+    assert mask_dates(edited.output("backup", "list")) == listed
     assert edited.snapshot(".agent-skills/.skillpm/backup/pdf-1") == mine
 
-    assert edited.tell("backup", "restore", "pdf-1") == text("""\
+    assert edited.output("backup", "restore", "pdf-1") == expected_output("""\
  ~ pdf pdf-1  (restored from a backup)
 restored 1: 2 skills in WORK/.agent-skills
 """)
     assert edited.snapshot(".agent-skills/pdf") == mine
-    assert edited.tell("backup", "list") == "! nothing is set aside\n"
+    assert edited.output("backup", "list") == "! nothing is set aside\n"
     assert not edited.exists(".agent-skills/.skillpm/backup")
-    assert edited.tell("registry", "check") == "! the registry is true\n"
+    assert edited.output("registry", "check") == "! the registry is true\n"
 
 
-def test_a_forced_removal_keeps_a_backup_too(edited: Scene) -> None:
+def test_a_forced_removal_keeps_a_backup_too(edited: CommandSandbox) -> None:
     mine = edited.snapshot(".agent-skills/pdf")
 
     edited.run("uninstall", "pdf", "--force", check=True)
@@ -199,57 +205,58 @@ def test_a_forced_removal_keeps_a_backup_too(edited: Scene) -> None:
     assert edited.snapshot(".agent-skills/.skillpm/backup/pdf-1") == mine
 
 
-def test_each_forced_edit_has_a_backup_of_its_own(edited: Scene) -> None:
+def test_each_forced_edit_has_a_backup_of_its_own(edited: CommandSandbox) -> None:
     edited.run("sync", "--force", check=True)
     edited.write(".agent-skills/pdf/SKILL.md", "second")
     edited.run("sync", "--force", check=True)
 
-    assert undated(edited.tell("backup", "list")) == text("""\
+    assert mask_dates(edited.output("backup", "list")) == expected_output("""\
 pdf-1  WORK/.agent-skills/.skillpm/backup/pdf-1  (set aside DAY)
 pdf-2  WORK/.agent-skills/.skillpm/backup/pdf-2  (set aside DAY)
 """)
-    assert edited.tell("backup", "restore", "pdf-3") == text("""\
+    assert edited.output("backup", "restore", "pdf-3") == expected_output("""\
 ! error: there is no backup `pdf-3`
 !   try: did you mean pdf-2, pdf-1?
 [1]
 """)
 
 
-def test_the_name_of_a_skill_is_enough_where_there_is_one_backup(edited: Scene) -> None:
+def test_the_name_of_a_skill_is_enough_where_there_is_one_backup(edited: CommandSandbox) -> None:
     edited.run("sync", "--force", check=True)
     assert (
-        edited.tell("backup", "restore", "pdf", "--dry-run").splitlines()[0] == " ~ pdf pdf-1  (restored from a backup)"
+        edited.output("backup", "restore", "pdf", "--dry-run").splitlines()[0]
+        == " ~ pdf pdf-1  (restored from a backup)"
     )
 
     edited.write(".agent-skills/pdf/SKILL.md", "a newer edit")
     edited.run("sync", "--force", check=True)
-    assert edited.tell("backup", "restore", "pdf") == text("""\
+    assert edited.output("backup", "restore", "pdf") == expected_output("""\
 ! error: there are 2 backups of `pdf`
 !   try: name one: pdf-1, pdf-2
 [1]
 """)
 
 
-def test_a_backup_does_not_overrun_a_newer_edit(edited: Scene) -> None:
+def test_a_backup_does_not_overrun_a_newer_edit(edited: CommandSandbox) -> None:
     edited.run("sync", "--force", check=True)
     edited.write(".agent-skills/pdf/SKILL.md", "a newer edit")
-    before = edited.everything
+    before = edited.full_snapshot
 
-    assert edited.tell("backup", "restore", "pdf-1") == text("""\
+    assert edited.output("backup", "restore", "pdf-1") == expected_output("""\
 ! error: pdf has been edited again; nothing was changed
 !   where: WORK/.agent-skills/pdf
 !   try: `skillpm diff pdf` shows it, `--force` sets it aside as another backup first
 [1]
 """)
-    assert edited.everything == before
+    assert edited.full_snapshot == before
 
     edited.run("backup", "restore", "pdf-1", "--force", check=True)
     assert edited.read(".agent-skills/pdf/SKILL.md") == MINE.decode()
     assert edited.read(".agent-skills/.skillpm/backup/pdf-2/SKILL.md") == "a newer edit"
 
 
-def test_diff_shows_the_edit(edited: Scene) -> None:
-    assert edited.tell("diff", "pdf") == text("""\
+def test_diff_shows_the_edit(edited: CommandSandbox) -> None:
+    assert edited.output("diff", "pdf") == expected_output("""\
 --- a/SKILL.md
 +++ b/SKILL.md
 @@ -1,5 +1,5 @@
@@ -263,10 +270,10 @@ def test_diff_shows_the_edit(edited: Scene) -> None:
 """)
 
 
-def test_list_show_and_verify_call_it_modified(edited: Scene) -> None:
-    assert "[modified] Reads PDF files, my way." in edited.tell("list")
-    assert "SKILL.md  [modified]" in edited.tell("show", "pdf")
-    assert edited.tell("verify") == text("""\
+def test_list_show_and_verify_call_it_modified(edited: CommandSandbox) -> None:
+    assert "[modified] Reads PDF files, my way." in edited.output("list")
+    assert "SKILL.md  [modified]" in edited.output("show", "pdf")
+    assert edited.output("verify") == expected_output("""\
 modified: pdf: edited since it was installed
     modified: SKILL.md
 ! 1 of 2 skills is what the lockfile says
@@ -274,37 +281,37 @@ modified: pdf: edited since it was installed
 """)
 
 
-def test_an_edit_taken_back_by_hand_is_no_edit(edited: Scene) -> None:
-    edited.write(".agent-skills/pdf/SKILL.md", skill("pdf", "Reads PDF files.")["SKILL.md"])
+def test_an_edit_taken_back_by_hand_is_no_edit(edited: CommandSandbox) -> None:
+    edited.write(".agent-skills/pdf/SKILL.md", make_skill("pdf", "Reads PDF files.")["SKILL.md"])
 
-    assert edited.tell("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    assert edited.output("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
 
 
-def test_a_folder_made_by_hand_is_never_replaced(project: Scene) -> None:
-    project.write_files(under(".agent-skills/code-review", skill("code-review", body="Mine.\n")))
-    before = project.everything
+def test_a_folder_made_by_hand_is_never_replaced(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths(".agent-skills/code-review", make_skill("code-review", body="Mine.\n")))
+    before = project.full_snapshot
 
-    said = project.tell("install", "code-review")
+    said = project.output("install", "code-review")
 
-    assert said == text("""\
+    assert said == expected_output("""\
 ! error: a skill is in the way; nothing was changed
 !   code-review: a folder that skillpm did not make
 !   try: `skillpm install code-review --keep code-review` goes on without it, `--force` sets it aside as a backup first
 [1]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
-    assert project.tell("install", "code-review", "--force") == text(f"""\
+    assert project.output("install", "code-review", "--force") == expected_output(f"""\
  + code-review 1.0.0  (a folder that skillpm did not make; set aside first)
 added 1: 1 skill in WORK/.agent-skills
 ! warning: what lay at code-review is kept as backup code-review-1: `skillpm backup restore code-review-1` brings it \
 back
-{NO_HOST}""")
+{LINK_HINT}""")
     assert project.read(".agent-skills/.skillpm/backup/code-review-1/SKILL.md").endswith("Mine.\n")
 
 
 @pytest.fixture
-def committed(project: Scene) -> Scene:
+def committed(project: CommandSandbox) -> CommandSandbox:
     """Give a project whose skills directory is in git."""
     project.run("install", "code-review", "git-release", check=True)
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "skills"]):
@@ -312,7 +319,7 @@ def committed(project: Scene) -> Scene:
     return project
 
 
-def test_a_fresh_clone_takes_over_what_was_committed(committed: Scene) -> None:
+def test_a_fresh_clone_takes_over_what_was_committed(committed: CommandSandbox) -> None:
     clone = committed.root / "clone"
     git("clone", "-q", str(committed.work), str(clone))
 
@@ -327,13 +334,13 @@ def test_a_fresh_clone_takes_over_what_was_committed(committed: Scene) -> None:
     assert committed.run("sync", cwd=clone).code == 1
 
 
-def test_doctor_says_of_a_fresh_clone_that_nothing_is_installed_yet(committed: Scene) -> None:
+def test_doctor_says_of_a_fresh_clone_that_nothing_is_installed_yet(committed: CommandSandbox) -> None:
     clone = committed.root / "clone"
     git("clone", "-q", str(committed.work), str(clone))
 
     found = committed.run("doctor", cwd=clone)
 
-    assert (found.code, found.stdout) == (1, text(f"""\
+    assert (found.code, found.stdout) == (1, expected_output(f"""\
 problem: not installed yet, as in a fresh clone: code-review, git-release
     where: {clone}/.agent-skills
     try: `skillpm sync` takes over what lies there as it is locked
@@ -343,13 +350,13 @@ problem: not installed yet, as in a fresh clone: code-review, git-release
     assert git("status", "--short", cwd=clone) == ""
 
 
-def test_a_fresh_clone_of_a_skill_that_was_edited_is_blocked_and_can_be_compared(committed: Scene) -> None:
+def test_a_fresh_clone_of_a_skill_that_was_edited_is_blocked_and_can_be_compared(committed: CommandSandbox) -> None:
     clone = committed.root / "clone"
     committed.write(".agent-skills/code-review/SKILL.md", "edited\n")
     git("commit", "-qam", "edit", cwd=committed.work)
     git("clone", "-q", str(committed.work), str(clone))
 
-    assert committed.tell("sync", cwd=clone) == text("""\
+    assert committed.output("sync", cwd=clone) == expected_output("""\
 ! error: a skill is in the way; nothing was changed
 !   code-review: a folder that skillpm did not make
 !   try: `skillpm diff code-review` shows it, `skillpm sync --keep code-review` goes on without it, `--force` sets it \
@@ -359,7 +366,7 @@ aside as a backup first
     assert committed.run("diff", "code-review", cwd=clone).stdout.endswith("+edited\n")
 
 
-def test_a_clone_that_ignores_the_skills_gets_the_same_ones(committed: Scene) -> None:
+def test_a_clone_that_ignores_the_skills_gets_the_same_ones(committed: CommandSandbox) -> None:
     clone = committed.root / "clone"
     git("clone", "-q", str(committed.work), str(clone))
     shutil.rmtree(clone / ".agent-skills")
@@ -370,49 +377,49 @@ def test_a_clone_that_ignores_the_skills_gets_the_same_ones(committed: Scene) ->
 
 
 @pytest.fixture
-def scripted(project: Scene, url: str) -> Scene:
+def scripted(project: CommandSandbox, url: str) -> CommandSandbox:
     """Give a project in which somebody took the executable bit of an installed script."""
     project.run("install", f"{url}@pdf", "testing", check=True)
     (project.work / ".agent-skills/pdf/scripts/read.sh").chmod(0o644)
     return project
 
 
-def test_an_executable_bit_that_was_lost_is_put_back(scripted: Scene, upstream: Repository) -> None:
-    assert scripted.tell("verify") == text("""\
+def test_an_executable_bit_that_was_lost_is_put_back(scripted: CommandSandbox, upstream: Repository) -> None:
+    assert scripted.output("verify") == expected_output("""\
 modified: pdf: only executable bits differ; `skillpm sync` puts them back
     modified: scripts/read.sh
 ! 1 of 2 skills is what the lockfile says
 [1]
 """)
-    assert "[modified]" in scripted.tell("list")
-    assert scripted.tell("diff", "pdf") == text("""\
+    assert "[modified]" in scripted.output("list")
+    assert scripted.output("diff", "pdf") == expected_output("""\
 --- a/scripts/read.sh
 +++ b/scripts/read.sh
 old mode 100755
 new mode 100644
 """)
 
-    assert scripted.tell("sync") == text(f"""\
+    assert scripted.output("sync") == expected_output(f"""\
  ~ pdf {upstream.resolve()[:7]}  (executable bits put back)
 updated 1: 2 skills in WORK/.agent-skills
 """)
     assert (scripted.work / ".agent-skills/pdf/scripts/read.sh").stat().st_mode & 0o111
     assert not scripted.exists(".agent-skills/.skillpm/backup")
-    assert scripted.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
-    assert scripted.tell("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    assert scripted.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert scripted.output("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
 
 
 @pytest.mark.parametrize("words", [["uninstall", "pdf"], ["update"], ["sync", "--frozen"]], ids=" ".join)
-def test_an_executable_bit_is_in_nobodys_way(scripted: Scene, upstream: Repository, words: list[str]) -> None:
+def test_an_executable_bit_is_in_nobodys_way(scripted: CommandSandbox, upstream: Repository, words: list[str]) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
 
     scripted.run(*words, check=True)
 
-    assert scripted.tell("verify").endswith(" what the lockfile says\n")
+    assert scripted.output("verify").endswith(" what the lockfile says\n")
     assert not scripted.exists(".agent-skills/.skillpm/backup")
 
 
-def test_a_skill_that_is_not_meant_keeps_its_modes(scripted: Scene) -> None:
+def test_a_skill_that_is_not_meant_keeps_its_modes(scripted: CommandSandbox) -> None:
     before = scripted.snapshot(".agent-skills/pdf")
 
     scripted.run("install", "code-review", check=True)
@@ -421,8 +428,8 @@ def test_a_skill_that_is_not_meant_keeps_its_modes(scripted: Scene) -> None:
     assert scripted.snapshot(".agent-skills/pdf") == before
 
 
-def test_an_edited_skill_that_is_wanted_no_more_is_not_in_another_ones_way(edited: Scene) -> None:
-    manifest = edited.document("skills.json")
+def test_an_edited_skill_that_is_wanted_no_more_is_not_in_another_ones_way(edited: CommandSandbox) -> None:
+    manifest = edited.read_json("skills.json")
     del manifest["skills"]["pdf"]
     edited.write("skills.json", json.dumps(manifest))
     mine = edited.snapshot(".agent-skills/pdf")
@@ -431,27 +438,27 @@ def test_an_edited_skill_that_is_wanted_no_more_is_not_in_another_ones_way(edite
 
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert not edited.exists(".agent-skills/testing")
-    assert edited.tell("sync").splitlines()[:2] == [
+    assert edited.output("sync").splitlines()[:2] == [
         "! error: your edits are in the way; nothing was changed",
         "!   pdf: edited since it was installed (SKILL.md modified)",
     ]
 
 
-def test_a_skill_that_was_kept_is_told(edited: Scene, upstream: Repository) -> None:
+def test_a_skill_that_was_kept_is_told(edited: CommandSandbox, upstream: Repository) -> None:
     short = upstream.resolve()[:7]
-    assert edited.tell("sync", "--keep", "pdf") == text(f"""\
+    assert edited.output("sync", "--keep", "pdf") == expected_output(f"""\
  = pdf {short}  (edited)
 kept 1: 2 skills in WORK/.agent-skills
 """)
-    assert [action["action"] for action in edited.json("sync", "--keep", "pdf")["actions"]] == ["keep", "keep"]
+    assert [action["action"] for action in edited.json_output("sync", "--keep", "pdf")["actions"]] == ["keep", "keep"]
 
 
-def test_a_name_to_keep_that_is_not_there_is_told(edited: Scene) -> None:
-    before = edited.everything
+def test_a_name_to_keep_that_is_not_there_is_told(edited: CommandSandbox) -> None:
+    before = edited.full_snapshot
 
-    assert edited.tell("sync", "--keep", "pfd") == text("""\
+    assert edited.output("sync", "--keep", "pfd") == expected_output("""\
 ! error: --keep: there is no skill `pfd` here
 !   try: did you mean pdf?
 [1]
 """)
-    assert edited.everything == before
+    assert edited.full_snapshot == before

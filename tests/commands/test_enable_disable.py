@@ -3,101 +3,101 @@
 import json
 
 import pytest
-from commands.scene import Scene, text
-from kit import skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import make_skill, prefix_paths
 
 
 @pytest.fixture
-def full(project: Scene) -> Scene:
+def full(project: CommandSandbox) -> CommandSandbox:
     """Give a project with two linked skills and one made by hand."""
     project.run("install", "testing", "code-review", check=True)
     project.run("link", "claude-code", "codex", check=True)
-    project.write_files(under(".agent-skills/mine", skill("mine", "By hand.")))
+    project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "By hand.")))
     project.run("sync", check=True)
     return project
 
 
-def registered(scene: Scene) -> list[str]:
-    return [entry["name"] for entry in scene.document(".agent-skills/skills.json")["skills"]]
+def registered(scene: CommandSandbox) -> list[str]:
+    return [entry["name"] for entry in scene.read_json(".agent-skills/skills.json")["skills"]]
 
 
-def test_a_disabled_skill_is_in_no_registry_no_link_and_no_prompt(full: Scene) -> None:
-    assert full.tell("disable", "testing") == text("""\
+def test_a_disabled_skill_is_in_no_registry_no_link_and_no_prompt(full: CommandSandbox) -> None:
+    assert full.output("disable", "testing") == expected_output("""\
  - testing 1.0.0  (no longer linked in .agents/skills, .claude/skills)
 unlinked 1: 3 skills in WORK/.agent-skills
 ! disabled: testing
 """)
 
-    assert full.document("skills.json")["disabled"] == {"testing": True}
+    assert full.read_json("skills.json")["disabled"] == {"testing": True}
     assert registered(full) == ["code-review", "mine"]
-    assert full.document(".agent-skills/skills.json")["disabled"] == ["testing"]
+    assert full.read_json(".agent-skills/skills.json")["disabled"] == ["testing"]
     assert not full.exists(".claude/skills/testing")
     assert full.exists(".agent-skills/testing/SKILL.md")
-    assert "testing" in full.document("skills.lock")["skills"]
+    assert "testing" in full.read_json("skills.lock")["skills"]
     assert "<name>\ntesting" not in full.run("prompt").stdout
     assert full.run("load", "testing").code == 1
-    assert "testing" not in full.tell("match", "write a test")
-    assert {entry["name"]: entry["state"] for entry in full.json("list")["skills"]}["testing"] == "disabled"
+    assert "testing" not in full.output("match", "write a unit test")
+    assert {entry["name"]: entry["state"] for entry in full.json_output("list")["skills"]}["testing"] == "disabled"
     assert full.run("verify").code == 0
-    assert "nothing to do" in full.tell("sync")
+    assert "nothing to do" in full.output("sync")
 
 
-def test_enabling_brings_all_of_it_back(full: Scene) -> None:
-    before = full.everything
+def test_enabling_brings_all_of_it_back(full: CommandSandbox) -> None:
+    before = full.full_snapshot
     full.run("disable", "testing", "mine", check=True)
 
-    assert full.tell("enable", "testing", "mine") == text("""\
+    assert full.output("enable", "testing", "mine") == expected_output("""\
  → testing 1.0.0  (linked in .agents/skills, .claude/skills)
  → mine  (linked in .agents/skills, .claude/skills)
 linked 2: 3 skills in WORK/.agent-skills
 ! no skill is disabled
 """)
 
-    assert full.everything == before
+    assert full.full_snapshot == before
 
 
-def test_a_skill_made_by_hand_can_be_disabled(full: Scene) -> None:
+def test_a_skill_made_by_hand_can_be_disabled(full: CommandSandbox) -> None:
     full.run("disable", "mine", check=True)
 
     assert registered(full) == ["code-review", "testing"]
     assert full.run("load", "mine").code == 1
 
 
-def test_a_skill_can_be_disabled_for_one_agent(full: Scene) -> None:
-    assert full.tell("disable", "mine", "--agent", "cursor") == text("""\
+def test_a_skill_can_be_disabled_for_one_agent(full: CommandSandbox) -> None:
+    assert full.output("disable", "mine", "--agent", "cursor") == expected_output("""\
 manifest and registry brought up to date: 3 skills in WORK/.agent-skills
 ! disabled: mine (for cursor)
 """)
     full.run("enable", "mine", check=True)
     full.run("disable", "testing", "--agent", "codex", check=True)
 
-    assert full.document("skills.json")["disabled"] == {"testing": ["codex"]}
+    assert full.read_json("skills.json")["disabled"] == {"testing": ["codex"]}
     assert (full.exists(".claude/skills/testing"), full.exists(".agents/skills/testing")) == (True, False)
     assert registered(full) == ["code-review", "mine", "testing"]
     assert full.run("load", "testing").code == 0
     assert full.run("load", "testing", "--agent", "codex").code == 1
 
-    assert full.json("disable", "testing", "--agent", "claude-code")["disabled"] == {
+    assert full.json_output("disable", "testing", "--agent", "claude-code")["disabled"] == {
         "testing": ["claude-code", "codex"]
     }
-    assert full.json("enable", "testing", "--agent", "codex")["disabled"] == {"testing": ["claude-code"]}
-    assert full.json("enable", "testing", "--agent", "claude-code")["disabled"] == {}
-    assert "disabled" not in full.document("skills.json")
+    assert full.json_output("enable", "testing", "--agent", "codex")["disabled"] == {"testing": ["claude-code"]}
+    assert full.json_output("enable", "testing", "--agent", "claude-code")["disabled"] == {}
+    assert "disabled" not in full.read_json("skills.json")
 
 
-def test_twice_is_the_same_as_once(full: Scene) -> None:
+def test_twice_is_the_same_as_once(full: CommandSandbox) -> None:
     full.run("disable", "testing", check=True)
-    before = full.everything
+    before = full.full_snapshot
 
-    assert full.json("disable", "testing")["changed"] is False
-    assert full.json("disable", "testing", "--agent", "codex")["changed"] is False
-    assert full.json("enable", "code-review")["changed"] is False
-    assert full.everything == before
+    assert full.json_output("disable", "testing")["changed"] is False
+    assert full.json_output("disable", "testing", "--agent", "codex")["changed"] is False
+    assert full.json_output("enable", "code-review")["changed"] is False
+    assert full.full_snapshot == before
 
 
-def test_every_other_byte_of_the_manifest_stays(scene: Scene) -> None:
+def test_every_other_byte_of_the_manifest_stays(scene: CommandSandbox) -> None:
     manifest = '{\n    "name":   "x",\n    "skills": {"testing": {"bundled": true}}\n}\n'
-    scene.project(manifest).run("sync", check=True)
+    scene.create_project(manifest).run("sync", check=True)
 
     scene.run("disable", "testing", check=True)
     assert json.loads(scene.read("skills.json"))["disabled"] == {"testing": True}
@@ -106,33 +106,33 @@ def test_every_other_byte_of_the_manifest_stays(scene: Scene) -> None:
     assert scene.read("skills.json") == manifest
 
 
-def test_what_cannot_be_meant_changes_nothing(full: Scene) -> None:
+def test_what_cannot_be_meant_changes_nothing(full: CommandSandbox) -> None:
     full.run("disable", "testing", check=True)
-    before = full.everything
+    before = full.full_snapshot
 
-    assert full.tell("disable", "code-reveiw") == text("""\
+    assert full.output("disable", "code-reveiw") == expected_output("""\
 ! error: `code-reveiw` is not in WORK/.agent-skills
 !   try: did you mean code-review?
 [1]
 """)
-    assert full.tell("enable", "testing", "--agent", "codex") == text("""\
+    assert full.output("enable", "testing", "--agent", "codex") == expected_output("""\
 ! error: `testing` is disabled for everybody
 !   try: `skillpm enable testing`, then `skillpm disable testing --agent ID` for those that shall not
 [2]
 """)
-    assert full.tell("disable", "code-review", "--agent", "nobodys") == text("""\
+    assert full.output("disable", "code-review", "--agent", "nobodys") == expected_output("""\
 ! error: there is no agent `nobodys`
 !   try: `skillpm agents --all` lists them
 [2]
 """)
     assert full.run("disable", "../x").code == 2
-    dry = full.json("disable", "code-review", "--dry-run")
+    dry = full.json_output("disable", "code-review", "--dry-run")
     assert (dry["changed"], dry["dryRun"], dry["disabled"]) == (False, True, {"code-review": True, "testing": True})
-    assert full.everything == before
+    assert full.full_snapshot == before
 
 
-def test_in_user_scope_a_manifest_is_made_for_it(scene: Scene) -> None:
-    for path, content in under(".agent-skills/mine", skill("mine")).items():
+def test_in_user_scope_a_manifest_is_made_for_it(scene: CommandSandbox) -> None:
+    for path, content in prefix_paths(".agent-skills/mine", make_skill("mine")).items():
         scene.write(f"../home/{path}", content)
 
     scene.run("disable", "-g", "mine", check=True)

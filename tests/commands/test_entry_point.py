@@ -6,15 +6,15 @@ import sys
 
 import click
 import pytest
-from commands.scene import Scene, text
+from commands.scene import CommandSandbox, expected_output
 
-from skillpm.cli.main import MEANT, cli
+from skillpm.cli.main import SUGGESTIONS, cli
 
 BUDGET = "Invalid value for '--budget': `{}` is no whole number from 0 upwards"
 LIMIT = "Invalid value for '--limit': `0` is no whole number from 1 upwards"
 
 
-def test_the_bare_word_shows_the_help(scene: Scene) -> None:
+def test_the_bare_word_shows_the_help(scene: CommandSandbox) -> None:
     bare, asked = scene.run(), scene.run("--help")
 
     assert (bare.code, bare.stderr) == (0, "")
@@ -72,44 +72,46 @@ def test_the_bare_word_shows_the_help(scene: Scene) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_wrong_call_is_told_in_two_lines(scene: Scene, arguments: list[str], message: str, hint: str) -> None:
-    before = scene.everything
+def test_a_wrong_call_is_told_in_two_lines(
+    scene: CommandSandbox, arguments: list[str], message: str, hint: str
+) -> None:
+    before = scene.full_snapshot
     on_path = {"PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
 
-    assert scene.tell(*arguments, env=on_path) == f"! error: {message}\n!   try: {hint}\n[2]\n"
-    assert scene.everything == before
+    assert scene.output(*arguments, env=on_path) == f"! error: {message}\n!   try: {hint}\n[2]\n"
+    assert scene.full_snapshot == before
 
 
-def test_words_of_other_tools_are_understood(scene: Scene) -> None:
-    assert scene.tell("version") == scene.tell("--version")
-    assert scene.tell("help") == scene.tell("--help")
-    assert scene.tell("help", "backup", "list") == scene.tell("backup", "list", "--help")
+def test_words_of_other_tools_are_understood(scene: CommandSandbox) -> None:
+    assert scene.output("version") == scene.output("--version")
+    assert scene.output("help") == scene.output("--help")
+    assert scene.output("help", "backup", "list") == scene.output("backup", "list", "--help")
     scene.run("install", "testing", check=True)
-    assert scene.tell("info", "testing") == scene.tell("show", "testing")
+    assert scene.output("info", "testing") == scene.output("show", "testing")
 
 
 @pytest.mark.parametrize("family", ["registry", "index"])
-def test_a_family_of_commands_called_alone_shows_what_it_has(scene: Scene, family: str) -> None:
-    assert scene.tell(family) == scene.tell(family, "--help")
+def test_a_family_of_commands_called_alone_shows_what_it_has(scene: CommandSandbox, family: str) -> None:
+    assert scene.output(family) == scene.output(family, "--help")
 
 
-def test_backup_alone_lists(scene: Scene) -> None:
-    assert scene.tell("backup") == "! nothing is set aside\n"
-    assert scene.json("backup") == {"backups": []}
+def test_backup_alone_lists(scene: CommandSandbox) -> None:
+    assert scene.output("backup") == "! nothing is set aside\n"
+    assert scene.json_output("backup") == {"backups": []}
 
 
-def test_cache_alone_says_what_is_in_it(scene: Scene) -> None:
-    assert scene.tell("cache") == scene.tell("cache", "info")
-    assert scene.tell("cache", "--json") == scene.tell("cache", "info", "--json")
+def test_cache_alone_says_what_is_in_it(scene: CommandSandbox) -> None:
+    assert scene.output("cache") == scene.output("cache", "info")
+    assert scene.output("cache", "--json") == scene.output("cache", "info", "--json")
 
 
-def test_a_value_in_the_environment_that_cannot_be_meant_is_told(scene: Scene) -> None:
-    assert scene.tell("list", env={"SKILLPM_LOCK_TIMEOUT": "soon"}) == text("""\
+def test_a_value_in_the_environment_that_cannot_be_meant_is_told(scene: CommandSandbox) -> None:
+    assert scene.output("list", env={"SKILLPM_LOCK_TIMEOUT": "soon"}) == expected_output("""\
 ! error: SKILLPM_LOCK_TIMEOUT=soon is no number
 !   try: unset it, or give a number like 60
 [2]
 """)
-    assert scene.tell("list", env={"SKILLPM_LINK_MODE": "hardlink"}) == text("""\
+    assert scene.output("list", env={"SKILLPM_LINK_MODE": "hardlink"}) == expected_output("""\
 ! error: SKILLPM_LINK_MODE=hardlink means nothing
 !   try: unset it, or give one of symlink, copy
 [2]
@@ -117,7 +119,7 @@ def test_a_value_in_the_environment_that_cannot_be_meant_is_told(scene: Scene) -
 
 
 @pytest.mark.parametrize("arguments", [["agents", "--all"], ["list"], ["list", "--json"]], ids=" ".join)
-def test_a_reader_that_goes_away_is_no_failure(scene: Scene, arguments: list[str]) -> None:
+def test_a_reader_that_goes_away_is_no_failure(scene: CommandSandbox, arguments: list[str]) -> None:
     scene.run("install", "testing", check=True)
     process = scene.spawn(*arguments)
     assert process.stdout
@@ -130,8 +132,8 @@ def test_a_reader_that_goes_away_is_no_failure(scene: Scene, arguments: list[str
     process.stderr.close()
 
 
-def test_a_terminal_of_few_letters_is_no_failure(scene: Scene) -> None:
-    scene.project()
+def test_a_terminal_of_few_letters_is_no_failure(scene: CommandSandbox) -> None:
+    scene.create_project()
     few = {"PYTHONIOENCODING": "latin-1"}
 
     assert scene.run("install", "testing", env=few, check=True)
@@ -142,25 +144,25 @@ def test_a_terminal_of_few_letters_is_no_failure(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("words", [["--json", "list"], ["--project", ".", "--json", "list"], ["-v", "--json", "list"]])
-def test_what_every_command_understands_may_stand_before_it(scene: Scene, words: list[str]) -> None:
-    scene.project()
+def test_what_every_command_understands_may_stand_before_it(scene: CommandSandbox, words: list[str]) -> None:
+    scene.create_project()
 
     assert scene.run(*words, check=True).json["skills"] == []
 
 
-def test_before_no_command_it_means_nothing(scene: Scene) -> None:
-    assert scene.tell("--quiet") == "! error: No such option '--quiet'\n!   try: skillpm --help\n[2]\n"
+def test_before_no_command_it_means_nothing(scene: CommandSandbox) -> None:
+    assert scene.output("--quiet") == "! error: No such option '--quiet'\n!   try: skillpm --help\n[2]\n"
 
 
 @pytest.mark.parametrize("group", ["backup", "cache", "config", "index", "registry"])
-def test_the_help_of_a_family_ends_no_sentence_early(scene: Scene, group: str) -> None:
+def test_the_help_of_a_family_ends_no_sentence_early(scene: CommandSandbox, group: str) -> None:
     commands = scene.run(group, "--help", check=True).stdout.partition("Commands:")[2].partition("Examples:")[0]
 
     assert "..." not in commands
     assert commands.rstrip().endswith(".")
 
 
-@pytest.mark.parametrize("meant", sorted(set(MEANT.values())))
+@pytest.mark.parametrize("meant", sorted(set(SUGGESTIONS.values())))
 def test_what_is_guessed_for_a_word_of_another_tool_is_there(meant: str) -> None:
     command: click.Command | None = cli
     for part in meant.split():
@@ -195,9 +197,11 @@ AT_THE_END = "import atexit, os, signal\natexit.register(lambda: os.kill(os.getp
     ],
     ids=["while the command line is loaded", "while the command is loaded", "when the command has ended"],
 )
-def test_ctrl_c_shows_no_traceback_at_any_moment(scene: Scene, moment: str, ends: tuple[int, str, str]) -> None:
-    scene.project().write("site/sitecustomize.py", moment)
+def test_ctrl_c_shows_no_traceback_at_any_moment(
+    scene: CommandSandbox, moment: str, ends: tuple[int, str, str]
+) -> None:
+    scene.create_project().write("site/sitecustomize.py", moment)
 
     result = scene.run("list", env={"PYTHONPATH": str(scene.work / "site")})
 
-    assert (result.code, result.stdout, scene.named(result.stderr).lstrip()) == ends
+    assert (result.code, result.stdout, scene.add_placeholders(result.stderr).lstrip()) == ends

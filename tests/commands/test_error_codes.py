@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, asking
-from kit import Repository, Result, skill, under
+from commands.scene import CommandSandbox, manifest_text
+from kit import Repository, Result, make_skill, prefix_paths
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
@@ -32,89 +32,91 @@ sys.exit(main(["list", "--json"]))
 """
 
 
-def usage(scene: Scene, _: Repository) -> Result:
+def usage(scene: CommandSandbox, _: Repository) -> Result:
     return scene.run("install", "a", "--tag", "b", "--branch", "c", "--json")
 
 
-def document(scene: Scene, _: Repository) -> Result:
-    return scene.project("{").run("sync", "--json")
+def document(scene: CommandSandbox, _: Repository) -> Result:
+    return scene.create_project("{").run("sync", "--json")
 
 
-def newer_format(scene: Scene, _: Repository) -> Result:
-    scene.project()
+def newer_format(scene: CommandSandbox, _: Repository) -> Result:
+    scene.create_project()
     scene.write("skills.lock", '{"version": 9}')
     return scene.run("sync", "--json")
 
 
-def not_found(scene: Scene, _: Repository) -> Result:
-    return scene.project().run("show", "pfd", "--json")
+def not_found(scene: CommandSandbox, _: Repository) -> Result:
+    return scene.create_project().run("show", "pfd", "--json")
 
 
-def conflict(scene: Scene, upstream: Repository) -> Result:
-    scene.project(asking(pdf="*"))
+def conflict(scene: CommandSandbox, upstream: Repository) -> Result:
+    scene.create_project(manifest_text(pdf="*"))
     return scene.run("install", f"{upstream.file_url}@pdf", "--json")
 
 
-def modified(scene: Scene, _: Repository) -> Result:
-    scene.project().run("install", "testing", check=True)
+def modified(scene: CommandSandbox, _: Repository) -> Result:
+    scene.create_project().run("install", "testing", check=True)
     scene.write(".agent-skills/testing/SKILL.md", "mine")
     scene.run("lock", check=True)
     return scene.run("uninstall", "testing", "--json")
 
 
-def lockfile_outdated(scene: Scene, _: Repository) -> Result:
-    return scene.project(asking(testing="*")).run("sync", "--frozen", "--json")
+def lockfile_outdated(scene: CommandSandbox, _: Repository) -> Result:
+    return scene.create_project(manifest_text(testing="*")).run("sync", "--frozen", "--json")
 
 
-def digest_mismatch(scene: Scene, upstream: Repository) -> Result:
-    scene.project().run("install", f"{upstream.file_url}@pdf", check=True)
-    lockfile = scene.document("skills.lock")
+def digest_mismatch(scene: CommandSandbox, upstream: Repository) -> Result:
+    scene.create_project().run("install", f"{upstream.file_url}@pdf", check=True)
+    lockfile = scene.read_json("skills.lock")
     digest = lockfile["skills"]["pdf"]["digest"]
     scene.write("skills.lock", scene.read("skills.lock").replace(digest, "sha256:" + "0" * 64))
     return scene.run("sync", "--frozen", "--json")
 
 
-def refused(scene: Scene, _: Repository) -> Result:
-    scene.project().write_files(under("leaky", skill("leaky")))
+def refused(scene: CommandSandbox, _: Repository) -> Result:
+    scene.create_project().write_files(prefix_paths("leaky", make_skill("leaky")))
     (scene.work / "leaky/notes.md").symlink_to("/etc/passwd")
     return scene.run("install", "./leaky", "--json")
 
 
-def not_allowed(scene: Scene, _: Repository) -> Result:
-    return scene.project('{"skills": {}, "permissions": {"deploy-*": "deny"}}').run("load", "deploy-prod", "--json")
+def not_allowed(scene: CommandSandbox, _: Repository) -> Result:
+    return scene.create_project('{"skills": {}, "permissions": {"deploy-*": "deny"}}').run(
+        "load", "deploy-prod", "--json"
+    )
 
 
-def fetch(scene: Scene, _: Repository) -> Result:
-    return scene.project().run("install", "http://git.acme.example/skills.git@deploy", "--json")
+def fetch(scene: CommandSandbox, _: Repository) -> Result:
+    return scene.create_project().run("install", "http://git.acme.example/skills.git@deploy", "--json")
 
 
-def offline(scene: Scene, upstream: Repository) -> Result:
-    return scene.project().run("install", f"{upstream.file_url}@pdf", "--offline", "--json")
+def offline(scene: CommandSandbox, upstream: Repository) -> Result:
+    return scene.create_project().run("install", f"{upstream.file_url}@pdf", "--offline", "--json")
 
 
-def busy(scene: Scene, _: Repository) -> Result:
-    scene.project().run("install", "testing", check=True)
+def busy(scene: CommandSandbox, _: Repository) -> Result:
+    scene.create_project().run("install", "testing", check=True)
     with held(scene.work / ".agent-skills/.skillpm/lock"):
         return scene.run("install", "code-review", "--lock-timeout", "0.2", "--json")
 
 
-def choose(scene: Scene, upstream: Repository) -> Result:
-    return scene.project().run("install", upstream.file_url, "--json")
+def choose(scene: CommandSandbox, upstream: Repository) -> Result:
+    return scene.create_project().run("install", upstream.file_url, "--json")
 
 
-def file(scene: Scene, _: Repository) -> Result:
-    scene.project().write(".agent-skills", "a file where a folder has to be")
+def file(scene: CommandSandbox, _: Repository) -> Result:
+    scene.create_project().write(".agent-skills", "a file where a folder has to be")
     return scene.run("install", "testing", "--json")
 
 
-def defect(scene: Scene, _: Repository) -> Result:
+def defect(scene: CommandSandbox, _: Repository) -> Result:
     words = [sys.executable, "-c", BREAK]
     done = subprocess.run(words, cwd=scene.work, env=scene.environment(), capture_output=True, text=True, check=False)
     Path(json.loads(done.stdout)["error"]["where"]).unlink()
     return Result(code=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
 
-WAYS: dict[str, Callable[[Scene, Repository], Result]] = {
+WAYS: dict[str, Callable[[CommandSandbox, Repository], Result]] = {
     way.__name__.replace("_", "-"): way
     for way in (
         *(usage, document, newer_format, not_found, conflict, modified, lockfile_outdated, digest_mismatch, refused),
@@ -135,7 +137,9 @@ def held(lock: Path) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("code", "exit_code"), CODES, ids=[code for code, _ in CODES])
-def test_every_code_of_the_page_can_be_provoked(scene: Scene, upstream: Repository, code: str, exit_code: str) -> None:
+def test_every_code_of_the_page_can_be_provoked(
+    scene: CommandSandbox, upstream: Repository, code: str, exit_code: str
+) -> None:
     said = WAYS[code](scene, upstream)
 
     error = said.json["error"]

@@ -5,8 +5,8 @@ import os
 import shutil
 
 import pytest
-from commands.scene import Scene, text
-from kit import git, skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import git, make_skill, prefix_paths
 
 OUT = "it is a link that leads out of the project; if it is meant, `skillpm install DIR --link` installs it"
 WARNINGS = "".join(f"warning: {name}/SKILL.md is not in the registry: {OUT}\n" for name in ("n", "private"))
@@ -20,10 +20,10 @@ PREPARED = {
 
 
 @pytest.fixture
-def cloned(scene: Scene) -> Scene:
+def cloned(scene: CommandSandbox) -> CommandSandbox:
     """Give a clone whose skills are links to what lies beside it: a folder of the user's own, and a file."""
-    scene.write_files(under("../sent/.agent-skills/plain", skill("plain", "Inside.")))
-    scene.write_files(under("../sent/shared/inner", skill("inner", "A link inside.")))
+    scene.write_files(prefix_paths("../sent/.agent-skills/plain", make_skill("plain", "Inside.")))
+    scene.write_files(prefix_paths("../sent/shared/inner", make_skill("inner", "A link inside.")))
     scene.write("../sent/skills.json", '{"skills": {}, "agents": ["claude-code"]}\n')
     sent = scene.work.parent / "sent"
     (sent / ".agent-skills/inner").symlink_to("../shared/inner")
@@ -31,7 +31,7 @@ def cloned(scene: Scene) -> Scene:
     (sent / ".agent-skills/n").mkdir()
     (sent / ".agent-skills/n/SKILL.md").symlink_to("../../../own/private/SKILL.md")
     (sent / ".agent-skills/plain/secret.txt").symlink_to("../../../own/private/secret.txt")
-    scene.write_files(under("../own/private", skill("private", "Secret words.")))
+    scene.write_files(prefix_paths("../own/private", make_skill("private", "Secret words.")))
     scene.write("../own/private/secret.txt", "The secret.\n")
     git("init", "-q", cwd=sent)
     git("add", "-A", cwd=sent)
@@ -42,21 +42,21 @@ def cloned(scene: Scene) -> Scene:
 
 
 @pytest.mark.parametrize("mode", ["symlink", "copy"])
-def test_a_clone_cannot_have_files_of_its_user_linked_or_copied_for_agents(cloned: Scene, mode: str) -> None:
+def test_a_clone_cannot_have_files_of_its_user_linked_or_copied_for_agents(cloned: CommandSandbox, mode: str) -> None:
     environment = {"SKILLPM_LINK_MODE": mode}
 
     said = cloned.run("sync", env=environment, check=True)
 
     assert said.stderr == WARNINGS
     assert sorted(os.listdir(cloned.work / ".claude/skills")) == ["inner", "plain"]
-    assert [entry["name"] for entry in cloned.document(".agent-skills/skills.json")["skills"]] == ["inner", "plain"]
+    assert [entry["name"] for entry in cloned.read_json(".agent-skills/skills.json")["skills"]] == ["inner", "plain"]
     assert os.path.islink(cloned.work / ".claude/skills/plain/secret.txt")
     git("add", "-A", cwd=cloned.work)
     assert staged_with(cloned, "Secret words") + staged_with(cloned, "The secret") == []
     assert cloned.run("sync", env=environment, check=True).stderr == WARNINGS
 
 
-def test_a_clone_cannot_have_files_of_its_user_served(cloned: Scene) -> None:
+def test_a_clone_cannot_have_files_of_its_user_served(cloned: CommandSandbox) -> None:
     cloned.write(".agent-skills/skills.json", json.dumps(PREPARED))
 
     listed = cloned.run("list", check=True)
@@ -71,7 +71,7 @@ def test_a_clone_cannot_have_files_of_its_user_served(cloned: Scene) -> None:
     assert "Secret" not in cloned.read(".agent-skills/skills.json")
 
 
-def test_a_live_link_that_was_asked_for_may_lead_out(cloned: Scene) -> None:
+def test_a_live_link_that_was_asked_for_may_lead_out(cloned: CommandSandbox) -> None:
     shutil.rmtree(cloned.work / ".agent-skills/n")
     (cloned.work / ".agent-skills/private").unlink()
 
@@ -81,8 +81,8 @@ def test_a_live_link_that_was_asked_for_may_lead_out(cloned: Scene) -> None:
     assert "private" in os.listdir(cloned.work / ".claude/skills")
 
 
-def test_links_in_the_users_own_skills_directory_are_their_own_affair(scene: Scene) -> None:
-    scene.write_files(under("../own/private", skill("private", "Secret words.")))
+def test_links_in_the_users_own_skills_directory_are_their_own_affair(scene: CommandSandbox) -> None:
+    scene.write_files(prefix_paths("../own/private", make_skill("private", "Secret words.")))
     (scene.home / ".agent-skills").mkdir()
     (scene.home / ".agent-skills/private").symlink_to("../../own/private")
 
@@ -90,16 +90,16 @@ def test_links_in_the_users_own_skills_directory_are_their_own_affair(scene: Sce
     assert "Do it well." in scene.run("load", "private", check=True).stdout
 
 
-def staged_with(scene: Scene, words: str) -> list[str]:
+def staged_with(scene: CommandSandbox, words: str) -> list[str]:
     """Give the paths in git's index whose content has these words; of a link that is where it leads."""
     paths = git("ls-files", cwd=scene.work).splitlines()
     return [path for path in paths if words in git("show", f":{path}", cwd=scene.work)]
 
 
 @pytest.fixture
-def forged(scene: Scene) -> Scene:
+def forged(scene: CommandSandbox) -> CommandSandbox:
     """Give a clone that brings a receipt and a registry, which say that links out of it were installed."""
-    scene.write_files(under("../own/private", skill("private", "Secret words.")))
+    scene.write_files(prefix_paths("../own/private", make_skill("private", "Secret words.")))
     sent = scene.work.parent / "sent"
     live = {"source": {"path": "../own/private", "link": True}, "files": {}}
     fixed = {"source": {"bundled": "n"}, "digest": f"sha256:{64 * '0'}", "files": {}}
@@ -145,7 +145,7 @@ READERS = (
 
 
 @pytest.mark.parametrize("registry", ["brought", "none"])
-def test_no_reader_serves_what_a_receipt_that_was_sent_calls_installed(forged: Scene, registry: str) -> None:
+def test_no_reader_serves_what_a_receipt_that_was_sent_calls_installed(forged: CommandSandbox, registry: str) -> None:
     if registry == "none":
         (forged.work / ".agent-skills/skills.json").unlink()
 
@@ -157,7 +157,7 @@ def test_no_reader_serves_what_a_receipt_that_was_sent_calls_installed(forged: S
     assert "Secret" not in forged.read(".agent-skills/skills.json")
 
 
-def test_a_receipt_that_was_sent_has_nothing_linked_or_copied(forged: Scene) -> None:
+def test_a_receipt_that_was_sent_has_nothing_linked_or_copied(forged: CommandSandbox) -> None:
     for mode in ("copy", "symlink"):
         for words in (["link", "claude-code"], ["sync"], ["sync", "--force"]):
             forged.run(*words, env={"SKILLPM_LINK_MODE": mode})
@@ -165,28 +165,28 @@ def test_a_receipt_that_was_sent_has_nothing_linked_or_copied(forged: Scene) -> 
                 assert [file for file in files if "Secret" in (forged.work / folder / file).read_text()] == []
 
 
-def test_a_live_link_that_leads_elsewhere_than_the_manifest_says_is_not_served(scene: Scene) -> None:
-    scene.project()
-    scene.write_files(under("../own/private", skill("private", "Secret words.")))
-    scene.write_files(under("../own/house", skill("house", "Meant.")))
+def test_a_live_link_that_leads_elsewhere_than_the_manifest_says_is_not_served(scene: CommandSandbox) -> None:
+    scene.create_project()
+    scene.write_files(prefix_paths("../own/private", make_skill("private", "Secret words.")))
+    scene.write_files(prefix_paths("../own/house", make_skill("house", "Meant.")))
     scene.run("install", "../own/house", "--link", check=True)
     (scene.work / ".agent-skills/house").unlink()
     (scene.work / ".agent-skills/house").symlink_to("../../own/private")
 
-    assert scene.tell("load", "house") == text(f"""\
+    assert scene.output("load", "house") == expected_output(f"""\
 ! warning: house/SKILL.md: {OUT}
 ! error: there is no skill `house` here
 !   try: `skillpm list` shows what is there
 [1]
 """)
-    assert scene.tell("list") == f"house   [modified]\n! warning: house/SKILL.md: {OUT}\n"
+    assert scene.output("list") == f"house   [modified]\n! warning: house/SKILL.md: {OUT}\n"
 
 
-def test_in_a_repository_of_several_projects_links_may_lead_to_what_lies_beside_them(scene: Scene) -> None:
+def test_in_a_repository_of_several_projects_links_may_lead_to_what_lies_beside_them(scene: CommandSandbox) -> None:
     git("init", "-q", cwd=scene.work)
     scene.write("app/skills.json", '{"skills": {}}\n')
-    scene.write_files(under("shared/review", skill("review", "Reviews.")))
-    scene.write_files(under("../own/private", skill("private", "Secret words.")))
+    scene.write_files(prefix_paths("shared/review", make_skill("review", "Reviews.")))
+    scene.write_files(prefix_paths("../own/private", make_skill("private", "Secret words.")))
     (scene.work / "app/.agent-skills").mkdir()
     (scene.work / "app/.agent-skills/review").symlink_to("../../shared/review")
     (scene.work / "app/.agent-skills/private").symlink_to("../../../own/private")
@@ -199,10 +199,10 @@ def test_in_a_repository_of_several_projects_links_may_lead_to_what_lies_beside_
     assert scene.run("load", "private", cwd=scene.work / "app").code == 1
 
 
-def test_a_home_that_is_a_repository_was_sent_by_nobody(scene: Scene) -> None:
+def test_a_home_that_is_a_repository_was_sent_by_nobody(scene: CommandSandbox) -> None:
     git("init", "-q", cwd=scene.home)
     scene.write("../home/app/skills.json", '{"skills": {}}\n')
-    scene.write_files(under("../home/own/private", skill("private", "Secret words.")))
+    scene.write_files(prefix_paths("../home/own/private", make_skill("private", "Secret words.")))
     (scene.home / "app/.agent-skills").mkdir()
     (scene.home / "app/.agent-skills/private").symlink_to("../../own/private")
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, asking, text
-from kit import GitServer, Repository, skill, under
+from commands.scene import CommandSandbox, expected_output, manifest_text
+from kit import GitServer, Repository, make_skill, prefix_paths
 
 FIRST, SECOND = "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"  # when the kit's first two commits were made
 
@@ -15,61 +15,61 @@ def tagged(tmp_path: Path) -> Repository:
     """Give a repository whose versions 1.0.0, 1.1.0 and 1.2.0 are a second apart."""
     repository = Repository.create(tmp_path / "tagged")
     for version in ("v1.0.0", "v1.1.0", "v1.2.0"):
-        repository.write(under("skills/pdf", skill("pdf", body=f"This is {version}.\n"))).commit()
+        repository.write(prefix_paths("skills/pdf", make_skill("pdf", body=f"This is {version}.\n"))).commit()
         repository.tag(version, annotated=version == "v1.1.0")
     return repository
 
 
 @pytest.fixture
-def pdf(scene: Scene, tagged: Repository) -> Scene:
-    scene.names = {tagged.file_url: "URL", **scene.names}
-    return scene.project(asking(pdf={"git": tagged.file_url, "path": "skills/pdf", "version": "^1"}))
+def pdf(scene: CommandSandbox, tagged: Repository) -> CommandSandbox:
+    scene.placeholders = {tagged.file_url: "URL", **scene.placeholders}
+    return scene.create_project(manifest_text(pdf={"git": tagged.file_url, "path": "skills/pdf", "version": "^1"}))
 
 
-def configure(scene: Scene, config: str) -> None:
+def configure(scene: CommandSandbox, config: str) -> None:
     file = scene.home / ".config/skillpm/config.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(config)
 
 
-def demand(scene: Scene, **keys: str) -> None:
+def demand(scene: CommandSandbox, **keys: str) -> None:
     """Put keys into the manifest."""
     manifest = json.loads(scene.read("skills.json"))
     scene.write("skills.json", json.dumps(manifest | {key.replace("_", "-"): value for key, value in keys.items()}))
 
 
-def taken(scene: Scene, *words: str, **env: str) -> str:
+def taken(scene: CommandSandbox, *words: str, **env: str) -> str:
     """Lock and give the version that was taken."""
     scene.run("lock", *words, env=env, check=True)
-    return str(scene.document("skills.lock")["skills"]["pdf"]["version"])
+    return str(scene.read_json("skills.lock")["skills"]["pdf"]["version"])
 
 
-def test_without_it_the_newest_is_taken(pdf: Scene) -> None:
+def test_without_it_the_newest_is_taken(pdf: CommandSandbox) -> None:
     assert taken(pdf) == "1.2.0"
 
 
-def test_from_the_command_line(pdf: Scene) -> None:
+def test_from_the_command_line(pdf: CommandSandbox) -> None:
     assert taken(pdf, "--exclude-newer", SECOND) == "1.1.0"
 
 
-def test_from_the_environment(pdf: Scene) -> None:
+def test_from_the_environment(pdf: CommandSandbox) -> None:
     assert taken(pdf, SKILLPM_EXCLUDE_NEWER=FIRST) == "1.0.0"
 
 
-def test_from_the_manifest(pdf: Scene) -> None:
+def test_from_the_manifest(pdf: CommandSandbox) -> None:
     demand(pdf, exclude_newer=SECOND)
 
     assert taken(pdf) == "1.1.0"
 
 
 @pytest.mark.parametrize("written", [f'"{SECOND}"', SECOND])
-def test_from_the_users_settings_as_text_or_as_a_date_of_toml(pdf: Scene, written: str) -> None:
+def test_from_the_users_settings_as_text_or_as_a_date_of_toml(pdf: CommandSandbox, written: str) -> None:
     configure(pdf, f"exclude-newer = {written}\n")
 
     assert taken(pdf) == "1.1.0"
 
 
-def test_of_manifest_and_settings_the_stricter_counts(pdf: Scene) -> None:
+def test_of_manifest_and_settings_the_stricter_counts(pdf: CommandSandbox) -> None:
     configure(pdf, f'exclude-newer = "{SECOND}"\n')
     demand(pdf, exclude_newer=FIRST)
     assert taken(pdf) == "1.0.0"
@@ -80,25 +80,25 @@ def test_of_manifest_and_settings_the_stricter_counts(pdf: Scene) -> None:
     assert taken(pdf) == "1.0.0"
 
 
-def test_the_command_line_lifts_what_was_decided_once(pdf: Scene) -> None:
+def test_the_command_line_lifts_what_was_decided_once(pdf: CommandSandbox) -> None:
     demand(pdf, exclude_newer=FIRST)
 
     assert taken(pdf, "--exclude-newer", "0 days", SKILLPM_EXCLUDE_NEWER=FIRST) == "1.2.0"
 
 
-def test_what_is_locked_stays_whatever_its_age_and_is_never_taken_back(pdf: Scene) -> None:
+def test_what_is_locked_stays_whatever_its_age_and_is_never_taken_back(pdf: CommandSandbox) -> None:
     assert taken(pdf) == "1.2.0"
     before = pdf.read("skills.lock")
 
-    assert pdf.tell("sync", "--exclude-newer", FIRST).splitlines()[0] == " + pdf 1.2.0"
-    assert pdf.tell("update", "--exclude-newer", FIRST) == "nothing to do: 1 skill in WORK/.agent-skills\n"
-    assert pdf.tell("lock", "--check", env={"SKILLPM_EXCLUDE_NEWER": FIRST}) == "WORK/skills.lock is up to date\n"
+    assert pdf.output("sync", "--exclude-newer", FIRST).splitlines()[0] == " + pdf 1.2.0"
+    assert pdf.output("update", "--exclude-newer", FIRST) == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert pdf.output("lock", "--check", env={"SKILLPM_EXCLUDE_NEWER": FIRST}) == "WORK/skills.lock is up to date\n"
     assert pdf.read("skills.lock") == before
 
 
-def test_a_lockfile_is_the_same_on_machines_that_exclude_otherwise(pdf: Scene, tmp_path: Path) -> None:
+def test_a_lockfile_is_the_same_on_machines_that_exclude_otherwise(pdf: CommandSandbox, tmp_path: Path) -> None:
     assert taken(pdf, "--exclude-newer", SECOND) == "1.1.0"
-    other = Scene(tmp_path / "other").project(pdf.read("skills.json"))
+    other = CommandSandbox(tmp_path / "other").create_project(pdf.read("skills.json"))
     other.write("skills.lock", pdf.read("skills.lock"))
     configure(other, f'exclude-newer = "{FIRST}"\n')
 
@@ -108,24 +108,24 @@ def test_a_lockfile_is_the_same_on_machines_that_exclude_otherwise(pdf: Scene, t
     assert other.read(".agent-skills/pdf/SKILL.md").endswith("This is v1.1.0.\n")
 
 
-def test_outdated_says_why_the_newest_is_not_taken(pdf: Scene) -> None:
+def test_outdated_says_why_the_newest_is_not_taken(pdf: CommandSandbox) -> None:
     pdf.run("sync", "--exclude-newer", SECOND, check=True)
 
-    assert pdf.tell("outdated", "--exclude-newer", "500 weeks") == text("""\
+    assert pdf.output("outdated", "--exclude-newer", "500 weeks") == expected_output("""\
 skill  current  wanted  latest
 pdf    1.1.0    1.1.0   1.2.0
 ! pdf: 1.2.0 is younger than 500 weeks (exclude-newer)
 """)
-    row = pdf.json("outdated", "--exclude-newer", "500 weeks")["skills"][0]
+    row = pdf.json_output("outdated", "--exclude-newer", "500 weeks")["skills"][0]
     assert row["held"] == "1.2.0 is younger than 500 weeks (exclude-newer)"
-    assert "held" not in pdf.json("outdated")["skills"][0]
-    assert pdf.tell("outdated") == "skill  current  wanted  latest\npdf    1.1.0    1.2.0   1.2.0\n"
+    assert "held" not in pdf.json_output("outdated")["skills"][0]
+    assert pdf.output("outdated") == "skill  current  wanted  latest\npdf    1.1.0    1.2.0   1.2.0\n"
 
 
-def test_a_range_of_which_all_is_too_new_says_so(pdf: Scene) -> None:
+def test_a_range_of_which_all_is_too_new_says_so(pdf: CommandSandbox) -> None:
     pdf.write("skills.json", pdf.read("skills.json").replace("^1", ">=1.1"))
 
-    assert pdf.tell("sync", "--exclude-newer", FIRST) == text("""\
+    assert pdf.output("sync", "--exclude-newer", FIRST) == expected_output("""\
 ! error: `pdf` >=1.1 from URL (skills/pdf) is not there: there is 1.0.0; \
 1.2.0 and 1.1.0 are newer than 2026-01-01T00:00:01Z (exclude-newer)
 !   try: if you trust 1.2.0, take it all the same with `--exclude-newer '0 days'`
@@ -133,15 +133,15 @@ def test_a_range_of_which_all_is_too_new_says_so(pdf: Scene) -> None:
 """)
 
 
-def test_diff_of_an_update_shows_what_update_would_take(pdf: Scene) -> None:
+def test_diff_of_an_update_shows_what_update_would_take(pdf: CommandSandbox) -> None:
     pdf.run("sync", "--exclude-newer", FIRST, check=True)
 
-    assert pdf.json("diff", "pdf", "--update", env={"SKILLPM_EXCLUDE_NEWER": SECOND})["to"] == "1.1.0"
+    assert pdf.json_output("diff", "pdf", "--update", env={"SKILLPM_EXCLUDE_NEWER": SECOND})["to"] == "1.1.0"
 
 
-def test_the_dates_of_tags_are_asked_for_once(scene: Scene, server: GitServer, tagged: Repository) -> None:
+def test_the_dates_of_tags_are_asked_for_once(scene: CommandSandbox, server: GitServer, tagged: Repository) -> None:
     url = server.serve("acme/pdf", tagged)
-    scene.project(asking(pdf={"git": url, "path": "skills/pdf", "version": "^1"}))
+    scene.create_project(manifest_text(pdf={"git": url, "path": "skills/pdf", "version": "^1"}))
     assert taken(scene, "--exclude-newer", SECOND) == "1.1.0"
     before = sum(request.command == "fetch" for request in server.requests)
 
@@ -159,7 +159,7 @@ def test_the_dates_of_tags_are_asked_for_once(scene: Scene, server: GitServer, t
         ([], {"SKILLPM_EXCLUDE_NEWER": "soon"}, "SKILLPM_EXCLUDE_NEWER"),
     ],
 )
-def test_what_is_no_date_is_wrong_usage(pdf: Scene, words: list[str], env: dict[str, str], where: str) -> None:
+def test_what_is_no_date_is_wrong_usage(pdf: CommandSandbox, words: list[str], env: dict[str, str], where: str) -> None:
     result = pdf.run("lock", *words, env=env)
 
     assert result.code == 2
@@ -168,10 +168,10 @@ def test_what_is_no_date_is_wrong_usage(pdf: Scene, words: list[str], env: dict[
     assert not pdf.exists("skills.lock")
 
 
-def test_what_is_no_date_in_a_document_names_file_and_key(pdf: Scene) -> None:
+def test_what_is_no_date_in_a_document_names_file_and_key(pdf: CommandSandbox) -> None:
     demand(pdf, exclude_newer="soon")
     column = pdf.read("skills.json").index('"exclude-newer"') + 1
-    assert pdf.tell("lock") == text(f"""\
+    assert pdf.output("lock") == expected_output(f"""\
 ! error: `soon` is no age, day or moment
 !   where: WORK/skills.json:1:{column}: exclude-newer
 !   try: write it like `7 days`, `2 weeks`, `12h`, `2026-01-31` or `2026-01-31T12:00:00Z`; `0 days` switches it off
@@ -180,7 +180,7 @@ def test_what_is_no_date_in_a_document_names_file_and_key(pdf: Scene) -> None:
 
     demand(pdf, exclude_newer="1d")
     configure(pdf, "exclude-newer = 7\n")
-    assert pdf.tell("lock").splitlines()[:2] == [
+    assert pdf.output("lock").splitlines()[:2] == [
         "! error: expected a string, got 7",
         "!   where: HOME/.config/skillpm/config.toml:1:1: exclude-newer",
     ]

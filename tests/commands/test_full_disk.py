@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene
+from commands.scene import CommandSandbox
 from kit import Repository, Sandbox
+
+pytestmark = pytest.mark.slow
 
 SIZE = 16_000_000
 # How many blocks are left: at some levels or, with SKILLPM_LEVELS=all, at each up to more than an install needs.
@@ -18,7 +20,7 @@ OTHER_DISK = Path(os.sep, "dev", "shm")
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Iterator[Scene]:
+def small(tmp_path: Path) -> Iterator[CommandSandbox]:
     """Give a project on a disk of sixteen megabytes, with a skill installed."""
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -26,7 +28,7 @@ def small(tmp_path: Path) -> Iterator[Scene]:
     if subprocess.run(words, capture_output=True, check=False).returncode:
         pytest.skip("nobody may mount a disk here")
     try:
-        scene = Scene(disk / "scene").project()
+        scene = CommandSandbox(disk / "scene").create_project()
         scene.run("install", "testing", check=True)
         yield scene
     finally:
@@ -43,11 +45,11 @@ def fill(disk: Path, left: int) -> Path:
 
 
 @pytest.mark.parametrize("left", LEVELS)
-def test_an_install_on_a_full_disk_is_whole_or_nothing(small: Scene, upstream: Repository, left: int) -> None:
+def test_an_install_on_a_full_disk_is_whole_or_nothing(small: CommandSandbox, upstream: Repository, left: int) -> None:
     """A skill of the tool at even levels, at odd ones one from git, whose cache lies on that disk too."""
     skill = "code-review" if left % 2 == 0 else "pdf"
     spec = skill if left % 2 == 0 else f"{upstream.file_url}@pdf"
-    before = small.everything
+    before = small.full_snapshot
     ballast = fill(small.root.parent, left)
 
     result = small.run("install", spec, env={"SKILLPM_FSYNC": "0"})
@@ -67,7 +69,7 @@ def test_an_install_on_a_full_disk_is_whole_or_nothing(small: Scene, upstream: R
             assert re.fullmatch(r"error: cannot .*: no space left on the device", said[0]), result.stderr
         assert said[1].startswith(f"  where: {small.root}")
         if not small.exists(".agent-skills/.skillpm/journal.json"):
-            assert small.everything == before
+            assert small.full_snapshot == before
     small.run("sync", check=True)
     assert small.run("verify").code == 0
     assert small.run("registry", "check").code == 0
@@ -78,7 +80,7 @@ def test_a_cache_on_another_disk(tmp_path: Path) -> None:
     """Nothing is ever renamed from the cache to the skills directory."""
     if not OTHER_DISK.is_dir() or OTHER_DISK.stat().st_dev == tmp_path.stat().st_dev:
         pytest.skip("there is only one disk here")
-    scene = Scene(tmp_path / "scene").project()
+    scene = CommandSandbox(tmp_path / "scene").create_project()
     cache = OTHER_DISK / f"skillpm-test-{os.getpid()}"
     try:
         scene.run("install", "testing", env={"SKILLPM_CACHE_DIR": str(cache), "TMPDIR": str(OTHER_DISK)}, check=True)
@@ -88,7 +90,7 @@ def test_a_cache_on_another_disk(tmp_path: Path) -> None:
 
 
 def test_a_clock_that_jumps_decides_nothing(tmp_path: Path) -> None:
-    scene = Scene(tmp_path / "scene").project()
+    scene = CommandSandbox(tmp_path / "scene").create_project()
     scene.run("install", "testing", check=True)
     file = scene.work / ".agent-skills/testing/SKILL.md"
     for second in (0, 2**32 + 5, 4_000_000_000):
@@ -103,7 +105,7 @@ def test_a_clock_that_jumps_decides_nothing(tmp_path: Path) -> None:
 
 def test_a_skills_directory_deep_down(tmp_path: Path) -> None:
     """A path of nearly 4,096 bytes: it works, or it is told; never a traceback."""
-    scene = Scene(tmp_path / "scene")
+    scene = CommandSandbox(tmp_path / "scene")
     for depth in (10, 16):
         folder = scene.home
         for _ in range(depth):
@@ -141,7 +143,7 @@ def test_a_trash_that_cannot_be_emptied_is_no_failure_of_what_is_done(tmp_path: 
     """The third rmdir of an install is that of a folder which nobody needs any more."""
     if shutil.which("strace") is None:
         pytest.skip("strace injects the fault")
-    scene = Scene(tmp_path / "scene").project()
+    scene = CommandSandbox(tmp_path / "scene").create_project()
     words = ["strace", "-f", "-qq", "-o", str(tmp_path / "trace"), "-e", "trace=rmdir"]
     inject = ["-e", "inject=rmdir:error=EACCES:when=1+"]
     done = subprocess.run(

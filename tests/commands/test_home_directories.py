@@ -5,30 +5,30 @@ import shutil
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene
+from commands.scene import CommandSandbox
 
 SETPRIV = shutil.which("setpriv")
 # A number that no user of this machine has, and that may look at what the tests made.
 NOBODY = ["--reuid=54321", *(f"--{kind}-caps=+dac_override,+dac_read_search" for kind in ("inh", "ambient"))]
 
 
-class Unknown(Scene):
+class Unknown(CommandSandbox):
     """A scene whose commands are run by a number, as in a container: no user is known by it."""
 
-    command = (str(SETPRIV), *NOBODY, *Scene.command)
+    command = (str(SETPRIV), *NOBODY, *CommandSandbox.command)
 
 
 @pytest.mark.parametrize("words", [["sync"], ["list"], ["install", "testing"]], ids=" ".join)
-def test_a_home_that_is_another_one_in_each_folder_is_refused(project: Scene, words: list[str]) -> None:
-    before = project.everything
+def test_a_home_that_is_another_one_in_each_folder_is_refused(project: CommandSandbox, words: list[str]) -> None:
+    before = project.full_snapshot
 
-    assert project.tell(*words, env={"HOME": "relative", "SKILLPM_CACHE_DIR": None}) == (
+    assert project.output(*words, env={"HOME": "relative", "SKILLPM_CACHE_DIR": None}) == (
         "! error: HOME=relative is no whole path\n!   try: set HOME to the whole path of a folder\n[2]\n"
     )
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_a_relative_folder_of_the_desktop_does_not_count(project: Scene) -> None:
+def test_a_relative_folder_of_the_desktop_does_not_count(project: CommandSandbox) -> None:
     relative = {"XDG_CACHE_HOME": "caches", "XDG_CONFIG_HOME": "settings", "SKILLPM_CACHE_DIR": None}
 
     project.run("install", "testing", env=relative, check=True)
@@ -36,11 +36,11 @@ def test_a_relative_folder_of_the_desktop_does_not_count(project: Scene) -> None
 
     assert sorted(os.listdir(project.work)) == [".agent-skills", "skills.json", "skills.lock"]
     assert sorted(os.listdir(project.home / ".config/skillpm")) == ["skills.json", "skills.lock"]
-    assert project.tell("sync", env=relative) == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.output("sync", env=relative) == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or SETPRIV is None, reason="only root may become any user, by setpriv")
 def test_a_number_without_a_home_lives_at_the_root_as_in_a_container(tmp_path: Path) -> None:
     unknown = Unknown(tmp_path / "scene")
 
-    assert unknown.json("list", "-g", env={"HOME": None})["directory"] == "/.agent-skills"
+    assert unknown.json_output("list", "-g", env={"HOME": None})["directory"] == "/.agent-skills"

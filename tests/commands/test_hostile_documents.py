@@ -4,7 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, text, undated
+from commands.scene import CommandSandbox, expected_output, mask_dates
+
+pytestmark = pytest.mark.slow
 
 OURS = ".agent-skills/.skillpm"
 
@@ -19,7 +21,7 @@ OURS = ".agent-skills/.skillpm"
     ],
 )
 @pytest.mark.parametrize("target", ["precious", "absent"])
-def test_nothing_is_ever_written_through_a_link(project: Scene, place: str, target: str) -> None:
+def test_nothing_is_ever_written_through_a_link(project: CommandSandbox, place: str, target: str) -> None:
     precious = project.write("../home/precious", "mine\n")
     link = project.work / place
     link.parent.mkdir(parents=True)
@@ -34,7 +36,7 @@ def test_nothing_is_ever_written_through_a_link(project: Scene, place: str, targ
     assert project.run("registry", "check").code == 0
 
 
-def test_the_ignore_file_is_not_written_through_a_link_either(project: Scene) -> None:
+def test_the_ignore_file_is_not_written_through_a_link_either(project: CommandSandbox) -> None:
     link = project.work / OURS / ".gitignore"
     link.parent.mkdir(parents=True)
     link.symlink_to(project.home / "absent")
@@ -45,13 +47,13 @@ def test_the_ignore_file_is_not_written_through_a_link_either(project: Scene) ->
 
 
 @pytest.mark.parametrize("name", ["skills.json", "skills.lock"])
-def test_a_document_that_leads_out_of_the_project_is_refused(project: Scene, name: str) -> None:
+def test_a_document_that_leads_out_of_the_project_is_refused(project: CommandSandbox, name: str) -> None:
     (project.work / name).unlink(missing_ok=True)
     (project.home / "elsewhere").write_text('{"skills": {}}\n' if name == "skills.json" else "")
     (project.work / name).symlink_to(project.home / "elsewhere")
     before = project.snapshot("..", ignore=["cache"])
 
-    assert project.tell("install", "code-review") == text(f"""\
+    assert project.output("install", "code-review") == expected_output(f"""\
 ! error: WORK/{name} is a link that leads out of the project
 !   try: remove the link; a repository must not decide where skills are written
 [1]
@@ -59,7 +61,7 @@ def test_a_document_that_leads_out_of_the_project_is_refused(project: Scene, nam
     assert project.snapshot("..", ignore=["cache"]) == before
 
 
-def test_a_lockfile_may_be_a_link_inside_of_the_repository(scene: Scene) -> None:
+def test_a_lockfile_may_be_a_link_inside_of_the_repository(scene: CommandSandbox) -> None:
     (scene.work / ".git").mkdir()
     for name in ("skills.json", "skills.lock"):
         scene.write(f"shared/{name}", '{"skills": {}}\n' if name == "skills.json" else "")
@@ -71,8 +73,8 @@ def test_a_lockfile_may_be_a_link_inside_of_the_repository(scene: Scene) -> None
     scene.run("install", "code-review", cwd="app", check=True)
 
     assert os.path.islink(scene.work / "app/skills.lock")
-    assert list(scene.document("shared/skills.lock")["skills"]) == ["code-review"]
-    assert list(scene.document("shared/skills.json")["skills"]) == ["code-review"]
+    assert list(scene.read_json("shared/skills.lock")["skills"]) == ["code-review"]
+    assert list(scene.read_json("shared/skills.json")["skills"]) == ["code-review"]
 
 
 def a_pipe(place: Path) -> None:
@@ -89,7 +91,9 @@ def a_folder(place: Path) -> None:
 
 @pytest.mark.parametrize("thing", [a_pipe, an_endless_file, a_folder])
 @pytest.mark.parametrize("place", [".agent-skills/skills.json", f"{OURS}/receipt.json", f"{OURS}/journal.json"])
-def test_what_is_no_file_is_neither_awaited_nor_read_for_ever(project: Scene, thing: object, place: str) -> None:
+def test_what_is_no_file_is_neither_awaited_nor_read_for_ever(
+    project: CommandSandbox, thing: object, place: str
+) -> None:
     assert callable(thing)
     (project.work / OURS).mkdir(parents=True)
     thing(project.work / place)
@@ -99,22 +103,24 @@ def test_what_is_no_file_is_neither_awaited_nor_read_for_ever(project: Scene, th
         assert done.code in {0, 1}, (words, done)
         assert "Traceback" not in done.stderr
     why = "Is a directory" if thing is a_folder else "it is no regular file"
-    assert project.tell("install", "code-review").splitlines()[0] == f"! error: cannot read: {why}"
+    assert project.output("install", "code-review").splitlines()[0] == f"! error: cannot read: {why}"
 
 
-def test_names_that_only_look_like_backups_are_none(project: Scene) -> None:
+def test_names_that_only_look_like_backups_are_none(project: CommandSandbox) -> None:
     for name in ("pdf-\u00b2", "pdf-\u0663", "skills.json-\u00b2", "pdf-", "-1"):
         project.write(f"{OURS}/backup/{name}", "planted")
     project.write(".agent-skills/skills.json", '{"skills": []}')
 
-    assert project.tell("backup", "list") == "! nothing is set aside\n"
+    assert project.output("backup", "list") == "! nothing is set aside\n"
     assert project.run("install", "code-review").code == 0
     listed = f"skills.json-1  WORK/{OURS}/backup/skills.json-1  (set aside DAY)\n"
-    assert undated(project.tell("backup", "list")) == listed
+    assert mask_dates(project.output("backup", "list")) == listed
 
 
 @pytest.mark.parametrize("spoilt", ['"triggerc": [', '"triggers": 5, "tags": [', '"requires": 5, "triggers": ['])
-def test_a_key_of_the_registry_that_is_not_what_loaders_were_promised_stops_none(project: Scene, spoilt: str) -> None:
+def test_a_key_of_the_registry_that_is_not_what_loaders_were_promised_stops_none(
+    project: CommandSandbox, spoilt: str
+) -> None:
     project.run("install", "code-review", "testing", check=True)
     registry = ".agent-skills/skills.json"
     project.write(registry, project.read(registry).replace('"triggers": [', spoilt, 1))

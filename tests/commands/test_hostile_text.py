@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from commands.scene import Scene
+from commands.scene import CommandSandbox
 from kit import Repository
 
 ESCAPE, BELL, CSI, RIGHT_TO_LEFT, NOTHING, TAG = "\x1b", "\x07", "\x9b", "\u202e", "\u200b", "\U000e0041"
@@ -20,9 +20,9 @@ SKILL = (
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Scene:
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> CommandSandbox:
     """Give a project with a hostile skill installed and edited, and others made by hand under hostile names."""
-    project = Scene(tmp_path_factory.mktemp("hostile") / "scene").project()
+    project = CommandSandbox(tmp_path_factory.mktemp("hostile") / "scene").create_project()
     project.write("evil/SKILL.md", SKILL)
     project.run("install", "./evil", check=True)
     project.write(".agent-skills/evil/SKILL.md", SKILL + f"more {ESCAPE}[2J\n")
@@ -57,7 +57,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     ],
     ids=lambda words: " ".join(words).encode("unicode_escape").decode(),
 )
-def test_a_terminal_sees_only_letters(hostile: Scene, arguments: list[str], mode: list[str]) -> None:
+def test_a_terminal_sees_only_letters(hostile: CommandSandbox, arguments: list[str], mode: list[str]) -> None:
     result = hostile.run(*arguments, *mode)
 
     raw = result.stdout + result.stderr
@@ -68,14 +68,14 @@ def test_a_terminal_sees_only_letters(hostile: Scene, arguments: list[str], mode
         assert json.loads(result.stdout)
 
 
-def test_the_registry_keeps_the_words_as_they_are(hostile: Scene) -> None:
-    listing = hostile.json("list")
+def test_the_registry_keeps_the_words_as_they_are(hostile: CommandSandbox) -> None:
+    listing = hostile.json_output("list")
 
     evil = next(entry for entry in listing["skills"] if entry["name"] == "evil")
     assert evil["description"] == f"red {ESCAPE}[31m {BELL} {CSI}31m {RIGHT_TO_LEFT}detrever {NOTHING} {TAG} end"
 
 
-def test_what_a_repository_says_is_made_harmless(project: Scene, upstream: Repository, url: str) -> None:
+def test_what_a_repository_says_is_made_harmless(project: CommandSandbox, upstream: Repository, url: str) -> None:
     upstream.write({"skills/evil/SKILL.md": SKILL, f"skills/bad{ESCAPE}[31m/SKILL.md": SKILL}).commit()
 
     for arguments in (

@@ -8,20 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands.scene import Scene, text
-from kit import Repository, skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import Repository, make_skill, prefix_paths
+
+pytestmark = pytest.mark.slow
 
 # What `skills` 1.7.4 writes down of skills/pdf and skills/docx of the repository below, as its run gave it.
 PDF_SUM = "3bb0ab3dd683d7df328ebcddc3da592252cbccb1a4d113de0f8343beafc4cdc2"
 DOCX_SUM = "abc3d6db88d0b22ac26dd40e363aacf361bdaaff8270d980362ea0de9f0b4912"
-PDF = skill("pdf", "Reads PDF files.") | {
+PDF = make_skill("pdf", "Reads PDF files.") | {
     "scripts/read.sh": b"#!/bin/sh\necho read\n",
     "assets/Über.txt": b"x\n",
     "README.md": b"about\n",
     "a_b.md": b"1",
     "a-b.md": b"2",
 }
-DOCX = skill("docx", "Writes Word files.")
+DOCX = make_skill("docx", "Writes Word files.")
 SETTLED = "nothing to do: 2 skills in WORK/.agent-skills\n! 2 of 2 skills are what the lockfile says\n"
 
 
@@ -29,24 +31,26 @@ SETTLED = "nothing to do: 2 skills in WORK/.agent-skills\n! 2 of 2 skills are wh
 def acme(tmp_path: Path) -> Repository:
     """Give a repository of two skills, tagged `v1.0.0`; on its branch docx has moved on since."""
     repository = Repository.create(tmp_path / "acme")
-    repository.write(under("skills/pdf", PDF) | under("skills/docx", DOCX), executable=["skills/pdf/scripts/read.sh"])
+    repository.write(
+        prefix_paths("skills/pdf", PDF) | prefix_paths("skills/docx", DOCX), executable=["skills/pdf/scripts/read.sh"]
+    )
     repository.commit("first")
     repository.tag("v1.0.0")
-    repository.write(under("skills/docx", skill("docx", "Writes Word files, newer."))).commit("second")
+    repository.write(prefix_paths("skills/docx", make_skill("docx", "Writes Word files, newer."))).commit("second")
     return repository
 
 
 @pytest.fixture
-def there(scene: Scene, acme: Repository) -> Scene:
+def there(scene: CommandSandbox, acme: Repository) -> CommandSandbox:
     """Give a folder under git where github.com/acme/skills is that repository."""
-    scene.rewrite("https://github.com/acme/skills", acme.file_url)
+    scene.redirect_git("https://github.com/acme/skills", acme.file_url)
     (scene.work / ".git").mkdir()
     return scene
 
 
-def lay(scene: Scene, folder: str = ".claude/skills") -> None:
+def lay(scene: CommandSandbox, folder: str = ".claude/skills") -> None:
     """Lay pdf of now and docx of v1.0.0 where a host reads them, as the other tools copy them."""
-    scene.write_files(under(f"{folder}/pdf", PDF) | under(f"{folder}/docx", DOCX))
+    scene.write_files(prefix_paths(f"{folder}/pdf", PDF) | prefix_paths(f"{folder}/docx", DOCX))
     (scene.work / folder / "pdf/scripts/read.sh").chmod(0o755)
 
 
@@ -71,22 +75,22 @@ VERCEL = vercel(
 )
 
 
-def settled(scene: Scene) -> str:
+def settled(scene: CommandSandbox) -> str:
     """Say what `sync --frozen` and `verify` say."""
-    return scene.tell("sync", "--frozen") + scene.tell("verify")
+    return scene.output("sync", "--frozen") + scene.output("verify")
 
 
-def commits(scene: Scene, lockfile: str = "skills.lock") -> dict[str, str]:
-    skills = scene.document(lockfile)["skills"]
+def commits(scene: CommandSandbox, lockfile: str = "skills.lock") -> dict[str, str]:
+    skills = scene.read_json(lockfile)["skills"]
     return {name: skill["source"].get("commit", "") for name, skill in skills.items()}
 
 
-def test_the_lock_of_vercels_skills_is_taken_over_with_what_lies_there(there: Scene, acme: Repository) -> None:
+def test_the_lock_of_vercels_skills_is_taken_over_with_what_lies_there(there: CommandSandbox, acme: Repository) -> None:
     there.write("skills-lock.json", VERCEL)
     lay(there)
     laid = there.snapshot(".claude")
 
-    assert there.tell("import") == text("""\
+    assert there.output("import") == expected_output("""\
  + docx 1.0.0
  + pdf HEAD
 added 2: 2 skills in WORK/.agent-skills
@@ -94,7 +98,7 @@ added 2: 2 skills in WORK/.agent-skills
 ! docx: .claude/skills/docx is what was locked, and is taken over as it is
 ! pdf: .claude/skills/pdf is what was locked, and is taken over as it is
 """).replace("HEAD", acme.resolve("main")[:7])
-    assert there.document("skills.json") == {
+    assert there.read_json("skills.json") == {
         "$schema": "urn:skillpm:schema:manifest:1",
         "agents": ["claude-code"],
         "skills": {
@@ -108,23 +112,23 @@ added 2: 2 skills in WORK/.agent-skills
     assert settled(there) == SETTLED
 
 
-def test_a_dry_run_says_the_same_and_writes_nothing(there: Scene) -> None:
+def test_a_dry_run_says_the_same_and_writes_nothing(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
     lay(there)
-    before = there.everything
+    before = there.full_snapshot
 
     said = there.run("import", "--dry-run", check=True)
 
     assert said.stdout.splitlines()[-1] == f"would have added 2: 2 skills in {there.work}/.agent-skills"
-    assert there.everything == before
+    assert there.full_snapshot == before
     assert there.run("import", check=True).stderr == said.stderr
 
 
-def test_programs_get_one_object(there: Scene) -> None:
+def test_programs_get_one_object(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
     lay(there)
 
-    found = there.json("import", "--dry-run")
+    found = there.json_output("import", "--dry-run")
 
     assert list(found) == [
         *(
@@ -151,7 +155,7 @@ def test_programs_get_one_object(there: Scene) -> None:
 
 
 def test_a_commit_that_nobody_recorded_is_found_in_the_history_by_what_lies_here(
-    there: Scene, acme: Repository
+    there: CommandSandbox, acme: Repository
 ) -> None:
     """Vercel's lock follows the branch here, holds no commit, and upstream has moved twice since."""
     followed = json.loads(VERCEL)
@@ -164,7 +168,7 @@ def test_a_commit_that_nobody_recorded_is_found_in_the_history_by_what_lies_here
 
     assert "docx: .claude/skills/docx is what was locked, and is taken over as it is" in said
     assert commits(there) == {"docx": acme.resolve("v1.0.0"), "pdf": acme.resolve("main")}
-    assert there.document("skills.json")["skills"]["docx"] == {
+    assert there.read_json("skills.json")["skills"]["docx"] == {
         "git": "https://github.com/acme/skills",
         "path": "skills/docx",
     }
@@ -172,14 +176,14 @@ def test_a_commit_that_nobody_recorded_is_found_in_the_history_by_what_lies_here
     assert there.run("outdated", "--exit-code").code == 1
 
 
-def test_what_cannot_be_found_is_locked_to_what_is_there_now_and_said(there: Scene, acme: Repository) -> None:
+def test_what_cannot_be_found_is_locked_to_what_is_there_now_and_said(there: CommandSandbox, acme: Repository) -> None:
     there.write("skills-lock.json", VERCEL.replace('      "ref": "v1.0.0",\n', "").replace(DOCX_SUM, "0" * 64))
     lay(there)
 
-    said = there.tell("import")
+    said = there.output("import")
 
     now = acme.resolve("main")[:7]
-    assert said == text(f"""\
+    assert said == expected_output(f"""\
  + docx {now}
  + pdf {now}
 added 2: 2 skills in WORK/.agent-skills
@@ -189,11 +193,11 @@ added 2: 2 skills in WORK/.agent-skills
 ! docx: upstream has moved, and what was recorded is in no folder here: it is locked to what is there now ({now})
 ! next: `skillpm link claude-code` shows them to that agent
 """)
-    assert "agents" not in there.document("skills.json")
+    assert "agents" not in there.read_json("skills.json")
     assert settled(there) == SETTLED
 
 
-def test_what_somebody_edited_stays_theirs(there: Scene) -> None:
+def test_what_somebody_edited_stays_theirs(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
     lay(there)
     there.write(".claude/skills/pdf/SKILL.md", "mine")
@@ -206,7 +210,7 @@ def test_what_somebody_edited_stays_theirs(there: Scene) -> None:
     assert settled(there) == SETTLED
 
 
-def test_links_of_another_tool_are_left_and_told(there: Scene) -> None:
+def test_links_of_another_tool_are_left_and_told(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
     lay(there, ".agents/skills")
     (there.work / ".claude/skills").mkdir(parents=True)
@@ -216,11 +220,11 @@ def test_links_of_another_tool_are_left_and_told(there: Scene) -> None:
 
     assert "pdf: .agents/skills/pdf is what was locked, and is taken over as it is" in said
     assert "pdf: .claude/skills/pdf is a link of another tool; it is left as it is" in said
-    assert there.document("skills.json")["agents"] == ["universal"]
+    assert there.read_json("skills.json")["agents"] == ["universal"]
     assert settled(there) == SETTLED
 
 
-def test_a_host_that_sees_what_was_adopted_through_the_tools_link_can_be_linked(there: Scene) -> None:
+def test_a_host_that_sees_what_was_adopted_through_the_tools_link_can_be_linked(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
     lay(there, ".agents/skills")
     (there.work / ".claude/skills").mkdir(parents=True)
@@ -229,27 +233,27 @@ def test_a_host_that_sees_what_was_adopted_through_the_tools_link_can_be_linked(
 
     assert there.run("link", "claude-code").code == 0
 
-    assert there.tree_text(".claude/skills") == text("""\
+    assert there.render_tree(".claude/skills") == expected_output("""\
 docx -> ../../.agent-skills/docx
 pdf -> ../../.agents/skills/pdf
 """)
     assert settled(there) == SETTLED
 
 
-def test_a_link_of_another_tool_beside_what_agrees_leaves_its_host_as_it_is(there: Scene) -> None:
+def test_a_link_of_another_tool_beside_what_agrees_leaves_its_host_as_it_is(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
-    there.write_files(under(".claude/skills/docx", DOCX) | under("elsewhere/pdf", PDF))
+    there.write_files(prefix_paths(".claude/skills/docx", DOCX) | prefix_paths("elsewhere/pdf", PDF))
     (there.work / ".claude/skills/pdf").symlink_to("../../elsewhere/pdf")
 
     said = there.run("import", check=True).stderr
 
     assert "docx: .claude/skills/docx is what was locked, but not all beside it; it is left as it is" in said
     assert "pdf: .claude/skills/pdf is a link of another tool; it is left as it is" in said
-    assert "agents" not in there.document("skills.json")
+    assert "agents" not in there.read_json("skills.json")
     assert settled(there) == SETTLED
 
 
-def test_what_a_tool_leaves_out_of_its_copies_is_named(there: Scene) -> None:
+def test_what_a_tool_leaves_out_of_its_copies_is_named(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
     lay(there)
     (there.work / ".claude/skills/pdf/README.md").unlink()
@@ -259,13 +263,13 @@ def test_what_a_tool_leaves_out_of_its_copies_is_named(there: Scene) -> None:
     assert "pdf: .claude/skills/pdf lacks README.md of what is locked; it is left as it is" in said
 
 
-def test_many_are_told_in_a_line(there: Scene, acme: Repository) -> None:
+def test_many_are_told_in_a_line(there: CommandSandbox, acme: Repository) -> None:
     names = ["one", "two", "three", "four"]
     lock: dict[str, dict[str, Any]] = {}
     for name in names:
-        acme.write(under(f"skills/{name}", skill(name)))
-        there.write_files(under(f".claude/skills/{name}", skill(name)))
-        there.write_files(under(f".agents/skills/{name}", skill(name)))
+        acme.write(prefix_paths(f"skills/{name}", make_skill(name)))
+        there.write_files(prefix_paths(f".claude/skills/{name}", make_skill(name)))
+        there.write_files(prefix_paths(f".agents/skills/{name}", make_skill(name)))
         lock[name] = {"source": "acme/skills", "sourceType": "github", "skillPath": f"skills/{name}/SKILL.md"}
     acme.commit("four more")
     there.write(".agents/skills/four/SKILL.md", "mine")
@@ -285,23 +289,23 @@ def test_many_are_told_in_a_line(there: Scene, acme: Repository) -> None:
     assert again == ["read skills-lock.json of skills (Vercel)", "4 skills: the manifest asks for it already"]
 
 
-def test_a_local_skill_is_found_in_the_folder_that_vercels_skills_was_given(there: Scene) -> None:
-    there.write_files(under("mine/writing/local-one", skill("local-one")))
+def test_a_local_skill_is_found_in_the_folder_that_vercels_skills_was_given(there: CommandSandbox) -> None:
+    there.write_files(prefix_paths("mine/writing/local-one", make_skill("local-one")))
     there.write("skills-lock.json", vercel(**{"local-one": {"source": "./mine", "sourceType": "local"}}))
 
     there.run("import", check=True)
 
-    assert there.document("skills.json")["skills"] == {"local-one": {"path": "./mine/writing/local-one"}}
+    assert there.read_json("skills.json")["skills"] == {"local-one": {"path": "./mine/writing/local-one"}}
     assert there.run("sync", "--frozen").code == 0
 
 
-def test_a_host_whose_folder_is_the_source_itself_is_not_linked(there: Scene) -> None:
+def test_a_host_whose_folder_is_the_source_itself_is_not_linked(there: CommandSandbox) -> None:
     there.write("skills-lock.json", vercel(own={"source": "./.claude/skills", "sourceType": "local"}))
-    there.write_files(under(".claude/skills/own", skill("own")))
+    there.write_files(prefix_paths(".claude/skills/own", make_skill("own")))
 
     there.run("import", check=True)
 
-    assert "agents" not in there.document("skills.json")
+    assert "agents" not in there.read_json("skills.json")
 
 
 def skills_lock_sum(files: dict[str, bytes]) -> str:
@@ -309,7 +313,7 @@ def skills_lock_sum(files: dict[str, bytes]) -> str:
     return "sha256-" + b64encode(sha256(data).digest()).decode()
 
 
-def test_the_lock_of_skills_lock_gives_commits(there: Scene, acme: Repository) -> None:
+def test_the_lock_of_skills_lock_gives_commits(there: CommandSandbox, acme: Repository) -> None:
     lock = {
         "lockfileVersion": 1,
         "skills": {
@@ -377,13 +381,13 @@ SPM_MANIFEST = {
 }
 
 
-def test_spms_manifest_makes_room_for_ours_and_is_kept(there: Scene, acme: Repository) -> None:
+def test_spms_manifest_makes_room_for_ours_and_is_kept(there: CommandSandbox, acme: Repository) -> None:
     there.write("skills.json", json.dumps(SPM_MANIFEST))
     there.write("skills-lock.yaml", SPM_LOCK.replace("COMMIT", acme.resolve("v1.0.0")))
-    there.write_files(under("skills/mine", skill("mine")))
+    there.write_files(prefix_paths("skills/mine", make_skill("mine")))
     before = there.read("skills.json")
 
-    assert there.tell("import") == text("""\
+    assert there.output("import") == expected_output("""\
  + docx 1.0.0
  + mine (live link)
 added 2: 2 skills in WORK/.agent-skills
@@ -395,7 +399,7 @@ added 2: 2 skills in WORK/.agent-skills
 ! next: `skillpm link AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows
 """)
     assert there.read("skills.spm.json") == before
-    assert there.document("skills.json")["skills"] == {
+    assert there.read_json("skills.json")["skills"] == {
         "docx": {"git": "https://github.com/acme/skills", "path": "skills/docx", "tag": "v1.0.0"},
         "mine": {"path": "./skills/mine", "link": True},
     }
@@ -403,31 +407,31 @@ added 2: 2 skills in WORK/.agent-skills
     assert there.run("verify").code == 0
 
 
-def test_what_gh_wrote_into_a_skill_is_read(there: Scene, acme: Repository) -> None:
+def test_what_gh_wrote_into_a_skill_is_read(there: CommandSandbox, acme: Repository) -> None:
     gh = {
         "github-path": "skills/docx",
         "github-ref": "refs/heads/main",
         "github-repo": "https://github.com/acme/skills",
         "github-tree-sha": acme.tree_id("skills/docx", "v1.0.0"),
     }
-    there.write_files(under(".claude/skills/docx", skill("docx", "Writes Word files.", metadata=gh)))
-    there.write_files(under(".claude/skills/own", skill("own")))
+    there.write_files(prefix_paths(".claude/skills/docx", make_skill("docx", "Writes Word files.", metadata=gh)))
+    there.write_files(prefix_paths(".claude/skills/own", make_skill("own")))
 
-    assert there.tell("import") == text("""\
+    assert there.output("import") == expected_output("""\
  + docx COMMIT
 added 1: 1 skill in WORK/.agent-skills
 ! read SKILL.md files of gh skill
 ! docx: .claude/skills/docx has lines that gh wrote into its SKILL.md; it is left as it is
 ! next: `skillpm link claude-code` shows them to that agent
 """).replace("COMMIT", acme.resolve("v1.0.0")[:7])
-    assert there.document("skills.json")["skills"] == {
+    assert there.read_json("skills.json")["skills"] == {
         "docx": {"git": "https://github.com/acme/skills", "path": "skills/docx", "branch": "main"},
     }
     assert commits(there) == {"docx": acme.resolve("v1.0.0")}
     assert there.run("sync", "--frozen").code == 0
 
 
-def test_the_global_lock_goes_to_user_scope(there: Scene, acme: Repository) -> None:
+def test_the_global_lock_goes_to_user_scope(there: CommandSandbox, acme: Repository) -> None:
     entry = {
         "source": "acme/skills",
         "sourceType": "github",
@@ -439,22 +443,24 @@ def test_the_global_lock_goes_to_user_scope(there: Scene, acme: Repository) -> N
     }
     lock = {"version": 3, "skills": {"pdf": entry}, "dismissed": {}, "lastSelectedAgents": ["claude-code"]}
     there.write("../home/.agents/.skill-lock.json", json.dumps(lock))
-    there.write_files(under("../home/.claude/skills/pdf", PDF))
+    there.write_files(prefix_paths("../home/.claude/skills/pdf", PDF))
     (there.home / ".claude/skills/pdf/scripts/read.sh").chmod(0o755)
 
-    assert there.tell("import", "-g") == text("""\
+    assert there.output("import", "-g") == expected_output("""\
  + pdf COMMIT
 added 1: 1 skill in HOME/.agent-skills
 ! read ../home/.agents/.skill-lock.json of skills (Vercel)
 ! pdf: ~/.claude/skills/pdf is what was locked, and is taken over as it is
 """).replace("COMMIT", acme.resolve("main")[:7])
-    assert there.document("../home/.config/skillpm/skills.json")["agents"] == ["claude-code"]
-    assert there.tell("verify", "-g") == "! 1 of 1 skill is what the lockfile says\n"
+    assert there.read_json("../home/.config/skillpm/skills.json")["agents"] == ["claude-code"]
+    assert there.output("verify", "-g") == "! 1 of 1 skill is what the lockfile says\n"
 
 
-def test_the_plugins_of_a_marketplace_are_skills_here_and_elsewhere(there: Scene, acme: Repository) -> None:
-    there.write_files(under("skills/own", skill("own")) | under("plugins/kit/skills/inner", skill("inner")))
-    acme.write(under("plugins/x/skills/deep", skill("deep"))).commit(branch="sub")
+def test_the_plugins_of_a_marketplace_are_skills_here_and_elsewhere(there: CommandSandbox, acme: Repository) -> None:
+    there.write_files(
+        prefix_paths("skills/own", make_skill("own")) | prefix_paths("plugins/kit/skills/inner", make_skill("inner"))
+    )
+    acme.write(prefix_paths("plugins/x/skills/deep", make_skill("deep"))).commit(branch="sub")
     market = {
         "name": "acme",
         "owner": {"name": "Acme"},
@@ -487,7 +493,7 @@ def test_the_plugins_of_a_marketplace_are_skills_here_and_elsewhere(there: Scene
         "warning: out is not taken over: the path `../../etc` has an empty, `.` or `..` part "
         "(.claude-plugin/marketplace.json: plugins.5.source)",
     ]
-    assert there.document("skills.json")["skills"] == {
+    assert there.read_json("skills.json")["skills"] == {
         "deep": {
             "git": "https://github.com/acme/skills",
             "path": "plugins/x/skills/deep",
@@ -502,11 +508,13 @@ def test_the_plugins_of_a_marketplace_are_skills_here_and_elsewhere(there: Scene
     assert there.run("verify").code == 0
 
 
-def test_plugins_are_read_in_all_the_forms_that_are_found_in_the_wild(there: Scene, acme: Repository) -> None:
-    acme.write(under("plugins/y/skills/far", skill("far"))).commit("a plugin below a path")
-    there.write_files(under("skills/near", skill("near")) | under("kit/more/third", skill("third")))
+def test_plugins_are_read_in_all_the_forms_that_are_found_in_the_wild(there: CommandSandbox, acme: Repository) -> None:
+    acme.write(prefix_paths("plugins/y/skills/far", make_skill("far"))).commit("a plugin below a path")
+    there.write_files(
+        prefix_paths("skills/near", make_skill("near")) | prefix_paths("kit/more/third", make_skill("third"))
+    )
     there.write("kit/.claude-plugin/plugin.json", '{"name": "kit", "skills": "./more/"}')
-    there.write_files(under("many/all/one", skill("one")) | under("many/all/two", skill("two")))
+    there.write_files(prefix_paths("many/all/one", make_skill("one")) | prefix_paths("many/all/two", make_skill("two")))
     market = {
         "plugins": [
             {"name": "root", "source": {"source": "url", "url": "./"}},
@@ -527,7 +535,7 @@ def test_plugins_are_read_in_all_the_forms_that_are_found_in_the_wild(there: Sce
         "warning: plugin agents only is not taken over: it holds no skills "
         "(.agents/plugins/marketplace.json: plugins.4)",
     ]
-    assert there.document("skills.json")["skills"] == {
+    assert there.read_json("skills.json")["skills"] == {
         "far": {"git": "https://github.com/acme/skills", "path": "plugins/y/skills/far"},
         "near": {"path": "./skills/near"},
         "one": {"path": "./many/all/one"},
@@ -537,8 +545,12 @@ def test_plugins_are_read_in_all_the_forms_that_are_found_in_the_wild(there: Sce
 
 
 @pytest.mark.parametrize("source", ["./.agent-skills", "./.agent-skills/own", "./linked"])
-def test_what_lies_where_skills_are_installed_is_left_and_told_with_its_place(there: Scene, source: str) -> None:
-    there.write_files(under(".agent-skills/own", skill("own")) | under("good/skills/right", skill("right")))
+def test_what_lies_where_skills_are_installed_is_left_and_told_with_its_place(
+    there: CommandSandbox, source: str
+) -> None:
+    there.write_files(
+        prefix_paths(".agent-skills/own", make_skill("own")) | prefix_paths("good/skills/right", make_skill("right"))
+    )
     (there.work / "linked").symlink_to(".agent-skills")
     plugins = [
         {"name": "bad", "source": source, "skills": ["./", "./own"]},
@@ -546,7 +558,7 @@ def test_what_lies_where_skills_are_installed_is_left_and_told_with_its_place(th
     ]
     there.write(".claude-plugin/marketplace.json", json.dumps({"plugins": plugins}))
 
-    said = there.tell("import")
+    said = there.output("import")
 
     place = source.removeprefix("./").removesuffix("/own") + "/own"
     assert [line for line in said.splitlines() if "warning" in line or line.startswith((" +", "["))] == [
@@ -554,11 +566,11 @@ def test_what_lies_where_skills_are_installed_is_left_and_told_with_its_place(th
         f"! warning: own is not taken over: {place} lies where skills are installed, and is there already "
         "(.claude-plugin/marketplace.json: plugins.0)",
     ]
-    assert there.document("skills.json")["skills"] == {"right": {"path": "./good/skills/right"}}
+    assert there.read_json("skills.json")["skills"] == {"right": {"path": "./good/skills/right"}}
     assert there.run("sync", "--frozen").code == 0
 
 
-def test_one_that_is_gone_hides_no_other(there: Scene, acme: Repository) -> None:
+def test_one_that_is_gone_hides_no_other(there: CommandSandbox, acme: Repository) -> None:
     gone = json.loads(VERCEL)
     gone["skills"]["gone"] = {**gone["skills"]["pdf"], "skillPath": "skills/gone/SKILL.md"}
     gone["skills"]["npm"] = {"source": "@acme/x", "sourceType": "node_modules", "computedHash": PDF_SUM}
@@ -577,28 +589,28 @@ def test_one_that_is_gone_hides_no_other(there: Scene, acme: Repository) -> None
     assert sorted(commits(there)) == ["docx", "pdf"]
 
 
-def test_what_the_manifest_asks_for_already_stays(there: Scene) -> None:
+def test_what_the_manifest_asks_for_already_stays(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
     there.run("import", check=True)
-    before = there.everything
+    before = there.full_snapshot
 
-    assert there.tell("import") == text("""\
+    assert there.output("import") == expected_output("""\
 ! read skills-lock.json of skills (Vercel)
 ! docx: the manifest asks for it already
 ! pdf: the manifest asks for it already
 """)
-    assert there.everything == before
+    assert there.full_snapshot == before
 
 
-def test_another_one_of_a_name_that_is_asked_for_is_left_and_told(there: Scene) -> None:
+def test_another_one_of_a_name_that_is_asked_for_is_left_and_told(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
-    there.write_files(under("own/pdf", skill("pdf")))
+    there.write_files(prefix_paths("own/pdf", make_skill("pdf")))
     there.write("skills.json", '{"skills": {"pdf": {"path": "./own/pdf"}}}')
 
     said = there.run("import", check=True).stderr
 
     assert "warning: pdf is not taken over: the manifest asks for another one of that name already" in said
-    assert there.document("skills.json")["skills"]["pdf"] == {"path": "./own/pdf"}
+    assert there.read_json("skills.json")["skills"]["pdf"] == {"path": "./own/pdf"}
 
 
 @pytest.mark.parametrize(
@@ -622,16 +634,16 @@ def test_another_one_of_a_name_that_is_asked_for_is_left_and_told(there: Scene) 
     ],
 )
 def test_a_file_that_cannot_be_read_is_told_and_changes_nothing(
-    there: Scene, name: str, content: str, message: str
+    there: CommandSandbox, name: str, content: str, message: str
 ) -> None:
     there.write(name, content.encode("latin-1"))
-    before = there.everything
+    before = there.full_snapshot
 
     said = there.run("import", name)
 
     assert (said.code, said.stdout) == (1, "")
     assert said.stderr.startswith(f"error: {message}"), said.stderr
-    assert there.everything == before
+    assert there.full_snapshot == before
 
 
 @pytest.mark.parametrize(
@@ -649,20 +661,20 @@ def test_a_file_that_cannot_be_read_is_told_and_changes_nothing(
     ],
     ids=str,
 )
-def test_an_entry_that_means_no_good_is_left_and_told_in_a_line(there: Scene, entry: Any) -> None:
+def test_an_entry_that_means_no_good_is_left_and_told_in_a_line(there: CommandSandbox, entry: Any) -> None:
     there.write("skills-lock.json", json.dumps({"version": 1, "skills": {"pdf": entry}}))
-    before = there.everything
+    before = there.full_snapshot
 
     said = there.run("import")
 
     assert said.code == 1
     assert said.stderr.splitlines()[1].startswith("warning: pdf is not taken over: ")
     assert "\x1b" not in said.stderr
-    assert there.everything == before
+    assert there.full_snapshot == before
 
 
 @pytest.mark.parametrize("commit", [{"a": 1}, ["a"], 7, True, "main", "A" * 40], ids=str)
-def test_a_commit_that_is_none_is_told(there: Scene, commit: Any) -> None:
+def test_a_commit_that_is_none_is_told(there: CommandSandbox, commit: Any) -> None:
     entry = {"spec": "acme/skills", "resolved": "https://github.com/acme/skills.git", "commit": commit, "path": "x"}
     there.write("skills-lock.json", json.dumps({"lockfileVersion": 1, "skills": {"pdf": entry}}))
 
@@ -674,8 +686,8 @@ def test_a_commit_that_is_none_is_told(there: Scene, commit: Any) -> None:
     )
 
 
-def test_a_folder_with_nothing_says_what_was_looked_for(there: Scene) -> None:
-    assert there.tell("import") == text("""\
+def test_a_folder_with_nothing_says_what_was_looked_for(there: CommandSandbox) -> None:
+    assert there.output("import") == expected_output("""\
 ! error: this folder holds nothing of another tool
 !   try: looked for skills-lock.json, .skill-lock.json, skills.json and skills-lock.yaml of spm, \
 .claude-plugin/marketplace.json, and skills that gh installed

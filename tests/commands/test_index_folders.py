@@ -3,30 +3,30 @@
 import json
 
 import pytest
-from commands.scene import Scene, text
-from kit import skill
+from commands.scene import CommandSandbox, expected_output
+from kit import make_skill
 
 
 def index_at(url: str) -> str:
     return json.dumps({"skills": {}, "indexes": [{"name": "acme", "url": url}]})
 
 
-def test_a_folder_starts_beside_the_manifest_wherever_one_is(scene: Scene) -> None:
-    scene.write_files({f"src/chart/{path}": words for path, words in skill("chart").items()})
+def test_a_folder_starts_beside_the_manifest_wherever_one_is(scene: CommandSandbox) -> None:
+    scene.write_files({f"src/chart/{path}": words for path, words in make_skill("chart").items()})
     scene.run("index", "build", "./src/chart", "--out", "public", "--default-version", "1.0.0", check=True)
     scene.write("skills.json", index_at("./public"))
     (scene.work / "deep/down").mkdir(parents=True)
 
     scene.run("install", "chart", "--project", "../..", cwd=scene.work / "deep/down", check=True)
 
-    assert scene.document("skills.lock")["skills"]["chart"]["version"] == "1.0.0"
+    assert scene.read_json("skills.lock")["skills"]["chart"]["version"] == "1.0.0"
 
 
 @pytest.mark.parametrize("url", ["public", ".", "skills.acme.example"])
-def test_what_is_neither_a_folder_nor_an_address_is_told(scene: Scene, url: str) -> None:
+def test_what_is_neither_a_folder_nor_an_address_is_told(scene: CommandSandbox, url: str) -> None:
     scene.write("skills.json", index_at(url))
 
-    assert scene.tell("install", "chart") == text(f"""\
+    assert scene.output("install", "chart") == expected_output(f"""\
 ! error: `{url}` is no address of an index
 !   where: WORK/skills.json:1:45: indexes.0.url
 !   try: on the web it is https://host.example/; a folder begins with /, ~/, or in skills.json ./ or ../

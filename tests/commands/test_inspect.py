@@ -4,43 +4,43 @@ import os
 import shutil
 
 import pytest
-from commands.scene import Scene, text
-from kit import Repository, skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import Repository, make_skill, prefix_paths
 
 
 @pytest.fixture
-def full(project: Scene, url: str) -> Scene:
+def full(project: CommandSandbox, url: str) -> CommandSandbox:
     """Give a project with a skill of each kind: git, bundled, made by hand."""
     project.run("install", f"{url}@pdf", "testing", check=True)
-    project.write_files(under(".agent-skills/mine", skill("mine", "By hand.")))
+    project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "By hand.")))
     project.run("registry", "build", check=True)
     return project
 
 
-def test_list_shows_name_version_state_and_description(full: Scene, upstream: Repository) -> None:
-    assert full.tell("list") == text(f"""\
+def test_list_shows_name_version_state_and_description(full: CommandSandbox, upstream: Repository) -> None:
+    assert full.output("list") == expected_output(f"""\
 mine             [unmanaged] By hand.
 pdf     {upstream.resolve("main")[:7]}  Reads PDF files.
 testing 1.0.0    Writes, repairs and reviews automated tests that fail when the…
 """)
 
 
-def test_list_of_nothing_says_how_to_begin(scene: Scene) -> None:
-    assert scene.tell("list") == "! no skills in HOME/.agent-skills; `skillpm install code-review` is a start\n"
+def test_list_of_nothing_says_how_to_begin(scene: CommandSandbox) -> None:
+    assert scene.output("list") == "! no skills in HOME/.agent-skills; `skillpm install code-review` is a start\n"
 
 
-def test_list_in_a_fresh_clone_says_that_what_is_locked_can_be_installed(full: Scene) -> None:
+def test_list_in_a_fresh_clone_says_that_what_is_locked_can_be_installed(full: CommandSandbox) -> None:
     shutil.rmtree(full.work / ".agent-skills")
 
-    assert full.tell("list") == "! no skills in WORK/.agent-skills; 2 locked: `skillpm sync` installs them\n"
+    assert full.output("list") == "! no skills in WORK/.agent-skills; 2 locked: `skillpm sync` installs them\n"
 
 
-def test_show_tells_all_of_a_skill(full: Scene, upstream: Repository) -> None:
+def test_show_tells_all_of_a_skill(full: CommandSandbox, upstream: Repository) -> None:
     commit = upstream.resolve("main")
-    digest = full.document("skills.lock")["skills"]["pdf"]["digest"]
+    digest = full.read_json("skills.lock")["skills"]["pdf"]["digest"]
     full.run("link", "claude-code", check=True)
 
-    assert full.tell("show", "pdf") == text(f"""\
+    assert full.output("show", "pdf") == expected_output(f"""\
 pdf
   version      {commit[:7]}
   state        installed
@@ -56,8 +56,8 @@ pdf
 """)
 
 
-def test_show_of_a_skill_made_by_hand_says_so(full: Scene) -> None:
-    assert full.tell("show", "mine") == text("""\
+def test_show_of_a_skill_made_by_hand_says_so(full: CommandSandbox) -> None:
+    assert full.output("show", "mine") == expected_output("""\
 mine
   state        unmanaged
   description  By hand.
@@ -69,23 +69,23 @@ mine
 """)
 
 
-def test_a_program_that_is_missing_is_told(project: Scene) -> None:
-    project.write_files(under("mine", skill("mine", requires="git no-such-program")))
+def test_a_program_that_is_missing_is_told(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths("mine", make_skill("mine", requires="git no-such-program")))
     project.run("install", "./mine", check=True)
 
-    assert "  requires     git, no-such-program (not on PATH: no-such-program)\n" in project.tell("show", "mine")
+    assert "  requires     git, no-such-program (not on PATH: no-such-program)\n" in project.output("show", "mine")
 
 
-def test_show_tells_every_kind_of_need(project: Scene) -> None:
+def test_show_tells_every_kind_of_need(project: CommandSandbox) -> None:
     needs = "requires: {bins: [git], anyBins: [no-such-a, no-such-b], env: TOKEN, os: linux, notes: a quiet room}"
     project.write_files({"mine/SKILL.md": f"---\nname: mine\ndescription: d\n{needs}\n---\n"})
     project.run("install", "./mine", check=True)
 
-    told = project.tell("show", "mine")
+    told = project.output("show", "mine")
     assert "  requires     git (not on PATH: any of no-such-a, no-such-b)\n" in told
     assert "  any of       no-such-a, no-such-b\n  environment  TOKEN\n  systems      linux\n" in told
     assert "  needs        a quiet room\n" in told
-    shown = project.json("show", "mine")
+    shown = project.json_output("show", "mine")
     assert (shown["requires"], shown["available"]) == (["git"], False)
     assert shown["needs"] == {
         "anyBins": ["no-such-a", "no-such-b"],
@@ -95,29 +95,29 @@ def test_show_tells_every_kind_of_need(project: Scene) -> None:
         "mcp": [],
         "notes": ["a quiet room"],
     }
-    assert project.json("show", "mine")["available"] is False
+    assert project.json_output("show", "mine")["available"] is False
 
 
 @pytest.mark.parametrize("command", ["show", "diff"])
-def test_an_unknown_name_is_told_with_the_nearest(full: Scene, command: str) -> None:
-    assert full.tell(command, "testin") == text("""\
+def test_an_unknown_name_is_told_with_the_nearest(full: CommandSandbox, command: str) -> None:
+    assert full.output(command, "testin") == expected_output("""\
 ! error: `testin` is not in WORK/.agent-skills
 !   try: did you mean testing?
 [1]
 """)
-    assert full.tell(command, "Bad Name") == text("""\
+    assert full.output(command, "Bad Name") == expected_output("""\
 ! error: `Bad Name` is not in WORK/.agent-skills
 !   try: `skillpm list` shows what is there
 [1]
 """)
 
 
-def test_diff_update_shows_what_an_update_would_bring(full: Scene, upstream: Repository) -> None:
-    upstream.write({"skills/pdf/SKILL.md": skill("pdf", "Reads and writes PDF files.")["SKILL.md"]})
+def test_diff_update_shows_what_an_update_would_bring(full: CommandSandbox, upstream: Repository) -> None:
+    upstream.write({"skills/pdf/SKILL.md": make_skill("pdf", "Reads and writes PDF files.")["SKILL.md"]})
     upstream.write({"skills/pdf/logo.png": b"\x89PNG\xff"}).remove(["skills/pdf/scripts"]).commit()
-    before = full.everything
+    before = full.full_snapshot
 
-    assert full.tell("diff", "pdf", "--update") == text("""\
+    assert full.output("diff", "pdf", "--update") == expected_output("""\
 --- a/SKILL.md
 +++ b/SKILL.md
 @@ -1,5 +1,5 @@
@@ -134,36 +134,36 @@ added: logo.png (no text)
 -#!/bin/sh
 -echo read
 """)
-    assert full.everything == before
+    assert full.full_snapshot == before
 
 
-def test_diff_of_what_nobody_changed(full: Scene) -> None:
-    assert full.tell("diff", "testing") == "! testing is as it was installed (1.0.0)\n"
-    assert full.tell("diff", "testing", "--update") == "! an update would change nothing of testing (1.0.0)\n"
-    assert full.tell("diff", "mine") == text("""\
+def test_diff_of_what_nobody_changed(full: CommandSandbox) -> None:
+    assert full.output("diff", "testing") == "! testing is as it was installed (1.0.0)\n"
+    assert full.output("diff", "testing", "--update") == "! an update would change nothing of testing (1.0.0)\n"
+    assert full.output("diff", "mine") == expected_output("""\
 ! error: `mine` was not installed by skillpm, so there is nothing to compare it with
 !   try: `skillpm show mine` shows what it is
 [1]
 """)
 
 
-def test_verify_tells_what_is_not_as_locked(full: Scene) -> None:
-    assert full.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+def test_verify_tells_what_is_not_as_locked(full: CommandSandbox) -> None:
+    assert full.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
     shutil.rmtree(full.work / ".agent-skills/testing")
     full.write(".agent-skills/pdf/notes.md", "Mine.\n")
-    before = full.everything
+    before = full.full_snapshot
 
-    assert full.tell("verify") == text("""\
+    assert full.output("verify") == expected_output("""\
 modified: pdf: edited since it was installed
     extra: notes.md
 missing: testing: locked, but not installed; `skillpm sync` brings it back
 ! 0 of 2 skills are what the lockfile says
 [1]
 """)
-    assert full.everything == before
+    assert full.full_snapshot == before
 
 
-def test_verify_sees_a_change_that_left_size_and_time_as_they_were(full: Scene) -> None:
+def test_verify_sees_a_change_that_left_size_and_time_as_they_were(full: CommandSandbox) -> None:
     file = full.work / ".agent-skills/pdf/SKILL.md"
     state = file.stat()
     file.write_bytes(file.read_bytes().replace(b"well", b"ill."))
@@ -173,57 +173,57 @@ def test_verify_sees_a_change_that_left_size_and_time_as_they_were(full: Scene) 
     assert full.run("sync").code == 1
 
 
-def test_verify_sees_that_the_lockfile_says_another_digest(full: Scene) -> None:
-    digest = full.document("skills.lock")["skills"]["pdf"]["digest"]
+def test_verify_sees_that_the_lockfile_says_another_digest(full: CommandSandbox) -> None:
+    digest = full.read_json("skills.lock")["skills"]["pdf"]["digest"]
     other = digest[:-4] + ("0000" if digest[-4:] != "0000" else "1111")
     full.write("skills.lock", full.read("skills.lock").replace(digest, other))
     n = next(at for at in range(len(digest)) if digest[at] != other[at]) + 1  # so many digits tell them apart
 
-    assert full.tell("verify") == text(f"""\
+    assert full.output("verify") == expected_output(f"""\
 other-version: pdf: the lockfile says {other[:n]}…, installed is {digest[:n]}…; `skillpm sync` installs what it says
 ! 1 of 2 skills is what the lockfile says
 [1]
 """)
 
 
-def test_the_registry_is_proved_against_the_disk(full: Scene) -> None:
-    assert full.tell("registry", "check") == "! the registry is true\n"
-    full.write_files(under(".agent-skills/new", skill("new")))
-    full.write_files(under(".agent-skills/mine", skill("mine", "Changed.")))
+def test_the_registry_is_proved_against_the_disk(full: CommandSandbox) -> None:
+    assert full.output("registry", "check") == "! the registry is true\n"
+    full.write_files(prefix_paths(".agent-skills/new", make_skill("new")))
+    full.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "Changed.")))
     shutil.rmtree(full.work / ".agent-skills/testing")
-    before = full.everything
+    before = full.full_snapshot
 
-    assert full.tell("registry", "check") == text("""\
+    assert full.output("registry", "check") == expected_output("""\
 missing: new
 stale: mine
 extra: testing
 ! the registry is not true: `skillpm registry build`
 [1]
 """)
-    assert full.everything == before
+    assert full.full_snapshot == before
 
-    assert full.tell("registry", "build") == "WORK/.agent-skills/skills.json written: 3 skills\n"
-    assert full.tell("registry", "check") == "! the registry is true\n"
-    assert full.tell("registry", "build") == "WORK/.agent-skills/skills.json was up to date: 3 skills\n"
+    assert full.output("registry", "build") == "WORK/.agent-skills/skills.json written: 3 skills\n"
+    assert full.output("registry", "check") == "! the registry is true\n"
+    assert full.output("registry", "build") == "WORK/.agent-skills/skills.json was up to date: 3 skills\n"
 
 
-def test_a_registry_edited_by_hand_is_not_true(full: Scene) -> None:
+def test_a_registry_edited_by_hand_is_not_true(full: CommandSandbox) -> None:
     full.write(".agent-skills/skills.json", full.read(".agent-skills/skills.json").replace("By hand.", "By foot."))
 
-    assert full.tell("registry", "check").splitlines()[0] == "stale: mine"
-    assert full.tell("list").splitlines()[0] == "mine             [unmanaged] By hand."
+    assert full.output("registry", "check").splitlines()[0] == "stale: mine"
+    assert full.output("list").splitlines()[0] == "mine             [unmanaged] By hand."
 
 
-def test_building_a_registry_leaves_nothing_for_git_to_see(scene: Scene) -> None:
-    scene.project()
-    scene.write_files(under(".agent-skills/mine", skill("mine")))
+def test_building_a_registry_leaves_nothing_for_git_to_see(scene: CommandSandbox) -> None:
+    scene.create_project()
+    scene.write_files(prefix_paths(".agent-skills/mine", make_skill("mine")))
 
     scene.run("registry", "build", check=True)
 
     assert scene.read(".agent-skills/.skillpm/.gitignore") == "*\n"
 
 
-def test_reading_commands_take_no_lock_and_write_nothing_at_all(full: Scene) -> None:
+def test_reading_commands_take_no_lock_and_write_nothing_at_all(full: CommandSandbox) -> None:
     def state() -> dict[str, tuple[int, int]]:
         found = ((path, path.lstat()) for path in sorted(full.root.rglob("*")) if full.cache not in path.parents)
         return {str(path): (entry.st_mtime_ns, entry.st_ino) for path, entry in found}
@@ -235,6 +235,6 @@ def test_reading_commands_take_no_lock_and_write_nothing_at_all(full: Scene) -> 
         ["registry", "check"], ["lock", "--check"], ["agents"], ["backup", "list"], ["sync", "--dry-run"],
         ["update", "--dry-run"], ["install", "--list", "URL"],
     ):  # fmt: skip
-        words = [word.replace("URL", next(iter(full.names))) for word in arguments]
+        words = [word.replace("URL", next(iter(full.placeholders))) for word in arguments]
         assert full.run(*words).code == 0, arguments
         assert state() == before, arguments

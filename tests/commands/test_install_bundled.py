@@ -2,17 +2,17 @@
 
 import os
 
-from commands.scene import NO_HOST, Scene, text
-from kit import skill, under
+from commands.scene import LINK_HINT, CommandSandbox, expected_output
+from kit import make_skill, prefix_paths
 
-NEXT_FOR_USER = NO_HOST.replace("link AGENT", "link -g AGENT")
+NEXT_FOR_USER = LINK_HINT.replace("link AGENT", "link -g AGENT")
 
 
-def test_the_first_command_anybody_types_works_without_any_set_up(scene: Scene) -> None:
-    said = scene.tell("install", "code-review")
+def test_the_first_command_anybody_types_works_without_any_set_up(scene: CommandSandbox) -> None:
+    said = scene.output("install", "code-review")
 
     assert said == " + code-review 1.0.0\nadded 1: 1 skill in HOME/.agent-skills\n" + NEXT_FOR_USER
-    assert scene.tree_text("../home") == text("""\
+    assert scene.render_tree("../home") == expected_output("""\
 .agent-skills/
   .skillpm/
     .gitignore
@@ -30,24 +30,24 @@ def test_the_first_command_anybody_types_works_without_any_set_up(scene: Scene) 
     skills.json
     skills.lock
 """)
-    assert scene.tree_text() == ""
+    assert scene.render_tree() == ""
 
 
-def test_several_skills_are_installed_at_once(project: Scene) -> None:
-    said = project.tell("install", "testing", "code-review", "bundled:api-design")
+def test_several_skills_are_installed_at_once(project: CommandSandbox) -> None:
+    said = project.output("install", "testing", "code-review", "bundled:api-design")
 
-    assert said == text(f"""\
+    assert said == expected_output(f"""\
  + api-design 1.0.0
  + code-review 1.0.0
  + testing 1.0.0
 added 3: 3 skills in WORK/.agent-skills
-{NO_HOST}""")
+{LINK_HINT}""")
 
 
-def test_the_manifest_says_that_a_bare_name_is_the_bundled_skill(project: Scene) -> None:
+def test_the_manifest_says_that_a_bare_name_is_the_bundled_skill(project: CommandSandbox) -> None:
     project.run("install", "testing", "code-review", check=True)
 
-    assert project.read("skills.json") == text("""\
+    assert project.read("skills.json") == expected_output("""\
 {"skills": {
   "code-review": {"bundled": true},
   "testing": {"bundled": true}
@@ -55,10 +55,10 @@ def test_the_manifest_says_that_a_bare_name_is_the_bundled_skill(project: Scene)
 """)
 
 
-def test_the_lockfile_holds_version_source_and_digest(project: Scene) -> None:
+def test_the_lockfile_holds_version_source_and_digest(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
 
-    lockfile = project.document("skills.lock")
+    lockfile = project.read_json("skills.lock")
     digest = lockfile["skills"]["code-review"]["digest"]
     assert list(lockfile.items()) == [
         ("version", 1),
@@ -72,10 +72,10 @@ def test_the_lockfile_holds_version_source_and_digest(project: Scene) -> None:
     assert len(digest) == len("sha256:") + 64
 
 
-def test_the_receipt_holds_every_file_and_nothing_of_it_gets_into_git(project: Scene) -> None:
+def test_the_receipt_holds_every_file_and_nothing_of_it_gets_into_git(project: CommandSandbox) -> None:
     project.run("install", "git-release", check=True)
 
-    receipt = project.document(".agent-skills/.skillpm/receipt.json")
+    receipt = project.read_json(".agent-skills/.skillpm/receipt.json")
     files = receipt["skills"]["git-release"]["files"]
     there = project.snapshot(".agent-skills/git-release")
     assert list(receipt) == ["version", "skills", "links"]
@@ -89,35 +89,35 @@ def test_the_receipt_holds_every_file_and_nothing_of_it_gets_into_git(project: S
     assert project.read(".agent-skills/.skillpm/.gitignore") == "*\n"
 
 
-def test_the_registry_describes_the_skill_for_loaders(project: Scene) -> None:
+def test_the_registry_describes_the_skill_for_loaders(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
 
-    registry = project.document(".agent-skills/skills.json")
+    registry = project.read_json(".agent-skills/skills.json")
     (entry,) = registry["skills"]
     assert list(registry) == ["$schema", "version", "skills", "disabled"]
     assert (registry["version"], registry["disabled"]) == ("1", [])
     assert list(entry)[:5] == ["name", "category", "description", "triggers", "filePath"]
     assert entry["filePath"] == "code-review/SKILL.md"
     assert entry["source"] == "bundled:code-review"
-    assert entry["digest"] == project.document("skills.lock")["skills"]["code-review"]["digest"]
+    assert entry["digest"] == project.read_json("skills.lock")["skills"]["code-review"]["digest"]
 
 
-def test_the_same_skill_again_changes_nothing(project: Scene) -> None:
+def test_the_same_skill_again_changes_nothing(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
     before = project.snapshot("..")
 
-    said = project.tell("install", "code-review")
+    said = project.output("install", "code-review")
 
     assert said == "nothing to do: 1 skill in WORK/.agent-skills\n"
     assert project.snapshot("..") == before
 
 
-def test_all_bundled_skills_come_at_once_and_only_where_absent(project: Scene) -> None:
+def test_all_bundled_skills_come_at_once_and_only_where_absent(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
 
-    said = project.tell("install", "--bundled")
+    said = project.output("install", "--bundled")
 
-    assert said == text("""\
+    assert said == expected_output("""\
  + api-design 1.0.0
  + claude-code 1.0.0
  + code-review 1.0.0
@@ -128,20 +128,20 @@ def test_all_bundled_skills_come_at_once_and_only_where_absent(project: Scene) -
  + skillpm 1.0.0
 added 8: 9 skills in WORK/.agent-skills
 """)
-    assert project.tell("install", "--bundled") == "nothing to do: 9 skills in WORK/.agent-skills\n"
+    assert project.output("install", "--bundled") == "nothing to do: 9 skills in WORK/.agent-skills\n"
 
 
-def test_all_bundled_skills_come_but_none_in_place_of_anybodys_work(project: Scene) -> None:
+def test_all_bundled_skills_come_but_none_in_place_of_anybodys_work(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     project.write(".agent-skills/testing/notes.md", "my own words")
-    project.write_files(under(".agent-skills/code-review", skill("code-review", "By hand.")))
-    project.write_files(under("drafts", skill("skillpm", "My own.")))
+    project.write_files(prefix_paths(".agent-skills/code-review", make_skill("code-review", "By hand.")))
+    project.write_files(prefix_paths("drafts", make_skill("skillpm", "My own.")))
     project.run("install", "./drafts", "--as", "skillpm", check=True)
     mine = [project.snapshot(f".agent-skills/{name}") for name in ("testing", "code-review", "skillpm")]
 
-    said = project.tell("install", "--bundled")
+    said = project.output("install", "--bundled")
 
-    assert said == text("""\
+    assert said == expected_output("""\
  + api-design 1.0.0
  + claude-code 1.0.0
  + git-release 1.0.0
@@ -157,78 +157,78 @@ added 6: 9 skills in WORK/.agent-skills
     assert project.run("registry", "check").code == 0
 
 
-def test_a_version_range_is_kept_as_it_was_typed(project: Scene) -> None:
+def test_a_version_range_is_kept_as_it_was_typed(project: CommandSandbox) -> None:
     project.run("install", "code-review@^1.0", check=True)
 
     assert project.read("skills.json") == '{"skills": {\n  "code-review": "^1.0"\n}}\n'
-    assert project.tell("sync", "--locked") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.output("sync", "--locked") == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
 
-def test_a_name_alone_is_content_with_any_version_that_the_manifest_asks_for(project: Scene) -> None:
+def test_a_name_alone_is_content_with_any_version_that_the_manifest_asks_for(project: CommandSandbox) -> None:
     project.run("install", "code-review@^1.0", check=True)
-    before = project.everything
+    before = project.full_snapshot
 
-    assert project.tell("install", "code-review") == "nothing to do: 1 skill in WORK/.agent-skills\n"
-    assert project.everything == before
+    assert project.output("install", "code-review") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.full_snapshot == before
 
 
-def test_another_range_of_a_name_changes_what_the_manifest_asks_for(project: Scene) -> None:
+def test_another_range_of_a_name_changes_what_the_manifest_asks_for(project: CommandSandbox) -> None:
     project.run("install", "code-review@^1.0", check=True)
 
-    said = project.tell("install", "code-review>=1,<3")
+    said = project.output("install", "code-review>=1,<3")
 
     assert said == "manifest and lockfile brought up to date: 1 skill in WORK/.agent-skills\n"
-    assert project.document("skills.json")["skills"] == {"code-review": ">=1,<3"}
-    assert project.tell("install", "code-review@^7") == text("""\
+    assert project.read_json("skills.json")["skills"] == {"code-review": ">=1,<3"}
+    assert project.output("install", "code-review@^7") == expected_output("""\
 ! error: `code-review` ^7 is not there: there is 1.0.0
 !   try: ask for another version, or name the repository it is in
 [1]
 """)
-    assert project.document("skills.json")["skills"] == {"code-review": ">=1,<3"}
+    assert project.read_json("skills.json")["skills"] == {"code-review": ">=1,<3"}
 
 
-def test_another_source_under_a_name_is_a_conflict_with_a_way_out(project: Scene) -> None:
+def test_another_source_under_a_name_is_a_conflict_with_a_way_out(project: CommandSandbox) -> None:
     project.run("install", "code-review@^1.0", check=True)
-    before = project.everything
+    before = project.full_snapshot
 
-    said = project.tell("install", "bundled:code-review")
+    said = project.output("install", "bundled:code-review")
 
-    assert said == text("""\
+    assert said == expected_output("""\
 ! error: `code-review` is there already, from an index or the bundled skills (^1.0)
 !   where: WORK/skills.json: skills.code-review
 !   try: take this one in its place with --force
 [1]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_dry_run_tells_and_changes_nothing(project: Scene) -> None:
+def test_dry_run_tells_and_changes_nothing(project: CommandSandbox) -> None:
     before = project.snapshot("..", ignore=["cache"])
 
-    said = project.tell("install", "code-review", "--dry-run")
+    said = project.output("install", "code-review", "--dry-run")
 
     assert said == " + code-review 1.0.0\nwould have added 1: 1 skill in WORK/.agent-skills\n"
     assert project.snapshot("..", ignore=["cache"]) == before
 
 
-def test_quiet_says_nothing(project: Scene) -> None:
-    assert project.tell("install", "code-review", "-q") == ""
+def test_quiet_says_nothing(project: CommandSandbox) -> None:
+    assert project.output("install", "code-review", "-q") == ""
     assert project.exists(".agent-skills/code-review/SKILL.md")
 
 
-def test_the_hosts_that_are_here_are_named_with_the_command_that_links_them(project: Scene) -> None:
+def test_the_hosts_that_are_here_are_named_with_the_command_that_links_them(project: CommandSandbox) -> None:
     os.mkdir(project.home / ".claude")
     os.mkdir(project.home / ".codex")
 
-    said = project.tell("install", "code-review")
+    said = project.output("install", "code-review")
 
-    assert said == text("""\
+    assert said == expected_output("""\
  + code-review 1.0.0
 added 1: 1 skill in WORK/.agent-skills
 ! next: `skillpm link claude-code codex` shows them to these agents
 """)
 
 
-def test_add_is_another_word_for_install(project: Scene) -> None:
-    assert project.tell("add", "code-review", "-q") == ""
-    assert project.tell("ls") == project.tell("list")
+def test_add_is_another_word_for_install(project: CommandSandbox) -> None:
+    assert project.output("add", "code-review", "-q") == ""
+    assert project.output("ls") == project.output("list")

@@ -1,8 +1,8 @@
 """`skillpm install` of skills in repositories: how one is chosen, and what is written down of it."""
 
 import pytest
-from commands.scene import NO_HOST, Scene, text
-from kit import GitServer, Repository, git, skill, under
+from commands.scene import LINK_HINT, CommandSandbox, expected_output
+from kit import GitServer, Repository, git, make_skill, prefix_paths
 
 
 @pytest.fixture
@@ -12,14 +12,14 @@ def short(upstream: Repository) -> str:
 
 
 def test_one_skill_of_a_repository_is_locked_to_commit_tree_and_digest(
-    project: Scene, upstream: Repository, served: str, short: str
+    project: CommandSandbox, upstream: Repository, served: str, short: str
 ) -> None:
-    said = project.tell("install", f"{served}@pdf")
+    said = project.output("install", f"{served}@pdf")
 
     commit = upstream.resolve("main")
-    locked = project.document("skills.lock")
-    assert said == f" + pdf {short}\nadded 1: 1 skill in WORK/.agent-skills\n" + NO_HOST
-    assert project.document("skills.json") == {"skills": {"pdf": {"git": "URL", "path": "skills/pdf"}}}
+    locked = project.read_json("skills.lock")
+    assert said == f" + pdf {short}\nadded 1: 1 skill in WORK/.agent-skills\n" + LINK_HINT
+    assert project.read_json("skills.json") == {"skills": {"pdf": {"git": "URL", "path": "skills/pdf"}}}
     assert list(locked["skills"]["pdf"]) == ["source", "digest"]
     assert list(locked["skills"]["pdf"]["source"].items()) == [
         ("git", "URL"),
@@ -28,11 +28,11 @@ def test_one_skill_of_a_repository_is_locked_to_commit_tree_and_digest(
         ("path", "skills/pdf"),
         ("ref", "HEAD"),
     ]
-    (entry,) = project.document(".agent-skills/skills.json")["skills"]
+    (entry,) = project.read_json(".agent-skills/skills.json")["skills"]
     assert entry["source"] == f"git+URL@{commit}#subdirectory=skills/pdf"
 
 
-def test_the_bytes_and_the_executable_bits_are_those_of_the_commit(project: Scene, url: str) -> None:
+def test_the_bytes_and_the_executable_bits_are_those_of_the_commit(project: CommandSandbox, url: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
 
     there = project.snapshot(".agent-skills/pdf")
@@ -41,60 +41,62 @@ def test_the_bytes_and_the_executable_bits_are_those_of_the_commit(project: Scen
         "scripts": ("dir", 0o755),
         "scripts/read.sh": ("file", 0o755),
     }
-    assert there["SKILL.md"].content == skill("pdf", "Reads PDF files.")["SKILL.md"]
+    assert there["SKILL.md"].content == make_skill("pdf", "Reads PDF files.")["SKILL.md"]
 
 
-def test_without_a_choice_a_repository_of_several_skills_is_only_listed(project: Scene, url: str) -> None:
-    before = project.everything
+def test_without_a_choice_a_repository_of_several_skills_is_only_listed(project: CommandSandbox, url: str) -> None:
+    before = project.full_snapshot
 
-    said = project.tell("install", url)
+    said = project.output("install", url)
 
-    assert said == text("""\
+    assert said == expected_output("""\
 ! error: `URL` holds 2 skills: docx, pdf
 !   try: choose one with `URL@docx`, or take all with `--all`
 [1]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_all_takes_all(project: Scene, url: str, short: str) -> None:
-    said = project.tell("install", url, "--all")
+def test_all_takes_all(project: CommandSandbox, url: str, short: str) -> None:
+    said = project.output("install", url, "--all")
 
-    assert said == f" + docx {short}\n + pdf {short}\nadded 2: 2 skills in WORK/.agent-skills\n" + NO_HOST
-    assert project.tell("install", url, "--all") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    assert said == f" + docx {short}\n + pdf {short}\nadded 2: 2 skills in WORK/.agent-skills\n" + LINK_HINT
+    assert project.output("install", url, "--all") == "nothing to do: 2 skills in WORK/.agent-skills\n"
 
 
-def test_list_shows_what_a_repository_holds_and_changes_nothing(project: Scene, url: str) -> None:
-    before = project.everything
+def test_list_shows_what_a_repository_holds_and_changes_nothing(project: CommandSandbox, url: str) -> None:
+    before = project.full_snapshot
 
-    assert project.tell("install", url, "--list") == text("""\
+    assert project.output("install", url, "--list") == expected_output("""\
 docx  Writes Word files.
 pdf   Reads PDF files.
 ! 2 skills; install one with `skillpm install URL@NAME`
 """)
-    assert project.json("install", url, "--list") == {
+    assert project.json_output("install", url, "--list") == {
         "skills": [
             {"name": "docx", "path": "skills/docx", "description": "Writes Word files."},
             {"name": "pdf", "path": "skills/pdf", "description": "Reads PDF files."},
         ]
     }
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_the_only_skill_of_a_repository_needs_no_name(project: Scene, upstream: Repository, url: str) -> None:
+def test_the_only_skill_of_a_repository_needs_no_name(project: CommandSandbox, upstream: Repository, url: str) -> None:
     upstream.remove(["skills/docx"]).commit()
 
     project.run("install", url, check=True)
 
-    assert project.document("skills.json")["skills"] == {"pdf": {"git": "URL", "path": "skills/pdf"}}
+    assert project.read_json("skills.json")["skills"] == {"pdf": {"git": "URL", "path": "skills/pdf"}}
 
 
-def test_a_repository_that_is_itself_a_skill_stands_at_its_top(project: Scene, upstream: Repository, url: str) -> None:
-    upstream.remove(["skills"]).write(skill("solo")).commit()
+def test_a_repository_that_is_itself_a_skill_stands_at_its_top(
+    project: CommandSandbox, upstream: Repository, url: str
+) -> None:
+    upstream.remove(["skills"]).write(make_skill("solo")).commit()
 
     project.run("install", url, check=True)
 
-    assert project.document("skills.json")["skills"] == {"solo": {"git": "URL", "path": "."}}
+    assert project.read_json("skills.json")["skills"] == {"solo": {"git": "URL", "path": "."}}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,7 @@ def test_a_repository_that_is_itself_a_skill_stands_at_its_top(project: Scene, u
     ],
 )
 def test_a_ref_can_be_named_in_the_spec_or_by_a_flag(
-    project: Scene,
+    project: CommandSandbox,
     upstream: Repository,
     url: str,
     arguments: list[str],
@@ -127,106 +129,108 @@ def test_a_ref_can_be_named_in_the_spec_or_by_a_flag(
     def real(text: str) -> str:
         return text.replace("URL", url).replace("FIRST", ids["FIRST"])
 
-    said = project.tell("install", *(real(word) for word in arguments))
+    said = project.output("install", *(real(word) for word in arguments))
 
     shown = ids[label][:7] if label in ids else label
-    assert said == f" + pdf {shown}\nadded 1: 1 skill in WORK/.agent-skills\n" + NO_HOST
-    assert project.document("skills.json")["skills"]["pdf"] == {
+    assert said == f" + pdf {shown}\nadded 1: 1 skill in WORK/.agent-skills\n" + LINK_HINT
+    assert project.read_json("skills.json")["skills"]["pdf"] == {
         "git": "URL",
         "path": "skills/pdf",
         **{key: real(value) for key, value in requirement.items()},
     }
-    assert project.document("skills.lock")["skills"]["pdf"]["source"].get("ref") == ref
+    assert project.read_json("skills.lock")["skills"]["pdf"]["source"].get("ref") == ref
 
 
-def test_under_another_name_the_skill_stays_as_it_is_and_the_registry_knows_both(project: Scene, url: str) -> None:
+def test_under_another_name_the_skill_stays_as_it_is_and_the_registry_knows_both(
+    project: CommandSandbox, url: str
+) -> None:
     project.run("install", f"{url}@pdf", "--as", "acme-pdf", check=True)
 
     assert project.read(".agent-skills/acme-pdf/SKILL.md").startswith("---\nname: pdf\n")
-    (entry,) = project.document(".agent-skills/skills.json")["skills"]
+    (entry,) = project.read_json(".agent-skills/skills.json")["skills"]
     assert (entry["name"], entry["declaredName"]) == ("acme-pdf", "pdf")
-    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
 
 
-def test_the_same_spec_again_changes_nothing(project: Scene, url: str) -> None:
+def test_the_same_spec_again_changes_nothing(project: CommandSandbox, url: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
     before = project.snapshot()
 
-    assert project.tell("install", f"{url}@pdf") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.output("install", f"{url}@pdf") == "nothing to do: 1 skill in WORK/.agent-skills\n"
     assert project.snapshot() == before
 
 
-def test_another_ref_of_the_same_folder_is_what_was_asked_for(project: Scene, url: str, short: str) -> None:
+def test_another_ref_of_the_same_folder_is_what_was_asked_for(project: CommandSandbox, url: str, short: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
 
-    said = project.tell("install", f"{url}#v1.0.0@pdf")
+    said = project.output("install", f"{url}#v1.0.0@pdf")
 
     assert said == f" ~ pdf {short} → 1.0.0\nupdated 1: 1 skill in WORK/.agent-skills\n"
-    assert project.document("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "tag": "v1.0.0"}
-    assert project.tell("install", f"{url}@pdf", "--branch", "main", "-q") == ""
-    assert project.document("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "branch": "main"}
+    assert project.read_json("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "tag": "v1.0.0"}
+    assert project.output("install", f"{url}@pdf", "--branch", "main", "-q") == ""
+    assert project.read_json("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "branch": "main"}
 
 
-def test_a_spec_without_a_ref_is_met_by_any_and_says_so(project: Scene, url: str) -> None:
+def test_a_spec_without_a_ref_is_met_by_any_and_says_so(project: CommandSandbox, url: str) -> None:
     project.run("install", f"{url}#v1.0.0@pdf", check=True)
-    before = project.everything
+    before = project.full_snapshot
 
-    assert project.tell("install", f"{url}@pdf") == text("""\
+    assert project.output("install", f"{url}@pdf") == expected_output("""\
 nothing to do: 1 skill in WORK/.agent-skills
 ! pdf stays at v1.0.0, as skills.json says; to change that, name a ref: #REF before @pdf
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_another_ref_does_not_run_over_edits(project: Scene, upstream: Repository, url: str) -> None:
+def test_another_ref_does_not_run_over_edits(project: CommandSandbox, upstream: Repository, url: str) -> None:
     project.run("install", f"{url}#v1.0.0@pdf", check=True)
     upstream.write({"skills/pdf/notes.md": "Later.\n"}).commit()
     project.write(".agent-skills/pdf/SKILL.md", "mine")
-    before = project.everything
+    before = project.full_snapshot
 
-    said = project.tell("install", f"{url}#main@pdf")
+    said = project.output("install", f"{url}#main@pdf")
 
-    assert said == text("""\
+    assert said == expected_output("""\
 ! error: your edits are in the way; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
 !   try: `skillpm diff pdf` shows it, `--force` sets it aside as a backup first
 [1]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_both_ways_out_of_a_conflict_work(project: Scene, upstream: Repository, url: str, short: str) -> None:
+def test_both_ways_out_of_a_conflict_work(project: CommandSandbox, upstream: Repository, url: str, short: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
     upstream.write({"skills/pdf/notes.md": "Later.\n"}).commit()
 
-    beside = project.tell("install", f"{url}#main@pdf", "--as", "pdf-next", "-q")
-    instead = project.tell("install", f"{url}#v1.0.0@pdf")
+    beside = project.output("install", f"{url}#main@pdf", "--as", "pdf-next", "-q")
+    instead = project.output("install", f"{url}#v1.0.0@pdf")
 
     assert beside == ""
     assert project.exists(".agent-skills/pdf-next/notes.md")
     assert instead == f" ~ pdf {short} → 1.0.0\nupdated 1: 2 skills in WORK/.agent-skills\n"
-    assert project.document("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "tag": "v1.0.0"}
+    assert project.read_json("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "tag": "v1.0.0"}
 
 
-def test_two_specs_that_want_one_name_are_a_conflict(project: Scene, url: str) -> None:
-    before = project.everything
+def test_two_specs_that_want_one_name_are_a_conflict(project: CommandSandbox, url: str) -> None:
+    before = project.full_snapshot
 
-    said = project.tell("install", f"{url}#v1.0.0@pdf", f"{url}#main@pdf", f"{url}@docx")
+    said = project.output("install", f"{url}#v1.0.0@pdf", f"{url}#main@pdf", f"{url}@docx")
 
-    assert said == text("""\
+    assert said == expected_output("""\
 ! error: two skills want the name `pdf`: URL#v1.0.0 (skills/pdf) and URL#main (skills/pdf)
 !   try: install them one by one, and give one another name with --as NAME
 [1]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
 def test_two_skills_of_one_name_in_a_repository_are_told_apart_by_folder(
-    project: Scene, upstream: Repository, url: str
+    project: CommandSandbox, upstream: Repository, url: str
 ) -> None:
-    upstream.write(under("more/pdf", skill("pdf", "Another one."))).commit()
+    upstream.write(prefix_paths("more/pdf", make_skill("pdf", "Another one."))).commit()
 
-    assert project.tell("install", f"{url}@pdf") == text("""\
+    assert project.output("install", f"{url}@pdf") == expected_output("""\
 ! error: URL holds several skills called `pdf`: more/pdf, skills/pdf
 !   try: choose one with --path, e.g. --path more/pdf
 [1]
@@ -235,21 +239,21 @@ def test_two_skills_of_one_name_in_a_repository_are_told_apart_by_folder(
     assert "Another one." in project.read(".agent-skills/pdf/SKILL.md")
 
 
-def test_a_new_skill_never_updates_its_neighbours(project: Scene, upstream: Repository, url: str) -> None:
+def test_a_new_skill_never_updates_its_neighbours(project: CommandSandbox, upstream: Repository, url: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
-    locked = project.document("skills.lock")["skills"]["pdf"]
+    locked = project.read_json("skills.lock")["skills"]["pdf"]
     upstream.write({"skills/pdf/notes.md": "Later.\n"}).commit()
 
     project.run("install", f"{url}@docx", check=True)
 
-    assert project.document("skills.lock")["skills"]["pdf"] == locked
+    assert project.read_json("skills.lock")["skills"]["pdf"] == locked
     assert not project.exists(".agent-skills/pdf/notes.md")
 
 
-def test_the_shorthands_of_forges_are_what_git_makes_of_them(project: Scene, upstream: Repository) -> None:
+def test_the_shorthands_of_forges_are_what_git_makes_of_them(project: CommandSandbox, upstream: Repository) -> None:
     for forge in ("github.com", "gitlab.com"):
-        project.rewrite(f"https://{forge}/acme/skills", f"{upstream.file_url}")
-    project.rewrite("git@git.acme.example:acme/skills.git", upstream.file_url)
+        project.redirect_git(f"https://{forge}/acme/skills", f"{upstream.file_url}")
+    project.redirect_git("git@git.acme.example:acme/skills.git", upstream.file_url)
 
     for spec in (
         "acme/skills@pdf",
@@ -258,19 +262,21 @@ def test_the_shorthands_of_forges_are_what_git_makes_of_them(project: Scene, ups
         "https://github.com/acme/skills/tree/main/skills/pdf",
         "https://github.com/acme/skills/blob/v1.0.0/skills/pdf/SKILL.md",
     ):
-        said = project.tell("install", spec, "--dry-run", "--as", "p")
+        said = project.output("install", spec, "--dry-run", "--as", "p")
         assert said.startswith(" + p "), (spec, said)
 
 
-def test_a_private_repository_needs_gits_own_credentials(project: Scene, server: GitServer, served: str) -> None:
-    server.unauthorized_without = ("me", "secret")
+def test_a_private_repository_needs_gits_own_credentials(
+    project: CommandSandbox, server: GitServer, served: str
+) -> None:
+    server.required_login = ("me", "secret")
     address = served.replace("http://", "http://me:secret@")
 
-    refused = project.tell("install", f"{served}@pdf")
+    refused = project.output("install", f"{served}@pdf")
     project.git_config(f'[url "{address}"]\n\tinsteadOf = {served}\n')
-    taken = project.tell("install", f"{served}@pdf", "-q")
+    taken = project.output("install", f"{served}@pdf", "-q")
 
-    assert refused == text("""\
+    assert refused == expected_output("""\
 ! error: no access to URL, or there is no such repository
 !   try: check that git can read it by itself (`git ls-remote`), with a credential helper or an ssh key
 [1]
@@ -280,7 +286,9 @@ def test_a_private_repository_needs_gits_own_credentials(project: Scene, server:
     assert [path for path, entry in whole.items() if b"secret" in str(entry.content).encode()] == []
 
 
-def test_a_skill_of_a_work_tree_on_this_disk_is_taken_from_its_commits(project: Scene, upstream: Repository) -> None:
+def test_a_skill_of_a_work_tree_on_this_disk_is_taken_from_its_commits(
+    project: CommandSandbox, upstream: Repository
+) -> None:
     git("clone", "-q", str(upstream.path), str(project.root / "clone"))
     (project.root / "clone" / "skills" / "pdf" / "SKILL.md").write_text("not committed")
 

@@ -7,27 +7,30 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene
-from kit import Repository, skill, under
+from commands.scene import CommandSandbox
+from kit import Repository, make_skill, prefix_paths
 
 STRACE = shutil.which("strace")
-pytestmark = pytest.mark.skipif(STRACE is None, reason="strace chooses the moment of death; it is not on PATH")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(STRACE is None, reason="strace chooses the moment of death; it is not on PATH"),
+]
 NAMES = ["docx", "pdf", "xlsx"]
 NO_PYC = {"PYTHONDONTWRITEBYTECODE": "1"}  # Python renames what it compiles, too
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, Repository]:
+def base(tmp_path_factory: pytest.TempPathFactory) -> tuple[CommandSandbox, Repository]:
     """Give a project of three linked skills whose upstream has changed them all."""
     folder = tmp_path_factory.mktemp("interrupted")
     upstream = Repository.create(folder / "upstream")
     for words in ("First.\n", "Second.\n"):
         for name in NAMES:
-            upstream.write(under(name, skill(name, body=words) | {"notes.md": words}))
+            upstream.write(prefix_paths(name, make_skill(name, body=words) | {"notes.md": words}))
         upstream.commit()
         if words == "First.\n":
             first = upstream.resolve("main")
-    scene = Scene(folder / "scene").project('{"skills": {}, "agents": ["claude-code"]}\n')
+    scene = CommandSandbox(folder / "scene").create_project('{"skills": {}, "agents": ["claude-code"]}\n')
     second = upstream.resolve("main")
     upstream.reset(first)
     scene.run("install", upstream.file_url, "--all", check=True)
@@ -36,7 +39,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, Repository]:
     return scene, upstream
 
 
-def run_and_count(scene: Scene, log: Path, words: list[str]) -> list[tuple[str, int]]:
+def run_and_count(scene: CommandSandbox, log: Path, words: list[str]) -> list[tuple[str, int]]:
     """Run a command to its end; give its renames after the journal was written: the call, and the how manieth."""
     subprocess.run(
         [str(STRACE), "-f", "-o", str(log), "-e", "trace=rename,renameat2", *scene.command, *words],
@@ -55,12 +58,12 @@ def run_and_count(scene: Scene, log: Path, words: list[str]) -> list[tuple[str, 
     return steps[1:]
 
 
-def seen_in(scene: Scene) -> list[tuple[str, str, str]]:
+def seen_in(scene: CommandSandbox) -> list[tuple[str, str, str]]:
     """Give name, version and state of each skill that a reader sees."""
-    return [(entry["name"], entry["version"], entry["state"]) for entry in scene.json("list")["skills"]]
+    return [(entry["name"], entry["version"], entry["state"]) for entry in scene.json_output("list")["skills"]]
 
 
-def kill(scene: Scene, call: str, number: int, *words: str) -> None:
+def kill(scene: CommandSandbox, call: str, number: int, *words: str) -> None:
     """Run a command that dies at its n-th call of the system."""
     done = subprocess.run(
         [
@@ -86,11 +89,11 @@ MOMENTS = [
 
 @pytest.mark.parametrize(("words", "step"), MOMENTS, ids=str)
 def test_readers_see_a_whole_state_and_sync_heals(
-    base: tuple[Scene, Repository], tmp_path: Path, words: list[str], step: int
+    base: tuple[CommandSandbox, Repository], tmp_path: Path, words: list[str], step: int
 ) -> None:
     base[0].copy(tmp_path / "scene")
     base[0].copy(tmp_path / "calm")
-    scene, calm = Scene(tmp_path / "scene"), Scene(tmp_path / "calm")
+    scene, calm = CommandSandbox(tmp_path / "scene"), CommandSandbox(tmp_path / "calm")
     kill(scene, *run_and_count(calm, tmp_path / "log", words)[step], *words)
     left = scene.snapshot("..", ignore=["cache"])
     assert "work/.agent-skills/.skillpm/journal.json" in left
@@ -106,37 +109,37 @@ def test_readers_see_a_whole_state_and_sync_heals(
 
     healed = scene.run("sync", check=True)
     assert "warning: a change that had been interrupted was finished first\n" in healed.stderr
-    assert scene.everything == calm.everything
+    assert scene.full_snapshot == calm.full_snapshot
     assert scene.run("verify").code == 0
     assert scene.run("registry", "check").code == 0
     assert scene.run("sync").stdout.startswith("nothing to do: ")
 
 
-def test_before_the_journal_nothing_has_happened(base: tuple[Scene, Repository], tmp_path: Path) -> None:
+def test_before_the_journal_nothing_has_happened(base: tuple[CommandSandbox, Repository], tmp_path: Path) -> None:
     base[0].copy(tmp_path / "scene")
-    scene = Scene(tmp_path / "scene")
-    before = scene.everything
+    scene = CommandSandbox(tmp_path / "scene")
+    before = scene.full_snapshot
     kill(scene, "rename", 1, "install", "code-review")
 
-    kept = {path: entry for path, entry in scene.everything.items() if "/staging" not in path}
+    kept = {path: entry for path, entry in scene.full_snapshot.items() if "/staging" not in path}
     assert kept == before
-    assert scene.tell("verify") == "! 4 of 4 skills are what the lockfile says\n"
-    assert scene.tell("list").count("\n") == 4
+    assert scene.output("verify") == "! 4 of 4 skills are what the lockfile says\n"
+    assert scene.output("list").count("\n") == 4
 
     scene.run("install", "code-review", check=True)
-    assert scene.tell("verify") == "! 5 of 5 skills are what the lockfile says\n"
+    assert scene.output("verify") == "! 5 of 5 skills are what the lockfile says\n"
     assert not scene.exists(".agent-skills/.skillpm/staging")
 
 
-def test_a_live_link_that_is_still_staged_leads_where_it_will_lead(project: Scene, tmp_path: Path) -> None:
-    project.write_files(under("mine/style", skill("style", "My style.")))
-    counted = Scene(project.copy(tmp_path / "counted").root)
+def test_a_live_link_that_is_still_staged_leads_where_it_will_lead(project: CommandSandbox, tmp_path: Path) -> None:
+    project.write_files(prefix_paths("mine/style", make_skill("style", "My style.")))
+    counted = CommandSandbox(project.copy(tmp_path / "counted").root)
     steps = run_and_count(counted, tmp_path / "log", ["install", "./mine/style", "--link"])
 
     kill(project, *steps[0], "install", "./mine/style", "--link")
 
     assert not project.exists(".agent-skills/style")
-    assert project.json("list")["skills"][0] | {"tokens": 0} == {
+    assert project.json_output("list")["skills"][0] | {"tokens": 0} == {
         "name": "style",
         "version": "",
         "description": "My style.",
@@ -148,5 +151,5 @@ def test_a_live_link_that_is_still_staged_leads_where_it_will_lead(project: Scen
         "tokens": 0,
         "links": [],
     }
-    assert project.json("show", "style")["frontmatter"]["description"] == "My style."
-    assert project.json("verify") == {"ok": True, "skills": [{"name": "style", "state": "link", "files": []}]}
+    assert project.json_output("show", "style")["frontmatter"]["description"] == "My style."
+    assert project.json_output("verify") == {"ok": True, "skills": [{"name": "style", "state": "link", "files": []}]}

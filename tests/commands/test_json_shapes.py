@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, keys, two_skills
-from kit import Repository, skill, under
+from commands.scene import CommandSandbox, create_two_skills, nested_keys
+from kit import Repository, make_skill, prefix_paths
 
 CHANGED = ["changed", "scope", "directory", {"actions": ["action", "name", "from", "to", "reason"]}, "warnings"]
 LISTED = ["name", "version", "description", "category", "path", "source", "digest", "state", "tokens", "links"]
@@ -13,25 +13,25 @@ LISTED = ["name", "version", "description", "category", "path", "source", "diges
 
 @pytest.fixture(scope="module")
 def upstream(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    return two_skills(tmp_path_factory.mktemp("upstream"))
+    return create_two_skills(tmp_path_factory.mktemp("upstream"))
 
 
 @pytest.fixture(scope="module")
-def ready(tmp_path_factory: pytest.TempPathFactory, upstream: Repository) -> Scene:
-    project = Scene(tmp_path_factory.mktemp("ready") / "scene").project()
+def ready(tmp_path_factory: pytest.TempPathFactory, upstream: Repository) -> CommandSandbox:
+    project = CommandSandbox(tmp_path_factory.mktemp("ready") / "scene").create_project()
     project.run("install", f"{upstream.file_url}@pdf", check=True)
     project.run("link", "claude-code", check=True)
-    project.write_files(under(".agent-skills/mine", skill("mine", "By hand.", category="house")))
+    project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "By hand.", category="house")))
     project.run("sync", check=True)
     return project
 
 
 @pytest.fixture
-def full(ready: Scene, upstream: Repository, tmp_path: Path) -> Scene:
+def full(ready: CommandSandbox, upstream: Repository, tmp_path: Path) -> CommandSandbox:
     """Give a project with a linked skill from git and one made by hand."""
     ready.copy(tmp_path / "scene")
-    scene = Scene(tmp_path / "scene")
-    scene.names = {upstream.file_url: "URL", **scene.names}
+    scene = CommandSandbox(tmp_path / "scene")
+    scene.placeholders = {upstream.file_url: "URL", **scene.placeholders}
     return scene
 
 
@@ -48,13 +48,13 @@ def full(ready: Scene, upstream: Repository, tmp_path: Path) -> Scene:
     ],
     ids=" ".join,
 )
-def test_commands_that_change_give_one_shape(full: Scene, arguments: list[str]) -> None:
-    dry = full.json(*arguments, "--dry-run")
-    done = full.json(*arguments)
+def test_commands_that_change_give_one_shape(full: CommandSandbox, arguments: list[str]) -> None:
+    dry = full.json_output(*arguments, "--dry-run")
+    done = full.json_output(*arguments)
 
     links = [{"links": ["made", "removed"]}] if "links" in done else []
-    assert [key if key != "links" else {key: [*done[key]]} for key in keys(done)] == [*CHANGED, *links]
-    assert [key for key in keys(dry) if key != "links"] == [*CHANGED, "dryRun"]
+    assert [key if key != "links" else {key: [*done[key]]} for key in nested_keys(done)] == [*CHANGED, *links]
+    assert [key for key in nested_keys(dry) if key != "links"] == [*CHANGED, "dryRun"]
     assert dry.get("links") == done.get("links")
     assert dry["dryRun"] is True
     assert dry["changed"] is False
@@ -62,10 +62,10 @@ def test_commands_that_change_give_one_shape(full: Scene, arguments: list[str]) 
     assert dry["actions"] == done["actions"]
 
 
-def test_the_actions_of_an_install_say_everything(full: Scene, upstream: Repository) -> None:
+def test_the_actions_of_an_install_say_everything(full: CommandSandbox, upstream: Repository) -> None:
     commit = upstream.resolve("v1.0.0")[:7]
 
-    assert full.json("install", "testing") == {
+    assert full.json_output("install", "testing") == {
         "changed": True,
         "scope": "project",
         "directory": "WORK/.agent-skills",
@@ -79,31 +79,33 @@ def test_the_actions_of_an_install_say_everything(full: Scene, upstream: Reposit
     }
 
 
-def test_warnings_stand_in_the_object(full: Scene) -> None:
+def test_warnings_stand_in_the_object(full: CommandSandbox) -> None:
     full.write("skills.json", full.read("skills.json").replace('"agents"', '"extra": 1, "agents"'))
 
-    assert full.json("sync")["warnings"] == ["WORK/skills.json: `extra` is no key that skillpm knows; it is kept"]
+    assert full.json_output("sync")["warnings"] == [
+        "WORK/skills.json: `extra` is no key that skillpm knows; it is kept"
+    ]
 
 
-def test_lock(full: Scene) -> None:
+def test_lock(full: CommandSandbox) -> None:
     nothing = {"changed": False, "upToDate": True, "skills": [], "reasons": [], "warnings": []}
-    assert list(full.json("lock").items()) == [*nothing.items()]
+    assert list(full.json_output("lock").items()) == [*nothing.items()]
     full.write("skills.json", full.read("skills.json").replace('"pdf":', '"testing": {"bundled": true}, "pdf":'))
 
     check = full.run("lock", "--check", "--json")
     outdated = nothing | {"upToDate": False, "reasons": ["`testing` is not locked"]}
     assert (check.code, check.json) == (1, outdated)
     rows = [{"name": "testing", "from": "", "to": "1.0.0"}]
-    assert full.json("lock", "--dry-run") == outdated | {"skills": rows}
-    assert full.json("lock") == outdated | {"changed": True, "skills": rows}
+    assert full.json_output("lock", "--dry-run") == outdated | {"skills": rows}
+    assert full.json_output("lock") == outdated | {"changed": True, "skills": rows}
 
 
-def test_list(full: Scene, upstream: Repository) -> None:
-    commit, digest = upstream.resolve("v1.0.0"), full.document("skills.lock")["skills"]["pdf"]["digest"]
+def test_list(full: CommandSandbox, upstream: Repository) -> None:
+    commit, digest = upstream.resolve("v1.0.0"), full.read_json("skills.lock")["skills"]["pdf"]["digest"]
 
-    listing = full.json("list")
+    listing = full.json_output("list")
 
-    assert keys(listing) == ["scope", "directory", {"skills": LISTED}]
+    assert nested_keys(listing) == ["scope", "directory", {"skills": LISTED}]
     assert listing["skills"] == [
         {
             "name": "mine",
@@ -132,14 +134,14 @@ def test_list(full: Scene, upstream: Repository) -> None:
     ]
 
 
-def test_the_states_of_a_list(full: Scene) -> None:
+def test_the_states_of_a_list(full: CommandSandbox) -> None:
     full.run("install", "testing", "code-review", "api-design", check=True)
-    full.write(".agent-skills/testing/SKILL.md", skill("testing")["SKILL.md"])
+    full.write(".agent-skills/testing/SKILL.md", make_skill("testing")["SKILL.md"])
     (full.work / ".agent-skills/code-review").rename(full.root / "gone")
     manifest = full.read("skills.json")
     full.write("skills.json", manifest.replace('"agents"', '"disabled": {"api-design": true}, "agents"'))
 
-    states = {entry["name"]: entry["state"] for entry in full.json("list")["skills"]}
+    states = {entry["name"]: entry["state"] for entry in full.json_output("list")["skills"]}
 
     assert states == {
         "api-design": "disabled",
@@ -150,12 +152,12 @@ def test_the_states_of_a_list(full: Scene) -> None:
     }
 
 
-def test_show(full: Scene) -> None:
+def test_show(full: CommandSandbox) -> None:
     full.write(".agent-skills/pdf/notes.md", "Mine.\n")
 
-    shown = full.json("show", "pdf")
+    shown = full.json_output("show", "pdf")
 
-    assert keys(shown) == [
+    assert nested_keys(shown) == [
         *LISTED, "frontmatter", "requires",
         "needs", "available", "dependencies",
         {"files": ["path", "size", "digest", "executable", "state"]}, "warnings",
@@ -169,27 +171,27 @@ def test_show(full: Scene) -> None:
     ]
 
 
-def test_the_warnings_of_show_have_code_and_line(full: Scene) -> None:
+def test_the_warnings_of_show_have_code_and_line(full: CommandSandbox) -> None:
     full.write(".agent-skills/odd/SKILL.md", "---\ndescription: Nameless.\n---\n")
 
-    assert full.json("show", "odd")["warnings"] == [
+    assert full.json_output("show", "odd")["warnings"] == [
         {"code": "missing-name", "message": "there is no name; the folder's name counts", "line": 1}
     ]
 
 
-def test_diff(full: Scene, upstream: Repository) -> None:
+def test_diff(full: CommandSandbox, upstream: Repository) -> None:
     first = upstream.resolve("v1.0.0")[:7]
     full.write(".agent-skills/pdf/notes.md", "Mine.\n")
     added = "--- /dev/null\n+++ b/notes.md\n@@ -0,0 +1 @@\n+Mine."
 
-    assert list(full.json("diff", "pdf").items()) == [
+    assert list(full.json_output("diff", "pdf").items()) == [
         ("name", "pdf"),
         ("from", first),
         ("to", "on disk"),
         ("files", [{"path": "notes.md", "change": "added", "diff": added}]),
     ]
     upstream.write({"skills/pdf/logo.png": b"\xff"}).commit()
-    assert full.json("diff", "pdf", "--update") == {
+    assert full.json_output("diff", "pdf", "--update") == {
         "name": "pdf",
         "from": first,
         "to": upstream.resolve("main")[:7],
@@ -197,8 +199,8 @@ def test_diff(full: Scene, upstream: Repository) -> None:
     }
 
 
-def test_verify(full: Scene) -> None:
-    assert full.json("verify") == {"ok": True, "skills": [{"name": "pdf", "state": "ok", "files": []}]}
+def test_verify(full: CommandSandbox) -> None:
+    assert full.json_output("verify") == {"ok": True, "skills": [{"name": "pdf", "state": "ok", "files": []}]}
     full.write(".agent-skills/pdf/notes.md", "Mine.\n")
 
     result = full.run("verify", "--json")
@@ -210,25 +212,29 @@ def test_verify(full: Scene) -> None:
     ]
 
 
-def test_registry(full: Scene) -> None:
+def test_registry(full: CommandSandbox) -> None:
     full.write(".agent-skills/broken/SKILL.md", "words")
     problem = {"path": "broken/SKILL.md", "message": "line 1: the file does not begin with a `---` line"}
 
-    assert list(full.json("registry", "check").items()) == [
+    assert list(full.json_output("registry", "check").items()) == [
         ("ok", True), ("missing", []), ("stale", []), ("extra", []), ("problems", [problem]),
     ]  # fmt: skip
-    assert full.json("registry", "build") == {"changed": False, "skills": 2, "problems": [problem]}
-    full.write_files(under(".agent-skills/new", skill("new")))
+    assert full.json_output("registry", "build") == {"changed": False, "skills": 2, "problems": [problem]}
+    full.write_files(prefix_paths(".agent-skills/new", make_skill("new")))
     assert full.run("registry", "check", "--json").json["missing"] == ["new"]
-    assert list(full.json("registry", "build").items()) == [("changed", True), ("skills", 3), ("problems", [problem])]
+    assert list(full.json_output("registry", "build").items()) == [
+        ("changed", True),
+        ("skills", 3),
+        ("problems", [problem]),
+    ]
 
 
-def test_agents(full: Scene) -> None:
+def test_agents(full: CommandSandbox) -> None:
     (full.home / ".glm").mkdir()
 
-    found = full.json("agents")
+    found = full.json_output("agents")
 
-    assert keys(found) == [{"agents": ["id", "projectDir", "userDir", "present", "linked", "shares"]}]
+    assert nested_keys(found) == [{"agents": ["id", "projectDir", "userDir", "present", "linked", "shares"]}]
     ids = [agent["id"] for agent in found["agents"]]
     assert ids == sorted(ids)
     by_id = {agent["id"]: agent for agent in found["agents"]}
@@ -244,12 +250,12 @@ def test_agents(full: Scene) -> None:
     assert by_id["omega"]["projectDir"] is None
 
 
-def test_backups(full: Scene) -> None:
-    assert full.json("backup", "list") == {"backups": []}
+def test_backups(full: CommandSandbox) -> None:
+    assert full.json_output("backup", "list") == {"backups": []}
     full.write(".agent-skills/pdf/notes.md", "Mine.\n")
     full.run("sync", "--force", check=True)
 
-    listed = full.json("backup", "list")
+    listed = full.json_output("backup", "list")
     since = listed["backups"][0]["since"]
     assert listed == {
         "backups": [
@@ -257,16 +263,16 @@ def test_backups(full: Scene) -> None:
             | {"version": "", "since": since}
         ]
     }
-    restored = full.json("backup", "restore", "pdf-1")
-    assert keys(restored) == CHANGED
+    restored = full.json_output("backup", "restore", "pdf-1")
+    assert nested_keys(restored) == CHANGED
     assert [(action["action"], action["name"], action["to"]) for action in restored["actions"]] == [
         ("keep", "mine", ""),
         ("update", "pdf", "pdf-1"),
     ]
 
 
-def test_init(scene: Scene) -> None:
-    assert scene.json("init") == {"created": ["WORK/skills.json"]}
+def test_init(scene: CommandSandbox) -> None:
+    assert scene.json_output("init") == {"created": ["WORK/skills.json"]}
 
 
 @pytest.mark.parametrize(
@@ -288,9 +294,9 @@ def test_init(scene: Scene) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )
 def test_a_failure_is_an_object_with_a_stable_code(
-    full: Scene, arguments: list[str], code: str, exit_code: int
+    full: CommandSandbox, arguments: list[str], code: str, exit_code: int
 ) -> None:
-    words = [word.replace("URL", next(iter(full.names))) for word in arguments]
+    words = [word.replace("URL", next(iter(full.placeholders))) for word in arguments]
 
     failed = full.run(*words, "--json")
     plain = full.run(*words)
@@ -305,7 +311,7 @@ def test_a_failure_is_an_object_with_a_stable_code(
     assert (plain.code, plain.stdout, plain.stderr) == (exit_code, "", said)
 
 
-def test_an_edit_a_lockfile_and_a_digest_have_codes_of_their_own(full: Scene) -> None:
+def test_an_edit_a_lockfile_and_a_digest_have_codes_of_their_own(full: CommandSandbox) -> None:
     full.write(".agent-skills/pdf/notes.md", "Mine.\n")
     assert full.run("sync", "--json").json["error"]["code"] == "modified"
     (full.work / ".agent-skills/pdf/notes.md").unlink()

@@ -3,74 +3,74 @@
 import os
 
 import pytest
-from commands.scene import Scene, text
-from kit import skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import make_skill, prefix_paths
 
 
 @pytest.fixture
-def live(project: Scene) -> Scene:
+def live(project: CommandSandbox) -> CommandSandbox:
     """Give a project with a live link to the first of two folders inside of it."""
     for name in ("one", "two"):
-        project.write_files(under(f"own/{name}", skill("house", f"House rules, {name}.")))
+        project.write_files(prefix_paths(f"own/{name}", make_skill("house", f"House rules, {name}.")))
     project.run("install", "./own/one", "--link", check=True)
     return project
 
 
-def lead_elsewhere(scene: Scene, place: str, target: str) -> None:
+def lead_elsewhere(scene: CommandSandbox, place: str, target: str) -> None:
     (scene.work / place).unlink()
     (scene.work / place).symlink_to(target)
 
 
-def test_a_live_link_that_somebody_led_elsewhere_is_an_edit(live: Scene) -> None:
+def test_a_live_link_that_somebody_led_elsewhere_is_an_edit(live: CommandSandbox) -> None:
     lead_elsewhere(live, ".agent-skills/house", "../own/two")
 
-    assert live.tell("sync") == text("""\
+    assert live.output("sync") == expected_output("""\
 ! error: a skill is in the way; nothing was changed
 !   house: its link leads to WORK/own/two, not to WORK/own/one
 !   try: `skillpm diff house` shows it, `skillpm sync --keep house` goes on without it, \
 `--force` sets it aside as a backup first
 [1]
 """)
-    assert live.tell("verify") == text("""\
+    assert live.output("verify") == expected_output("""\
 modified: house: its link leads to WORK/own/two, not to WORK/own/one
 ! 0 of 1 skill is what the lockfile says
 [1]
 """)
-    assert live.tell("diff", "house") == "-link to WORK/own/one\n+link to WORK/own/two\n"
-    assert live.tell("sync", "--keep", "house") == text("""\
+    assert live.output("diff", "house") == "-link to WORK/own/one\n+link to WORK/own/two\n"
+    assert live.output("sync", "--keep", "house") == expected_output("""\
  = house (live link)  (its link leads to WORK/own/two, not to WORK/own/one)
 kept 1: 1 skill in WORK/.agent-skills
 """)
-    assert live.tell("sync", "--force") == text("""\
+    assert live.output("sync", "--force") == expected_output("""\
  ~ house (live link)  (its link leads to WORK/own/two, not to WORK/own/one; set aside first)
 updated 1: 1 skill in WORK/.agent-skills
 ! warning: what lay at house is kept as backup house-1: `skillpm backup restore house-1` brings it back
 """)
     assert os.readlink(live.work / ".agent-skills/house") == "../own/one"
-    assert live.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
-    assert live.tell("verify") == "! 0 of 0 skills are what the lockfile says, 1 live link skipped\n"
+    assert live.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert live.output("verify") == "! 0 of 0 skills are what the lockfile says, 1 live link skipped\n"
 
 
-def test_a_live_link_follows_the_manifest(live: Scene) -> None:
+def test_a_live_link_follows_the_manifest(live: CommandSandbox) -> None:
     live.write("skills.json", live.read("skills.json").replace("own/one", "own/two"))
 
     assert live.run("sync", check=True).code == 0
 
     assert os.readlink(live.work / ".agent-skills/house") == "../own/two"
     assert "House rules, two." in live.run("list", check=True).stdout
-    assert live.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert live.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
 
-def test_a_live_link_whose_folder_moved_is_no_edit(live: Scene) -> None:
+def test_a_live_link_whose_folder_moved_is_no_edit(live: CommandSandbox) -> None:
     (live.work / "own/one").rename(live.work / "own/three")
     assert "in the way" not in live.run("sync").stderr
 
 
 @pytest.mark.parametrize("target", ["../own/two", "../gone"])
-def test_a_link_made_by_hand_is_told_as_one_and_set_aside_only_with_force(live: Scene, target: str) -> None:
+def test_a_link_made_by_hand_is_told_as_one_and_set_aside_only_with_force(live: CommandSandbox, target: str) -> None:
     (live.work / ".agent-skills/mine").symlink_to(target)
 
-    assert live.tell("uninstall", "mine") == text(f"""\
+    assert live.output("uninstall", "mine") == expected_output(f"""\
 ! error: `mine` is a link made by hand and is not managed by skillpm; nothing was changed
 !   where: WORK/.agent-skills/mine -> {target}
 !   try: `rm WORK/.agent-skills/mine` removes the link and leaves what it leads to, `--force` does so and keeps a backup

@@ -3,43 +3,46 @@
 import shutil
 
 import pytest
-from commands.scene import NO_HOST, Scene, asking, text
-from kit import git, skill, under
+from commands.scene import LINK_HINT, CommandSandbox, expected_output, manifest_text
+from kit import git, make_skill, prefix_paths
 
 
 @pytest.fixture
-def mine(project: Scene) -> Scene:
+def mine(project: CommandSandbox) -> CommandSandbox:
     """Give a project with two skills of its own."""
-    project.write_files(under("mine/style", skill("style", body="First.\n")) | under("mine/rules", skill("rules")))
+    project.write_files(
+        prefix_paths("mine/style", make_skill("style", body="First.\n"))
+        | prefix_paths("mine/rules", make_skill("rules"))
+    )
     return project
 
 
-def test_a_folder_is_copied_and_said_relative_to_the_project(mine: Scene) -> None:
+def test_a_folder_is_copied_and_said_relative_to_the_project(mine: CommandSandbox) -> None:
     mine.write("deep/er/here", "")
 
-    said = mine.tell("install", "../../mine/style", cwd="deep/er", env={"HOME": str(mine.home)})
+    said = mine.output("install", "../../mine/style", cwd="deep/er", env={"HOME": str(mine.home)})
 
     # Outside of a git repository only the working directory can be the project.
     assert said.splitlines()[1] == "added 1: 1 skill in HOME/.agent-skills"
     git("init", "-q", str(mine.work))
-    said = mine.tell("install", "../../mine/style", cwd="deep/er")
+    said = mine.output("install", "../../mine/style", cwd="deep/er")
     assert said.splitlines()[1] == "added 1: 1 skill in WORK/.agent-skills"
-    assert mine.document("skills.json") == {"skills": {"style": {"path": "./mine/style"}}}
+    assert mine.read_json("skills.json") == {"skills": {"style": {"path": "./mine/style"}}}
     assert mine.snapshot(".agent-skills/style") == mine.snapshot("mine/style")
 
 
-def test_an_edit_of_the_source_reaches_a_copy_with_the_next_sync(mine: Scene) -> None:
+def test_an_edit_of_the_source_reaches_a_copy_with_the_next_sync(mine: CommandSandbox) -> None:
     mine.run("install", "./mine/style", check=True)
-    mine.write("mine/style/SKILL.md", skill("style", body="Second.\n")["SKILL.md"])
+    mine.write("mine/style/SKILL.md", make_skill("style", body="Second.\n")["SKILL.md"])
 
-    assert mine.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
-    assert mine.tell("lock", "--check") == text("""\
+    assert mine.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert mine.output("lock", "--check") == expected_output("""\
 ! error: the lockfile is not up to date: the content of `style` has changed
 !   where: WORK/skills.lock
 !   try: run `skillpm lock`
 [1]
 """)
-    assert mine.tell("sync", "--locked") == text("""\
+    assert mine.output("sync", "--locked") == expected_output("""\
 ! error: the lockfile is not up to date: the content of `style` has changed
 !   where: WORK/skills.lock
 !   try: run `skillpm lock` and commit skills.lock
@@ -49,44 +52,44 @@ def test_an_edit_of_the_source_reaches_a_copy_with_the_next_sync(mine: Scene) ->
     assert mine.read(".agent-skills/style/SKILL.md").endswith("Second.\n")
 
 
-def test_a_live_link_is_what_the_folder_is(mine: Scene) -> None:
-    said = mine.tell("install", "./mine/style", "--link")
+def test_a_live_link_is_what_the_folder_is(mine: CommandSandbox) -> None:
+    said = mine.output("install", "./mine/style", "--link")
 
-    assert said == " + style (live link)\nadded 1: 1 skill in WORK/.agent-skills\n" + NO_HOST
-    assert mine.document("skills.json") == {"skills": {"style": {"path": "./mine/style", "link": True}}}
-    assert mine.document("skills.lock")["skills"] == {"style": {"source": {"path": "./mine/style", "link": True}}}
-    assert mine.tree_text(".agent-skills", ignore=[".skillpm"]) == "skills.json\nstyle -> ../mine/style\n"
+    assert said == " + style (live link)\nadded 1: 1 skill in WORK/.agent-skills\n" + LINK_HINT
+    assert mine.read_json("skills.json") == {"skills": {"style": {"path": "./mine/style", "link": True}}}
+    assert mine.read_json("skills.lock")["skills"] == {"style": {"source": {"path": "./mine/style", "link": True}}}
+    assert mine.render_tree(".agent-skills", ignore=[".skillpm"]) == "skills.json\nstyle -> ../mine/style\n"
 
-    mine.write("mine/style/SKILL.md", skill("style", "Changed.", body="Second.\n")["SKILL.md"])
-    assert mine.tell("sync", "--locked") in {
+    mine.write("mine/style/SKILL.md", make_skill("style", "Changed.", body="Second.\n")["SKILL.md"])
+    assert mine.output("sync", "--locked") in {
         "nothing to do: 1 skill in WORK/.agent-skills\n",
         "registry brought up to date: 1 skill in WORK/.agent-skills\n",
     }
-    assert mine.tell("list") == "style   Changed.\n"
-    assert mine.tell("verify") == "! 0 of 0 skills are what the lockfile says, 1 live link skipped\n"
+    assert mine.output("list") == "style   Changed.\n"
+    assert mine.output("verify") == "! 0 of 0 skills are what the lockfile says, 1 live link skipped\n"
 
 
-def test_a_live_link_whose_folder_is_gone_is_told_by_every_command(mine: Scene) -> None:
+def test_a_live_link_whose_folder_is_gone_is_told_by_every_command(mine: CommandSandbox) -> None:
     mine.run("install", "./mine/style", "--link", check=True)
     shutil.rmtree(mine.work / "mine/style")
 
-    assert mine.tell("list") == "style   [missing]\n"
-    assert mine.tell("verify") == text("""\
+    assert mine.output("list") == "style   [missing]\n"
+    assert mine.output("verify") == expected_output("""\
 missing: style: its live link leads to no folder
 ! 0 of 1 skill is what the lockfile says
 [1]
 """)
-    assert mine.tell("show", "style") == text("""\
+    assert mine.output("show", "style") == expected_output("""\
 ! error: the folder that `style` is linked from is gone
 !   where: WORK/.agent-skills/style
 !   try: `skillpm uninstall style` takes the link away
 [1]
 """)
-    assert mine.tell("uninstall", "style", "-q") == ""
+    assert mine.output("uninstall", "style", "-q") == ""
     assert not mine.exists(".agent-skills/style")
 
 
-def test_from_copy_to_live_link_and_back(mine: Scene) -> None:
+def test_from_copy_to_live_link_and_back(mine: CommandSandbox) -> None:
     mine.run("install", "./mine/style", check=True)
 
     mine.run("install", "./mine/style", "--link", "--force", check=True)
@@ -97,7 +100,7 @@ def test_from_copy_to_live_link_and_back(mine: Scene) -> None:
     assert not mine.exists(".agent-skills/.skillpm/backup")
 
 
-def test_uninstalling_a_live_link_leaves_the_folder(mine: Scene) -> None:
+def test_uninstalling_a_live_link_leaves_the_folder(mine: CommandSandbox) -> None:
     mine.run("install", "./mine/style", "--link", check=True)
     before = mine.snapshot("mine")
 
@@ -106,22 +109,22 @@ def test_uninstalling_a_live_link_leaves_the_folder(mine: Scene) -> None:
     assert mine.snapshot("mine") == before
 
 
-def test_a_folder_elsewhere_is_taken_with_a_warning(mine: Scene) -> None:
-    mine.write_files(under("../elsewhere/style", skill("style")))
-    home = under(str(mine.home / "skills/rules"), skill("rules"))
+def test_a_folder_elsewhere_is_taken_with_a_warning(mine: CommandSandbox) -> None:
+    mine.write_files(prefix_paths("../elsewhere/style", make_skill("style")))
+    home = prefix_paths(str(mine.home / "skills/rules"), make_skill("rules"))
     mine.write_files(home)
 
     assert "! warning: ROOT/elsewhere/style is outside of this repository and of HOME; others will not find it\n" in (
-        mine.tell("install", "../elsewhere/style")
+        mine.output("install", "../elsewhere/style")
     )
-    assert "warning" not in mine.tell("install", "~/skills/rules")
-    assert mine.document("skills.json")["skills"] == {
+    assert "warning" not in mine.output("install", "~/skills/rules")
+    assert mine.read_json("skills.json")["skills"] == {
         "rules": {"path": "~/skills/rules"},
         "style": {"path": "ROOT/elsewhere/style"},
     }
 
 
-def test_what_git_ignores_is_no_part_of_a_local_skill(mine: Scene) -> None:
+def test_what_git_ignores_is_no_part_of_a_local_skill(mine: CommandSandbox) -> None:
     git("init", "-q", str(mine.work))
     mine.write(".gitignore", "*.log\n")
     mine.write("mine/style/debug.log", "noise")
@@ -129,17 +132,17 @@ def test_what_git_ignores_is_no_part_of_a_local_skill(mine: Scene) -> None:
 
     mine.run("install", "./mine/style", check=True)
 
-    assert mine.tree_text(".agent-skills/style") == "SKILL.md\n"
+    assert mine.render_tree(".agent-skills/style") == "SKILL.md\n"
 
 
-def test_the_project_itself_can_be_the_skill_of_the_user(scene: Scene) -> None:
-    scene.write_files(skill("house"))
+def test_the_project_itself_can_be_the_skill_of_the_user(scene: CommandSandbox) -> None:
+    scene.write_files(make_skill("house"))
 
-    assert scene.tell("install", "-g", ".").splitlines()[1] == "added 1: 1 skill in HOME/.agent-skills"
-    assert (scene.home / ".agent-skills/house/SKILL.md").read_bytes() == skill("house")["SKILL.md"]
+    assert scene.output("install", "-g", ".").splitlines()[1] == "added 1: 1 skill in HOME/.agent-skills"
+    assert (scene.home / ".agent-skills/house/SKILL.md").read_bytes() == make_skill("house")["SKILL.md"]
 
 
-def test_a_conflict_names_a_folder_as_it_is_written(mine: Scene) -> None:
+def test_a_conflict_names_a_folder_as_it_is_written(mine: CommandSandbox) -> None:
     mine.run("install", "./mine/style", check=True)
     mine.run("install", "./mine/rules", "--link", check=True)
 
@@ -147,7 +150,7 @@ def test_a_conflict_names_a_folder_as_it_is_written(mine: Scene) -> None:
         ("./mine/rules", "style", "./mine/style"),
         ("./mine/style", "rules", "./mine/rules (live link)"),
     ):
-        assert mine.tell("install", spec, "--as", name) == text(f"""\
+        assert mine.output("install", spec, "--as", name) == expected_output(f"""\
 ! error: `{name}` is there already, from {said}
 !   where: WORK/skills.json: skills.{name}
 !   try: take this one under another name with --as NAME, or in its place with --force
@@ -156,44 +159,44 @@ def test_a_conflict_names_a_folder_as_it_is_written(mine: Scene) -> None:
 
 
 @pytest.fixture
-def copied(mine: Scene) -> Scene:
+def copied(mine: CommandSandbox) -> CommandSandbox:
     """Give a project with a copy of a folder of its own, and with a bundled skill."""
     mine.run("install", "./mine/style", "testing", check=True)
     return mine
 
 
-def test_frozen_refuses_a_folder_that_is_not_as_it_was_locked(copied: Scene) -> None:
-    assert copied.tell("sync", "--frozen") == "nothing to do: 2 skills in WORK/.agent-skills\n"
-    copied.write("mine/style/SKILL.md", skill("style", body="Second.\n")["SKILL.md"])
-    before = copied.everything
+def test_frozen_refuses_a_folder_that_is_not_as_it_was_locked(copied: CommandSandbox) -> None:
+    assert copied.output("sync", "--frozen") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    copied.write("mine/style/SKILL.md", make_skill("style", body="Second.\n")["SKILL.md"])
+    before = copied.full_snapshot
 
-    assert copied.tell("sync", "--frozen") == text("""\
+    assert copied.output("sync", "--frozen") == expected_output("""\
 ! error: the lockfile is not up to date: the content of `style` has changed
 !   where: WORK/skills.lock
 !   try: run `skillpm lock` and commit skills.lock
 [1]
 """)
-    assert copied.everything == before
+    assert copied.full_snapshot == before
 
 
-def test_a_folder_that_is_away_stops_nothing_else(copied: Scene) -> None:
+def test_a_folder_that_is_away_stops_nothing_else(copied: CommandSandbox) -> None:
     shutil.rmtree(copied.work / "mine/style")
     away = "! warning: style: its folder ./mine/style is not there; it stays as it was locked\n"
 
-    assert copied.tell("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n" + away
-    assert copied.tell("lock") == "WORK/skills.lock is up to date\n" + away
-    assert copied.tell("update") == "nothing to do: 2 skills in WORK/.agent-skills\n" + away
-    assert copied.tell("install", "code-review").splitlines()[1] == "added 1: 3 skills in WORK/.agent-skills"
-    assert copied.tell("uninstall", "testing").splitlines()[1] == "removed 1: 2 skills in WORK/.agent-skills"
+    assert copied.output("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n" + away
+    assert copied.output("lock") == "WORK/skills.lock is up to date\n" + away
+    assert copied.output("update") == "nothing to do: 2 skills in WORK/.agent-skills\n" + away
+    assert copied.output("install", "code-review").splitlines()[1] == "added 1: 3 skills in WORK/.agent-skills"
+    assert copied.output("uninstall", "testing").splitlines()[1] == "removed 1: 2 skills in WORK/.agent-skills"
     assert copied.run("link", "codex").code == 0
     shutil.rmtree(copied.work / ".agent-skills/style")
     copied.run("sync", check=True)  # from the store
     assert copied.read(".agent-skills/style/SKILL.md").endswith("First.\n")
 
 
-def test_a_folder_that_is_away_is_named_with_its_skill_where_it_is_needed(copied: Scene) -> None:
+def test_a_folder_that_is_away_is_named_with_its_skill_where_it_is_needed(copied: CommandSandbox) -> None:
     shutil.rmtree(copied.work / "mine/style")
-    needed = text("""\
+    needed = expected_output("""\
 ! error: `style`: its folder ./mine/style is not there
 !   where: WORK/mine/style
 !   try: bring it back, or take the skill out with `skillpm uninstall style`
@@ -201,16 +204,16 @@ def test_a_folder_that_is_away_is_named_with_its_skill_where_it_is_needed(copied
 """)
 
     for words in (["sync", "--locked"], ["sync", "--frozen"], ["update", "style"]):
-        assert copied.tell(*words) == needed, words
+        assert copied.output(*words) == needed, words
     (copied.work / "skills.lock").unlink()
-    assert copied.tell("sync") == needed
+    assert copied.output("sync") == needed
     assert copied.run("uninstall", "style").code == 0
 
 
-def test_a_neighbour_is_not_taken_anew_by_an_install(copied: Scene) -> None:
-    copied.write("mine/style/SKILL.md", skill("style", body="Second.\n")["SKILL.md"])
+def test_a_neighbour_is_not_taken_anew_by_an_install(copied: CommandSandbox) -> None:
+    copied.write("mine/style/SKILL.md", make_skill("style", body="Second.\n")["SKILL.md"])
 
-    assert copied.tell("install", "code-review") == text("""\
+    assert copied.output("install", "code-review") == expected_output("""\
  + code-review 1.0.0
 added 1: 3 skills in WORK/.agent-skills
 """)
@@ -219,7 +222,7 @@ added 1: 3 skills in WORK/.agent-skills
 
 
 @pytest.mark.parametrize("spec", ["style", "style.tar.gz"])
-def test_a_spec_that_lacks_its_dot_is_told_what_lies_here(mine: Scene, spec: str) -> None:
+def test_a_spec_that_lacks_its_dot_is_told_what_lies_here(mine: CommandSandbox, spec: str) -> None:
     mine.write("mine/style.tar.gz", "")
     messages = {
         "style": ("no index is configured, and no skill called `style` ships with skillpm", 1),
@@ -227,57 +230,57 @@ def test_a_spec_that_lacks_its_dot_is_told_what_lies_here(mine: Scene, spec: str
     }
     message, code = messages[spec]
 
-    assert mine.tell("install", spec, cwd="mine") == (
+    assert mine.output("install", spec, cwd="mine") == (
         f"! error: {message}\n!   try: for what lies here put ./ in front: `./{spec}`\n[{code}]\n"
     )
 
 
-def test_a_name_that_nothing_here_has_keeps_its_hint(mine: Scene) -> None:
-    assert "./" not in mine.tell("install", "style")
+def test_a_name_that_nothing_here_has_keeps_its_hint(mine: CommandSandbox) -> None:
+    assert "./" not in mine.output("install", "style")
 
 
-def test_what_lies_in_the_skills_directory_is_no_source_for_it(project: Scene) -> None:
-    project.write_files(under(".agent-skills/mine", skill("mine")))
-    before = project.everything
+def test_what_lies_in_the_skills_directory_is_no_source_for_it(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine")))
+    before = project.full_snapshot
 
-    said = [project.tell("install", "./.agent-skills/mine", *more) for more in ([], ["--link"], ["--as", "other"])]
+    said = [project.output("install", "./.agent-skills/mine", *more) for more in ([], ["--link"], ["--as", "other"])]
 
     assert said == 3 * [
-        text("""\
+        expected_output("""\
 ! error: ./.agent-skills/mine lies where skills are installed, and is there already
 !   try: agents get it as it is (`skillpm list`); to manage it, move it elsewhere first, e.g. `mv \
 ./.agent-skills/mine ~/my-skills/`, and install it from there
 [2]
 """)
     ]
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
 @pytest.mark.parametrize("command", [["sync"], ["lock"], ["update"], ["sync", "--frozen"]], ids=" ".join)
-def test_a_manifest_that_was_written_by_hand_may_not_say_so_either(project: Scene, command: list[str]) -> None:
-    project.write_files(under(".agent-skills/mine", skill("mine")))
-    project.write("skills.json", asking(mine={"path": "./.agent-skills/mine"}))
+def test_a_manifest_that_was_written_by_hand_may_not_say_so_either(project: CommandSandbox, command: list[str]) -> None:
+    project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine")))
+    project.write("skills.json", manifest_text(mine={"path": "./.agent-skills/mine"}))
     project.write("skills.lock", '{"version": 1, "requirements": {}, "skills": {}}\n')
-    before = project.everything
+    before = project.full_snapshot
 
-    assert project.tell(*command) == text("""\
+    assert project.output(*command) == expected_output("""\
 ! error: ./.agent-skills/mine lies where skills are installed, and is there already
 !   where: WORK/skills.json: skills.mine
 !   try: agents get it as it is (`skillpm list`); to manage it, move it elsewhere first, e.g. `mv \
 ./.agent-skills/mine ~/my-skills/`, and install it from there
 [2]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_a_skill_of_a_folder_that_cannot_be_loaded_is_told_with_its_file(project: Scene) -> None:
-    project.write_files({"mine/good/SKILL.md": skill("good")["SKILL.md"], "mine/bad/SKILL.md": "no frontmatter\n"})
-    before = project.everything
+def test_a_skill_of_a_folder_that_cannot_be_loaded_is_told_with_its_file(project: CommandSandbox) -> None:
+    project.write_files({"mine/good/SKILL.md": make_skill("good")["SKILL.md"], "mine/bad/SKILL.md": "no frontmatter\n"})
+    before = project.full_snapshot
 
-    assert project.tell("install", "./mine", "--all") == text("""\
+    assert project.output("install", "./mine", "--all") == expected_output("""\
 ! error: skill bad: its SKILL.md cannot be loaded: the file does not begin with a `---` line
 !   where: ./mine/bad/SKILL.md:1
 !   try: mend that file; nothing was installed
 [1]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
-from commands.scene import EMPTY, Scene, text
+from commands.scene import EMPTY_MANIFEST, CommandSandbox, expected_output
+
+pytestmark = pytest.mark.slow
 
 OWN = "../home/.config/skillpm"
-LOST = text("""\
+LOST = expected_output("""\
 ! error: skills.json is gone, but skills.lock beside it locks 1 skill; nothing was changed
 !   where: PLACE/skills.json
 !   try: bring it back from version control or dotfiles; if you want none of these skills, remove skills.lock, \
@@ -16,13 +18,13 @@ and `skillpm init -g` writes an empty skills.json
 
 
 @pytest.fixture
-def own(scene: Scene) -> Scene:
+def own(scene: CommandSandbox) -> CommandSandbox:
     """Give a user who has one skill."""
     scene.run("install", "-g", "testing", check=True)
     return scene
 
 
-def lose(scene: Scene, path: str) -> None:
+def lose(scene: CommandSandbox, path: str) -> None:
     """Take a document away."""
     (Path(scene.work) / path).unlink()
 
@@ -30,22 +32,24 @@ def lose(scene: Scene, path: str) -> None:
 @pytest.mark.parametrize("words", [["sync"], ["sync", "--locked"], ["sync", "--frozen"], ["sync", "--dry-run"],
                                    ["install", "code-review"], ["update"], ["lock"], ["lock", "--check"],
                                    ["uninstall", "testing"]], ids=" ".join)  # fmt: skip
-def test_without_its_manifest_no_command_takes_what_is_locked_for_unwanted(own: Scene, words: list[str]) -> None:
+def test_without_its_manifest_no_command_takes_what_is_locked_for_unwanted(
+    own: CommandSandbox, words: list[str]
+) -> None:
     lose(own, f"{OWN}/skills.json")
-    before = own.everything
+    before = own.full_snapshot
 
-    assert own.tell(*words, "-g") == LOST.replace("PLACE", "HOME/.config/skillpm")
-    assert own.everything == before
+    assert own.output(*words, "-g") == LOST.replace("PLACE", "HOME/.config/skillpm")
+    assert own.full_snapshot == before
 
 
 @pytest.mark.parametrize("where", [["-g"], [], ["."], ["--project", "."]], ids=" ".join)
-def test_init_writes_no_empty_manifest_over_what_is_locked(project: Scene, where: list[str]) -> None:
+def test_init_writes_no_empty_manifest_over_what_is_locked(project: CommandSandbox, where: list[str]) -> None:
     project.run("install", "testing", "code-review", *where[:1] * (where == ["-g"]), check=True)
     place = OWN if where == ["-g"] else "."
     lose(project, f"{place}/skills.json")
-    before = project.everything
+    before = project.full_snapshot
 
-    assert project.tell("init", *where) == text(f"""\
+    assert project.output("init", *where) == expected_output(f"""\
 ! error: skills.lock locks 2 skills, which the next `skillpm sync{" -g" * (where == ["-g"])}` would uninstall \
 if skills.json were empty; nothing was written
 !   where: {"HOME/.config/skillpm" if where == ["-g"] else "WORK"}/skills.lock
@@ -53,18 +57,18 @@ if skills.json were empty; nothing was written
 if you want none of these skills, remove skills.lock first
 [1]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_an_empty_manifest_without_a_lockfile_says_that_no_skills_are_wanted(own: Scene) -> None:
+def test_an_empty_manifest_without_a_lockfile_says_that_no_skills_are_wanted(own: CommandSandbox) -> None:
     lose(own, f"{OWN}/skills.json")
     lose(own, f"{OWN}/skills.lock")
     own.run("init", "-g", check=True)
 
-    assert own.tell("sync", "-g") == " - testing 1.0.0\nremoved 1: 0 skills in HOME/.agent-skills\n"
+    assert own.output("sync", "-g") == " - testing 1.0.0\nremoved 1: 0 skills in HOME/.agent-skills\n"
 
 
-def test_init_beside_a_lockfile_that_locks_nothing_starts_a_project(project: Scene) -> None:
+def test_init_beside_a_lockfile_that_locks_nothing_starts_a_project(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     project.run("uninstall", "testing", check=True)
     assert project.exists("skills.lock")
@@ -79,60 +83,62 @@ def test_init_beside_a_lockfile_that_locks_nothing_starts_a_project(project: Sce
                                    ["install", "https://localhost:9/nobody/answers"], ["uninstall", "testing"],
                                    ["link", "claude-code"], ["unlink", "codex"], ["disable", "code-review"]],
                          ids=" ".join)  # fmt: skip
-def test_a_project_without_its_manifest_is_not_taken_for_user_scope(project: Scene, words: list[str]) -> None:
+def test_a_project_without_its_manifest_is_not_taken_for_user_scope(project: CommandSandbox, words: list[str]) -> None:
     project.run("install", "-g", "code-review", check=True)
     project.run("install", "testing", check=True)
     project.write("below/.keep", "")
     (Path(project.work) / ".git").mkdir()
     lose(project, "skills.json")
-    before = project.everything
+    before = project.full_snapshot
     told = LOST.replace("PLACE", "WORK").replace(" -g", "")
 
-    assert project.tell(*words) == told.replace(
+    assert project.output(*words) == told.replace(
         "empty skills.json\n", "empty skills.json; your own skills are meant by `-g`\n"
     )
-    assert project.tell(*words, cwd="below") == project.tell(*words)
-    assert project.tell(*words, "--project", ".") == told.replace("skillpm init", "skillpm init .")
-    assert project.everything == before
+    assert project.output(*words, cwd="below") == project.output(*words)
+    assert project.output(*words, "--project", ".") == told.replace("skillpm init", "skillpm init .")
+    assert project.full_snapshot == before
     assert project.run("sync", "-g").code == 0
 
 
-def test_a_folder_that_is_no_project_is_still_told_to_start_one(scene: Scene) -> None:
+def test_a_folder_that_is_no_project_is_still_told_to_start_one(scene: CommandSandbox) -> None:
     told = "! error: WORK has no skills.json\n!   try: start a project with `skillpm init .`\n[1]\n"
-    assert scene.tell("sync", "--project", ".") == told
+    assert scene.output("sync", "--project", ".") == told
     scene.write("skills.lock", "what: ever\n")
-    assert scene.tell("sync", "--project", ".") == told
+    assert scene.output("sync", "--project", ".") == told
 
 
-def test_another_tools_skills_lock_is_no_lost_project(scene: Scene) -> None:
+def test_another_tools_skills_lock_is_no_lost_project(scene: CommandSandbox) -> None:
     scene.write("skills.lock", "what: ever\n")
 
     assert scene.run("sync").code == 0
 
 
-def test_verify_without_a_lockfile_says_that_there_is_none(project: Scene) -> None:
+def test_verify_without_a_lockfile_says_that_there_is_none(project: CommandSandbox) -> None:
     project.run("install", "testing", "code-review", check=True)
     lose(project, "skills.lock")
 
-    assert project.tell("verify") == text("""\
+    assert project.output("verify") == expected_output("""\
 there is no lockfile WORK/skills.lock: `skillpm lock` (or `sync`) writes it
 [1]
 """)
     project.run("sync", check=True)
-    assert project.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert project.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
 
 
-def test_verify_without_any_document_does_not_send_to_a_sync_that_removes_all(own: Scene) -> None:
+def test_verify_without_any_document_does_not_send_to_a_sync_that_removes_all(own: CommandSandbox) -> None:
     lose(own, f"{OWN}/skills.lock")
     lose(own, f"{OWN}/skills.json")
 
-    assert own.tell("verify", "-g") == text("""\
+    assert own.output("verify", "-g") == expected_output("""\
 there is neither skills.json nor skills.lock in HOME/.config/skillpm: bring them back, or nothing can be checked
 [1]
 """)
 
 
-def test_verify_tells_what_the_manifest_asks_and_the_lockfile_lacks_from_what_nobody_asks(project: Scene) -> None:
+def test_verify_tells_what_the_manifest_asks_and_the_lockfile_lacks_from_what_nobody_asks(
+    project: CommandSandbox,
+) -> None:
     project.run("install", "testing", "code-review", check=True)
     asked, locked = project.read("skills.json"), project.read("skills.lock")
     project.run("uninstall", "testing", check=True)
@@ -142,10 +148,10 @@ def test_verify_tells_what_the_manifest_asks_and_the_lockfile_lacks_from_what_no
     project.run("sync", check=True)
     project.write("skills.lock", without)
 
-    assert project.tell("verify") == text("""\
+    assert project.output("verify") == expected_output("""\
 not-locked: testing: installed 1.0.0, but not in the lockfile; `skillpm sync` locks it
 ! 1 of 2 skills is what the lockfile says
 [1]
 """)
-    project.write("skills.json", EMPTY)
-    assert "testing: installed 1.0.0, but not in the lockfile; `skillpm sync` removes it\n" in project.tell("verify")
+    project.write("skills.json", EMPTY_MANIFEST)
+    assert "testing: installed 1.0.0, but not in the lockfile; `skillpm sync` removes it\n" in project.output("verify")

@@ -1,7 +1,7 @@
 """What people wrote in skills.json stays as they wrote it, byte for byte around the change."""
 
 import pytest
-from commands.scene import Scene, text
+from commands.scene import CommandSandbox, expected_output
 
 TABS = """\
 {
@@ -45,8 +45,8 @@ WINDOWS = (
         ),
     ],
 )
-def test_install_adds_one_line_and_uninstall_takes_it_back(scene: Scene, manifest: str, after: str) -> None:
-    scene.project(manifest)
+def test_install_adds_one_line_and_uninstall_takes_it_back(scene: CommandSandbox, manifest: str, after: str) -> None:
+    scene.create_project(manifest)
 
     scene.run("install", "code-review", check=True)
     assert scene.read("skills.json") == after
@@ -55,22 +55,22 @@ def test_install_adds_one_line_and_uninstall_takes_it_back(scene: Scene, manifes
     assert scene.read("skills.json") == manifest
 
 
-def test_a_key_that_nobody_knows_is_kept_and_told(scene: Scene) -> None:
-    scene.project('{"skills": {}, "editor": "ours"}\n')
+def test_a_key_that_nobody_knows_is_kept_and_told(scene: CommandSandbox) -> None:
+    scene.create_project('{"skills": {}, "editor": "ours"}\n')
 
-    said = scene.tell("install", "code-review", "-q")
+    said = scene.output("install", "code-review", "-q")
 
     assert said == ""
     assert scene.read("skills.json") == '{"skills": {\n  "code-review": {"bundled": true}\n}, "editor": "ours"}\n'
-    assert scene.tell("sync") == text("""\
+    assert scene.output("sync") == expected_output("""\
 nothing to do: 1 skill in WORK/.agent-skills
 ! warning: WORK/skills.json: `editor` is no key that skillpm knows; it is kept
 """)
 
 
-def test_link_and_unlink_touch_only_the_agents(scene: Scene) -> None:
+def test_link_and_unlink_touch_only_the_agents(scene: CommandSandbox) -> None:
     manifest = '{\n  "skills": {\n    "testing": {"bundled": true}\n  }\n}\n'
-    scene.project(manifest)
+    scene.create_project(manifest)
     scene.run("sync", check=True)
 
     scene.run("link", "glm", "claude-code", check=True)
@@ -81,7 +81,7 @@ def test_link_and_unlink_touch_only_the_agents(scene: Scene) -> None:
     assert scene.read("skills.json") == linked.replace('"glm", ', "")
 
 
-def test_a_manifest_that_is_a_link_into_the_dotfiles_stays_one(scene: Scene) -> None:
+def test_a_manifest_that_is_a_link_into_the_dotfiles_stays_one(scene: CommandSandbox) -> None:
     dotfiles = scene.home / "dotfiles"
     dotfiles.mkdir()
     (dotfiles / "skills.json").write_text('{"skills": {}}\n')

@@ -1,8 +1,8 @@
 """What git left to somebody to choose, and what it brought along: a project whose skills are committed."""
 
 import pytest
-from commands.scene import Scene, text
-from kit import skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import make_skill, prefix_paths
 
 UNMERGED = """\
 ---
@@ -25,33 +25,33 @@ MARKED = '<<<<<<< HEAD\n{"version": "1"}\n=======\n{"version": "1"}\n>>>>>>> fea
 
 
 @pytest.fixture
-def merged(project: Scene) -> Scene:
+def merged(project: CommandSandbox) -> CommandSandbox:
     """Give a project after a merge of two branches that changed a skill of its own."""
-    project.write_files(under(".agent-skills/mine", skill("mine", "Ours.")))
+    project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "Ours.")))
     project.run("sync", check=True)
     project.write(".agent-skills/mine/SKILL.md", UNMERGED)
     return project
 
 
-def test_a_skill_in_conflict_is_told_by_whatever_reads_it_until_it_is_resolved(merged: Scene) -> None:
+def test_a_skill_in_conflict_is_told_by_whatever_reads_it_until_it_is_resolved(merged: CommandSandbox) -> None:
     for _ in range(2):
-        assert merged.tell("list") == f"mine   [unmanaged] Theirs.\n! {TOLD}\n"
-        assert f"! {TOLD}\n" in merged.tell("sync")
-        assert f"! {TOLD}\n" in merged.tell("registry", "build")
-        assert f"! {TOLD}\n" in merged.tell("registry", "check")
-        assert f"! {TOLD}\n" in merged.tell("prompt")
+        assert merged.output("list") == f"mine   [unmanaged] Theirs.\n! {TOLD}\n"
+        assert f"! {TOLD}\n" in merged.output("sync")
+        assert f"! {TOLD}\n" in merged.output("registry", "build")
+        assert f"! {TOLD}\n" in merged.output("registry", "check")
+        assert f"! {TOLD}\n" in merged.output("prompt")
 
-    merged.write_files(under(".agent-skills/mine", skill("mine", "Both.")))
-    assert "merge" not in merged.tell("prompt")
+    merged.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "Both.")))
+    assert "merge" not in merged.output("prompt")
 
-    assert merged.tell("sync") == "registry brought up to date: 1 skill in WORK/.agent-skills\n"
-    assert merged.tell("list") == "mine   [unmanaged] Both.\n"
+    assert merged.output("sync") == "registry brought up to date: 1 skill in WORK/.agent-skills\n"
+    assert merged.output("list") == "mine   [unmanaged] Both.\n"
 
 
-def test_validate_names_the_conflict_and_what_to_do(merged: Scene) -> None:
+def test_validate_names_the_conflict_and_what_to_do(merged: CommandSandbox) -> None:
     merged.write(".agent-skills/mine/SKILL.md", f"---\nname: mine\ndescription: x\n---\n{UNMERGED.split('it.')[1]}")
 
-    assert merged.tell("validate", ".agent-skills/mine") == text("""\
+    assert merged.output("validate", ".agent-skills/mine") == expected_output("""\
 .agent-skills/mine/SKILL.md:6: error: a merge conflict is not resolved here, up to line 10; take one side, or join \
 both, and take the lines with <<<<<<<, ======= and >>>>>>> out [merge-conflict]
        6 | <<<<<<< HEAD
@@ -60,55 +60,55 @@ both, and take the lines with <<<<<<<, ======= and >>>>>>> out [merge-conflict]
 """)
 
 
-def test_marks_above_the_frontmatter_are_told_as_what_they_are(merged: Scene) -> None:
+def test_marks_above_the_frontmatter_are_told_as_what_they_are(merged: CommandSandbox) -> None:
     merged.write(".agent-skills/mine/SKILL.md", f"<<<<<<< HEAD\n{UNMERGED}")
 
-    assert merged.tell("list") == text("""\
+    assert merged.output("list") == expected_output("""\
 ! warning: mine/SKILL.md: line 1: a merge conflict is not resolved here; take one side, or join both, and take the \
 lines with <<<<<<<, ======= and >>>>>>> out
 ! no skills in WORK/.agent-skills; `skillpm install code-review` is a start
 """)
 
 
-def test_a_skill_that_teaches_merging_is_in_no_conflict(merged: Scene) -> None:
+def test_a_skill_that_teaches_merging_is_in_no_conflict(merged: CommandSandbox) -> None:
     body = "```\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> feature\n```\n\nLook for `<<<<<<<`.\n\n<<<<<<< HEAD\n"
-    merged.write_files(under(".agent-skills/mine", skill("mine", "Merges.", body)))
+    merged.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "Merges.", body)))
 
-    assert merged.tell("validate", ".agent-skills/mine") == "! 1 of 1 skill valid\n"
-    assert merged.tell("list") == "mine   [unmanaged] Merges.\n"
+    assert merged.output("validate", ".agent-skills/mine") == "! 1 of 1 skill valid\n"
+    assert merged.output("list") == "mine   [unmanaged] Merges.\n"
 
 
-def test_a_registry_in_conflict_is_told_and_made_anew(project: Scene) -> None:
-    project.write_files(under(".agent-skills/mine", skill("mine", "Mine.", triggers=["mine"])))
+def test_a_registry_in_conflict_is_told_and_made_anew(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "Mine.", triggers=["mine"])))
     project.write(".agent-skills/skills.json", MARKED)
     says = "! warning: skills.json: a merge conflict is not resolved here; `skillpm registry build` makes it anew\n"
 
-    assert project.tell("list") == f"mine   [unmanaged] Mine.\n{says}"
-    assert says in project.tell("registry", "check")
-    assert project.tell("match", "mine") == f"mine\n{says}"
+    assert project.output("list") == f"mine   [unmanaged] Mine.\n{says}"
+    assert says in project.output("registry", "check")
+    assert project.output("match", "mine") == f"mine\n{says}"
 
     project.run("registry", "build", check=True)
-    assert project.tell("list") == "mine   [unmanaged] Mine.\n"
-    assert project.tell("registry", "check") == "! the registry is true\n"
+    assert project.output("list") == "mine   [unmanaged] Mine.\n"
+    assert project.output("registry", "check") == "! the registry is true\n"
 
 
-def test_a_clone_with_committed_skills_lists_them_as_what_they_are(project: Scene) -> None:
+def test_a_clone_with_committed_skills_lists_them_as_what_they_are(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
-    project.write_files(under(".agent-skills/mine", skill("mine", "Mine.")))
+    project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "Mine.")))
     project.run("sync", check=True)
     (project.work / ".agent-skills/.skillpm").rename(project.work.parent / "not-committed")
 
-    listed = project.tell("list").splitlines()
+    listed = project.output("list").splitlines()
 
     assert listed[0] == "mine           [unmanaged] Mine."
     assert listed[1].startswith("testing 1.0.0  [locked] ")
     assert listed[2] == "! 1 skill lies here as it is locked, not installed yet: `skillpm sync` takes it over"
-    row = project.json("list")["skills"][1]
+    row = project.json_output("list")["skills"][1]
     assert (row["state"], row["source"], row["digest"][:7]) == ("locked", "bundled:testing", "sha256:")
 
     with (project.work / ".agent-skills/testing/SKILL.md").open("a") as file:
         file.write("more\n")
-    assert project.tell("list").splitlines()[1].startswith("testing 1.0.0  [unmanaged] [lock: 1.0.0] ")
+    assert project.output("list").splitlines()[1].startswith("testing 1.0.0  [unmanaged] [lock: 1.0.0] ")
 
     project.run("sync", "--force", check=True)
-    assert project.json("list")["skills"][1]["state"] == "installed"
+    assert project.json_output("list")["skills"][1]["state"] == "installed"

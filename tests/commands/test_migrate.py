@@ -5,10 +5,10 @@ import os
 from typing import Any
 
 import pytest
-from commands.scene import Scene, text
-from kit import Files, skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import Files, make_skill, prefix_paths
 
-from skillpm.installer.journal import sealed
+from skillpm.installer.journal import add_hash
 
 HERE = ".agent-skills"
 FLAT = "---\nname: {name}\ndescription: {says}\n---\n# {name}\n\nDo it.\n"
@@ -55,23 +55,23 @@ FOLDER: Files = {
 
 
 @pytest.fixture
-def old(scene: Scene) -> Scene:
+def old(scene: CommandSandbox) -> CommandSandbox:
     """Give a user who has a folder of flat files: categories, a hand-made skills.json, and everything that goes wrong:
     two files of one name, a name that is taken, a README, no frontmatter, no UTF-8.
     """
-    scene.write_files(under(f"../home/{HERE}", FOLDER))
+    scene.write_files(prefix_paths(f"../home/{HERE}", FOLDER))
     return scene
 
 
-def contents(scene: Scene) -> dict[str, bytes | str]:
+def contents(scene: CommandSandbox) -> dict[str, bytes | str]:
     """Give every file in the skills directory that is not ours, by its path."""
     found = scene.snapshot(f"../home/{HERE}", ignore=[".skillpm"])
     return {path: entry.content for path, entry in found.items() if entry.kind == "file"}
 
 
-def registered(scene: Scene) -> dict[str, tuple[str, list[str], str]]:
+def registered(scene: CommandSandbox) -> dict[str, tuple[str, list[str], str]]:
     """Give category, triggers and path of each skill in the registry."""
-    skills = scene.document(f"../home/{HERE}/skills.json")["skills"]
+    skills = scene.read_json(f"../home/{HERE}/skills.json")["skills"]
     return {entry["name"]: (entry["category"], entry["triggers"], entry["filePath"]) for entry in skills}
 
 
@@ -95,8 +95,8 @@ MOVES = """\
 LOOK = "look at the frontmatter that was written, since models choose a skill by its description"
 
 
-def test_a_folder_of_flat_files_becomes_a_folder_of_skills(old: Scene) -> None:
-    assert old.tree_text(f"../home/{HERE}") == text("""\
+def test_a_folder_of_flat_files_becomes_a_folder_of_skills(old: CommandSandbox) -> None:
+    assert old.render_tree(f"../home/{HERE}") == expected_output("""\
 README.md
 development/
   api-design.md
@@ -114,14 +114,14 @@ writing/
   commit_messages.md
 """)
 
-    said = old.tell("migrate")
+    said = old.output("migrate")
 
-    assert said == text(f"""\
+    assert said == expected_output(f"""\
 {MOVES}moved 3 flat files: 4 skills in HOME/.agent-skills
 {LEFT}the old skills.json is kept as backup skills.json-1
 ! next: `skillpm list -g` shows them, `skillpm link -g AGENT` to an agent; {LOOK}
 """)
-    assert old.tree_text(f"../home/{HERE}") == text("""\
+    assert old.render_tree(f"../home/{HERE}") == expected_output("""\
 .skillpm/
   .gitignore
   backup/
@@ -158,7 +158,9 @@ writing/
         "development/debugging.md": "debugging/SKILL.md",
         "writing/commit_messages.md": "commit-messages/SKILL.md",
     }
-    wanted = {moved.get(path, path): content for path, content in under("", FOLDER).items() for path in [path[1:]]}
+    wanted = {
+        moved.get(path, path): content for path, content in prefix_paths("", FOLDER).items() for path in [path[1:]]
+    }
     wanted["commit-messages/SKILL.md"] = (head + COMMITS).encode()
     found = contents(old)
     assert old.read(f"../home/{HERE}/.skillpm/backup/skills.json-1") == OLD
@@ -171,31 +173,31 @@ writing/
     }
 
 
-def test_dry_run_tells_the_same_and_changes_nothing(old: Scene) -> None:
+def test_dry_run_tells_the_same_and_changes_nothing(old: CommandSandbox) -> None:
     before = old.snapshot("..")
 
-    said = old.tell("migrate", "-g", "--dry-run")
+    said = old.output("migrate", "-g", "--dry-run")
 
-    assert said == text(f"""\
+    assert said == expected_output(f"""\
 {MOVES}would have moved 3 flat files: 4 skills in HOME/.agent-skills
 {LEFT}! next: the same without --dry-run does it; {LOOK}
 """)
     assert old.snapshot("..") == before
 
 
-def test_running_it_twice_changes_nothing(old: Scene) -> None:
+def test_running_it_twice_changes_nothing(old: CommandSandbox) -> None:
     old.run("migrate", check=True)
     before = old.snapshot("..")
 
-    said = old.tell("migrate")
+    said = old.output("migrate")
 
     assert said.splitlines()[0] == "nothing to move: 4 skills in HOME/.agent-skills"
     assert "gone.md" not in said
-    assert old.json("migrate")["changed"] is False
+    assert old.json_output("migrate")["changed"] is False
     assert old.snapshot("..") == before
 
 
-def test_what_was_inherited_is_carried_on_and_every_check_is_clean(old: Scene) -> None:
+def test_what_was_inherited_is_carried_on_and_every_check_is_clean(old: CommandSandbox) -> None:
     old.run("install", "-g", "code-review", check=True)
     old.run("migrate", check=True)
     wanted = registered(old)
@@ -215,7 +217,7 @@ def test_what_was_inherited_is_carried_on_and_every_check_is_clean(old: Scene) -
     old.run("uninstall", "-g", "git-release", check=True)
     assert registered(old) == wanted
     assert {path: content for path, content in contents(old).items() if path != "skills.json"} == moved
-    assert old.tell("list", "-g") == text("""\
+    assert old.output("list", "-g") == expected_output("""\
 api-design             [unmanaged] Designs HTTP APIs.
 code-review     1.0.0  Reviews code changes for real defects and reports only f…
 commit-messages        [unmanaged] Says why.
@@ -223,10 +225,10 @@ debugging              [unmanaged] Finds faults.
 testing                [unmanaged] A folder already.
 ! 4 flat files lie here: `skillpm migrate -g --dry-run` says what becomes of them
 """)
-    assert "  triggers     bug, crash\n" in old.tell("show", "-g", "debugging")
+    assert "  triggers     bug, crash\n" in old.output("show", "-g", "debugging")
 
 
-def test_a_skills_json_that_nobody_can_read_is_kept_and_written_anew(scene: Scene) -> None:
+def test_a_skills_json_that_nobody_can_read_is_kept_and_written_anew(scene: CommandSandbox) -> None:
     scene.run("install", "-g", "code-review", check=True)
     scene.write(f"../home/{HERE}/skills.json", "{")
 
@@ -236,11 +238,11 @@ def test_a_skills_json_that_nobody_can_read_is_kept_and_written_anew(scene: Scen
         "warning: the skills.json that could not be read is kept as backup skills.json-1; it is written anew"
     )
     assert scene.run("registry", "check", "-g").code == 0
-    assert scene.tell("migrate") == "nothing to move: 1 skill in HOME/.agent-skills\n"
+    assert scene.output("migrate") == "nothing to move: 1 skill in HOME/.agent-skills\n"
 
 
-def test_a_skills_json_that_an_install_replaced_is_still_found(old: Scene) -> None:
-    said = old.tell("install", "-g", "code-review")
+def test_a_skills_json_that_an_install_replaced_is_still_found(old: CommandSandbox) -> None:
+    said = old.output("install", "-g", "code-review")
 
     assert said.splitlines()[2] == (
         "! warning: the hand-made skills.json is kept as backup skills.json-1; "
@@ -252,11 +254,11 @@ def test_a_skills_json_that_an_install_replaced_is_still_found(old: Scene) -> No
     assert list(old.snapshot(f"../home/{HERE}/.skillpm/backup")) == ["skills.json-1"]
 
 
-def test_what_was_inherited_goes_and_comes_back_with_its_folder(old: Scene) -> None:
+def test_what_was_inherited_goes_and_comes_back_with_its_folder(old: CommandSandbox) -> None:
     old.run("migrate", check=True)
     old.run("install", "-g", "code-review", check=True)
 
-    assert old.tell("uninstall", "-g", "debugging") == text("""\
+    assert old.output("uninstall", "-g", "debugging") == expected_output("""\
 ! error: `debugging` was made by hand and is not managed by skillpm; nothing was changed
 !   where: HOME/.agent-skills/debugging
 !   try: `rm -r HOME/.agent-skills/debugging` removes it for good, `--force` removes it and keeps a backup
@@ -267,13 +269,13 @@ def test_what_was_inherited_goes_and_comes_back_with_its_folder(old: Scene) -> N
     (old.home / HERE / "api-design").rmdir()
     old.run("sync", "-g", check=True)
 
-    assert list(old.document(f"../home/{HERE}/.skillpm/receipt.json")["inherited"]) == ["testing"]
+    assert list(old.read_json(f"../home/{HERE}/.skillpm/receipt.json")["inherited"]) == ["testing"]
     assert list(registered(old)) == ["code-review", "commit-messages", "testing"]
     old.run("backup", "restore", "-g", "debugging-1", check=True)
     assert registered(old)["debugging"] == ("development", ["bug", "crash"], "debugging/SKILL.md")
 
 
-def test_a_lost_receipt_is_noticed_though_no_file_has_changed(old: Scene) -> None:
+def test_a_lost_receipt_is_noticed_though_no_file_has_changed(old: CommandSandbox) -> None:
     old.run("migrate", check=True)
     (old.home / HERE / ".skillpm/receipt.json").unlink()
 
@@ -283,30 +285,30 @@ def test_a_lost_receipt_is_noticed_though_no_file_has_changed(old: Scene) -> Non
     assert registered(old)["debugging"] == ("general", ["bug"], "debugging/SKILL.md")
 
 
-def test_a_skill_installed_over_a_migrated_one_inherits_nothing(old: Scene) -> None:
+def test_a_skill_installed_over_a_migrated_one_inherits_nothing(old: CommandSandbox) -> None:
     old.run("migrate", check=True)
 
     old.run("install", "-g", "testing", "--force", check=True)
 
-    assert "testing" not in old.document(f"../home/{HERE}/.skillpm/receipt.json")["inherited"]
+    assert "testing" not in old.read_json(f"../home/{HERE}/.skillpm/receipt.json")["inherited"]
     assert (registered(old)["testing"][0], "test" in registered(old)["testing"][1]) == ("testing", False)
     assert old.run("registry", "check", "-g").code == 0
 
 
-def test_the_old_skills_json_is_listed_among_the_backups_and_is_no_skill(old: Scene) -> None:
+def test_the_old_skills_json_is_listed_among_the_backups_and_is_no_skill(old: CommandSandbox) -> None:
     old.run("migrate", check=True)
 
-    listed = old.tell("backup", "list", "-g")
+    listed = old.output("backup", "list", "-g")
     assert listed.startswith("skills.json-1  HOME/.agent-skills/.skillpm/backup/skills.json-1  (set aside 20")
-    assert old.json("backup", "list", "-g")["backups"][0]["name"] == "skills.json"
-    assert old.tell("backup", "restore", "-g", "skills.json-1") == text("""\
+    assert old.json_output("backup", "list", "-g")["backups"][0]["name"] == "skills.json"
+    assert old.output("backup", "restore", "-g", "skills.json-1") == expected_output("""\
 ! error: `skills.json-1` is a registry that was made by hand, and no skill; the registry is built from the skills
 !   try: `skillpm migrate` takes what it says of them; the file is HOME/.agent-skills/.skillpm/backup/skills.json-1
 [2]
 """)
 
 
-def test_json_tells_what_was_moved_and_what_was_not(old: Scene) -> None:
+def test_json_tells_what_was_moved_and_what_was_not(old: CommandSandbox) -> None:
     wanted = {
         "changed": False,
         "directory": "HOME/.agent-skills",
@@ -320,12 +322,12 @@ def test_json_tells_what_was_moved_and_what_was_not(old: Scene) -> None:
         "warnings": [],
         "dryRun": True,
     }
-    found = old.json("migrate", "--dry-run")
+    found = old.json_output("migrate", "--dry-run")
     skipped = found.pop("skipped")
     assert found == wanted
     assert skipped[0] == {"path": "README.md", "why": "it is about the folder, and no skill"}
 
-    done = old.json("migrate")
+    done = old.json_output("migrate")
     assert list(done) == ["changed", "moved", "skipped", "directory", "inherited", "backup", "warnings"]
     assert done == {
         **{key: value for key, value in wanted.items() if key != "dryRun"},
@@ -335,11 +337,11 @@ def test_json_tells_what_was_moved_and_what_was_not(old: Scene) -> None:
     }
 
 
-def test_thirty_eight_skills_in_categories_all_move_and_no_empty_folder_stays(scene: Scene) -> None:
+def test_thirty_eight_skills_in_categories_all_move_and_no_empty_folder_stays(scene: CommandSandbox) -> None:
     categories = ["development", "operations", "quality", "writing"]
     paths = {f"{categories[number % 4]}/skill-{number:02}.md": f"skill-{number:02}" for number in range(38)}
     entries = [told(path, name, path.partition("/")[0], name, f"do {name}") for path, name in paths.items()]
-    scene.write_files(under(f"../home/{HERE}", {path: flat(name) for path, name in paths.items()}))
+    scene.write_files(prefix_paths(f"../home/{HERE}", {path: flat(name) for path, name in paths.items()}))
     scene.write(f"../home/{HERE}/skills.json", old_registry(*entries))
 
     said = scene.run("migrate", check=True).stdout
@@ -351,11 +353,11 @@ def test_thirty_eight_skills_in_categories_all_move_and_no_empty_folder_stays(sc
     }
 
 
-def test_flat_skills_without_any_registry_move_and_skip_what_exists(project: Scene) -> None:
+def test_flat_skills_without_any_registry_move_and_skip_what_exists(project: CommandSandbox) -> None:
     files = {"gog.md": flat("gog"), "taken.md": flat("taken"), "taken/SKILL.md": flat("taken", "First.")}
-    project.write_files(under(HERE, files | {"plain.md": "words\n", "tools/plain-too.md": "# Plain too\n"}))
+    project.write_files(prefix_paths(HERE, files | {"plain.md": "words\n", "tools/plain-too.md": "# Plain too\n"}))
 
-    assert project.tell("migrate") == text(f"""\
+    assert project.output("migrate") == expected_output(f"""\
  + gog/SKILL.md        from gog.md
  + plain-too/SKILL.md  from tools/plain-too.md, frontmatter written
 moved 2 flat files: 3 skills in WORK/.agent-skills
@@ -364,7 +366,7 @@ left as it is:
    taken.md  taken/ is there already; rename the file
 ! next: `skillpm list` shows them, `skillpm link AGENT` to an agent; {LOOK}
 """)
-    assert project.read(f"{HERE}/plain-too/SKILL.md") == text("""\
+    assert project.read(f"{HERE}/plain-too/SKILL.md") == expected_output("""\
 ---
 name: plain-too
 description: "Plain too"
@@ -374,35 +376,35 @@ metadata:
 # Plain too
 """)
     assert project.read(f"{HERE}/taken/SKILL.md") == flat("taken", "First.")
-    assert "backup" not in project.tree_text(HERE)
+    assert "backup" not in project.render_tree(HERE)
 
 
-def test_a_folder_that_is_a_skill_in_other_letters_is_never_taken_apart(project: Scene) -> None:
-    files = under("lower", {"skill.md": flat("lower"), "notes.md": "# Notes of it\n"})
-    project.write_files(under(HERE, files))
+def test_a_folder_that_is_a_skill_in_other_letters_is_never_taken_apart(project: CommandSandbox) -> None:
+    files = prefix_paths("lower", {"skill.md": flat("lower"), "notes.md": "# Notes of it\n"})
+    project.write_files(prefix_paths(HERE, files))
 
     project.run("migrate", check=True)
 
     assert project.snapshot(f"{HERE}/lower").keys() == {"skill.md", "notes.md"}
 
 
-def test_the_category_folder_counts_where_nothing_else_names_a_category(project: Scene) -> None:
+def test_the_category_folder_counts_where_nothing_else_names_a_category(project: CommandSandbox) -> None:
     project.write(f"{HERE}/writing/prose.md", flat("prose"))
 
     project.run("migrate", check=True)
 
-    assert project.document(f"{HERE}/skills.json")["skills"][0]["category"] == "writing"
+    assert project.read_json(f"{HERE}/skills.json")["skills"][0]["category"] == "writing"
     assert project.read(f"{HERE}/prose/SKILL.md") == flat("prose")
     assert not project.exists(f"{HERE}/writing")
 
 
-def test_every_byte_of_a_body_stays(project: Scene) -> None:
+def test_every_byte_of_a_body_stays(project: CommandSandbox) -> None:
     bodies = {
         "crlf": b"# Title\r\n\r\nText\r\n",
         "mark": b"\xef\xbb\xbf# Title\n\nText",
         "odd": b"\n\n   \x0b\x0c# Title \xe2\x80\xae\n\n\n",
     }
-    project.write_files(under(f"{HERE}/c", {f"{name}.md": body for name, body in bodies.items()}))
+    project.write_files(prefix_paths(f"{HERE}/c", {f"{name}.md": body for name, body in bodies.items()}))
     kept = flat("kept").replace("\n", "\r\n") + "\x07\u200b  "
     project.write(f"{HERE}/c/kept.md", kept)
 
@@ -418,7 +420,7 @@ def test_every_byte_of_a_body_stays(project: Scene) -> None:
     assert project.run("list", "--json").json["skills"][2]["description"] == "Title. Text"
 
 
-def test_who_may_read_a_file_may_still_and_nobody_else(project: Scene) -> None:
+def test_who_may_read_a_file_may_still_and_nobody_else(project: CommandSandbox) -> None:
     for name, mode in {"private": 0o600, "usual": 0o644, "wild": 0o4777}.items():
         project.write(f"{HERE}/{name}.md", flat(name)).chmod(mode)
 
@@ -428,12 +430,12 @@ def test_who_may_read_a_file_may_still_and_nobody_else(project: Scene) -> None:
     assert modes == {"private/SKILL.md": 0o600, "usual/SKILL.md": 0o644, "wild/SKILL.md": 0o755}
 
 
-def test_names_are_made_valid_and_those_that_cannot_be_are_left(project: Scene) -> None:
+def test_names_are_made_valid_and_those_that_cannot_be_are_left(project: CommandSandbox) -> None:
     names = ["API Design", "Zürich_guide", "v1.2 notes", "日本語", "---", "con", "a" * 80, "README", "LICENSE.de"]
     for name in names:
         project.write(f"{HERE}/{name}.md", flat("x"))
 
-    found = project.json("migrate")
+    found = project.json_output("migrate")
 
     assert [(move["from"], move["to"]) for move in found["moved"]] == [
         ("a" * 80 + ".md", "a" * 64 + "/SKILL.md"),
@@ -450,7 +452,7 @@ def test_names_are_made_valid_and_those_that_cannot_be_are_left(project: Scene) 
     ]
 
 
-def test_a_name_that_the_manifest_asks_for_is_not_taken(project: Scene) -> None:
+def test_a_name_that_the_manifest_asks_for_is_not_taken(project: CommandSandbox) -> None:
     project.run("install", "testing", "code-review", check=True)
     project.write(f"{HERE}/testing.md", flat("testing"))
     project.write(f"{HERE}/code-review.md", flat("code-review"))
@@ -458,63 +460,68 @@ def test_a_name_that_the_manifest_asks_for_is_not_taken(project: Scene) -> None:
         path.rmdir() if path.is_dir() else path.unlink()
     (project.work / HERE / "code-review").rmdir()
 
-    assert project.json("migrate", "--dry-run")["skipped"] == [
+    assert project.json_output("migrate", "--dry-run")["skipped"] == [
         {"path": "code-review.md", "why": "`code-review` is asked for in the manifest"},
         {"path": "testing.md", "why": "testing/ is there already; rename the file"},
     ]
 
 
-def test_a_description_that_only_the_old_skills_json_has_stays(project: Scene) -> None:
+def test_a_description_that_only_the_old_skills_json_has_stays(project: CommandSandbox) -> None:
     project.write(f"{HERE}/quiet.md", "---\nname: quiet\n---\nBody.\n")
     project.write(f"{HERE}/skills.json", old_registry(told("quiet.md", "quiet", "general", description="Says it.")))
 
     project.run("migrate", check=True)
 
-    assert project.document(f"{HERE}/.skillpm/receipt.json")["inherited"] == {"quiet": {"description": "Says it."}}
-    assert project.document(f"{HERE}/skills.json")["skills"][0]["description"] == "Says it."
+    assert project.read_json(f"{HERE}/.skillpm/receipt.json")["inherited"] == {"quiet": {"description": "Says it."}}
+    assert project.read_json(f"{HERE}/skills.json")["skills"][0]["description"] == "Says it."
     assert project.run("sync").code == 0
     assert project.run("registry", "check").code == 0
 
 
-def test_a_trigger_that_text_cannot_hold_is_inherited_too(project: Scene) -> None:
+def test_a_trigger_that_text_cannot_hold_is_inherited_too(project: CommandSandbox) -> None:
     entry = told("c/x.md", "x", "c", "plain", "one, two", description='Says "it": yes.')
-    project.write_files(under(HERE, {"c/x.md": "# X\n", "skills.json": old_registry(entry)}))
+    project.write_files(prefix_paths(HERE, {"c/x.md": "# X\n", "skills.json": old_registry(entry)}))
 
     project.run("migrate", check=True)
 
-    (found,) = project.document(f"{HERE}/skills.json")["skills"]
+    (found,) = project.read_json(f"{HERE}/skills.json")["skills"]
     assert (found["triggers"], found["description"]) == (["plain", "one, two"], 'Says "it": yes.')
-    assert project.document(f"{HERE}/.skillpm/receipt.json")["inherited"] == {"x": {"triggers": ["one, two"]}}
+    assert project.read_json(f"{HERE}/.skillpm/receipt.json")["inherited"] == {"x": {"triggers": ["one, two"]}}
 
 
-def test_a_registry_of_ours_that_is_stale_is_brought_up_to_date(project: Scene) -> None:
+def test_a_registry_of_ours_that_is_stale_is_brought_up_to_date(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
-    project.write_files(under(f"{HERE}/mine", skill("mine")))
+    project.write_files(prefix_paths(f"{HERE}/mine", make_skill("mine")))
 
-    assert project.tell("migrate") == text("""\
+    assert project.output("migrate") == expected_output("""\
 registry brought up to date: 2 skills in WORK/.agent-skills
 ! next: `skillpm list` shows them, `skillpm link AGENT` to an agent
 """)
-    assert project.tell("migrate") == "nothing to move: 2 skills in WORK/.agent-skills\n"
+    assert project.output("migrate") == "nothing to move: 2 skills in WORK/.agent-skills\n"
 
 
-def test_what_was_inherited_serves_agents_too(old: Scene) -> None:
+def test_what_was_inherited_serves_agents_too(old: CommandSandbox) -> None:
     old.run("migrate", check=True)
 
-    assert old.json("match", "it has a crash at an endpoint, a rest endpoint")["skills"] == ["api-design", "debugging"]
-    assert [found["name"] for found in old.json("search", "rest endpoint")["results"]] == ["api-design"]
-    assert "Do it." in old.tell("load", "debugging")
+    assert old.json_output("match", "it has a crash at an endpoint, a rest endpoint")["skills"] == [
+        "api-design",
+        "debugging",
+    ]
+    assert [found["name"] for found in old.json_output("search", "rest endpoint")["results"]] == ["api-design"]
+    assert "Do it." in old.output("load", "debugging")
 
 
 # A folder named on the command line
 
 
-def test_a_folder_anywhere_can_be_migrated_and_is_then_a_skills_directory(scene: Scene) -> None:
-    scene.write_files(under("old", {"x.md": flat("x"), "skills.json": old_registry(told("x.md", "x", "c", "t"))}))
+def test_a_folder_anywhere_can_be_migrated_and_is_then_a_skills_directory(scene: CommandSandbox) -> None:
+    scene.write_files(
+        prefix_paths("old", {"x.md": flat("x"), "skills.json": old_registry(told("x.md", "x", "c", "t"))})
+    )
 
-    said = scene.tell("migrate", "old")
+    said = scene.output("migrate", "old")
 
-    assert said == text("""\
+    assert said == expected_output("""\
  + x/SKILL.md  from x.md
 moved 1 flat file: 1 skill in WORK/old
 the registry keeps triggers or category of x
@@ -522,17 +529,17 @@ the old skills.json is kept as backup skills.json-1
 ! next: `SKILLPM_HOME=WORK/old skillpm list -g` shows them
 """)
     there = {"SKILLPM_HOME": str(scene.work / "old")}
-    assert scene.tell("list", "-g", env=there) == "x   [unmanaged] Use it.\n"
-    assert scene.tell("registry", "check", "-g", env=there) == "! the registry is true\n"
-    assert scene.tell("migrate", "old") == "nothing to move: 1 skill in WORK/old\n"
+    assert scene.output("list", "-g", env=there) == "x   [unmanaged] Use it.\n"
+    assert scene.output("registry", "check", "-g", env=there) == "! the registry is true\n"
+    assert scene.output("migrate", "old") == "nothing to move: 1 skill in WORK/old\n"
     assert sorted(os.listdir(scene.home)) == []
 
 
-def test_a_folder_of_flat_files_that_is_no_project_yet_is_named(scene: Scene) -> None:
+def test_a_folder_of_flat_files_that_is_no_project_yet_is_named(scene: CommandSandbox) -> None:
     scene.write(f"{HERE}/x.md", flat("x"))
     scene.write("docs/about.md", flat("about"))  # any repository has such
 
-    assert scene.tell("migrate") == text("""\
+    assert scene.output("migrate") == expected_output("""\
 ! error: there is no folder HOME/.agent-skills
 !   try: for the 1 flat file in .agent-skills here: `skillpm migrate .agent-skills`
 [1]
@@ -541,15 +548,15 @@ def test_a_folder_of_flat_files_that_is_no_project_yet_is_named(scene: Scene) ->
     assert scene.exists(f"{HERE}/x/SKILL.md")
 
 
-def test_the_skills_directory_of_a_scope_may_be_named_too(scene: Scene) -> None:
-    scene.project()
+def test_the_skills_directory_of_a_scope_may_be_named_too(scene: CommandSandbox) -> None:
+    scene.create_project()
     scene.write(f"{HERE}/x.md", flat("x"))
     scene.write(f"../home/{HERE}/y.md", flat("y"))
 
     said = "! next: `skillpm list` shows them, `skillpm link AGENT` to an agent"
-    assert scene.tell("migrate", HERE).splitlines()[-1] == said
+    assert scene.output("migrate", HERE).splitlines()[-1] == said
     said = "! next: `skillpm list -g` shows them, `skillpm link -g AGENT` to an agent"
-    assert scene.tell("migrate", str(scene.home / HERE)).splitlines()[-1] == said
+    assert scene.output("migrate", str(scene.home / HERE)).splitlines()[-1] == said
 
 
 @pytest.mark.parametrize(
@@ -604,31 +611,35 @@ def test_the_skills_directory_of_a_scope_may_be_named_too(scene: Scene) -> None:
     ],
     ids=lambda value: value[-1] if value and isinstance(value, list) else None,
 )
-def test_a_folder_that_must_not_be_migrated_is_refused(scene: Scene, words: list[str], message: str) -> None:
+def test_a_folder_that_must_not_be_migrated_is_refused(scene: CommandSandbox, words: list[str], message: str) -> None:
     for name, content in {
         "a-project": '{"skills": {}}',
         "another-tool": '{"skills": 3}',
         "bare": '[{"name": "x", "triggers": ["x"]}]',
         "broken": "{skills: []}",
     }.items():
-        scene.write_files(under(name, {"skills.json": content, "x.md": flat("x")}))
-    scene.write_files(under("a-skill", skill("a-skill") | {"references/x.md": "# X\n"}))
+        scene.write_files(prefix_paths(name, {"skills.json": content, "x.md": flat("x")}))
+    scene.write_files(prefix_paths("a-skill", make_skill("a-skill") | {"references/x.md": "# X\n"}))
     scene.write("linked-out/x.md", flat("x"))
     (scene.work / "linked-out/.skillpm").symlink_to(scene.home)
     before = scene.snapshot("..")
 
-    assert scene.tell("migrate", *words) == f"! error: {message}\n"
+    assert scene.output("migrate", *words) == f"! error: {message}\n"
     assert scene.snapshot("..") == before
 
 
 # Somebody else wrote the folder
 
 
-def test_links_pipes_and_huge_files_are_left_and_nothing_outside_is_touched(scene: Scene) -> None:
+def test_links_pipes_and_huge_files_are_left_and_nothing_outside_is_touched(scene: CommandSandbox) -> None:
     secret = scene.write("../home/secret.md", flat("secret"))
     folder = scene.work / "old"
-    scene.write_files(under("old", {"c/inside.md": flat("inside"), "c/d/deep.md": flat("deep"), "c/pic.png": b"\x89"}))
-    scene.write_files(under("old", {"c/e/SKILL.md": flat("e"), "f/g/SKILL.md": flat("g"), "h/notes.txt": "words"}))
+    scene.write_files(
+        prefix_paths("old", {"c/inside.md": flat("inside"), "c/d/deep.md": flat("deep"), "c/pic.png": b"\x89"})
+    )
+    scene.write_files(
+        prefix_paths("old", {"c/e/SKILL.md": flat("e"), "f/g/SKILL.md": flat("g"), "h/notes.txt": "words"})
+    )
     scene.write("old/big.md", "---\nname: big\ndescription: Big.\n---\n" + "x" * 1_000_001)
     scene.write("old/node_modules/x.md", flat("x"))
     scene.write("old/.hidden.md", flat("hidden"))
@@ -662,7 +673,7 @@ def test_links_pipes_and_huge_files_are_left_and_nothing_outside_is_touched(scen
     assert "\x1b" not in scene.run("migrate", "old").stdout
 
 
-def test_an_old_skills_json_cannot_lead_anywhere_nor_say_anything_harmful(scene: Scene) -> None:
+def test_an_old_skills_json_cannot_lead_anywhere_nor_say_anything_harmful(scene: CommandSandbox) -> None:
     outside = scene.write("../home/victim.md", flat("victim"))
     entries = [
         told(str(outside), "absolute", "c", "t"),
@@ -677,7 +688,7 @@ def test_an_old_skills_json_cannot_lead_anywhere_nor_say_anything_harmful(scene:
         {"name": "z", "triggers": {"a": 1}, "description": 3, "category": None, "filePath": "./z.md"},
     ]
     files = {"ok/x.md": "# X\n", "ok/y.md": flat("y"), "z.md": "Z.\n", "skills.json": "\ufeff" + old_registry(*entries)}
-    scene.write_files(under("old", files))
+    scene.write_files(prefix_paths("old", files))
 
     found = scene.run("migrate", "old", "--json", check=True).json
 
@@ -686,7 +697,7 @@ def test_an_old_skills_json_cannot_lead_anywhere_nor_say_anything_harmful(scene:
     assert (
         found["skipped"][-1]["why"] == "`description`, `triggers` not kept; what is worth keeping goes into z/SKILL.md"
     )
-    skills = {entry["name"]: entry for entry in scene.document("old/skills.json")["skills"]}
+    skills = {entry["name"]: entry for entry in scene.read_json("old/skills.json")["skills"]}
     assert (skills["ok-x"]["category"], skills["ok-x"]["description"]) == ("ca[2Jt", "a bc")
     assert skills["ok-x"]["triggers"] == ["trigger", "t" * 100]
     assert (skills["y"]["category"], skills["y"]["triggers"]) == ("ok", ["one", "two"])
@@ -694,40 +705,40 @@ def test_an_old_skills_json_cannot_lead_anywhere_nor_say_anything_harmful(scene:
     assert outside.read_text() == flat("victim")
 
 
-def test_a_linked_skill_is_in_nobodys_way_and_keeps_what_is_told_of_it(project: Scene) -> None:
-    project.write_files(under("drafts/mine", skill("mine")))
-    project.write_files(under(HERE, {"x.md": flat("x"), "mine.md": flat("mine")}))
+def test_a_linked_skill_is_in_nobodys_way_and_keeps_what_is_told_of_it(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths("drafts/mine", make_skill("mine")))
+    project.write_files(prefix_paths(HERE, {"x.md": flat("x"), "mine.md": flat("mine")}))
     (project.work / HERE / "mine").symlink_to("../drafts/mine")
     project.write(f"{HERE}/skills.json", old_registry(told("mine/SKILL.md", "mine", "c", "t")))
 
-    found = project.json("migrate")
+    found = project.json_output("migrate")
 
     assert [left["path"] for left in found["skipped"]] == ["mine.md"]
-    assert project.document(f"{HERE}/.skillpm/receipt.json")["inherited"] == {
+    assert project.read_json(f"{HERE}/.skillpm/receipt.json")["inherited"] == {
         "mine": {"triggers": ["t"], "category": "c"}
     }
     assert project.run("registry", "check").code == 0
 
 
-def test_a_long_list_is_cut_unless_all_is_asked_for(scene: Scene) -> None:
-    scene.write_files(under("old", {f"{number:03}.txt": "x" for number in range(100)}))
+def test_a_long_list_is_cut_unless_all_is_asked_for(scene: CommandSandbox) -> None:
+    scene.write_files(prefix_paths("old", {f"{number:03}.txt": "x" for number in range(100)}))
 
-    said = scene.tell("migrate", "old").splitlines()
+    said = scene.output("migrate", "old").splitlines()
 
     assert said[61:] == ["   059.txt  no Markdown file", "   and 40 more: -v tells all"]
-    assert len(scene.tell("migrate", "old", "-v").splitlines()) == 102
+    assert len(scene.output("migrate", "old", "-v").splitlines()) == 102
 
 
-def test_limits_hold_for_the_whole_folder(scene: Scene) -> None:
-    scene.write_files(under("old", {f"x{number}.md": flat("x") for number in range(4)}))
+def test_limits_hold_for_the_whole_folder(scene: CommandSandbox) -> None:
+    scene.write_files(prefix_paths("old", {f"x{number}.md": flat("x") for number in range(4)}))
     before = scene.snapshot("..")
 
-    assert scene.tell("migrate", "old", env={"SKILLPM_MAX_FILES": "3"}) == text("""\
+    assert scene.output("migrate", "old", env={"SKILLPM_MAX_FILES": "3"}) == expected_output("""\
 ! error: here are more than 3 flat files; nothing was changed
 !   try: if it is meant, raise SKILLPM_MAX_FILES
 [1]
 """)
-    assert scene.tell("migrate", "old", env={"SKILLPM_MAX_SKILL": "60"}) == text("""\
+    assert scene.output("migrate", "old", env={"SKILLPM_MAX_SKILL": "60"}) == expected_output("""\
 ! error: here are flat files of more than 60 bytes together; nothing was changed
 !   try: if it is meant, raise SKILLPM_MAX_SKILL
 [1]
@@ -735,15 +746,15 @@ def test_limits_hold_for_the_whole_folder(scene: Scene) -> None:
     assert scene.snapshot("..") == before
 
 
-def test_a_planted_journal_removes_no_file_whose_bytes_are_not_in_its_skill(scene: Scene) -> None:
-    scene.write_files(under("old", {"precious.md": "mine\n", "x/SKILL.md": flat("x") + "tail\n"}))
+def test_a_planted_journal_removes_no_file_whose_bytes_are_not_in_its_skill(scene: CommandSandbox) -> None:
+    scene.write_files(prefix_paths("old", {"precious.md": "mine\n", "x/SKILL.md": flat("x") + "tail\n"}))
     (scene.work / "old/away").symlink_to(scene.home, target_is_directory=True)
     scene.write("../home/same.md", "tail\n")
     journal = {"version": 1, "puts": {}, "removals": {}, "documents": {}, "asides": {}}
 
     def planted(path: str) -> str:
-        scene.write("old/.skillpm/journal.json", json.dumps(sealed(journal | {"flat": {"x": path}})))
-        return scene.tell("migrate", "old")
+        scene.write("old/.skillpm/journal.json", json.dumps(add_hash(journal | {"flat": {"x": path}})))
+        return scene.output("migrate", "old")
 
     assert "! warning: precious.md is not what became x; it is left as it is" in planted("precious.md")
     assert "! warning: a change that had been interrupted was finished first" in planted("away/same.md")
@@ -753,13 +764,13 @@ def test_a_planted_journal_removes_no_file_whose_bytes_are_not_in_its_skill(scen
     assert scene.read("../home/same.md") == "tail\n"
 
 
-def test_a_planted_receipt_that_links_for_agents_is_refused(scene: Scene) -> None:
+def test_a_planted_receipt_that_links_for_agents_is_refused(scene: CommandSandbox) -> None:
     scene.write("old/x.md", flat("x"))
     links = {"~/.claude/skills": {"x": "symlink"}}
     scene.write("old/.skillpm/receipt.json", json.dumps({"version": 1, "skills": {}, "links": links}))
     before = scene.snapshot("..")
 
-    assert scene.tell("migrate", "old") == text("""\
+    assert scene.output("migrate", "old") == expected_output("""\
 ! error: the skills in WORK/old are linked for agents, so it belongs to a scope
 !   try: work in that scope: SKILLPM_HOME=WORK/old skillpm migrate -g
 [1]
@@ -767,11 +778,11 @@ def test_a_planted_receipt_that_links_for_agents_is_refused(scene: Scene) -> Non
     assert scene.snapshot("..") == before
 
 
-def test_a_file_that_calls_itself_otherwise_is_moved_and_told(scene: Scene) -> None:
-    scene.write_files(under("old", {"one.md": flat("other"), "two.md": flat("two")}))
+def test_a_file_that_calls_itself_otherwise_is_moved_and_told(scene: CommandSandbox) -> None:
+    scene.write_files(prefix_paths("old", {"one.md": flat("other"), "two.md": flat("two")}))
     scene.write("old/skills.json", '{"skills": [{"name": "two", "filePath": "two.md"}, {"name": "three"}]}')
 
-    assert scene.tell("migrate", "old", "--dry-run") == text("""\
+    assert scene.output("migrate", "old", "--dry-run") == expected_output("""\
  + one/SKILL.md  from one.md
  + two/SKILL.md  from two.md
 would have moved 2 flat files: 2 skills in WORK/old
@@ -783,12 +794,12 @@ into it, or rename the folder
 """)
 
 
-def test_why_says_of_a_skill_that_was_migrated_that_nothing_asks_for_it(scene: Scene) -> None:
-    scene.project()
+def test_why_says_of_a_skill_that_was_migrated_that_nothing_asks_for_it(scene: CommandSandbox) -> None:
+    scene.create_project()
     scene.write(".agent-skills/old.md", "---\nname: old\ndescription: Does it.\n---\nDo it.\n")
     scene.run("migrate", check=True)
 
-    assert scene.tell("why", "old") == text("""\
+    assert scene.output("why", "old") == expected_output("""\
 ! error: `old` is not in the lockfile
 !   where: WORK/skills.lock
 !   try: it lies here by hand, or by `skillpm migrate`: nothing asks for it, and no sync removes it

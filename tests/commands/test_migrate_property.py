@@ -5,18 +5,21 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kit import snapshot
 
-from skillpm.formats.legacy_registry import Told, read_old_registry
+from skillpm.formats.legacy_registry import LegacyEntry, read_legacy_registry
 from skillpm.formats.plain_markdown import BOM
 from skillpm.formats.registry import read_registry
-from skillpm.operations.context.runtime import Tools
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import user_scope
 from skillpm.operations.migrate.conversion import migrate
 from skillpm.operations.registry import check_registry
 from skillpm.settings import Settings
+
+pytestmark = pytest.mark.slow
 
 STEMS = ["review", "Review", "api design", "über", "日本", "README", "con", "x.y", "-", "development", "a" * 70]
 FOLDERS = ["", "development/", "review/", "Ünder score/", "development/deeper/"]
@@ -75,7 +78,7 @@ def everything(folder: Path) -> dict[str, object]:
     return dict(snapshot(folder, ignore=[".skillpm/lock", ".skillpm/lock.pid"]))
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.dictionaries(paths, contents, max_size=8), registries)
 def test_no_byte_of_any_body_is_lost_and_twice_is_once(files: dict[str, bytes], registry: object) -> None:
     with tempfile.TemporaryDirectory() as root:
@@ -93,12 +96,16 @@ def test_no_byte_of_any_body_is_lost_and_twice_is_once(files: dict[str, bytes], 
         )
         scope = user_scope(surroundings)
 
-        planned = migrate(scope, Tools(settings=surroundings), dry_run=True)
+        planned = migrate(scope, Context(settings=surroundings), dry_run=True)
         assert {path: (folder / path).read_bytes() for path in before} == before
-        done = migrate(scope, Tools(settings=surroundings))
+        done = migrate(scope, Context(settings=surroundings))
 
-        assert (done.moves, done.left, done.inherited) == (planned.moves, planned.left, planned.inherited)
-        moved = {move.flat.path: folder / move.becomes for move in done.moves}
+        assert (done.moves, done.ignored, done.legacy_metadata) == (
+            planned.moves,
+            planned.ignored,
+            planned.legacy_metadata,
+        )
+        moved = {move.source.path: folder / move.target_path for move in done.moves}
         for path, data in before.items():
             if path not in moved:
                 assert (folder / path).read_bytes() == data
@@ -106,24 +113,24 @@ def test_no_byte_of_any_body_is_lost_and_twice_is_once(files: dict[str, bytes], 
             assert not (folder / path).exists()
             assert moved[path].read_bytes().endswith(data.removeprefix(BOM))
         for move in done.moves:
-            kept = before[move.flat.path]
-            assert move.is_written or moved[move.flat.path].read_bytes() == kept
+            kept = before[move.source.path]
+            assert move.has_generated_frontmatter or moved[move.source.path].read_bytes() == kept
         assert {path for path in before if path.lower().endswith(".md") and path.count("/") < 2} <= {
             *moved,
-            *(left.path for left in done.left),
+            *(left.path for left in done.ignored),
         }
 
         after = everything(folder)
-        again = migrate(scope, Tools(settings=surroundings))
-        assert (again.moves, again.changed) == ((), False)
+        again = migrate(scope, Context(settings=surroundings))
+        assert (again.moves, again.is_changed) == ((), False)
         assert everything(folder) == after
         if done.moves and registry is not None:
-            old = read_old_registry(json.dumps({"skills": registry}), "skills.json")
+            old = read_legacy_registry(json.dumps({"skills": registry}), "skills.json")
             shown = read_registry((folder / "skills.json").read_text(encoding="utf-8"), "skills.json")[0]
             for move in done.moves:
-                told, entry = old.told.get(move.flat.path, Told()), shown[move.name]
+                told, entry = old.entries.get(move.source.path, LegacyEntry()), shown[move.name]
                 assert bool(entry.get("version")) or not told.version
                 assert {*told.requires.bins} <= {*entry.get("requires", ())}
                 assert entry.get("userOnly", False) or not told.user_only
-        if done.changed:
-            assert check_registry(scope, Tools(settings=surroundings)).ok
+        if done.is_changed:
+            assert check_registry(scope, Context(settings=surroundings)).is_ok

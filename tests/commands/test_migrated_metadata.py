@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from commands.scene import Scene, text
-from kit import under
+from commands.scene import CommandSandbox, expected_output
+from kit import prefix_paths
 
 HERE = ".agent-skills"
 LOOK = "look at the frontmatter that was written, since models choose a skill by its description"
@@ -44,16 +44,18 @@ OLD: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def old(scene: Scene) -> Scene:
+def old(scene: CommandSandbox) -> CommandSandbox:
     """Give a user with three flat files, the first with frontmatter of its own, and what a skills.json says of them."""
     files = {"operations/deploy.md": HEADED, "writing/notes.md": "# Notes\n", "query.md": "# Query\n"}
-    scene.write_files(under(f"../home/{HERE}", files | {"skills.json": json.dumps({"version": "1", "skills": OLD})}))
+    scene.write_files(
+        prefix_paths(f"../home/{HERE}", files | {"skills.json": json.dumps({"version": "1", "skills": OLD})})
+    )
     return scene
 
 
-def registered(scene: Scene, name: str) -> dict[str, Any]:
+def registered(scene: CommandSandbox, name: str) -> dict[str, Any]:
     """Give what the registry says of a skill beyond what every entry has."""
-    skills = scene.document(f"../home/{HERE}/skills.json")["skills"]
+    skills = scene.read_json(f"../home/{HERE}/skills.json")["skills"]
     always = {"name", "description", "filePath", "tokens", "metadata"}
     return next({key: entry[key] for key in entry if key not in always} for entry in skills if entry["name"] == name)
 
@@ -67,8 +69,8 @@ DEPLOY = {
 }
 
 
-def test_version_needs_and_for_users_only_outlive_a_migration(old: Scene) -> None:
-    assert old.tell("migrate", "-g") == text(f"""\
+def test_version_needs_and_for_users_only_outlive_a_migration(old: CommandSandbox) -> None:
+    assert old.output("migrate", "-g") == expected_output(f"""\
  + deploy/SKILL.md  from operations/deploy.md
  + notes/SKILL.md   from writing/notes.md, frontmatter written
  + query/SKILL.md   from query.md, frontmatter written
@@ -82,7 +84,7 @@ the old skills.json is kept as backup skills.json-1
 ! next: `skillpm list -g` shows them, `skillpm link -g AGENT` to an agent; {LOOK}
 """)
     assert old.read(f"../home/{HERE}/deploy/SKILL.md") == HEADED
-    assert old.read(f"../home/{HERE}/notes/SKILL.md") == text("""\
+    assert old.read(f"../home/{HERE}/notes/SKILL.md") == expected_output("""\
 ---
 name: notes
 description: "Takes notes."
@@ -107,7 +109,7 @@ metadata:
         "triggers": [],
         "needs": {"anyBins": ["no-such-psql", "no-such-mysql"], "env": ["DSN"]},
     }
-    assert old.document(f"../home/{HERE}/.skillpm/receipt.json")["inherited"] == {
+    assert old.read_json(f"../home/{HERE}/.skillpm/receipt.json")["inherited"] == {
         "deploy": {
             "triggers": ["ship"],
             "category": "operations",
@@ -118,15 +120,15 @@ metadata:
     }
 
 
-def test_list_and_show_have_them_and_models_are_not_told(old: Scene) -> None:
+def test_list_and_show_have_them_and_models_are_not_told(old: CommandSandbox) -> None:
     old.run("migrate", "-g", check=True)
 
-    assert old.tell("list", "-g") == text("""\
+    assert old.output("list", "-g") == expected_output("""\
 deploy 1.4.0  [unmanaged] Ships it.
 notes  2.0    [unmanaged] Takes notes.
 query         [unmanaged] Asks.
 """)
-    assert old.tell("show", "-g", "deploy") == text("""\
+    assert old.output("show", "-g", "deploy") == expected_output("""\
 deploy
   version      1.4.0
   state        unmanaged
@@ -142,7 +144,7 @@ deploy
   files        1
            53  SKILL.md
 """)
-    shown = old.json("show", "-g", "query")
+    shown = old.json_output("show", "-g", "query")
     assert shown["needs"] == {
         "anyBins": ["no-such-psql", "no-such-mysql"],
         "env": ["DSN"],
@@ -151,15 +153,17 @@ deploy
         "mcp": [],
         "notes": ["a database: any"],
     }
-    assert {row["name"]: row.get("userOnly") for row in old.json("list", "-g")["skills"]} == {
+    assert {row["name"]: row.get("userOnly") for row in old.json_output("list", "-g")["skills"]} == {
         "deploy": True,
         "notes": True,
         "query": None,
     }
-    assert [line for line in old.tell("prompt", "-g").splitlines() if line in {"deploy", "notes", "query"}] == ["query"]
+    assert [line for line in old.output("prompt", "-g").splitlines() if line in {"deploy", "notes", "query"}] == [
+        "query"
+    ]
 
 
-def test_they_are_still_there_after_other_changes_and_without_the_receipt(old: Scene) -> None:
+def test_they_are_still_there_after_other_changes_and_without_the_receipt(old: CommandSandbox) -> None:
     old.run("migrate", "-g", check=True)
     old.run("install", "-g", "code-review", check=True)
     old.run("registry", "build", "-g", check=True)
@@ -173,7 +177,7 @@ def test_they_are_still_there_after_other_changes_and_without_the_receipt(old: S
     assert registered(old, "deploy") == DEPLOY
 
 
-def test_what_the_file_says_itself_counts_and_needs_are_joined(old: Scene) -> None:
+def test_what_the_file_says_itself_counts_and_needs_are_joined(old: CommandSandbox) -> None:
     own = "version: 3.0.0\nrequires: [no-such-git]\ndisable-model-invocation: false\n"
     old.write(f"../home/{HERE}/operations/deploy.md", HEADED.replace("name: deploy\n", f"name: deploy\n{own}"))
 
@@ -187,10 +191,10 @@ def test_what_the_file_says_itself_counts_and_needs_are_joined(old: Scene) -> No
     }
 
 
-def test_they_go_aside_with_the_skill_and_come_back_with_it(old: Scene) -> None:
+def test_they_go_aside_with_the_skill_and_come_back_with_it(old: CommandSandbox) -> None:
     old.run("migrate", "-g", check=True)
     old.run("uninstall", "-g", "deploy", "--force", check=True)
-    assert "deploy" not in old.document(f"../home/{HERE}/.skillpm/receipt.json").get("inherited", {})
+    assert "deploy" not in old.read_json(f"../home/{HERE}/.skillpm/receipt.json").get("inherited", {})
 
     old.run("backup", "restore", "-g", "deploy", check=True)
 
@@ -199,10 +203,10 @@ def test_they_go_aside_with_the_skill_and_come_back_with_it(old: Scene) -> None:
     assert not old.exists(f"../home/{HERE}/.skillpm/backup/deploy-1.told")
 
 
-def test_an_entry_that_is_no_object_is_named_and_costs_no_other(old: Scene) -> None:
+def test_an_entry_that_is_no_object_is_named_and_costs_no_other(old: CommandSandbox) -> None:
     old.write(f"../home/{HERE}/skills.json", json.dumps({"skills": ["deploy", *OLD]}))
 
-    said = old.tell("migrate", "-g")
+    said = old.output("migrate", "-g")
 
     assert "   skills.json: skills.0  it is no object with a name and a filePath\n" in said
     assert registered(old, "deploy") == DEPLOY

@@ -2,32 +2,32 @@
 
 import json
 
-from commands.scene import Scene, text
-from kit import git, skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import git, make_skill, prefix_paths
 
 FLAT = "---\nname: old\ndescription: Old.\n---\n# Old\n"
 MIGRATE = "`skillpm migrate -g --dry-run` says what becomes of"
 
 
-def test_list_tells_of_flat_files_once_and_only_to_people(scene: Scene) -> None:
+def test_list_tells_of_flat_files_once_and_only_to_people(scene: CommandSandbox) -> None:
     scene.write("../home/.agent-skills/old.md", FLAT)
-    assert scene.tell("list") == text(f"""\
+    assert scene.output("list") == expected_output(f"""\
 ! no skills in HOME/.agent-skills; `skillpm install code-review` is a start
 ! 1 flat file lies here: {MIGRATE} it
 """)
     scene.write("../home/.agent-skills/tools/other.md", FLAT)
     scene.write("../home/.agent-skills/README.md", "# Skills\n")
     scene.write("../home/.agent-skills/mine/notes.md", "Mine.\n")
-    scene.write_files(under("../home/.agent-skills/mine", skill("mine", "By hand.")))
-    assert scene.tell("list") == text(f"""\
+    scene.write_files(prefix_paths("../home/.agent-skills/mine", make_skill("mine", "By hand.")))
+    assert scene.output("list") == expected_output(f"""\
 mine   [unmanaged] By hand.
 ! 2 flat files lie here: {MIGRATE} them
 """)
     assert scene.run("list", "-q").stderr == ""
-    assert [row["name"] for row in scene.json("list")["skills"]] == ["mine"]
+    assert [row["name"] for row in scene.json_output("list")["skills"]] == ["mine"]
 
 
-def test_load_says_which_skill_it_took_for_a_name_that_none_has(project: Scene) -> None:
+def test_load_says_which_skill_it_took_for_a_name_that_none_has(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
 
     for name in ("code-revie", "code-reviewer"):
@@ -35,10 +35,10 @@ def test_load_says_which_skill_it_took_for_a_name_that_none_has(project: Scene) 
         assert taken.stderr == f"there is no skill `{name}`; this is `code-review`\n"
         assert taken.stdout == project.run("load", "code-review").stdout
     assert project.run("load", "Code-Review").stderr == ""
-    assert project.json("load", "code-revie")["name"] == "code-review"
+    assert project.json_output("load", "code-revie")["name"] == "code-review"
 
 
-def test_discover_says_that_bundled_skills_are_only_offered(project: Scene) -> None:
+def test_discover_says_that_bundled_skills_are_only_offered(project: CommandSandbox) -> None:
     said = project.run("discover").stdout
 
     assert said.endswith(
@@ -48,75 +48,78 @@ def test_discover_says_that_bundled_skills_are_only_offered(project: Scene) -> N
     assert project.run("load", "code-review").code == 1
 
 
-def test_link_without_an_agent_names_those_that_are_here(project: Scene) -> None:
-    assert project.tell("link") == text("""\
+def test_link_without_an_agent_names_those_that_are_here(project: CommandSandbox) -> None:
+    assert project.output("link") == expected_output("""\
 ! error: no agent is named, and none was found here
 !   try: `skillpm agents --all` lists every host
 [2]
 """)
     (project.home / ".codex").mkdir()
     (project.home / ".claude").mkdir()
-    assert project.tell("link", "-g") == text("""\
+    assert project.output("link", "-g") == expected_output("""\
 ! error: no agent is named
 !   try: here are claude-code, codex: `skillpm link -g claude-code`; `skillpm agents --all` lists every host
 [2]
 """)
 
 
-def test_link_where_there_is_no_skill_says_so(project: Scene) -> None:
-    assert project.tell("link", "claude-code") == text("""\
+def test_link_where_there_is_no_skill_says_so(project: CommandSandbox) -> None:
+    assert project.output("link", "claude-code") == expected_output("""\
 agents of skills.json brought up to date: 0 skills in WORK/.agent-skills
 ! there is no skill to show yet; what you install or make from now on is linked at once
 """)
-    done = project.json("install", "code-review")
+    done = project.json_output("install", "code-review")
     assert done["links"] == {"made": [".claude/skills/code-review"], "removed": []}
-    assert project.json("unlink", "claude-code")["links"] == {"made": [], "removed": [".claude/skills/code-review"]}
-    assert "links" not in project.json("sync")
+    assert project.json_output("unlink", "claude-code")["links"] == {
+        "made": [],
+        "removed": [".claude/skills/code-review"],
+    }
+    assert "links" not in project.json_output("sync")
 
 
-def test_install_says_in_a_repository_that_no_project_was_meant(scene: Scene) -> None:
+def test_install_says_in_a_repository_that_no_project_was_meant(scene: CommandSandbox) -> None:
     own = "these are your own skills; `skillpm init` makes this repository a project with its own"
-    assert own not in scene.tell("install", "code-review")
+    assert own not in scene.output("install", "code-review")
     git("init", "-q", cwd=scene.work)
 
-    assert scene.tell("install", "testing").splitlines()[-1] == f"! {own}"
-    assert own not in scene.tell("install", "testing")
-    assert own not in scene.tell("install", "-g", "api-design")
+    assert scene.output("install", "testing").splitlines()[-1] == f"! {own}"
+    assert own not in scene.output("install", "testing")
+    assert own not in scene.output("install", "-g", "api-design")
     scene.run("init", check=True)
-    assert own not in scene.tell("install", "testing")
+    assert own not in scene.output("install", "testing")
 
 
-def test_installing_a_folder_of_flat_files_names_migrate(project: Scene) -> None:
+def test_installing_a_folder_of_flat_files_names_migrate(project: CommandSandbox) -> None:
     project.write("old skills/one.md", FLAT)
 
-    assert project.tell("install", "./old skills", "--all") == text("""\
+    assert project.output("install", "./old skills", "--all") == expected_output("""\
 ! error: ./old skills has no SKILL.md
 !   try: its flat files can become skills: `skillpm migrate './old skills' --dry-run`, then install them from there
 [1]
 """)
 
 
-def test_migrate_names_the_folder_you_are_in(scene: Scene) -> None:
+def test_migrate_names_the_folder_you_are_in(scene: CommandSandbox) -> None:
     scene.write("one.md", FLAT)
 
-    assert scene.tell("migrate", "-g", "--dry-run") == text("""\
+    assert scene.output("migrate", "-g", "--dry-run") == expected_output("""\
 ! error: there is no folder HOME/.agent-skills
 !   try: for the 1 flat file in the folder you are in: `skillpm migrate .`
 [1]
 """)
 
 
-def test_migrate_warns_of_frontmatter_that_had_to_be_guessed(scene: Scene) -> None:
+def test_migrate_warns_of_frontmatter_that_had_to_be_guessed(scene: CommandSandbox) -> None:
     scene.write("old/odd.md", "---\nname: odd\ndescription: has: a colon\n---\n# Odd\n")
 
-    assert scene.tell("migrate", "./old").splitlines()[-2:] == [
+    assert scene.output("migrate", "./old").splitlines()[-2:] == [
         "! warning: odd.md, line 3: this value was read as plain text, since YAML does not allow it unquoted",
         "! next: `SKILLPM_HOME=WORK/old skillpm list -g` shows them",
     ]
     assert scene.read("old/odd/SKILL.md").startswith("---\nname: odd\ndescription: has: a colon\n")
 
 
-def test_one_skill_is_one_skill(project: Scene) -> None:
+def test_one_skill_is_one_skill(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
-    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
     assert json.loads(project.run("verify", "--json").stdout)["ok"] is True

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene
+from commands.scene import CommandSandbox
 from kit import GitServer
 
 NO_PYC = {"PYTHONDONTWRITEBYTECODE": "1"}
@@ -14,32 +14,34 @@ STRACE = shutil.which("strace")
 
 
 @pytest.fixture
-def settled(project: Scene, served: str) -> Scene:
+def settled(project: CommandSandbox, served: str) -> CommandSandbox:
     """Give a project with skills from a forge and the tool, linked."""
     project.run("install", served, "testing", "--all", check=True)
     project.run("link", "claude-code", "codex", check=True)
     return project
 
 
-def times(scene: Scene) -> dict[Path, tuple[int, int, int]]:
+def times(scene: CommandSandbox) -> dict[Path, tuple[int, int, int]]:
     """Take down when each file and folder changed, content or state, and which it is."""
     found = ((path, path.lstat()) for path in sorted(scene.root.rglob("*")))
     return {path: (state.st_mtime_ns, state.st_ctime_ns, state.st_ino) for path, state in found}
 
 
 @pytest.mark.parametrize("words", ["sync", "sync --frozen", "sync --locked", "install testing"])
-def test_no_file_is_touched_and_nobody_is_asked(settled: Scene, server: GitServer, words: str) -> None:
-    server.reset()
+def test_no_file_is_touched_and_nobody_is_asked(settled: CommandSandbox, server: GitServer, words: str) -> None:
+    server.clear_requests()
     before = times(settled)
 
-    assert settled.tell(*words.split()) == "nothing to do: 3 skills in WORK/.agent-skills\n"
+    assert settled.output(*words.split()) == "nothing to do: 3 skills in WORK/.agent-skills\n"
 
     assert times(settled) == before
     assert server.requests == []
 
 
 @pytest.mark.skipif(STRACE is None, reason="strace sees what a process does; it is not on PATH")
-def test_there_is_no_child_process_no_socket_and_no_file_opened_for_writing(settled: Scene, tmp_path: Path) -> None:
+def test_there_is_no_child_process_no_socket_and_no_file_opened_for_writing(
+    settled: CommandSandbox, tmp_path: Path
+) -> None:
     log = tmp_path / "calls"
     subprocess.run(
         [str(STRACE), "-f", "-o", str(log), "-e", "trace=process,network,open,openat,creat", *settled.command, "sync"],
@@ -55,7 +57,7 @@ def test_there_is_no_child_process_no_socket_and_no_file_opened_for_writing(sett
     assert [call for call in writing if "/dev/" not in call] == []
 
 
-def test_the_files_of_skills_are_not_read(settled: Scene, tmp_path: Path) -> None:
+def test_the_files_of_skills_are_not_read(settled: CommandSandbox, tmp_path: Path) -> None:
     """What the stat cache vouches for needs no reading: with the files unreadable, sync is still content."""
     if STRACE is None:
         pytest.skip("strace sees what a process does; it is not on PATH")

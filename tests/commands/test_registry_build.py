@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene
-from kit import skill, under
+from commands.scene import CommandSandbox
+from kit import make_skill, prefix_paths
 
 TICK = 20_000_000  # ns: more than any file system's clock takes between two times
 # Tell every SKILL.md that is opened, whoever opens it.
@@ -21,7 +21,7 @@ WATCH = (
 )
 
 
-def opened(scene: Scene) -> list[str]:
+def opened(scene: CommandSandbox) -> list[str]:
     result = subprocess.run(
         [sys.executable, "-c", WATCH, "registry", "build"],
         env=scene.environment({}),
@@ -43,58 +43,58 @@ def until_the_clock_has_ticked(file: Path) -> None:
 
 
 @pytest.fixture
-def settled(project: Scene) -> Scene:
+def settled(project: CommandSandbox) -> CommandSandbox:
     """Give a project with skills of every kind, whose files are older than the tick of the file system's clock."""
     project.run("install", "testing", check=True)
     for name in ("one", "two", "three"):
-        project.write_files(under(f".agent-skills/{name}", skill(name)))
+        project.write_files(prefix_paths(f".agent-skills/{name}", make_skill(name)))
     until_the_clock_has_ticked(project.work / ".agent-skills/three/SKILL.md")
     project.run("registry", "build", check=True)
     return project
 
 
-def test_what_has_not_changed_is_not_read(settled: Scene) -> None:
+def test_what_has_not_changed_is_not_read(settled: CommandSandbox) -> None:
     assert opened(settled) == []
 
 
-def test_one_changed_file_costs_one_file(settled: Scene) -> None:
-    settled.write_files(under(".agent-skills/two", skill("two", "Another description.")))
+def test_one_changed_file_costs_one_file(settled: CommandSandbox) -> None:
+    settled.write_files(prefix_paths(".agent-skills/two", make_skill("two", "Another description.")))
 
     assert opened(settled) == ["two"]
 
-    entries = settled.document(".agent-skills/skills.json")["skills"]
+    entries = settled.read_json(".agent-skills/skills.json")["skills"]
     assert {entry["name"]: entry["description"] for entry in entries}["two"] == "Another description."
     assert settled.run("registry", "check").code == 0
 
 
-def test_a_deleted_registry_is_made_anew_to_the_byte(settled: Scene) -> None:
+def test_a_deleted_registry_is_made_anew_to_the_byte(settled: CommandSandbox) -> None:
     file = settled.work / ".agent-skills/skills.json"
     before = file.read_bytes()
     file.unlink()
 
-    assert settled.json("registry", "build")["changed"] is True
+    assert settled.json_output("registry", "build")["changed"] is True
 
     assert file.read_bytes() == before
 
 
-def test_an_edited_registry_is_put_right_though_no_skill_has_changed(settled: Scene) -> None:
+def test_an_edited_registry_is_put_right_though_no_skill_has_changed(settled: CommandSandbox) -> None:
     file = settled.work / ".agent-skills/skills.json"
     before = file.read_bytes()
     file.write_bytes(before.replace(b"Use when", b"Never use when"))
 
-    assert settled.json("registry", "build")["changed"] is True
+    assert settled.json_output("registry", "build")["changed"] is True
 
     assert file.read_bytes() == before
 
 
-def test_thousands_are_read_as_truly_as_one(project: Scene) -> None:
+def test_thousands_are_read_as_truly_as_one(project: CommandSandbox) -> None:
     for number in range(2_100):
         name = f"skill-{number:04}"
-        project.write_files(under(f".agent-skills/{name}", skill(name, f"Number {number}.")))
+        project.write_files(prefix_paths(f".agent-skills/{name}", make_skill(name, f"Number {number}.")))
     project.write(".agent-skills/broken/SKILL.md", "no frontmatter")
     (project.work / ".agent-skills/nothing").mkdir()
 
-    assert project.json("registry", "build") == {
+    assert project.json_output("registry", "build") == {
         "changed": True,
         "skills": 2_100,
         "problems": [
@@ -102,15 +102,15 @@ def test_thousands_are_read_as_truly_as_one(project: Scene) -> None:
         ],
     }
 
-    entries = project.document(".agent-skills/skills.json")["skills"]
+    entries = project.read_json(".agent-skills/skills.json")["skills"]
     assert [(entry["name"], entry["description"]) for entry in entries] == [
         (f"skill-{number:04}", f"Number {number}.") for number in range(2_100)
     ]
-    assert project.json("registry", "build")["changed"] is False
+    assert project.json_output("registry", "build")["changed"] is False
 
 
-def test_a_quiet_build_says_nothing(project: Scene) -> None:
+def test_a_quiet_build_says_nothing(project: CommandSandbox) -> None:
     project.write(".agent-skills/mine/SKILL.md", "---\nname: mine\ndescription: By hand.\n---\n")
 
-    assert project.tell("registry", "build", "-q") == ""
+    assert project.output("registry", "build", "-q") == ""
     assert project.exists(".agent-skills/skills.json")

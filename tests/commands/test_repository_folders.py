@@ -1,38 +1,38 @@
 """A folder of skills, each in a folder of its own: all of them at once, each written down by itself."""
 
 import pytest
-from commands.scene import Scene, text
-from kit import skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import make_skill, prefix_paths
 
 
 @pytest.fixture
-def many(project: Scene) -> Scene:
+def many(project: CommandSandbox) -> CommandSandbox:
     """Give a project with a folder of two skills, and of things that are none."""
     (project.work / ".git").mkdir()
-    project.write_files(under("many/one", skill("one")) | under("many/two", skill("two")))
+    project.write_files(prefix_paths("many/one", make_skill("one")) | prefix_paths("many/two", make_skill("two")))
     project.write_files({"many/README.md": "# Many\n", "many/notes/x.md": "x\n"})
-    project.write_files(under("many/.old", skill("old")))
+    project.write_files(prefix_paths("many/.old", make_skill("old")))
     return project
 
 
-def test_all_of_them(many: Scene) -> None:
+def test_all_of_them(many: CommandSandbox) -> None:
     many.run("install", "./many", "--all", check=True)
 
-    assert many.document("skills.json")["skills"] == {"one": {"path": "./many/one"}, "two": {"path": "./many/two"}}
-    assert many.tell("sync", "--frozen") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    assert many.read_json("skills.json")["skills"] == {"one": {"path": "./many/one"}, "two": {"path": "./many/two"}}
+    assert many.output("sync", "--frozen") == "nothing to do: 2 skills in WORK/.agent-skills\n"
 
 
-def test_all_of_them_as_live_links(many: Scene) -> None:
+def test_all_of_them_as_live_links(many: CommandSandbox) -> None:
     many.run("install", "./many/", "--all", "--link", check=True)
 
-    assert many.document("skills.json")["skills"] == {
+    assert many.read_json("skills.json")["skills"] == {
         "one": {"path": "./many/one", "link": True},
         "two": {"path": "./many/two", "link": True},
     }
 
 
-def test_without_a_word_they_are_named(many: Scene) -> None:
-    assert many.tell("install", "./many") == text("""\
+def test_without_a_word_they_are_named(many: CommandSandbox) -> None:
+    assert many.output("install", "./many") == expected_output("""\
 ! error: ./many has no SKILL.md
 !   try: it holds folders that have one: WORK/many/one, WORK/many/two; to install all of them: \
 skillpm install ./many --all
@@ -40,17 +40,17 @@ skillpm install ./many --all
 """)
 
 
-def test_a_skill_is_one_skill_whatever_lies_in_it(many: Scene) -> None:
-    many.write_files(under("many", skill("many")))
+def test_a_skill_is_one_skill_whatever_lies_in_it(many: CommandSandbox) -> None:
+    many.write_files(prefix_paths("many", make_skill("many")))
 
     many.run("install", "./many", "--all", check=True)
 
-    assert list(many.document("skills.json")["skills"]) == ["many"]
+    assert list(many.read_json("skills.json")["skills"]) == ["many"]
 
 
-def test_a_folder_of_nothing(many: Scene) -> None:
-    assert many.tell("install", "./many/notes", "--all").startswith("! error: ./many/notes has no SKILL.md\n")
-    assert many.tell("install", "./many", "--all", "--as", "x") == text("""\
+def test_a_folder_of_nothing(many: CommandSandbox) -> None:
+    assert many.output("install", "./many/notes", "--all").startswith("! error: ./many/notes has no SKILL.md\n")
+    assert many.output("install", "./many", "--all", "--as", "x") == expected_output("""\
 ! error: --as names one skill, and here are several
 !   try: skillpm install --help
 [2]

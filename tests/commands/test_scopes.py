@@ -3,79 +3,81 @@
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, text
-from kit import git, skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import git, make_skill, prefix_paths
 
 HERE = ".agent-skills"
 REGISTRY = '{"version": "1", "skills": []}\n'
 FOREIGN = '{"skills": {}, "installDir": "x"}\n'
 
 
-def where(scene: Scene, *arguments: str, cwd: str | Path | None = None, env: dict[str, str] | None = None) -> str:
+def where(
+    scene: CommandSandbox, *arguments: str, cwd: str | Path | None = None, env: dict[str, str] | None = None
+) -> str:
     """Give the scope and the skills directory that a command sees."""
-    listing = scene.json("list", *arguments, cwd=cwd, env=env)
+    listing = scene.json_output("list", *arguments, cwd=cwd, env=env)
     return f"{listing['scope']} {listing['directory']}"
 
 
-def test_a_project_is_found_upwards_to_the_git_root(scene: Scene) -> None:
+def test_a_project_is_found_upwards_to_the_git_root(scene: CommandSandbox) -> None:
     git("init", "-q", str(scene.work))
-    scene.project().write("a/b/here", "")
+    scene.create_project().write("a/b/here", "")
 
     assert where(scene, cwd="a/b") == "project WORK/.agent-skills"
-    assert scene.tell("install", "testing", "-q", cwd="a/b") == ""
-    assert scene.tree_text("a") == "b/\n  here\n"
+    assert scene.output("install", "testing", "-q", cwd="a/b") == ""
+    assert scene.render_tree("a") == "b/\n  here\n"
     assert scene.exists(".agent-skills/testing/SKILL.md")
 
 
-def test_the_nearest_project_is_the_one(scene: Scene) -> None:
+def test_the_nearest_project_is_the_one(scene: CommandSandbox) -> None:
     git("init", "-q", str(scene.work))
-    scene.project().write("a/skills.json", '{"skills": {}}\n')
+    scene.create_project().write("a/skills.json", '{"skills": {}}\n')
 
     assert where(scene, cwd="a") == "project WORK/a/.agent-skills"
 
 
-def test_above_the_git_root_nothing_is_looked_for(scene: Scene) -> None:
-    scene.project().write("a/here", "")
+def test_above_the_git_root_nothing_is_looked_for(scene: CommandSandbox) -> None:
+    scene.create_project().write("a/here", "")
     git("init", "-q", str(scene.work / "a"))
 
     assert where(scene, cwd="a") == "user HOME/.agent-skills"
 
 
-def test_outside_of_git_only_the_working_directory_counts(scene: Scene) -> None:
-    scene.project().write("a/here", "")
+def test_outside_of_git_only_the_working_directory_counts(scene: CommandSandbox) -> None:
+    scene.create_project().write("a/here", "")
 
     assert where(scene) == "project WORK/.agent-skills"
     assert where(scene, cwd="a") == "user HOME/.agent-skills"
     assert where(scene, "--project", "..", cwd="a") == "project WORK/.agent-skills"
 
 
-def test_a_registry_on_the_way_is_passed_over(scene: Scene) -> None:
+def test_a_registry_on_the_way_is_passed_over(scene: CommandSandbox) -> None:
     git("init", "-q", str(scene.work))
-    scene.project().write("a/skills.json", REGISTRY)
+    scene.create_project().write("a/skills.json", REGISTRY)
 
     assert where(scene, cwd="a") == "project WORK/.agent-skills"
     scene.run("install", "testing", check=True)
     assert where(scene, cwd=".agent-skills") == "project WORK/.agent-skills"
 
 
-def test_another_tools_skills_json_is_an_error_that_names_the_way_out(scene: Scene) -> None:
-    scene.project(FOREIGN)
-    before = scene.everything
+def test_another_tools_skills_json_is_an_error_that_names_the_way_out(scene: CommandSandbox) -> None:
+    scene.create_project(FOREIGN)
+    before = scene.full_snapshot
 
     for arguments in (["install", "testing"], ["list"], ["sync"], ["verify"]):
-        assert scene.tell(*arguments) == text("""\
+        assert scene.output(*arguments) == expected_output("""\
 ! error: this skills.json belongs to another tool
 !   where: WORK/skills.json
 !   try: work in user scope with `-g`, or choose a project with --project
 [1]
 """)
-    assert scene.everything == before
+    assert scene.full_snapshot == before
     assert where(scene, "-g") == "user HOME/.agent-skills"
-    assert scene.tell("install", "-g", "testing", "-q") == ""
+    assert scene.output("install", "-g", "testing", "-q") == ""
     assert scene.read("skills.json") == FOREIGN
 
 
-def test_home_is_never_a_project(scene: Scene) -> None:
+def test_home_is_never_a_project(scene: CommandSandbox) -> None:
     (scene.home / "skills.json").write_text('{"skills": {}}\n')
     git("init", "-q", str(scene.home))
     (scene.home / "deep").mkdir()
@@ -84,35 +86,35 @@ def test_home_is_never_a_project(scene: Scene) -> None:
     assert where(scene, cwd=scene.home / "deep") == "user HOME/.agent-skills"
 
     scene.run("install", "-g", "testing", check=True)
-    before = scene.everything
+    before = scene.full_snapshot
     for arguments in (["sync", "--project", str(scene.home)], ["init", str(scene.home)]):
-        assert scene.tell(*arguments) == text("""\
+        assert scene.output(*arguments) == expected_output("""\
 ! error: HOME is never a project
 !   try: work in user scope with `-g`, or in a folder below it
 [2]
 """)
-    assert scene.everything == before
+    assert scene.full_snapshot == before
 
 
-def test_a_project_that_is_none_is_told(scene: Scene) -> None:
-    assert scene.tell("list", "--project", "nowhere") == text("""\
+def test_a_project_that_is_none_is_told(scene: CommandSandbox) -> None:
+    assert scene.output("list", "--project", "nowhere") == expected_output("""\
 ! error: WORK/nowhere has no skills.json
 !   try: start a project with `skillpm init nowhere`
 [1]
 """)
 
 
-def test_global_means_the_user_also_inside_a_project(project: Scene) -> None:
+def test_global_means_the_user_also_inside_a_project(project: CommandSandbox) -> None:
     project.run("install", "-g", "testing", check=True)
 
     assert not project.exists(".agent-skills")
     assert (project.home / ".agent-skills/testing/SKILL.md").is_file()
 
 
-def test_a_manifest_that_lists_names_is_told_how_to_write_them(scene: Scene) -> None:
-    scene.project('{"skills": ["pdf", "docx"]}')
+def test_a_manifest_that_lists_names_is_told_how_to_write_them(scene: CommandSandbox) -> None:
+    scene.create_project('{"skills": ["pdf", "docx"]}')
 
-    assert scene.tell("sync") == text("""\
+    assert scene.output("sync") == expected_output("""\
 ! error: `skills` is a list of names
 !   where: WORK/skills.json:1:2: skills
 !   try: if it is a manifest, it says of each skill which: "skills": {"pdf": "*", "docx": "*"}; if another tool made \
@@ -134,7 +136,7 @@ it, use `-g`
     ],
 )
 def test_variables_move_the_users_skills_and_documents(
-    scene: Scene, variables: dict[str, str], directory: str, documents: str
+    scene: CommandSandbox, variables: dict[str, str], directory: str, documents: str
 ) -> None:
     env = {name: value.replace("ROOT", str(scene.root)) for name, value in variables.items()}
 
@@ -149,71 +151,71 @@ def test_variables_move_the_users_skills_and_documents(
     assert found == {root / documents}
 
 
-def test_ci_boots_an_agent_machine_from_a_folder_of_the_repository(scene: Scene) -> None:
+def test_ci_boots_an_agent_machine_from_a_folder_of_the_repository(scene: CommandSandbox) -> None:
     boot = {"SKILLPM_CONFIG_DIR": "./agents", "CI": "true"}
     scene.write("agents/skills.json", '{"skills": {"testing": {"bundled": true}}, "agents": ["claude-code"]}\n')
     scene.run("lock", "-g", env={"SKILLPM_CONFIG_DIR": "./agents"}, check=True)
 
-    said = scene.tell("sync", "-g", "--frozen", env=boot)
+    said = scene.output("sync", "-g", "--frozen", env=boot)
 
     assert said == " + testing 1.0.0\nadded 1: 1 skill in HOME/.agent-skills\n"
     assert (scene.home / ".claude/skills/testing/SKILL.md").is_file()
-    assert scene.tree_text() == "agents/\n  skills.json\n  skills.lock\n"
+    assert scene.render_tree() == "agents/\n  skills.json\n  skills.lock\n"
 
 
-def test_init_starts_a_project_once(scene: Scene) -> None:
-    assert scene.tell("init") == text("""\
+def test_init_starts_a_project_once(scene: CommandSandbox) -> None:
+    assert scene.output("init") == expected_output("""\
 wrote WORK/skills.json
 ! next: `skillpm install SPEC` adds skills to WORK/.agent-skills,
 !       which may be committed or ignored; commit skills.json and skills.lock
 """)
     assert scene.read("skills.json") == '{\n  "$schema": "urn:skillpm:schema:manifest:1",\n  "skills": {}\n}\n'
-    before = scene.everything
-    assert scene.tell("init") == text("""\
+    before = scene.full_snapshot
+    assert scene.output("init") == expected_output("""\
 ! error: WORK/skills.json is there already
 !   try: edit it, or add to it with `skillpm install SPEC`
 [1]
 """)
-    assert scene.everything == before
+    assert scene.full_snapshot == before
 
 
-def test_init_makes_the_folder(scene: Scene) -> None:
-    assert scene.json("init", "services/api") == {"created": ["WORK/services/api/skills.json"]}
+def test_init_makes_the_folder(scene: CommandSandbox) -> None:
+    assert scene.json_output("init", "services/api") == {"created": ["WORK/services/api/skills.json"]}
     assert where(scene, cwd="services/api") == "project WORK/services/api/.agent-skills"
 
 
-def test_init_starts_the_users_own_manifest(scene: Scene) -> None:
-    assert scene.tell("init", "-g") == text("""\
+def test_init_starts_the_users_own_manifest(scene: CommandSandbox) -> None:
+    assert scene.output("init", "-g") == expected_output("""\
 wrote HOME/.config/skillpm/skills.json
 ! next: `skillpm install -g SPEC` adds skills to HOME/.agent-skills
 """)
-    assert scene.tree_text() == ""
-    assert scene.tell("init", "-g") == text("""\
+    assert scene.render_tree() == ""
+    assert scene.output("init", "-g") == expected_output("""\
 ! error: HOME/.config/skillpm/skills.json is there already
 !   try: edit it, or add to it with `skillpm install -g SPEC`
 [1]
 """)
 
 
-def test_init_with_project_is_init_in_that_folder(scene: Scene) -> None:
-    assert scene.json("init", "--project", "api") == {"created": ["WORK/api/skills.json"]}
-    assert scene.tree_text() == "api/\n  skills.json\n"
+def test_init_with_project_is_init_in_that_folder(scene: CommandSandbox) -> None:
+    assert scene.json_output("init", "--project", "api") == {"created": ["WORK/api/skills.json"]}
+    assert scene.render_tree() == "api/\n  skills.json\n"
 
 
 @pytest.mark.parametrize(
     "words", [["api", "-g"], ["api", "--project", "web"], ["--project", "web", "-g"]], ids=" ".join
 )
-def test_init_is_told_one_place(scene: Scene, words: list[str]) -> None:
-    assert scene.tell("init", *words) == text("""\
+def test_init_is_told_one_place(scene: CommandSandbox, words: list[str]) -> None:
+    assert scene.output("init", *words) == expected_output("""\
 ! error: give one place: DIR, --project DIR or --global
 !   try: skillpm init --help
 [2]
 """)
-    assert scene.tree_text() == ""
+    assert scene.render_tree() == ""
 
 
-def test_two_scopes_at_once_cannot_be_meant(project: Scene) -> None:
-    assert project.tell("list", "-g", "--project", ".") == text("""\
+def test_two_scopes_at_once_cannot_be_meant(project: CommandSandbox) -> None:
+    assert project.output("list", "-g", "--project", ".") == expected_output("""\
 ! error: --global and --project name two scopes; give one
 !   try: skillpm list --help
 [2]
@@ -222,27 +224,27 @@ def test_two_scopes_at_once_cannot_be_meant(project: Scene) -> None:
 
 @pytest.mark.parametrize("command", [["new", "x"], ["validate"]], ids=" ".join)
 @pytest.mark.parametrize("option", ["-g", "--project"])
-def test_a_command_without_a_scope_takes_none(scene: Scene, command: list[str], option: str) -> None:
-    assert scene.tell(*command, option, ".").splitlines()[0] == f"! error: No such option '{option}'"
+def test_a_command_without_a_scope_takes_none(scene: CommandSandbox, command: list[str], option: str) -> None:
+    assert scene.output(*command, option, ".").splitlines()[0] == f"! error: No such option '{option}'"
 
 
-def test_skills_that_no_manifest_makes_a_projects_are_told_by_list_and_doctor(scene: Scene) -> None:
+def test_skills_that_no_manifest_makes_a_projects_are_told_by_list_and_doctor(scene: CommandSandbox) -> None:
     git("init", "-q", str(scene.work))
     scene.write("a/here", "")
-    scene.write_files(under(f"{HERE}/deploy", skill("deploy")) | {f"{HERE}/notes/words.md": "no skill"})
+    scene.write_files(prefix_paths(f"{HERE}/deploy", make_skill("deploy")) | {f"{HERE}/notes/words.md": "no skill"})
 
-    assert scene.tell("list") == text(
+    assert scene.output("list") == expected_output(
         "! no skills in HOME/.agent-skills; `skillpm install code-review` is a start\n"
         "! 1 skill lies in WORK/.agent-skills, which is no project's: `skillpm init` makes it one\n"
     )
-    assert scene.tell("list", cwd="a").endswith("`skillpm init ..` makes it one\n")
-    assert scene.tell("doctor").startswith("""\
+    assert scene.output("list", cwd="a").endswith("`skillpm init ..` makes it one\n")
+    assert scene.output("doctor").startswith("""\
 note: 1 skill here, and no skills.json beside it: no project's, and in no list
     where: WORK/.agent-skills
     try: `skillpm init` makes a project of it
 """)
-    assert "no project" not in scene.tell("list", "-g")
-    assert "no project" not in scene.tell("list", env={"SKILLPM_HOME": str(scene.work / HERE)})
+    assert "no project" not in scene.output("list", "-g")
+    assert "no project" not in scene.output("list", env={"SKILLPM_HOME": str(scene.work / HERE)})
     scene.run("init", check=True)
-    assert [row["name"] for row in scene.json("list")["skills"]] == ["deploy"]
-    assert "no project" not in scene.tell("list")
+    assert [row["name"] for row in scene.json_output("list")["skills"]] == ["deploy"]
+    assert "no project" not in scene.output("list")

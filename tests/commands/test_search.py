@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands.scene import Scene, keys, text
-from kit import Answer, GitServer, skill, under
+from commands.scene import CommandSandbox, expected_output, nested_keys
+from kit import GitServer, Response, make_skill, prefix_paths
 
 SCHEMA = "urn:skillpm:schema:index:1"
 SITE = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
@@ -30,26 +30,26 @@ def catalogue(*entries: Mapping[str, Any], **more: Any) -> bytes:
     return json.dumps({"$schema": SCHEMA, "name": "acme", "skills": entries, **more}).encode()
 
 
-def use(scene: Scene, **indexes: str) -> None:
+def use(scene: CommandSandbox, **indexes: str) -> None:
     places = [{"name": name, "url": url} for name, url in indexes.items()]
     scene.write("skills.json", json.dumps({"skills": {}, "indexes": places}))
 
 
 def publish(server: GitServer, *entries: Mapping[str, Any], etag: str = "one", path: str = "/index.json") -> None:
-    server.publish(path, Answer(200, {"ETag": f'"{etag}"'}, catalogue(*entries)))
+    server.publish(path, Response(200, {"ETag": f'"{etag}"'}, catalogue(*entries)))
 
 
 def asked(server: GitServer) -> list[tuple[str, str, int]]:
     found = [(request.method, request.path, request.status) for request in server.requests]
-    server.reset()
+    server.clear_requests()
     return found
 
 
-def names(scene: Scene, *words: str) -> list[str]:
-    return [found["name"] for found in scene.json("search", *words)["results"]]
+def names(scene: CommandSandbox, *words: str) -> list[str]:
+    return [found["name"] for found in scene.json_output("search", *words)["results"]]
 
 
-def later(scene: Scene, seconds: float) -> None:
+def later(scene: CommandSandbox, seconds: float) -> None:
     """Let the catalogues have been heard so many seconds ago."""
     for head in (scene.cache / "v1/search").glob("*.json"):
         said = json.loads(head.read_text())
@@ -57,52 +57,52 @@ def later(scene: Scene, seconds: float) -> None:
 
 
 @pytest.fixture
-def acme(project: Scene, server: GitServer) -> Scene:
+def acme(project: CommandSandbox, server: GitServer) -> CommandSandbox:
     """Give a project with an index of two skills."""
     publish(server, PDF, BREW)
     use(project, acme=server.address)
-    project.names = {server.address: "SERVER", **project.names}
+    project.placeholders = {server.address: "SERVER", **project.placeholders}
     return project
 
 
 # What is found, and how it is told
 
 
-def test_installed_skills_indexes_and_what_ships_are_one_list(acme: Scene) -> None:
-    acme.write_files(under(".agent-skills/chai-cups", skill("chai-cups", "Cups for chai.")))
+def test_installed_skills_indexes_and_what_ships_are_one_list(acme: CommandSandbox) -> None:
+    acme.write_files(prefix_paths(".agent-skills/chai-cups", make_skill("chai-cups", "Cups for chai.")))
 
-    assert acme.tell("search", "chai") == text("""\
+    assert acme.output("search", "chai") == expected_output("""\
 chai-cups            installed  Cups for chai.
 chai-brewing  1.0.0  acme       Brews chai, green or black.
 ! next: skillpm install chai-brewing
 """)
-    assert acme.tell("search", "rest", "apis") == text("""\
+    assert acme.output("search", "rest", "apis") == expected_output("""\
 api-design  1.0.0  bundled  Designs and reviews HTTP/JSON APIs before they are …
 ! next: skillpm install api-design
 """)
 
 
-def test_a_skill_of_an_index_is_marked_when_it_is_installed_and_told_once(scene: Scene) -> None:
-    scene.write_files(under("drafts/chai", skill("chai", "Brews.", metadata={"version": "1.0.0"})))
+def test_a_skill_of_an_index_is_marked_when_it_is_installed_and_told_once(scene: CommandSandbox) -> None:
+    scene.write_files(prefix_paths("drafts/chai", make_skill("chai", "Brews.", metadata={"version": "1.0.0"})))
     scene.run("index", "build", "drafts", "--out", "public", "--name", "acme", check=True)
     use(scene, acme="./public", other="./copy")
     assert scene.run("search", "chai").code == 1
     scene.run("index", "build", "drafts", "--out", "copy", "--name", "other", check=True)
     scene.run("install", "chai", check=True)
 
-    found = scene.json("search", "chai")["results"]
+    found = scene.json_output("search", "chai")["results"]
 
     assert [(it["name"], it["index"], it["installed"], it["spec"]) for it in found] == [
         ("chai", "acme", True, ""),
         ("chai", "other", False, "chai --index other"),
     ]
-    assert scene.tell("search", "chai") == text("""\
+    assert scene.output("search", "chai") == expected_output("""\
 chai  1.0.0  installed  Brews.
 chai  1.0.0  other      Brews.
 """)
 
 
-def test_lines_fit_the_terminal_and_letters_of_two_cells_are_counted(acme: Scene, server: GitServer) -> None:
+def test_lines_fit_the_terminal_and_letters_of_two_cells_are_counted(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, entry("wide", "茶" * 100), entry("long", "chai " * 100 + "wide"))
 
     lines = acme.run("search", "wide", env={"COLUMNS": "70"}).stdout.splitlines()
@@ -113,10 +113,10 @@ def test_lines_fit_the_terminal_and_letters_of_two_cells_are_counted(acme: Scene
     ]
 
 
-def test_as_json(acme: Scene) -> None:
-    said = acme.json("search", "pdf", "--index", "acme")
+def test_as_json(acme: CommandSandbox) -> None:
+    said = acme.json_output("search", "pdf", "--index", "acme")
 
-    assert keys(said) == [
+    assert nested_keys(said) == [
         "query",
         {"results": ["name", "description", "category", "version", "source", "installed", "index", "tags", "spec"]},
         "total",
@@ -144,33 +144,33 @@ def test_as_json(acme: Scene) -> None:
     ]
 
 
-def test_a_mistyped_word_is_told_as_it_was_understood(acme: Scene) -> None:
-    assert acme.tell("search", "kettel", "--index", "acme") == text("""\
+def test_a_mistyped_word_is_told_as_it_was_understood(acme: CommandSandbox) -> None:
+    assert acme.output("search", "kettel", "--index", "acme") == expected_output("""\
 chai-brewing  1.0.0  acme  Brews chai, green or black.
 ! found with kettle (for kettel)
 ! next: skillpm install chai-brewing
 """)
 
 
-def test_where_nothing_has_all_words_some_are_enough(acme: Scene) -> None:
-    assert acme.tell("search", "green", "acrobat", "--index", "acme").splitlines()[-2:] == [
+def test_where_nothing_has_all_words_some_are_enough(acme: CommandSandbox) -> None:
+    assert acme.output("search", "green", "acrobat", "--index", "acme").splitlines()[-2:] == [
         "! no skill has all of these words; these have some of them",
         "! next: skillpm install pdf-tools",
     ]
 
 
-def test_where_there_is_nothing_near_names_and_where_was_looked_are_told(acme: Scene) -> None:
-    assert acme.tell("search", "quux") == text("""\
+def test_where_there_is_nothing_near_names_and_where_was_looked_are_told(acme: CommandSandbox) -> None:
+    assert acme.output("search", "quux") == expected_output("""\
 ! nothing found for `quux`
 ! looked at 0 installed, 2 of acme, 9 that ship with skillpm
 """)
-    assert acme.tell("search", "pdftools") == text("""\
+    assert acme.output("search", "pdftools") == expected_output("""\
 ! nothing found for `pdftools`; near names: pdf-tools
 ! looked at 0 installed, 2 of acme, 9 that ship with skillpm
 """)
 
 
-def test_a_limit_says_how_many_more_there_are(acme: Scene, server: GitServer) -> None:
+def test_a_limit_says_how_many_more_there_are(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, *(entry(f"chai-{number:02}", "Chai.") for number in range(30)))
 
     said = acme.run("search", "chai", "--limit", "3")
@@ -180,9 +180,9 @@ def test_a_limit_says_how_many_more_there_are(acme: Scene, server: GitServer) ->
     assert len(acme.run("search", "chai").stdout.splitlines()) == 20
 
 
-def test_one_index_may_be_named_and_one_that_nobody_configured_is_an_error(acme: Scene) -> None:
+def test_one_index_may_be_named_and_one_that_nobody_configured_is_an_error(acme: CommandSandbox) -> None:
     assert names(acme, "code", "--index", "acme") == []
-    assert acme.tell("search", "code", "--index", "acne") == text("""\
+    assert acme.output("search", "code", "--index", "acne") == expected_output("""\
 ! error: there is no index `acne`
 !   try: configured are: acme
 [1]
@@ -193,42 +193,42 @@ def test_one_index_may_be_named_and_one_that_nobody_configured_is_an_error(acme:
 # Permissions
 
 
-def test_what_is_denied_is_hidden_in_indexes_too(acme: Scene, server: GitServer) -> None:
+def test_what_is_denied_is_hidden_in_indexes_too(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, entry("secret-plans", "Draws the plans of the vault."), entry("plans", "Draws plans."))
     rules = {**json.loads(acme.read("skills.json")), "permissions": {"secret-*": "deny", "api-design": "deny"}}
     acme.write("skills.json", json.dumps(rules))
 
     for words in (["plans"], ["vualt"], ["secret-plan"], ["apis", "contract"], ["api-desing"]):
-        said = acme.tell("search", *words) + acme.tell("search", *words, "--json")
+        said = acme.output("search", *words) + acme.output("search", *words, "--json")
         assert "secret-plans" not in said
         assert "api-design" not in said
         assert "vault (" not in said
     assert names(acme, "plans", "--index", "acme") == ["plans"]
-    assert acme.json("search", "plans", "--index", "acme")["total"] == 1
+    assert acme.json_output("search", "plans", "--index", "acme")["total"] == 1
 
 
-def test_no_denied_skill_is_told_as_what_was_meant_or_counted(acme: Scene, server: GitServer) -> None:
+def test_no_denied_skill_is_told_as_what_was_meant_or_counted(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, entry("secretfoo", "Hidden wurzel."), entry("secretfop", "Shown."))
     rules = {**json.loads(acme.read("skills.json")), "permissions": {"secretfoo": "deny"}}
     acme.write("skills.json", json.dumps(rules))
 
-    assert acme.tell("search", "secretfoq", "--index", "acme") == text("""\
+    assert acme.output("search", "secretfoq", "--index", "acme") == expected_output("""\
 secretfop  1.0.0  acme  Shown.
 ! found with secretfop (for secretfoq)
 ! next: skillpm install secretfop
 """)
-    assert acme.json("search", "secretfoq", "--index", "acme")["meant"] == {"secretfoq": ["secretfop"]}
+    assert acme.json_output("search", "secretfoq", "--index", "acme")["meant"] == {"secretfoq": ["secretfop"]}
     assert names(acme, "secretfoo", "--index", "acme") == ["secretfop"]
-    assert acme.tell("search", "quux", "--index", "acme") == text("""\
+    assert acme.output("search", "quux", "--index", "acme") == expected_output("""\
 ! nothing found for `quux`
 ! looked at 1 of acme
 """)
 
 
-def test_only_words_of_what_was_found_are_told_as_meant(acme: Scene, server: GitServer) -> None:
+def test_only_words_of_what_was_found_are_told_as_meant(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, entry("kettle", "Brews chai."), entry("kettla", "Draws plans."))
 
-    said = acme.json("search", "kettlx", "plans", "--index", "acme")
+    said = acme.json_output("search", "kettlx", "plans", "--index", "acme")
 
     assert [found["name"] for found in said["results"]] == ["kettla"]
     assert said["meant"] == {"kettlx": ["kettla"]}
@@ -237,7 +237,7 @@ def test_only_words_of_what_was_found_are_told_as_meant(acme: Scene, server: Git
 # How an index is asked
 
 
-def test_an_index_is_asked_once_and_not_again_within_a_minute(acme: Scene, server: GitServer) -> None:
+def test_an_index_is_asked_once_and_not_again_within_a_minute(acme: CommandSandbox, server: GitServer) -> None:
     assert names(acme, "chai") == ["chai-brewing"]
     assert asked(server) == [("GET", "/index.json", 200)]
 
@@ -251,7 +251,7 @@ def test_an_index_is_asked_once_and_not_again_within_a_minute(acme: Scene, serve
     assert asked(server) == []
 
 
-def test_a_changed_catalogue_is_read_anew_and_the_old_database_goes(acme: Scene, server: GitServer) -> None:
+def test_a_changed_catalogue_is_read_anew_and_the_old_database_goes(acme: CommandSandbox, server: GitServer) -> None:
     assert names(acme, "coffee") == []
     publish(server, entry("coffee", "Brews."), etag="two")
     later(acme, 61)
@@ -261,30 +261,30 @@ def test_a_changed_catalogue_is_read_anew_and_the_old_database_goes(acme: Scene,
     assert len([*(acme.cache / "v1/search").glob("*.sqlite")]) == 2  # of acme, and of what ships
 
 
-def test_a_server_without_etags_is_heard_too(acme: Scene, server: GitServer) -> None:
-    server.publish("/index.json", Answer(200, {}, catalogue(BREW)))
+def test_a_server_without_etags_is_heard_too(acme: CommandSandbox, server: GitServer) -> None:
+    server.publish("/index.json", Response(200, {}, catalogue(BREW)))
     assert names(acme, "chai") == ["chai-brewing"]
     before = sorted((acme.cache / "v1/search").glob("*.sqlite"))
     later(acme, 61)
-    server.reset()
+    server.clear_requests()
 
     assert names(acme, "chai") == ["chai-brewing"]
     assert asked(server) == [("GET", "/index.json", 200)]
     assert sorted((acme.cache / "v1/search").glob("*.sqlite")) == before
 
 
-def test_a_clock_that_was_ahead_makes_nothing_fresh(acme: Scene, server: GitServer) -> None:
+def test_a_clock_that_was_ahead_makes_nothing_fresh(acme: CommandSandbox, server: GitServer) -> None:
     names(acme, "chai")
     later(acme, -3600)
-    server.reset()
+    server.clear_requests()
 
     names(acme, "chai")
 
     assert asked(server) == [("GET", "/index.json", 304)]
 
 
-def test_offline_nobody_is_asked_and_the_age_is_told(acme: Scene, server: GitServer) -> None:
-    assert acme.tell("search", "chai", "--offline") == text("""\
+def test_offline_nobody_is_asked_and_the_age_is_told(acme: CommandSandbox, server: GitServer) -> None:
+    assert acme.output("search", "chai", "--offline") == expected_output("""\
 ! warning: acme is not searched: it is not in the cache, and the network is switched off
 ! nothing found for `chai`
 ! looked at 0 installed, 9 that ship with skillpm
@@ -292,23 +292,23 @@ def test_offline_nobody_is_asked_and_the_age_is_told(acme: Scene, server: GitSer
 """)
     names(acme, "chai")
     later(acme, 3 * 3600)
-    server.reset()
+    server.clear_requests()
 
-    assert acme.tell("search", "chai", "--offline") == text("""\
+    assert acme.output("search", "chai", "--offline") == expected_output("""\
 chai-brewing  1.0.0  acme  Brews chai, green or black.
 ! acme as it was 3 hours ago
 ! next: skillpm install chai-brewing
 """)
-    assert acme.json("search", "chai", "--offline")["indexes"][0]["ageSeconds"] // 60 == 180
+    assert acme.json_output("search", "chai", "--offline")["indexes"][0]["ageSeconds"] // 60 == 180
     assert asked(server) == []
 
 
-def test_an_index_that_is_silent_is_searched_as_it_was(acme: Scene, server: GitServer) -> None:
+def test_an_index_that_is_silent_is_searched_as_it_was(acme: CommandSandbox, server: GitServer) -> None:
     names(acme, "chai")
     later(acme, 120)
     server.fail_next(1, 403)
 
-    assert acme.tell("search", "chai") == text("""\
+    assert acme.output("search", "chai") == expected_output("""\
 chai-brewing  1.0.0  acme  Brews chai, green or black.
 ! warning: acme is searched as it was 2 minutes ago: the index acme cannot be read: SERVER/index.json: the server wants\
  other credentials (it answers 403); give user and password for 127.0.0.1 in ~/.netrc; for a token: \
@@ -318,9 +318,9 @@ skillpm config set indexes.acme.url SERVER/, and set SKILLPM_INDEX_ACME_TOKEN
 
 
 def test_of_an_index_that_was_never_heard_the_exit_code_tells_and_the_rest_is_shown(
-    acme: Scene, server: GitServer
+    acme: CommandSandbox, server: GitServer
 ) -> None:
-    server.publish("/index.json", Answer(403, {}, b""))
+    server.publish("/index.json", Response(403, {}, b""))
     use(acme, silent=server.address, other=f"{server.address}/other")
     publish(server, BREW, path="/other/index.json")
 
@@ -328,40 +328,42 @@ def test_of_an_index_that_was_never_heard_the_exit_code_tells_and_the_rest_is_sh
 
     assert said.stdout == "chai-brewing  1.0.0  other  Brews chai, green or black.\n"
     assert said.code == 1
-    assert acme.named(said.stderr).startswith("warning: silent is not searched: the index silent cannot be read: ")
+    assert acme.add_placeholders(said.stderr).startswith(
+        "warning: silent is not searched: the index silent cannot be read: "
+    )
 
 
-def test_a_packed_catalogue_is_unpacked(acme: Scene, server: GitServer) -> None:
+def test_a_packed_catalogue_is_unpacked(acme: CommandSandbox, server: GitServer) -> None:
     packed = gzip.compress(catalogue(*(entry(f"chai-{number}", "Chai. " * 50) for number in range(500))))
-    server.publish("/index.json", Answer(200, {**ETAG, "Content-Encoding": "gzip"}, packed))
+    server.publish("/index.json", Response(200, {**ETAG, "Content-Encoding": "gzip"}, packed))
 
-    assert acme.json("search", "chai")["total"] == 500
+    assert acme.json_output("search", "chai")["total"] == 500
     assert server.bytes_out == len(packed) < 10_000
 
 
-def test_what_is_packed_wrongly_is_refused(acme: Scene, server: GitServer) -> None:
+def test_what_is_packed_wrongly_is_refused(acme: CommandSandbox, server: GitServer) -> None:
     packed, cut = gzip.compress(catalogue(BREW)), 9
     for body in (packed[:-cut], packed[:12] + b"\xff" * cut + packed[12:], packed + b"x" * cut, catalogue(BREW)):
-        server.publish("/index.json", Answer(200, {"Content-Encoding": "gzip"}, body))
+        server.publish("/index.json", Response(200, {"Content-Encoding": "gzip"}, body))
         said = acme.run("search", "chai")
         assert (said.code, said.stdout) == (1, "")
         assert "warning: acme is not searched: the index acme cannot be read" in said.stderr
 
 
-def test_a_packed_bomb_ends_at_the_limit(acme: Scene, server: GitServer) -> None:
+def test_a_packed_bomb_ends_at_the_limit(acme: CommandSandbox, server: GitServer) -> None:
     bomb = gzip.compress(b" " * 60_000_000, 1)
-    server.publish("/index.json", Answer(200, {"Content-Encoding": "gzip"}, bomb))
+    server.publish("/index.json", Response(200, {"Content-Encoding": "gzip"}, bomb))
 
-    assert acme.named(acme.run("search", "chai").stderr).splitlines()[0] == (
+    assert acme.add_placeholders(acme.run("search", "chai").stderr).splitlines()[0] == (
         "warning: acme is not searched: the index acme cannot be read: SERVER/index.json sends more than "
         "50000000 bytes; if you trust it, raise SKILLPM_MAX_CATALOGUE"
     )
 
 
-def test_a_site_is_searched_and_its_place_is_remembered(project: Scene, server: GitServer) -> None:
+def test_a_site_is_searched_and_its_place_is_remembered(project: CommandSandbox, server: GitServer) -> None:
     one = {"name": "chai", "type": "skill-md", "description": "Brews.", "url": "chai", "digest": "sha256:" + "0" * 64}
     path = "/.well-known/agent-skills/index.json"
-    server.publish(path, Answer(200, ETAG, json.dumps({"$schema": SITE, "skills": [one]}).encode()))
+    server.publish(path, Response(200, ETAG, json.dumps({"$schema": SITE, "skills": [one]}).encode()))
     use(project, site=f"{server.address}/team/")
 
     assert names(project, "chai") == ["chai"]
@@ -375,15 +377,15 @@ def test_a_site_is_searched_and_its_place_is_remembered(project: Scene, server: 
     assert asked(server) == [("GET", path, 304)]
 
 
-def test_an_old_site_is_searched_too(project: Scene, server: GitServer) -> None:
+def test_an_old_site_is_searched_too(project: CommandSandbox, server: GitServer) -> None:
     old = {"skills": [{"name": "chai", "description": "Brews.", "files": ["SKILL.md"]}]}
     server.publish("/.well-known/skills/index.json", json.dumps(old).encode())
     use(project, site=server.address)
 
-    assert project.tell("search", "chai") == "chai  site  Brews.\n! next: skillpm install chai\n"
+    assert project.output("search", "chai") == "chai  site  Brews.\n! next: skillpm install chai\n"
 
 
-def test_a_folder_is_looked_at_each_time(project: Scene) -> None:
+def test_a_folder_is_looked_at_each_time(project: CommandSandbox) -> None:
     project.write("public/index.json", catalogue(BREW))
     use(project, acme="./public")
     assert names(project, "chai") == ["chai-brewing"]
@@ -394,11 +396,11 @@ def test_a_folder_is_looked_at_each_time(project: Scene) -> None:
     assert names(project, "chai", "--offline") == ["chai", "chai-brewing"]
 
 
-def test_what_is_no_index_is_told(project: Scene, server: GitServer) -> None:
+def test_what_is_no_index_is_told(project: CommandSandbox, server: GitServer) -> None:
     use(project, acme=server.address, here="./nowhere")
-    project.names = {server.address: "SERVER", **project.names}
+    project.placeholders = {server.address: "SERVER", **project.placeholders}
 
-    assert project.tell("search", "zzz") == text("""\
+    assert project.output("search", "zzz") == expected_output("""\
 ! warning: acme is not searched: there is no index at SERVER/: neither index.json nor\
  .well-known/agent-skills/index.json (WORK/skills.json: indexes)
 ! warning: here is not searched: the index here cannot be read: ./nowhere/ is no folder (WORK/skills.json: indexes)
@@ -411,7 +413,7 @@ def test_what_is_no_index_is_told(project: Scene, server: GitServer) -> None:
 # Hostile catalogues
 
 
-def test_what_a_catalogue_says_moves_no_cursor_and_hides_nothing(acme: Scene, server: GitServer) -> None:
+def test_what_a_catalogue_says_moves_no_cursor_and_hides_nothing(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, entry("chai", "\x1b[2J\x1b]0;x\x07 chai \u202e\u200b\x00 hidden", "\x1b[31m", category="\x1b[1m"))
 
     said = acme.run("search", "chai")
@@ -420,7 +422,7 @@ def test_what_a_catalogue_says_moves_no_cursor_and_hides_nothing(acme: Scene, se
     assert "\x1b" not in acme.run("search", "chai", "--json").stdout
 
 
-def test_a_bad_entry_hides_no_other(acme: Scene, server: GitServer) -> None:
+def test_a_bad_entry_hides_no_other(acme: CommandSandbox, server: GitServer) -> None:
     bad: list[Any] = [
         entry("../chai", "Chai."), entry("Chai", "Chai."), entry("chai-x", "Chai.", latest="$(x)"), "chai", None,
         {"name": "chai-y"}, entry("chai-z", 3), entry("chai-v", "Chai.", tags="no list"),  # type: ignore[arg-type]
@@ -433,7 +435,7 @@ def test_a_bad_entry_hides_no_other(acme: Scene, server: GitServer) -> None:
 
     assert [line.split()[0] for line in said.stdout.splitlines()] == ["chai-huge", "chai-half", "chai-brewing"]
     assert said.code == 0
-    warnings = [line for line in acme.named(said.stderr).splitlines() if line.startswith("warning:")]
+    warnings = [line for line in acme.add_placeholders(said.stderr).splitlines() if line.startswith("warning:")]
     assert (
         warnings[0]
         == "warning: SERVER/index.json: skills.0.name: `../chai` is no name for a skill; this entry is left out"
@@ -442,10 +444,10 @@ def test_a_bad_entry_hides_no_other(acme: Scene, server: GitServer) -> None:
     assert len(warnings) == 9
 
 
-def test_what_is_no_catalogue_is_told_in_a_line(acme: Scene, server: GitServer) -> None:
+def test_what_is_no_catalogue_is_told_in_a_line(acme: CommandSandbox, server: GitServer) -> None:
     server.publish("/index.json", b"<html>")
 
-    assert acme.tell("search", "chai", "--index", "acme") == text("""\
+    assert acme.output("search", "chai", "--index", "acme") == expected_output("""\
 ! warning: acme is not searched: this is no catalogue: expected an object (SERVER/index.json); tell whoever keeps the\
  index
 ! nothing found for `chai`
@@ -457,14 +459,14 @@ def test_what_is_no_catalogue_is_told_in_a_line(acme: Scene, server: GitServer) 
 # The cache
 
 
-def test_a_damaged_database_is_made_anew(acme: Scene, server: GitServer) -> None:
+def test_a_damaged_database_is_made_anew(acme: CommandSandbox, server: GitServer) -> None:
     """How it may be damaged: indexes/test_database_cache.py."""
     names(acme, "chai")
     for file in (acme.cache / "v1/search").glob("*.sqlite"):
         data = bytearray(file.read_bytes())
         data[len(data) // 2] ^= 1
         file.write_bytes(data)
-    server.reset()
+    server.clear_requests()
 
     assert names(acme, "chai") == ["chai-brewing"]
     assert asked(server) == [("GET", "/index.json", 200)]
@@ -472,7 +474,7 @@ def test_a_damaged_database_is_made_anew(acme: Scene, server: GitServer) -> None
     assert asked(server) == []
 
 
-def test_many_at_once_ask_once(acme: Scene, server: GitServer) -> None:
+def test_many_at_once_ask_once(acme: CommandSandbox, server: GitServer) -> None:
     with ThreadPoolExecutor(6) as pool:
         said = [*pool.map(lambda _: acme.run("search", "chai"), range(6))]
 
@@ -483,7 +485,7 @@ def test_many_at_once_ask_once(acme: Scene, server: GitServer) -> None:
     assert [path.name for path in (acme.cache / "v1/search").iterdir() if path.suffix == ".tmp"] == []
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(acme: Scene, server: GitServer) -> None:
+def test_a_cache_that_cannot_be_written_is_done_without(acme: CommandSandbox, server: GitServer) -> None:
     (acme.cache / "v1").mkdir(parents=True, exist_ok=True)
     (acme.cache / "v1/search").write_text("in the way")
 
@@ -492,7 +494,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(acme: Scene, server: Git
     assert asked(server) == [("GET", "/index.json", 200)] * 2
 
 
-def test_what_a_killed_process_left_goes_with_the_next_writing(acme: Scene) -> None:
+def test_what_a_killed_process_left_goes_with_the_next_writing(acme: CommandSandbox) -> None:
     names(acme, "chai")
     head = next((acme.cache / "v1/search").glob("*.json"))
     left = head.with_name(f"{head.stem}.1.tmp")
@@ -506,7 +508,7 @@ def test_what_a_killed_process_left_goes_with_the_next_writing(acme: Scene) -> N
     assert not left.exists()
 
 
-def test_prune_takes_old_catalogues_out_and_they_come_back(acme: Scene) -> None:
+def test_prune_takes_old_catalogues_out_and_they_come_back(acme: CommandSandbox) -> None:
     names(acme, "chai")
     old = time.time() - 40 * 86_400
     for file in (acme.cache / "v1/search").iterdir():
@@ -518,7 +520,7 @@ def test_prune_takes_old_catalogues_out_and_they_come_back(acme: Scene) -> None:
     assert names(acme, "chai") == ["chai-brewing"]
 
 
-def test_an_index_of_another_place_is_another_catalogue(project: Scene, tmp_path: Path) -> None:
+def test_an_index_of_another_place_is_another_catalogue(project: CommandSandbox, tmp_path: Path) -> None:
     for place in ("one", "two"):
         project.write(f"{place}/public/index.json", catalogue(entry(f"chai-{place}", "Chai.")))
         project.write(f"{place}/skills.json", '{"skills": {}, "indexes": [{"name": "acme", "url": "./public"}]}')
@@ -528,14 +530,14 @@ def test_an_index_of_another_place_is_another_catalogue(project: Scene, tmp_path
         assert [found["name"] for found in said["results"]] == [f"chai-{place}"]
 
 
-def test_who_has_named_no_index_is_told_how_to_look_further(project: Scene) -> None:
-    assert project.tell("search", "zzzz") == text("""\
+def test_who_has_named_no_index_is_told_how_to_look_further(project: CommandSandbox) -> None:
+    assert project.output("search", "zzzz") == expected_output("""\
 ! nothing found for `zzzz`
 ! looked at 0 installed, 9 that ship with skillpm
 ! no index is named yet: skillpm config set indexes.NAME.url URL
 ! a repository shows what it has: skillpm install OWNER/REPO --list
 """)
-    assert project.tell("search", "zzzz", "--installed") == text("""\
+    assert project.output("search", "zzzz", "--installed") == expected_output("""\
 ! nothing found for `zzzz`
 ! looked at 0 installed
 """)

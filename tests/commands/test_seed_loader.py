@@ -5,8 +5,8 @@ import shutil
 import subprocess
 
 import pytest
-from commands.scene import Scene
-from kit import skill, under
+from commands.scene import CommandSandbox
+from kit import make_skill, prefix_paths
 
 NODE = shutil.which("node")
 # src/core/tools/skill-mcp/loader.ts of the seed, its types and its logger taken away and nothing else changed.
@@ -74,8 +74,10 @@ console.log(JSON.stringify({
 
 
 @pytest.mark.skipif(NODE is None, reason="the loader is JavaScript; node is not on PATH")
-def test_the_loader_of_the_seed_finds_loads_and_searches_every_skill(scene: Scene) -> None:
-    files = under(".agent-skills/mine-too", skill("mine-too", "Says the house words.", category="house", trigger="a|b"))
+def test_the_loader_of_the_seed_finds_loads_and_searches_every_skill(scene: CommandSandbox) -> None:
+    files = prefix_paths(
+        ".agent-skills/mine-too", make_skill("mine-too", "Says the house words.", category="house", trigger="a|b")
+    )
     for path, content in files.items():
         (scene.home / path).parent.mkdir(parents=True, exist_ok=True)
         (scene.home / path).write_bytes(content)
@@ -105,11 +107,11 @@ def test_the_loader_of_the_seed_finds_loads_and_searches_every_skill(scene: Scen
     }
 
 
-def test_the_five_fields_are_always_there_also_of_a_skill_that_says_nothing(project: Scene) -> None:
+def test_the_five_fields_are_always_there_also_of_a_skill_that_says_nothing(project: CommandSandbox) -> None:
     project.write(".agent-skills/silent/SKILL.md", "---\nname: silent\n---\n")
 
     project.run("registry", "build", check=True)
 
-    assert project.document(".agent-skills/skills.json")["skills"] == [
+    assert project.read_json(".agent-skills/skills.json")["skills"] == [
         {"name": "silent", "category": "general", "description": "", "triggers": [], "filePath": "silent/SKILL.md"}
     ]

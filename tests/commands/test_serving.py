@@ -9,31 +9,31 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, keys, text
-from kit import skill, under
+from commands.scene import CommandSandbox, expected_output, nested_keys
+from kit import make_skill, prefix_paths
 
-from skillpm.cli.main import TABLE
+from skillpm.cli.main import COMMANDS
 
 
 @pytest.fixture
-def full(project: Scene) -> Scene:
+def full(project: CommandSandbox) -> CommandSandbox:
     """Give a project with three skills made by hand."""
-    pdf = skill("pdf", "Reads PDF files.", "Read.\n", triggers=["pdf"], category="documents")
-    web = skill("web", "Opens pages.", trigger="browse", **{"mcp-web": "sh web --headless"}, requires=["sh"])
-    deploy = skill("deploy-prod", "Ships.", triggers=["ship", "pdf"], requires=["no-such-program"])
-    project.write_files(under(".agent-skills/pdf", pdf | {"notes.md": ""}))
-    project.write_files(under(".agent-skills/web", web) | under(".agent-skills/deploy-prod", deploy))
+    pdf = make_skill("pdf", "Reads PDF files.", "Read.\n", triggers=["pdf"], category="documents")
+    web = make_skill("web", "Opens pages.", trigger="browse", **{"mcp-web": "sh web --headless"}, requires=["sh"])
+    deploy = make_skill("deploy-prod", "Ships.", triggers=["ship", "pdf"], requires=["no-such-program"])
+    project.write_files(prefix_paths(".agent-skills/pdf", pdf | {"notes.md": ""}))
+    project.write_files(prefix_paths(".agent-skills/web", web) | prefix_paths(".agent-skills/deploy-prod", deploy))
     project.run("registry", "build", check=True)
     return project
 
 
-def permit(scene: Scene, **permissions: str) -> None:
+def permit(scene: CommandSandbox, **permissions: str) -> None:
     rules = {name.replace("_", "-"): action for name, action in permissions.items()}
     scene.write("skills.json", json.dumps({"skills": {}, "permissions": rules}))
 
 
-def test_load_gives_the_instructions(full: Scene) -> None:
-    assert full.tell("load", "pdf") == text("""\
+def test_load_gives_the_instructions(full: CommandSandbox) -> None:
+    assert full.output("load", "pdf") == expected_output("""\
 <skill_content name="pdf">
 # Skill: pdf
 
@@ -47,7 +47,7 @@ Read.
 </skill_files>
 </skill_content>
 """)
-    assert full.tell("load", "pdf", "--style", "opencode") == text("""\
+    assert full.output("load", "pdf", "--style", "opencode") == expected_output("""\
 ## Skill: pdf
 
 **Base directory**: WORK/.agent-skills/pdf
@@ -56,8 +56,8 @@ Read.
 """)
 
 
-def test_load_as_json(full: Scene) -> None:
-    loaded = full.json("load", "PDF", "--style", "glm", "--mode", "full")
+def test_load_as_json(full: CommandSandbox) -> None:
+    loaded = full.json_output("load", "PDF", "--style", "glm", "--mode", "full")
 
     assert list(loaded.items()) == [
         ("name", "pdf"),
@@ -76,10 +76,10 @@ def test_load_as_json(full: Scene) -> None:
     assert loaded["tokens"] > 20  # a path is in the text, and of any length
 
 
-def test_load_puts_arguments_in(full: Scene) -> None:
-    full.write_files(under(".agent-skills/fix", skill("fix", body="Fix $0 as $ARGUMENTS.\n")))
+def test_load_puts_arguments_in(full: CommandSandbox) -> None:
+    full.write_files(prefix_paths(".agent-skills/fix", make_skill("fix", body="Fix $0 as $ARGUMENTS.\n")))
 
-    assert full.tell("load", "fix", "--style", "omega", "--", "a b", "--high") == "Fix a b as a b --high.\n"
+    assert full.output("load", "fix", "--style", "omega", "--", "a b", "--high") == "Fix a b as a b --high.\n"
 
 
 @pytest.mark.parametrize(
@@ -90,12 +90,12 @@ def test_load_puts_arguments_in(full: Scene) -> None:
         ("", "! error: there is no skill `` here\n!   try: `skillpm list` shows what is there\n[1]\n"),
     ],
 )
-def test_what_is_not_there_is_told_with_near_names(full: Scene, name: str, said: str) -> None:
-    assert full.tell("load", name) == said
+def test_what_is_not_there_is_told_with_near_names(full: CommandSandbox, name: str, said: str) -> None:
+    assert full.output("load", name) == said
 
 
-def test_prompt(full: Scene) -> None:
-    assert full.tell("prompt", "--style", "supercode", "--mode", "compact") == text("""\
+def test_prompt(full: CommandSandbox) -> None:
+    assert full.output("prompt", "--style", "supercode", "--mode", "compact") == expected_output("""\
 # Available Skills
 
 ## general
@@ -107,49 +107,49 @@ def test_prompt(full: Scene) -> None:
 
 - **pdf**: Reads PDF files.
 """)
-    value = full.json("prompt", "--budget", "70")
-    assert keys(value) == ["style", "skills", "tokens", "text", "leftOut", "shortened"]
+    value = full.json_output("prompt", "--budget", "70")
+    assert nested_keys(value) == ["style", "skills", "tokens", "text", "leftOut", "shortened"]
     assert value["tokens"] <= 70
     assert value["skills"] + value["leftOut"] == 3
     assert full.run("prompt", "--style", "supercode", "--budget", "60").stderr == ""
 
 
-def test_what_a_budget_costs_is_told(full: Scene) -> None:
-    full.write_files(under(".agent-skills/pdf", skill("pdf", "Reads PDF files. " * 20, triggers=["pdf"])))
+def test_what_a_budget_costs_is_told(full: CommandSandbox) -> None:
+    full.write_files(prefix_paths(".agent-skills/pdf", make_skill("pdf", "Reads PDF files. " * 20, triggers=["pdf"])))
 
     assert full.run("prompt", "--style", "supercode", "--budget", "60").stderr == (
         "1 description is cut to fit the budget\n"
     )
-    assert full.json("prompt", "--style", "supercode", "--budget", "60")["shortened"] == 1
+    assert full.json_output("prompt", "--style", "supercode", "--budget", "60")["shortened"] == 1
     assert "did not fit the budget" in full.run("prompt", "--budget", "10").stderr
 
 
-def test_prompt_of_nothing_is_nothing(project: Scene) -> None:
-    assert project.tell("prompt") == ""
+def test_prompt_of_nothing_is_nothing(project: CommandSandbox) -> None:
+    assert project.output("prompt") == ""
     nothing = {"style": "default", "skills": 0, "tokens": 0, "text": "", "leftOut": 0, "shortened": 0}
-    assert project.json("prompt") == nothing
+    assert project.json_output("prompt") == nothing
 
 
-def test_match(full: Scene) -> None:
-    assert full.tell("match", "Browse a PDF and ship it") == text("""\
+def test_match(full: CommandSandbox) -> None:
+    assert full.output("match", "Browse a PDF and ship it") == expected_output("""\
 pdf
 web
 mcp web: sh web --headless
 ! deploy-prod is called for, but needs no-such-program
 """)
-    assert full.json("match", "browse") == {
+    assert full.json_output("match", "browse") == {
         "skills": ["web"],
         "mcpServers": [{"name": "web", "command": "sh", "args": ["web", "--headless"]}],
         "unusable": [],
     }
-    assert full.json("match", "ship")["unusable"] == [{"name": "deploy-prod", "needs": ["no-such-program"]}]
-    assert full.tell("match", "--whole-words", "pdfs") == "! no skill has a trigger in that message\n"
+    assert full.json_output("match", "ship")["unusable"] == [{"name": "deploy-prod", "needs": ["no-such-program"]}]
+    assert full.output("match", "--whole-words", "pdfs") == "! no skill has a trigger in that message\n"
 
 
-def test_search(full: Scene) -> None:
-    assert full.tell("search", "reads", "files", "--installed") == "pdf  installed  Reads PDF files.\n"
-    assert full.tell("search", "zzz", "--installed") == "! nothing found for `zzz`\n! looked at 3 installed\n"
-    assert full.json("search", "Pages", "--installed") == {
+def test_search(full: CommandSandbox) -> None:
+    assert full.output("search", "reads", "files", "--installed") == "pdf  installed  Reads PDF files.\n"
+    assert full.output("search", "zzz", "--installed") == "! nothing found for `zzz`\n! looked at 3 installed\n"
+    assert full.json_output("search", "Pages", "--installed") == {
         "query": "Pages",
         "results": [
             {
@@ -173,22 +173,22 @@ def test_search(full: Scene) -> None:
     }
 
 
-def test_projects(full: Scene) -> None:
-    assert full.tell("projects") == (
+def test_projects(full: CommandSandbox) -> None:
+    assert full.output("projects") == (
         "! no projects in WORK/.agent-skills; one is a folder projects/NAME with a ROLE.md\n"
     )
     full.write(".agent-skills/projects/stocks/ROLE.md", "---\nskills: [pdf, deploy-prod]\n---\nYou track.\nDaily.\n")
     full.write("../home/.omega/projects/nutrition/ROLE.md", "You coach.\n")
 
-    assert full.tell("projects") == "stocks: You track.\n"
-    assert full.tell("projects", "stocks") == "You track.\nDaily.\n"
-    assert full.tell("projects", "--data-dir", "~/.omega") == "nutrition: You coach.\n"
-    assert full.tell("projects", "stoks") == text("""\
+    assert full.output("projects") == "stocks: You track.\n"
+    assert full.output("projects", "stocks") == "You track.\nDaily.\n"
+    assert full.output("projects", "--data-dir", "~/.omega") == "nutrition: You coach.\n"
+    assert full.output("projects", "stoks") == expected_output("""\
 ! error: there is no project `stoks`
 !   try: did you mean stocks?
 [1]
 """)
-    assert full.json("projects") == {
+    assert full.json_output("projects") == {
         "projects": [
             {
                 "name": "stocks",
@@ -200,15 +200,15 @@ def test_projects(full: Scene) -> None:
     }
 
 
-def test_list_tells_what_skills_cost(full: Scene) -> None:
-    assert full.tell("list", "--tokens") == text("""\
+def test_list_tells_what_skills_cost(full: CommandSandbox) -> None:
+    assert full.output("list", "--tokens") == expected_output("""\
              at start  when loaded
 deploy-prod         6            3
 pdf                 5            2
 web                 5            3
                    16            8
 """)
-    value = full.json("list", "--tokens")
+    value = full.json_output("list", "--tokens")
     assert value["startTokens"] == 16
     assert [skill["startTokens"] for skill in value["skills"]] == [6, 5, 5]
 
@@ -216,16 +216,16 @@ web                 5            3
 # Permissions
 
 
-def test_a_denied_skill_is_refused_and_the_rule_named(full: Scene) -> None:
+def test_a_denied_skill_is_refused_and_the_rule_named(full: CommandSandbox) -> None:
     permit(full, **{"deploy-*": "deny"})
 
-    assert full.tell("load", "deploy-prod") == text("""\
+    assert full.output("load", "deploy-prod") == expected_output("""\
 ! error: `deploy-prod` is not allowed by permissions
 !   where: WORK/skills.json: permissions.deploy-*
 !   try: whoever set the rule can change it
 [1]
 """)
-    assert full.tell("load", "deploy-nothing").replace("nothing", "prod") == full.tell("load", "deploy-prod")
+    assert full.output("load", "deploy-nothing").replace("nothing", "prod") == full.output("load", "deploy-prod")
     assert full.run("load", "deploy-prod", "--json").json["error"]["code"] == "not-allowed"
 
 
@@ -236,11 +236,11 @@ def test_of_every_command_it_is_told_whether_it_hides_what_is_denied() -> None:
         for row in re.findall(r"(?m)^\| (?:hide|name) .*", page)
     )
 
-    assert (hiding & naming, hiding | naming) == (set(), set(TABLE))
+    assert (hiding & naming, hiding | naming) == (set(), set(COMMANDS))
     assert hiding == {"load", "prompt", "match", "search", "projects", "mcp", "list", "show", "diff"}
 
 
-def test_no_command_for_agents_ever_names_a_denied_skill(full: Scene) -> None:
+def test_no_command_for_agents_ever_names_a_denied_skill(full: CommandSandbox) -> None:
     full.write(".agent-skills/projects/ops/ROLE.md", "---\nskills: [pdf, deploy-prod]\n---\nWork.\n")
     full.write(".agent-skills/deploy-broken/SKILL.md", "words")
     commands = [
@@ -251,11 +251,11 @@ def test_no_command_for_agents_ever_names_a_denied_skill(full: Scene) -> None:
         *(["prompt", "--style", style] for style in ("opencode", "brutus", "glm", "supercode", "omega")),
         *(["load", "zzz", "--style", style] for style in ("opencode", "brutus", "glm", "supercode", "omega")),
     ]  # fmt: skip
-    before = "".join(full.tell(*words) for words in commands)
+    before = "".join(full.output(*words) for words in commands)
     permit(full, **{"deploy-*": "deny"})
 
     for words in commands:
-        said = [full.tell(*words), full.tell(*words, "--json"), full.tell(*words, "-v")]
+        said = [full.output(*words), full.output(*words, "--json"), full.output(*words, "-v")]
         typed = [word for word in words if word.startswith("deploy-")]
         for word in typed:
             said = [part.replace(f"`{word}`", "") for part in said]
@@ -264,31 +264,31 @@ def test_no_command_for_agents_ever_names_a_denied_skill(full: Scene) -> None:
     assert full.run("show", "deploy-prod").code == 1
 
 
-def test_list_tells_how_many_are_hidden_and_all_shows_them(full: Scene) -> None:
+def test_list_tells_how_many_are_hidden_and_all_shows_them(full: CommandSandbox) -> None:
     permit(full, **{"deploy-*": "deny"})
 
-    assert full.tell("list") == text("""\
+    assert full.output("list") == expected_output("""\
 pdf   [unmanaged] Reads PDF files.
 web   [unmanaged] Opens pages.
 ! permissions hide 1 more; `skillpm list --all` shows them
 """)
-    assert [entry["name"] for entry in full.json("list", "--all")["skills"]] == ["deploy-prod", "pdf", "web"]
+    assert [entry["name"] for entry in full.json_output("list", "--all")["skills"]] == ["deploy-prod", "pdf", "web"]
 
 
-def test_a_skill_to_ask_for_is_refused_without_a_terminal(full: Scene) -> None:
+def test_a_skill_to_ask_for_is_refused_without_a_terminal(full: CommandSandbox) -> None:
     permit(full, pdf="ask")
 
-    assert full.tell("load", "pdf") == text("""\
+    assert full.output("load", "pdf") == expected_output("""\
 ! error: `pdf` needs a person's approval, and nobody can be asked here
 !   where: WORK/skills.json: permissions.pdf
 !   try: to allow it for good, add `"pdf": "allow"` behind that rule
 [1]
 """)
-    assert "pdf" in full.tell("prompt")
+    assert "pdf" in full.output("prompt")
 
 
 @pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\n", 1)])
-def test_in_a_terminal_a_person_is_asked(full: Scene, answer: bytes, code: int) -> None:
+def test_in_a_terminal_a_person_is_asked(full: CommandSandbox, answer: bytes, code: int) -> None:
     permit(full, pdf="ask")
     ours, theirs = pty.openpty()
     os.write(ours, answer)
@@ -304,26 +304,26 @@ def test_in_a_terminal_a_person_is_asked(full: Scene, answer: bytes, code: int) 
     assert (done.returncode, done.stdout.startswith(b"<skill_content")) == (code, code == 0)
 
 
-def test_a_rule_that_never_counts_is_told(full: Scene) -> None:
+def test_a_rule_that_never_counts_is_told(full: CommandSandbox) -> None:
     permit(full, **{"deploy-*": "deny", "*": "allow"})
 
-    assert full.tell("search", "reads", "--installed").splitlines()[-1] == (
+    assert full.output("search", "reads", "--installed").splitlines()[-1] == (
         "! warning: WORK/skills.json: permissions.deploy-*: this rule never counts: `*` behind it takes all its names"
     )
 
 
-def test_the_users_rules_and_the_manifests_both_count(full: Scene) -> None:
+def test_the_users_rules_and_the_manifests_both_count(full: CommandSandbox) -> None:
     config = full.home / ".config/skillpm/config.toml"
     config.parent.mkdir(parents=True)
     config.write_text('[permissions]\n"deploy-*" = "deny"\n"*" = "allow"\n[permissions-for.build]\n"pdf" = "deny"\n')
     permit(full, **{"*": "allow", "web": "deny"})
 
-    assert [skill["name"] for skill in full.json("list")["skills"]] == ["pdf"]
-    assert full.tell("search", "reads", "--installed") == "pdf  installed  Reads PDF files.\n"
-    assert full.tell("search", "reads", "--installed", "--profile", "build") == (
+    assert [skill["name"] for skill in full.json_output("list")["skills"]] == ["pdf"]
+    assert full.output("search", "reads", "--installed") == "pdf  installed  Reads PDF files.\n"
+    assert full.output("search", "reads", "--installed", "--profile", "build") == (
         "! nothing found for `reads`\n! looked at 0 installed\n"
     )
-    assert full.tell("search", "reads", "--profile", "biuld") == text("""\
+    assert full.output("search", "reads", "--profile", "biuld") == expected_output("""\
 ! error: there is no profile `biuld`
 !   where: HOME/.config/skillpm/config.toml
 !   try: profiles are tables `[permissions-for.NAME]`; known: build
@@ -331,10 +331,10 @@ def test_the_users_rules_and_the_manifests_both_count(full: Scene) -> None:
 """)
 
 
-def test_a_rule_that_is_no_rule_is_told_with_its_place(full: Scene) -> None:
+def test_a_rule_that_is_no_rule_is_told_with_its_place(full: CommandSandbox) -> None:
     full.write("skills.json", '{"skills": {}, "permissions": {"pdf": "maybe"}}')
 
-    assert full.tell("load", "pdf") == text("""\
+    assert full.output("load", "pdf") == expected_output("""\
 ! error: expected allow, ask or deny, got "maybe"
 !   where: WORK/skills.json:1:32: permissions.pdf
 !   try: mend that place by hand, or take the file from version control
@@ -342,17 +342,17 @@ def test_a_rule_that_is_no_rule_is_told_with_its_place(full: Scene) -> None:
 """)
 
 
-def test_what_is_disabled_is_not_served(full: Scene) -> None:
+def test_what_is_disabled_is_not_served(full: CommandSandbox) -> None:
     full.write("skills.json", '{"skills": {}, "disabled": {"pdf": true, "web": ["codex"]}}')
 
-    assert full.json("prompt")["skills"] == 2
-    assert full.json("prompt", "--agent", "codex")["skills"] == 1
+    assert full.json_output("prompt")["skills"] == 2
+    assert full.json_output("prompt", "--agent", "codex")["skills"] == 1
     assert full.run("load", "pdf").code == 1
     assert full.run("load", "web").code == 0
     assert full.run("load", "web", "--agent", "codex").code == 1
 
 
-def test_serving_writes_nothing(full: Scene) -> None:
+def test_serving_writes_nothing(full: CommandSandbox) -> None:
     before = full.snapshot("..", ignore=["cache"])
 
     for words in (["load", "pdf"], ["prompt"], ["match", "pdf"], ["search", "pdf"], ["projects"], ["list", "--tokens"]):
@@ -361,7 +361,7 @@ def test_serving_writes_nothing(full: Scene) -> None:
     assert full.snapshot("..", ignore=["cache"]) == before
 
 
-def test_python_gives_the_same(full: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_gives_the_same(full: CommandSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
         "import json\nfrom skillpm import load_skill, open_service\nservice = open_service()\n"
         "matched = [card.name for card in service.match('pdf').skills]\n"
@@ -388,33 +388,33 @@ def test_importing_from_the_package_loads_no_http_no_git_and_no_command_line(nam
     assert set(loaded.split()) & heavy == set()
 
 
-def test_what_was_written_on_since_the_registry_was_built_is_served_as_it_is_now(full: Scene) -> None:
-    pdf = skill("pdf", "Reads PDF files.", "Read.\n", triggers=["pdf"], disable_model_invocation=True)
-    full.write_files(under(".agent-skills/pdf", pdf))
-    full.write_files(under(".agent-skills/web", skill("web", "Opens pages now.", trigger="surf")))
+def test_what_was_written_on_since_the_registry_was_built_is_served_as_it_is_now(full: CommandSandbox) -> None:
+    pdf = make_skill("pdf", "Reads PDF files.", "Read.\n", triggers=["pdf"], disable_model_invocation=True)
+    full.write_files(prefix_paths(".agent-skills/pdf", pdf))
+    full.write_files(prefix_paths(".agent-skills/web", make_skill("web", "Opens pages now.", trigger="surf")))
 
-    prompt = full.tell("prompt", "--style", "opencode")
+    prompt = full.output("prompt", "--style", "opencode")
 
     assert "<name>web</name>" in prompt
     assert "Opens pages now." in prompt
     assert "pdf" not in prompt
-    assert full.tell("match", "surf") == "web\n"
-    assert full.tell("match", "browse") == "! no skill has a trigger in that message\n"
-    assert full.tell("search", "--installed", "opens", "now") == "web  installed  Opens pages now.\n"
+    assert full.output("match", "surf") == "web\n"
+    assert full.output("match", "browse") == "! no skill has a trigger in that message\n"
+    assert full.output("search", "--installed", "opens", "now") == "web  installed  Opens pages now.\n"
 
 
-def test_a_skill_that_was_spoilt_since_the_registry_was_built_is_told_and_left_out(full: Scene) -> None:
+def test_a_skill_that_was_spoilt_since_the_registry_was_built_is_told_and_left_out(full: CommandSandbox) -> None:
     full.write(".agent-skills/web/SKILL.md", "---\nname: web\n")
 
-    assert full.tell("match", "browse") == text("""\
+    assert full.output("match", "browse") == expected_output("""\
 ! warning: web/SKILL.md: line 1: the frontmatter is not closed by a `---` line
 ! no skill has a trigger in that message
 """)
 
 
-def test_where_no_skill_has_triggers_match_says_so(project: Scene) -> None:
-    project.write_files(under(".agent-skills/pdf", skill("pdf", "Reads PDF files.")))
+def test_where_no_skill_has_triggers_match_says_so(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths(".agent-skills/pdf", make_skill("pdf", "Reads PDF files.")))
 
-    assert project.tell("match", "read this pdf") == text("""\
+    assert project.output("match", "read this pdf") == expected_output("""\
 ! no skill has a trigger in that message; none here has any: `skillpm search` looks at names and descriptions
 """)

@@ -1,48 +1,48 @@
 """What is said after a `git pull` brought a newer lockfile, before `sync` follows it."""
 
 import pytest
-from commands.scene import Scene, text
-from kit import Repository, skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import Repository, make_skill, prefix_paths
 
 
 @pytest.fixture
-def pulled(project: Scene, upstream: Repository, url: str) -> Scene:
+def pulled(project: CommandSandbox, upstream: Repository, url: str) -> CommandSandbox:
     """Give a project whose lockfile is at 2.0.0, and what is installed at 1.0.0."""
-    upstream.write(under("skills/pdf", skill("pdf", "Reads PDF files.", metadata={"version": "1.0.0"})))
+    upstream.write(prefix_paths("skills/pdf", make_skill("pdf", "Reads PDF files.", metadata={"version": "1.0.0"})))
     upstream.commit("one")
     project.run("install", f"{url}#main@pdf", check=True)
-    upstream.write(under("skills/pdf", skill("pdf", "Reads all PDF files.", metadata={"version": "2.0.0"})))
+    upstream.write(prefix_paths("skills/pdf", make_skill("pdf", "Reads all PDF files.", metadata={"version": "2.0.0"})))
     upstream.commit("two")
     project.run("lock", "--upgrade", check=True)
     return project
 
 
-def test_diff_with_update_starts_at_what_is_installed(pulled: Scene) -> None:
-    said = pulled.json("diff", "pdf", "--update")
+def test_diff_with_update_starts_at_what_is_installed(pulled: CommandSandbox) -> None:
+    said = pulled.json_output("diff", "pdf", "--update")
 
     assert (said["from"], said["to"], [file["path"] for file in said["files"]]) == ("1.0.0", "2.0.0", ["SKILL.md"])
     pulled.run("sync", check=True)
-    assert pulled.tell("diff", "pdf", "--update") == "! an update would change nothing of pdf (2.0.0)\n"
+    assert pulled.output("diff", "pdf", "--update") == "! an update would change nothing of pdf (2.0.0)\n"
 
 
-def test_list_and_show_name_what_the_lockfile_says(pulled: Scene) -> None:
-    assert pulled.tell("list") == "pdf 1.0.0  [lock: 2.0.0] Reads PDF files.\n"
-    assert pulled.json("list")["skills"][0]["locked"] == "2.0.0"
-    assert "  version      1.0.0\n  locked       2.0.0 (`skillpm sync` installs it)\n" in pulled.tell("show", "pdf")
+def test_list_and_show_name_what_the_lockfile_says(pulled: CommandSandbox) -> None:
+    assert pulled.output("list") == "pdf 1.0.0  [lock: 2.0.0] Reads PDF files.\n"
+    assert pulled.json_output("list")["skills"][0]["locked"] == "2.0.0"
+    assert "  version      1.0.0\n  locked       2.0.0 (`skillpm sync` installs it)\n" in pulled.output("show", "pdf")
     pulled.run("sync", check=True)
-    assert pulled.tell("list") == "pdf 2.0.0  Reads all PDF files.\n"
-    assert "locked" not in pulled.json("list")["skills"][0]
+    assert pulled.output("list") == "pdf 2.0.0  Reads all PDF files.\n"
+    assert "locked" not in pulled.json_output("list")["skills"][0]
 
 
-def test_verify_names_both_versions(pulled: Scene) -> None:
-    assert pulled.tell("verify") == text("""\
+def test_verify_names_both_versions(pulled: CommandSandbox) -> None:
+    assert pulled.output("verify") == expected_output("""\
 other-version: pdf: the lockfile says 2.0.0, installed is 1.0.0; `skillpm sync` installs what it says
 ! 0 of 1 skill is what the lockfile says
 [1]
 """)
 
 
-def test_a_lockfile_that_cannot_be_read_keeps_nothing_from_being_listed(pulled: Scene) -> None:
+def test_a_lockfile_that_cannot_be_read_keeps_nothing_from_being_listed(pulled: CommandSandbox) -> None:
     pulled.write("skills.lock", "no lockfile\n")
 
-    assert pulled.tell("list") == "pdf 1.0.0  Reads PDF files.\n"
+    assert pulled.output("list") == "pdf 1.0.0  Reads PDF files.\n"

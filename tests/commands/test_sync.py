@@ -5,33 +5,33 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands.scene import NO_HOST, Scene, text
-from kit import GitServer, Repository, skill, under
+from commands.scene import LINK_HINT, CommandSandbox, expected_output
+from kit import GitServer, Repository, make_skill, prefix_paths
 
 ONE = '{"skills": {"code-review": {"bundled": true}}}\n'
 TWO = '{"skills": {"code-review": {"bundled": true}, "testing": {"bundled": true}}}\n'
 
 
-def test_a_written_manifest_is_locked_and_installed(scene: Scene) -> None:
-    scene.project(TWO)
+def test_a_written_manifest_is_locked_and_installed(scene: CommandSandbox) -> None:
+    scene.create_project(TWO)
 
-    said = scene.tell("sync")
+    said = scene.output("sync")
 
-    assert said == text(f"""\
+    assert said == expected_output(f"""\
  + code-review 1.0.0
  + testing 1.0.0
 added 2: 2 skills in WORK/.agent-skills
-{NO_HOST}""")
+{LINK_HINT}""")
     assert scene.read("skills.json") == TWO
-    assert scene.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert scene.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
 
 
 def test_the_same_documents_give_the_same_bytes_on_two_machines(
-    project: Scene, upstream: Repository, served: str, tmp_path: Path
+    project: CommandSandbox, upstream: Repository, served: str, tmp_path: Path
 ) -> None:
     assert upstream
     project.run("install", served, "code-review", "--all", check=True)
-    other = Scene(tmp_path / "elsewhere")
+    other = CommandSandbox(tmp_path / "elsewhere")
     for document in ("skills.json", "skills.lock"):
         other.write(document, project.read(document))
 
@@ -53,29 +53,29 @@ def test_the_same_documents_give_the_same_bytes_on_two_machines(
     ],
 )
 def test_a_strict_sync_without_a_lockfile_names_the_command_that_makes_it(
-    scene: Scene, arguments: list[str], env: dict[str, str]
+    scene: CommandSandbox, arguments: list[str], env: dict[str, str]
 ) -> None:
-    scene.project(ONE)
-    before = scene.everything
+    scene.create_project(ONE)
+    before = scene.full_snapshot
 
     by_ci = " and commit it; CI is set, so this is as with --locked, and nothing is locked here" if env else ""
-    assert scene.tell(*arguments, env=env) == text(f"""\
+    assert scene.output(*arguments, env=env) == expected_output(f"""\
 ! error: there is no lockfile
 !   where: WORK/skills.lock
 !   try: make it with `skillpm lock`{by_ci}
 [1]
 """)
-    assert scene.everything == before
+    assert scene.full_snapshot == before
 
 
-def test_a_strict_sync_where_nothing_was_ever_asked_for_is_an_error_too(scene: Scene) -> None:
-    assert scene.tell("sync", "--frozen") == text("""\
+def test_a_strict_sync_where_nothing_was_ever_asked_for_is_an_error_too(scene: CommandSandbox) -> None:
+    assert scene.output("sync", "--frozen") == expected_output("""\
 ! error: there is no lockfile
 !   where: HOME/.config/skillpm/skills.lock
 !   try: no skills.json is here or above, so user scope was meant; go to the project, or --project DIR
 [1]
 """)
-    assert scene.tell("sync", "--frozen", "-g") == text("""\
+    assert scene.output("sync", "--frozen", "-g") == expected_output("""\
 ! error: there is no lockfile
 !   where: HOME/.config/skillpm/skills.lock
 !   try: make it with `skillpm lock -g`
@@ -83,36 +83,36 @@ def test_a_strict_sync_where_nothing_was_ever_asked_for_is_an_error_too(scene: S
 """)
 
 
-def test_a_strict_sync_that_finds_no_project_says_that_it_is_about_the_user(scene: Scene) -> None:
+def test_a_strict_sync_that_finds_no_project_says_that_it_is_about_the_user(scene: CommandSandbox) -> None:
     scene.run("install", "testing", check=True)
 
-    assert scene.tell("sync", env={"CI": "true"}) == text("""\
+    assert scene.output("sync", env={"CI": "true"}) == expected_output("""\
 nothing to do: 1 skill in HOME/.agent-skills
 ! no skills.json is here or above: this is user scope (-g says so; or --project DIR)
 """)
-    assert scene.tell("sync", "-g", "--frozen") == "nothing to do: 1 skill in HOME/.agent-skills\n"
+    assert scene.output("sync", "-g", "--frozen") == "nothing to do: 1 skill in HOME/.agent-skills\n"
 
 
 @pytest.mark.parametrize("strict", [["--locked"], ["--frozen"]])
-def test_a_name_that_is_not_locked_is_an_error_when_strict(scene: Scene, strict: list[str]) -> None:
-    scene.project(ONE).run("sync", check=True)
+def test_a_name_that_is_not_locked_is_an_error_when_strict(scene: CommandSandbox, strict: list[str]) -> None:
+    scene.create_project(ONE).run("sync", check=True)
     scene.write("skills.json", TWO)
-    before = scene.everything
+    before = scene.full_snapshot
 
-    assert scene.tell("sync", *strict) == text("""\
+    assert scene.output("sync", *strict) == expected_output("""\
 ! error: the lockfile is not up to date: `testing` is not locked
 !   where: WORK/skills.lock
 !   try: run `skillpm lock` and commit skills.lock
 [1]
 """)
-    assert scene.everything == before
+    assert scene.full_snapshot == before
 
 
-def test_a_name_that_is_no_longer_asked_for_is_an_error_when_locked(scene: Scene) -> None:
-    scene.project(TWO).run("sync", check=True)
+def test_a_name_that_is_no_longer_asked_for_is_an_error_when_locked(scene: CommandSandbox) -> None:
+    scene.create_project(TWO).run("sync", check=True)
     scene.write("skills.json", ONE)
 
-    assert scene.tell("sync", "--locked") == text("""\
+    assert scene.output("sync", "--locked") == expected_output("""\
 ! error: the lockfile is not up to date: `testing` is locked and no longer asked for
 !   where: WORK/skills.lock
 !   try: run `skillpm lock` and commit skills.lock
@@ -120,11 +120,11 @@ def test_a_name_that_is_no_longer_asked_for_is_an_error_when_locked(scene: Scene
 """)
 
 
-def test_a_frozen_lockfile_may_bring_nothing_that_the_manifest_does_not_name(scene: Scene) -> None:
-    scene.project(TWO).run("sync", check=True)
+def test_a_frozen_lockfile_may_bring_nothing_that_the_manifest_does_not_name(scene: CommandSandbox) -> None:
+    scene.create_project(TWO).run("sync", check=True)
     scene.write("skills.json", ONE)
 
-    assert scene.tell("sync", "--frozen") == text("""\
+    assert scene.output("sync", "--frozen") == expected_output("""\
 ! error: `testing` is locked to bundled:testing, but the manifest does not name it
 !   where: WORK/skills.lock: skills.testing.source
 !   try: the manifest no longer asks for `testing`; run `skillpm lock`
@@ -132,148 +132,148 @@ def test_a_frozen_lockfile_may_bring_nothing_that_the_manifest_does_not_name(sce
 """)
 
 
-def test_ci_is_strict_only_for_commands_that_name_no_skill(scene: Scene) -> None:
-    scene.project(ONE)
+def test_ci_is_strict_only_for_commands_that_name_no_skill(scene: CommandSandbox) -> None:
+    scene.create_project(ONE)
 
-    assert scene.tell("install", "testing", "-q", env={"CI": "true"}) == ""
-    assert scene.tell("sync", env={"CI": "true"}) == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    assert scene.output("install", "testing", "-q", env={"CI": "true"}) == ""
+    assert scene.output("sync", env={"CI": "true"}) == "nothing to do: 2 skills in WORK/.agent-skills\n"
 
 
-def test_locked_and_frozen_together_mean_nothing(project: Scene) -> None:
-    assert project.tell("sync", "--locked", "--frozen") == text("""\
+def test_locked_and_frozen_together_mean_nothing(project: CommandSandbox) -> None:
+    assert project.output("sync", "--locked", "--frozen") == expected_output("""\
 ! error: --locked and --frozen say different things; give one
 !   try: skillpm sync --help
 [2]
 """)
 
 
-def test_a_skill_no_longer_asked_for_is_removed_unless_inexact(scene: Scene) -> None:
-    scene.project(TWO).run("sync", check=True)
+def test_a_skill_no_longer_asked_for_is_removed_unless_inexact(scene: CommandSandbox) -> None:
+    scene.create_project(TWO).run("sync", check=True)
     scene.write("skills.json", ONE)
 
     inexact = scene.run("sync", "--inexact", check=True)
     assert scene.exists(".agent-skills/testing/SKILL.md")
     assert inexact.stdout.endswith(f"2 skills in {scene.work}/.agent-skills\n")
-    assert scene.tell("verify") == text("""\
+    assert scene.output("verify") == expected_output("""\
 not-locked: testing: installed 1.0.0, but not in the lockfile; `skillpm sync` removes it
 ! 1 of 2 skills is what the lockfile says
 [1]
 """)
 
-    assert scene.tell("sync") == " - testing 1.0.0\nremoved 1: 1 skill in WORK/.agent-skills\n"
+    assert scene.output("sync") == " - testing 1.0.0\nremoved 1: 1 skill in WORK/.agent-skills\n"
     assert not scene.exists(".agent-skills/testing")
 
 
-def test_what_skillpm_did_not_put_there_is_never_touched(scene: Scene) -> None:
-    scene.project(TWO).run("sync", check=True)
-    scene.write_files(under(".agent-skills/mine", skill("mine")) | {".agent-skills/README.md": "Ours.\n"})
+def test_what_skillpm_did_not_put_there_is_never_touched(scene: CommandSandbox) -> None:
+    scene.create_project(TWO).run("sync", check=True)
+    scene.write_files(prefix_paths(".agent-skills/mine", make_skill("mine")) | {".agent-skills/README.md": "Ours.\n"})
     before = scene.snapshot(".agent-skills/mine")
     scene.write("skills.json", '{"skills": {}}\n')
 
     scene.run("sync", check=True)
 
     assert scene.snapshot(".agent-skills/mine") == before
-    assert scene.tree_text(".agent-skills", ignore=[".skillpm"]) == "README.md\nmine/\n  SKILL.md\nskills.json\n"
+    assert scene.render_tree(".agent-skills", ignore=[".skillpm"]) == "README.md\nmine/\n  SKILL.md\nskills.json\n"
 
 
-def _lose_folder(scene: Scene) -> None:
+def _lose_folder(scene: CommandSandbox) -> None:
     shutil.rmtree(scene.work / ".agent-skills/code-review")
 
 
-def _lose_directory(scene: Scene) -> None:
+def _lose_directory(scene: CommandSandbox) -> None:
     shutil.rmtree(scene.work / ".agent-skills")
 
 
-def _lose_receipt(scene: Scene) -> None:
+def _lose_receipt(scene: CommandSandbox) -> None:
     (scene.work / ".agent-skills/.skillpm/receipt.json").unlink()
 
 
-def _lose_registry(scene: Scene) -> None:
+def _lose_registry(scene: CommandSandbox) -> None:
     (scene.work / ".agent-skills/skills.json").unlink()
 
 
-def _spoil_registry(scene: Scene) -> None:
+def _spoil_registry(scene: CommandSandbox) -> None:
     scene.write(".agent-skills/skills.json", "{")
 
 
-def _lose_scan(scene: Scene) -> None:
+def _lose_scan(scene: CommandSandbox) -> None:
     (scene.work / ".agent-skills/.skillpm/scan.json").unlink()
 
 
-def _lose_cache(scene: Scene) -> None:
+def _lose_cache(scene: CommandSandbox) -> None:
     shutil.rmtree(scene.cache)
 
 
 @pytest.mark.parametrize(
     "lose", [_lose_folder, _lose_directory, _lose_receipt, _lose_registry, _spoil_registry, _lose_scan, _lose_cache]
 )
-def test_sync_brings_back_whatever_was_lost(scene: Scene, lose: Callable[[Scene], None]) -> None:
-    scene.project(TWO).run("sync", check=True)
-    before = scene.everything
+def test_sync_brings_back_whatever_was_lost(scene: CommandSandbox, lose: Callable[[CommandSandbox], None]) -> None:
+    scene.create_project(TWO).run("sync", check=True)
+    before = scene.full_snapshot
     lose(scene)
 
     scene.run("sync", "--frozen", check=True)
 
     # A registry that nobody can read may have been somebody's: it is kept beside.
     kept = "work/.agent-skills/.skillpm/backup"
-    assert {path: entry for path, entry in scene.everything.items() if not path.startswith(kept)} == before
+    assert {path: entry for path, entry in scene.full_snapshot.items() if not path.startswith(kept)} == before
     for check in (["verify"], ["registry", "check"]):
         assert scene.run(*check).code == 0
 
 
-def test_a_warm_cache_needs_no_network(project: Scene, server: GitServer, served: str) -> None:
+def test_a_warm_cache_needs_no_network(project: CommandSandbox, server: GitServer, served: str) -> None:
     project.run("install", f"{served}@pdf", check=True)
     _lose_directory(project)
     server.close()
 
-    said = project.tell("sync", "--frozen", "--offline")
+    said = project.output("sync", "--frozen", "--offline")
 
     assert said.splitlines()[1] == "added 1: 1 skill in WORK/.agent-skills"
 
 
-def test_offline_names_all_that_is_missing_at_once(project: Scene, served: str) -> None:
+def test_offline_names_all_that_is_missing_at_once(project: CommandSandbox, served: str) -> None:
     project.run("install", served, "--all", check=True)
     _lose_directory(project)
     _lose_cache(project)
-    before = project.everything
+    before = project.full_snapshot
 
-    assert project.tell("sync", "--offline") == text("""\
+    assert project.output("sync", "--offline") == expected_output("""\
 ! error: not in the cache, and the network is switched off: docx (URL), pdf (URL)
 !   try: run the same command once without --offline
 [1]
 """)
-    assert project.everything == before
-    assert project.tell("sync", env={"SKILLPM_OFFLINE": "1"}).startswith("! error: not in the cache")
+    assert project.full_snapshot == before
+    assert project.output("sync", env={"SKILLPM_OFFLINE": "1"}).startswith("! error: not in the cache")
 
 
-def test_a_fetch_that_fails_changes_nothing(project: Scene, server: GitServer, served: str) -> None:
+def test_a_fetch_that_fails_changes_nothing(project: CommandSandbox, server: GitServer, served: str) -> None:
     project.run("install", f"{served}@pdf", "testing", check=True)
     _lose_directory(project)
     _lose_cache(project)
     server.remove("acme/skills")
-    before = project.everything
+    before = project.full_snapshot
 
-    assert project.tell("sync") == text("""\
+    assert project.output("sync") == expected_output("""\
 ! error: there is no git repository at URL
 !   try: check the spelling; if it is private, that git can read it: git ls-remote URL
 [1]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_a_bare_install_is_a_sync(scene: Scene) -> None:
-    scene.project(ONE)
+def test_a_bare_install_is_a_sync(scene: CommandSandbox) -> None:
+    scene.create_project(ONE)
 
-    assert scene.tell("install").splitlines()[0] == " + code-review 1.0.0"
-    assert scene.tell("install") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert scene.output("install").splitlines()[0] == " + code-review 1.0.0"
+    assert scene.output("install") == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
 
-def test_dry_run_tells_what_would_be_done(scene: Scene) -> None:
-    scene.project(TWO).run("sync", check=True)
+def test_dry_run_tells_what_would_be_done(scene: CommandSandbox) -> None:
+    scene.create_project(TWO).run("sync", check=True)
     scene.write("skills.json", ONE.replace("code-review", "api-design"))
     before = scene.snapshot("..", ignore=["cache"])
 
-    assert scene.tell("sync", "--dry-run") == text("""\
+    assert scene.output("sync", "--dry-run") == expected_output("""\
  + api-design 1.0.0
  - code-review 1.0.0
  - testing 1.0.0
@@ -282,38 +282,38 @@ would have added 1, removed 2: 1 skill in WORK/.agent-skills
     assert scene.snapshot("..", ignore=["cache"]) == before
 
 
-def test_a_disabled_skill_is_installed_and_not_registered(scene: Scene) -> None:
-    scene.project(TWO.replace("}}}", '}}, "disabled": {"testing": true}}'))
+def test_a_disabled_skill_is_installed_and_not_registered(scene: CommandSandbox) -> None:
+    scene.create_project(TWO.replace("}}}", '}}, "disabled": {"testing": true}}'))
 
     scene.run("sync", check=True)
 
-    registry = scene.document(".agent-skills/skills.json")
+    registry = scene.read_json(".agent-skills/skills.json")
     assert [entry["name"] for entry in registry["skills"]] == ["code-review"]
     assert registry["disabled"] == ["testing"]
-    assert scene.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
-    assert scene.tell("registry", "check") == "! the registry is true\n"
+    assert scene.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert scene.output("registry", "check") == "! the registry is true\n"
     assert (
         scene.run("list")
         .stdout.splitlines()[1]
         .startswith("testing     1.0.0  [disabled] Writes, repairs and reviews automated tests")
     )
-    shown = scene.json("show", "testing")
+    shown = scene.json_output("show", "testing")
     assert (shown["state"], shown["version"], shown["category"]) == ("disabled", "1.0.0", "testing")
 
 
 def test_rubbish_that_came_with_a_skill_is_part_of_it_and_other_rubbish_is_nobodys_work(
-    project: Scene, url: str, upstream: Repository
+    project: CommandSandbox, url: str, upstream: Repository
 ) -> None:
     came = {"skills/pdf/.DS_Store": "\0Bud1", "skills/pdf/scripts/__pycache__/read.pyc": "\0pyc"}
     upstream.write(came).commit()
     project.run("install", f"{url}@pdf", check=True)
 
-    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
     project.write(".agent-skills/pdf/scripts/.DS_Store", "of this machine")
     project.write(".agent-skills/pdf/scripts/__pycache__/other.pyc", "of this machine")
-    assert project.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
-    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     project.run("update", check=True)
     assert project.read(".agent-skills/pdf/.DS_Store") == "\0Bud1"
-    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"

@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, asking, text
-from kit import GitServer, Repository, skill, under
+from commands.scene import CommandSandbox, expected_output, manifest_text
+from kit import GitServer, Repository, make_skill, prefix_paths
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -13,7 +15,7 @@ def tagged(tmp_path: Path) -> Repository:
     """Give a repository of one skill with tags 1.0.0 to 2.0.0, and some that are no versions."""
     repository = Repository.create(tmp_path / "tagged")
     for version in ("v1.0.0", "v1.1.0", "v1.2.0-rc.1", "v2.0.0"):
-        repository.write(under("skills/pdf", skill("pdf", body=f"This is {version}.\n"))).commit()
+        repository.write(prefix_paths("skills/pdf", make_skill("pdf", body=f"This is {version}.\n"))).commit()
         repository.tag(version, annotated=version == "v1.1.0")
     for tag in ("latest", "2024", "docx-v7.0.0", "v1.x"):
         repository.tag(tag)
@@ -21,128 +23,134 @@ def tagged(tmp_path: Path) -> Repository:
 
 
 @pytest.fixture
-def pdf(scene: Scene, tagged: Repository) -> Scene:
+def pdf(scene: CommandSandbox, tagged: Repository) -> CommandSandbox:
     """Give a project that asks for ^1 of it."""
-    scene.names = {tagged.file_url: "URL", **scene.names}
-    return scene.project(asking(pdf={"git": tagged.file_url, "path": "skills/pdf", "version": "^1"}))
+    scene.placeholders = {tagged.file_url: "URL", **scene.placeholders}
+    return scene.create_project(manifest_text(pdf={"git": tagged.file_url, "path": "skills/pdf", "version": "^1"}))
 
 
 def release(repository: Repository, tag: str) -> None:
-    repository.write(under("skills/pdf", skill("pdf", body=f"This is {tag}.\n"))).commit()
+    repository.write(prefix_paths("skills/pdf", make_skill("pdf", body=f"This is {tag}.\n"))).commit()
     repository.tag(tag)
 
 
-def test_the_newest_tag_in_the_range_is_locked(pdf: Scene, tagged: Repository) -> None:
-    assert pdf.tell("sync").splitlines()[0] == " + pdf 1.1.0"
+def test_the_newest_tag_in_the_range_is_locked(pdf: CommandSandbox, tagged: Repository) -> None:
+    assert pdf.output("sync").splitlines()[0] == " + pdf 1.1.0"
 
-    locked = pdf.document("skills.lock")["skills"]["pdf"]
+    locked = pdf.read_json("skills.lock")["skills"]["pdf"]
     assert (locked["version"], locked["source"]["ref"]) == ("1.1.0", "refs/tags/v1.1.0")
     assert locked["source"]["commit"] == tagged.resolve("v1.1.0^{commit}")
     assert pdf.read(".agent-skills/pdf/SKILL.md").endswith("This is v1.1.0.\n")
-    assert pdf.tell("sync", "--frozen") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert pdf.output("sync", "--frozen") == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
 
-def test_a_newer_tag_is_only_taken_by_update(pdf: Scene, tagged: Repository) -> None:
+def test_a_newer_tag_is_only_taken_by_update(pdf: CommandSandbox, tagged: Repository) -> None:
     pdf.run("sync", check=True)
     release(tagged, "v1.3.0")
 
-    assert pdf.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
-    assert pdf.tell("update").splitlines()[0] == " ~ pdf 1.1.0 → 1.3.0"
+    assert pdf.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert pdf.output("update").splitlines()[0] == " ~ pdf 1.1.0 → 1.3.0"
     assert pdf.read(".agent-skills/pdf/SKILL.md").endswith("This is v1.3.0.\n")
 
 
 @pytest.mark.parametrize("words", [["--upgrade"], ["--upgrade-skill", "pdf"]])
-def test_lock_upgrades_without_installing(pdf: Scene, tagged: Repository, words: list[str]) -> None:
+def test_lock_upgrades_without_installing(pdf: CommandSandbox, tagged: Repository, words: list[str]) -> None:
     pdf.run("sync", check=True)
     release(tagged, "v1.3.0")
 
-    assert pdf.tell("lock", *words, "--dry-run") == " ~ pdf 1.1.0 → 1.3.0\nWORK/skills.lock would change\n"
-    assert pdf.tell("lock", *words) == " ~ pdf 1.1.0 → 1.3.0\nWORK/skills.lock written\n"
+    assert pdf.output("lock", *words, "--dry-run") == " ~ pdf 1.1.0 → 1.3.0\nWORK/skills.lock would change\n"
+    assert pdf.output("lock", *words) == " ~ pdf 1.1.0 → 1.3.0\nWORK/skills.lock written\n"
     assert pdf.read(".agent-skills/pdf/SKILL.md").endswith("This is v1.1.0.\n")
 
 
-def test_outdated_tells_what_is_within_and_beyond_the_range_and_changes_nothing(pdf: Scene, tagged: Repository) -> None:
+def test_outdated_tells_what_is_within_and_beyond_the_range_and_changes_nothing(
+    pdf: CommandSandbox, tagged: Repository
+) -> None:
     pdf.run("sync", check=True)
     release(tagged, "v1.3.0")
-    before = pdf.everything
+    before = pdf.full_snapshot
 
-    assert pdf.tell("outdated") == text("""\
+    assert pdf.output("outdated") == expected_output("""\
 skill  current  wanted  latest
 pdf    1.1.0    1.3.0   2.0.0
 ! pdf: skills.json asks for ^1
 """)
-    assert pdf.json("outdated") == {
+    assert pdf.json_output("outdated") == {
         "skills": [
             {
                 "name": "pdf",
                 "current": "1.1.0",
                 "wanted": "1.3.0",
                 "latest": "2.0.0",
-                "source": pdf.json("outdated")["skills"][0]["source"],
+                "source": pdf.json_output("outdated")["skills"][0]["source"],
                 "held": "skills.json asks for ^1",
             }
         ]
     }
     assert pdf.run("outdated", "--exit-code").code == 1
-    assert pdf.everything == before
+    assert pdf.full_snapshot == before
 
 
-def test_nothing_is_outdated(scene: Scene) -> None:
-    scene.project(asking(**{"code-review": {"bundled": True}})).run("sync", check=True)
+def test_nothing_is_outdated(scene: CommandSandbox) -> None:
+    scene.create_project(manifest_text(**{"code-review": {"bundled": True}})).run("sync", check=True)
 
-    assert scene.tell("outdated", "--exit-code") == "! everything is as new as it can be\n"
-    assert scene.json("outdated") == {"skills": []}
+    assert scene.output("outdated", "--exit-code") == "! everything is as new as it can be\n"
+    assert scene.json_output("outdated") == {"skills": []}
 
 
-def test_what_is_pinned_to_a_tag_is_told_with_the_newest_and_why_it_is_held(scene: Scene, tagged: Repository) -> None:
-    scene.project().run("install", f"{tagged.file_url}#v1.1.0@pdf", check=True)
-    before = scene.everything
+def test_what_is_pinned_to_a_tag_is_told_with_the_newest_and_why_it_is_held(
+    scene: CommandSandbox, tagged: Repository
+) -> None:
+    scene.create_project().run("install", f"{tagged.file_url}#v1.1.0@pdf", check=True)
+    before = scene.full_snapshot
 
-    assert scene.tell("outdated") == text("""\
+    assert scene.output("outdated") == expected_output("""\
 skill  current  wanted  latest
 pdf    1.1.0    1.1.0   2.0.0
 ! pdf: skills.json pins it to tag v1.1.0
 """)
-    assert scene.everything == before
+    assert scene.full_snapshot == before
     scene.run("install", f"{tagged.file_url}#v2.0.0@pdf", "--force", check=True)
-    assert scene.tell("outdated") == "! everything is as new as it can be\n"
+    assert scene.output("outdated") == "! everything is as new as it can be\n"
 
 
-def test_what_is_pinned_to_a_commit_is_told_with_what_the_branch_has(scene: Scene, tagged: Repository) -> None:
+def test_what_is_pinned_to_a_commit_is_told_with_what_the_branch_has(scene: CommandSandbox, tagged: Repository) -> None:
     old, new = tagged.resolve("v1.0.0"), tagged.resolve("main")[:7]
-    scene.project(asking(pdf={"git": tagged.file_url, "path": "skills/pdf", "rev": old})).run("sync", check=True)
+    scene.create_project(manifest_text(pdf={"git": tagged.file_url, "path": "skills/pdf", "rev": old})).run(
+        "sync", check=True
+    )
 
-    assert scene.tell("outdated") == text(f"""\
+    assert scene.output("outdated") == expected_output(f"""\
 skill  current  wanted   latest
 pdf    {old[:7]}  {old[:7]}  {new}
 ! pdf: skills.json pins it to {old[:7]}
 """)
     tagged.remove(["skills/pdf/SKILL.md"])
     tagged.commit()
-    assert scene.tell("outdated") == "! everything is as new as it can be\n"
+    assert scene.output("outdated") == "! everything is as new as it can be\n"
 
 
-def test_a_tag_that_moved_is_told_by_both_commits(scene: Scene, tagged: Repository) -> None:
-    scene.project().run("install", f"{tagged.file_url}#v2.0.0@pdf", check=True)
+def test_a_tag_that_moved_is_told_by_both_commits(scene: CommandSandbox, tagged: Repository) -> None:
+    scene.create_project().run("install", f"{tagged.file_url}#v2.0.0@pdf", check=True)
     old = tagged.resolve("v2.0.0")[:7]
-    tagged.write(under("skills/pdf", skill("pdf", body="Again.\n"))).commit()
+    tagged.write(prefix_paths("skills/pdf", make_skill("pdf", body="Again.\n"))).commit()
     tagged.tag("v2.0.0", force=True)
     new = tagged.resolve("v2.0.0")[:7]
 
-    assert scene.tell("outdated") == text(f"""\
+    assert scene.output("outdated") == expected_output(f"""\
 skill  current          wanted           latest
 pdf    2.0.0 ({old})  2.0.0 ({new})  2.0.0 ({new})
 ! pdf: tag v2.0.0 moved {old} → {new}
 """)
-    assert scene.json("outdated")["skills"][0]["moved"] == f"tag v2.0.0 moved {old} → {new}"
+    assert scene.json_output("outdated")["skills"][0]["moved"] == f"tag v2.0.0 moved {old} → {new}"
 
 
-def test_only_the_named_skills_are_looked_at(scene: Scene, tagged: Repository) -> None:
-    scene.project().run("install", f"{tagged.file_url}#v1.1.0@pdf", "testing", check=True)
+def test_only_the_named_skills_are_looked_at(scene: CommandSandbox, tagged: Repository) -> None:
+    scene.create_project().run("install", f"{tagged.file_url}#v1.1.0@pdf", "testing", check=True)
 
-    assert scene.tell("outdated", "testing") == "! testing is as new as it can be\n"
-    assert scene.tell("outdated", "pdf").splitlines()[1] == "pdf    1.1.0    1.1.0   2.0.0"
-    assert scene.tell("outdated", "pfd") == text("""\
+    assert scene.output("outdated", "testing") == "! testing is as new as it can be\n"
+    assert scene.output("outdated", "pdf").splitlines()[1] == "pdf    1.1.0    1.1.0   2.0.0"
+    assert scene.output("outdated", "pfd") == expected_output("""\
 ! error: the manifest has no skill `pfd`
 !   where: WORK/skills.json
 !   try: did you mean pdf?
@@ -150,10 +158,10 @@ def test_only_the_named_skills_are_looked_at(scene: Scene, tagged: Repository) -
 """)
 
 
-def test_a_range_without_a_tag_names_what_there_is(pdf: Scene) -> None:
+def test_a_range_without_a_tag_names_what_there_is(pdf: CommandSandbox) -> None:
     pdf.write("skills.json", pdf.read("skills.json").replace("^1", "^3"))
 
-    assert pdf.tell("sync") == text("""\
+    assert pdf.output("sync") == expected_output("""\
 ! error: `pdf` ^3 from URL (skills/pdf) is not there: there are 2.0.0, 1.2.0-rc.1, 1.1.0 and 1.0.0
 !   try: ask for another version, or name the repository it is in
 [1]
@@ -163,79 +171,81 @@ def test_a_range_without_a_tag_names_what_there_is(pdf: Scene) -> None:
 @pytest.mark.parametrize(
     "tag", ["v3.1.4", "3.1.4", "pdf-v3.1.4", "pdf-3.1.4", "pdf@3.1.4", "pdf@v3.1.4", "pdf/v3.1.4", "pdf--3.1.4"]
 )
-def test_every_spelling_of_a_tag_is_a_version(scene: Scene, tmp_path: Path, tag: str) -> None:
+def test_every_spelling_of_a_tag_is_a_version(scene: CommandSandbox, tmp_path: Path, tag: str) -> None:
     repository = Repository.create(tmp_path / "spelt")
-    repository.write(under("skills/pdf", skill("pdf"))).commit()
+    repository.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
     repository.tag(tag)
     repository.tag("docx@9.0.0")
-    scene.project(asking(pdf={"git": repository.file_url, "version": "^3"}))
+    scene.create_project(manifest_text(pdf={"git": repository.file_url, "version": "^3"}))
 
-    assert scene.tell("lock").splitlines()[0] == " + pdf 3.1.4"
-
-
-def test_tags_that_bear_the_name_win_over_plain_ones(pdf: Scene, tagged: Repository) -> None:
-    tagged.tag("pdf-v1.0.5", at="v1.0.0")
-
-    assert pdf.tell("lock").splitlines()[0] == " + pdf 1.0.5"
+    assert scene.output("lock").splitlines()[0] == " + pdf 3.1.4"
 
 
-def test_two_spellings_of_one_version_on_different_commits_are_told(pdf: Scene, tagged: Repository) -> None:
-    tagged.tag("v1.1", at="v1.0.0")
+def test_tags_that_bear_the_name_win_over_plain_ones(pdf: CommandSandbox, tagged: Repository) -> None:
+    tagged.tag("pdf-v1.0.5", revision="v1.0.0")
 
-    said = pdf.tell("lock")
+    assert pdf.output("lock").splitlines()[0] == " + pdf 1.0.5"
+
+
+def test_two_spellings_of_one_version_on_different_commits_are_told(pdf: CommandSandbox, tagged: Repository) -> None:
+    tagged.tag("v1.1", revision="v1.0.0")
+
+    said = pdf.output("lock")
 
     assert said.splitlines()[0] == " + pdf 1.1.0"
     assert "! warning: pdf: the tags v1.1.0 and v1.1 name one version and different commits\n" in said
 
 
-def test_tags_that_are_no_versions_are_named_with_verbose(pdf: Scene) -> None:
-    said = pdf.tell("lock", "-v")
+def test_tags_that_are_no_versions_are_named_with_verbose(pdf: CommandSandbox) -> None:
+    said = pdf.output("lock", "-v")
 
     assert "! pdf: these tags of URL are no versions of it: 2024, docx-v7.0.0, latest, v1.x\n" in said
 
 
-def test_tags_before_the_skill_was_there_are_passed_over(scene: Scene, tmp_path: Path) -> None:
+def test_tags_before_the_skill_was_there_are_passed_over(scene: CommandSandbox, tmp_path: Path) -> None:
     repository = Repository.create(tmp_path / "grown")
-    repository.write(under("skills/pdf", skill("pdf"))).commit()
+    repository.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
     repository.tag("v1.0.0")
-    repository.remove(["skills/pdf"]).write(under("skills/docx", skill("docx"))).commit()
+    repository.remove(["skills/pdf"]).write(prefix_paths("skills/docx", make_skill("docx"))).commit()
     repository.tag("v1.1.0")
-    scene.project(asking(pdf={"git": repository.file_url, "path": "skills/pdf", "version": "*"}))
+    scene.create_project(manifest_text(pdf={"git": repository.file_url, "path": "skills/pdf", "version": "*"}))
 
-    assert scene.tell("lock").splitlines()[0] == " + pdf 1.0.0"
+    assert scene.output("lock").splitlines()[0] == " + pdf 1.0.0"
 
 
-def test_one_question_for_the_tags_and_none_when_locked(scene: Scene, server: GitServer, tagged: Repository) -> None:
+def test_one_question_for_the_tags_and_none_when_locked(
+    scene: CommandSandbox, server: GitServer, tagged: Repository
+) -> None:
     url = server.serve("acme/pdf", tagged)
     asked = {"pdf": {"git": url, "path": "skills/pdf", "version": "^1"}}
-    scene.project(asking(**asked)).run("lock", check=True)
+    scene.create_project(manifest_text(**asked)).run("lock", check=True)
     assert sum(request.command == "ls-refs" for request in server.requests) <= 2  # for the tags, and for the fetch
     before = len(server.requests)
 
-    scene.write("skills.json", asking(**asked, testing={"bundled": True}))
+    scene.write("skills.json", manifest_text(**asked, testing={"bundled": True}))
     scene.run("lock", check=True)
 
     assert len(server.requests) == before
 
 
-def test_a_dependency_by_range_of_tags(scene: Scene, tagged: Repository) -> None:
-    scene.rewrite("https://forge.example/acme/pdf", tagged.file_url)
+def test_a_dependency_by_range_of_tags(scene: CommandSandbox, tagged: Repository) -> None:
+    scene.redirect_git("https://forge.example/acme/pdf", tagged.file_url)
     wanted = {"pdf": {"git": "https://forge.example/acme/pdf", "path": "skills/pdf", "version": ">=1.1"}}
-    mine = skill("mine", version="1.0") | {"skills.json": json.dumps({"skills": wanted})}
-    scene.write_files(under("mine", mine))
-    scene.project(asking(mine={"path": "./mine"})).run("sync", check=True)
+    mine = make_skill("mine", version="1.0") | {"skills.json": json.dumps({"skills": wanted})}
+    scene.write_files(prefix_paths("mine", mine))
+    scene.create_project(manifest_text(mine={"path": "./mine"})).run("sync", check=True)
 
-    assert scene.document("skills.lock")["skills"]["pdf"]["version"] == "2.0.0"
-    assert scene.tell("tree") == "mine 1.0\n└── pdf 2.0.0\n"
+    assert scene.read_json("skills.lock")["skills"]["pdf"]["version"] == "2.0.0"
+    assert scene.output("tree") == "mine 1.0\n└── pdf 2.0.0\n"
 
 
-def test_install_with_a_version_follows_the_range(project: Scene, tagged: Repository) -> None:
-    project.names = {tagged.file_url: "URL", **project.names}
+def test_install_with_a_version_follows_the_range(project: CommandSandbox, tagged: Repository) -> None:
+    project.placeholders = {tagged.file_url: "URL", **project.placeholders}
 
-    assert project.tell("install", f"{tagged.file_url}@pdf", "--version", "^1").splitlines()[0] == " + pdf 1.1.0"
+    assert project.output("install", f"{tagged.file_url}@pdf", "--version", "^1").splitlines()[0] == " + pdf 1.1.0"
 
-    assert project.document("skills.json")["skills"] == {"pdf": {"git": "URL", "path": "skills/pdf", "version": "^1"}}
-    assert project.tell("install", f"{tagged.file_url}@pdf", "--version", "^1").startswith("nothing to do")
+    assert project.read_json("skills.json")["skills"] == {"pdf": {"git": "URL", "path": "skills/pdf", "version": "^1"}}
+    assert project.output("install", f"{tagged.file_url}@pdf", "--version", "^1").startswith("nothing to do")
 
 
 @pytest.mark.parametrize(
@@ -247,12 +257,12 @@ def test_install_with_a_version_follows_the_range(project: Scene, tagged: Reposi
     ],
 )
 def test_a_version_that_cannot_be_is_told(
-    project: Scene, tagged: Repository, words: list[str], said: str, code: int
+    project: CommandSandbox, tagged: Repository, words: list[str], said: str, code: int
 ) -> None:
-    project.names = {tagged.file_url: "URL", **project.names}
-    before = project.everything
+    project.placeholders = {tagged.file_url: "URL", **project.placeholders}
+    before = project.full_snapshot
 
     result = project.run("install", f"{tagged.file_url}@pdf", *words)
 
-    assert (project.named(result.stderr).splitlines()[0], result.code) == (f"error: {said}", code)
-    assert project.everything == before
+    assert (project.add_placeholders(result.stderr).splitlines()[0], result.code) == (f"error: {said}", code)
+    assert project.full_snapshot == before

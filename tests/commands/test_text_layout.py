@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, asking, text
+from commands.scene import CommandSandbox, expected_output, manifest_text
 from commands.test_skill_chooser import answered
-from kit import Repository, skill, under
+from kit import Repository, make_skill, prefix_paths
 from rich.cells import cell_len
 
 LONG = "a-name-that-is-a-good-deal-longer-than-thirty-two-letters"
@@ -13,27 +13,29 @@ TELLS = "Tells a long story about what it is for, which no terminal of eighty co
 
 
 @pytest.fixture
-def many(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> Scene:
+def many(scene: CommandSandbox, tmp_path_factory: pytest.TempPathFactory) -> CommandSandbox:
     """Give a forge where acme/many holds thirty skills."""
     upstream = Repository.create(tmp_path_factory.mktemp("many") / "many")
     for number in range(30):
-        upstream.write(under(f"skills/skill-{number:02}", skill(f"skill-{number:02}")))
+        upstream.write(prefix_paths(f"skills/skill-{number:02}", make_skill(f"skill-{number:02}")))
     upstream.commit()
-    scene.rewrite("https://github.com/acme/many", upstream.file_url)
-    return scene.project()
+    scene.redirect_git("https://github.com/acme/many", upstream.file_url)
+    return scene.create_project()
 
 
-def test_many_skills_of_a_repository_are_set_in_columns(many: Scene) -> None:
+def test_many_skills_of_a_repository_are_set_in_columns(many: CommandSandbox) -> None:
     rows = ["  ".join(f"skill-{number:02}" for number in range(row, 30, 4)) for row in range(4)]
-    assert many.tell("install", "acme/many") == (
+    assert many.output("install", "acme/many") == (
         "! error: `acme/many` holds 30 skills:\n"
         + "".join(f"!   {row}\n" for row in rows)
         + "!   try: choose one with `acme/many@skill-00`, or take all with `--all`\n[1]\n"
     )
 
 
-def test_a_long_name_has_its_description_below_in_the_same_column(project: Scene) -> None:
-    project.write_files(under(f"mine/{LONG}", skill(LONG, TELLS)) | under("mine/pdf", skill("pdf", TELLS)))
+def test_a_long_name_has_its_description_below_in_the_same_column(project: CommandSandbox) -> None:
+    project.write_files(
+        prefix_paths(f"mine/{LONG}", make_skill(LONG, TELLS)) | prefix_paths("mine/pdf", make_skill("pdf", TELLS))
+    )
     project.run("install", f"./mine/{LONG}", "./mine/pdf", check=True)
 
     lines = project.run("list", check=True).stdout.splitlines()
@@ -43,8 +45,10 @@ def test_a_long_name_has_its_description_below_in_the_same_column(project: Scene
     assert max(map(len, lines)) <= 80
 
 
-def test_search_tells_of_a_long_name_below_it(project: Scene) -> None:
-    project.write_files(under(f"mine/{LONG}", skill(LONG, TELLS)) | under("mine/pdf", skill("pdf", TELLS)))
+def test_search_tells_of_a_long_name_below_it(project: CommandSandbox) -> None:
+    project.write_files(
+        prefix_paths(f"mine/{LONG}", make_skill(LONG, TELLS)) | prefix_paths("mine/pdf", make_skill("pdf", TELLS))
+    )
     project.run("install", f"./mine/{LONG}", "./mine/pdf", check=True)
 
     said = project.run("search", "--installed", "story", check=True).stdout
@@ -53,11 +57,13 @@ def test_search_tells_of_a_long_name_below_it(project: Scene) -> None:
     assert said.splitlines() == [below.replace(" " * 34, f"{'pdf':34}", 1), LONG, below]
 
 
-def test_one_long_name_leaves_the_table_of_what_is_outdated_a_table(project: Scene, tmp_path: Path) -> None:
+def test_one_long_name_leaves_the_table_of_what_is_outdated_a_table(project: CommandSandbox, tmp_path: Path) -> None:
     upstream = Repository.create(tmp_path / "upstream")
-    before = upstream.write(under(f"skills/{LONG}", skill(LONG)) | under("skills/pdf", skill("pdf"))).commit()[:7]
+    before = upstream.write(
+        prefix_paths(f"skills/{LONG}", make_skill(LONG)) | prefix_paths("skills/pdf", make_skill("pdf"))
+    ).commit()[:7]
     project.run("install", upstream.file_url, "--all", check=True)
-    after = upstream.write(under("skills/pdf", skill("pdf", TELLS))).commit()[:7]
+    after = upstream.write(prefix_paths("skills/pdf", make_skill("pdf", TELLS))).commit()[:7]
 
     row = f"{before}  {after}  {after}"
     head = "current  wanted   latest"
@@ -67,7 +73,9 @@ def test_one_long_name_leaves_the_table_of_what_is_outdated_a_table(project: Sce
     assert narrow[:4] == [LONG, f"  current  {before}", f"  wanted   {after}", f"  latest   {after}"]
 
 
-def test_a_terminal_gets_no_line_that_could_have_been_broken_and_a_pipe_gets_whole_ones(project: Scene) -> None:
+def test_a_terminal_gets_no_line_that_could_have_been_broken_and_a_pipe_gets_whole_ones(
+    project: CommandSandbox,
+) -> None:
     folder = "/".join(["a-folder-with-a-long-name"] * 4)
     bad = "---\nname: odd\ndescription: Use it.\nwritten-by-somebody-whom-nobody-knows-any-more: x\n---\n"
     project.write("odd/SKILL.md", bad)
@@ -96,10 +104,14 @@ def test_a_terminal_gets_no_line_that_could_have_been_broken_and_a_pipe_gets_who
 WIDE = "处理各种文档:读取、合并、拆分与填写PDF表单。当有人提到文件、表格、合同或报告并希望修改它们时使用这个技能。" * 2
 
 
-def test_letters_of_two_cells_fit_eighty_columns_too(project: Scene, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_letters_of_two_cells_fit_eighty_columns_too(
+    project: CommandSandbox, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     upstream = Repository.create(tmp_path_factory.mktemp("wide") / "wide")
-    upstream.write(under("skills/wenjian", skill("wenjian", WIDE)) | under("skills/pdf", skill("pdf"))).commit()
-    project.rewrite("https://github.com/acme/wide", upstream.file_url)
+    upstream.write(
+        prefix_paths("skills/wenjian", make_skill("wenjian", WIDE)) | prefix_paths("skills/pdf", make_skill("pdf"))
+    ).commit()
+    project.redirect_git("https://github.com/acme/wide", upstream.file_url)
     listed = project.run("install", "acme/wide", "--list", check=True).stdout.splitlines()
     _, asked = answered(project, ["wenjian"], "install", "acme/wide", env={"COLUMNS": "80", "TERM": "dumb"})
 
@@ -117,19 +129,21 @@ def test_letters_of_two_cells_fit_eighty_columns_too(project: Scene, tmp_path_fa
 
 
 def test_the_whole_name_is_told_of_what_can_be_installed(
-    scene: Scene, tmp_path_factory: pytest.TempPathFactory
+    scene: CommandSandbox, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     upstream = Repository.create(tmp_path_factory.mktemp("long") / "long")
-    upstream.write(under(f"skills/{LONG}", skill(LONG, TELLS)) | under("skills/pdf", skill("pdf", TELLS))).commit()
-    scene.rewrite("https://github.com/acme/long", upstream.file_url)
+    upstream.write(
+        prefix_paths(f"skills/{LONG}", make_skill(LONG, TELLS)) | prefix_paths("skills/pdf", make_skill("pdf", TELLS))
+    ).commit()
+    scene.redirect_git("https://github.com/acme/long", upstream.file_url)
 
-    assert scene.project().run("install", "acme/long", "--list", check=True).stdout == (
+    assert scene.create_project().run("install", "acme/long", "--list", check=True).stdout == (
         f"{LONG}\n{'':40}  Tells a long story about what it is f…\n{'pdf':40}  Tells a long story about what it is f…\n"
     )
 
 
-def test_show_breaks_long_lines_between_words(project: Scene) -> None:
-    project.write_files(under("mine/pdf", skill("pdf", TELLS)))
+def test_show_breaks_long_lines_between_words(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths("mine/pdf", make_skill("pdf", TELLS)))
     project.run("install", "./mine/pdf", check=True)
 
     said = project.run("show", "pdf", check=True).stdout
@@ -140,19 +154,27 @@ def test_show_breaks_long_lines_between_words(project: Scene) -> None:
     ]
 
 
-def test_many_skills_that_hold_others_are_one_warning(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_many_skills_that_hold_others_are_one_warning(
+    scene: CommandSandbox, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     upstream = Repository.create(tmp_path_factory.mktemp("inner") / "inner")
     for name in "abcdef":
-        upstream.write(under(f"skills/{name}", skill(name) | under("more/inner", skill("inner"))))
+        upstream.write(
+            prefix_paths(f"skills/{name}", make_skill(name) | prefix_paths("more/inner", make_skill("inner")))
+        )
     upstream.commit()
-    scene.project(asking(**{name: {"git": upstream.file_url, "path": f"skills/{name}"} for name in ("a", "b")}))
-    assert scene.run("lock", check=True).stderr == text("""\
+    scene.create_project(
+        manifest_text(**{name: {"git": upstream.file_url, "path": f"skills/{name}"} for name in ("a", "b")})
+    )
+    assert scene.run("lock", check=True).stderr == expected_output("""\
 warning: a: it holds another skill at more/inner/SKILL.md, which some hosts load too
 warning: b: it holds another skill at more/inner/SKILL.md, which some hosts load too
 """)
 
-    scene.project(asking(**{name: {"git": upstream.file_url, "path": f"skills/{name}"} for name in "abcdef"}))
-    assert scene.run("outdated", check=True).stderr == text("""\
+    scene.create_project(
+        manifest_text(**{name: {"git": upstream.file_url, "path": f"skills/{name}"} for name in "abcdef"})
+    )
+    assert scene.run("outdated", check=True).stderr == expected_output("""\
 warning: 4 skills hold other skills inside, which some hosts load too: c, d, e and 1 more (-v names the files)
 everything is as new as it can be
 a, b: locked, and not installed (`skillpm sync` installs what is locked)

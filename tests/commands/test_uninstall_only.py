@@ -3,38 +3,38 @@
 import json
 import shutil
 
-from commands.scene import Scene, text
-from kit import Repository, skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import Repository, make_skill, prefix_paths
 
 
-def test_without_a_network_nothing_of_other_skills_is_wanted(project: Scene, url: str) -> None:
+def test_without_a_network_nothing_of_other_skills_is_wanted(project: CommandSandbox, url: str) -> None:
     project.run("install", f"{url}@pdf", f"{url}@docx", check=True)
     shutil.rmtree(project.work / ".agent-skills")
     shutil.rmtree(project.cache)
 
-    assert project.tell("uninstall", "pdf", "--offline") == text("""\
+    assert project.output("uninstall", "pdf", "--offline") == expected_output("""\
 manifest and registry and lockfile brought up to date: 0 skills in WORK/.agent-skills
 ! next: `skillpm link AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows
 """)
-    assert list(project.document("skills.lock")["skills"]) == ["docx"]
-    assert list(project.document("skills.json")["skills"]) == ["docx"]
+    assert list(project.read_json("skills.lock")["skills"]) == ["docx"]
+    assert list(project.read_json("skills.json")["skills"]) == ["docx"]
 
 
-def test_with_force_only_what_is_named_is_set_aside(project: Scene, url: str, upstream: Repository) -> None:
+def test_with_force_only_what_is_named_is_set_aside(project: CommandSandbox, url: str, upstream: Repository) -> None:
     project.run("install", f"{url}@pdf", f"{url}@docx", check=True)
-    upstream.write(under("skills/docx", skill("docx", "Writes better.")))
+    upstream.write(prefix_paths("skills/docx", make_skill("docx", "Writes better.")))
     upstream.commit("second")
     project.run("lock", "--upgrade", check=True)
     for name in ("pdf", "docx"):
         project.write(f".agent-skills/{name}/SKILL.md", "mine")
 
-    project.tell("uninstall", "pdf", "--force")
+    project.output("uninstall", "pdf", "--force")
 
     assert project.read(".agent-skills/docx/SKILL.md") == "mine"
-    assert [row["id"] for row in project.json("backup", "list")["backups"]] == ["pdf-1"]
+    assert [row["id"] for row in project.json_output("backup", "list")["backups"]] == ["pdf-1"]
 
 
-def test_links_that_others_made_for_other_skills_are_left(project: Scene, url: str) -> None:
+def test_links_that_others_made_for_other_skills_are_left(project: CommandSandbox, url: str) -> None:
     project.run("install", f"{url}@pdf", f"{url}@docx", check=True)
     project.write(".claude/skills/docx/SKILL.md", "somebody's")
     project.write("skills.json", json.dumps({**json.loads(project.read("skills.json")), "agents": ["claude-code"]}))

@@ -4,63 +4,65 @@ import os
 import shutil
 
 import pytest
-from commands.scene import Scene, text
-from kit import skill, under
+from commands.scene import CommandSandbox, expected_output
+from kit import make_skill, prefix_paths
 
 HERE = ".agent-skills"
 
 
-def seen(scene: Scene) -> list[str]:
+def seen(scene: CommandSandbox) -> list[str]:
     """Give what the host's folder holds."""
     folder = scene.work / ".claude/skills"
     return sorted(os.listdir(folder)) if folder.is_dir() else []
 
 
 @pytest.fixture
-def own(project: Scene) -> Scene:
+def own(project: CommandSandbox) -> CommandSandbox:
     """Give a project with two skills made by hand."""
-    project.write_files(under(f"{HERE}/notes", skill("notes", "My notes.")))
-    project.write_files(under(f"{HERE}/house-style", skill("house-style", "How we write.", version="2.0.0")))
+    project.write_files(prefix_paths(f"{HERE}/notes", make_skill("notes", "My notes.")))
+    project.write_files(
+        prefix_paths(f"{HERE}/house-style", make_skill("house-style", "How we write.", version="2.0.0"))
+    )
     return project
 
 
 @pytest.fixture
-def linked(own: Scene) -> Scene:
+def linked(own: CommandSandbox) -> CommandSandbox:
     """Give one whose skills are linked for a host."""
     own.run("link", "claude-code", check=True)
     return own
 
 
-def test_link_shows_them_to_a_host(own: Scene) -> None:
-    assert own.tell("link", "claude-code") == text("""\
+def test_link_shows_them_to_a_host(own: CommandSandbox) -> None:
+    assert own.output("link", "claude-code") == expected_output("""\
  → house-style 2.0.0  (linked in .claude/skills)
  → notes  (linked in .claude/skills)
 linked 2: 2 skills in WORK/.agent-skills
 """)
-    assert own.tree_text(".claude") == text("""\
+    assert own.render_tree(".claude") == expected_output("""\
 skills/
   house-style -> ../../.agent-skills/house-style
   notes -> ../../.agent-skills/notes
 """)
-    assert own.document(f"{HERE}/.skillpm/receipt.json") == {
+    assert own.read_json(f"{HERE}/.skillpm/receipt.json") == {
         "version": 1,
         "skills": {},
         "links": {".claude/skills": {"house-style": "symlink", "notes": "symlink"}},
         "folders": [".claude", ".claude/skills"],
     }
-    assert [row["links"] for row in own.json("list")["skills"]] == [
+    assert [row["links"] for row in own.json_output("list")["skills"]] == [
         [".claude/skills/house-style"],
         [".claude/skills/notes"],
     ]
     assert own.run("registry", "check").code == 0
-    assert own.tell("link", "claude-code") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    assert own.output("link", "claude-code") == "nothing to do: 2 skills in WORK/.agent-skills\n"
 
 
-def test_one_that_is_installed_from_the_hosts_own_folder_stays_its_makers(project: Scene) -> None:
-    project.write_files(under(".claude/skills/mine", skill("mine", "My own.")))
+def test_one_that_is_installed_from_the_hosts_own_folder_stays_its_makers(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths(".claude/skills/mine", make_skill("mine", "My own.")))
     project.run("link", "claude-code", check=True)
-    assert project.tell("install", "./.claude/skills/mine").splitlines()[0].startswith(" + mine ")
-    project.write_files(under(".claude/skills/mine", skill("mine", "My own, better.")))
+    assert project.output("install", "./.claude/skills/mine").splitlines()[0].startswith(" + mine ")
+    project.write_files(prefix_paths(".claude/skills/mine", make_skill("mine", "My own, better.")))
     before = project.snapshot(".claude")
 
     said = project.run("update", check=True)
@@ -74,21 +76,21 @@ def test_one_that_is_installed_from_the_hosts_own_folder_stays_its_makers(projec
     assert project.snapshot(".claude") == before
 
 
-def test_a_copy_that_was_made_for_a_host_is_no_source(own: Scene) -> None:
+def test_a_copy_that_was_made_for_a_host_is_no_source(own: CommandSandbox) -> None:
     own.run("link", "claude-code", env={"SKILLPM_LINK_MODE": "copy"}, check=True)
-    before = own.everything
+    before = own.full_snapshot
 
-    assert own.tell("install", "./.claude/skills/notes") == text("""\
+    assert own.output("install", "./.claude/skills/notes") == expected_output("""\
 ! error: ./.claude/skills/notes lies where skills are installed, and is there already
 !   try: agents get it as it is (`skillpm list`); to manage it, move it elsewhere first, e.g. \
 `mv ./.claude/skills/notes ~/my-skills/`, and install it from there
 [2]
 """)
-    assert own.everything == before
+    assert own.full_snapshot == before
 
 
-def test_a_dry_run_says_so_and_links_nothing(own: Scene) -> None:
-    assert own.tell("link", "claude-code", "--dry-run") == text("""\
+def test_a_dry_run_says_so_and_links_nothing(own: CommandSandbox) -> None:
+    assert own.output("link", "claude-code", "--dry-run") == expected_output("""\
  → house-style 2.0.0  (linked in .claude/skills)
  → notes  (linked in .claude/skills)
 would have linked 2: 2 skills in WORK/.agent-skills
@@ -96,8 +98,8 @@ would have linked 2: 2 skills in WORK/.agent-skills
     assert seen(own) == []
 
 
-def test_every_later_command_keeps_the_links_true(linked: Scene) -> None:
-    linked.write_files(under(f"{HERE}/later", skill("later")))
+def test_every_later_command_keeps_the_links_true(linked: CommandSandbox) -> None:
+    linked.write_files(prefix_paths(f"{HERE}/later", make_skill("later")))
     linked.run("install", "code-review", check=True)
     assert seen(linked) == ["code-review", "house-style", "later", "notes"]
 
@@ -116,24 +118,24 @@ def test_every_later_command_keeps_the_links_true(linked: Scene) -> None:
     assert linked.exists(f"{HERE}/notes/SKILL.md")
 
 
-def test_migrate_links_what_it_makes(linked: Scene) -> None:
+def test_migrate_links_what_it_makes(linked: CommandSandbox) -> None:
     linked.write(f"{HERE}/old.md", "---\nname: old\ndescription: Old.\n---\n# Old\n")
 
-    assert linked.tell("migrate") == text("""\
+    assert linked.output("migrate") == expected_output("""\
  + old/SKILL.md  from old.md
 moved 1 flat file: 3 skills in WORK/.agent-skills
 linked in .claude/skills: old
 ! next: `skillpm list` shows them
 """)
     assert seen(linked) == ["house-style", "notes", "old"]
-    assert linked.tell("sync") == "nothing to do: 3 skills in WORK/.agent-skills\n"
+    assert linked.output("sync") == "nothing to do: 3 skills in WORK/.agent-skills\n"
 
 
-def test_migrate_says_how_to_show_them_to_an_agent(scene: Scene) -> None:
+def test_migrate_says_how_to_show_them_to_an_agent(scene: CommandSandbox) -> None:
     scene.write("../home/.agent-skills/old.md", "---\nname: old\ndescription: Old.\n---\n# Old\n")
     (scene.home / ".claude").mkdir()
 
-    assert scene.tell("migrate", "-g") == text("""\
+    assert scene.output("migrate", "-g") == expected_output("""\
  + old/SKILL.md  from old.md
 moved 1 flat file: 1 skill in HOME/.agent-skills
 ! next: `skillpm list -g` shows them, `skillpm link -g claude-code` to an agent
@@ -142,25 +144,27 @@ moved 1 flat file: 1 skill in HOME/.agent-skills
     assert scene.exists("../home/.claude/skills/old/SKILL.md")
 
 
-def test_what_the_registry_does_not_list_is_not_linked(own: Scene) -> None:
+def test_what_the_registry_does_not_list_is_not_linked(own: CommandSandbox) -> None:
     own.write(f"{HERE}/broken/SKILL.md", "---\nname: [\n")
     own.write(f"{HERE}/folder/notes.md", "No skill.\n")
-    own.write_files(under(f"{HERE}/Two Words", skill("two-words")))
+    own.write_files(prefix_paths(f"{HERE}/Two Words", make_skill("two-words")))
 
     said = own.run("link", "claude-code")
 
     assert seen(own) == ["house-style", "notes"]
-    assert own.named(said.stderr).splitlines()[0] == (
+    assert own.add_placeholders(said.stderr).splitlines()[0] == (
         "warning: Two Words is not linked: a skill's name has lower-case letters, digits and single hyphens; "
         "rename its folder"
     )
 
 
-def test_one_that_its_owner_deleted_is_linked_no_more(linked: Scene) -> None:
+def test_one_that_its_owner_deleted_is_linked_no_more(linked: CommandSandbox) -> None:
     shutil.rmtree(linked.work / HERE / "notes")
-    assert "problem: a link to a skill that is not there\n    where: WORK/.claude/skills/notes" in linked.tell("doctor")
+    assert "problem: a link to a skill that is not there\n    where: WORK/.claude/skills/notes" in linked.output(
+        "doctor"
+    )
 
-    assert linked.tell("sync") == text("""\
+    assert linked.output("sync") == expected_output("""\
  - notes  (its folder is gone; no longer linked in .claude/skills)
 removed 1: 1 skill in WORK/.agent-skills
 """)
@@ -168,10 +172,10 @@ removed 1: 1 skill in WORK/.agent-skills
     assert linked.run("doctor").code == 0
 
 
-def test_one_that_is_no_skill_any_more_is_linked_no_more(linked: Scene) -> None:
+def test_one_that_is_no_skill_any_more_is_linked_no_more(linked: CommandSandbox) -> None:
     (linked.work / HERE / "notes/SKILL.md").rename(linked.work / HERE / "notes/draft.md")
 
-    assert linked.tell("sync") == text("""\
+    assert linked.output("sync") == expected_output("""\
  - notes  (no longer linked in .claude/skills)
 unlinked 1: 2 skills in WORK/.agent-skills
 """)
@@ -179,40 +183,40 @@ unlinked 1: 2 skills in WORK/.agent-skills
     assert linked.exists(f"{HERE}/notes/draft.md")
 
 
-def test_a_link_that_is_gone_is_named_and_made_again(linked: Scene) -> None:
+def test_a_link_that_is_gone_is_named_and_made_again(linked: CommandSandbox) -> None:
     (linked.work / ".claude/skills/notes").unlink()
-    assert "notes: its link .claude/skills/notes is gone; `skillpm sync` makes it again" in linked.tell("verify")
+    assert "notes: its link .claude/skills/notes is gone; `skillpm sync` makes it again" in linked.output("verify")
 
     linked.run("doctor", "--fix", check=True)
 
     assert seen(linked) == ["house-style", "notes"]
 
 
-def test_what_lies_in_a_links_place_stops_link_and_nothing_else(own: Scene) -> None:
+def test_what_lies_in_a_links_place_stops_link_and_nothing_else(own: CommandSandbox) -> None:
     own.write(".claude/skills/notes/mine.md", "Mine.\n")
-    assert own.tell("link", "claude-code") == text("""\
+    assert own.output("link", "claude-code") == expected_output("""\
 ! error: a skill is in the way; nothing was changed
 !   notes: .claude/skills/notes is there already, and skillpm did not make it
 !   try: `skillpm link claude-code --keep notes` goes on without it, `--force` sets it aside as a backup first
 [1]
 """)
-    assert own.tell("link", "claude-code", "--keep", "notes") == text("""\
+    assert own.output("link", "claude-code", "--keep", "notes") == expected_output("""\
  → house-style 2.0.0  (linked in .claude/skills)
  = notes  (what lies in .claude/skills is left there)
 linked 1, kept 1: 2 skills in WORK/.agent-skills
 """)
-    assert own.tell("sync", "--force") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    assert own.output("sync", "--force") == "nothing to do: 2 skills in WORK/.agent-skills\n"
     assert own.run("install", "code-review", "--force").code == 0
     assert own.read(".claude/skills/notes/mine.md") == "Mine.\n"
-    assert "note: notes is not linked in .claude/skills: something else lies there" in own.tell("doctor")
+    assert "note: notes is not linked in .claude/skills: something else lies there" in own.output("doctor")
 
     assert own.run("link", "claude-code", "--force").code == 0
     assert own.exists(".claude/skills/notes/SKILL.md")
     assert own.read(f"{HERE}/.skillpm/backup/notes-1/mine.md") == "Mine.\n"
 
 
-def test_one_that_lies_with_the_host_itself_is_left_there(project: Scene) -> None:
-    project.write_files(under(".claude/skills/notes", skill("notes", "My notes.")))
+def test_one_that_lies_with_the_host_itself_is_left_there(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths(".claude/skills/notes", make_skill("notes", "My notes.")))
     (project.work / HERE).mkdir()
     (project.work / HERE / "notes").symlink_to("../.claude/skills/notes")
     before = project.snapshot(".claude")
@@ -220,10 +224,10 @@ def test_one_that_lies_with_the_host_itself_is_left_there(project: Scene) -> Non
     assert project.run("link", "claude-code", "--force").code == 0
 
     assert project.snapshot(".claude") == before
-    assert project.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
 
-def test_copies_follow_the_owners_edits_and_never_overrun_others(own: Scene) -> None:
+def test_copies_follow_the_owners_edits_and_never_overrun_others(own: CommandSandbox) -> None:
     copies = {"SKILLPM_LINK_MODE": "copy"}
     own.run("link", "claude-code", env=copies, check=True)
     assert (own.work / ".claude/skills/notes").is_symlink() is False
@@ -232,7 +236,7 @@ def test_copies_follow_the_owners_edits_and_never_overrun_others(own: Scene) -> 
     own.run("sync", env=copies, check=True)
 
     assert own.read(".claude/skills/notes/more.md") == "More.\n"
-    assert own.tell("sync", env=copies) == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    assert own.output("sync", env=copies) == "nothing to do: 2 skills in WORK/.agent-skills\n"
     own.write(".claude/skills/notes/more.md", "Edited there.\n")
     own.run("sync", env=copies, check=True)
     own.run("unlink", "claude-code", env=copies, check=True)
@@ -240,7 +244,7 @@ def test_copies_follow_the_owners_edits_and_never_overrun_others(own: Scene) -> 
     assert seen(own) == ["notes"]
 
 
-def test_a_folder_that_is_nobodys_scope_gets_no_links(scene: Scene) -> None:
+def test_a_folder_that_is_nobodys_scope_gets_no_links(scene: CommandSandbox) -> None:
     scene.write("../home/.config/skillpm/config.toml", 'agents = ["claude-code"]\n')
     scene.write("skills/old.md", "---\nname: old\ndescription: Old.\n---\n# Old\n")
 

@@ -8,20 +8,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, asking, text
-from kit import GitServer, skill, under
+from commands.scene import CommandSandbox, expected_output, manifest_text
+from kit import GitServer, make_skill, prefix_paths
 
 SETPRIV = shutil.which("setpriv")
 IS_ROOT = os.geteuid() == 0
 # Root writes where nobody may; without these two capabilities it is a user like all others.
 ORDINARY = ["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
-pytestmark = pytest.mark.skipif(IS_ROOT and SETPRIV is None, reason="root may write anywhere, and setpriv is missing")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(IS_ROOT and SETPRIV is None, reason="root may write anywhere, and setpriv is missing"),
+]
 
 
-class Ordinary(Scene):
+class Ordinary(CommandSandbox):
     """A scene whose commands run with the rights of an ordinary user."""
 
-    command = (str(SETPRIV), *ORDINARY, *Scene.command) if IS_ROOT else Scene.command
+    command = (str(SETPRIV), *ORDINARY, *CommandSandbox.command) if IS_ROOT else CommandSandbox.command
 
 
 @pytest.fixture
@@ -38,101 +41,103 @@ def closed(path: Path, mode: int = 0o555) -> Path:
 
 
 @pytest.mark.parametrize("place", [".agent-skills", ".agent-skills/.skillpm"])
-def test_a_skills_directory_that_is_read_only_stops_everything(project: Scene, place: str) -> None:
+def test_a_skills_directory_that_is_read_only_stops_everything(project: CommandSandbox, place: str) -> None:
     project.run("install", "testing", check=True)
     closed(project.work / place)
-    before = project.everything
+    before = project.full_snapshot
 
     for arguments in (["install", "code-review"], ["uninstall", "testing"], ["link", "codex"]):
-        assert project.tell(*arguments) == text(f"""\
+        assert project.output(*arguments) == expected_output(f"""\
 ! error: cannot write into WORK/{place}: permission denied
 !   where: WORK/{place}
 !   try: check who owns that place
 [1]
 """), arguments
-        assert project.everything == before
-    assert project.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
-    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
+        assert project.full_snapshot == before
+    assert project.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
     assert project.run("list").code == 0
 
 
-def test_a_read_only_project_is_told_before_the_first_download(project: Scene, server: GitServer, served: str) -> None:
-    project.write("skills.json", asking(pdf={"git": served, "path": "skills/pdf"}))
+def test_a_read_only_project_is_told_before_the_first_download(
+    project: CommandSandbox, server: GitServer, served: str
+) -> None:
+    project.write("skills.json", manifest_text(pdf={"git": served, "path": "skills/pdf"}))
     closed(project.work)
-    before = project.everything
+    before = project.full_snapshot
 
-    said = project.tell("sync")
+    said = project.output("sync")
 
-    assert said == text("""\
+    assert said == expected_output("""\
 ! error: cannot make a lock file: permission denied
 !   where: WORK/.agent-skills
 !   try: check who owns that place, or choose another with SKILLPM_HOME or SKILLPM_CACHE_DIR
 [1]
 """)
     assert server.requests == []
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_documents_that_cannot_be_written_are_told_before_any_skill_is_touched(scene: Scene) -> None:
+def test_documents_that_cannot_be_written_are_told_before_any_skill_is_touched(scene: CommandSandbox) -> None:
     scene.run("install", "-g", "testing", check=True)
     closed(scene.home / ".config/skillpm")
-    before = scene.everything
+    before = scene.full_snapshot
 
-    assert scene.tell("install", "-g", "code-review") == text("""\
+    assert scene.output("install", "-g", "code-review") == expected_output("""\
 ! error: cannot write into HOME/.config/skillpm: permission denied
 !   where: HOME/.config/skillpm
 !   try: check who owns that place
 [1]
 """)
-    assert scene.everything == before
-    assert scene.tell("sync", "-g") == "nothing to do: 1 skill in HOME/.agent-skills\n"
+    assert scene.full_snapshot == before
+    assert scene.output("sync", "-g") == "nothing to do: 1 skill in HOME/.agent-skills\n"
 
 
-def test_a_lockfile_that_cannot_be_written_is_told(project: Scene) -> None:
+def test_a_lockfile_that_cannot_be_written_is_told(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
-    project.write("skills.json", asking(testing="*", pdf={"path": "./pdf"}))
-    project.write_files(under("pdf", skill("pdf")))
+    project.write("skills.json", manifest_text(testing="*", pdf={"path": "./pdf"}))
+    project.write_files(prefix_paths("pdf", make_skill("pdf")))
     closed(project.work)
-    before = project.everything
+    before = project.full_snapshot
 
-    said = project.tell("lock")
+    said = project.output("lock")
 
-    assert re.sub(r"[0-9]+\.tmp", "N.tmp", said) == text("""\
+    assert re.sub(r"[0-9]+\.tmp", "N.tmp", said) == expected_output("""\
 ! error: cannot write the lockfile: permission denied
 !   where: WORK/skills.lock.N.tmp
 !   try: check who owns that place, or choose another with SKILLPM_HOME or SKILLPM_CACHE_DIR
 [1]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_an_agents_folder_that_cannot_be_written_is_told_before_any_skill_is_touched(project: Scene) -> None:
+def test_an_agents_folder_that_cannot_be_written_is_told_before_any_skill_is_touched(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     (project.work / ".claude").mkdir()
     closed(project.work / ".claude")
-    before = project.everything
+    before = project.full_snapshot
 
-    assert project.tell("link", "claude-code") == text("""\
+    assert project.output("link", "claude-code") == expected_output("""\
 ! error: cannot write into WORK/.claude/skills: permission denied
 !   where: WORK/.claude
 !   try: check who owns that place
 [1]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_a_manifest_that_cannot_be_read_is_told(project: Scene) -> None:
+def test_a_manifest_that_cannot_be_read_is_told(project: CommandSandbox) -> None:
     closed(project.work / "skills.json", 0)
 
-    assert project.tell("list").splitlines()[0] == "! error: cannot read: permission denied"
-    assert "!   where: WORK/skills.json" in project.tell("sync")
+    assert project.output("list").splitlines()[0] == "! error: cannot read: permission denied"
+    assert "!   where: WORK/skills.json" in project.output("sync")
     (project.work / "skills.json").chmod(0o644)
 
 
-def test_skills_that_cannot_be_read_hide_no_other(project: Scene) -> None:
-    project.write_files(under(".agent-skills/good", skill("good", "A good one.")))
-    project.write_files(under(".agent-skills/shut", skill("shut")))
-    project.write_files(under(".agent-skills/sealed", skill("sealed")))
+def test_skills_that_cannot_be_read_hide_no_other(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths(".agent-skills/good", make_skill("good", "A good one.")))
+    project.write_files(prefix_paths(".agent-skills/shut", make_skill("shut")))
+    project.write_files(prefix_paths(".agent-skills/sealed", make_skill("sealed")))
     project.run("install", "testing", check=True)
     closed(project.work / ".agent-skills/shut", 0)
     closed(project.work / ".agent-skills/sealed/SKILL.md", 0)
@@ -151,28 +156,28 @@ def test_skills_that_cannot_be_read_hide_no_other(project: Scene) -> None:
     (project.work / ".agent-skills/sealed/SKILL.md").chmod(0o644)
 
 
-def test_a_part_of_an_installed_skill_that_nobody_can_read_is_an_edit(project: Scene) -> None:
+def test_a_part_of_an_installed_skill_that_nobody_can_read_is_an_edit(project: CommandSandbox) -> None:
     project.run("install", "testing", "code-review", check=True)
     closed(project.work / ".agent-skills/testing/references", 0)
     closed(project.work / ".agent-skills/code-review/SKILL.md", 0)
 
-    assert project.tell("verify").splitlines()[-2:] == ["! 0 of 2 skills are what the lockfile says", "[1]"]
+    assert project.output("verify").splitlines()[-2:] == ["! 0 of 2 skills are what the lockfile says", "[1]"]
     assert project.run("list").code == 0
     assert project.run("show", "testing").code == 0
     assert project.run("diff", "code-review").code == 1
     assert project.run("sync").code == 1
     (project.work / ".agent-skills/testing/references").chmod(0o755)
     (project.work / ".agent-skills/code-review/SKILL.md").chmod(0o644)
-    assert project.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert project.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
 
 
-def test_what_may_not_be_read_is_not_copied_for_a_host_and_stops_no_other(project: Scene) -> None:
-    project.write_files(under(".agent-skills/mine", skill("mine") | {"secret": "mine"}))
+def test_what_may_not_be_read_is_not_copied_for_a_host_and_stops_no_other(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine") | {"secret": "mine"}))
     closed(project.work / ".agent-skills/mine/secret", 0o000)
     copies = {"SKILLPM_LINK_MODE": "copy"}
 
-    assert project.transcript(project.run("install", "testing", env=copies)).startswith(" + testing")
-    said = project.transcript(project.run("link", "claude-code", env=copies))
+    assert project.format_result(project.run("install", "testing", env=copies)).startswith(" + testing")
+    said = project.format_result(project.run("link", "claude-code", env=copies))
 
     told = "warning: WORK/.claude/skills/mine is not made: WORK/.agent-skills/mine/secret may not be read\n"
     assert f"! {told}" in said
@@ -184,7 +189,7 @@ def test_what_may_not_be_read_is_not_copied_for_a_host_and_stops_no_other(projec
     assert project.read(".claude/skills/mine/secret") == "mine"
 
 
-def test_what_may_not_be_read_hides_no_other_skill_from_discover(scene: Scene) -> None:
+def test_what_may_not_be_read_hides_no_other_skill_from_discover(scene: CommandSandbox) -> None:
     """A folder of skills, a skill's folder, a file; each is told, and the rest is seen."""
     for path in (
         "../home/.claude/skills/hidden",
@@ -192,12 +197,12 @@ def test_what_may_not_be_read_hides_no_other_skill_from_discover(scene: Scene) -
         ".claude/skills/a-file",
         ".claude/skills/ok",
     ):
-        scene.write_files(under(path, skill(os.path.basename(path), "Fine.")))
+        scene.write_files(prefix_paths(path, make_skill(os.path.basename(path), "Fine.")))
     closed(scene.home / ".claude", 0)
     closed(scene.work / ".claude/skills/sealed", 0)
     closed(scene.work / ".claude/skills/a-file/SKILL.md", 0)
 
-    assert scene.tell("discover", "--agent", "brutus") == text("""\
+    assert scene.output("discover", "--agent", "brutus") == expected_output("""\
 brutus sees 1 skill from WORK
 (BRUTUS: Claude's folders, then OpenCode's, of the working directory and of the
 user in turn)
@@ -216,30 +221,30 @@ it looks into these folders, and the first that has a name counts:
     said = scene.run("discover", "--agent", "cline", check=True)
     assert said.stderr == ""
     said = scene.run("discover", "--agent", "claude-code", check=True)
-    assert scene.named(said.stderr) == text("""\
+    assert scene.add_placeholders(said.stderr) == expected_output("""\
 warning: ~/.claude/skills: the folder cannot be read: permission denied
 warning: .claude/skills/a-file/SKILL.md: permission denied
 warning: .claude/skills/sealed/SKILL.md: permission denied
 """)
 
 
-def test_no_space_for_a_file_leaves_the_old_state(project: Scene) -> None:
+def test_no_space_for_a_file_leaves_the_old_state(project: CommandSandbox) -> None:
     """A limit on the size of files stands for a full disk: both are refused in the midst of writing."""
     project.run("install", "testing", check=True)
-    before = project.everything
+    before = project.full_snapshot
     limited = Ordinary(project.root)
-    limited.names = project.names
+    limited.placeholders = project.placeholders
     shell = 'ulimit -f 8; trap "" XFSZ; exec "$@"'
     words = ["sh", "-c", shell, "sh", *limited.command, "install", "code-review"]
     done = _run(limited, words)
 
     assert done.startswith("error: cannot ")
     assert "the file is larger than allowed here" in done
-    assert project.everything == before
-    assert project.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.full_snapshot == before
+    assert project.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
 
-def _run(scene: Scene, words: list[str]) -> str:
+def _run(scene: CommandSandbox, words: list[str]) -> str:
     # Python does not notice when a file of its own compiled modules is cut off.
     env = scene.environment({"PYTHONDONTWRITEBYTECODE": "1"})
     done = subprocess.run(words, cwd=scene.work, env=env, capture_output=True, text=True, check=False)
@@ -247,7 +252,7 @@ def _run(scene: Scene, words: list[str]) -> str:
     return done.stderr
 
 
-def test_flat_files_that_may_not_be_read_or_taken_away_are_left(project: Scene) -> None:
+def test_flat_files_that_may_not_be_read_or_taken_away_are_left(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     flat = "---\nname: open\ndescription: Use it.\n---\n"
     for path in ("open.md", "secret.md", "closed/inside.md", "hidden/there.md"):
@@ -256,7 +261,7 @@ def test_flat_files_that_may_not_be_read_or_taken_away_are_left(project: Scene) 
     closed(project.work / ".agent-skills/closed")
     closed(project.work / ".agent-skills/hidden", 0o000)
 
-    assert project.tell("migrate") == text("""\
+    assert project.output("migrate") == expected_output("""\
  + open/SKILL.md  from open.md
 moved 1 flat file: 2 skills in WORK/.agent-skills
 left as it is:
@@ -269,41 +274,41 @@ left as it is:
     assert project.run("registry", "check").code == 0
 
 
-def test_a_folder_of_flat_files_that_is_read_only_stays_as_it_is(scene: Scene) -> None:
+def test_a_folder_of_flat_files_that_is_read_only_stays_as_it_is(scene: CommandSandbox) -> None:
     scene.write("old/x.md", "---\nname: x\ndescription: Use it.\n---\n")
     closed(scene.work / "old")
     before = scene.snapshot("..")
 
-    assert scene.tell("migrate", "old").splitlines()[0] == "nothing to move: 0 skills in WORK/old"
+    assert scene.output("migrate", "old").splitlines()[0] == "nothing to move: 0 skills in WORK/old"
     assert scene.snapshot("..") == before
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(project: Scene, url: str) -> None:
+def test_a_cache_that_cannot_be_written_is_done_without(project: CommandSandbox, url: str) -> None:
     closed(project.cache)
     warning = "! warning: the cache ROOT/cache/v1 cannot be written; what is fetched is forgotten after this command"
 
-    said = project.tell("install", f"{url}@pdf", "code-review", env={"TMPDIR": str(project.root)})
+    said = project.output("install", f"{url}@pdf", "code-review", env={"TMPDIR": str(project.root)})
 
     lines = said.splitlines()
     assert lines[2] == "added 2: 2 skills in WORK/.agent-skills"
     assert [line for line in lines if "warning" in line] == [warning]
-    assert project.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
-    assert project.tell("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    assert project.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert project.output("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
     assert sorted(os.listdir(project.root)) == ["cache", "home", "work"], "the temporary cache is gone"
     assert os.listdir(project.cache) == []
 
 
-def test_a_cache_that_may_only_be_read_is_read(project: Scene, url: str) -> None:
+def test_a_cache_that_may_only_be_read_is_read(project: CommandSandbox, url: str) -> None:
     project.run("install", f"{url}@pdf", "code-review", check=True)
     for folder, _, _ in os.walk(project.cache):
         closed(Path(folder))
     shutil.rmtree(project.work / ".agent-skills")
 
-    assert project.tell("sync", "--frozen", "--offline").splitlines()[2] == "added 2: 2 skills in WORK/.agent-skills"
-    assert "cannot be written" in project.tell("install", "testing")
+    assert project.output("sync", "--frozen", "--offline").splitlines()[2] == "added 2: 2 skills in WORK/.agent-skills"
+    assert "cannot be written" in project.output("install", "testing")
 
 
-def test_a_damaged_entry_of_a_cache_that_may_only_be_read_is_fetched_anew(project: Scene, url: str) -> None:
+def test_a_damaged_entry_of_a_cache_that_may_only_be_read_is_fetched_anew(project: CommandSandbox, url: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
     for entry in project.cache.glob("v1/store/*/*"):
         entry.write_bytes(entry.read_bytes()[:-1] + b"?")
@@ -311,8 +316,8 @@ def test_a_damaged_entry_of_a_cache_that_may_only_be_read_is_fetched_anew(projec
         closed(Path(folder))
     shutil.rmtree(project.work / ".agent-skills")
 
-    said = project.tell("sync", "--frozen")
+    said = project.output("sync", "--frozen")
 
     assert "added 1: 1 skill in WORK/.agent-skills" in said
     assert "! warning: pdf: its copy in the store was damaged; it is fetched anew" in said
-    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"

@@ -6,13 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, text
-from kit import skill, snapshot, under
+from commands.scene import CommandSandbox, expected_output
+from kit import make_skill, prefix_paths, snapshot
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Scene:
-    scene = Scene(tmp_path_factory.mktemp("installed") / "scene").project('{"skills": {}, "agents": ["claude-code"]}\n')
+def installed(tmp_path_factory: pytest.TempPathFactory) -> CommandSandbox:
+    scene = CommandSandbox(tmp_path_factory.mktemp("installed") / "scene").create_project(
+        '{"skills": {}, "agents": ["claude-code"]}\n'
+    )
     scene.run("install", "code-review", "testing", check=True)
     return scene
 
@@ -36,7 +40,7 @@ def a_link_to_itself(place: Path) -> None:
 def a_link_to_a_folder(place: Path) -> None:
     folder = place.parents[1] / "mine"
     folder.mkdir()
-    (folder / "SKILL.md").write_bytes(skill("code-review", "By hand.")["SKILL.md"])
+    (folder / "SKILL.md").write_bytes(make_skill("code-review", "By hand.")["SKILL.md"])
     place.symlink_to("../mine")
 
 
@@ -67,10 +71,10 @@ THINGS = [
 
 
 @pytest.fixture
-def odd(request: pytest.FixtureRequest, installed: Scene, tmp_path: Path) -> Scene:
+def odd(request: pytest.FixtureRequest, installed: CommandSandbox, tmp_path: Path) -> CommandSandbox:
     """Give a project in which something else lies where `code-review` was installed."""
     installed.copy(tmp_path / "scene")
-    scene = Scene(tmp_path / "scene")
+    scene = CommandSandbox(tmp_path / "scene")
     place = scene.work / ".agent-skills/code-review"
     place.rename(scene.root / "taken-away")
     thing: Callable[[Path], None] = request.param
@@ -84,8 +88,8 @@ def each(*things: Callable[[Path], None]) -> pytest.MarkDecorator:
 
 
 @each(*THINGS)
-def test_reading_commands_say_so_and_stay_quick(odd: Scene) -> None:
-    before = odd.everything
+def test_reading_commands_say_so_and_stay_quick(odd: CommandSandbox) -> None:
+    before = odd.full_snapshot
 
     listed = odd.run("list")
     assert listed.code == 0
@@ -96,11 +100,11 @@ def test_reading_commands_say_so_and_stay_quick(odd: Scene) -> None:
     leads_out = os.path.realpath(odd.work / ".agent-skills/code-review/SKILL.md") == "/dev/zero"
     assert odd.run("diff", "code-review").code == leads_out
     assert odd.run("registry", "check").code == 1
-    assert odd.everything == before
+    assert odd.full_snapshot == before
 
 
 @each(a_file, a_link_to_itself, a_link_to_a_folder, a_pipe_for_a_skill_file)
-def test_it_is_in_the_way_of_its_own_skill_only(odd: Scene) -> None:
+def test_it_is_in_the_way_of_its_own_skill_only(odd: CommandSandbox) -> None:
     before = snapshot(odd.work / ".agent-skills", ignore=[".skillpm", "skills.json"])
 
     assert odd.run("sync").code == 1
@@ -113,7 +117,7 @@ def test_it_is_in_the_way_of_its_own_skill_only(odd: Scene) -> None:
 
 
 @each(a_file, an_empty_folder, a_link_to_nowhere, a_link_to_itself, a_link_to_a_folder)
-def test_force_sets_it_aside_and_restore_brings_it_back_as_it_lay(odd: Scene) -> None:
+def test_force_sets_it_aside_and_restore_brings_it_back_as_it_lay(odd: CommandSandbox) -> None:
     place = odd.work / ".agent-skills"
     lay = {path: entry for path, entry in snapshot(place).items() if path.startswith("code-review")}
     before = {path: entry for path, entry in lay.items() if entry.kind != "other"}
@@ -129,15 +133,15 @@ def test_force_sets_it_aside_and_restore_brings_it_back_as_it_lay(odd: Scene) ->
     assert odd.run("sync").code == 1
 
 
-def test_files_whose_names_are_no_text_are_edits_like_any_other(scene: Scene) -> None:
-    scene.project().run("install", "testing", check=True)
+def test_files_whose_names_are_no_text_are_edits_like_any_other(scene: CommandSandbox) -> None:
+    scene.create_project().run("install", "testing", check=True)
     place = scene.work / ".agent-skills/testing"
     names = [b"\xff.md", b"two\nlines.md", b"e\xcc\x81.md", b"\xc3\xa9.md"]
     for name in names:
         Path(os.fsdecode(os.path.join(os.fsencode(place), name))).write_text("mine")
     os.symlink(b"\xfe", os.fsencode(place / "link"))
 
-    assert scene.tell("sync") == text("""\
+    assert scene.output("sync") == expected_output("""\
 ! error: your edits are in the way; nothing was changed
 !   testing: edited since it was installed (é.md extra, link extra, two\\nlines.md extra, é.md extra and 1 more)
 !   try: `skillpm diff testing` shows it, `skillpm sync --keep testing` goes on without it, \
@@ -154,8 +158,8 @@ def test_files_whose_names_are_no_text_are_edits_like_any_other(scene: Scene) ->
     assert {*names, b"link"} <= {*os.listdir(os.fsencode(place))}
 
 
-def test_an_edit_may_be_deeper_than_anybody_would_make_it(scene: Scene) -> None:
-    scene.project().run("install", "testing", check=True)
+def test_an_edit_may_be_deeper_than_anybody_would_make_it(scene: CommandSandbox) -> None:
+    scene.create_project().run("install", "testing", check=True)
     place = scene.work / ".agent-skills/testing"
     deep = os.open(place, os.O_RDONLY)
     for _ in range(1200):
@@ -174,7 +178,7 @@ def test_an_edit_may_be_deeper_than_anybody_would_make_it(scene: Scene) -> None:
     subprocess.run(["rm", "-r", str(scene.work / ".agent-skills")], check=True)  # pytest's own clearing up is recursive
 
 
-def test_the_folder_one_stands_in_may_be_gone(scene: Scene) -> None:
+def test_the_folder_one_stands_in_may_be_gone(scene: CommandSandbox) -> None:
     shell = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
     for command in ("discover", "list"):
         words = ["sh", "-c", shell, "sh", *scene.command, command]
@@ -187,22 +191,22 @@ def test_the_folder_one_stands_in_may_be_gone(scene: Scene) -> None:
         )
 
 
-def test_skills_that_cannot_be_read_hide_no_other(project: Scene) -> None:
-    project.write_files(under(".agent-skills/good", skill("good", "A good one.")))
+def test_skills_that_cannot_be_read_hide_no_other(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths(".agent-skills/good", make_skill("good", "A good one.")))
     project.write(".agent-skills/no-frontmatter/SKILL.md", "words")
     project.write(".agent-skills/not-text/SKILL.md", b"---\nname: x\n---\n\xff")
     project.write(".agent-skills/too-large/SKILL.md", b"-" * 1_000_001)
     project.write(".agent-skills/no-skill/README.md", "words")
     project.write(".agent-skills/notes.txt", "words")
 
-    assert project.tell("registry", "build") == text("""\
+    assert project.output("registry", "build") == expected_output("""\
 WORK/.agent-skills/skills.json written: 1 skill
 ! warning: no-frontmatter/SKILL.md is left out: line 1: the file does not begin with a `---` line
 ! warning: not-text/SKILL.md is left out: line 4: the file is not UTF-8
 ! warning: too-large/SKILL.md is left out: line 1: the file is over 1000000 bytes
 """)
     assert project.run("list").stdout == "good   [unmanaged] A good one.\n"
-    assert project.tell("show", "no-frontmatter") == text("""\
+    assert project.output("show", "no-frontmatter") == expected_output("""\
 ! error: `no-frontmatter` cannot be loaded: line 1: the file does not begin with a `---` line
 !   where: WORK/.agent-skills/no-frontmatter/SKILL.md
 !   try: mend that place by hand, or take the file from version control

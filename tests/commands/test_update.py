@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from commands.scene import Scene, text
+from commands.scene import CommandSandbox, expected_output
 from kit import Repository
 
 
@@ -14,46 +14,46 @@ def say(upstream: Repository, text: str) -> str:
 
 
 @pytest.fixture
-def following(project: Scene, url: str) -> Scene:
+def following(project: CommandSandbox, url: str) -> CommandSandbox:
     """Give a project that follows a branch with one skill and a tag with another."""
     project.run("install", f"{url}#main@pdf", f"{url}#v1.0.0@docx", "testing", check=True)
     return project
 
 
-def test_nothing_newer_is_nothing_to_do(following: Scene) -> None:
-    before = following.everything
+def test_nothing_newer_is_nothing_to_do(following: CommandSandbox) -> None:
+    before = following.full_snapshot
 
-    assert following.tell("update") == text("""\
+    assert following.output("update") == expected_output("""\
 nothing to do: 3 skills in WORK/.agent-skills
 ! pinned to a tag or a commit: docx (`skillpm outdated` says more)
 """)
-    assert following.everything == before
-    assert following.tell("update", "pdf", "testing") == "nothing to do: 3 skills in WORK/.agent-skills\n"
+    assert following.full_snapshot == before
+    assert following.output("update", "pdf", "testing") == "nothing to do: 3 skills in WORK/.agent-skills\n"
 
 
-def test_a_branch_that_moved_is_followed(following: Scene, upstream: Repository) -> None:
+def test_a_branch_that_moved_is_followed(following: CommandSandbox, upstream: Repository) -> None:
     first = upstream.resolve("main")[:7]
     second = say(upstream, "Second.\n")
     manifest = following.read("skills.json")
 
     said = f" ~ pdf {first} → {second}\nupdated 1: 3 skills in WORK/.agent-skills\n"
-    assert following.tell("update") == said
+    assert following.output("update") == said
 
     assert following.read(".agent-skills/pdf/notes.md") == "Second.\n"
     assert following.read("skills.json") == manifest
     assert not following.exists(".agent-skills/docx/notes.md")
-    assert following.tell("verify") == "! 3 of 3 skills are what the lockfile says\n"
+    assert following.output("verify") == "! 3 of 3 skills are what the lockfile says\n"
 
 
-def test_a_tag_that_moved_is_followed_and_told(following: Scene, upstream: Repository) -> None:
+def test_a_tag_that_moved_is_followed_and_told(following: CommandSandbox, upstream: Repository) -> None:
     first = upstream.resolve("main")
     say(upstream, "Second.\n")
     upstream.tag("v1.0.0", force=True)
     second = upstream.resolve("main")
 
-    said = following.tell("update", "docx")
+    said = following.output("update", "docx")
 
-    assert said == text(f"""\
+    assert said == expected_output(f"""\
  ~ docx 1.0.0  ({first[:7]} → {second[:7]})
 updated 1: 3 skills in WORK/.agent-skills
 ! warning: docx: tag v1.0.0 moved {first[:7]} → {second[:7]}
@@ -61,20 +61,20 @@ updated 1: 3 skills in WORK/.agent-skills
     assert following.read(".agent-skills/docx/notes.md") == "Second.\n"
 
 
-def test_a_tag_that_moved_changes_nothing_for_sync(following: Scene, upstream: Repository) -> None:
+def test_a_tag_that_moved_changes_nothing_for_sync(following: CommandSandbox, upstream: Repository) -> None:
     say(upstream, "Second.\n")
     upstream.tag("v1.0.0", force=True)
     before = following.snapshot()
 
-    assert following.tell("sync") == "nothing to do: 3 skills in WORK/.agent-skills\n"
+    assert following.output("sync") == "nothing to do: 3 skills in WORK/.agent-skills\n"
     assert following.snapshot() == before
 
 
-def test_only_the_named_skill_is_updated(project: Scene, upstream: Repository, url: str) -> None:
+def test_only_the_named_skill_is_updated(project: CommandSandbox, upstream: Repository, url: str) -> None:
     project.run("install", url, "--all", check=True)
     first, second = upstream.resolve("main")[:7], say(upstream, "Second.\n")
 
-    assert project.tell("upgrade", "pdf", "--dry-run") == text(f"""\
+    assert project.output("upgrade", "pdf", "--dry-run") == expected_output(f"""\
  ~ pdf {first} → {second}
 would have updated 1: 2 skills in WORK/.agent-skills
 """)
@@ -85,7 +85,7 @@ would have updated 1: 2 skills in WORK/.agent-skills
 
 
 def test_a_commit_that_leaves_the_skill_as_it_was_writes_no_file_of_it(
-    project: Scene, upstream: Repository, url: str
+    project: CommandSandbox, upstream: Repository, url: str
 ) -> None:
     project.run("install", f"{url}@pdf", check=True)
     before = os.stat(project.work / ".agent-skills/pdf/SKILL.md")
@@ -95,25 +95,27 @@ def test_a_commit_that_leaves_the_skill_as_it_was_writes_no_file_of_it(
 
     after = os.stat(project.work / ".agent-skills/pdf/SKILL.md")
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    assert project.document("skills.lock")["skills"]["pdf"]["source"]["commit"] == upstream.resolve("main")
+    assert project.read_json("skills.lock")["skills"]["pdf"]["source"]["commit"] == upstream.resolve("main")
 
 
-def test_a_skill_that_is_gone_upstream_stops_the_update(project: Scene, upstream: Repository, url: str) -> None:
+def test_a_skill_that_is_gone_upstream_stops_the_update(
+    project: CommandSandbox, upstream: Repository, url: str
+) -> None:
     project.run("install", f"{url}@pdf", check=True)
     upstream.remove(["skills/pdf"]).commit()
-    before = project.everything
+    before = project.full_snapshot
 
-    assert project.tell("update") == text("""\
+    assert project.output("update") == expected_output("""\
 ! error: URL has no folder `skills/pdf`
 !   try: skills are at: skills/docx
 [1]
 """)
-    assert project.everything == before
-    assert project.tell("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert project.full_snapshot == before
+    assert project.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
 
-def test_an_unknown_name_is_told_with_the_nearest(following: Scene) -> None:
-    assert following.tell("update", "pfd") == text("""\
+def test_an_unknown_name_is_told_with_the_nearest(following: CommandSandbox) -> None:
+    assert following.output("update", "pfd") == expected_output("""\
 ! error: the manifest has no skill `pfd`
 !   where: WORK/skills.json
 !   try: did you mean pdf?
@@ -121,51 +123,51 @@ def test_an_unknown_name_is_told_with_the_nearest(following: Scene) -> None:
 """)
 
 
-def test_a_bundled_skill_follows_the_tool(project: Scene) -> None:
+def test_a_bundled_skill_follows_the_tool(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
-    digest = project.document("skills.lock")["skills"]["code-review"]["digest"]
+    digest = project.read_json("skills.lock")["skills"]["code-review"]["digest"]
     older = "sha256:" + "0" * 64
     # As if the tool was upgraded since: an older version is locked and installed.
     for document in ("skills.lock", ".agent-skills/.skillpm/receipt.json"):
         project.write(document, project.read(document).replace(digest, older).replace('"1.0.0"', '"0.9.0"'))
 
     assert project.run("sync", "--frozen").code == 0
-    assert project.tell("update") == text("""\
+    assert project.output("update") == expected_output("""\
  ~ code-review 0.9.0 → 1.0.0
 updated 1: 1 skill in WORK/.agent-skills
 """)
-    assert project.document("skills.lock")["skills"]["code-review"]["digest"] == digest
+    assert project.read_json("skills.lock")["skills"]["code-review"]["digest"] == digest
 
 
-def test_a_locked_bundled_version_that_nobody_has_any_more_is_told(project: Scene) -> None:
+def test_a_locked_bundled_version_that_nobody_has_any_more_is_told(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
-    digest = project.document("skills.lock")["skills"]["code-review"]["digest"]
+    digest = project.read_json("skills.lock")["skills"]["code-review"]["digest"]
     older = project.read("skills.lock").replace(digest, "sha256:" + "0" * 64).replace("1.0.0", "0.9.0")
     project.write("skills.lock", older)
-    before = project.everything
+    before = project.full_snapshot
 
-    assert project.tell("sync") == text("""\
+    assert project.output("sync") == expected_output("""\
 ! error: `code-review` is locked to 0.9.0, this skillpm ships 1.0.0
 !   try: run `skillpm update code-review`
 [1]
 """)
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_only_the_documents_that_were_written_are_named(following: Scene) -> None:
+def test_only_the_documents_that_were_written_are_named(following: CommandSandbox) -> None:
     (following.work / ".agent-skills/skills.json").unlink()
 
-    assert following.tell("update").splitlines()[0] == "registry brought up to date: 3 skills in WORK/.agent-skills"
+    assert following.output("update").splitlines()[0] == "registry brought up to date: 3 skills in WORK/.agent-skills"
 
 
-def test_what_is_followed_may_change_without_the_content(following: Scene, upstream: Repository) -> None:
+def test_what_is_followed_may_change_without_the_content(following: CommandSandbox, upstream: Repository) -> None:
     commit = upstream.resolve("main")[:7]
     following.write(
         "skills.json", following.read("skills.json").replace('"branch": "main"', f'"rev": "{upstream.resolve("main")}"')
     )
-    assert following.tell("lock", "--dry-run").splitlines()[0] == f" ~ pdf {commit} → same content"
-    assert following.tell("sync").splitlines()[0] == f" ~ pdf {commit}  (now asked for by its commit; same content)"
+    assert following.output("lock", "--dry-run").splitlines()[0] == f" ~ pdf {commit} → same content"
+    assert following.output("sync").splitlines()[0] == f" ~ pdf {commit}  (now asked for by its commit; same content)"
     before = following.read("skills.json")
     following.write("skills.json", before.replace(f'"rev": "{upstream.resolve("main")}"', '"branch": "main"'))
     assert before != following.read("skills.json")
-    assert following.tell("sync").splitlines()[0] == f" ~ pdf {commit}  (now follows main; same content)"
+    assert following.output("sync").splitlines()[0] == f" ~ pdf {commit}  (now follows main; same content)"

@@ -1,7 +1,7 @@
 """For authors: a new skill is valid, and whatever is wrong is said at once, with its line."""
 
 import pytest
-from kit import Sandbox, skill, under
+from kit import Sandbox, make_skill, prefix_paths
 
 WRONG = """\
 ---
@@ -73,7 +73,7 @@ def test_lenient_asks_only_whether_it_loads(sandbox: Sandbox) -> None:
 
 
 def test_programs_get_one_object(sandbox: Sandbox) -> None:
-    sandbox.write_files(under("skills/one", skill("one", description="Does one thing.")))
+    sandbox.write_files(prefix_paths("skills/one", make_skill("one", description="Does one thing.")))
     sandbox.write("skills/two/SKILL.md", "---\nname: two\n---\nbody\n")
     verdict = sandbox.run("validate", "skills", "--json")
     assert verdict.code == 1

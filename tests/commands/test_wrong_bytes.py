@@ -4,7 +4,9 @@ import subprocess
 import sys
 
 import pytest
-from commands.scene import Scene, text
+from commands.scene import CommandSandbox, expected_output
+
+pytestmark = pytest.mark.slow
 
 OURS = ".agent-skills/.skillpm"
 KILLED = (
@@ -14,7 +16,7 @@ KILLED = (
 )
 
 
-def killed(scene: Scene, *words: str) -> None:
+def killed(scene: CommandSandbox, *words: str) -> None:
     """Run a command, and kill it right after it wrote its journal."""
     whole = [sys.executable, "-c", KILLED, *words]
     done = subprocess.run(whole, cwd=scene.work, env=scene.environment(), capture_output=True, check=False)
@@ -22,18 +24,18 @@ def killed(scene: Scene, *words: str) -> None:
 
 
 @pytest.fixture
-def interrupted(project: Scene) -> Scene:
+def interrupted(project: CommandSandbox) -> CommandSandbox:
     """Give a project in which an install was killed when all was staged."""
     project.run("install", "testing", check=True)
     killed(project, "install", "code-review")
     return project
 
 
-def test_a_staged_skill_with_a_wrong_byte_is_not_installed(interrupted: Scene) -> None:
+def test_a_staged_skill_with_a_wrong_byte_is_not_installed(interrupted: CommandSandbox) -> None:
     staged = interrupted.work / OURS / "staging/code-review/SKILL.md"
     staged.write_bytes(staged.read_bytes().replace(b"a", b"b", 1))
 
-    assert interrupted.tell("sync") == text("""\
+    assert interrupted.output("sync") == expected_output("""\
 ! error: the staged folder of code-review is damaged
 !   where: WORK/.agent-skills/.skillpm/staging/code-review
 !   try: `skillpm sync --force` gives that change up and makes the state of the lockfile
@@ -47,42 +49,42 @@ def test_a_staged_skill_with_a_wrong_byte_is_not_installed(interrupted: Scene) -
 
 
 @pytest.mark.parametrize("role", ["receipt", "lockfile", "manifest", "registry"])
-def test_a_staged_document_with_a_wrong_byte_moves_nothing(interrupted: Scene, role: str) -> None:
+def test_a_staged_document_with_a_wrong_byte_moves_nothing(interrupted: CommandSandbox, role: str) -> None:
     staged = interrupted.work / OURS / "staging/.documents" / role
     staged.write_bytes(staged.read_bytes().replace(b"e", b"f", 1))
-    before = interrupted.everything
+    before = interrupted.full_snapshot
 
-    assert interrupted.tell("sync").splitlines()[0] == f"! error: the staged {role} is gone or damaged"
-    assert interrupted.everything == before
+    assert interrupted.output("sync").splitlines()[0] == f"! error: the staged {role} is gone or damaged"
+    assert interrupted.full_snapshot == before
     assert interrupted.run("sync", "--force").code == 0
     assert interrupted.run("verify").code == 0
 
 
-def test_a_registry_that_is_no_text_is_made_anew(project: Scene) -> None:
+def test_a_registry_that_is_no_text_is_made_anew(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     whole = project.read(".agent-skills/skills.json")
     damaged = whole.encode().replace(b"testing", b"\xffesting", 1)
     project.write(".agent-skills/skills.json", damaged)
 
-    assert project.tell("list").splitlines()[0].startswith("testing")
+    assert project.output("list").splitlines()[0].startswith("testing")
     assert project.run("load", "testing").code == 0
     assert project.run("registry", "check").code == 1
     assert project.run("sync").code == 0
     assert project.read(".agent-skills/skills.json") == whole
 
 
-def test_a_whole_one_is(interrupted: Scene) -> None:
+def test_a_whole_one_is(interrupted: CommandSandbox) -> None:
     interrupted.run("sync", check=True)
 
     assert interrupted.run("verify").code == 0
     assert interrupted.exists(".agent-skills/code-review/SKILL.md")
 
 
-def test_a_journal_with_a_wrong_byte_is_not_followed(interrupted: Scene) -> None:
+def test_a_journal_with_a_wrong_byte_is_not_followed(interrupted: CommandSandbox) -> None:
     journal = interrupted.read(f"{OURS}/journal.json")
     interrupted.write(f"{OURS}/journal.json", journal.replace("false", "true", 1))
 
-    assert interrupted.tell("sync") == text("""\
+    assert interrupted.output("sync") == expected_output("""\
 ! error: the journal of an interrupted change is damaged: its bytes are not those that were written
 !   where: WORK/.agent-skills/.skillpm/journal.json
 !   try: `skillpm doctor --fix` gives the change up, and keeps the journal as a backup
@@ -93,7 +95,7 @@ def test_a_journal_with_a_wrong_byte_is_not_followed(interrupted: Scene) -> None
     assert not interrupted.exists(".agent-skills/code-review")
 
 
-def test_a_backup_that_is_being_restored_is_checked_too(project: Scene) -> None:
+def test_a_backup_that_is_being_restored_is_checked_too(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     project.write(".agent-skills/testing/SKILL.md", "---\nname: testing\ndescription: Mine.\n---\n")
     project.run("sync", "--force", check=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillpm.core.exclude_newer import EVERYTHING, read_cutoff
+from skillpm.core.exclude_newer import NO_CUTOFF, parse_cutoff
 from skillpm.errors import UsageError
 
 NOW = 1_767_225_600.0  # the first moment of 2026
@@ -30,21 +30,21 @@ NOW = 1_767_225_600.0  # the first moment of 2026
     ],
 )
 def test_an_age_a_day_and_a_moment_are_understood(text: str, moment: str, said: str) -> None:
-    cutoff = read_cutoff(text, NOW)
+    cutoff = parse_cutoff(text, NOW)
 
-    assert (cutoff.moment, cutoff.said) == (moment, said)
-    assert not cutoff.hides(moment)
-    assert cutoff.hides("2026-06-01T00:00:00Z")
+    assert (cutoff.moment, cutoff.description) == (moment, said)
+    assert not cutoff.excludes(moment)
+    assert cutoff.excludes("2026-06-01T00:00:00Z")
 
 
 @pytest.mark.parametrize("text", ["0 days", "0h", "0d", "00 weeks"])
 def test_no_age_at_all_excludes_nothing(text: str) -> None:
-    assert read_cutoff(text, NOW) == EVERYTHING
-    assert not EVERYTHING.hides("9999-01-01T00:00:00Z")
+    assert parse_cutoff(text, NOW) == NO_CUTOFF
+    assert not NO_CUTOFF.excludes("9999-01-01T00:00:00Z")
 
 
 def test_what_says_no_date_is_never_too_new() -> None:
-    assert not read_cutoff("2000-01-01", NOW).hides("")
+    assert not parse_cutoff("2000-01-01", NOW).excludes("")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_what_says_no_date_is_never_too_new() -> None:
 )  # fmt: skip
 def test_anything_else_is_refused_with_examples(text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        read_cutoff(text, NOW, where="--exclude-newer")
+        parse_cutoff(text, NOW, where="--exclude-newer")
 
     assert caught.value.message.endswith("` is no age, day or moment")
     assert "\x1b" not in caught.value.message
@@ -64,4 +64,4 @@ def test_anything_else_is_refused_with_examples(text: str) -> None:
 @given(st.text(max_size=40))
 def test_no_text_breaks_it(text: str) -> None:
     with suppress(UsageError):
-        assert len(read_cutoff(text, NOW).moment) in {0, 20}
+        assert len(parse_cutoff(text, NOW).moment) in {0, 20}

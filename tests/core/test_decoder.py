@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.core.decoder import Node, dump_json, parse_json, parse_toml
+from skillpm.core.decoder import JsonNode, dump_json, parse_json, parse_toml
 from skillpm.errors import DocumentError, NewerDocument
 
 MEND = "mend that place by hand, or take the file from version control"
@@ -22,8 +22,8 @@ def fault(read: Callable[[], object]) -> tuple[str, str, str]:
     return caught.value.message, caught.value.where, caught.value.hint
 
 
-def node(value: Any) -> Node:
-    return Node(value, "skills.json")
+def node(value: Any) -> JsonNode:
+    return JsonNode(value, "skills.json")
 
 
 # Text
@@ -112,7 +112,7 @@ JSON = st.recursive(
 )
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(JSON)
 def test_what_is_written_is_read_again(value: Any) -> None:
     text = dump_json(value)
@@ -125,7 +125,7 @@ def test_documents_have_two_blanks_real_letters_and_a_final_newline() -> None:
     assert dump_json({"z": ["ä", "\u2028"], "a": {}}) == '{\n  "z": [\n    "ä",\n    "\u2028"\n  ],\n  "a": {}\n}\n'
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text('{}[]",:\\u0123dDe \n-.tfn', max_size=40) | st.text(max_size=40))
 def test_any_text_is_read_or_refused_and_never_a_crash(text: str) -> None:
     with suppress(DocumentError):
@@ -150,21 +150,21 @@ GOT: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(
     ("read", "expected", "kinds"),
     [
-        (Node.text, "a string", (str,)),
-        (Node.flag, "true or false", (bool,)),
-        (Node.number, "a whole number", (int,)),
-        (Node.items, "an object", (dict,)),
-        (Node.elements, "an array", (list,)),
-        (Node.texts, "an array", (list,)),
+        (JsonNode.text, "a string", (str,)),
+        (JsonNode.flag, "true or false", (bool,)),
+        (JsonNode.number, "a whole number", (int,)),
+        (JsonNode.items, "an object", (dict,)),
+        (JsonNode.elements, "an array", (list,)),
+        (JsonNode.texts, "an array", (list,)),
         (lambda node: node.get("x"), "an object", (dict,)),
     ],
     ids=["text", "flag", "number", "items", "elements", "texts", "get"],
 )
 @pytest.mark.parametrize(("value", "got"), GOT, ids=[got for _, got in GOT])
 def test_another_type_is_told_at_its_address(
-    read: Callable[[Node], object], expected: str, kinds: tuple[type, ...], value: Any, got: str
+    read: Callable[[JsonNode], object], expected: str, kinds: tuple[type, ...], value: Any, got: str
 ) -> None:
-    place = Node(value, "skills.json", ("skills", "pdf"))
+    place = JsonNode(value, "skills.json", ("skills", "pdf"))
     if type(value) in kinds:
         read(place)
     else:
@@ -195,14 +195,14 @@ def test_another_type_is_told_at_its_address(
         ),
     ],
 )
-def test_a_fault_says_its_file_and_key_path(read: Callable[[Node], object], message: str, where: str) -> None:
+def test_a_fault_says_its_file_and_key_path(read: Callable[[JsonNode], object], message: str, where: str) -> None:
     assert fault(lambda: read(node(DEEP))) == (message, where, "")
 
 
 def test_an_address_is_shown_safely() -> None:
     top = node({"\x1b[31m": {"b\n": 1}})
 
-    assert fault(lambda: top.need("\x1b[31m").need("b\n").text()) == (
+    assert fault(lambda: top.require("\x1b[31m").require("b\n").text()) == (
         "expected a string, got 1",
         r"skills.json: \x1b[31m.b\n",
         "",
@@ -213,24 +213,24 @@ def test_an_address_is_shown_safely() -> None:
 def test_members_that_are_there_are_given() -> None:
     top = node({"a": "x", "b": [1, "y"], "c": True, "d": 7})
 
-    assert (top.need("a").text(), top.text_or("a"), top.text_or("e"), top.text_or("e", "z")) == ("x", "x", "", "z")
+    assert (top.require("a").text(), top.text_or("a"), top.text_or("e"), top.text_or("e", "z")) == ("x", "x", "", "z")
     assert top.get("e") is None
-    assert (top.need("c").flag(), top.need("d").number()) == (True, 7)
+    assert (top.require("c").flag(), top.require("d").number()) == (True, 7)
     assert [(key, member.where) for key, member in top.items()] == [(key, f"skills.json: {key}") for key in "abcd"]
-    assert fault(top.need("b").texts) == ("expected a string, got 1", "skills.json: b.0", "")
-    top.only("a", "b", "c", "d", "e")
+    assert fault(top.require("b").texts) == ("expected a string, got 1", "skills.json: b.0", "")
+    top.check_keys("a", "b", "c", "d", "e")
 
 
 # The number of the format
 
 
 def test_the_number_of_the_format_is_given() -> None:
-    assert [node({"version": found}).format_number("version", 3) for found in (1, 2, 3)] == [1, 2, 3]
+    assert [node({"version": found}).check_format("version", 3) for found in (1, 2, 3)] == [1, 2, 3]
 
 
 def test_a_newer_document_is_refused_with_the_way_out() -> None:
     with pytest.raises(NewerDocument) as caught:
-        node({"version": 4}).format_number("version", 3)
+        node({"version": 4}).check_format("version", 3)
     assert (caught.value.message, caught.value.where, caught.value.hint, caught.value.code) == (
         "this is format 4; this skillpm knows up to 3",
         "skills.json",
@@ -252,4 +252,4 @@ def test_a_newer_document_is_refused_with_the_way_out() -> None:
 def test_anything_else_is_no_number_of_a_format(value: Any, message: str) -> None:
     read = node({"version": value})
 
-    assert fault(lambda: read.format_number("version", 3)) == (message, "skills.json: version", "")
+    assert fault(lambda: read.check_format("version", 3)) == (message, "skills.json: version", "")

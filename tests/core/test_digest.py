@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from skillpm.core.digest import Digest, content_hash, digest_of, parse_digest, short
+from skillpm.core.digest import Digest, compute_digest, content_hash, parse_digest, shorten_digest
 from skillpm.errors import DocumentError
 
 HELLO = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
@@ -24,7 +24,7 @@ def test_a_file_counts_by_its_bytes(data: bytes, content: str) -> None:
 
 
 def test_the_digest_is_the_one_worked_out_by_hand_whatever_the_order() -> None:
-    assert {digest_of(files) for files in itertools.permutations(FILES)} == {DIGEST}
+    assert {compute_digest(files) for files in itertools.permutations(FILES)} == {DIGEST}
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_the_digest_is_the_one_worked_out_by_hand_whatever_the_order() -> None:
     ids=["file gone", "file more", "file renamed", "file changed", "contents exchanged"],
 )
 def test_any_change_gives_another_digest(files: list[tuple[str, str]]) -> None:
-    assert digest_of(files) != DIGEST
+    assert compute_digest(files) != DIGEST
 
 
 def test_a_digest_in_a_document_is_taken_as_it_stands() -> None:
@@ -72,4 +72,4 @@ def test_anything_else_is_an_error_and_never_no_check(value: object, message: st
 
 
 def test_people_read_the_first_twelve_digits() -> None:
-    assert short(DIGEST) == "sha256:1256c9a4f570…"
+    assert shorten_digest(DIGEST) == "sha256:1256c9a4f570…"

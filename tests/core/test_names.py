@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillpm.core.names import (
+    choose_install_name,
     collision_key,
-    folder_name,
     is_skill_name,
-    made_valid,
-    path_fault,
-    skill_name,
+    parse_skill_name,
+    path_problem,
+    suggest_skill_name,
 )
 from skillpm.errors import DocumentError, UsageError
 
@@ -40,13 +40,13 @@ HINT = "use lower-case letters, digits and single hyphens, at most 64 characters
     ],
 )
 def test_a_valid_name_is_made_of_what_people_call_a_file(text: str, name: str | None) -> None:
-    assert made_valid(text) == name
+    assert suggest_skill_name(text) == name
 
 
 @pytest.mark.parametrize("name", ["a", "7", "pdf", "code-review", "a-1-b-2", "com", "com10", "console", "x" * 64])
 def test_a_name_of_small_letters_digits_and_single_hyphens_is_good(name: str) -> None:
     assert is_skill_name(name)
-    assert skill_name(name) == name
+    assert parse_skill_name(name) == name
 
 
 @pytest.mark.parametrize(
@@ -93,12 +93,12 @@ def test_a_name_of_small_letters_digits_and_single_hyphens_is_good(name: str) ->
 def test_any_other_value_is_no_name(name: object) -> None:
     assert not is_skill_name(name)
     with pytest.raises(UsageError):
-        skill_name(name)
+        parse_skill_name(name)
 
 
 def test_a_bad_name_on_the_command_line_is_a_matter_of_usage() -> None:
     with pytest.raises(UsageError) as caught:
-        skill_name("Code\nReview")
+        parse_skill_name("Code\nReview")
     assert (caught.value.message, caught.value.where, caught.value.hint) == (
         r"`Code\nReview` is no name for a skill",
         "",
@@ -108,13 +108,13 @@ def test_a_bad_name_on_the_command_line_is_a_matter_of_usage() -> None:
 
 def test_a_long_name_is_shown_in_part() -> None:
     with pytest.raises(UsageError) as caught:
-        skill_name("x" * 81)
+        parse_skill_name("x" * 81)
     assert caught.value.message == f"`{'x' * 79}…` is no name for a skill"
 
 
 def test_a_bad_name_in_a_document_is_told_with_its_place() -> None:
     with pytest.raises(DocumentError) as caught:
-        skill_name(5, where="skills.json: skills.5")
+        parse_skill_name(5, where="skills.json: skills.5")
     assert (caught.value.message, caught.value.where, caught.value.hint) == (
         "`5` is no name for a skill",
         "skills.json: skills.5",
@@ -122,7 +122,7 @@ def test_a_bad_name_in_a_document_is_told_with_its_place() -> None:
     )
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=8) | st.text("ab1-", max_size=8) | st.sampled_from(["con", "com1", "lpt0", "nul-a", "com"]))
 def test_the_rule_in_other_words(text: str) -> None:
     reserved = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
@@ -149,7 +149,7 @@ def test_the_rule_in_other_words(text: str) -> None:
 def test_a_skill_is_installed_under_its_declared_name_else_its_folders(
     declared: str, folder: str, name: str | None
 ) -> None:
-    assert folder_name(declared, folder) == name
+    assert choose_install_name(declared, folder) == name
 
 
 # Paths of files
@@ -194,7 +194,7 @@ def deep(folders: int) -> str:
     ],
 )
 def test_what_honest_skills_hold_may_be_installed(path: str) -> None:
-    assert path_fault(path) == ""
+    assert path_problem(path) == ""
 
 
 ABSOLUTE = "is absolute or empty"
@@ -279,16 +279,16 @@ GIT = "is a .git folder or file"
     ],
 )
 def test_what_no_skill_may_hold_is_named(path: str, fault: str) -> None:
-    assert path_fault(path) == fault
+    assert path_problem(path) == fault
 
 
 TRAPS = [*"- a", "..", ".", "", ".git", ".GIT", "git~1", "con", "NUL", "Aux.txt", "com1.tar.gz", "prn ", "a.", "x.con"]
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.sampled_from(TRAPS) | st.text(max_size=8), max_size=4).map("/".join))
 def test_a_path_without_fault_stays_where_it_is_told_to(path: str) -> None:
-    if path_fault(path):
+    if path_problem(path):
         return
     parts = path.split("/")
     assert not {"", ".", "..", ".git", "git~1"} & {part.lower() for part in parts}

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from skillpm.core.netloc import host_fault
+from skillpm.core.netloc import host_problem
 
 EMPTY_PART = "its host has an empty part between dots"
 PORT = "a port is a number from 1 to 65535"
@@ -53,7 +53,7 @@ LONG = "its host is over 253 letters, or a part of it over 63"
     ],
 )
 def test_an_odd_host_is_told_by_what_is_odd(authority: str, fault: str) -> None:
-    assert host_fault(authority) == fault
+    assert host_problem(authority) == fault
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,6 @@ def test_an_odd_host_is_told_by_what_is_odd(authority: str, fault: str) -> None:
     ],
 )
 def test_what_passes_is_understood_by_everything_that_parses_it(authority: str) -> None:
-    assert host_fault(authority) == ""
+    assert host_problem(authority) == ""
     assert httpx.URL(f"https://{authority}/x").host
     assert urlsplit(f"https://{authority}/x").hostname

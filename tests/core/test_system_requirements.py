@@ -2,16 +2,16 @@
 
 import pytest
 
-from skillpm.core.system_requirements import Requires
+from skillpm.core.system_requirements import SystemRequirements
 from skillpm.skillmd.skill import read_skill
 
 
-def requires(block: str) -> Requires:
+def requires(block: str) -> SystemRequirements:
     return read_skill(f"---\nname: x\ndescription: d\n{block}\n---\n".encode()).requires
 
 
-def bins(*names: str) -> Requires:
-    return Requires(bins=names)
+def bins(*names: str) -> SystemRequirements:
+    return SystemRequirements(bins=names)
 
 
 @pytest.mark.parametrize(
@@ -26,15 +26,15 @@ def bins(*names: str) -> Requires:
         ("requires: '[git, \"gh\"]'", bins("git", "gh")),
         ("requires: [python3.11, g++, clang-format, 7z, R]", bins("python3.11", "g++", "clang-format", "7z", "R")),
         ("requires: [git, git, ' gh ']", bins("git", "gh")),
-        ("requires:\n- git\n- bins: [gh]\n  env: TOKEN", Requires(bins=("git", "gh"), env=("TOKEN",))),
-        ("requires: []", Requires()),
-        ("requires: {}", Requires()),
-        ("requires: ''", Requires()),
-        ("requires:", Requires()),
-        ("", Requires()),
+        ("requires:\n- git\n- bins: [gh]\n  env: TOKEN", SystemRequirements(bins=("git", "gh"), env=("TOKEN",))),
+        ("requires: []", SystemRequirements()),
+        ("requires: {}", SystemRequirements()),
+        ("requires: ''", SystemRequirements()),
+        ("requires:", SystemRequirements()),
+        ("", SystemRequirements()),
     ],
 )  # fmt: skip
-def test_programs_are_listed_in_a_list_or_in_text(block: str, needs: Requires) -> None:
+def test_programs_are_listed_in_a_list_or_in_text(block: str, needs: SystemRequirements) -> None:
     assert requires(block) == needs
 
 
@@ -55,7 +55,7 @@ requires:
   - {name: playwright}
   notes: a quiet room, please
 """
-    assert requires(block) == Requires(
+    assert requires(block) == SystemRequirements(
         bins=("git", "gh"),
         any_bins=("rg", "grep", "ag"),
         env=("TOKEN_A", "TOKEN_B", "TOKEN_C"),
@@ -69,26 +69,29 @@ requires:
 @pytest.mark.parametrize(
     ("block", "needs"),
     [
-        ("requires: [git>=2, ../x, $(x), -rf, '', 3.10]", Requires(notes=("git>=2", "../x", "$(x)", "-rf", "3.10"))),
-        ("requires: MuseScore 4 (musescore.org)", Requires(notes=("MuseScore 4 (musescore.org)",))),
+        (
+            "requires: [git>=2, ../x, $(x), -rf, '', 3.10]",
+            SystemRequirements(notes=("git>=2", "../x", "$(x)", "-rf", "3.10")),
+        ),
+        ("requires: MuseScore 4 (musescore.org)", SystemRequirements(notes=("MuseScore 4 (musescore.org)",))),
         (
             "requires: git, Blender 4.3+ (desktop, headless not supported)",
-            Requires(bins=("git",), notes=("Blender 4.3+ (desktop, headless not supported)",)),
+            SystemRequirements(bins=("git",), notes=("Blender 4.3+ (desktop, headless not supported)",)),
         ),
-        ("requires: [git, flow-nexus MCP server]", Requires(bins=("git",), notes=("flow-nexus MCP server",))),
-        ("requires: access to the web", Requires(notes=("access to the web",))),
-        ("requires: [open (a", Requires(notes=("[open (a",))),
-        ("requires: {bins: [pdf tools], env: [a-b]}", Requires(notes=("pdf tools", "a-b"))),
+        ("requires: [git, flow-nexus MCP server]", SystemRequirements(bins=("git",), notes=("flow-nexus MCP server",))),
+        ("requires: access to the web", SystemRequirements(notes=("access to the web",))),
+        ("requires: [open (a", SystemRequirements(notes=("[open (a",))),
+        ("requires: {bins: [pdf tools], env: [a-b]}", SystemRequirements(notes=("pdf tools", "a-b"))),
         (
             "requires: {python: '>=3.10', pip: [a, b], ports: 3000, gone: null}",
-            Requires(notes=("python: >=3.10", "pip: a, b", "ports: 3000")),
+            SystemRequirements(notes=("python: >=3.10", "pip: a, b", "ports: 3000")),
         ),
-        ("requires: [[git], {x: [{y: z}]}]", Requires()),
-        ("requires: größe", Requires(notes=("größe",))),
-        (f"requires: {'x' * 65}", Requires(notes=("x" * 65,))),
+        ("requires: [[git], {x: [{y: z}]}]", SystemRequirements()),
+        ("requires: größe", SystemRequirements(notes=("größe",))),
+        (f"requires: {'x' * 65}", SystemRequirements(notes=("x" * 65,))),
     ],
 )
-def test_what_is_no_name_of_a_program_is_a_note(block: str, needs: Requires) -> None:
+def test_what_is_no_name_of_a_program_is_a_note(block: str, needs: SystemRequirements) -> None:
     assert requires(block) == needs
 
 
@@ -98,29 +101,29 @@ def test_what_is_no_name_of_a_program_is_a_note(block: str, needs: Requires) -> 
         ("metadata:\n  openclaw:\n    requires:\n      bins: [gh]", bins("gh")),
         (
             'metadata: {"openclaw": {"emoji": "x", "requires": {"bins": ["gh"], "env": ["TOKEN"]}}}',
-            Requires(bins=("gh",), env=("TOKEN",)),
+            SystemRequirements(bins=("gh",), env=("TOKEN",)),
         ),
-        ('metadata:\n  openclaw: \'{"requires": {"bins": ["gh"], "env": "A"}}\'', Requires(bins=("gh",), env=("A",))),
+        ('metadata:\n  openclaw: \'{"requires": {"bins": ["gh"], "env": "A"}}\'', SystemRequirements(bins=("gh",), env=("A",))),
         ('metadata: \'{"openclaw": {"requires": {"bins": ["gh"]}}}\'', bins("gh")),
         ("metadata: {clawdbot: {requires: {bins: [a]}}}", bins("a")),
         ("metadata: {clawdis: {requires: {bins: [a]}}}", bins("a")),
         ("metadata: {moltbot: {requires: {bins: [a]}}}", bins("a")),
         ("metadata: {openclaw: {requires: {bins: [a]}}, clawdbot: {requires: {bins: [b]}}}", bins("a")),
         ("metadata: {openclaw: {emoji: x}, clawdbot: {requires: {bins: [b]}}}", bins("b")),
-        ("metadata: {openclaw: {requires: [a], os: [darwin]}}", Requires(bins=("a",), os=("darwin",))),
-        ("metadata: {openclaw: {os: [linux]}}", Requires(os=("linux",))),
+        ("metadata: {openclaw: {requires: [a], os: [darwin]}}", SystemRequirements(bins=("a",), os=("darwin",))),
+        ("metadata: {openclaw: {os: [linux]}}", SystemRequirements(os=("linux",))),
         ("metadata:\n  requires: git gh", bins("git", "gh")),
-        ("metadata:\n  requires: '{\"bins\": [\"gh\"], \"os\": \"linux\"}'", Requires(bins=("gh",), os=("linux",))),
+        ("metadata:\n  requires: '{\"bins\": [\"gh\"], \"os\": \"linux\"}'", SystemRequirements(bins=("gh",), os=("linux",))),
         ("metadata: {requires: {bins: [gh]}}", bins("gh")),
         ("metadata: {requires: git, openclaw: {requires: {bins: [gh]}}}", bins("git")),
-        ("metadata: {openclaw: [gh]}", Requires()),
-        ("metadata: {openclaw: not json}", Requires()),
-        ("metadata: {openclaw: '[1]'}", Requires()),
-        ("metadata: {openclaw: '{\"requires\": 5}'}", Requires(notes=("5",))),
-        ("metadata: words", Requires()),
+        ("metadata: {openclaw: [gh]}", SystemRequirements()),
+        ("metadata: {openclaw: not json}", SystemRequirements()),
+        ("metadata: {openclaw: '[1]'}", SystemRequirements()),
+        ("metadata: {openclaw: '{\"requires\": 5}'}", SystemRequirements(notes=("5",))),
+        ("metadata: words", SystemRequirements()),
     ],
 )  # fmt: skip
-def test_r39_what_hosts_keep_under_metadata_is_read_as_yaml_or_as_json(block: str, needs: Requires) -> None:
+def test_r39_what_hosts_keep_under_metadata_is_read_as_yaml_or_as_json(block: str, needs: SystemRequirements) -> None:
     assert requires(block) == needs
 
 
@@ -130,4 +133,4 @@ def test_x13_an_explicit_requires_wins(explicit: str) -> None:
 
 
 def test_x13_an_explicit_requires_that_is_empty_wins_too() -> None:
-    assert requires("requires: []\nmetadata: {requires: a, openclaw: {requires: {bins: [gh]}}}") == Requires()
+    assert requires("requires: []\nmetadata: {requires: a, openclaw: {requires: {bins: [gh]}}}") == SystemRequirements()

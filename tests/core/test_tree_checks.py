@@ -5,35 +5,35 @@ from typing import Any
 
 import pytest
 
-from skillpm.core.digest import content_hash, digest_of
-from skillpm.core.file_tree import Entry, Limits, Tree, TreeFile
-from skillpm.core.tree_checks import checked_tree
+from skillpm.core.digest import compute_digest, content_hash
+from skillpm.core.file_tree import FileTree, Limits, SourceEntry, TreeFile
+from skillpm.core.tree_checks import check_tree
 from skillpm.errors import RefusedError
 
 TELL = "tell its author; nothing was installed"
-SKILL = Entry(path="SKILL.md", data=b"# skill\n")
+SKILL = SourceEntry(path="SKILL.md", data=b"# skill\n")
 
 
-def file(path: str, data: bytes = b"", *, executable: bool = False) -> Entry:
-    return Entry(path=path, data=data, executable=executable)
+def file(path: str, data: bytes = b"", *, executable: bool = False) -> SourceEntry:
+    return SourceEntry(path=path, data=data, executable=executable)
 
 
-def link(path: str, target: str | bytes) -> Entry:
-    return Entry(path=path, kind="link", data=target.encode() if isinstance(target, str) else target)
+def link(path: str, target: str | bytes) -> SourceEntry:
+    return SourceEntry(path=path, kind="link", data=target.encode() if isinstance(target, str) else target)
 
 
-def tree(*entries: Entry, **limits: int) -> Tree:
-    return checked_tree([SKILL, *entries], name="pdf", limits=Limits(**limits))
+def tree(*entries: SourceEntry, **limits: int) -> FileTree:
+    return check_tree([SKILL, *entries], name="pdf", limits=Limits(**limits))
 
 
-def refused(*entries: Entry, **limits: int) -> tuple[str, str]:
+def refused(*entries: SourceEntry, **limits: int) -> tuple[str, str]:
     with pytest.raises(RefusedError) as caught:
         tree(*entries, **limits)
     return caught.value.message, caught.value.hint
 
 
 def installed(path: str, data: bytes = b"", **more: Any) -> TreeFile:
-    return TreeFile(path=path, data=data, content=content_hash(data), **more)
+    return TreeFile(path=path, data=data, content_hash=content_hash(data), **more)
 
 
 # What passes
@@ -42,7 +42,7 @@ def installed(path: str, data: bytes = b"", **more: Any) -> TreeFile:
 def test_files_come_out_sorted_as_bytes_and_otherwise_as_they_came() -> None:
     files = [file("é", b"1"), file("a/b", b"2"), file("a-b", b"\0\xff", executable=True), file("Z", b"3")]
 
-    assert tree(*files) == Tree(
+    assert tree(*files) == FileTree(
         files=(
             installed("SKILL.md", b"# skill\n"),
             installed("Z", b"3"),
@@ -55,7 +55,7 @@ def test_files_come_out_sorted_as_bytes_and_otherwise_as_they_came() -> None:
 
 def test_the_order_of_entries_does_not_count() -> None:
     entries = [SKILL, file("a", b"1"), link("b", "c/d"), file("c/d", b"2"), link("e", "c"), link("c/f", "../b")]
-    trees = {checked_tree(order, name="pdf", limits=Limits()) for order in itertools.permutations(entries)}
+    trees = {check_tree(order, name="pdf", limits=Limits()) for order in itertools.permutations(entries)}
 
     assert len(trees) == 1
 
@@ -63,7 +63,7 @@ def test_the_order_of_entries_does_not_count() -> None:
 def test_a_tree_knows_its_digest_and_its_files() -> None:
     found = tree(file("a", b"1"))
 
-    assert found.digest == digest_of([("SKILL.md", content_hash(b"# skill\n")), ("a", content_hash(b"1"))])
+    assert found.digest == compute_digest([("SKILL.md", content_hash(b"# skill\n")), ("a", content_hash(b"1"))])
     assert (found.read("a"), found.read("b")) == (b"1", None)
 
 
@@ -107,26 +107,26 @@ def test_a_bad_path_is_refused_by_name(make: Any, path: str, said: str) -> None:
         ([file("d/x"), link("l", "d"), file("l/X")], "'l/x' and 'l/X' are one name on some systems"),
     ],
 )
-def test_two_things_of_one_name_are_refused_on_every_platform(entries: list[Entry], said: str) -> None:
+def test_two_things_of_one_name_are_refused_on_every_platform(entries: list[SourceEntry], said: str) -> None:
     assert refused(*entries) == (f"skill pdf: {said}", TELL)
 
 
 def test_a_skill_has_a_file_of_its_name_at_its_top() -> None:
     for entries in ([], [file("Skill.md")], [file("docs/SKILL.md")]):
         with pytest.raises(RefusedError) as caught:
-            checked_tree(entries, name="pdf", limits=Limits())
+            check_tree(entries, name="pdf", limits=Limits())
         assert caught.value.message == "skill pdf: it has no SKILL.md at its top"
 
 
 def test_a_link_may_be_the_skill_file() -> None:
-    found = checked_tree([link("SKILL.md", "docs/it.md"), file("docs/it.md", b"#")], name="pdf", limits=Limits())
+    found = check_tree([link("SKILL.md", "docs/it.md"), file("docs/it.md", b"#")], name="pdf", limits=Limits())
 
     assert found.files == (installed("SKILL.md", b"#", link="docs/it.md"), installed("docs/it.md", b"#"))
 
 
 def test_the_name_of_the_skill_is_shown_safely() -> None:
     with pytest.raises(RefusedError) as caught:
-        checked_tree([], name="p\x1bdf", limits=Limits())
+        check_tree([], name="p\x1bdf", limits=Limits())
     assert caught.value.message == "skill p\\x1bdf: it has no SKILL.md at its top"
 
 
@@ -264,7 +264,7 @@ def test_the_target_of_a_link_is_shown_safely(target: bytes, said: str) -> None:
     ],
     ids=["two", "three", "through each other", "folders in each other", "folders over a link"],
 )
-def test_a_circle_of_links_is_refused(links: list[Entry]) -> None:
+def test_a_circle_of_links_is_refused(links: list[SourceEntry]) -> None:
     for order in (links, links[::-1]):
         message, hint = refused(*order)
         assert message.startswith("skill pdf: link '")
@@ -304,7 +304,7 @@ def test_a_copy_must_have_a_good_path_too() -> None:
     ],
 )
 def test_every_limit_is_told_with_the_setting_that_raises_it(
-    entries: list[Entry], limits: dict[str, int], said: str | None, setting: str
+    entries: list[SourceEntry], limits: dict[str, int], said: str | None, setting: str
 ) -> None:
     if said is None:
         assert tree(*entries, **limits).files
@@ -328,7 +328,7 @@ def test_entries_without_end_are_stopped_at_the_limit() -> None:
             yield file(f"f{len(asked)}")
 
     with pytest.raises(RefusedError) as caught:
-        checked_tree(endless(), name="pdf", limits=Limits(files=10))
+        check_tree(endless(), name="pdf", limits=Limits(files=10))
     assert caught.value.message == "skill pdf: more than 10 files"
     assert len(asked) == 11
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from skillpm.core.values import NOTHING, Value
+from skillpm.core.values import EMPTY_MAPPING, Value
 
 
 class Point(Value):
@@ -74,10 +74,10 @@ def test_a_value_is_never_changed() -> None:
 
     with pytest.raises(AttributeError) as caught:
         point.x = 2  # type: ignore[misc]  # the very thing that is refused
-    assert str(caught.value) == "Point.x is never changed; use `but`"
+    assert str(caught.value) == "Point.x is never changed; use `replace`"
     with pytest.raises(AttributeError) as caught:
         point.z = 2  # nor does it grow
-    assert str(caught.value) == "Point.z is never changed; use `but`"
+    assert str(caught.value) == "Point.z is never changed; use `replace`"
     with pytest.raises(AttributeError) as caught:
         del point.x
     assert str(caught.value) == "Point.x is never removed"
@@ -87,15 +87,15 @@ def test_a_value_is_never_changed() -> None:
 def test_but_gives_another_value_and_leaves_the_first_as_it_was() -> None:
     point = Point(x=1, y=2)
 
-    assert point.but(y=3) == Point(x=1, y=3)
-    assert point.but() == point
+    assert point.replace(y=3) == Point(x=1, y=3)
+    assert point.replace() == point
     assert point == Point(x=1, y=2)
-    assert type(Place(x=1, name="home").but(x=2)) is Place
+    assert type(Place(x=1, name="home").replace(x=2)) is Place
 
 
 def test_but_knows_no_other_fields_than_the_class() -> None:
     with pytest.raises(TypeError) as caught:
-        Point(x=1).but(z=3)
+        Point(x=1).replace(z=3)
     assert str(caught.value) == "Point: missing or unknown: z"
 
 
@@ -127,6 +127,6 @@ def test_copies_and_pickles_are_equal() -> None:
 
 
 def test_the_empty_mapping_that_all_share_cannot_be_filled() -> None:
-    assert NOTHING == {}
+    assert EMPTY_MAPPING == {}
     with pytest.raises(TypeError):
-        NOTHING["x"] = 1  # type: ignore[index]  # the very thing that is refused
+        EMPTY_MAPPING["x"] = 1  # type: ignore[index]  # the very thing that is refused

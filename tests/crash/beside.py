@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kit import GitServer, Repository, Sandbox, skill, under
+from kit import GitServer, Repository, Sandbox, make_skill, prefix_paths
 
 VERBS = {"prune": ("cache", "prune", "--unused-for", "0"), "clean": ("cache", "clean", "--yes")}
 SKILLS = ("pdf", "ocr", "chart")
@@ -46,9 +46,11 @@ class Beside:
         self._common.write("skills.json", '{"skills": {}}\n')
         upstream = Repository.create(folder / "upstream")
         for name in (*SKILLS, *(f"own-{number}" for number in range(installs))):
-            upstream.write(under(f"skills/{name}", skill(name, body=name * 200) | {"notes/a.md": f"{name}\n" * 50}))
+            upstream.write(
+                prefix_paths(f"skills/{name}", make_skill(name, body=name * 200) | {"notes/a.md": f"{name}\n" * 50})
+            )
         upstream.commit("first")
-        other = Repository.create(folder / "other").write(skill("pdf", "Another one."))
+        other = Repository.create(folder / "other").write(make_skill("pdf", "Another one."))
         other.commit("first")
         self._urls = (server.serve("acme/skills", upstream), upstream.file_url)
         self._more = server.serve("acme/other", other)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kit import Repository, Sandbox, skill, under
+from kit import Repository, Sandbox, make_skill, prefix_paths
 
 SHARED = ("testing", "code-review", "git-release")
 OWN = 4
@@ -132,8 +132,8 @@ class Crowd:
         for number in range(self.workers):
             for index in range(OWN):
                 name = f"own-{number}-{index}"
-                files = skill(name, f"State {state}.") | {"notes/a.md": f"{name} {state}\n" * 20}
-                self.repository.write(under(f"skills/{name}", files))
+                files = make_skill(name, f"State {state}.") | {"notes/a.md": f"{name} {state}\n" * 20}
+                self.repository.write(prefix_paths(f"skills/{name}", files))
         self.repository.commit(f"state {state}")
 
     def _publish_now_and_then(self) -> None:

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from crash.stories import HERE, World
-from indexes.world import Desk, publish
-from kit import GitServer, Repository, skill, under
+from indexes.world import IndexPublisher, serve_index
+from kit import GitServer, Repository, make_skill, prefix_paths
 
-from skillpm.installer.journal import inode, sealed
+from skillpm.installer.journal import add_hash, read_inode
 
 OURS = f"{HERE}/.skillpm"
 JOURNAL = f"{OURS}/journal.json"
-MINE = under(f"{HERE}/mine", skill("mine", "By hand.", body="my own words\n"))
+MINE = prefix_paths(f"{HERE}/mine", make_skill("mine", "By hand.", body="my own words\n"))
 EDITED = "testing"
 GIT = ("red-0", "red-1", "blue-0", "blue-1")
 WANTED = (*GIT, EDITED, "cards")
@@ -36,7 +36,7 @@ class Worlds:
         self.folder = folder
         self.published: dict[str, list[Content]] = {}
         self.repositories = {colour: Repository.create(folder / colour) for colour in ("red", "blue")}
-        self.desk, self.server = Desk(folder / "desk"), server
+        self.desk, self.server = IndexPublisher(folder / "desk"), server
         self.publish("first")
         self.well = self._installed(folder / "well")
         shutil.copytree(self.well.root, folder / "interrupted", symlinks=True)
@@ -50,20 +50,20 @@ class Worlds:
     def publish(self, word: str) -> None:
         """Publish a state of all skills."""
         for name in GIT:
-            files = skill(name, f"Says {word}.", body=f"{name} {word}\n" * 40) | {
+            files = make_skill(name, f"Says {word}.", body=f"{name} {word}\n" * 40) | {
                 "notes/a.md": f"{word} {name}\n".encode()
             }
             repository = self.repositories[name.partition("-")[0]]
-            repository.write(under(f"skills/{name}", files))
+            repository.write(prefix_paths(f"skills/{name}", files))
             self.published.setdefault(name, []).append(files)
         for repository in self.repositories.values():
             repository.commit(word)
-        self.desk.draft("cards", {"first": "1.0.0", "second": "1.1.0"}[word], body=f"cards {word}\n" * 20)
+        self.desk.write_draft("cards", {"first": "1.0.0", "second": "1.1.0"}[word], body=f"cards {word}\n" * 20)
         self.desk.build()
         self.published.setdefault("cards", []).append(
             {"SKILL.md": (self.desk.work / "skills/cards/SKILL.md").read_bytes()}
         )
-        publish(self.server, self.desk.index)
+        serve_index(self.server, self.desk.index_folder)
 
     def _installed(self, folder: Path) -> World:
         world = World(folder)
@@ -101,5 +101,5 @@ def _renumber(world: World) -> None:
     """Let the journal of a copy speak of the copy's folders."""
     journal = json.loads(world.read(JOURNAL))
     for name, row in journal["puts"].items():
-        row[:2] = [inode(str(world.work / OURS / "staging" / name)), inode(str(world.work / HERE / name))]
-    world.write(JOURNAL, json.dumps(sealed(journal)))
+        row[:2] = [read_inode(str(world.work / OURS / "staging" / name)), read_inode(str(world.work / HERE / name))]
+    world.write(JOURNAL, json.dumps(add_hash(journal)))

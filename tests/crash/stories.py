@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from kit import Repository, Sandbox, skill, under
+from kit import Repository, Sandbox, make_skill, prefix_paths
 from kit.sandbox import Environment
 
 HERE = ".agent-skills"
@@ -52,12 +52,12 @@ class Upstream:
         """Publish a state in which every skill says `word`; of the second on, files come and go."""
         for repository, names in zip(self.repositories, (RED, BLUE), strict=True):
             for name in names:
-                files = skill(name, f"Says {word}.", body=f"{word}\n" * 40) | {
+                files = make_skill(name, f"Says {word}.", body=f"{word}\n" * 40) | {
                     "scripts/run.sh": f"echo {word}\n",
                     f"notes/{word}.md": f"{name} {word}\n",
                 }
                 repository.remove([f"skills/{name}"] if word != "first" else [])
-                repository.write(under(f"skills/{name}", files), executable=[f"skills/{name}/scripts/run.sh"])
+                repository.write(prefix_paths(f"skills/{name}", files), executable=[f"skills/{name}/scripts/run.sh"])
             repository.commit(word)
 
 
@@ -65,8 +65,8 @@ def _empty(world: World, upstream: Upstream) -> None:
     """A project that has nothing but what somebody made by hand."""
     world.git_config("[safe]\n\tdirectory = *\n")
     world.write("skills.json", json.dumps({"skills": {}, "agents": ["claude-code"]}) + "\n")
-    world.write_files(under(f"{HERE}/mine", skill("mine", "By hand.", body="my own words\n")))
-    world.write_files(under(".claude/skills/own", skill("own", "Not yours.", body="mine too\n")))
+    world.write_files(prefix_paths(f"{HERE}/mine", make_skill("mine", "By hand.", body="my own words\n")))
+    world.write_files(prefix_paths(".claude/skills/own", make_skill("own", "Not yours.", body="mine too\n")))
     world.run("registry", "build", check=True)
 
 
@@ -92,7 +92,9 @@ def _edited(world: World, upstream: Upstream) -> None:
     world.write(f"{HERE}/blue-1/more.md", "my page\n")
     (world.work / f"{HERE}/blue-2/SKILL.md").unlink()
     (world.work / ".claude/skills/red-3").unlink()
-    world.write_files(under(".claude/skills/red-3", skill("red-3", "Mine.", body="a name that I had first\n")))
+    world.write_files(
+        prefix_paths(".claude/skills/red-3", make_skill("red-3", "Mine.", body="a name that I had first\n"))
+    )
 
 
 def _flat(world: World, upstream: Upstream) -> None:
@@ -111,7 +113,9 @@ def _flat(world: World, upstream: Upstream) -> None:
 def _set_aside(world: World, upstream: Upstream) -> None:
     """A skill made by hand that `--force` set aside, and that lies nowhere now."""
     _installed(world, upstream)
-    world.write_files(under(f"{HERE}/testing", skill("testing", "Mine.", body="my own tests\n") | {"a/b.md": "deep\n"}))
+    world.write_files(
+        prefix_paths(f"{HERE}/testing", make_skill("testing", "Mine.", body="my own tests\n") | {"a/b.md": "deep\n"})
+    )
     world.run("install", "testing", "--force", check=True)
     world.run("uninstall", "testing", check=True)
 
@@ -131,7 +135,9 @@ def _set_aside_at_agent(world: World, upstream: Upstream) -> None:
 
 def _linked_over(world: World, upstream: Upstream) -> None:
     _empty(world, upstream)
-    world.write_files(under(".claude/skills/red-3", skill("red-3", "Mine.", body="a name that I had first\n")))
+    world.write_files(
+        prefix_paths(".claude/skills/red-3", make_skill("red-3", "Mine.", body="a name that I had first\n"))
+    )
     world.run("install", *upstream.urls, "--all", "--force", check=True)
 
 

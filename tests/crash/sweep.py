@@ -16,7 +16,7 @@ from pathlib import Path
 from crash.stories import HERE, STORIES, Story, Upstream, World
 from kit import Entry, Result
 
-from skillpm.files import BEGUN, REASONS
+from skillpm.files import OS_ERROR_REASONS, RESUME_HINT
 
 TRACER = [sys.executable, "-I", "-S", str(Path(__file__).parent / "tracer.py")]
 READERS = (["list", "--json"], ["show", "NAME", "--json"], ["load", "NAME"], ["registry", "check"], ["prompt"])
@@ -112,7 +112,12 @@ class Sweep:
             found = [line for line in found if not line.endswith(refused[1].removeprefix("ROOT/cache/"))]
         if ended.code not in {0, 1} or "Traceback" in ended.stderr or "defect" in ended.stderr:
             found.append(f"it ended with {ended}")
-        whys = (REASONS[error], os.strerror(error).lower(), "there is no room", "cannot write into the git cache")
+        whys = (
+            OS_ERROR_REASONS[error],
+            os.strerror(error).lower(),
+            "there is no room",
+            "cannot write into the git cache",
+        )
         if ended.code and not any(why in ended.stderr.lower() for why in whys):
             found.append(f"nobody is told why: {ended}")
         if ended.code and not ("\n  where: " in ended.stderr and "\n  try: " in ended.stderr):
@@ -130,7 +135,7 @@ class Sweep:
         """Look whether a command that failed left all as it was, or says that what it began will be finished."""
         has_begun = (world.work / OURS / "journal.json").exists()
         found = []
-        if (BEGUN in ended.stderr.replace("\n       ", " ")) != has_begun:
+        if (RESUME_HINT in ended.stderr.replace("\n       ", " ")) != has_begun:
             found.append(f"it is{'' if has_begun else ' not'} told that the change has begun: {ended}")
         if not has_begun and world.snapshot(ignore=NO_STATE) != self.before.files:
             found += _differences(world.snapshot(ignore=NO_STATE), self.before.files)

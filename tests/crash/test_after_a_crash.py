@@ -7,15 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, text, two_skills
+from commands.scene import CommandSandbox, create_two_skills, expected_output
 from crash.sweep import TRACER
 from crash.tracer import CANNOT_TRACE
 from kit import Repository, Sandbox
 
-from skillpm.installer.journal import sealed
-from skillpm.locks import locked
+from skillpm.installer.journal import add_hash
+from skillpm.locks import hold_lock
 
-pytestmark = pytest.mark.skipif(CANNOT_TRACE, reason="killing needs Linux's ptrace")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CANNOT_TRACE, reason="killing needs Linux's ptrace")]
 HERE = ".agent-skills"
 JOURNAL = f"{HERE}/.skillpm/journal.json"
 FINISHED = "! warning: a change that had been interrupted was finished first\n"
@@ -23,12 +23,12 @@ FINISHED = "! warning: a change that had been interrupted was finished first\n"
 
 @pytest.fixture
 def upstream(tmp_path: Path) -> Repository:
-    return two_skills(tmp_path / "upstream")
+    return create_two_skills(tmp_path / "upstream")
 
 
 @pytest.fixture
-def project(tmp_path: Path, upstream: Repository) -> Scene:
-    scene = Scene(tmp_path / "scene").project('{"skills": {}, "agents": ["claude-code"]}\n')
+def project(tmp_path: Path, upstream: Repository) -> CommandSandbox:
+    scene = CommandSandbox(tmp_path / "scene").create_project('{"skills": {}, "agents": ["claude-code"]}\n')
     scene.git_config("[safe]\n\tdirectory = *\n")
     scene.run("install", f"{upstream.file_url}@pdf", check=True)
     return scene
@@ -41,18 +41,18 @@ def killed(scene: Sandbox, *words: str) -> None:
     assert scene.exists(JOURNAL)
 
 
-def planted(scene: Scene, **more: object) -> None:
+def planted(scene: CommandSandbox, **more: object) -> None:
     """Write a journal as somebody would who knows how it is sealed."""
     empty = {"version": 1, "puts": {}, "removals": {}, "documents": {}, "asides": {}}
-    scene.write(JOURNAL, json.dumps(sealed({**empty, **more})))
+    scene.write(JOURNAL, json.dumps(add_hash({**empty, **more})))
 
 
-def test_an_edit_becomes_a_backup(project: Scene, upstream: Repository) -> None:
+def test_an_edit_becomes_a_backup(project: CommandSandbox, upstream: Repository) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     killed(project, "update")
     project.write(f"{HERE}/pdf/SKILL.md", "my own words")
 
-    said = project.tell("sync")
+    said = project.output("sync")
 
     kept = "! warning: what lay at pdf is kept as backup pdf-1: `skillpm backup restore pdf-1` brings it back\n"
     assert said == "nothing to do: 1 skill in WORK/.agent-skills\n" + kept + FINISHED
@@ -77,7 +77,7 @@ sys.addaudithook(save)
 
 @pytest.mark.parametrize("words", [["update"], ["uninstall", "pdf"]])
 def test_what_is_saved_while_a_folder_is_looked_at_once_more_is_nowhere_lost(
-    project: Scene, upstream: Repository, words: list[str]
+    project: CommandSandbox, upstream: Repository, words: list[str]
 ) -> None:
     upstream.write({"skills/pdf/z.md": "Z.\n"}).commit()
     project.run("update", check=True)
@@ -105,7 +105,7 @@ sys.addaudithook(save)
 
 @pytest.mark.parametrize("words", [["update"], ["uninstall", "pdf"], ["unlink", "claude-code"]])
 def test_what_is_saved_in_a_copy_while_that_is_looked_at_becomes_a_backup(
-    project: Scene, upstream: Repository, words: list[str]
+    project: CommandSandbox, upstream: Repository, words: list[str]
 ) -> None:
     copies = {"SKILLPM_LINK_MODE": "copy"}
     project.run("unlink", "claude-code", check=True)
@@ -124,7 +124,9 @@ def test_what_is_saved_in_a_copy_while_that_is_looked_at_becomes_a_backup(
     assert project.exists(".claude/skills/pdf") == (words == ["update"])
 
 
-def test_a_copy_that_left_its_place_before_a_crash_is_still_looked_at(project: Scene, upstream: Repository) -> None:
+def test_a_copy_that_left_its_place_before_a_crash_is_still_looked_at(
+    project: CommandSandbox, upstream: Repository
+) -> None:
     project.write(".claude/skills/.pdf.skillpm-old/SKILL.md", "my own words")
     project.write(".claude/skills/.pdf.skillpm-new/SKILL.md", "half a co")
     project.write(".claude/skills/.pdf.skillpm-gone/SKILL.md", "the other half")
@@ -139,7 +141,7 @@ def test_a_copy_that_left_its_place_before_a_crash_is_still_looked_at(project: S
 @pytest.mark.parametrize("edited", [True, False])
 @pytest.mark.parametrize("written", [True, False], ids=["after the receipt", "before the receipt"])
 def test_what_left_its_place_before_a_crash_is_still_looked_at_and_only_once(
-    project: Scene, upstream: Repository, *, written: bool, edited: bool
+    project: CommandSandbox, upstream: Repository, *, written: bool, edited: bool
 ) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     killed(project, "update")
@@ -161,7 +163,7 @@ def test_what_left_its_place_before_a_crash_is_still_looked_at_and_only_once(
     assert project.run("verify").code == 0
 
 
-def test_a_manifest_that_was_edited_is_left_as_it_is(project: Scene, upstream: Repository) -> None:
+def test_a_manifest_that_was_edited_is_left_as_it_is(project: CommandSandbox, upstream: Repository) -> None:
     killed(project, "install", f"{upstream.file_url}@docx")
     mine = project.read("skills.json").replace("{", '{"exclude-newer": "2100-01-01", ', 1)
     project.write("skills.json", mine)
@@ -174,42 +176,44 @@ def test_a_manifest_that_was_edited_is_left_as_it_is(project: Scene, upstream: R
     assert project.run("verify").code == 0
 
 
-def test_a_change_that_lacks_what_was_staged_is_only_given_up_by_force(project: Scene, upstream: Repository) -> None:
+def test_a_change_that_lacks_what_was_staged_is_only_given_up_by_force(
+    project: CommandSandbox, upstream: Repository
+) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     killed(project, "update")
     subprocess.run(["rm", "-r", str(project.work / HERE / ".skillpm/staging/pdf")], check=True)
 
-    assert project.tell("sync") == text("""\
+    assert project.output("sync") == expected_output("""\
 ! error: the staged folder of pdf is gone
 !   where: WORK/.agent-skills/.skillpm/staging/pdf
 !   try: `skillpm sync --force` gives that change up and makes the state of the lockfile
 [1]
 """)
     project.run("sync", "--force", check=True)
-    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
     assert not project.exists(JOURNAL)
 
 
 @pytest.mark.parametrize("words", [["update"], ["uninstall", "pdf"]])
 def test_a_skills_directory_that_was_copied_in_the_midst_of_a_change_says_so(
-    project: Scene, upstream: Repository, words: list[str]
+    project: CommandSandbox, upstream: Repository, words: list[str]
 ) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     killed(project, *words)
-    copy = Scene(project.copy(project.root.parent / "copy").root)
+    copy = CommandSandbox(project.copy(project.root.parent / "copy").root)
 
-    assert copy.tell("sync") == text("""\
+    assert copy.output("sync") == expected_output("""\
 ! error: this skills directory was copied, or brought back, in the midst of a change; it cannot be finished here
 !   where: WORK/.agent-skills/.skillpm/journal.json
 !   try: `skillpm sync --force` gives that change up and makes the state of the lockfile
 [1]
 """)
     copy.run("sync", "--force", check=True)
-    assert copy.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
-    assert project.tell("sync").endswith(FINISHED)
+    assert copy.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("sync").endswith(FINISHED)
 
 
-def test_a_change_that_lacks_what_was_staged_moves_nothing_else(project: Scene, upstream: Repository) -> None:
+def test_a_change_that_lacks_what_was_staged_moves_nothing_else(project: CommandSandbox, upstream: Repository) -> None:
     project.run("install", f"{upstream.file_url}@docx", check=True)
     upstream.write({"skills/docx/notes.md": "Second.\n", "skills/pdf/notes.md": "Second.\n"}).commit()
     killed(project, "update")
@@ -228,7 +232,7 @@ def test_a_change_that_lacks_what_was_staged_moves_nothing_else(project: Scene, 
     [("staging/pdf", ["sync", "--force"]), ("trash/pdf-1", ["sync", "--force"]), ("staging/pdf", ["doctor", "--fix"])],
 )
 def test_an_edit_that_left_its_place_is_no_rubbish_of_a_change_that_is_given_up(
-    project: Scene, upstream: Repository, way: str, words: list[str]
+    project: CommandSandbox, upstream: Repository, way: str, words: list[str]
 ) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     killed(project, "update")
@@ -247,12 +251,12 @@ def test_an_edit_that_left_its_place_is_no_rubbish_of_a_change_that_is_given_up(
     assert not project.exists(JOURNAL)
 
 
-def test_a_journal_that_a_checkout_brought_along_reaches_no_folder_but_those_of_agents(project: Scene) -> None:
+def test_a_journal_that_a_checkout_brought_along_reaches_no_folder_but_those_of_agents(project: CommandSandbox) -> None:
     ours = f"{HERE}/.skillpm"
     project.write(f"{ours}/backup/pre-commit-1", "#!/bin/sh\necho evil\n")
     planted(project, returns={".git/hooks": {"pre-commit": "pre-commit-1"}})
 
-    assert project.tell("sync") == text("""\
+    assert project.output("sync") == expected_output("""\
 ! error: a change was interrupted that puts something into .git/hooks, where no agent reads skills
 !   where: WORK/.agent-skills/.skillpm/journal.json
 !   try: `skillpm sync --force` gives that change up and makes the state of the lockfile
@@ -263,35 +267,35 @@ def test_a_journal_that_a_checkout_brought_along_reaches_no_folder_but_those_of_
     assert not project.exists(".git")
 
 
-def test_a_change_of_a_newer_skillpm_is_left_to_that_one_by_force_too(project: Scene) -> None:
+def test_a_change_of_a_newer_skillpm_is_left_to_that_one_by_force_too(project: CommandSandbox) -> None:
     planted(project, version=2)
-    before = project.everything
-    newer = text("""\
+    before = project.full_snapshot
+    newer = expected_output("""\
 ! error: this is format 2; this skillpm knows up to 1
 !   where: WORK/.agent-skills/.skillpm/journal.json
 !   try: upgrade skillpm: pip install --upgrade agent-skillpm
 [1]
 """)
 
-    assert project.tell("sync") == newer
-    assert project.tell("sync", "--force") == newer
+    assert project.output("sync") == newer
+    assert project.output("sync", "--force") == newer
     checks = project.run("doctor", "--fix", "--json").json["checks"]
     assert [check["hint"] for check in checks if check["id"] == "journal"] == [
         "upgrade skillpm: pip install --upgrade agent-skillpm"
     ]
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
 @pytest.mark.parametrize("slot", ["../../../evil-1", "pre-commit", "pre-commit-x", "-1"])
-def test_a_journal_names_backups_and_never_paths(project: Scene, slot: str) -> None:
+def test_a_journal_names_backups_and_never_paths(project: CommandSandbox, slot: str) -> None:
     planted(project, spent=[slot])
-    before = project.everything
+    before = project.full_snapshot
 
     assert project.run("sync").code == 1
-    assert project.everything == before
+    assert project.full_snapshot == before
 
 
-def test_a_journal_that_a_checkout_brought_along_spends_no_backup(project: Scene) -> None:
+def test_a_journal_that_a_checkout_brought_along_spends_no_backup(project: CommandSandbox) -> None:
     project.write(f"{HERE}/pdf/SKILL.md", "my own words")
     project.run("sync", "--force", check=True)
     planted(project, spent=["pdf-1"])
@@ -302,7 +306,7 @@ def test_a_journal_that_a_checkout_brought_along_spends_no_backup(project: Scene
 
 
 @pytest.mark.parametrize("there", ["folder", "file"])
-def test_a_backup_that_is_edited_while_it_is_restored_stays(project: Scene, there: str) -> None:
+def test_a_backup_that_is_edited_while_it_is_restored_stays(project: CommandSandbox, there: str) -> None:
     place = project.work / HERE / "pdf"
     if there == "file":
         subprocess.run(["rm", "-r", str(place)], check=True)
@@ -314,7 +318,7 @@ def test_a_backup_that_is_edited_while_it_is_restored_stays(project: Scene, ther
     kept = f"{HERE}/.skillpm/backup/pdf-1"
     project.write(kept if there == "file" else f"{kept}/SKILL.md", "my last words")
 
-    said = project.tell("registry", "build")
+    said = project.output("registry", "build")
 
     stays = f"! warning: backup pdf-1 holds other things than what was brought back; it stays: WORK/{kept}\n"
     assert stays + FINISHED in said
@@ -322,8 +326,8 @@ def test_a_backup_that_is_edited_while_it_is_restored_stays(project: Scene, ther
     assert (place if there == "file" else place / "SKILL.md").read_text() == "my own words"
 
 
-def test_whoever_waits_longer_than_a_second_is_told_for_whom(project: Scene, upstream: Repository) -> None:
-    with locked(str(project.work / HERE / ".skillpm/lock"), 5, "the test"):
+def test_whoever_waits_longer_than_a_second_is_told_for_whom(project: CommandSandbox, upstream: Repository) -> None:
+    with hold_lock(str(project.work / HERE / ".skillpm/lock"), 5, "the test"):
         waiting = project.spawn("install", "testing")
         assert waiting.stderr is not None
         told = waiting.stderr.readline().decode()
@@ -333,7 +337,7 @@ def test_whoever_waits_longer_than_a_second_is_told_for_whom(project: Scene, ups
     assert waiting.returncode == 0
 
 
-def test_a_lock_goes_with_its_process_however_that_ends(project: Scene) -> None:
+def test_a_lock_goes_with_its_process_however_that_ends(project: CommandSandbox) -> None:
     lock = str(project.work / HERE / ".skillpm/lock")
     hold = "import sys; from skillpm.locks import locked\nwith locked(sys.argv[1], 5, ''): print(flush=True); input()"
     with subprocess.Popen(
@@ -346,7 +350,7 @@ def test_a_lock_goes_with_its_process_however_that_ends(project: Scene) -> None:
     assert project.run("install", "testing", "--lock-timeout", "0.1").code == 0
 
 
-def test_an_agents_folder_on_another_file_system_gives_and_gets_back(project: Scene, folder: Path) -> None:
+def test_an_agents_folder_on_another_file_system_gives_and_gets_back(project: CommandSandbox, folder: Path) -> None:
     if folder.stat().st_dev == project.home.stat().st_dev:
         pytest.skip("there is no second file system to write into")
     (project.home / ".claude").symlink_to(folder)
@@ -363,10 +367,10 @@ def test_an_agents_folder_on_another_file_system_gives_and_gets_back(project: Sc
     project.run("backup", "restore", "-g", "testing-1", check=True)
 
     assert project.snapshot(str(folder)) == before
-    assert project.tell("backup", "list", "-g") == "! nothing is set aside\n"
+    assert project.output("backup", "list", "-g") == "! nothing is set aside\n"
 
 
-def test_what_only_its_owner_may_read_stays_so_when_it_is_restored(project: Scene) -> None:
+def test_what_only_its_owner_may_read_stays_so_when_it_is_restored(project: CommandSandbox) -> None:
     place = project.write(f"{HERE}/testing/key", "secret")
     place.chmod(0o600)
     project.write(f"{HERE}/testing/SKILL.md", "mine")
@@ -381,7 +385,7 @@ def test_what_only_its_owner_may_read_stays_so_when_it_is_restored(project: Scen
 
 @pytest.mark.parametrize("words", ["update", "sync", "lock --upgrade"])
 def test_whoever_has_the_number_of_one_that_was_killed_clears_up_after_it(
-    project: Scene, upstream: Repository, words: str
+    project: CommandSandbox, upstream: Repository, words: str
 ) -> None:
     """In a container each command is process 7, and so was the one that was killed."""
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
@@ -399,7 +403,7 @@ def test_whoever_has_the_number_of_one_that_was_killed_clears_up_after_it(
     assert left == []
 
 
-def test_half_an_entry_of_the_store_is_in_nobodys_way(project: Scene) -> None:
+def test_half_an_entry_of_the_store_is_in_nobodys_way(project: CommandSandbox) -> None:
     (entry,) = (path for path in project.cache.rglob("v1/store/*/*") if path.is_file())
     content = entry.read_bytes()
     code = (
@@ -415,10 +419,10 @@ def test_half_an_entry_of_the_store_is_in_nobodys_way(project: Scene) -> None:
     assert entry.read_bytes() == content
 
 
-def test_a_change_to_a_skill_that_came_with_rubbish_is_finished(project: Scene, upstream: Repository) -> None:
+def test_a_change_to_a_skill_that_came_with_rubbish_is_finished(project: CommandSandbox, upstream: Repository) -> None:
     upstream.write({"skills/pdf/.DS_Store": "\0Bud1"}).commit()
     killed(project, "update")
 
-    assert FINISHED in project.tell("sync")
+    assert FINISHED in project.output("sync")
     assert project.read(f"{HERE}/pdf/.DS_Store") == "\0Bud1"
-    assert project.tell("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"

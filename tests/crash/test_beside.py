@@ -11,6 +11,8 @@ import pytest
 from crash.beside import Beside
 from kit import GitServer
 
+pytestmark = pytest.mark.slow
+
 INSTALLS = int(os.environ.get("SKILLPM_BESIDE", "6"))
 
 

@@ -8,7 +8,10 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from crash.flips import tried
+
+pytestmark = pytest.mark.slow
 
 COUNT = int(os.environ.get("SKILLPM_FLIPS", "12"))
 SEED = int(os.environ.get("SKILLPM_SEED", "0")) or (random.randrange(1, 10**6) if "SKILLPM_FLIPS" in os.environ else 7)

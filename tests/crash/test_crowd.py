@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from crash.crowd import crowd
 
+pytestmark = pytest.mark.slow
+
 WORKERS, EACH = (int(number) for number in os.environ.get("SKILLPM_CROWD", "4x6").split("x"))
 SEED = int(os.environ.get("SKILLPM_SEED", "0")) or (random.randrange(1, 10**6) if "SKILLPM_CROWD" in os.environ else 7)
 

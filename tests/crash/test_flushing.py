@@ -8,7 +8,7 @@ from crash.stories import HERE, STORIES
 from crash.sweep import Sweep
 from crash.tracer import CANNOT_TRACE
 
-pytestmark = pytest.mark.skipif(CANNOT_TRACE, reason="following a command needs Linux's ptrace")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CANNOT_TRACE, reason="following a command needs Linux's ptrace")]
 PROJECT = PurePosixPath("ROOT", "work")
 OWN = PROJECT / HERE
 OURS = f"{OWN}/.skillpm"

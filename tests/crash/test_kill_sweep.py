@@ -14,7 +14,7 @@ from crash.sweep import Sweep
 from crash.tracer import CANNOT_TRACE
 
 KILLS = os.environ.get("SKILLPM_KILLS", "60")
-pytestmark = pytest.mark.skipif(CANNOT_TRACE, reason="killing needs Linux's ptrace")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CANNOT_TRACE, reason="killing needs Linux's ptrace")]
 
 
 def moments(calls: int) -> list[int]:

@@ -8,11 +8,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from kit import Sandbox, under
+from kit import Sandbox, prefix_paths
 
 STRACE = shutil.which("strace")
 CHANGING = "rename,renameat2,mkdir,mkdirat,unlink,unlinkat,rmdir,symlink,symlinkat,fsync,fchmod,write"
-pytestmark = pytest.mark.skipif(STRACE is None, reason="strace chooses the moment of death; it is not on PATH")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(STRACE is None, reason="strace chooses the moment of death; it is not on PATH"),
+]
 HERE = ".agent-skills"
 NO_PYC = {"PYTHONDONTWRITEBYTECODE": "1"}  # Python renames what it compiles, too
 CATEGORIES = ["development", "operations", "quality"]
@@ -37,7 +40,9 @@ def old(tmp_path: Path) -> Sandbox:
         path = f"{CATEGORIES[number % 3]}/skill-{number}.md"
         sandbox.write(f"{HERE}/{path}", head + body(number))
         entries.append({"name": f"skill-{number}", "triggers": [f"do {number}"], "filePath": path})
-    sandbox.write_files(under(f"{HERE}/quality", {"README.md": "# Quality\n", "two.md": body(2), "Two.md": body(3)}))
+    sandbox.write_files(
+        prefix_paths(f"{HERE}/quality", {"README.md": "# Quality\n", "two.md": body(2), "Two.md": body(3)})
+    )
     sandbox.write(f"{HERE}/skills.json", json.dumps({"version": "1", "skills": entries}))
     return sandbox
 

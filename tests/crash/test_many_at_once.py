@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from kit import Repository, Sandbox, skill, under
+from kit import Repository, Sandbox, make_skill, prefix_paths
+
+pytestmark = pytest.mark.slow
 
 BUNDLED = ["api-design", "code-review", "git-release", "skillpm", "testing"]
 
@@ -25,8 +27,8 @@ def test_twelve_installs_at_once_all_arrive_and_readers_see_only_whole_skills(sa
     repository = Repository.create(tmp_path / "upstream")
     wanted = [f"skill-{number}" for number in range(7)]
     for name in wanted:
-        files = skill(name) | {f"pages/{page}.md": f"{name} {page}\n" * 100 for page in range(20)}
-        repository.write(under(f"skills/{name}", files))
+        files = make_skill(name) | {f"pages/{page}.md": f"{name} {page}\n" * 100 for page in range(20)}
+        repository.write(prefix_paths(f"skills/{name}", files))
     repository.commit("all")
     specs = [*BUNDLED, *(f"{repository.file_url}@{name}" for name in wanted)]
     running = [sandbox.spawn("install", "-g", spec) for spec in specs]
@@ -60,7 +62,7 @@ def test_one_skill_installed_by_eight_at_once_is_installed_once(sandbox: Sandbox
 def test_six_migrations_at_once_are_one_and_readers_see_none_or_all(sandbox: Sandbox) -> None:
     names = [f"skill-{number:02}" for number in range(40)]
     flat = {f"c/{name}.md": f"---\nname: {name}\ndescription: Use it.\n---\n" for name in names}
-    sandbox.write_files(under("../home/.agent-skills", flat))
+    sandbox.write_files(prefix_paths("../home/.agent-skills", flat))
     sandbox.run("install", "-g", "testing", check=True)
     running = [sandbox.spawn("migrate", "-g", "--json") for _ in range(6)]
     while any(process.poll() is None for process in running):

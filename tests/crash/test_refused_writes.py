@@ -17,7 +17,10 @@ from kit import Result
 
 HOW_MANY = os.environ.get("SKILLPM_REFUSALS", "12")
 ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EIO)
-pytestmark = pytest.mark.skipif(CANNOT_REFUSE, reason="refusing a call needs Linux's ptrace on x86_64")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CANNOT_REFUSE, reason="refusing a call needs Linux's ptrace on x86_64"),
+]
 
 
 @pytest.mark.parametrize("name", ["install", "update"])

@@ -11,7 +11,7 @@ from crash.sweep import Sweep
 from crash.tracer import CANNOT_TRACE, NUMBERS
 
 STRACE = shutil.which("strace")
-pytestmark = pytest.mark.skipif(CANNOT_TRACE or STRACE is None, reason="strace is not on PATH")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CANNOT_TRACE or STRACE is None, reason="strace is not on PATH")]
 NO_FILE = re.compile(r"pipe:|socket:|anon_inode:|/dev/(?!shm/)|/proc/")
 
 

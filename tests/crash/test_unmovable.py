@@ -6,9 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, text, two_skills
+from commands.scene import CommandSandbox, create_two_skills, expected_output
 from commands.test_unprivileged import IS_ROOT, SETPRIV, Ordinary
 from kit import Repository
+
+pytestmark = pytest.mark.slow
 
 UNSHARE = shutil.which("unshare")
 HERE = ".agent-skills"
@@ -26,21 +28,21 @@ def can_mount() -> bool:
 needs_mounts = pytest.mark.skipif(not can_mount(), reason="mounting needs the rights of an administrator")
 
 
-class Mounted(Scene):
+class Mounted(CommandSandbox):
     """A scene whose commands see something mounted, once it is said what."""
 
     def see(self, mounts: str) -> None:
-        self.command = (str(UNSHARE), "-m", "sh", "-ec", f'{mounts}; exec "$@"', "sh", *Scene.command)  # type: ignore[misc]
+        self.command = (str(UNSHARE), "-m", "sh", "-ec", f'{mounts}; exec "$@"', "sh", *CommandSandbox.command)  # type: ignore[misc]
 
 
 @pytest.fixture
 def upstream(tmp_path: Path) -> Repository:
-    return two_skills(tmp_path / "upstream")
+    return create_two_skills(tmp_path / "upstream")
 
 
-def newer(scene: Scene, upstream: Repository) -> None:
+def newer(scene: CommandSandbox, upstream: Repository) -> None:
     """Install two skills, shown to an agent as copies, and make them newer upstream."""
-    scene.project('{"skills": {}, "agents": ["claude-code"]}\n')
+    scene.create_project('{"skills": {}, "agents": ["claude-code"]}\n')
     scene.git_config("[safe]\n\tdirectory = *\n")
     scene.run("install", upstream.file_url, "--all", env={"SKILLPM_LINK_MODE": "copy"}, check=True)
     upstream.write({f"skills/{name}/notes.md": "Second.\n" for name in ("docx", "pdf")}).commit()
@@ -64,8 +66,8 @@ def test_what_came_with_the_image_of_a_container_is_updated(image: Mounted) -> N
 
     assert said.stdout.splitlines()[-1] == f"updated 2: 2 skills in {image.work}/{HERE}"
     assert said.stderr == ""
-    assert image.tell("verify") == "! 2 of 2 skills are what the lockfile says\n"
-    assert image.tell("sync", env={"SKILLPM_LINK_MODE": "copy"}) == f"nothing to do: 2 skills in WORK/{HERE}\n"
+    assert image.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert image.output("sync", env={"SKILLPM_LINK_MODE": "copy"}) == f"nothing to do: 2 skills in WORK/{HERE}\n"
 
 
 @needs_mounts
@@ -75,15 +77,15 @@ def test_an_edit_in_the_image_of_a_container_is_kept_and_comes_back(image: Mount
     assert image.run("sync", "--force", check=True).stderr == KEPT
     image.run("backup", "restore", "pdf-1", check=True)
 
-    assert image.tell("diff", "pdf").endswith("+my own words\n\\ No newline at end of file\n")
-    assert image.tell("backup", "list") == "! nothing is set aside\n"
+    assert image.output("diff", "pdf").endswith("+my own words\n\\ No newline at end of file\n")
+    assert image.output("backup", "list") == "! nothing is set aside\n"
 
 
 @needs_mounts
 def test_what_came_with_the_image_of_a_container_is_uninstalled(image: Mounted) -> None:
     image.run("uninstall", "docx", "pdf", env={"SKILLPM_LINK_MODE": "copy"}, check=True)
 
-    assert image.tell("list").startswith("! no skills in")
+    assert image.output("list").startswith("! no skills in")
 
 
 @needs_mounts
@@ -96,15 +98,15 @@ def test_a_skill_that_something_is_mounted_on_stops_all_before_the_first_moves(
     (tmp_path / "mine").mkdir()
     shutil.copytree(scene.work / HERE / "pdf", tmp_path / "mine", dirs_exist_ok=True)
     scene.see(f"mount --bind {tmp_path}/mine {scene.work}/{HERE}/pdf")
-    before = scene.everything
+    before = scene.full_snapshot
 
-    assert scene.tell(*words.split()) == text(f"""\
+    assert scene.output(*words.split()) == expected_output(f"""\
 ! error: pdf cannot be moved: it is in use, or something is mounted there; nothing was changed
 !   where: WORK/{HERE}/pdf
 !   try: unmount it, or give back the right to move it; `--keep` goes on without it
 [1]
 """)
-    assert scene.everything == before
+    assert scene.full_snapshot == before
     assert scene.run("update", "--keep", "pdf", check=True).stdout.splitlines()[0].startswith(" ~ docx")
 
 
@@ -150,17 +152,17 @@ def test_what_a_container_left_in_a_skill_as_root_is_in_nobodys_way(
     os.chown(scene.work / where / "pdf/__pycache__", 12345, 12345)
     copies = {"SKILLPM_LINK_MODE": "copy"}
 
-    said = scene.transcript(scene.run("update", env=copies))
+    said = scene.format_result(scene.run("update", env=copies))
 
     left = f"{HERE}/.skillpm/left"
     assert said.endswith(f"""\
 ! warning: what a skill left behind cannot be removed: permission denied; remove it as its owner: WORK/{left}/1
 """)
-    assert scene.tell("sync", env=copies) == "nothing to do: 2 skills in WORK/.agent-skills\n"
+    assert scene.output("sync", env=copies) == "nothing to do: 2 skills in WORK/.agent-skills\n"
     assert scene.run("uninstall", "docx", env=copies).code == 0
     assert (
         scene.run("doctor").stdout.splitlines()[:3]
-        == text(f"""\
+        == expected_output(f"""\
 note: what replaced skills left behind, and what belongs to somebody else
     where: {scene.work}/{left}
     try: remove it as its owner

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable
 
 from kit import Files
-from kit.skills import as_bytes
+from kit.skills import to_bytes
 
 
 def tar(files: Files, *more: tarfile.TarInfo, executable: Iterable[str] = ()) -> bytes:
@@ -19,7 +19,7 @@ def tar(files: Files, *more: tarfile.TarInfo, executable: Iterable[str] = ()) ->
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for path, content in files.items():
             member = tarfile.TarInfo(path)
-            data = as_bytes(content)
+            data = to_bytes(content)
             member.size, member.mode = len(data), 0o755 if path in executable else 0o644
             archive.addfile(member, io.BytesIO(data))
         for member in more:
@@ -39,15 +39,15 @@ def member(path: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
     return found
 
 
-def zipped(files: Files, *, mode: Callable[[str], int] = lambda _: stat.S_IFREG | 0o644) -> bytes:
-    """Pack files as a zip of Unix; `mode` gives type and permissions of each."""
+def zipped(files: Files, *, mode: Callable[[str], int] = lambda _: stat.S_IFREG | 0o644, extra: bytes = b"") -> bytes:
+    """Pack files as a zip of Unix; `mode` gives type and permissions of each, `extra` is the extra field of all."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in files.items():
             info = zipfile.ZipInfo(path)
             info.create_system, info.external_attr = 3, mode(path) << 16
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, as_bytes(content))
+            info.compress_type, info.extra = zipfile.ZIP_DEFLATED, extra
+            archive.writestr(info, to_bytes(content))
     return buffer.getvalue()
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from skillpm.core.names import SkillName
 from skillpm.errors import NotFoundError
-from skillpm.fetchers.git.repository_pool import Visits
-from skillpm.operations.context.runtime import Tools
+from skillpm.fetchers.git.repository_pool import RepositoryPool
+from skillpm.operations.context.runtime import Context
 from skillpm.settings import Settings
 
 
@@ -17,13 +17,13 @@ def test_what_is_asked_for_after_a_failure_is_not_interrupted(tmp_path: Path) ->
     settings = Settings(
         home=root, working_directory=root, skills_home=root, config_dir=root, cache_dir=root, fsync=False
     )
-    visits = Visits(settings, Tools(settings=settings).reporter, f"{root}/git")
+    visits = RepositoryPool(settings, Context(settings=settings).reporter, f"{root}/git")
 
     def fails(*_: object) -> dict[SkillName, str]:
         raise NotFoundError("gone")
 
     names: Sequence[str] = ("one", "two")
     with pytest.raises(NotFoundError):
-        visits.each({SkillName(name): f"https://forge.example/{name}.git" for name in names}, fails)
+        visits.run_each({SkillName(name): f"https://forge.example/{name}.git" for name in names}, fails)
 
-    assert not visits.children.stopped.is_set()
+    assert not visits.processes.stop_event.is_set()

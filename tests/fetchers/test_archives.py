@@ -3,6 +3,7 @@
 import gzip
 import os
 import stat
+import struct
 import subprocess
 import tarfile
 from pathlib import Path
@@ -11,24 +12,24 @@ import pytest
 from fetchers.packing import member, tar, tgz, zip_bomb, zip_that_lies, zipped
 from hypothesis import given
 from hypothesis import strategies as some
-from kit import skill
+from kit import make_skill
 
-from skillpm.core.file_tree import Limits, Tree
-from skillpm.core.tree_checks import checked_tree
+from skillpm.core.file_tree import FileTree, Limits
+from skillpm.core.tree_checks import check_tree
 from skillpm.errors import RefusedError
 from skillpm.fetchers.archives.archive_reader import read_archive
 
-FILES = skill("pdf") | {"scripts/run.sh": "#!/bin/sh\n", "references/a.md": "A.\n"}
+FILES = make_skill("pdf") | {"scripts/run.sh": "#!/bin/sh\n", "references/a.md": "A.\n"}
 ROOMY = Limits()
 TIGHT = Limits(file=1_000, skill=2_000, files=5)
 
 
-def taken(data: bytes, came_from: str = "x.tar.gz", limits: Limits = ROOMY) -> Tree:
+def taken(data: bytes, came_from: str = "x.tar.gz", limits: Limits = ROOMY) -> FileTree:
     """Read an archive and pass it through the gate, as every fetcher does."""
-    return checked_tree(read_archive(data, came_from, limits), name="pdf", limits=limits)
+    return check_tree(read_archive(data, came_from, limits), name="pdf", limits=limits)
 
 
-def content(tree: Tree) -> dict[str, tuple[bytes, bool]]:
+def content(tree: FileTree) -> dict[str, tuple[bytes, bool]]:
     return {file.path: (file.data, file.executable) for file in tree.files}
 
 
@@ -77,7 +78,7 @@ def test_a_zip_of_windows_says_nothing_of_modes() -> None:
 
 
 def test_a_single_file_is_a_skill() -> None:
-    tree = taken(skill("pdf")["SKILL.md"], "https://host.example/pdf/SKILL.md?raw=1")
+    tree = taken(make_skill("pdf")["SKILL.md"], "https://host.example/pdf/SKILL.md?raw=1")
     assert content(tree) == {"SKILL.md": (FILES["SKILL.md"], False)}
 
 
@@ -124,6 +125,14 @@ REFUSED = {
         "link 'out' -> '/etc' leaves the skill",
     ),
     "a climb in a zip": (zipped(FILES | {"../evil": "x"}), "the path '../evil' has an empty, `.` or `..` part"),
+    "a second name in a zip": (
+        zipped(FILES, extra=struct.pack("<HHBI7s", 0x7075, 12, 1, 0, b"EVIL.md")),
+        "the name `SKILL.md` is not plain UTF-8",
+    ),
+    "a second name in a zip behind another extra field": (
+        zipped(FILES, extra=struct.pack("<HH2sHHBI7s", 0x9999, 2, b"xx", 0x7075, 12, 1, 0, b"EVIL.md")),
+        "the name `SKILL.md` is not plain UTF-8",
+    ),
     "something behind a zip": (zipped(FILES) + b"x", "it is not a complete .zip, or something follows its end"),
     "something before a zip": (
         b"PK\x03\x04" + zipped(FILES),
@@ -152,6 +161,10 @@ TOO_MUCH = {
     "a tar bomb": (tgz(FILES | {"zeros": bytes(60_000)}), "it holds more than 2000 bytes (SKILLPM_MAX_SKILL)"),
     "many files": (tgz(FILES | {f"{n}": "" for n in range(9)}), "it has more than 5 files (SKILLPM_MAX_FILES)"),
     "a zip bomb": (zip_bomb(60_000), "it holds more bytes than a skill may have (SKILLPM_MAX_SKILL)"),
+    "many bytes in the files of a zip together": (
+        zipped(make_skill("pdf") | {f"{n}": bytes(900) for n in range(3)}),
+        "it holds more bytes than a skill may have (SKILLPM_MAX_SKILL)",
+    ),
     "many files in a zip": (
         zipped(FILES | {f"{n}": "" for n in range(9)}),
         "it has more than 5 files (SKILLPM_MAX_FILES)",

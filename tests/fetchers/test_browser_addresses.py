@@ -4,16 +4,18 @@ import json
 
 import pytest
 from fetchers.world import Project
-from kit import GitServer, Repository, skill, under
+from kit import GitServer, Repository, make_skill, prefix_paths
+
+pytestmark = pytest.mark.slow
 
 PAGE = "https://github.com/acme/skills"
 
 
 @pytest.fixture
 def page(project: Project, upstream: Repository, server: GitServer) -> str:
-    upstream.write(under("tools/pdf", skill("pdf", body="Main.\n"))).commit()
+    upstream.write(prefix_paths("tools/pdf", make_skill("pdf", body="Main.\n"))).commit()
     server.serve("acme/skills", upstream)
-    project.rewrite("https://github.com/", server.address)
+    project.redirect_git("https://github.com/", server.address)
     return PAGE
 
 
@@ -31,7 +33,9 @@ def test_the_page_of_a_folder(project: Project, page: str, ending: str) -> None:
 def test_the_page_of_a_folder_of_skills_offers_those_below_it(
     project: Project, upstream: Repository, page: str
 ) -> None:
-    upstream.write(under("tools/deep/docx", skill("docx")) | under("other/notes", skill("notes"))).commit()
+    upstream.write(
+        prefix_paths("tools/deep/docx", make_skill("docx")) | prefix_paths("other/notes", make_skill("notes"))
+    ).commit()
     before = project.snapshot()
 
     listed = project.run("install", f"{page}/tree/main/tools", "--list", check=True)
@@ -56,7 +60,9 @@ def test_the_page_of_a_folder_of_skills_offers_those_below_it(
 def test_a_skill_is_named_in_a_folder_of_skills(
     project: Project, upstream: Repository, page: str, words: list[str]
 ) -> None:
-    upstream.write(under("tools/deep/docx", skill("docx")) | under("other/docx", skill("docx", "Another."))).commit()
+    upstream.write(
+        prefix_paths("tools/deep/docx", make_skill("docx")) | prefix_paths("other/docx", make_skill("docx", "Another."))
+    ).commit()
 
     project.run("install", *words, check=True)
 
@@ -70,7 +76,7 @@ def test_a_skill_is_named_in_a_folder_of_skills(
 
 def test_the_longest_branch_wins(project: Project, upstream: Repository, page: str) -> None:
     upstream.branch("release/tools")
-    upstream.write(skill("pdf", body="Branch.\n") | under("pdf", skill("pdf", body="Long.\n")))
+    upstream.write(make_skill("pdf", body="Branch.\n") | prefix_paths("pdf", make_skill("pdf", body="Long.\n")))
     upstream.commit(branch="release/tools")
 
     project.run("install", f"{page}/tree/release/tools/pdf", check=True)

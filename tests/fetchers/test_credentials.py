@@ -6,10 +6,10 @@ import socket
 from collections.abc import Iterator, Mapping
 
 import pytest
-from fetchers.world import Project, git_children
-from kit import GitServer, Repository, Result, skill, wait_for
+from fetchers.world import Project, find_git_processes
+from kit import GitServer, Repository, Result, make_skill, wait_for
 
-from skillpm.fetchers.git.gitconfig import token_for
+from skillpm.fetchers.git.gitconfig import token_settings
 
 PASSWORD = "s3cr3t-Pa55"  # noqa: S105  (of the test's own server)
 TOKEN = "ghp_0123456789abcdefToken"  # noqa: S105
@@ -17,8 +17,8 @@ TOKEN = "ghp_0123456789abcdefToken"  # noqa: S105
 
 @pytest.fixture
 def url(upstream: Repository, server: GitServer) -> str:
-    upstream.write(skill("pdf")).commit()
-    server.unauthorized_without = ("ann", PASSWORD)
+    upstream.write(make_skill("pdf")).commit()
+    server.required_login = ("ann", PASSWORD)
     return server.serve("acme/pdf", upstream)
 
 
@@ -75,7 +75,7 @@ def test_a_credential_helper_is_asked(
 
     result = project.run("install", url, "-v", check=True)
 
-    assert project.installed("pdf") == upstream.files()
+    assert project.installed_files("pdf") == upstream.read_files()
     assert_secret(project, result, allowed=(".git-credentials",))
 
 
@@ -83,9 +83,9 @@ def test_an_insteadof_that_carries_a_token_works_and_stays_secret(
     project: Project, upstream: Repository, server: GitServer, url: str
 ) -> None:
     assert url
-    project.rewrite("https://github.com/", server.address.replace("//", f"//ann:{PASSWORD}@"))
+    project.redirect_git("https://github.com/", server.address.replace("//", f"//ann:{PASSWORD}@"))
     works = project.run("install", "acme/pdf", "-v", check=True)
-    assert project.installed("pdf") == upstream.files()
+    assert project.installed_files("pdf") == upstream.read_files()
 
     server.fail_next(9, 500)
     broken = project.run("install", "acme/other")
@@ -98,7 +98,7 @@ def test_an_insteadof_that_carries_a_token_works_and_stays_secret(
 
 def test_a_password_with_an_at_sign_is_hidden_whole(project: Project, server: GitServer, url: str) -> None:
     assert url
-    project.rewrite("https://github.com/", server.address.replace("//", f"//ann:p@{PASSWORD}@"))
+    project.redirect_git("https://github.com/", server.address.replace("//", f"//ann:p@{PASSWORD}@"))
     server.fail_next(9, 500)
 
     result = project.run("install", "acme/pdf")
@@ -115,7 +115,7 @@ def test_an_extra_header_of_the_user_is_sent(
 
     result = project.run("install", url, check=True)
 
-    assert project.installed("pdf") == upstream.files()
+    assert project.installed_files("pdf") == upstream.read_files()
     assert_secret(project, result, allowed=(".gitconfig",))
 
 
@@ -154,7 +154,7 @@ def test_a_token_is_for_exactly_its_host(
             (f"http.https://{there}/.followRedirects", "false"),
         )
     ]
-    assert token_for(host, environ) == settings
+    assert token_settings(host, environ) == settings
 
 
 @pytest.fixture
@@ -171,7 +171,10 @@ def git_under_way(
     with project.spawn("install", spec, env={"https_proxy": proxy, **env}) as process:
         try:
             children = wait_for(
-                lambda: [c for c in git_children(project).values() if "remote-https" in c[0]] and git_children(project)
+                lambda: (
+                    [c for c in find_git_processes(project).values() if "remote-https" in c[0]]
+                    and find_git_processes(project)
+                )
             )
         finally:
             process.terminate()
@@ -217,7 +220,7 @@ def test_a_token_is_not_sent_where_the_user_has_said_how(project: Project, silen
 
 def test_a_token_is_not_sent_where_insteadof_leads_elsewhere(project: Project, server: GitServer, url: str) -> None:
     assert url
-    project.rewrite("https://github.com/", server.address)
+    project.redirect_git("https://github.com/", server.address)
 
     result = project.run("install", "acme/pdf", env={"GITHUB_TOKEN": TOKEN})
 

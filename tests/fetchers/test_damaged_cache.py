@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from fetchers.world import Project, asked
-from kit import GitServer, Repository, skill, under
+from fetchers.world import Project, take_requests
+from kit import GitServer, Repository, make_skill, prefix_paths
+
+pytestmark = pytest.mark.slow
 
 
 class World(NamedTuple):
@@ -37,14 +39,17 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     root = tmp_path_factory.mktemp("damage")
     upstream = Repository.create(root / "upstream")
     for name in ("pdf", "ocr"):
-        files = skill(name, body=name * 200) | {"data.bin": bytes(range(256)) * 8, "run.sh": f"echo {name}\n".encode()}
-        upstream.write(under(f"skills/{name}", files), executable=[f"skills/{name}/run.sh"])
+        files = make_skill(name, body=name * 200) | {
+            "data.bin": bytes(range(256)) * 8,
+            "run.sh": f"echo {name}\n".encode(),
+        }
+        upstream.write(prefix_paths(f"skills/{name}", files), executable=[f"skills/{name}/run.sh"])
     upstream.commit()
     with GitServer() as server:
         url = server.serve("acme/skills", upstream)
         project = Project(root / "project")
         project.run("install", f"{url}@pdf", check=True)
-        project.lose_what_is_installed()
+        project.delete_installed()
         yield World(root / "project", url, upstream, server)
 
 
@@ -77,15 +82,15 @@ def test_whatever_is_damaged_the_next_install_is_right(world: World, tmp_path: P
 
         offline = project.run("sync", "--frozen", "--offline")
         assert (offline.code == 1 and "cache" in offline.stderr.splitlines()[0]) or offline.code == 0, (file, offline)
-        asked(world.server)
+        take_requests(world.server)
         online = project.run("sync", "--frozen")
-        requests = asked(world.server)
+        requests = take_requests(world.server)
         more = project.run("install", f"{world.url}@ocr")
 
         assert (online.code, more.code) == (0, 0), (file, online, more)
         assert len(requests) <= len(["info", "ls-refs", "fetch"] * 2), (file, requests)
         for name in ("pdf", "ocr"):
-            assert project.installed(name) == world.upstream.files(f"skills/{name}"), file
+            assert project.installed_files(name) == world.upstream.read_files(f"skills/{name}"), file
 
 
 def test_a_cache_that_cannot_be_read_is_fetched_anew_and_told(world: World, tmp_path: Path) -> None:
@@ -134,12 +139,12 @@ def test_what_a_killed_git_left_behind_is_swept_away(world: World, tmp_path: Pat
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"half")
 
-    asked(world.server)
+    take_requests(world.server)
     result = project.run("install", f"{world.url}@ocr", check=True)
 
     assert "warning" not in result.stderr
     assert not [path for path in left if path.exists()]
-    assert project.installed("ocr") == world.upstream.files("skills/ocr")
+    assert project.installed_files("ocr") == world.upstream.read_files("skills/ocr")
 
 
 @pytest.mark.parametrize("how", ["link", "foreign", "file"])
@@ -159,7 +164,7 @@ def test_a_cache_that_somebody_else_put_there_is_not_used(world: World, tmp_path
 
     project.run("sync", "--frozen", check=True)
 
-    assert project.installed("pdf") == world.upstream.files("skills/pdf")
+    assert project.installed_files("pdf") == world.upstream.read_files("skills/pdf")
     assert cache.is_dir()
     assert not cache.is_symlink()
     assert cache.stat().st_uid != 12345
@@ -173,12 +178,12 @@ def test_configuration_slipped_into_the_cache_is_not_obeyed(world: World, tmp_pa
         config.write(f"[core]\n\tgitProxy = touch {proof}\n\talternateRefsCommand = touch {proof}; false\n")
         config.write(f'[remote "origin"]\n\turl = ext::touch {proof}\n\tuploadpack = touch {proof}; false\n')
     (project.git_cache / "objects/info").mkdir(exist_ok=True)
-    (project.git_cache / "objects/info/alternates").write_text(f"{world.upstream.git_folder}/objects\n")
+    (project.git_cache / "objects/info/alternates").write_text(f"{world.upstream.git_dir}/objects\n")
 
     project.run("install", f"{world.url}@ocr", check=True)
 
     assert not proof.exists()
-    assert project.installed("ocr") == world.upstream.files("skills/ocr")
+    assert project.installed_files("ocr") == world.upstream.read_files("skills/ocr")
     assert not (project.git_cache / "objects/info/alternates").exists()
 
 
@@ -195,6 +200,6 @@ def test_a_damaged_store_entry_is_fetched_anew(world: World, tmp_path: Path, dam
 
     result = project.run("sync", "--frozen", "--offline", check=True)
 
-    assert project.installed("pdf") == world.upstream.files("skills/pdf")
+    assert project.installed_files("pdf") == world.upstream.read_files("skills/pdf")
     told = "warning: pdf: its copy in the store was damaged; it is fetched anew"
     assert (told in result.stderr.splitlines()) == (damaged is not None)

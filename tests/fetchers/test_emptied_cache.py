@@ -8,21 +8,23 @@ from pathlib import Path
 
 import pytest
 from fetchers.world import Project
-from kit import GitServer, Repository, Result, after, just_before, skill, under, wait_for
+from kit import GitServer, Repository, Result, make_skill, prefix_paths, respond_after, run_before_event, wait_for
 
 from skillpm.core.digest import Digest
-from skillpm.core.file_tree import Tree
+from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.errors import FetchError
 from skillpm.events import Recorder
-from skillpm.fetchers.content import content_of
-from skillpm.fetchers.dispatcher import Fetchers
-from skillpm.fetchers.git.process import Children
+from skillpm.fetchers.content import fetch_content
+from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.fetchers.git.process import GitProcesses
 from skillpm.fetchers.git.repository_cache import GitCache
 from skillpm.formats.lockfile import LockedSkill, read_lockfile
 from skillpm.indexes.client.index_fetcher import IndexFetcher
 from skillpm.settings import Settings, read_settings
 from skillpm.store import Store
+
+pytestmark = pytest.mark.slow
 
 EMPTYING = {"prune": ("cache", "prune", "--unused-for", "0"), "clean": ("cache", "clean", "--yes")}
 WORDS = pytest.mark.parametrize("words", EMPTYING.values(), ids=EMPTYING)
@@ -32,21 +34,23 @@ NEXT = "next: `skillpm link AGENT` shows them to your agent; `skillpm agents --a
 @pytest.fixture
 def first(upstream: Repository, server: GitServer) -> str:
     """Give the address of a repository of two skills."""
-    upstream.write(under("skills/pdf", skill("pdf")) | under("skills/ocr", skill("ocr"))).commit()
+    upstream.write(
+        prefix_paths("skills/pdf", make_skill("pdf")) | prefix_paths("skills/ocr", make_skill("ocr"))
+    ).commit()
     return server.serve("acme/first", upstream)
 
 
 @pytest.fixture
 def second(tmp_path: Path, server: GitServer) -> str:
     """Give the address of a repository of one skill."""
-    other = Repository.create(tmp_path / "other").write(skill("chart"))
+    other = Repository.create(tmp_path / "other").write(make_skill("chart"))
     other.commit()
     return server.serve("acme/second", other)
 
 
 def said(result: Result) -> list[str]:
     """Give the lines on stderr, but for the one that a slow machine adds."""
-    return result.complaint.splitlines()
+    return result.error_output.splitlines()
 
 
 def emptied(project: Project, words: tuple[str, ...], held: str) -> None:
@@ -63,12 +67,12 @@ def test_what_was_learnt_of_a_repository_does_not_outlive_its_cache(
     project: Project, server: GitServer, first: str, second: str, words: tuple[str, ...]
 ) -> None:
     """The first repository was looked at, and is gone when its skill is to be fetched."""
-    server.spoil(r"acme/second\.git.* fetch", after(lambda: emptied(project, words, "second")), times=1)
+    server.add_fault(r"acme/second\.git.* fetch", respond_after(lambda: emptied(project, words, "second")), times=1)
 
     done = project.run("install", f"{first}@pdf", second, check=True)
 
     assert said(done) == [NEXT]
-    assert {*project.installed("pdf")} == {"SKILL.md"}
+    assert {*project.installed_files("pdf")} == {"SKILL.md"}
 
 
 def test_what_another_process_put_into_its_place_is_not_taken_for_all_of_it(
@@ -84,12 +88,12 @@ def test_what_another_process_put_into_its_place_is_not_taken_for_all_of_it(
         emptied(project, EMPTYING["clean"], "second")
         other.run("sync", "--frozen", env=shared, check=True)
 
-    server.spoil(r"acme/second\.git.* fetch", after(replaced), times=1)
+    server.add_fault(r"acme/second\.git.* fetch", respond_after(replaced), times=1)
 
     done = project.run("install", f"{first}@pdf", second, check=True)
 
     assert said(done) == [NEXT]
-    assert project.installed("pdf") == upstream.files("skills/pdf")
+    assert project.installed_files("pdf") == upstream.read_files("skills/pdf")
 
 
 @WORDS
@@ -97,7 +101,7 @@ def test_what_was_taken_out_of_the_store_before_it_was_read_is_fetched_again(
     project: Project, server: GitServer, first: str, second: str, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     project.run("install", f"{first}@pdf", second, check=True)
-    other = project.twin(tmp_path / "twin")
+    other = project.clone(tmp_path / "twin")
 
     def store() -> list[Path]:
         return [path for path in (other.cache / "v1/store").rglob("*") if path.is_file() and ".new" not in path.name]
@@ -108,11 +112,11 @@ def test_what_was_taken_out_of_the_store_before_it_was_read_is_fetched_again(
         other.run(*words, cwd=other.root)
         assert store() == []
 
-    server.spoil(r"acme/second\.git.* fetch", after(taken_out), times=1)
+    server.add_fault(r"acme/second\.git.* fetch", respond_after(taken_out), times=1)
 
     assert said(other.run("sync", "--frozen", check=True)) == [NEXT]
 
-    assert other.installed("pdf") == project.installed("pdf")
+    assert other.installed_files("pdf") == project.installed_files("pdf")
 
 
 @pytest.mark.parametrize("whose", ["git", "v1"])
@@ -120,7 +124,7 @@ def test_a_cache_that_is_deleted_in_the_midst_of_a_fetch_is_made_again(
     project: Project, server: GitServer, first: str, whose: str
 ) -> None:
     gone = project.cache / ("v1" if whose == "v1" else "v1/git")
-    server.spoil(r"acme/first\.git.* fetch", after(lambda: shutil.rmtree(gone)), times=1)
+    server.add_fault(r"acme/first\.git.* fetch", respond_after(lambda: shutil.rmtree(gone)), times=1)
 
     done = project.run("install", f"{first}@pdf", check=True)
 
@@ -140,10 +144,10 @@ class Emptying(Recorder):
         if self.times:
             self.times -= 1
             shutil.rmtree(self.store)
-        super().finished(what)
+        super().finish_task(what)
 
 
-def content(project: Project, name: str, listener: Recorder) -> Tree:
+def content(project: Project, name: str, listener: Recorder) -> FileTree:
     """Have the content of what is locked, with a listener."""
     settings: Settings = read_settings(project.environment())
     locked: Mapping[SkillName, LockedSkill] = read_lockfile(project.read("skills.lock"), "skills.lock").skills
@@ -153,9 +157,9 @@ def content(project: Project, name: str, listener: Recorder) -> Tree:
     def index() -> IndexFetcher:
         return IndexFetcher(settings, base, store, listener, lambda: ())
 
-    fetchers = Fetchers(settings, base, store, listener, lambda: f"{settings.cache_dir}/git", index)
+    fetchers = FetcherDispatcher(settings, base, store, listener, lambda: f"{settings.cache_dir}/git", index)
     skill_name = SkillName(name)
-    return content_of(fetchers, skill_name, locked[skill_name], locked[skill_name].digest or Digest(""))
+    return fetch_content(fetchers, skill_name, locked[skill_name], locked[skill_name].digest or Digest(""))
 
 
 def test_what_goes_again_and_again_is_fetched_four_times_and_then_told(project: Project, first: str) -> None:
@@ -170,7 +174,7 @@ def test_what_goes_again_and_again_is_fetched_four_times_and_then_told(project: 
     shutil.rmtree(store)
     with pytest.raises(FetchError) as raised:
         content(project, "pdf", Emptying(store, times=4))
-    commit = project.locked("pdf")["commit"]
+    commit = project.locked_source("pdf")["commit"]
     pdf = f"git+{first}@{commit}#subdirectory=skills/pdf"
     assert raised.value.message == f"`pdf` did not arrive from {pdf}, or was taken out of the cache each time"
     assert raised.value.where == str(store)
@@ -185,7 +189,7 @@ def digest_of(project: Project, name: str) -> str:
 def test_the_folder_that_git_is_run_in_may_go_right_before_git_is_started(tmp_path: Path) -> None:
     cache = GitCache(str(tmp_path / "v1/git"))
     cache.prepare()
-    with just_before("subprocess.Popen", "git", lambda: shutil.rmtree(tmp_path / "v1")):
-        said = Children().run(["version"], {"PATH": "/usr/bin:/bin"}, cache.empty)
+    with run_before_event("subprocess.Popen", "git", lambda: shutil.rmtree(tmp_path / "v1")):
+        said = GitProcesses().run(["version"], {"PATH": "/usr/bin:/bin"}, cache.empty_folder)
 
     assert said == subprocess.check_output(["git", "version"])

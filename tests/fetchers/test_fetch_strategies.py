@@ -4,8 +4,8 @@ import random
 from pathlib import Path
 
 import pytest
-from fetchers.world import Project, asked
-from kit import GitServer, Repository, git, skill, under
+from fetchers.world import Project, take_requests
+from kit import GitServer, Repository, git, make_skill, prefix_paths
 
 BY_NAME = ["info", "ls-refs", "fetch"]
 BY_ID = ["info", "fetch"]
@@ -14,8 +14,8 @@ BY_ID = ["info", "fetch"]
 @pytest.fixture
 def url(upstream: Repository, server: GitServer) -> str:
     for name in ("ocr", "pdf", "web"):
-        files = skill(name) | {"scripts/run.sh": f"echo {name}\n", "notes.md": name * 50}
-        upstream.write(under(f"skills/{name}", files), executable=[f"skills/{name}/scripts/run.sh"])
+        files = make_skill(name) | {"scripts/run.sh": f"echo {name}\n", "notes.md": name * 50}
+        upstream.write(prefix_paths(f"skills/{name}", files), executable=[f"skills/{name}/scripts/run.sh"])
     upstream.write({"README.md": "Many skills.\n", "big.bin": bytes(200_000)}).commit()
     return server.serve("acme/skills", upstream)
 
@@ -23,37 +23,37 @@ def url(upstream: Repository, server: GitServer) -> str:
 def test_a_first_install_asks_five_times(project: Project, server: GitServer, upstream: Repository, url: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
 
-    assert asked(server) == BY_NAME + BY_ID
-    assert project.installed("pdf") == upstream.files("skills/pdf")
+    assert take_requests(server) == BY_NAME + BY_ID
+    assert project.installed_files("pdf") == upstream.read_files("skills/pdf")
 
 
 def test_a_locked_install_asks_twice_for_all_skills_of_a_repository(
     project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path
 ) -> None:
     project.run("install", url, "--all", check=True)
-    twin = project.twin(tmp_path / "twin")
-    asked(server)
+    twin = project.clone(tmp_path / "twin")
+    take_requests(server)
 
     twin.run("sync", "--frozen", check=True)
 
-    assert asked(server) == BY_ID
+    assert take_requests(server) == BY_ID
     for name in ("ocr", "pdf", "web"):
-        assert twin.installed(name) == upstream.files(f"skills/{name}")
+        assert twin.installed_files(name) == upstream.read_files(f"skills/{name}")
 
 
 def test_what_was_fetched_is_not_fetched_again(project: Project, server: GitServer, url: str, tmp_path: Path) -> None:
     project.run("install", f"{url}@pdf", check=True)
-    asked(server)
-    other = project.twin(tmp_path / "other")
+    take_requests(server)
+    other = project.clone(tmp_path / "other")
     cache = {"SKILLPM_CACHE_DIR": str(project.cache)}
 
     other.run("sync", env=cache, check=True)
-    project.lose_what_is_installed()
+    project.delete_installed()
     project.run("sync", check=True)
     project.run("sync", "--offline", check=True)
 
-    assert asked(server) == []
-    assert project.installed("pdf") == other.installed("pdf")
+    assert take_requests(server) == []
+    assert project.installed_files("pdf") == other.installed_files("pdf")
 
 
 def test_a_neighbour_comes_whole_into_a_cache_that_has_only_its_name(
@@ -65,13 +65,13 @@ def test_a_neighbour_comes_whole_into_a_cache_that_has_only_its_name(
     project.run("install", f"{url}@pdf", check=True)
     for name in ("skills.json", "skills.lock"):
         project.write(name, locked.read(name))
-    asked(server)
+    take_requests(server)
 
     project.run("sync", "--frozen", check=True)
 
-    assert asked(server) == BY_ID
+    assert take_requests(server) == BY_ID
     for name in ("ocr", "web"):
-        assert project.installed(name) == upstream.files(f"skills/{name}")
+        assert project.installed_files(name) == upstream.read_files(f"skills/{name}")
 
 
 def test_an_update_of_one_file_brings_little(
@@ -79,21 +79,21 @@ def test_an_update_of_one_file_brings_little(
 ) -> None:
     project.run("install", f"{url}@pdf", check=True)
     upstream.write({"skills/pdf/notes.md": "new\n"}).commit()
-    asked(server)
+    take_requests(server)
 
     project.run("update", check=True)
 
-    assert asked(server) == BY_NAME + BY_ID
-    assert project.installed("pdf") == upstream.files("skills/pdf")
+    assert take_requests(server) == BY_NAME + BY_ID
+    assert project.installed_files("pdf") == upstream.read_files("skills/pdf")
 
 
 def test_an_update_with_nothing_new_asks_once(project: Project, server: GitServer, url: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
-    asked(server)
+    take_requests(server)
 
     project.run("update", check=True)
 
-    assert asked(server) in (["info", "ls-refs"], BY_NAME)
+    assert take_requests(server) in (["info", "ls-refs"], BY_NAME)
 
 
 @pytest.mark.parametrize("protocol_v0", [False, True], ids=["v2", "v0"])
@@ -101,20 +101,20 @@ def test_a_server_without_partial_clone_gives_the_same(
     project: Project, server: GitServer, tmp_path: Path, *, protocol_v0: bool
 ) -> None:
     old = Repository.create(tmp_path / "old", partial_clone=False)
-    first = old.write(under("skills/pdf", skill("pdf", body="One.\n") | {"x": "1"})).commit()
+    first = old.write(prefix_paths("skills/pdf", make_skill("pdf", body="One.\n") | {"x": "1"})).commit()
     server.protocol_v0 = protocol_v0
     url = server.serve("old", old)
 
     project.run("install", f"{url}@pdf", check=True)
-    tip = project.twin(tmp_path / "tip")
+    tip = project.clone(tmp_path / "tip")
     tip.run("sync", "--frozen", check=True)
     old.write({"skills/pdf/x": "2"}).commit()
-    behind = project.twin(tmp_path / "behind")
+    behind = project.clone(tmp_path / "behind")
     behind.run("sync", "--frozen", check=True)
     project.run("update", check=True)
 
-    assert tip.installed("pdf") == behind.installed("pdf") == old.files("skills/pdf", at=first)
-    assert project.installed("pdf") == old.files("skills/pdf")
+    assert tip.installed_files("pdf") == behind.installed_files("pdf") == old.read_files("skills/pdf", revision=first)
+    assert project.installed_files("pdf") == old.read_files("skills/pdf")
 
 
 @pytest.mark.parametrize("partial_clone", [False, True])
@@ -122,13 +122,13 @@ def test_an_old_commit_is_found_on_a_server_that_names_only_tips(
     project: Project, server: GitServer, tmp_path: Path, *, partial_clone: bool
 ) -> None:
     old = Repository.create(tmp_path / "old", partial_clone=partial_clone)
-    first = old.write(skill("pdf", body="First.\n")).commit()
-    old.write(skill("pdf", body="Second.\n")).commit()
+    first = old.write(make_skill("pdf", body="First.\n")).commit()
+    old.write(make_skill("pdf", body="Second.\n")).commit()
     server.protocol_v0 = True
 
     project.run("install", server.serve("pdf", old), "--rev", first, check=True)
 
-    assert project.installed("pdf") == old.files(at=first)
+    assert project.installed_files("pdf") == old.read_files(revision=first)
 
 
 @pytest.mark.parametrize("protocol_v0", [False, True], ids=["v2", "v0"])
@@ -137,13 +137,13 @@ def test_a_commit_that_is_gone_is_named_and_nothing_changes(
 ) -> None:
     rewritten = Repository.create(tmp_path / "rewritten", partial_clone=False)
     kept = rewritten.write({"README.md": "x"}).commit()
-    gone = rewritten.write(under("skills/pdf", skill("pdf"))).commit()
+    gone = rewritten.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
     url = server.serve("r", rewritten)
     project.run("install", f"{url}@pdf", check=True)
     rewritten.reset(kept)
-    rewritten.forget_unreachable()
+    rewritten.prune_unreachable()
     server.protocol_v0 = protocol_v0
-    twin = project.twin(tmp_path / "twin")
+    twin = project.clone(tmp_path / "twin")
     before = twin.snapshot()
 
     result = twin.run("sync", "--frozen")
@@ -156,9 +156,9 @@ def test_a_commit_that_is_gone_is_named_and_nothing_changes(
         ),
     )
     assert twin.snapshot() == before
-    project.lose_what_is_installed()
+    project.delete_installed()
     project.run("sync", "--frozen", check=True)
-    assert project.installed("pdf") == {"SKILL.md": ("100644", skill("pdf")["SKILL.md"])}
+    assert project.installed_files("pdf") == {"SKILL.md": ("100644", make_skill("pdf")["SKILL.md"])}
 
 
 @pytest.mark.parametrize("protocol_v0", [False, True], ids=["v2", "v0"])
@@ -167,9 +167,9 @@ def test_a_tree_that_is_not_the_commits_is_told_as_that(
     project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path, path: str, *, protocol_v0: bool
 ) -> None:
     project.run("install", f"{url}@pdf", check=True)
-    commit, tree = project.locked("pdf")["commit"], project.locked("pdf")["tree"]
+    commit, tree = project.locked_source("pdf")["commit"], project.locked_source("pdf")["tree"]
     server.protocol_v0 = protocol_v0
-    twin = project.twin(tmp_path / "twin")
+    twin = project.clone(tmp_path / "twin")
     twin.write("skills.lock", twin.read("skills.lock").replace(tree, "0" * 39 + "1").replace("skills/pdf", path))
     twin.write("skills.json", twin.read("skills.json").replace("skills/pdf", path))
     before = twin.snapshot()
@@ -192,20 +192,20 @@ def test_of_a_large_repository_little_is_received(server: GitServer, project: Pr
     large = Repository.create(tmp_path / "large")
     dice = random.Random(1)
     large.write({f"docs/{n % 70}/{n}.bin": dice.randbytes(400) for n in range(5000)})
-    large.write(under("skills/pdf", skill("pdf") | {"run.sh": "x"})).commit()
+    large.write(prefix_paths("skills/pdf", make_skill("pdf") | {"run.sh": "x"})).commit()
     url = server.serve("large", large)
     git("clone", "-q", "--bare", "--depth=1", url, str(tmp_path / "clone"))
     shallow_clone = server.bytes_out
-    server.reset()
+    server.clear_requests()
 
     project.run("install", url, "--path", "skills/pdf", check=True)
     unlocked = server.bytes_out
-    server.reset()
-    twin = project.twin(tmp_path / "twin")
+    server.clear_requests()
+    twin = project.clone(tmp_path / "twin")
     twin.run("sync", check=True)
     locked = server.bytes_out
 
-    assert twin.installed("pdf") == large.files("skills/pdf")
+    assert twin.installed_files("pdf") == large.read_files("skills/pdf")
     assert (unlocked < shallow_clone / 5, locked < 2000) == (True, True), (shallow_clone, unlocked, locked)
 
 
@@ -214,10 +214,10 @@ def test_http_and_file_of_one_repository_are_two_caches(
 ) -> None:
     project.run("install", f"{url}@pdf", check=True)
     project.run("install", f"{upstream.file_url}@ocr", check=True)
-    twin = project.twin(tmp_path / "twin")
+    twin = project.clone(tmp_path / "twin")
 
     twin.run("sync", env={"SKILLPM_CACHE_DIR": str(project.cache)}, check=True)
 
     assert len(list((project.cache / "v1" / "git").glob("*.git"))) == 2
-    assert twin.installed("pdf") == upstream.files("skills/pdf")
-    assert twin.installed("ocr") == upstream.files("skills/ocr")
+    assert twin.installed_files("pdf") == upstream.read_files("skills/pdf")
+    assert twin.installed_files("ocr") == upstream.read_files("skills/ocr")

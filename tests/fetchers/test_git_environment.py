@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from fetchers.world import Project
-from kit import GitServer, Repository, git, skill
+from kit import GitServer, Repository, git, make_skill
 
 
 @pytest.fixture
 def url(upstream: Repository, server: GitServer) -> str:
-    upstream.write(skill("pdf")).commit()
+    upstream.write(make_skill("pdf")).commit()
     return server.serve("acme/pdf", upstream)
 
 
@@ -59,7 +59,7 @@ def test_variables_that_point_git_somewhere_have_no_effect(
 
     project.run("install", url, env=env, check=True)
 
-    assert project.installed("pdf") == upstream.files()
+    assert project.installed_files("pdf") == upstream.read_files()
     assert sorted(elsewhere.rglob("*")) == before
 
 
@@ -68,11 +68,11 @@ def test_the_users_configuration_counts_whatever_points_elsewhere(
     project: Project, upstream: Repository, server: GitServer, url: str, elsewhere: Path, variable: str
 ) -> None:
     assert url
-    project.rewrite("https://github.com/", server.address)
+    project.redirect_git("https://github.com/", server.address)
 
     project.run("install", "acme/pdf", env={variable: str(elsewhere / "nothing")}, check=True)
 
-    assert project.installed("pdf") == upstream.files()
+    assert project.installed_files("pdf") == upstream.read_files()
 
 
 @pytest.mark.parametrize("where", ["project", "cache"])
@@ -90,7 +90,7 @@ def test_the_configuration_of_the_project_is_not_the_users(
 
     project.run("install", url, check=True)
 
-    assert project.installed("pdf") == upstream.files()
+    assert project.installed_files("pdf") == upstream.read_files()
     assert not proof.exists()
 
 
@@ -148,7 +148,7 @@ def test_a_program_called_git_in_the_project_is_not_run(project: Project, upstre
 
     project.run("install", url, check=True)
 
-    assert project.installed("pdf") == upstream.files()
+    assert project.installed_files("pdf") == upstream.read_files()
     assert not (project.root / "pwned").exists()
 
 

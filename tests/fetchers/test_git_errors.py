@@ -2,9 +2,9 @@
 
 import pytest
 
-from skillpm.fetchers.git.errors import translated
+from skillpm.fetchers.git.errors import translate_error
 from skillpm.fetchers.git.process import GitFailed
-from skillpm.fetchers.git.stderr_patterns import is_damage, is_refusal
+from skillpm.fetchers.git.stderr_patterns import is_cache_damage, is_refusal
 
 URL = "https://git.example/acme/skills"
 ACCESS = f"fatal: unable to access '{URL}/': "
@@ -88,7 +88,7 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("said", "told"), SENTENCES)
 def test_what_git_says_becomes_what_a_user_is_told(said: str, told: str) -> None:
-    error = translated(GitFailed(said), URL)
+    error = translate_error(GitFailed(said), URL)
 
     message, _, quoted = error.message.partition("; git says: ")
     assert message == told.format(url=URL)
@@ -98,7 +98,7 @@ def test_what_git_says_becomes_what_a_user_is_told(said: str, told: str) -> None
 
 @pytest.mark.parametrize(("said", "_"), SENTENCES)
 def test_the_servers_faults_are_never_taken_for_damage_of_the_cache(said: str, _: str) -> None:
-    assert not is_damage(GitFailed(said))
+    assert not is_cache_damage(GitFailed(said))
 
 
 @pytest.mark.parametrize(
@@ -117,17 +117,17 @@ def test_the_servers_faults_are_never_taken_for_damage_of_the_cache(said: str, _
     ],
 )
 def test_damage_of_the_cache_is_known(said: str) -> None:
-    assert is_damage(GitFailed(said))
+    assert is_cache_damage(GitFailed(said))
 
 
 def test_a_cache_that_was_made_anew_and_cannot_be_written_still_is_told() -> None:
     said = "error: cannot lock ref 'refs/skillpm/1': Unable to create '/c/refs/skillpm/1.lock': Input/output error"
-    assert is_damage(GitFailed(said))
-    assert translated(GitFailed(said), URL).message == "cannot write into the git cache: input/output error"
+    assert is_cache_damage(GitFailed(said))
+    assert translate_error(GitFailed(said), URL).message == "cannot write into the git cache: input/output error"
 
 
 def test_git_is_quoted_in_one_safe_line_without_credentials() -> None:
-    error = translated(GitFailed("fatal: \x1b[2J https://ann:p@ss@x/y \u202e" + "z" * 999), URL)
+    error = translate_error(GitFailed("fatal: \x1b[2J https://ann:p@ss@x/y \u202e" + "z" * 999), URL)
 
     assert error.message.startswith(f"{URL} could not be reached; git says: fatal: \\x1b[2J https://***@x/y \\u202e")
     assert len(error.message) < 250

@@ -5,13 +5,13 @@ import os
 from pathlib import Path
 
 import pytest
-from fetchers.world import Project, asked
-from kit import GitServer, Repository, skill
+from fetchers.world import Project, take_requests
+from kit import GitServer, Repository, make_skill
 
 
 @pytest.fixture
 def url(upstream: Repository, server: GitServer) -> str:
-    upstream.write(skill("pdf")).commit()
+    upstream.write(make_skill("pdf")).commit()
     return server.serve("acme/pdf", upstream)
 
 
@@ -103,8 +103,8 @@ def test_the_users_own_insteadof_is_honoured(
 
     project.run("install", "acme/pdf", env=env, check=True)
 
-    assert project.locked("pdf")["git"] == "https://github.com/acme/pdf"
-    assert project.installed("pdf") == upstream.files()
+    assert project.locked_source("pdf")["git"] == "https://github.com/acme/pdf"
+    assert project.installed_files("pdf") == upstream.read_files()
 
 
 @pytest.mark.parametrize("base", ["git@forge.example:", "ssh://git@forge.example/"])
@@ -115,7 +115,7 @@ def test_ssh_goes_by_the_users_own_command(
     """Also where insteadOf turns https into an address like `git@host:path`."""
     assert url
     ssh = project.home / "my ssh"
-    ssh.write_text(f'#!/bin/sh\necho "$@" >> {project.home}/calls\nexec git-upload-pack {upstream.git_folder}\n')
+    ssh.write_text(f'#!/bin/sh\necho "$@" >> {project.home}/calls\nexec git-upload-pack {upstream.git_dir}\n')
     ssh.chmod(0o755)
     project.git_config(f'[url "{base}"]\n\tinsteadOf = https://forge.example/')
     env: dict[str, str | None] = {"GIT_SSH_VARIANT": "ssh"}
@@ -130,7 +130,7 @@ def test_ssh_goes_by_the_users_own_command(
 
     project.run("install", "https://forge.example/acme/pdf.git", env=env, check=True)
 
-    assert project.installed("pdf") == upstream.files()
+    assert project.installed_files("pdf") == upstream.read_files()
     assert "git@forge.example" in (project.home / "calls").read_text()
 
 
@@ -163,8 +163,8 @@ def test_a_redirect_within_its_scheme_is_followed(
         server.redirect_to = new.address
         project.run("install", url, check=True)
 
-    assert project.installed("pdf") == upstream.files()
-    assert project.locked("pdf")["git"] == url
+    assert project.installed_files("pdf") == upstream.read_files()
+    assert project.locked_source("pdf")["git"] == url
 
 
 def test_a_redirect_without_end_is_over_soon(project: Project, server: GitServer, url: str) -> None:
@@ -173,4 +173,4 @@ def test_a_redirect_without_end_is_over_soon(project: Project, server: GitServer
     result = project.run("install", url)
 
     assert result.code == 1
-    assert len(asked(server)) < 60
+    assert len(take_requests(server)) < 60

@@ -3,8 +3,10 @@
 import random
 
 import pytest
-from fetchers.world import Cost, Project
-from kit import GitServer, Repository, git, skill
+from fetchers.world import Project, ResourceUsage
+from kit import GitServer, Repository, git, make_skill
+
+pytestmark = pytest.mark.slow
 
 FILE, FOLDER = "100644", "40000"
 
@@ -12,22 +14,22 @@ FILE, FOLDER = "100644", "40000"
 def refused(project: Project, url: str, *words: str) -> str:
     result, cost = project.run_measured("install", url, *words)
     assert (result.code, result.stdout) == (1, ""), result
-    assert result.complaint.startswith("error: ")
-    assert len(result.complaint.splitlines()) <= 3
+    assert result.error_output.startswith("error: ")
+    assert len(result.error_output.splitlines()) <= 3
     assert project.is_untouched
     assert_within_bounds(cost)
-    return result.complaint
+    return result.error_output
 
 
-def assert_within_bounds(cost: Cost) -> None:
-    assert cost.megabytes < 300
-    assert cost.seconds < 20
+def assert_within_bounds(cost: ResourceUsage) -> None:
+    assert cost.peak_megabytes < 300
+    assert cost.cpu_seconds < 20
 
 
 def with_skill(upstream: Repository, rows: list[tuple[str, str | bytes, str]], name: str = "evil") -> None:
-    text = upstream.hash_object(skill(name)["SKILL.md"])
-    tree = upstream.raw_tree(sorted([*rows, (FILE, "SKILL.md", text)], key=lambda row: str(row[1])))
-    upstream.commit_tree(upstream.raw_tree([(FOLDER, "evil", tree)]))
+    text = upstream.hash_object(make_skill(name)["SKILL.md"])
+    tree = upstream.store_tree(sorted([*rows, (FILE, "SKILL.md", text)], key=lambda row: str(row[1])))
+    upstream.commit_tree(upstream.store_tree([(FOLDER, "evil", tree)]))
 
 
 def big_blob(upstream: Repository, megabytes: int) -> str:
@@ -36,16 +38,16 @@ def big_blob(upstream: Repository, megabytes: int) -> str:
     with zeros.open("wb") as file:
         file.truncate(megabytes * 1_000_000)
     options = ("-c", "core.bigFileThreshold=1m", "-c", "core.compression=1")
-    return git(*options, f"--git-dir={upstream.git_folder}", "hash-object", "-w", str(zeros))
+    return git(*options, f"--git-dir={upstream.git_dir}", "hash-object", "-w", str(zeros))
 
 
 @pytest.mark.parametrize("words", [["--path", "evil"], []], ids=["path", "search"])
 def test_a_tree_that_names_itself_ten_to_the_tenth_times(
     project: Project, server: GitServer, upstream: Repository, words: list[str]
 ) -> None:
-    tree = upstream.raw_tree([(FILE, "f", upstream.hash_object("x"))])
+    tree = upstream.store_tree([(FILE, "f", upstream.hash_object("x"))])
     for _ in range(10):
-        tree = upstream.raw_tree([(FOLDER, f"d{n}", tree) for n in range(10)])
+        tree = upstream.store_tree([(FOLDER, f"d{n}", tree) for n in range(10)])
     with_skill(upstream, [(FOLDER, "bomb", tree)])
 
     url = server.serve("bomb", upstream)
@@ -55,9 +57,9 @@ def test_a_tree_that_names_itself_ten_to_the_tenth_times(
 
 
 def test_a_bomb_of_long_names(project: Project, server: GitServer, upstream: Repository) -> None:
-    tree = upstream.raw_tree([(FILE, "f", upstream.hash_object("x"))])
+    tree = upstream.store_tree([(FILE, "f", upstream.hash_object("x"))])
     for _ in range(25):
-        tree = upstream.raw_tree([(FOLDER, f"{n}" + "x" * 250, tree) for n in range(2)])
+        tree = upstream.store_tree([(FOLDER, f"{n}" + "x" * 250, tree) for n in range(2)])
     with_skill(upstream, [(FOLDER, "bomb", tree)])
 
     url = server.serve("bomb", upstream)
@@ -67,7 +69,7 @@ def test_a_bomb_of_long_names(project: Project, server: GitServer, upstream: Rep
 
 def test_a_wide_folder(project: Project, server: GitServer, upstream: Repository) -> None:
     blob = upstream.hash_object("x")
-    tree = upstream.raw_tree([(FILE, f"{n:07}" + "x" * 200, blob) for n in range(350_000)])
+    tree = upstream.store_tree([(FILE, f"{n:07}" + "x" * 200, blob) for n in range(350_000)])
     with_skill(upstream, [(FOLDER, "wide", tree)])
 
     assert "more files than can be searched" in refused(project, server.serve("wide", upstream))
@@ -75,11 +77,11 @@ def test_a_wide_folder(project: Project, server: GitServer, upstream: Repository
 
 def test_a_bomb_beside_the_skill_does_not_hurt_it(project: Project, server: GitServer, upstream: Repository) -> None:
     """Where the path is written down nobody has to search."""
-    tree = upstream.raw_tree([(FILE, "f", upstream.hash_object("x"))])
+    tree = upstream.store_tree([(FILE, "f", upstream.hash_object("x"))])
     for _ in range(10):
-        tree = upstream.raw_tree([(FOLDER, f"d{n}", tree) for n in range(10)])
-    good = upstream.raw_tree([(FILE, "SKILL.md", upstream.hash_object(skill("good")["SKILL.md"]))])
-    upstream.commit_tree(upstream.raw_tree([(FOLDER, "bomb", tree), (FOLDER, "good", good)]))
+        tree = upstream.store_tree([(FOLDER, f"d{n}", tree) for n in range(10)])
+    good = upstream.store_tree([(FILE, "SKILL.md", upstream.hash_object(make_skill("good")["SKILL.md"]))])
+    upstream.commit_tree(upstream.store_tree([(FOLDER, "bomb", tree), (FOLDER, "good", good)]))
 
     result, cost = project.run_measured("install", server.serve("bomb", upstream), "--path", "good")
 
@@ -119,7 +121,7 @@ def test_a_skill_just_below_the_limit_is_installed(project: Project, server: Git
 
 
 def test_six_thousand_files(project: Project, server: GitServer, upstream: Repository) -> None:
-    upstream.write(skill("evil") | {f"f/{n}": "x" for n in range(6000)}).commit()
+    upstream.write(make_skill("evil") | {f"f/{n}": "x" for n in range(6000)}).commit()
 
     message = refused(project, server.serve("evil", upstream))
 
@@ -127,7 +129,7 @@ def test_six_thousand_files(project: Project, server: GitServer, upstream: Repos
 
 
 def test_a_limit_can_be_raised(project: Project, server: GitServer, upstream: Repository) -> None:
-    upstream.write(skill("evil") | {f"f/{n}": "x" for n in range(5500)}).commit()
+    upstream.write(make_skill("evil") | {f"f/{n}": "x" for n in range(5500)}).commit()
 
     project.run("install", server.serve("evil", upstream), env={"SKILLPM_MAX_FILES": "5600"}, check=True)
 
@@ -135,7 +137,7 @@ def test_a_limit_can_be_raised(project: Project, server: GitServer, upstream: Re
 @pytest.mark.parametrize("megabytes", [2, 40])
 def test_a_large_skill_file(project: Project, server: GitServer, upstream: Repository, megabytes: int) -> None:
     blob = big_blob(upstream, megabytes)
-    upstream.commit_tree(upstream.raw_tree([(FOLDER, "evil", upstream.raw_tree([(FILE, "SKILL.md", blob)]))]))
+    upstream.commit_tree(upstream.store_tree([(FOLDER, "evil", upstream.store_tree([(FILE, "SKILL.md", blob)]))]))
 
     message = refused(project, server.serve("evil", upstream))
 
@@ -144,7 +146,7 @@ def test_a_large_skill_file(project: Project, server: GitServer, upstream: Repos
 
 
 def test_a_skill_file_of_two_megabytes_of_text(project: Project, server: GitServer, upstream: Repository) -> None:
-    upstream.write(skill("evil", body="All is well.\n" * 160_000)).commit()
+    upstream.write(make_skill("evil", body="All is well.\n" * 160_000)).commit()
 
     message = refused(project, server.serve("evil", upstream))
 
@@ -154,7 +156,7 @@ def test_a_skill_file_of_two_megabytes_of_text(project: Project, server: GitServ
 
 def test_many_skills_that_are_each_large(project: Project, server: GitServer, upstream: Repository) -> None:
     for number in range(350):
-        upstream.write({f"s{number}/SKILL.md": skill(f"s{number}", body="x" * 900_000)["SKILL.md"]})
+        upstream.write({f"s{number}/SKILL.md": make_skill(f"s{number}", body="x" * 900_000)["SKILL.md"]})
     upstream.commit()
 
     result, cost = project.run_measured("install", server.serve("many", upstream), "--list")
@@ -165,7 +167,7 @@ def test_many_skills_that_are_each_large(project: Project, server: GitServer, up
 
 @pytest.mark.parametrize("depth", [33, 200])
 def test_folders_deeper_than_allowed(project: Project, server: GitServer, upstream: Repository, depth: int) -> None:
-    upstream.write(skill("evil") | {"d/" * depth + "f": "x"}).commit()
+    upstream.write(make_skill("evil") | {"d/" * depth + "f": "x"}).commit()
 
     message = refused(project, server.serve("evil", upstream))
 
@@ -174,21 +176,21 @@ def test_folders_deeper_than_allowed(project: Project, server: GitServer, upstre
 
 
 def test_deep_folders_elsewhere_do_not_matter(project: Project, server: GitServer, upstream: Repository) -> None:
-    good = {f"skills/good/{path}": data for path, data in skill("good").items()}
+    good = {f"skills/good/{path}": data for path, data in make_skill("good").items()}
     upstream.write(good | {"src/" + "d/" * 60 + "f": "x"}).commit()
 
     project.run("install", f"{server.serve('deep', upstream)}@good", check=True)
 
-    assert project.installed("good") == upstream.files("skills/good")
+    assert project.installed_files("good") == upstream.read_files("skills/good")
 
 
 def test_a_server_that_sends_more_than_the_limit(project: Project, server: GitServer, upstream: Repository) -> None:
     dice = random.Random(1)
-    upstream.write(skill("evil") | {f"{n}.bin": dice.randbytes(400_000) for n in range(20)}).commit()
+    upstream.write(make_skill("evil") | {f"{n}.bin": dice.randbytes(400_000) for n in range(20)}).commit()
     url = server.serve("evil", upstream)
 
     result, cost = project.run_measured("install", url, env={"SKILLPM_MAX_DOWNLOAD": "1000000"})
 
     assert (result.code, project.is_untouched) == (1, True)
-    assert result.complaint.splitlines()[0] == f"error: {url} sends more than 1000000 bytes"
+    assert result.error_output.splitlines()[0] == f"error: {url} sends more than 1000000 bytes"
     assert_within_bounds(cost)

@@ -4,7 +4,9 @@ import json
 
 import pytest
 from fetchers.world import Project
-from kit import GitServer, Repository, Result, skill
+from kit import GitServer, Repository, Result, make_skill
+
+pytestmark = pytest.mark.slow
 
 Rows = list[tuple[str, str | bytes, str]]
 FILE, FOLDER, LINK = "100644", "40000", "120000"
@@ -12,13 +14,13 @@ FILE, FOLDER, LINK = "100644", "40000", "120000"
 
 def evil(upstream: Repository, rows: Rows, *, inside: str = "") -> None:
     """Commit the skill `evil` with these rows in its tree, or in a folder below."""
-    text = upstream.hash_object(skill("evil")["SKILL.md"])
-    folder = upstream.raw_tree(sorted(rows, key=lambda row: row[1].encode() if isinstance(row[1], str) else row[1]))
+    text = upstream.hash_object(make_skill("evil")["SKILL.md"])
+    folder = upstream.store_tree(sorted(rows, key=lambda row: row[1].encode() if isinstance(row[1], str) else row[1]))
     if inside:
         rows = [(FOLDER, inside, folder)]
     rows = sorted([*rows, (FILE, "SKILL.md", text)], key=_in_git_order)
     upstream.commit_tree(
-        upstream.raw_tree([("40000", "skills", upstream.raw_tree([(FOLDER, "evil", upstream.raw_tree(rows))]))])
+        upstream.store_tree([("40000", "skills", upstream.store_tree([(FOLDER, "evil", upstream.store_tree(rows))]))])
     )
 
 
@@ -114,7 +116,7 @@ def test_two_names_that_some_system_takes_for_one(project: Project, upstream: Re
 
 
 def test_folders_that_some_system_takes_for_one(project: Project, upstream: Repository) -> None:
-    folder = upstream.raw_tree([(FILE, "x", upstream.hash_object("x"))])
+    folder = upstream.store_tree([(FILE, "x", upstream.hash_object("x"))])
     evil(upstream, [(FOLDER, "Docs", folder), (FOLDER, "docs", folder)])
 
     assert refused(project, upstream.file_url).splitlines()[0] == (
@@ -124,7 +126,7 @@ def test_folders_that_some_system_takes_for_one(project: Project, upstream: Repo
 
 def test_a_file_and_a_folder_of_one_name(project: Project, upstream: Repository) -> None:
     blob = upstream.hash_object("x")
-    evil(upstream, [(FILE, "docs", blob), (FOLDER, "docs", upstream.raw_tree([(FILE, "x", blob)]))])
+    evil(upstream, [(FILE, "docs", blob), (FOLDER, "docs", upstream.store_tree([(FILE, "x", blob)]))])
 
     assert "docs" in refused(project, upstream.file_url) or "duplicate" in refused(project, upstream.file_url)
 
@@ -150,7 +152,8 @@ LINKS = {
 @pytest.mark.parametrize("case", LINKS)
 def test_a_link_that_leaves_the_skill(project: Project, upstream: Repository, case: str) -> None:
     upstream.write(
-        {f"skills/evil/{path}": data for path, data in skill("evil").items()} | {"skills/other/SKILL.md": "secret"},
+        {f"skills/evil/{path}": data for path, data in make_skill("evil").items()}
+        | {"skills/other/SKILL.md": "secret"},
         symlinks={"skills/evil/docs/link": LINKS[case]},
     ).commit()
 
@@ -162,7 +165,7 @@ def test_a_link_that_leaves_the_skill(project: Project, upstream: Repository, ca
 
 def test_a_chain_of_links_that_leaves_the_skill(project: Project, upstream: Repository) -> None:
     upstream.write(
-        {f"skills/evil/{path}": data for path, data in skill("evil").items()} | {"skills/evil/a/b/c/x": ""},
+        {f"skills/evil/{path}": data for path, data in make_skill("evil").items()} | {"skills/evil/a/b/c/x": ""},
         symlinks={
             "skills/evil/up": "a/b/c",
             "skills/evil/a/b/c/more": "../../..",
@@ -173,7 +176,7 @@ def test_a_chain_of_links_that_leaves_the_skill(project: Project, upstream: Repo
 
 
 def test_a_circle_of_links(project: Project, upstream: Repository) -> None:
-    files = {f"skills/evil/{path}": data for path, data in skill("evil").items()}
+    files = {f"skills/evil/{path}": data for path, data in make_skill("evil").items()}
     upstream.write(files, symlinks={"skills/evil/a": "b", "skills/evil/b": "a"}).commit()
 
     assert refused(project, upstream.file_url).startswith("error: skill evil: link 'a' -> 'b'")
@@ -189,7 +192,7 @@ def test_a_skill_file_that_is_a_link_out(project: Project, upstream: Repository)
     "path", ["alias", "alias/evil", "alias/../skills/evil", "../skills", "/etc", "skills/evil/SKILL.md"]
 )
 def test_a_path_that_goes_through_a_link_or_out(project: Project, upstream: Repository, path: str) -> None:
-    files = {f"skills/evil/{name}": data for name, data in skill("evil").items()}
+    files = {f"skills/evil/{name}": data for name, data in make_skill("evil").items()}
     upstream.write(files, symlinks={"alias": "skills"}).commit()
 
     result = project.run("install", upstream.file_url, "--path", path)
@@ -200,7 +203,7 @@ def test_a_path_that_goes_through_a_link_or_out(project: Project, upstream: Repo
 
 
 def test_a_manifest_cannot_name_a_path_through_a_link(project: Project, upstream: Repository) -> None:
-    files = {f"skills/evil/{name}": data for name, data in skill("evil").items()}
+    files = {f"skills/evil/{name}": data for name, data in make_skill("evil").items()}
     upstream.write(files, symlinks={"alias": "skills"}).commit()
     project.write("skills.json", json.dumps({"skills": {"evil": {"git": upstream.file_url, "path": "alias/evil"}}}))
 
@@ -215,20 +218,20 @@ def test_a_manifest_cannot_name_a_path_through_a_link(project: Project, upstream
 
 def test_a_bad_name_elsewhere_does_not_matter(project: Project, server: GitServer, upstream: Repository) -> None:
     """Honest repositories hold `aux.c` and case twins somewhere; only the skill itself must be clean."""
-    files = {f"skills/evil/{name}": data for name, data in skill("evil").items()}
+    files = {f"skills/evil/{name}": data for name, data in make_skill("evil").items()}
     upstream.write(
         files | {"src/aux.c": "x", "src/A": "", "src/a": "", "src/b\\c": ""}, symlinks={"out": "/etc"}
     ).commit()
 
     project.run("install", f"{server.serve('s', upstream)}@evil", check=True)
 
-    assert project.installed("evil") == upstream.files("skills/evil")
+    assert project.installed_files("evil") == upstream.read_files("skills/evil")
 
 
 def test_a_submodule_instead_of_the_skill(project: Project, upstream: Repository) -> None:
     blob = upstream.hash_object("x")
-    skills = upstream.raw_tree([("160000", "evil", blob)])
-    upstream.commit_tree(upstream.raw_tree([(FOLDER, "skills", skills)]))
+    skills = upstream.store_tree([("160000", "evil", blob)])
+    upstream.commit_tree(upstream.store_tree([(FOLDER, "skills", skills)]))
 
     result = project.run("install", upstream.file_url, "--path", "skills/evil")
 
@@ -240,16 +243,16 @@ def test_a_submodule_instead_of_the_skill(project: Project, upstream: Repository
 
 def test_odd_modes_become_the_two_that_are_allowed(project: Project, server: GitServer, upstream: Repository) -> None:
     """Old gits wrote 100664; setuid bits cannot be told to git, and are not kept where somebody forges them."""
-    files = {"SKILL.md": skill("evil")["SKILL.md"], "group": b"g"}
+    files = {"SKILL.md": make_skill("evil")["SKILL.md"], "group": b"g"}
     rows: Rows = [
         (FILE, "SKILL.md", upstream.hash_object(files["SKILL.md"])),
         ("100664", "group", upstream.hash_object("g")),
     ]
-    upstream.commit_tree(upstream.raw_tree(rows))
+    upstream.commit_tree(upstream.store_tree(rows))
 
     project.run("install", server.serve("s", upstream), check=True)
 
-    assert project.installed("evil") == {path: ("100644", data) for path, data in files.items()}
+    assert project.installed_files("evil") == {path: ("100644", data) for path, data in files.items()}
 
 
 def test_a_skill_file_that_is_a_folder(project: Project, upstream: Repository) -> None:

@@ -1,15 +1,21 @@
 """HTTP: a file comes whole or not at all, and leads nowhere it should not."""
 
+import gzip
 import os
 import time
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
+import httpx
 import pytest
 from fetchers.packing import tgz
-from kit import Answer, GitServer, Sandbox, skill
+from kit import CertificateAuthority, GitServer, Response, Sandbox, make_skill
 
-FILES = skill("pdf") | {"a.md": "A.\n"}
+from skillpm.fetchers.http.netrc import read_netrc
+from skillpm.settings import read_settings
+
+FILES = make_skill("pdf") | {"a.md": "A.\n"}
 DATA = tgz(FILES)
 
 
@@ -96,7 +102,7 @@ def test_what_does_not_pass_is_told(project: Sandbox, server: GitServer) -> None
 
 
 def test_a_server_that_asks_for_a_pause_gets_it(project: Sandbox, server: GitServer) -> None:
-    server.publish("/slow.tgz", Answer(429, {"Retry-After": "1"}, b""))
+    server.publish("/slow.tgz", Response(429, {"Retry-After": "1"}, b""))
     begun = time.monotonic()
     assert said(project, "install", f"{server.address}/slow.tgz").endswith("the server answers 429, 3 times")
     assert time.monotonic() - begun > 2
@@ -130,19 +136,19 @@ def test_more_than_the_limit_is_not_read(project: Sandbox, server: GitServer) ->
 
 
 def test_an_encoding_nobody_asked_for_is_not_read(project: Sandbox, server: GitServer) -> None:
-    server.publish("/odd.tgz", Answer(200, {"Content-Encoding": "gzip"}, DATA))
+    server.publish("/odd.tgz", Response(200, {"Content-Encoding": "gzip"}, DATA))
     url = f"{server.address}/odd.tgz"
     assert said(project, "install", url) == f"{url} comes in an encoding that was not asked for"
 
 
 def test_a_redirect_is_followed(project: Sandbox, server: GitServer) -> None:
-    server.publish("/latest.tgz", Answer(302, {"Location": "/pdf.tar.gz"}, b""))
+    server.publish("/latest.tgz", Response(302, {"Location": "/pdf.tar.gz"}, b""))
     project.run("install", f"{server.address}/latest.tgz", check=True)
     assert project.exists(".agent-skills/pdf/SKILL.md")
 
 
 def test_a_redirect_in_a_circle_ends(project: Sandbox, server: GitServer) -> None:
-    server.publish("/round.tgz", Answer(302, {"Location": "/round.tgz"}, b""))
+    server.publish("/round.tgz", Response(302, {"Location": "/round.tgz"}, b""))
     url = f"{server.address}/round.tgz"
     assert said(project, "install", url) == f"{url} leads on and on, over more than 5 redirects"
     assert len(server.requests) == 6
@@ -150,7 +156,7 @@ def test_a_redirect_in_a_circle_ends(project: Sandbox, server: GitServer) -> Non
 
 @pytest.mark.parametrize("there", ["file:/etc/passwd", "ftp://127.0.0.1/x", "http://me:secret@127.0.0.1/x"])
 def test_a_redirect_to_no_plain_web_address_is_refused(project: Sandbox, server: GitServer, there: str) -> None:
-    server.publish("/away.tgz", Answer(302, {"Location": there}, b""))
+    server.publish("/away.tgz", Response(302, {"Location": there}, b""))
     message = said(project, "install", f"{server.address}/away.tgz")
     assert (
         message
@@ -159,7 +165,7 @@ def test_a_redirect_to_no_plain_web_address_is_refused(project: Sandbox, server:
 
 
 def test_a_redirect_to_plain_http_elsewhere_is_refused(project: Sandbox, server: GitServer) -> None:
-    server.publish("/away.tgz", Answer(302, {"Location": "http://skills.example/x.tgz"}, b""))
+    server.publish("/away.tgz", Response(302, {"Location": "http://skills.example/x.tgz"}, b""))
     assert said(project, "install", f"{server.address}/away.tgz") == "http://skills.example/x.tgz is plain http"
 
 
@@ -168,7 +174,7 @@ def test_credentials_of_netrc_go_to_their_host_and_nowhere_else(project: Sandbox
     netrc = project.home / ".netrc"
     netrc.write_text("machine 127.0.0.1 login me password secret\n")
     os.chmod(netrc, 0o600)
-    server.unauthorized_without = ("me", "secret")
+    server.required_login = ("me", "secret")
 
     project.run("install", f"{server.address}/pdf.tar.gz", check=True)
 
@@ -188,7 +194,7 @@ def test_the_default_of_netrc_goes_to_nobody_and_a_redirect_takes_no_login_along
     with GitServer() as other:
         other.publish("/pdf.tar.gz", DATA)
         there = other.address.replace("127.0.0.1", "localhost")
-        server.publish("/away.tgz", Answer(302, {"Location": f"{there}/pdf.tar.gz"}, b""))
+        server.publish("/away.tgz", Response(302, {"Location": f"{there}/pdf.tar.gz"}, b""))
 
         project.run("install", f"{server.address}/away.tgz", check=True)
 
@@ -216,3 +222,65 @@ def test_a_web_page_in_place_of_an_archive_is_told(project: Sandbox, server: Git
     server.garbage = True
     url = f"{server.address}/pdf.tar.gz"
     assert said(project, "install", url) == f"{url}: it is no .tar.gz, no .zip and no SKILL.md, but a web page"
+
+
+def test_a_redirect_from_https_to_http_is_refused(project: Sandbox, server: GitServer, tmp_path: Path) -> None:
+    company = CertificateAuthority(tmp_path)
+    with company.start_server("127.0.0.1") as secure:
+        secure.publish("/pdf.tar.gz", Response(302, {"Location": f"{server.address}/pdf.tar.gz"}, b""))
+
+        result = project.run(
+            "install", f"{secure.address}/pdf.tar.gz", env={"SSL_CERT_FILE": str(company.certificate_file)}
+        )
+
+        assert (result.code, result.stderr.splitlines()[0]) == (
+            1,
+            f"error: {secure.address}/pdf.tar.gz leads from https to http: {server.address}/pdf.tar.gz",
+        )
+        assert [request.path for request in secure.requests] == ["/pdf.tar.gz"]
+    assert server.requests == []
+    assert not project.exists(".agent-skills")
+
+
+def test_a_pause_longer_than_the_time_that_is_left_is_not_waited_for(project: Sandbox, server: GitServer) -> None:
+    server.publish("/slow.tgz", Response(503, {"Retry-After": "25"}, b""))
+    url = f"{server.address}/slow.tgz"
+
+    result = project.run("install", url, env={"SKILLPM_NETWORK_TIMEOUT": "20"})
+
+    assert (result.code, result.stderr.splitlines()[0]) == (
+        1,
+        f"error: {url}: the server asks to wait 25 s (it answers 503)",
+    )
+    assert len(server.requests) == 1
+
+
+def test_the_same_skill_in_another_archive_is_not_what_was_locked(
+    project: Sandbox, server: GitServer, tmp_path: Path
+) -> None:
+    url = f"{server.address}/pdf.tar.gz"
+    project.run("install", url, check=True)
+    repacked = gzip.compress(gzip.decompress(DATA), compresslevel=1, mtime=1)
+    server.publish("/pdf.tar.gz", repacked)
+    other = Sandbox(tmp_path / "other")
+    other.write("skills.json", project.read("skills.json"))
+    other.write("skills.lock", project.read("skills.lock"))
+
+    found, locked = sha256(repacked).hexdigest(), sha256(DATA).hexdigest()
+    assert said(other, "sync", "--frozen") == (
+        f"`pdf` from {url} is not what was locked: found {found[:19]}…, locked {locked[:19]}…"
+    )
+
+
+def test_a_host_with_the_name_default_does_not_get_the_default_login(tmp_path: Path) -> None:
+    netrc = tmp_path / ".netrc"
+    netrc.write_text("machine skills.example login me password secret\ndefault login all password everywhere\n")
+    logins_of_user = read_netrc(read_settings({"HOME": str(tmp_path)}))
+    assert logins_of_user is not None
+
+    def sent_to(url: str) -> str | None:
+        request = next(logins_of_user.auth_flow(httpx.Request("GET", url)))
+        return str(request.headers["Authorization"]) if "Authorization" in request.headers else None
+
+    assert sent_to("https://skills.example/") == "Basic bWU6c2VjcmV0"
+    assert sent_to("https://default/") is None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from fetchers.world import Project
-from kit import GitServer, Repository, skill
+from kit import GitServer, Repository, make_skill
 
 ATTRIBUTES = """\
 *.txt text eol=crlf
@@ -100,19 +100,19 @@ def pwned(project: Project) -> Path:
 def test_every_byte_and_executable_bit_is_that_of_the_blob(
     upstream: Repository, server: GitServer, project: Project, pwned: Path, over: str
 ) -> None:
-    files = skill("odd") | FILES | dict.fromkeys(ODD, "odd\n") | {"run.sh": "#!/bin/sh\n", "deep/er/run": "x"}
+    files = make_skill("odd") | FILES | dict.fromkeys(ODD, "odd\n") | {"run.sh": "#!/bin/sh\n", "deep/er/run": "x"}
     upstream.write(files, executable=["run.sh", "deep/er/run", "-rf"]).commit()
     url = server.serve("odd", upstream) if over == "http" else upstream.file_url
 
     project.run("install", url, check=True)
 
-    assert project.installed("odd") == upstream.files()
+    assert project.installed_files("odd") == upstream.read_files()
     assert not pwned.exists()
     assert not project.exists("pwned")
 
 
 def test_links_within_the_skill_become_copies(upstream: Repository, project: Project) -> None:
-    files = skill("linked") | {"docs/guide.md": "Guide.\n", "bin/run": "#!", "docs/deep/x": "x"}
+    files = make_skill("linked") | {"docs/guide.md": "Guide.\n", "bin/run": "#!", "docs/deep/x": "x"}
     links = {
         "README.md": "SKILL.md",
         "bin/up": "../docs/./deep/../guide.md",
@@ -124,8 +124,8 @@ def test_links_within_the_skill_become_copies(upstream: Repository, project: Pro
 
     project.run("install", upstream.file_url, check=True)
 
-    plain = upstream.files()
-    assert project.installed("linked") == {
+    plain = upstream.read_files()
+    assert project.installed_files("linked") == {
         **{path: plain[path] for path in files},
         "README.md": plain["SKILL.md"],
         "bin/up": plain["docs/guide.md"],
@@ -138,36 +138,36 @@ def test_links_within_the_skill_become_copies(upstream: Repository, project: Pro
 
 def test_a_submodule_is_left_out_and_told(upstream: Repository, project: Project) -> None:
     upstream.write(
-        skill("modular") | {".gitmodules": '[submodule "m"]\n\tpath = lib/m\n\turl = ext::sh -c id\n'}
+        make_skill("modular") | {".gitmodules": '[submodule "m"]\n\tpath = lib/m\n\turl = ext::sh -c id\n'}
     ).commit()
     blob = upstream.hash_object("x")
-    folder = upstream.raw_tree([("160000", "m", blob)])
+    folder = upstream.store_tree([("160000", "m", blob)])
     rows = [
         ("100644", ".gitmodules", upstream.resolve("HEAD:.gitmodules")),
         ("100644", "SKILL.md", upstream.resolve("HEAD:SKILL.md")),
     ]
-    upstream.commit_tree(upstream.raw_tree([*rows, ("40000", "lib", folder)]))
+    upstream.commit_tree(upstream.store_tree([*rows, ("40000", "lib", folder)]))
 
     result = project.run("install", upstream.file_url, check=True)
 
     assert "warning: modular: `lib/m` is a submodule, which is not followed\n" in result.stderr
-    assert set(project.installed("modular")) == {".gitmodules", "SKILL.md"}
+    assert set(project.installed_files("modular")) == {".gitmodules", "SKILL.md"}
 
 
 def test_the_store_gives_back_the_same_bytes_and_bits(upstream: Repository, project: Project, tmp_path: Path) -> None:
-    upstream.write(skill("odd") | FILES | {"run": "#!"}, executable=["run"]).commit()
+    upstream.write(make_skill("odd") | FILES | {"run": "#!"}, executable=["run"]).commit()
     project.run("install", upstream.file_url, check=True)
-    other = project.twin(tmp_path / "other")
+    other = project.clone(tmp_path / "other")
 
     other.run("sync", "--offline", env={"SKILLPM_CACHE_DIR": str(project.cache)}, check=True)
 
-    assert other.installed("odd") == upstream.files()
+    assert other.installed_files("odd") == upstream.read_files()
 
 
 def test_two_trees_that_differ_only_in_an_executable_bit_are_two(upstream: Repository, project: Project) -> None:
-    upstream.write(skill("bit") | {"run": "#!"}).commit()
+    upstream.write(make_skill("bit") | {"run": "#!"}).commit()
     project.run("install", upstream.file_url, check=True)
     upstream.write({"run": "#!"}, executable=["run"]).commit()
     project.run("update", check=True)
 
-    assert project.installed("bit") == upstream.files()
+    assert project.installed_files("bit") == upstream.read_files()

@@ -5,20 +5,22 @@ import signal
 from pathlib import Path
 
 import pytest
-from fetchers.world import Project, git_children
-from kit import GitServer, Repository, skill, wait_for
+from fetchers.world import Project, find_git_processes
+from kit import GitServer, Repository, make_skill, wait_for
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
 def url(upstream: Repository, server: GitServer) -> str:
-    upstream.write(skill("pdf")).commit()
+    upstream.write(make_skill("pdf")).commit()
     return server.serve("acme/pdf", upstream)
 
 
 @pytest.fixture
 def urls(server: GitServer, url: str, tmp_path: Path) -> list[str]:
     other = Repository.create(tmp_path / "other")
-    other.write(skill("other")).commit()
+    other.write(make_skill("other")).commit()
     return [url, server.serve("acme/other", other)]
 
 
@@ -29,14 +31,14 @@ def test_an_interrupt_ends_all_soon(locked: Project, server: GitServer, number: 
     server.stall = True
     with locked.spawn("sync", "--frozen") as process:
         wait_for(lambda: len(server.requests) >= locked.read("skills.lock").count("commit"))
-        assert git_children(locked)
+        assert find_git_processes(locked)
         os.kill(process.pid, number)
         stdout, stderr = process.communicate(timeout=60)
     server.stall = False
 
     assert (process.returncode, stdout) == (code, b""), stderr
     assert b"Traceback" not in stderr
-    assert not git_children(locked)
+    assert not find_git_processes(locked)
     assert locked.snapshot() == before
     locked.run("sync", "--frozen", check=True)
 
@@ -45,17 +47,17 @@ def test_an_interrupt_ends_all_soon(locked: Project, server: GitServer, number: 
 def locked(project: Project, server: GitServer, urls: list[str], tmp_path: Path, repositories: int) -> Project:
     """Give a project with a lockfile and nothing else."""
     project.run("install", *urls[:repositories], check=True)
-    server.reset()
-    return project.twin(tmp_path / "twin")
+    server.clear_requests()
+    return project.clone(tmp_path / "twin")
 
 
 def test_an_interrupt_while_another_process_holds_the_caches(
     project: Project, server: GitServer, urls: list[str], tmp_path: Path
 ) -> None:
     project.run("install", *urls, check=True)
-    holder, waiting = project.twin(tmp_path / "holder"), project.twin(tmp_path / "waiting")
+    holder, waiting = project.clone(tmp_path / "holder"), project.clone(tmp_path / "waiting")
     env = {"SKILLPM_CACHE_DIR": str(holder.cache)}
-    server.reset()
+    server.clear_requests()
     server.stall = True
     with holder.spawn("sync", "--frozen") as first:
         wait_for(lambda: len(server.requests) == 2)
@@ -75,10 +77,10 @@ def test_a_killed_git_leaves_a_usable_cache(
 ) -> None:
     project.run("install", url, check=True)
     commit = upstream.write({"more": "x" * 1000}).commit()
-    server.reset()
+    server.clear_requests()
     server.stall = True
     with project.spawn("update") as process:
-        children = wait_for(lambda: server.requests and git_children(project))
+        children = wait_for(lambda: server.requests and find_git_processes(project))
         for child in children:
             os.kill(child, signal.SIGKILL)
         _, stderr = process.communicate(timeout=60)
@@ -87,8 +89,8 @@ def test_a_killed_git_leaves_a_usable_cache(
     assert process.returncode == 1
     assert b"Traceback" not in stderr
     project.run("update", check=True)
-    assert project.locked("pdf")["commit"] == commit
-    assert project.installed("pdf") == upstream.files()
+    assert project.locked_source("pdf")["commit"] == commit
+    assert project.installed_files("pdf") == upstream.read_files()
 
 
 def test_a_cache_is_held_until_the_git_of_a_killed_command_has_ended(
@@ -103,7 +105,7 @@ def test_a_cache_is_held_until_the_git_of_a_killed_command_has_ended(
         process.communicate(timeout=60)
     waiting = other.run("install", url, "--lock-timeout", "1.5", env=env)
     server.stall = False
-    wait_for(lambda: not git_children(project))
+    wait_for(lambda: not find_git_processes(project))
 
     holder = f"what process {process.pid}, which has ended, had started"
     assert waiting.stderr.splitlines()[:2] == [
@@ -119,11 +121,11 @@ def test_a_killed_command_leaves_a_usable_cache(
     server.stall = True
     with project.spawn("install", url) as process:
         wait_for(lambda: server.requests)
-        left = git_children(project)
+        left = find_git_processes(project)
         process.kill()
         process.communicate(timeout=60)
     server.stall = False
     wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in left))
 
     project.run("install", url, check=True)
-    assert project.installed("pdf") == upstream.files()
+    assert project.installed_files("pdf") == upstream.read_files()

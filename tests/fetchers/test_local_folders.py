@@ -5,30 +5,30 @@ from pathlib import Path
 
 import pytest
 from fetchers.world import Project
-from kit import git, skill, under
+from kit import git, make_skill, prefix_paths
 
 
 @pytest.fixture
 def folder(project: Project) -> Path:
     """Give the folder `mine`, inside the project, with a skill in it."""
-    project.write_files(under("mine", skill("mine")))
+    project.write_files(prefix_paths("mine", make_skill("mine")))
     return project.work / "mine"
 
 
 def names(project: Project) -> set[str]:
-    return set(project.installed("mine"))
+    return set(project.installed_files("mine"))
 
 
 def test_files_and_executable_bits_are_copied(project: Project, folder: Path) -> None:
     files = {"run.sh": b"#!/bin/sh\r\n", "deep/er/x": bytes(range(256)), "a b [c]*.md": b"", "é.txt": b"x", "-rf": b"x"}
-    project.write_files(under("mine", files))
+    project.write_files(prefix_paths("mine", files))
     (folder / "run.sh").chmod(0o4777)
     (folder / "deep/er/x").chmod(0o600)
 
     project.run("install", "./mine", check=True)
 
-    assert project.installed("mine") == {
-        "SKILL.md": ("100644", skill("mine")["SKILL.md"]),
+    assert project.installed_files("mine") == {
+        "SKILL.md": ("100644", make_skill("mine")["SKILL.md"]),
         **{path: ("100755" if path == "run.sh" else "100644", content) for path, content in files.items()},
     }
 
@@ -40,8 +40,8 @@ def test_an_edit_is_seen_by_the_next_sync(project: Project, folder: Path) -> Non
 
     project.run("sync", check=True)
 
-    assert project.installed("mine")["new.md"] == ("100644", b"new\n")
-    assert project.installed("mine")["SKILL.md"][0] == "100755"
+    assert project.installed_files("mine")["new.md"] == ("100644", b"new\n")
+    assert project.installed_files("mine")["SKILL.md"][0] == "100755"
 
 
 @pytest.mark.usefixtures("folder")
@@ -145,7 +145,7 @@ def test_rules_that_are_no_file_are_no_rules(project: Project, folder: Path, wha
     result, cost = project.run_measured("install", "./mine")
 
     assert result.code == (0 if what == "folder" else 1), result
-    assert (cost.seconds < 5, cost.megabytes < 100) == (True, True)
+    assert (cost.cpu_seconds < 5, cost.peak_megabytes < 100) == (True, True)
 
 
 def test_a_nested_repository_has_rules_of_its_own(project: Project, folder: Path) -> None:
@@ -165,7 +165,7 @@ def test_links_inside_become_copies(project: Project, folder: Path) -> None:
 
     project.run("install", "./mine", check=True)
 
-    files = project.installed("mine")
+    files = project.installed_files("mine")
     assert files["README.md"] == files["manual/guide.md"] == ("100644", b"Guide.\n")
 
 
@@ -234,7 +234,7 @@ def test_a_file_that_cannot_be_read_is_named(project: Project) -> None:
 def test_limits_and_names_hold_here_too(
     project: Project, env: dict[str, str], files: dict[str, str], said: str
 ) -> None:
-    project.write_files(under("mine", files))
+    project.write_files(prefix_paths("mine", files))
     before = project.snapshot()
 
     result = project.run("install", "./mine", env=env)
@@ -265,13 +265,13 @@ def test_a_file_that_pretends_to_be_small_is_not_read_without_end(project: Proje
 
     assert result.code == 1
     assert "'big.bin' is over 25000000 bytes" in result.stderr
-    assert cost.megabytes < 100
+    assert cost.peak_megabytes < 100
 
 
 @pytest.mark.parametrize("spec", [".", "./", ".."])
 def test_a_project_cannot_be_a_skill_of_itself(project: Project, spec: str) -> None:
     """Its lockfile would be a part of the skill, and the skill's digest a part of the lockfile."""
-    project.write_files(skill("mine"))
+    project.write_files(make_skill("mine"))
     (project.work / "deeper").mkdir()
     before = project.snapshot()
 
@@ -283,7 +283,7 @@ def test_a_project_cannot_be_a_skill_of_itself(project: Project, spec: str) -> N
 
 
 def test_a_project_may_be_linked_into_itself(project: Project) -> None:
-    project.write_files(skill("mine"))
+    project.write_files(make_skill("mine"))
 
     project.run("install", ".", "--link", check=True)
 
@@ -303,7 +303,7 @@ def test_what_is_no_skill_is_told(project: Project, words: list[str]) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_a_folder_of_several_skills_names_them(project: Project) -> None:
-    project.write_files(under("all/a", skill("a")) | under("all/b", skill("b")))
+    project.write_files(prefix_paths("all/a", make_skill("a")) | prefix_paths("all/b", make_skill("b")))
 
     result = project.run("install", "./all")
 

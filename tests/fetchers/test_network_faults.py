@@ -5,8 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fetchers.world import Project, asked
-from kit import GitServer, Repository, skill, under, wait_for
+from fetchers.world import Project, take_requests
+from kit import GitServer, Repository, make_skill, prefix_paths, wait_for
+
+pytestmark = pytest.mark.slow
 
 SOON = {"SKILLPM_NETWORK_TIMEOUT": "3"}
 LATER = {"SKILLPM_NETWORK_TIMEOUT": "60"}
@@ -16,7 +18,7 @@ Trouble = Callable[[GitServer], None]
 @pytest.fixture
 def url(upstream: Repository, server: GitServer) -> str:
     for name in ("pdf", "ocr"):
-        upstream.write(under(f"skills/{name}", skill(name) | {"data": bytes(range(256)) * 50}))
+        upstream.write(prefix_paths(f"skills/{name}", make_skill(name) | {"data": bytes(range(256)) * 50}))
     upstream.commit()
     return server.serve("acme/skills", upstream)
 
@@ -45,7 +47,7 @@ def all_is_well_again(server: GitServer) -> None:
     server.stall = False
     server.garbage = False
     server.truncate_after = None
-    while server.next_failure():
+    while server.take_failure():
         pass
 
 
@@ -78,7 +80,7 @@ def test_a_fault_is_told_and_the_next_try_works(
     assert said[0].partition("; git says: ")[0] == "error: " + message.format(url=server.url("acme/skills"))
     assert len(said) <= 3
     assert again.code == 0, again
-    assert project.installed("pdf") == upstream.files("skills/pdf")
+    assert project.installed_files("pdf") == upstream.read_files("skills/pdf")
 
 
 @pytest.mark.parametrize("number", [500, 502, 503, 504, 429])
@@ -88,7 +90,7 @@ def test_a_passing_failure_is_waited_out(project: Project, server: GitServer, ur
     result = project.run("install", f"{url}@pdf", check=True)
 
     assert "error" not in result.stderr
-    assert asked(server)
+    assert take_requests(server)
 
 
 @pytest.mark.parametrize("number", [404, 401, 403])
@@ -98,7 +100,7 @@ def test_an_answer_that_is_final_is_not_asked_for_again(
     server.fail_next(1, number)
 
     assert project.run("install", f"{url}@pdf").code == 1
-    assert asked(server) == ["info"]
+    assert take_requests(server) == ["info"]
 
 
 def test_a_pack_cut_short_leaves_a_usable_cache(
@@ -112,10 +114,10 @@ def test_a_pack_cut_short_leaves_a_usable_cache(
     assert more.code == 1
     assert f"the connection to {url} broke off" in more.stderr
     assert not list(project.git_cache.rglob("tmp_*")) or project.run("list").code == 0
-    project.lose_what_is_installed()
+    project.delete_installed()
     project.run("sync", "--offline", check=True)
     project.run("install", f"{url}@ocr", check=True)
-    assert project.installed("ocr") == upstream.files("skills/ocr")
+    assert project.installed_files("ocr") == upstream.read_files("skills/ocr")
     assert not list(project.git_cache.rglob("tmp_*"))
 
 
@@ -134,7 +136,7 @@ def test_of_two_repositories_one_fails_and_nothing_is_installed(
     project: Project, server: GitServer, tmp_path: Path
 ) -> None:
     good = Repository.create(tmp_path / "good")
-    good.write(skill("good")).commit()
+    good.write(make_skill("good")).commit()
     first = server.serve("a/good", good)
 
     result = project.run("install", first, server.url("z/missing"))
@@ -150,10 +152,10 @@ def test_a_failure_does_not_wait_for_a_repository_that_stalls(
     project: Project, server: GitServer, url: str, tmp_path: Path
 ) -> None:
     other = Repository.create(tmp_path / "other")
-    other.write(skill("other")).commit()
+    other.write(make_skill("other")).commit()
     with GitServer() as slow:
         project.run("install", f"{url}@pdf", slow.serve("other", other), check=True)
-        twin = project.twin(tmp_path / "twin")
+        twin = project.clone(tmp_path / "twin")
         slow.stall = True
         server.fail_next(99, 404)
 
@@ -173,7 +175,7 @@ def test_two_processes_share_one_cache(project: Project, upstream: Repository, u
 
     for number, box in enumerate(boxes):
         name = ("pdf", "ocr")[number % 2]
-        assert box.installed(name) == upstream.files(f"skills/{name}")
+        assert box.installed_files(name) == upstream.read_files(f"skills/{name}")
 
 
 def test_a_cache_in_use_is_waited_for_and_told(project: Project, server: GitServer, url: str, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from kit import Sandbox, git, skill
+from kit import Sandbox, git, make_skill
 
 URL = "https://127.0.0.1:9/x.tar.gz"
 FORM = "write it as http://HOST:PORT, or unset it"
@@ -60,7 +60,7 @@ def test_a_detour_of_git_to_no_address_is_told_without_its_login(project: Sandbo
 
 
 def test_a_socket_in_a_skill_is_refused_as_what_it_is(project: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    project.write_files({f"x/{path}": text for path, text in skill("x").items()})
+    project.write_files({f"x/{path}": text for path, text in make_skill("x").items()})
     monkeypatch.chdir(project.work / "x")  # the path of a socket may have no more than a hundred letters
     with socket.socket(socket.AF_UNIX) as sock:
         sock.bind("sock")

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 from fetchers.world import Project
-from indexes.world import Desk, publish
-from kit import Company, GitServer, Proxy, Repository, skill, wait_for
+from indexes.world import IndexPublisher, serve_index
+from kit import CertificateAuthority, GitServer, Proxy, Repository, make_skill, wait_for
+
+pytestmark = pytest.mark.slow
 
 HOST = "skills.acme.example"
 SECRET = "s3cr3t-Pa55"  # noqa: S105  (of the test's own server)
@@ -17,20 +19,20 @@ BASIC = base64.b64encode(f"ann:{SECRET}".encode()).decode()
 
 
 @pytest.fixture
-def company(tmp_path: Path) -> Company:
-    return Company(tmp_path)
+def company(tmp_path: Path) -> CertificateAuthority:
+    return CertificateAuthority(tmp_path)
 
 
 @pytest.fixture
-def host(company: Company, tmp_path: Path) -> Iterator[GitServer]:
+def host(company: CertificateAuthority, tmp_path: Path) -> Iterator[GitServer]:
     """Give the company's server, with an index at its top and a repository beside it."""
-    desk = Desk(tmp_path / "desk")
-    desk.draft("pdf", "1.2.0")
+    desk = IndexPublisher(tmp_path / "desk")
+    desk.write_draft("pdf", "1.2.0")
     desk.build()
     upstream = Repository.create(tmp_path / "upstream")
-    upstream.write(skill("deploy")).commit()
-    with company.host(HOST) as server:
-        publish(server, desk.index)
+    upstream.write(make_skill("deploy")).commit()
+    with company.start_server(HOST) as server:
+        serve_index(server, desk.index_folder)
         server.serve("acme/deploy", upstream)
         yield server
 
@@ -42,15 +44,15 @@ def proxy(host: GitServer) -> Iterator[Proxy]:
 
 
 @pytest.fixture
-def world(project: Project, company: Company, proxy: Proxy) -> dict[str, str | None]:
+def world(project: Project, company: CertificateAuthority, proxy: Proxy) -> dict[str, str | None]:
     """Give what IT tells everybody to put into the environment, in a home that names the index."""
     config = project.home / ".config/skillpm/config.toml"
     config.parent.mkdir(parents=True)
     config.write_text(f'[[indexes]]\nname = "acme"\nurl = "https://{HOST}/"\n')
     return {
         "https_proxy": proxy.address,
-        "SSL_CERT_FILE": str(company.certificate),
-        "GIT_SSL_CAINFO": str(company.certificate),
+        "SSL_CERT_FILE": str(company.certificate_file),
+        "GIT_SSL_CAINFO": str(company.certificate_file),
     }
 
 
@@ -80,7 +82,7 @@ def test_an_index_behind_a_proxy_and_a_company_ca(
     project.run("install", "pdf", env=world, check=True)
 
     assert "pdf" in project.read("skills.lock")
-    assert set(proxy.hosts) == {HOST}
+    assert set(proxy.requested_hosts) == {HOST}
     assert [request.path for request in host.requests] == ["/skills/pdf.json", "/archives/pdf-1.2.0.tar.gz"]
 
 
@@ -90,7 +92,7 @@ def test_a_repository_behind_a_proxy_and_a_company_ca(
     project.run("install", f"https://{HOST}/acme/deploy.git", env=world, check=True)
 
     assert project.exists(".agent-skills/deploy/SKILL.md")
-    assert set(proxy.hosts) == {HOST}
+    assert set(proxy.requested_hosts) == {HOST}
 
 
 def test_without_the_ca_an_index_is_not_believed(project: Project, world: dict[str, str | None]) -> None:
@@ -170,7 +172,7 @@ def test_an_index_with_a_login(project: Project, world: dict[str, str | None], h
 def test_a_proxy_that_wants_a_login_is_asked_once_and_told(
     project: Project, world: dict[str, str | None], proxy: Proxy, spec: str, begin: str, url: str, more: str
 ) -> None:
-    proxy.wants_login = True
+    proxy.requires_login = True
 
     result = project.run("install", spec, env=world)
 
@@ -181,7 +183,7 @@ def test_a_proxy_that_wants_a_login_is_asked_once_and_told(
             f"  try: they stand in https_proxy or http_proxy{more}\n"
         ),
     )
-    assert len(proxy.heads) == 1
+    assert len(proxy.request_heads) == 1
 
 
 def test_the_password_of_a_proxy_is_never_told(project: Project, world: dict[str, str | None], proxy: Proxy) -> None:
@@ -190,7 +192,7 @@ def test_the_password_of_a_proxy_is_never_told(project: Project, world: dict[str
     proxy.servers.clear()
     broken = project.run("update", "-vv", env=world)
 
-    assert all(f"Proxy-Authorization: Basic {BASIC}" in head for head in proxy.heads if "git/" not in head)
+    assert all(f"Proxy-Authorization: Basic {BASIC}" in head for head in proxy.request_heads if "git/" not in head)
     assert broken.code == 1
     for secret in (SECRET, BASIC):
         assert found_in(project, secret) == []

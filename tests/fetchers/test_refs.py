@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from fetchers.world import Project, asked
-from kit import GitServer, Repository, skill
+from fetchers.world import Project, take_requests
+from kit import GitServer, Repository, make_skill
 
 
 @pytest.fixture
 def url(upstream: Repository, server: GitServer) -> str:
-    upstream.write(skill("pdf", body="First.\n")).commit()
+    upstream.write(make_skill("pdf", body="First.\n")).commit()
     return server.serve("acme/pdf", upstream)
 
 
@@ -19,7 +19,7 @@ def body(project: Project) -> str:
 
 
 def say(upstream: Repository, text: str, branch: str = "main") -> str:
-    return upstream.write(skill("pdf", body=text)).commit(branch=branch)
+    return upstream.write(make_skill("pdf", body=text)).commit(branch=branch)
 
 
 def test_a_branch_is_followed(project: Project, upstream: Repository, url: str) -> None:
@@ -29,10 +29,10 @@ def test_a_branch_is_followed(project: Project, upstream: Repository, url: str) 
     project.run("install", url, "--branch", "next/one", check=True)
 
     assert body(project) == "Next.\n"
-    assert project.locked("pdf") == {
+    assert project.locked_source("pdf") == {
         "git": url,
         "commit": commit,
-        "tree": upstream.tree_id(at=commit),
+        "tree": upstream.tree_id(revision=commit),
         "path": ".",
         "ref": "refs/heads/next/one",
     }
@@ -53,7 +53,7 @@ def test_a_tag_stays_where_it_is(
     project.run("install", *([url, "--tag", "v1"] if how == "option" else [f"{url}#v1"]), check=True)
     project.run("update", check=True)
 
-    assert (body(project), project.locked("pdf")["commit"]) == ("First.\n", tagged)
+    assert (body(project), project.locked_source("pdf")["commit"]) == ("First.\n", tagged)
     assert json.loads(project.read("skills.json"))["skills"]["pdf"]["tag"] == "v1"
 
 
@@ -65,7 +65,7 @@ def test_a_tag_wins_over_a_branch_of_its_name(project: Project, upstream: Reposi
     project.run("install", f"{url}#both", check=True)
 
     assert body(project) == "First.\n"
-    assert project.locked("pdf")["ref"] == "refs/tags/both"
+    assert project.locked_source("pdf")["ref"] == "refs/tags/both"
 
 
 def test_a_ref_of_unknown_kind_may_be_a_branch(project: Project, upstream: Repository, url: str) -> None:
@@ -75,7 +75,7 @@ def test_a_ref_of_unknown_kind_may_be_a_branch(project: Project, upstream: Repos
     project.run("install", f"{url}#dev@pdf", check=True)
 
     assert body(project) == "Dev.\n"
-    assert project.locked("pdf")["ref"] == "refs/heads/dev"
+    assert project.locked_source("pdf")["ref"] == "refs/heads/dev"
 
 
 @pytest.mark.parametrize("how", ["option", "hash"])
@@ -86,19 +86,19 @@ def test_a_commit_is_that_commit(project: Project, upstream: Repository, url: st
     project.run("install", *([url, "--rev", first] if how == "option" else [f"{url}#{first}"]), check=True)
     project.run("update", check=True)
 
-    assert (body(project), project.locked("pdf")["commit"]) == ("First.\n", first)
-    assert "ref" not in project.locked("pdf")
+    assert (body(project), project.locked_source("pdf")["commit"]) == ("First.\n", first)
+    assert "ref" not in project.locked_source("pdf")
 
 
 def test_a_branch_named_like_a_commit_loses(project: Project, upstream: Repository, url: str) -> None:
     first = upstream.resolve()
     evil = say(upstream, "Evil.\n", "evil")
     for kind in ("heads", "tags"):
-        (upstream.git_folder / "refs" / kind / first).write_text(evil + "\n")
+        (upstream.git_dir / "refs" / kind / first).write_text(evil + "\n")
 
     project.run("install", url, "--rev", first, check=True)
 
-    assert (body(project), project.locked("pdf")["commit"]) == ("First.\n", first)
+    assert (body(project), project.locked_source("pdf")["commit"]) == ("First.\n", first)
 
 
 def test_a_tag_of_a_tree_is_no_skill(project: Project, upstream: Repository, url: str) -> None:
@@ -155,14 +155,14 @@ def test_a_branch_that_looks_like_a_short_commit_is_a_branch(project: Project, u
 
     project.run("install", f"{url}#deadbeef", check=True)
 
-    assert project.locked("pdf")["ref"] == "refs/heads/deadbeef"
+    assert project.locked_source("pdf")["ref"] == "refs/heads/deadbeef"
 
 
 @pytest.mark.parametrize("ref", ["--upload-pack=id", "-x", "a..b", "a@{1}", "x.lock", "a//b", "a b", "ä", "x^", "*"])
 def test_a_word_that_is_no_name_is_never_given_to_git(project: Project, server: GitServer, url: str, ref: str) -> None:
     result = project.run("install", url, f"--branch={ref}")
 
-    assert (result.code, asked(server)) == (2, [])
+    assert (result.code, take_requests(server)) == (2, [])
     assert result.stderr.startswith("error: ")
 
 
@@ -182,10 +182,10 @@ def test_a_branch_may_become_a_folder_of_branches(project: Project, upstream: Re
     upstream.delete_branch("a")
     upstream.branch("a/b")
     say(upstream, "A/B.\n", "a/b")
-    upstream.forget_unreachable()
+    upstream.prune_unreachable()
 
     second = project.run("install", f"{url}#a/b", "--as", "other", check=True)
-    project.lose_what_is_installed()
+    project.delete_installed()
     project.run("sync", "--frozen", check=True)
 
     assert "damaged" not in second.stderr
@@ -210,7 +210,7 @@ def test_a_moved_tag_moves_only_with_an_update(project: Project, upstream: Repos
     say(upstream, "Moved.\n")
     upstream.tag("v1", force=True)
 
-    project.lose_what_is_installed()
+    project.delete_installed()
     project.run("sync", check=True)
     before = body(project)
     project.run("update", check=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from fetchers.world import Project
-from kit import Company, GitServer, Proxy, Repository, skill
+from kit import CertificateAuthority, GitServer, Proxy, Repository, make_skill
 
 HOSTS = ("github.com", "elsewhere.example")
 TOKEN = "ghp_0123456789abcdefToken"  # noqa: S105
@@ -15,19 +15,19 @@ TOKEN = "ghp_0123456789abcdefToken"  # noqa: S105
 @pytest.fixture
 def forges(tmp_path: Path, project: Project, upstream: Repository) -> Iterator[dict[str, GitServer]]:
     """Give github.com and another host, as the project's git reaches them."""
-    company = Company(tmp_path)
-    upstream.write(skill("pdf")).commit()
-    with company.host("github.com") as github, company.host("elsewhere.example") as elsewhere:
+    company = CertificateAuthority(tmp_path)
+    upstream.write(make_skill("pdf")).commit()
+    with company.start_server("github.com") as github, company.start_server("elsewhere.example") as elsewhere:
         servers = dict(zip(HOSTS, (github, elsewhere), strict=True))
         for server in servers.values():
             server.serve("acme/pdf", upstream)
         with Proxy(servers) as proxy:
-            project.git_config(f"[http]\n\tproxy = {proxy.address}\n\tsslCAInfo = {company.certificate}")
+            project.git_config(f"[http]\n\tproxy = {proxy.address}\n\tsslCAInfo = {company.certificate_file}")
             yield servers
 
 
 def only_with(server: GitServer, token: str) -> None:
-    server.unauthorized_without = ("x-access-token", token)
+    server.required_login = ("x-access-token", token)
 
 
 def test_a_private_repository_is_read_with_the_token(
@@ -39,7 +39,7 @@ def test_a_private_repository_is_read_with_the_token(
     result = project.run("install", "acme/pdf", "-v", env={"GITHUB_TOKEN": TOKEN}, check=True)
 
     assert without.code == 1
-    assert project.installed("pdf") == upstream.files()
+    assert project.installed_files("pdf") == upstream.read_files()
     secret = base64.b64encode(f"x-access-token:{TOKEN}".encode())
     written = b"".join(path.read_bytes() for path in project.root.rglob("*") if path.is_file())
     for needle in (TOKEN.encode(), secret):
@@ -74,4 +74,18 @@ def test_a_repository_that_moved_is_found_without_the_token(
 
     project.run("install", "acme/pdf", env={"GITHUB_TOKEN": TOKEN}, check=True)
 
-    assert project.installed("pdf") == upstream.files()
+    assert project.installed_files("pdf") == upstream.read_files()
+
+
+def test_a_login_for_another_host_does_not_replace_the_token(
+    project: Project, upstream: Repository, forges: dict[str, GitServer]
+) -> None:
+    only_with(forges["github.com"], TOKEN)
+    project.git_config(
+        '[credential "https://elsewhere.example"]\n\thelper = store\n'
+        '[http "https://elsewhere.example/"]\n\textraHeader = Authorization: Basic eDp5'
+    )
+
+    project.run("install", "acme/pdf", env={"GITHUB_TOKEN": TOKEN}, check=True)
+
+    assert project.installed_files("pdf") == upstream.read_files()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from fetchers.world import Project
-from kit import Repository, skill, under
+from kit import Repository, make_skill, prefix_paths
 
 TAGS = ["v1.0.0", "v1.9.0", "v1.10.0", "v2.0.0", "v2.0.1", "nightly", "v10.0.0"]
 
@@ -13,7 +13,9 @@ TAGS = ["v1.0.0", "v1.9.0", "v1.10.0", "v2.0.0", "v2.0.1", "nightly", "v10.0.0"]
 def plain(tmp_path: Path) -> Repository:
     """Give a repository of two skills, without a tag."""
     repository = Repository.create(tmp_path / "acme")
-    repository.write(under("skills/pdf", skill("pdf")) | under("skills/docx", skill("docx"))).commit("first")
+    repository.write(
+        prefix_paths("skills/pdf", make_skill("pdf")) | prefix_paths("skills/docx", make_skill("docx"))
+    ).commit("first")
     return repository
 
 
@@ -21,7 +23,7 @@ def plain(tmp_path: Path) -> Repository:
 def many(plain: Repository) -> Repository:
     """Give a repository of many skills and tags."""
     for number in range(16):
-        plain.write(under(f"more/s-{number:02}", skill(f"s-{number:02}")))
+        plain.write(prefix_paths(f"more/s-{number:02}", make_skill(f"s-{number:02}")))
     plain.commit("many")
     for tag in TAGS:
         plain.tag(tag)
@@ -51,7 +53,7 @@ def test_tags_and_branches(project: Project, many: Repository, words: list[str],
 def test_a_path_that_is_no_folder_but_a_skill_s_name_is_answered_with_the_words_to_type(
     project: Project, many: Repository
 ) -> None:
-    project.rewrite("https://github.com/acme/skills", many.file_url)
+    project.redirect_git("https://github.com/acme/skills", many.file_url)
     url = "https://github.com/acme/skills"
 
     assert project.run("install", "acme/skills/docx").stderr == (
@@ -77,7 +79,7 @@ def test_a_folder_that_is_named_together_with_another_skill_is_refused_and_what_
     project: Project, many: Repository
 ) -> None:
     """Else one of the two words would count for nothing, and nobody would hear of it."""
-    project.rewrite("https://github.com/acme/skills", many.file_url)
+    project.redirect_git("https://github.com/acme/skills", many.file_url)
     url = "https://github.com/acme/skills"
     said = (
         f"error: {url} holds no skill called `docx` in `skills/pdf`\n"
@@ -93,7 +95,7 @@ def test_a_folder_that_is_named_together_with_another_skill_is_refused_and_what_
 def test_a_folder_together_with_the_name_that_its_skill_gives_itself_is_that_skill(
     project: Project, plain: Repository
 ) -> None:
-    plain.write(under("odd/place", skill("notes"))).commit("another name")
+    plain.write(prefix_paths("odd/place", make_skill("notes"))).commit("another name")
     result = project.run("install", f"{plain.file_url}@notes", "--path", "odd/place")
     assert (result.code, result.stdout.split()[:2]) == (0, ["+", "notes"])
 
@@ -116,5 +118,5 @@ def test_a_repository_without_tags_names_its_branches(project: Project, plain: R
 
 @pytest.mark.parametrize("spec", ["acme/skills/", "acme/skills/@pdf", "github:acme/skills/#main"])
 def test_a_slash_behind_a_repository_is_no_mistake(project: Project, many: Repository, spec: str) -> None:
-    project.rewrite("https://github.com/acme/skills", many.file_url)
+    project.redirect_git("https://github.com/acme/skills", many.file_url)
     assert project.run("install", spec, "--all").code == 0

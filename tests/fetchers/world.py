@@ -11,9 +11,9 @@ from typing import Any, Self
 
 from kit import GitServer, Result, Sandbox
 
-EMPTY = '{"skills": {}}\n'
+EMPTY_MANIFEST = '{"skills": {}}\n'
 # A process inherits the peak of whoever starts it: so a small one does, between the tests and the command.
-MEASURE = """
+MEASURE_SCRIPT = """
 import resource, subprocess, sys
 code = subprocess.call(sys.argv[2:], timeout=300)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -24,11 +24,11 @@ Environment = Mapping[str, str | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Cost:
+class ResourceUsage:
     """What a command took: seconds of a processor, and the most memory that it or one of its children held."""
 
-    seconds: float
-    megabytes: float
+    cpu_seconds: float
+    peak_megabytes: float
 
 
 class Project(Sandbox):
@@ -36,21 +36,21 @@ class Project(Sandbox):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        self.write("skills.json", EMPTY)
+        self.write("skills.json", EMPTY_MANIFEST)
 
-    def twin(self, root: Path) -> Self:
+    def clone(self, root: Path) -> Self:
         """Give a project of the same documents on another machine: its caches are empty, nothing is installed."""
         other = type(self)(root)
         for name in ("skills.json", "skills.lock"):
             other.write(name, self.read(name))
         return other
 
-    def lose_what_is_installed(self) -> None:
+    def delete_installed(self) -> None:
         """Delete the installed skills and the store, so that only the git cache can give them back."""
         for folder in (self.work / ".agent-skills", self.cache / "v1" / "store"):
             shutil.rmtree(folder)
 
-    def installed(self, name: str) -> dict[str, tuple[str, bytes]]:
+    def installed_files(self, name: str) -> dict[str, tuple[str, bytes]]:
         """Give mode (as git writes it) and content of each file of an installed skill."""
         return {
             path: ("100755" if entry.mode == 0o755 else "100644", entry.content)
@@ -61,7 +61,7 @@ class Project(Sandbox):
     @property
     def is_untouched(self) -> bool:
         """Tell whether a refused command left the project as it was made."""
-        return self.tree_text() == "skills.json\n" and self.read("skills.json") == EMPTY
+        return self.render_tree() == "skills.json\n" and self.read("skills.json") == EMPTY_MANIFEST
 
     @property
     def git_cache(self) -> Path:
@@ -69,16 +69,16 @@ class Project(Sandbox):
         (found,) = (self.cache / "v1" / "git").glob("*.git")
         return found
 
-    def locked(self, name: str) -> Mapping[str, Any]:
+    def locked_source(self, name: str) -> Mapping[str, Any]:
         """Give where the lockfile says that a skill comes from."""
         source: Mapping[str, Any] = json.loads(self.read("skills.lock"))["skills"][name]["source"]
         return source
 
-    def run_measured(self, *arguments: str, env: Environment | None = None) -> tuple[Result, Cost]:
+    def run_measured(self, *arguments: str, env: Environment | None = None) -> tuple[Result, ResourceUsage]:
         """Run the command, and measure it with all its children."""
         report = self.root / "cost"
         done = subprocess.run(
-            [sys.executable, "-S", "-c", MEASURE, str(report), *self.command, *arguments],
+            [sys.executable, "-S", "-c", MEASURE_SCRIPT, str(report), *self.command, *arguments],
             cwd=self.work,
             env=self.environment(env),
             stdin=subprocess.DEVNULL,
@@ -87,18 +87,18 @@ class Project(Sandbox):
             check=False,
         )
         kilobytes, seconds = report.read_text().split()
-        cost = Cost(seconds=float(seconds), megabytes=int(kilobytes) / 1024)
+        cost = ResourceUsage(cpu_seconds=float(seconds), peak_megabytes=int(kilobytes) / 1024)
         return Result(code=done.returncode, stdout=done.stdout, stderr=done.stderr), cost
 
 
-def asked(server: GitServer) -> list[str]:
+def take_requests(server: GitServer) -> list[str]:
     """Give what a server was asked since the last look, a word a request, and forget it."""
     words = [request.command or "info" for request in server.requests]
-    server.reset()
+    server.clear_requests()
     return words
 
 
-def git_children(sandbox: Sandbox) -> dict[int, tuple[str, dict[str, str]]]:
+def find_git_processes(sandbox: Sandbox) -> dict[int, tuple[str, dict[str, str]]]:
     """Give command line and environment of each git that works for a sandbox: they are known by its HOME."""
     found = {}
     for entry in Path("/proc").iterdir():

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from kit import Repository
 
-from skillpm.foreign_formats.content_hashes import File, git_tree, vercel_sum
+from skillpm.foreign_formats.content_hashes import HashedFile, git_tree_id, vercel_hash
 
 LETTERS = "abcXYZ0189 _-,;!.'()[]{}@&#%`^+~$="
 HASH = """
@@ -28,16 +28,16 @@ def test_the_sum_of_vercels_skills_is_in_the_order_of_javascript() -> None:
         "/".join("".join(chance.choices(LETTERS, k=chance.randint(1, 6))) for _ in range(chance.randint(1, 3)))
         for _ in range(3000)
     }
-    files = [File(path=path, data=str(len(path)).encode()) for path in sorted(paths)]
+    files = [HashedFile(path=path, data=str(len(path)).encode()) for path in sorted(paths)]
     said = subprocess.run(
         ["node", "-e", HASH], input=json.dumps(sorted(paths)), capture_output=True, text=True, check=True
     )
-    assert vercel_sum(files) == said.stdout.strip()
+    assert vercel_hash(files) == said.stdout.strip()
 
 
 def test_the_id_of_a_folder_is_gits(tmp_path_factory: pytest.TempPathFactory) -> None:
     repository = Repository.create(tmp_path_factory.mktemp("tree") / "r")
     files = {"a.md": b"1", "a/b.md": b"2", "a-b/c/d.sh": b"3", "Z": b"", "ü": b"4"}
     repository.write(files, executable=["a-b/c/d.sh"], symlinks={"link": "a/b.md"}).commit()
-    mine = [File(path=path, data=data, executable=path.endswith(".sh")) for path, data in files.items()]
-    assert git_tree([*mine, File(path="link", data=b"a/b.md", is_link=True)]) == repository.tree_id()
+    mine = [HashedFile(path=path, data=data, executable=path.endswith(".sh")) for path, data in files.items()]
+    assert git_tree_id([*mine, HashedFile(path="link", data=b"a/b.md", is_link=True)]) == repository.tree_id()

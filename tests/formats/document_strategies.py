@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from skillpm.core.digest import Digest
-from skillpm.core.names import RESERVED, SkillName
-from skillpm.core.system_requirements import Requires
-from skillpm.formats.legacy_metadata import NEEDS, Inherited
+from skillpm.core.names import RESERVED_NAMES, SkillName
+from skillpm.core.system_requirements import SystemRequirements
+from skillpm.formats.legacy_metadata import REQUIREMENT_KINDS, LegacyMetadata
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin
 from skillpm.formats.receipt import LINK_KINDS, InstalledFile, InstalledSkill, Receipt
 
-EXAMPLES = settings(derandomize=True, max_examples=60, deadline=None)
+EXAMPLES = settings(max_examples=60)
 
 HEX = "0123456789abcdef"
 hashes = st.text(HEX, min_size=64, max_size=64)
@@ -22,7 +22,7 @@ digests = hashes.map(lambda text: Digest(f"sha256:{text}"))
 commits = st.text(HEX, min_size=40, max_size=40)
 names: SearchStrategy[SkillName] = (
     st.from_regex(r"[a-z0-9]{1,4}(-[a-z0-9]{1,4}){0,2}", fullmatch=True)
-    .filter(lambda name: name not in RESERVED)
+    .filter(lambda name: name not in RESERVED_NAMES)
     .map(SkillName)
 )
 folders = st.lists(names, min_size=1, max_size=3).map("/".join)
@@ -75,12 +75,14 @@ receipts = st.builds(
     inherited=st.dictionaries(
         names,
         st.builds(
-            Inherited,
+            LegacyMetadata,
             triggers=st.lists(texts, max_size=2).map(tuple),
             category=texts,
             description=texts,
             version=texts,
-            requires=st.builds(Requires, **dict.fromkeys(NEEDS.values(), st.lists(texts, max_size=2).map(tuple))),
+            requires=st.builds(
+                SystemRequirements, **dict.fromkeys(REQUIREMENT_KINDS.values(), st.lists(texts, max_size=2).map(tuple))
+            ),
             user_only=st.booleans(),
         ),
         max_size=2,

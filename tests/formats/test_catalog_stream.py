@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, NewerDocument
-from skillpm.formats.catalog_stream import LARGEST_ENTRY, Entries, Entry
+from skillpm.formats.catalog_stream import MAX_ENTRY_SIZE, CatalogEntry, CatalogStream
 
 SCHEMA = "urn:skillpm:schema:index:1"
 SITE = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
@@ -23,8 +23,10 @@ def catalogue(*entries: Any, **more: Any) -> bytes:
     return json.dumps({"$schema": SCHEMA, "name": "acme", "skills": entries, **more}, ensure_ascii=False).encode()
 
 
-def read(body: bytes, *, size: int = 1 << 16, is_ours: bool = True) -> tuple[list[Entry], Entries]:
-    entries = Entries((body[at : at + size] for at in range(0, len(body), size)), "index.json", is_ours=is_ours)
+def read(body: bytes, *, size: int = 1 << 16, is_ours: bool = True) -> tuple[list[CatalogEntry], CatalogStream]:
+    entries = CatalogStream(
+        (body[at : at + size] for at in range(0, len(body), size)), "index.json", is_skillpm_index=is_ours
+    )
     return list(entries), entries
 
 
@@ -32,9 +34,9 @@ def test_an_entry_has_what_a_search_needs() -> None:
     found, entries = read(catalogue({**ONE, "unknown": {"deep": [1]}}))
 
     assert found == [
-        Entry(name=SkillName("pdf"), description="Reads.", category="work", tags=("a", "b"), version="1.0.0")
+        CatalogEntry(name=SkillName("pdf"), description="Reads.", category="work", tags=("a", "b"), version="1.0.0")
     ]
-    assert (entries.name, entries.problems, entries.left_out, entries.doubled) == ("acme", [], 0, set())
+    assert (entries.name, entries.problems, entries.skipped_count, entries.duplicates) == ("acme", [], 0, set())
 
 
 @given(
@@ -75,7 +77,7 @@ def test_an_entry_with_a_fault_is_left_out_and_told(entry: Any, why: str) -> Non
 def test_of_two_with_one_name_neither_is_meant() -> None:
     found, entries = read(catalogue(ONE, {**ONE, "description": "Other."}))
 
-    assert {it.name for it in found} == entries.doubled == {"pdf"}
+    assert {it.name for it in found} == entries.duplicates == {"pdf"}
     assert entries.problems == ["index.json: skills.1: `pdf` stands there twice; none is taken"]
 
 
@@ -85,19 +87,19 @@ def test_long_texts_are_cut_and_problems_are_counted() -> None:
 
     assert len(found[0].description) <= 1024
     assert (len(found[0].category), len(found[0].tags), len(found[0].tags[0])) == (64, 32, 64)
-    assert (len(entries.problems), entries.left_out) == (10, 50)
+    assert (len(entries.problems), entries.skipped_count) == (10, 50)
 
 
 def test_sites_of_both_versions() -> None:
     new = {"name": "a", "type": "archive", "description": "A.", "url": "/a.tgz", "digest": DIGEST}
     odd = {**new, "name": "b", "type": "wasm"}
     found, entries = read(json.dumps({"$schema": SITE, "skills": [new, odd]}).encode(), is_ours=False)
-    assert found == [Entry(name=SkillName("a"), description="A.")]
+    assert found == [CatalogEntry(name=SkillName("a"), description="A.")]
     assert len(entries.problems) == 1
 
     old = {"name": "c", "description": "C.", "files": ["SKILL.md"]}
     assert read(json.dumps({"skills": [old]}).encode(), is_ours=False)[0] == [
-        Entry(name=SkillName("c"), description="C.")
+        CatalogEntry(name=SkillName("c"), description="C.")
     ]
     with pytest.raises(DocumentError, match="another format"):
         read(json.dumps({"$schema": "urn:x", "skills": [old]}).encode(), is_ours=False)
@@ -110,8 +112,8 @@ def test_sites_of_both_versions() -> None:
         b"\xff\xfe", b"null", b'"skills"', b'{"skills" []}', b'{"skills": {}}', b'{"skills": [1 2]}', b"{1: 2}",
         b'{"a": 1 "b": 2}', b'{"a": 1,,}', catalogue(ONE) + b"x", catalogue(ONE)[:-2], catalogue(ONE)[:40],
         b'{"a":' * 100_000, b'{"skills": ' + b"[" * 400_000, b'{"skills": [' + b"[" * 400_000,
-        b'{"skills": [' + b'"' + b"x" * 2 * LARGEST_ENTRY + b'"]}', b'{"n": ' + b"1" * 5_000 + b"}",
-        catalogue(ONE, x="y" * 2 * LARGEST_ENTRY), b"\xef\xbb\xbf" + catalogue(ONE),
+        b'{"skills": [' + b'"' + b"x" * 2 * MAX_ENTRY_SIZE + b'"]}', b'{"n": ' + b"1" * 5_000 + b"}",
+        catalogue(ONE, x="y" * 2 * MAX_ENTRY_SIZE), b"\xef\xbb\xbf" + catalogue(ONE),
     ],
     ids=range(27),
 )  # fmt: skip
@@ -149,7 +151,7 @@ def test_a_catalogue_made_to_be_large_takes_little_memory(piece: bytes, head: by
 
     tracemalloc.start()
     with pytest.raises(DocumentError):
-        for _ in Entries(pieces(), "index.json", is_ours=True):
+        for _ in CatalogStream(pieces(), "index.json", is_skillpm_index=True):
             pass
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.formats.key_positions import place_in_json, place_in_toml
+from skillpm.formats.key_positions import find_json_key, find_toml_key
 
 JSON = """{
   "$schema": "urn:x",
@@ -46,13 +46,13 @@ url = 5
     ],
 )
 def test_a_key_of_json_has_a_line_and_a_column(keys: str, place: tuple[int, int] | None) -> None:
-    assert place_in_json(JSON, keys) == place
+    assert find_json_key(JSON, keys) == place
 
 
 def test_what_is_no_json_has_no_places() -> None:
-    assert place_in_json('{"skills": ', "skills") is None
-    assert place_in_json("", "skills") is None
-    assert place_in_json("[" * 100_000, "0.0.0") is None
+    assert find_json_key('{"skills": ', "skills") is None
+    assert find_json_key("", "skills") is None
+    assert find_json_key("[" * 100_000, "0.0.0") is None
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ def test_what_is_no_json_has_no_places() -> None:
     ],
 )
 def test_a_key_of_toml_has_a_line_and_a_column(keys: str, place: tuple[int, int] | None) -> None:
-    assert place_in_toml(TOML, keys) == place
+    assert find_toml_key(TOML, keys) == place

@@ -6,12 +6,18 @@ from typing import Any
 import pytest
 
 from skillpm.errors import ConflictError, DocumentError, SkillpmError
-from skillpm.formats.legacy_registry import Left, OldRegistry, Told, is_generated, read_old_registry
+from skillpm.formats.legacy_registry import (
+    IgnoredEntry,
+    LegacyEntry,
+    LegacyRegistry,
+    is_generated,
+    read_legacy_registry,
+)
 from skillpm.formats.registry import write_registry
 
 
-def read(*entries: Any) -> OldRegistry:
-    return read_old_registry(json.dumps({"version": "1.0.0", "skills": entries}), "F")
+def read(*entries: Any) -> LegacyRegistry:
+    return read_legacy_registry(json.dumps({"version": "1.0.0", "skills": entries}), "F")
 
 
 def test_an_entry_is_told_by_its_path() -> None:
@@ -23,14 +29,14 @@ def test_an_entry_is_told_by_its_path() -> None:
         "filePath": "./development/api-design.md",
         "more": {"is": "told"},
     }
-    assert read(entry) == OldRegistry(
-        told={
-            "development/api-design.md": Told(
+    assert read(entry) == LegacyRegistry(
+        entries={
+            "development/api-design.md": LegacyEntry(
                 name="api-design",
                 description="Designs APIs.",
                 category="development",
                 triggers=("api", "rest endpoint"),
-                lost=("more",),
+                dropped_keys=("more",),
                 where="skills.json: skills.0",
             )
         }
@@ -48,7 +54,7 @@ def test_an_entry_is_told_by_its_path() -> None:
     ],
 )
 def test_the_path_is_found_however_it_is_written(entry: Any, path: str) -> None:
-    assert list(read(entry).told) == [path]
+    assert list(read(entry).entries) == [path]
 
 
 @pytest.mark.parametrize(
@@ -64,13 +70,15 @@ def test_the_path_is_found_however_it_is_written(entry: Any, path: str) -> None:
     ],
 )
 def test_an_entry_of_no_use_is_left_with_its_number(entry: Any, why: str) -> None:
-    assert read({"name": "ok"}, entry).left == (Left(path="skills.json: skills.1", why=why),)
+    assert read({"name": "ok"}, entry).ignored == (IgnoredEntry(path="skills.json: skills.1", reason=why),)
 
 
 def test_the_first_of_two_entries_for_one_file_counts() -> None:
     found = read({"name": "one", "filePath": "x.md"}, {"name": "two", "filePath": "./x.md"})
-    assert found.told["x.md"].name == "one"
-    assert found.left == (Left(path="skills.json: skills.1", why="an entry before it tells of the same file"),)
+    assert found.entries["x.md"].name == "one"
+    assert found.ignored == (
+        IgnoredEntry(path="skills.json: skills.1", reason="an entry before it tells of the same file"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,7 +94,7 @@ def test_the_first_of_two_entries_for_one_file_counts() -> None:
 )
 def test_what_is_no_registry_is_refused(text: str, error: type[SkillpmError]) -> None:
     with pytest.raises(error):
-        read_old_registry(text, "F")
+        read_legacy_registry(text, "F")
 
 
 def test_a_registry_of_ours_is_told_from_one_by_hand() -> None:

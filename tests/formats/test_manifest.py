@@ -8,12 +8,12 @@ from formats.document_strategies import EXAMPLES, names, requirements
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillpm.core.decoder import Node
+from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, NewerDocument
-from skillpm.formats.index_sources import IndexPlace
+from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.formats.json_edit import set_member
-from skillpm.formats.manifest import EMPTY, Manifest, document_kind, read_manifest
+from skillpm.formats.manifest import EMPTY_MANIFEST, Manifest, document_kind, read_manifest
 
 FILE = "skills.json"
 START = 'a manifest has `"skills": {}`; start one with `skillpm init`, or work in user scope with `-g`'
@@ -44,13 +44,13 @@ def test_the_manifest_of_the_documentation_is_read() -> None:
         agents=("claude-code", "opencode"),
         disabled={SkillName("house-style"): ["opencode"], SkillName("deploy"): True},
         permissions={"deploy-*": "ask"},
-        indexes=(IndexPlace(name="acme", url="https://skills.acme.example/", written_in="skills.json: indexes"),),
+        indexes=(ConfiguredIndex(name="acme", url="https://skills.acme.example/", defined_in="skills.json: indexes"),),
     )
-    assert manifest.switched_off == {"deploy"}
+    assert manifest.disabled_for_all == {"deploy"}
 
 
 def test_only_skills_must_be_there() -> None:
-    assert read({"skills": {}}) == read_manifest(EMPTY, FILE) == Manifest(file=FILE)
+    assert read({"skills": {}}) == read_manifest(EMPTY_MANIFEST, FILE) == Manifest(file=FILE)
 
 
 def test_no_agents_is_something_else_than_no_word_of_agents() -> None:
@@ -61,7 +61,7 @@ def test_no_agents_is_something_else_than_no_word_of_agents() -> None:
 def test_keys_that_nobody_knows_are_kept_and_named_in_their_order() -> None:
     manifest = read({"x-team": 1, "skills": {}, "author": {"name": "Ann"}, "$schema": "https://other.example/schema"})
 
-    assert manifest == Manifest(file=FILE, unknown=("x-team", "author"))
+    assert manifest == Manifest(file=FILE, unknown_keys=("x-team", "author"))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ REGISTRY = "this file is a registry (its `skills` is an array)"
     ],
 )
 def test_a_file_of_the_same_name_that_is_no_manifest_is_told_apart(value: Any, kind: str, message: str) -> None:
-    assert document_kind(Node(value, FILE)) == kind
+    assert document_kind(JsonNode(value, FILE)) == kind
     with pytest.raises(DocumentError) as caught:
         read(value)
     assert (caught.value.message, caught.value.where, caught.value.hint) == (message, FILE, START)
@@ -141,7 +141,7 @@ def test_what_is_no_json_is_told_with_line_and_column() -> None:
 @EXAMPLES
 @given(st.dictionaries(names, requirements, max_size=6))
 def test_what_is_edited_in_is_read_again(skills: dict[SkillName, Any]) -> None:
-    text = EMPTY
+    text = EMPTY_MANIFEST
     for name, value in skills.items():
         text = set_member(text, ("skills", name), value)
 

@@ -6,7 +6,7 @@ import pytest
 from formats.document_strategies import EXAMPLES, live_links, stored_pins
 from hypothesis import given
 
-from skillpm.core.decoder import Node
+from skillpm.core.decoder import JsonNode
 from skillpm.errors import DocumentError
 from skillpm.formats.pin import (
     BundledPin,
@@ -15,9 +15,9 @@ from skillpm.formats.pin import (
     PathPin,
     Pin,
     UrlPin,
-    describe,
+    describe_pin,
+    pin_origin,
     pin_value,
-    place,
     read_pin,
 )
 
@@ -30,13 +30,13 @@ GIT_VALUE = {"git": URL, "commit": COMMIT, "tree": TREE, "path": "skills/pdf", "
 PINS: list[tuple[Pin, dict[str, Any], tuple[str, str], str]] = [
     (GIT, GIT_VALUE, ("git", URL), f"git+{URL}@{COMMIT}#subdirectory=skills/pdf"),
     (
-        GIT.but(path=".", ref="", commit=COMMIT + "0" * 24),
+        GIT.replace(path=".", ref="", commit=COMMIT + "0" * 24),
         {"git": URL, "commit": COMMIT + "0" * 24, "tree": TREE, "path": "."},
         ("git", URL),
         f"git+{URL}@{COMMIT}{'0' * 24}",
     ),
     (
-        GIT.but(ref="HEAD"),
+        GIT.replace(ref="HEAD"),
         GIT_VALUE | {"ref": "HEAD"},
         ("git", URL),
         f"git+{URL}@{COMMIT}#subdirectory=skills/pdf",
@@ -55,14 +55,14 @@ PINS: list[tuple[Pin, dict[str, Any], tuple[str, str], str]] = [
 
 
 def read(value: Any) -> Pin:
-    return read_pin(Node(value, "skills.lock", ("skills", "pdf", "source")))
+    return read_pin(JsonNode(value, "skills.lock", ("skills", "pdf", "source")))
 
 
 @pytest.mark.parametrize(("pin", "value", "where", "words"), PINS)
 def test_a_pin_is_a_value_a_place_and_words(pin: Pin, value: Any, where: tuple[str, str], words: str) -> None:
     assert list(pin_value(pin).items()) == list(value.items())
     assert read(value) == pin
-    assert (place(pin), describe(pin)) == (where, words)
+    assert (pin_origin(pin), describe_pin(pin)) == (where, words)
 
 
 @EXAMPLES

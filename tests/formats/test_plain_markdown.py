@@ -3,13 +3,13 @@
 import json
 
 import pytest
-from commands.scene import text
+from commands.scene import expected_output
 from formats.document_strategies import EXAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillpm.formats.legacy_registry import Told, read_old_registry
-from skillpm.formats.plain_markdown import BOM, described, first_words, with_frontmatter
+from skillpm.formats.legacy_registry import LegacyEntry, read_legacy_registry
+from skillpm.formats.plain_markdown import BOM, add_frontmatter, derive_description, first_heading_and_paragraph
 from skillpm.skillmd.skill import read_skill
 
 
@@ -28,7 +28,7 @@ from skillpm.skillmd.skill import read_skill
     ],
 )
 def test_the_first_heading_and_the_first_paragraph_are_found(file: str, heading: str, paragraph: str) -> None:
-    assert first_words(file) == (heading, paragraph)
+    assert first_heading_and_paragraph(file) == (heading, paragraph)
 
 
 @pytest.mark.parametrize(
@@ -44,23 +44,25 @@ def test_the_first_heading_and_the_first_paragraph_are_found(file: str, heading:
     ],
 )
 def test_a_description_is_one_clean_line(file: str, description: str) -> None:
-    assert described(file) == description
+    assert derive_description(file) == description
 
 
 def test_a_long_description_is_cut_at_a_word() -> None:
-    said = described("word, " * 400)
+    said = derive_description("word, " * 400)
     assert len(said) <= 1024
     assert said.endswith("word…")
 
 
 def test_links_without_end_take_no_time() -> None:
-    assert len(described("[" * 100_000)) == 1024
+    assert len(derive_description("[" * 100_000)) == 1024
 
 
 def test_what_is_told_comes_before_what_is_read() -> None:
-    told = Told(name="X", description='Says "this": #1', category="a: b", triggers=("one", "two, three", "four|five"))
+    told = LegacyEntry(
+        name="X", description='Says "this": #1', category="a: b", triggers=("one", "two, three", "four|five")
+    )
 
-    assert with_frontmatter(b"# Title\n", "x", told).decode() == text("""\
+    assert add_frontmatter(b"# Title\n", "x", told).decode() == expected_output("""\
 ---
 name: x
 description: "Says \\"this\\": #1"
@@ -70,7 +72,7 @@ metadata:
 ---
 # Title
 """)
-    assert with_frontmatter(b"body", "x", Told()) == b'---\nname: x\ndescription: "body"\n---\nbody'
+    assert add_frontmatter(b"body", "x", LegacyEntry()) == b'---\nname: x\ndescription: "body"\n---\nbody'
 
 
 texts = st.text(st.characters(codec="utf-8"), max_size=80)
@@ -81,9 +83,9 @@ texts = st.text(st.characters(codec="utf-8"), max_size=80)
 def test_whatever_is_told_and_held_the_file_follows_and_the_skill_loads(body: str, mark: bytes, word: str) -> None:
     data = mark + body.removeprefix("\ufeff").replace("\0", "").encode()
     entry = {"filePath": "x.md", "category": word, "triggers": [word], "description": word}
-    told = read_old_registry(json.dumps({"skills": [entry]}), "F").told["x.md"]
+    told = read_legacy_registry(json.dumps({"skills": [entry]}), "F").entries["x.md"]
 
-    written = with_frontmatter(data, "a-name", told)
+    written = add_frontmatter(data, "a-name", told)
 
     assert written.startswith(mark)
     assert written.endswith(data.removeprefix(BOM))

@@ -11,7 +11,7 @@ from hypothesis import given
 from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, NewerDocument
-from skillpm.formats.legacy_metadata import Inherited
+from skillpm.formats.legacy_metadata import LegacyMetadata
 from skillpm.formats.pin import BundledPin, PathPin
 from skillpm.formats.receipt import InstalledFile, InstalledSkill, Receipt, read_receipt, write_receipt
 
@@ -32,7 +32,7 @@ RECEIPT = Receipt(
         MINE: InstalledSkill(pin=PathPin(path="../mine", link=True), digest=None),
     },
     links={".claude/skills": {PDF: "symlink", MINE: "copy"}},
-    inherited={PDF: Inherited(triggers=("pdf",), category="documents")},
+    inherited={PDF: LegacyMetadata(triggers=("pdf",), category="documents")},
 )
 TEXT = f"""\
 {{

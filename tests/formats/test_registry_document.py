@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillpm.errors import DocumentError
-from skillpm.formats.registry import KINDS, LISTS, RegistryEntry, read_registry, tidy, write_registry
+from skillpm.formats.registry import KEY_TYPES, LIST_KEYS, RegistryEntry, normalize_entry, read_registry, write_registry
 
 PDF: RegistryEntry = {
     "name": "pdf",
@@ -21,7 +21,9 @@ PDF: RegistryEntry = {
 
 
 def test_a_registry_looks_like_this() -> None:
-    other = tidy(PDF | {"name": "docx", "filePath": "docx/SKILL.md", "tokens": 812, "version": "1.0", "tags": []})
+    other = normalize_entry(
+        PDF | {"name": "docx", "filePath": "docx/SKILL.md", "tokens": 812, "version": "1.0", "tags": []}
+    )
 
     assert (
         write_registry([PDF, other], ["zip", "tdd"])
@@ -43,17 +45,19 @@ def test_a_registry_looks_like_this() -> None:
 def test_what_is_empty_is_left_out_but_for_the_five_that_loaders_read() -> None:
     nothing: RegistryEntry = {**PDF, "description": "", "license": "", "tokens": 0, "tags": [], "metadata": {}}
 
-    assert tidy(nothing) == {**PDF, "description": ""}
+    assert normalize_entry(nothing) == {**PDF, "description": ""}
 
 
 def test_the_keys_of_an_entry_come_in_one_order() -> None:
     turned = RegistryEntry(**dict(reversed({**PDF, "version": "1.0", "tokens": 5}.items())))  # type: ignore[typeddict-item]
 
-    assert list(tidy(turned)) == [*PDF, "version", "tokens"]
+    assert list(normalize_entry(turned)) == [*PDF, "version", "tokens"]
 
 
 ENTRIES = st.builds(
-    lambda name, words, more: tidy(PDF | {"name": name, "filePath": f"{name}/SKILL.md", "description": words} | more),
+    lambda name, words, more: normalize_entry(
+        PDF | {"name": name, "filePath": f"{name}/SKILL.md", "description": words} | more
+    ),
     names,
     texts,
     st.fixed_dictionaries(
@@ -100,8 +104,8 @@ BUILD = "run `skillpm registry build`"
         {"name": ".", "filePath": "./SKILL.md"},
         {"name": "..\\..", "filePath": "..\\../SKILL.md"},
         {"name": "a\0", "filePath": "a\0/SKILL.md"},
-        *({key: value} for key in KINDS for value in (None, 5.5, "5" if KINDS[key] is not str else 5)),
-        *({key: [5]} for key in LISTS),
+        *({key: value} for key in KEY_TYPES for value in (None, 5.5, "5" if KEY_TYPES[key] is not str else 5)),
+        *({key: [5]} for key in LIST_KEYS),
         {"needs": {"env": 5}},
         {"needs": {"env": [5]}},
         {"mcpServers": {"acme": 5}},

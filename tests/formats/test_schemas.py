@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from requirements.source_strategies import sources
 
-from skillpm.core.decoder import Node
+from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError
 from skillpm.formats.json_edit import set_member
 from skillpm.formats.lockfile import Lockfile, write_lockfile
-from skillpm.formats.manifest import EMPTY
+from skillpm.formats.manifest import EMPTY_MANIFEST
 from skillpm.formats.receipt import Receipt, write_receipt
-from skillpm.formats.registry import RegistryEntry, tidy, write_registry
+from skillpm.formats.registry import RegistryEntry, normalize_entry, write_registry
 from skillpm.requirements.manifest_requirements import read_requirement
 from skillpm.requirements.source import Source, requirement_value
 
@@ -30,7 +30,7 @@ SCHEMAS: dict[str, Any] = {name: json.loads((FOLDER / f"{name}.schema.json").rea
 VALIDATORS = {name: Draft202012Validator(schema) for name, schema in SCHEMAS.items()}
 
 
-FEW = settings(derandomize=True, max_examples=40, deadline=None)
+FEW = settings(max_examples=40)
 
 
 def faults(name: str, value: Any) -> list[str]:
@@ -88,7 +88,7 @@ def test_a_pattern_is_anchored_at_both_ends(name: str) -> None:
 LOCKFILES = st.builds(
     Lockfile,
     requirements=st.dictionaries(names, sources.map(requirement_value), max_size=4),
-    skills=st.dictionaries(names, locked_skills.map(lambda skill: skill.but(dependencies={})), max_size=4),
+    skills=st.dictionaries(names, locked_skills.map(lambda skill: skill.replace(dependencies={})), max_size=4),
 )
 
 
@@ -96,12 +96,12 @@ LOCKFILES = st.builds(
 @given(LOCKFILES, sources)
 def test_lockfiles_that_we_write_keep_to_the_schema(lockfile: Lockfile, need: Source) -> None:
     skills = {
-        name: skill.but(dependencies={SkillName("pdf"): requirement_value(need)})
+        name: skill.replace(dependencies={SkillName("pdf"): requirement_value(need)})
         for name, skill in lockfile.skills.items()
     }
 
     assert faults("lockfile", json.loads(write_lockfile(lockfile))) == []
-    assert faults("lockfile", json.loads(write_lockfile(lockfile.but(skills=skills)))) == []
+    assert faults("lockfile", json.loads(write_lockfile(lockfile.replace(skills=skills)))) == []
 
 
 @FEW
@@ -131,7 +131,9 @@ FULL = PDF | {
     "tokens": 812,
 }
 ENTRIES = st.builds(
-    lambda name, words, more: tidy(PDF | {"name": name, "filePath": f"{name}/SKILL.md", "triggers": words} | more),
+    lambda name, words, more: normalize_entry(
+        PDF | {"name": name, "filePath": f"{name}/SKILL.md", "triggers": words} | more
+    ),
     st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=8).filter(
         lambda name: name not in {".", ".."}
     ),
@@ -161,11 +163,11 @@ def test_registries_that_we_write_keep_to_the_schema(entries: list[RegistryEntry
 @FEW
 @given(st.dictionaries(names, sources.map(requirement_value), max_size=4))
 def test_manifests_that_we_edit_keep_to_the_schema(skills: dict[str, Any]) -> None:
-    text = EMPTY
+    text = EMPTY_MANIFEST
     for name, value in skills.items():
         text = set_member(text, ("skills", name), value)
 
-    assert faults("manifest", json.loads(EMPTY)) == []
+    assert faults("manifest", json.loads(EMPTY_MANIFEST)) == []
     assert faults("manifest", json.loads(text)) == []
     assert faults("manifest", json.loads(set_member(text, ("agents",), ["claude-code"]))) == []
 
@@ -470,13 +472,13 @@ TABLES = st.dictionaries(st.sampled_from(KINDS), PIECES | st.booleans(), min_siz
 
 def complaint(value: Any) -> str:
     try:
-        read_requirement(SkillName("pdf"), Node(value, "skills.json", ("skills", "pdf")))
+        read_requirement(SkillName("pdf"), JsonNode(value, "skills.json", ("skills", "pdf")))
     except DocumentError as error:
         return error.message
     return ""
 
 
-@settings(derandomize=True, max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(TABLES)
 def test_a_requirement_that_the_schema_allows_is_read(table: dict[str, Any]) -> None:
     """All but the finer rules for paths, which need a list of names."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillpm.errors import DocumentError
-from skillpm.formats.toml_edit import drop_key, drop_row, set_key, set_row
+from skillpm.formats.toml_edit import remove_key, remove_row, set_key, set_row
 
 WRITTEN = """\
 # top
@@ -75,7 +75,7 @@ def test_an_index_that_is_there_gets_another_url_in_place() -> None:
 
 @pytest.mark.parametrize("name", ["acme", "b"])
 def test_the_comment_of_the_next_one_stays_when_an_index_goes(name: str) -> None:
-    after = drop_row(WRITTEN, "config.toml", "indexes", name)
+    after = remove_row(WRITTEN, "config.toml", "indexes", name)
 
     assert [row["name"] for row in tomllib.loads(after)["indexes"]] == [{"acme": "b", "b": "acme"}[name]]
     for comment in ("# top", "# acme's", "# the second", "# rules", "# all", "# where"):
@@ -90,7 +90,7 @@ def test_any_beginning_will_do(before: str) -> None:
     row = {"name": "c", "url": "https://c/"}
     assert tomllib.loads(set_row(before, "f", "indexes", row))["indexes"][-1] == row
     assert tomllib.loads(set_key(before, "f", ("exclude-newer",), "1d"))["exclude-newer"] == "1d"
-    assert drop_key(before, "f", ("exclude-newer",)) == drop_row(before, "f", "indexes", "zzz") == before
+    assert remove_key(before, "f", ("exclude-newer",)) == remove_row(before, "f", "indexes", "zzz") == before
 
 
 def test_what_is_no_toml_is_refused_with_its_line() -> None:
@@ -139,7 +139,7 @@ def comments(text: str) -> list[str]:
     return sorted(line.strip() for line in text.splitlines() if line.startswith("#"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(documents(), st.sampled_from([(), ("permissions",), ("discovery",)]), WORDS, LEAVES)
 def test_setting_and_dropping_mean_just_that(text: str, above: tuple[str, ...], key: str, value: Any) -> None:
     expected = copy.deepcopy(tomllib.loads(text))
@@ -153,12 +153,12 @@ def test_setting_and_dropping_mean_just_that(text: str, above: tuple[str, ...], 
     assert tomllib.loads(after) == expected
     assert comments(after) == comments(text)
     del here[key]
-    without = drop_key(after, "f", (*above, key))
+    without = remove_key(after, "f", (*above, key))
     assert tomllib.loads(without) == expected
     assert comments(without) == comments(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(documents(), st.integers(0, 4))
 def test_indexes_come_and_go_in_order(text: str, number: int) -> None:
     rows = tomllib.loads(text).get("indexes", [])
@@ -170,5 +170,5 @@ def test_indexes_come_and_go_in_order(text: str, number: int) -> None:
     expected = [row if it["name"] == row["name"] else it for it in rows] if there else [*rows, row]
     assert tomllib.loads(after)["indexes"] == expected
     assert comments(after) == comments(text)
-    without = drop_row(after, "f", "indexes", row["name"])
+    without = remove_row(after, "f", "indexes", row["name"])
     assert tomllib.loads(without).get("indexes", []) == [it for it in rows if it["name"] != row["name"]]

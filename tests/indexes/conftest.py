@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from indexes.world import Desk
+from indexes.world import IndexPublisher
 
 if TYPE_CHECKING:
     from indexes.reader import Reader
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path / "desk")
+def desk(tmp_path: Path) -> IndexPublisher:
+    return IndexPublisher(tmp_path / "desk")
 
 
 @pytest.fixture(scope="session")

@@ -2,20 +2,22 @@
 
 from pathlib import Path
 
-from indexes.world import Desk
-from kit import GitServer, Repository, skill, under
+from indexes.world import IndexPublisher
+from kit import GitServer, Repository, make_skill, prefix_paths
 
 
-def versions(desk: Desk, name: str) -> list[str]:
-    return [entry["version"] for entry in desk.document(f"skills/{name}.json")["versions"]]
+def versions(desk: IndexPublisher, name: str) -> list[str]:
+    return [entry["version"] for entry in desk.read_json(f"skills/{name}.json")["versions"]]
 
 
-def test_every_version_tag_is_published_as_it_was(desk: Desk, upstream: Repository, server: GitServer) -> None:
+def test_every_version_tag_is_published_as_it_was(
+    desk: IndexPublisher, upstream: Repository, server: GitServer
+) -> None:
     url = server.serve("acme/skills", upstream)
-    upstream.write(under("skills/pdf", skill("pdf", body="First.\n"))).commit()
+    upstream.write(prefix_paths("skills/pdf", make_skill("pdf", body="First.\n"))).commit()
     upstream.tag("v1.0.0")
-    upstream.write(under("skills/pdf", skill("pdf", body="Second.\n"))).commit()
-    upstream.write(under("skills/tdd", skill("tdd"))).commit()
+    upstream.write(prefix_paths("skills/pdf", make_skill("pdf", body="Second.\n"))).commit()
+    upstream.write(prefix_paths("skills/tdd", make_skill("tdd"))).commit()
     upstream.tag("v1.1.0")
     upstream.tag("nightly")
     upstream.tag("20260101")
@@ -24,7 +26,7 @@ def test_every_version_tag_is_published_as_it_was(desk: Desk, upstream: Reposito
 
     assert result.stdout == "+ pdf 1.0.0\n+ pdf 1.1.0\n+ tdd 1.1.0\n"
     assert versions(desk, "pdf") == ["1.1.0", "1.0.0"]
-    assert [entry["published"] for entry in desk.document("skills/pdf.json")["versions"]] == [
+    assert [entry["published"] for entry in desk.read_json("skills/pdf.json")["versions"]] == [
         "2026-01-01T00:00:03Z",
         "2026-01-01T00:00:01Z",
     ]
@@ -32,12 +34,12 @@ def test_every_version_tag_is_published_as_it_was(desk: Desk, upstream: Reposito
 
 
 def test_a_newest_tag_that_says_another_version_than_its_skill_is_told_to_the_publisher(
-    desk: Desk, upstream: Repository, server: GitServer
+    desk: IndexPublisher, upstream: Repository, server: GitServer
 ) -> None:
     url = server.serve("acme/skills", upstream)
     for tag, says in (("v1.0.0", "0.9.0"), ("v1.1.0", "v1.1.0"), ("v1.2.0", "1.1.0")):
         body = f"As of {tag}.\n"
-        upstream.write(under("skills/pdf", skill("pdf", body=body, metadata={"version": says}))).commit()
+        upstream.write(prefix_paths("skills/pdf", make_skill("pdf", body=body, metadata={"version": says}))).commit()
         upstream.tag(tag)
 
     built = desk.run("index", "build", url, "--out", "public", check=True)
@@ -55,11 +57,11 @@ def test_a_newest_tag_that_says_another_version_than_its_skill_is_told_to_the_pu
 
 
 def test_many_skills_that_say_another_version_than_their_tag_are_told_in_one_line(
-    desk: Desk, upstream: Repository, server: GitServer
+    desk: IndexPublisher, upstream: Repository, server: GitServer
 ) -> None:
     url = server.serve("acme/skills", upstream)
     for name in ("deck", "docx", "mail", "pdf", "tdd"):
-        upstream.write(under(f"skills/{name}", skill(name, metadata={"version": "1.1.0"})))
+        upstream.write(prefix_paths(f"skills/{name}", make_skill(name, metadata={"version": "1.1.0"})))
     upstream.commit()
     upstream.tag("v1.2.0")
 
@@ -76,12 +78,12 @@ def test_many_skills_that_say_another_version_than_their_tag_are_told_in_one_lin
 
 
 def test_two_builds_of_one_history_are_the_same_bytes(
-    desk: Desk, upstream: Repository, server: GitServer, tmp_path: Path
+    desk: IndexPublisher, upstream: Repository, server: GitServer, tmp_path: Path
 ) -> None:
     url = server.serve("acme/skills", upstream)
-    upstream.write(under("pdf", skill("pdf")), executable=[]).commit()
+    upstream.write(prefix_paths("pdf", make_skill("pdf")), executable=[]).commit()
     upstream.tag("v1.0.0")
-    other = Desk(tmp_path / "other")
+    other = IndexPublisher(tmp_path / "other")
 
     for each in (desk, other):
         each.run("index", "build", url, "--out", "public", "--name", "acme", check=True)
@@ -91,9 +93,11 @@ def test_two_builds_of_one_history_are_the_same_bytes(
     assert again.stderr.endswith("public: 1 skill, 1 version; nothing to write\n")
 
 
-def test_a_tag_that_bears_a_name_speaks_of_that_skill_only(desk: Desk, upstream: Repository, server: GitServer) -> None:
+def test_a_tag_that_bears_a_name_speaks_of_that_skill_only(
+    desk: IndexPublisher, upstream: Repository, server: GitServer
+) -> None:
     url = server.serve("acme/skills", upstream)
-    upstream.write(under("pdf", skill("pdf")) | under("tdd", skill("tdd"))).commit()
+    upstream.write(prefix_paths("pdf", make_skill("pdf")) | prefix_paths("tdd", make_skill("tdd"))).commit()
     for tag in ("v1.0.0", "pdf-v2.0.0", "pdf@2.1.0", "pdf/v2.2.0", "pdf--v2.3.0"):
         upstream.tag(tag)
 
@@ -104,10 +108,12 @@ def test_a_tag_that_bears_a_name_speaks_of_that_skill_only(desk: Desk, upstream:
 
 
 def test_without_version_tags_a_repository_is_taken_as_it_stands(
-    desk: Desk, upstream: Repository, server: GitServer
+    desk: IndexPublisher, upstream: Repository, server: GitServer
 ) -> None:
     url = server.serve("acme/skills", upstream)
-    upstream.write(under("pdf", skill("pdf", metadata={"version": "0.3.0"})) | under("tdd", skill("tdd"))).commit()
+    upstream.write(
+        prefix_paths("pdf", make_skill("pdf", metadata={"version": "0.3.0"})) | prefix_paths("tdd", make_skill("tdd"))
+    ).commit()
 
     refused = desk.run("index", "build", url, "--out", "public")
     assert (refused.code, refused.stderr.splitlines()[0]) == (
@@ -129,12 +135,12 @@ def test_without_version_tags_a_repository_is_taken_as_it_stands(
 
 
 def test_what_is_not_valid_in_an_old_version_is_left_out_and_told(
-    desk: Desk, upstream: Repository, server: GitServer
+    desk: IndexPublisher, upstream: Repository, server: GitServer
 ) -> None:
     url = server.serve("acme/skills", upstream)
-    upstream.write(under("pdf", skill("pdf", version="1"))).commit()
+    upstream.write(prefix_paths("pdf", make_skill("pdf", version="1"))).commit()
     upstream.tag("v1.0.0")
-    upstream.write(under("pdf", skill("pdf"))).commit()
+    upstream.write(prefix_paths("pdf", make_skill("pdf"))).commit()
     upstream.tag("v1.1.0")
 
     result = desk.run("index", "build", url, "--out", "public", check=True)
@@ -147,12 +153,14 @@ def test_what_is_not_valid_in_an_old_version_is_left_out_and_told(
 
 
 def test_what_is_not_valid_in_the_newest_version_stops_the_build(
-    desk: Desk, upstream: Repository, server: GitServer
+    desk: IndexPublisher, upstream: Repository, server: GitServer
 ) -> None:
     url = server.serve("acme/skills", upstream)
-    upstream.write(under("pdf", skill("pdf"))).commit()
+    upstream.write(prefix_paths("pdf", make_skill("pdf"))).commit()
     upstream.tag("v1.0.0")
-    upstream.write(under("pdf", skill("pdf", version="1")) | under("tdd", skill("tdd"))).commit()
+    upstream.write(
+        prefix_paths("pdf", make_skill("pdf", version="1")) | prefix_paths("tdd", make_skill("tdd"))
+    ).commit()
     upstream.tag("v1.1.0")
 
     result = desk.run("index", "build", url, "--out", "public")
@@ -168,10 +176,12 @@ def test_what_is_not_valid_in_the_newest_version_stops_the_build(
     )
 
 
-def test_of_two_folders_with_one_name_neither_is_published(desk: Desk, upstream: Repository, server: GitServer) -> None:
+def test_of_two_folders_with_one_name_neither_is_published(
+    desk: IndexPublisher, upstream: Repository, server: GitServer
+) -> None:
     url = server.serve("acme/skills", upstream)
-    files = under("a/pdf", skill("pdf")) | under("b/pdf", skill("pdf", body="Another.\n"))
-    upstream.write(files | under("a/tdd", skill("tdd")) | under("b/tdd", skill("tdd"))).commit()
+    files = prefix_paths("a/pdf", make_skill("pdf")) | prefix_paths("b/pdf", make_skill("pdf", body="Another.\n"))
+    upstream.write(files | prefix_paths("a/tdd", make_skill("tdd")) | prefix_paths("b/tdd", make_skill("tdd"))).commit()
     upstream.tag("v1.0.0")
 
     result = desk.run("index", "build", url, "--out", "public", "--skip-invalid", check=True)
@@ -183,12 +193,12 @@ def test_of_two_folders_with_one_name_neither_is_published(desk: Desk, upstream:
 
 
 def test_of_two_tags_of_one_version_the_one_with_more_parts_counts(
-    desk: Desk, upstream: Repository, server: GitServer
+    desk: IndexPublisher, upstream: Repository, server: GitServer
 ) -> None:
     url = server.serve("acme/skills", upstream)
-    upstream.write(under("pdf", skill("pdf", body="First.\n"))).commit()
+    upstream.write(prefix_paths("pdf", make_skill("pdf", body="First.\n"))).commit()
     upstream.tag("v1.0")
-    upstream.write(under("pdf", skill("pdf", body="Second.\n"))).commit()
+    upstream.write(prefix_paths("pdf", make_skill("pdf", body="Second.\n"))).commit()
     upstream.tag("v1.0.0")
 
     result = desk.run("index", "build", url, "--out", "public", check=True)
@@ -200,14 +210,14 @@ def test_of_two_tags_of_one_version_the_one_with_more_parts_counts(
 
 
 def test_one_version_that_is_too_big_does_not_keep_the_others_out(
-    desk: Desk, upstream: Repository, server: GitServer
+    desk: IndexPublisher, upstream: Repository, server: GitServer
 ) -> None:
     url = server.serve("acme/skills", upstream)
-    upstream.write(under("pdf", skill("pdf") | {"big.bin": b"x" * 3_000})).commit()
+    upstream.write(prefix_paths("pdf", make_skill("pdf") | {"big.bin": b"x" * 3_000})).commit()
     upstream.tag("v1.0.0")
-    upstream.write(under("pdf", {f"{number}.txt": f"{number}" for number in range(60)})).commit()
+    upstream.write(prefix_paths("pdf", {f"{number}.txt": f"{number}" for number in range(60)})).commit()
     upstream.tag("v1.1.0")
-    upstream.write(under("tdd", skill("tdd"))).commit()
+    upstream.write(prefix_paths("tdd", make_skill("tdd"))).commit()
     upstream.tag("v1.2.0")
 
     limits = {"SKILLPM_MAX_FILE": "2000", "SKILLPM_MAX_FILES": "50"}
@@ -219,11 +229,13 @@ def test_one_version_that_is_too_big_does_not_keep_the_others_out(
     ]
 
 
-def test_what_nobody_could_install_is_left_out_and_told(desk: Desk, upstream: Repository, server: GitServer) -> None:
+def test_what_nobody_could_install_is_left_out_and_told(
+    desk: IndexPublisher, upstream: Repository, server: GitServer
+) -> None:
     url = server.serve("acme/skills", upstream)
-    upstream.write(under("pdf", skill("pdf")), symlinks={"pdf/out": "/etc/passwd"}).commit()
+    upstream.write(prefix_paths("pdf", make_skill("pdf")), symlinks={"pdf/out": "/etc/passwd"}).commit()
     upstream.tag("v1.0.0")
-    upstream.write(under("pdf", skill("pdf")), symlinks={"pdf/out": "SKILL.md"}).commit()
+    upstream.write(prefix_paths("pdf", make_skill("pdf")), symlinks={"pdf/out": "SKILL.md"}).commit()
     upstream.tag("v1.1.0")
 
     result = desk.run("index", "build", url, "--out", "public", check=True)
@@ -235,14 +247,14 @@ def test_what_nobody_could_install_is_left_out_and_told(desk: Desk, upstream: Re
 
 
 def test_a_tag_that_moved_does_not_change_what_is_published(
-    desk: Desk, upstream: Repository, server: GitServer
+    desk: IndexPublisher, upstream: Repository, server: GitServer
 ) -> None:
     url = server.serve("acme/skills", upstream)
-    upstream.write(under("pdf", skill("pdf"))).commit()
+    upstream.write(prefix_paths("pdf", make_skill("pdf"))).commit()
     upstream.tag("v1.0.0")
     desk.run("index", "build", url, "--out", "public", check=True)
     before = desk.snapshot("public")
-    upstream.write(under("pdf", skill("pdf", body="Moved.\n"))).commit()
+    upstream.write(prefix_paths("pdf", make_skill("pdf", body="Moved.\n"))).commit()
     upstream.tag("v1.0.0", force=True)
 
     result = desk.run("index", "build", url, "--out", "public", "--json")

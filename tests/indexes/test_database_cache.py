@@ -9,29 +9,31 @@ from pathlib import Path
 import pytest
 
 from skillpm.core.names import SkillName
-from skillpm.formats.catalog_stream import Entry
-from skillpm.indexes.client.http_cache import Stamp
-from skillpm.indexes.search.database import build
-from skillpm.indexes.search.database_cache import Head, Kept
+from skillpm.formats.catalog_stream import CatalogEntry
+from skillpm.indexes.client.http_cache import Validators
+from skillpm.indexes.search.database import build_database
+from skillpm.indexes.search.database_cache import CacheHeader, DatabaseCache
 
 KEY = "https://skills.acme.example/"
-HEAD = Head(address="index.json", stamp=Stamp(etag='"one"'), content="", heard=5.0)
+HEAD = CacheHeader(address="index.json", validators=Validators(etag='"one"'), content="", fetched_at=5.0)
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Kept:
-    kept = Kept(str(tmp_path / "a % # ? folder"))
+def kept(tmp_path: Path) -> DatabaseCache:
+    kept = DatabaseCache(str(tmp_path / "a % # ? folder"))
     keep(kept, "tea")
     return kept
 
 
-def keep(kept: Kept, name: str, key: str = KEY) -> None:
-    kept.keep(key, HEAD, lambda path: build(path, [Entry(name=SkillName(name), description="")])).close()
+def keep(kept: DatabaseCache, name: str, key: str = KEY) -> None:
+    kept.replace_database(
+        key, HEAD, lambda path: build_database(path, [CatalogEntry(name=SkillName(name), description="")])
+    ).close()
 
 
-def has(kept: Kept, name: str, key: str = KEY) -> bool | None:
+def has(kept: DatabaseCache, name: str, key: str = KEY) -> bool | None:
     """Tell whether a skill is in the database of an index; None where there is no sound one."""
-    head = kept.head(key)
+    head = kept.read_header(key)
     found = None if head is None else kept.open(key, head)
     if found is None:
         return None
@@ -41,22 +43,22 @@ def has(kept: Kept, name: str, key: str = KEY) -> bool | None:
         found.close()
 
 
-def files(kept: Kept, ending: str) -> list[Path]:
+def files(kept: DatabaseCache, ending: str) -> list[Path]:
     return sorted(Path(kept.folder).glob(f"*{ending}"))
 
 
-def test_what_is_kept_comes_back(kept: Kept) -> None:
+def test_what_is_kept_comes_back(kept: DatabaseCache) -> None:
     assert has(kept, "tea") is True
     assert has(kept, "coffee") is False
     assert has(kept, "tea", "https://other.example/") is None
-    head = kept.head(KEY)
+    head = kept.read_header(KEY)
     assert head is not None
-    assert (head.stamp, head.heard, head.skills) == (HEAD.stamp, 5.0, 1)
+    assert (head.validators, head.fetched_at, head.skills) == (HEAD.validators, 5.0, 1)
     assert {path.stat().st_mode & 0o777 for path in Path(kept.folder).iterdir()} == {0o600}
 
 
-def test_a_new_one_takes_the_place_of_the_old(kept: Kept) -> None:
-    reader = kept.open(KEY, kept.head(KEY) or HEAD)
+def test_a_new_one_takes_the_place_of_the_old(kept: DatabaseCache) -> None:
+    reader = kept.open(KEY, kept.read_header(KEY) or HEAD)
     keep(kept, "coffee", "https://other.example/")
     keep(kept, "coffee")
 
@@ -67,19 +69,19 @@ def test_a_new_one_takes_the_place_of_the_old(kept: Kept) -> None:
     reader.close()
 
 
-def test_a_failure_leaves_the_old_one(kept: Kept) -> None:
+def test_a_failure_leaves_the_old_one(kept: DatabaseCache) -> None:
     def fail(path: str) -> None:
         Path(path).write_text("half")
         raise ValueError
 
     with pytest.raises(ValueError):  # noqa: PT011  (our own)
-        kept.keep(KEY, HEAD, fail)  # type: ignore[arg-type]
+        kept.replace_database(KEY, HEAD, fail)  # type: ignore[arg-type]
 
     assert has(kept, "tea") is True
     assert files(kept, ".tmp") == []
 
 
-def test_no_byte_of_a_database_may_change(kept: Kept) -> None:
+def test_no_byte_of_a_database_may_change(kept: DatabaseCache) -> None:
     (file,) = files(kept, ".sqlite")
     data = file.read_bytes()
     for at in range(0, len(data), 997):
@@ -89,7 +91,7 @@ def test_no_byte_of_a_database_may_change(kept: Kept) -> None:
     assert has(kept, "tea") is True
 
 
-def sums_to(kept: Kept, data: bytes) -> None:
+def sums_to(kept: DatabaseCache, data: bytes) -> None:
     """Put a foreign file in place of the database, its sum in the head."""
     (head,), digest = files(kept, ".json"), hashlib.sha256(data).hexdigest()
     head.with_name(f"{head.stem}-{digest[:16]}.sqlite").write_bytes(data)
@@ -107,14 +109,14 @@ def sums_to(kept: Kept, data: bytes) -> None:
         lambda kept: sums_to(kept, b"no database"),
     ],
 )
-def test_what_is_no_sound_database_is_none(kept: Kept, damage: Callable[[Kept], None]) -> None:
+def test_what_is_no_sound_database_is_none(kept: DatabaseCache, damage: Callable[[DatabaseCache], None]) -> None:
     damage(kept)
 
     assert has(kept, "tea") is None
 
 
 @pytest.mark.parametrize("ending", [".sqlite", ".json"])
-def test_a_link_or_a_pipe_is_none(kept: Kept, ending: str) -> None:
+def test_a_link_or_a_pipe_is_none(kept: DatabaseCache, ending: str) -> None:
     (file,) = files(kept, ending)
     file.rename(file.with_suffix(".real"))
     file.symlink_to(file.with_suffix(".real"))
@@ -141,12 +143,23 @@ def test_a_link_or_a_pipe_is_none(kept: Kept, ending: str) -> None:
         "x" * 99_999,
     ],
 )
-def test_a_damaged_head_is_none(kept: Kept, text: str) -> None:
+def test_a_damaged_head_is_none(kept: DatabaseCache, text: str) -> None:
     (file,) = files(kept, ".json")
     whole = json.loads(file.read_text())
     file.write_bytes(text.encode("utf-8", "surrogateescape"))
-    assert kept.head(KEY) is None
+    assert kept.read_header(KEY) is None
     for key in whole:
         for value in (None, [1], {"x": 1}):
             file.write_text(json.dumps({**whole, key: value}))
-            assert kept.head(KEY) is None, (key, value)
+            assert kept.read_header(KEY) is None, (key, value)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+@pytest.mark.parametrize("ending", [".sqlite", ".json"])
+def test_a_file_of_another_user_is_none(kept: DatabaseCache, ending: str) -> None:
+    (file,) = files(kept, ending)
+    assert has(kept, "tea") is True
+
+    os.chown(file, 12345, 12345)
+
+    assert has(kept, "tea") is None

@@ -10,21 +10,30 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexes.world import Desk
-from kit import Answer, GitServer, skill, under
+import pytest
+from indexes.world import IndexPublisher
+from kit import GitServer, Response, make_skill, prefix_paths
 
 from skillpm.core.digest import parse_digest
 from skillpm.core.names import SkillName
-from skillpm.core.system_requirements import Requires
-from skillpm.formats.index_catalog import Summary
-from skillpm.formats.index_releases import Release, Releases
-from skillpm.indexes.page.renderer import Entry, write_page
-from skillpm.indexes.page.skill_entry import LONGEST, leaf_of
+from skillpm.core.system_requirements import SystemRequirements
+from skillpm.formats.index_catalog import SkillSummary
+from skillpm.formats.index_releases import Release, SkillReleases
+from skillpm.indexes.page.renderer import PageEntry, render_page
+from skillpm.indexes.page.skill_entry import MAX_TEXT_LENGTH, build_skill_page
 from skillpm.skillmd.skill import Skill
 
 if TYPE_CHECKING:
     from indexes.reader import Reader
 
+pytestmark = pytest.mark.slow
+
+# Which of these a browser reports for markup that it only parses, and never shows, differs between versions.
+FORBIDDEN_BY = {
+    *("base-uri", "connect-src", "font-src", "form-action", "frame-src", "img-src", "manifest-src", "media-src"),
+    *("object-src", "prefetch-src", "script-src", "script-src-attr", "script-src-elem", "style-src", "style-src-attr"),
+    *("style-src-elem", "require-trusted-types-for", "trusted-types"),
+}
 BREAK_OUT = "</script></textarea></title><script>ran()</script><img src=x onerror=ran()>\"'`--><svg onload=ran()>"
 
 
@@ -63,7 +72,7 @@ def hostile_page(name: str, host: str) -> bytes:
     evil = SkillName("evil")
     digest = parse_digest("sha256:" + "0" * 64, where="here")
     text = BREAK_OUT + "\u202e"
-    releases = Releases(
+    releases = SkillReleases(
         name=evil,
         versions=tuple(
             Release(version=version, url="javascript:ran()", digest=digest, sha256="0" * 64, size=1, published="<b>",
@@ -73,10 +82,14 @@ def hostile_page(name: str, host: str) -> bytes:
     )  # fmt: skip
     read = Skill(
         declared="evil", description=text, body=attack(host), license=text, author=text, homepage="javascript:ran()",
-        compatibility=text, triggers=(text,), requires=Requires(bins=(text,), notes=(text,)),
+        compatibility=text, triggers=(text,), requires=SystemRequirements(bins=(text,), notes=(text,)),
     )  # fmt: skip
-    summary = Summary(name=evil, description=text, category=text, tags=(text, "__proto__"), latest="1.0.0")
-    return write_page(name, [Entry(summary=summary, releases=releases, leaf=leaf_of(read, LONGEST))], LONGEST)
+    summary = SkillSummary(name=evil, description=text, category=text, tags=(text, "__proto__"), latest="1.0.0")
+    return render_page(
+        name,
+        [PageEntry(summary=summary, releases=releases, page=build_skill_page(read, MAX_TEXT_LENGTH))],
+        MAX_TEXT_LENGTH,
+    )
 
 
 def look_at_everything(reader: "Reader", address: str) -> None:
@@ -95,15 +108,15 @@ def look_at_everything(reader: "Reader", address: str) -> None:
 
 
 def test_a_hostile_skill_that_is_published_runs_nothing_and_asks_for_nothing(
-    desk: Desk, reader: "Reader", server: GitServer
+    desk: IndexPublisher, reader: "Reader", server: GitServer
 ) -> None:
     body = re.sub("[\u200b-\u202e\x1b]", "", attack(server.address))
     metadata = {"version": "1.0.0", "category": BREAK_OUT, "tags": BREAK_OUT, "author": BREAK_OUT}
-    files = skill("evil", description=BREAK_OUT, body=body, license=BREAK_OUT, metadata=metadata)
-    desk.write_files(under("skills/evil", files))
+    files = make_skill("evil", description=BREAK_OUT, body=body, license=BREAK_OUT, metadata=metadata)
+    desk.write_files(prefix_paths("skills/evil", files))
     desk.build()
     server.publish(
-        "/catalog.html", Answer(200, {"Content-Type": "text/html"}, desk.read("public/catalog.html").encode())
+        "/catalog.html", Response(200, {"Content-Type": "text/html"}, desk.read("public/catalog.html").encode())
     )
 
     look_at_everything(reader, f"{server.address}/catalog.html")
@@ -133,8 +146,10 @@ def test_what_no_build_would_let_through_is_text_too(reader: "Reader", server: G
     assert set(tags) <= {"p", "a", "span", "pre", "code", "div", "table", "thead", "tbody", "tr", "th", "td", "em"}
 
 
-def test_were_the_sanitiser_to_fail_the_page_still_holds(desk: Desk, reader: "Reader", server: GitServer) -> None:
-    desk.draft("evil", "1.0.0")
+def test_were_the_sanitiser_to_fail_the_page_still_holds(
+    desk: IndexPublisher, reader: "Reader", server: GitServer
+) -> None:
+    desk.write_draft("evil", "1.0.0")
     desk.build()
     page = desk.read("public/catalog.html")
     part = re.search(r'id="part-0">(.*?)</script>', page)
@@ -149,12 +164,9 @@ def test_were_the_sanitiser_to_fail_the_page_still_holds(desk: Desk, reader: "Re
     reader.page.locator("a.row").first.click()
     assert reader.text.startswith("![picture]")
 
-    assert {line.split()[0] for line in reader.broken} == {
-        "base-uri",
-        "script-src-attr",
-        "style-src-attr",
-        "style-src-elem",
-    }  # all that the policy had to forbid
+    # Whatever else happened, a script that ran or an error, would not begin with a directive.
+    assert {line.split()[0] for line in reader.broken} <= FORBIDDEN_BY
+    assert reader.page.evaluate("document.querySelectorAll('base, link[rel=stylesheet]').length") == 0
     assert (reader.alarms, server.requests) == ([], [])
     assert reader.asked == [f"file://{desk.work}/spoilt.html"]
     assert reader.page.locator(".prose").evaluate("(text) => text.querySelectorAll('script, img, meta').length") == 0

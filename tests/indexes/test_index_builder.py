@@ -7,11 +7,11 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from indexes.world import Desk
+from indexes.world import IndexPublisher
 from jsonschema import Draft202012Validator
-from kit import skill, under
+from kit import make_skill, prefix_paths
 
-from skillpm.locks import locked
+from skillpm.locks import hold_lock
 
 SCHEMAS = Path(__file__).parents[2] / "registry-schema"
 SITE = ".well-known/agent-skills/index.json"
@@ -22,8 +22,10 @@ def keeps_to(name: str, value: object) -> bool:
     return not list(Draft202012Validator(schema).iter_errors(value))
 
 
-def test_a_packed_skill_holds_nothing_of_the_day_or_the_machine(desk: Desk) -> None:
-    desk.write_files(under("pdf", skill("pdf", metadata={"version": "1.2.0"}) | {"scripts/run.sh": "exit\n"}))
+def test_a_packed_skill_holds_nothing_of_the_day_or_the_machine(desk: IndexPublisher) -> None:
+    desk.write_files(
+        prefix_paths("pdf", make_skill("pdf", metadata={"version": "1.2.0"}) | {"scripts/run.sh": "exit\n"})
+    )
     (desk.work / "pdf/scripts/run.sh").chmod(0o755)
 
     result = desk.run("pack", "pdf", check=True)
@@ -38,8 +40,8 @@ def test_a_packed_skill_holds_nothing_of_the_day_or_the_machine(desk: Desk) -> N
         ]
 
 
-def test_packing_twice_gives_the_same_bytes_whatever_the_files_times(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_packing_twice_gives_the_same_bytes_whatever_the_files_times(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.run("pack", "skills/pdf", "--out", "one", check=True)
     os.utime(desk.work / "skills/pdf/SKILL.md", (1, 1))
     desk.run("pack", "skills/pdf", "--out", "two", check=True)
@@ -57,9 +59,9 @@ def test_packing_twice_gives_the_same_bytes_whatever_the_files_times(desk: Desk)
     ],
 )
 def test_an_archive_is_not_written_into_the_skill_that_it_packs(
-    desk: Desk, where: str, words: str, file: str, way_out: str
+    desk: IndexPublisher, where: str, words: str, file: str, way_out: str
 ) -> None:
-    desk.draft("pdf", "1.0.0")
+    desk.write_draft("pdf", "1.0.0")
     os.symlink("skills/pdf", desk.work / "way-in")
     before = desk.snapshot("skills")
 
@@ -74,8 +76,8 @@ def test_an_archive_is_not_written_into_the_skill_that_it_packs(
     assert desk.snapshot("skills") == before
 
 
-def test_an_archive_that_git_ignores_may_lie_in_the_skill_that_it_packs(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_an_archive_that_git_ignores_may_lie_in_the_skill_that_it_packs(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.write("skills/pdf/.gitignore", "dist/\n")
     desk.build()
 
@@ -87,8 +89,8 @@ def test_an_archive_that_git_ignores_may_lie_in_the_skill_that_it_packs(desk: De
     assert desk.build() == "public: 1 skill, 1 version; nothing to write\n"
 
 
-def test_a_skill_that_is_not_valid_is_not_packed(desk: Desk) -> None:
-    desk.write_files(under("pdf", skill("other", version="1.0.0")))
+def test_a_skill_that_is_not_valid_is_not_packed(desk: IndexPublisher) -> None:
+    desk.write_files(prefix_paths("pdf", make_skill("other", version="1.0.0")))
 
     result = desk.run("pack", "pdf")
 
@@ -99,26 +101,26 @@ def test_a_skill_that_is_not_valid_is_not_packed(desk: Desk) -> None:
         "SKILL.md:4: `version` is no field of the specification; put it under `metadata`, as text\n"
         "  try: `skillpm validate` tells every finding; nothing was written\n",
     )
-    assert desk.tree_text(ignore=["pdf"]) == ""
+    assert desk.render_tree(ignore=["pdf"]) == ""
 
 
-def test_an_index_keeps_to_its_schemas(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0", category="office", tags="print, scan", requires="qpdf")
-    desk.draft("tdd", "2.1.0")
+def test_an_index_keeps_to_its_schemas(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0", category="office", tags="print, scan", requires="qpdf")
+    desk.write_draft("tdd", "2.1.0")
 
     assert desk.build() == "+ pdf 1.0.0\n+ tdd 2.1.0\npublic: 2 skills, 2 versions; 7 files written\n"
 
-    assert keeps_to("index", desk.document("index.json"))
-    assert keeps_to("skill-versions", desk.document("skills/pdf.json"))
-    assert desk.document("index.json")["skills"][0] == {
+    assert keeps_to("index", desk.read_json("index.json"))
+    assert keeps_to("skill-versions", desk.read_json("skills/pdf.json"))
+    assert desk.read_json("index.json")["skills"][0] == {
         "name": "pdf",
         "description": "Use when a test needs a skill.",
         "category": "office",
         "tags": ["print", "scan"],
         "latest": "1.0.0",
     }
-    assert desk.document("skills/pdf.json")["versions"][0]["requires"] == ["qpdf"]
-    site = desk.document(SITE)
+    assert desk.read_json("skills/pdf.json")["versions"][0]["requires"] == ["qpdf"]
+    site = desk.read_json(SITE)
     assert site["$schema"] == "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
     assert [(entry["name"], entry["type"], entry["url"]) for entry in site["skills"]] == [
         ("pdf", "archive", "../../archives/pdf-1.0.0.tar.gz"),
@@ -126,8 +128,8 @@ def test_an_index_keeps_to_its_schemas(desk: Desk) -> None:
     ]
 
 
-def test_what_is_published_can_be_read_by_a_web_server_whatever_the_umask_is(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_what_is_published_can_be_read_by_a_web_server_whatever_the_umask_is(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
 
     before = os.umask(0o077)
     try:
@@ -135,13 +137,15 @@ def test_what_is_published_can_be_read_by_a_web_server_whatever_the_umask_is(des
     finally:
         os.umask(before)
 
-    modes = {path.stat().st_mode & 0o777 for path in desk.index.rglob("*") if path.is_file()}
-    folders = {path.stat().st_mode & 0o777 for path in [desk.index, *desk.index.rglob("*")] if path.is_dir()}
+    modes = {path.stat().st_mode & 0o777 for path in desk.index_folder.rglob("*") if path.is_file()}
+    folders = {
+        path.stat().st_mode & 0o777 for path in [desk.index_folder, *desk.index_folder.rglob("*")] if path.is_dir()
+    }
     assert (modes, folders) == ({0o644}, {0o755})
 
 
-def test_building_again_writes_nothing(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_building_again_writes_nothing(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
     before = desk.snapshot("public")
 
@@ -149,28 +153,28 @@ def test_building_again_writes_nothing(desk: Desk) -> None:
     assert desk.snapshot("public") == before
 
 
-def test_versions_join_those_that_are_there_and_leave_them_alone(desk: Desk) -> None:
-    desk.draft("pdf", "1.9.0")
+def test_versions_join_those_that_are_there_and_leave_them_alone(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.9.0")
     desk.build()
     before = desk.snapshot("public/archives")
-    desk.draft("pdf", "1.10.0", body="Better.\n")
+    desk.write_draft("pdf", "1.10.0", body="Better.\n")
 
     desk.build()
 
-    assert [entry["version"] for entry in desk.document("skills/pdf.json")["versions"]] == ["1.10.0", "1.9.0"]
-    assert desk.document("index.json")["skills"][0]["latest"] == "1.10.0"
+    assert [entry["version"] for entry in desk.read_json("skills/pdf.json")["versions"]] == ["1.10.0", "1.9.0"]
+    assert desk.read_json("index.json")["skills"][0]["latest"] == "1.10.0"
     after = desk.snapshot("public/archives")
     assert {path: after[path] for path in before} == before
 
 
-def test_the_order_of_publishing_leaves_no_trace(desk: Desk, tmp_path: Path) -> None:
-    other = Desk(tmp_path / "other")
-    desk.draft("pdf", "1.0.0")
-    desk.draft("tdd", "1.0.0")
+def test_the_order_of_publishing_leaves_no_trace(desk: IndexPublisher, tmp_path: Path) -> None:
+    other = IndexPublisher(tmp_path / "other")
+    desk.write_draft("pdf", "1.0.0")
+    desk.write_draft("tdd", "1.0.0")
     desk.build()
-    other.draft("tdd", "1.0.0")
+    other.write_draft("tdd", "1.0.0")
     other.build()
-    other.draft("pdf", "1.0.0")
+    other.write_draft("pdf", "1.0.0")
     other.build()
 
     assert {path: entry.content for path, entry in desk.snapshot("public").items()} == {
@@ -178,13 +182,13 @@ def test_the_order_of_publishing_leaves_no_trace(desk: Desk, tmp_path: Path) -> 
     }
 
 
-def test_a_published_version_never_changes(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_a_published_version_never_changes(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
     before = desk.snapshot("public")
-    old = desk.document("skills/pdf.json")["versions"][0]["digest"]
-    desk.draft("pdf", "1.0.0", body="Something else.\n")
-    desk.draft("tdd", "1.0.0")
+    old = desk.read_json("skills/pdf.json")["versions"][0]["digest"]
+    desk.write_draft("pdf", "1.0.0", body="Something else.\n")
+    desk.write_draft("tdd", "1.0.0")
 
     result = desk.run("index", "build", "skills", "--out", "public", "--json")
 
@@ -198,9 +202,9 @@ def test_a_published_version_never_changes(desk: Desk) -> None:
     assert desk.snapshot("public") == before
 
 
-def test_two_sources_of_one_version_are_refused_by_both_their_places(desk: Desk) -> None:
-    desk.write_files(under("one/pdf", skill("pdf", metadata={"version": "1.0.0"})))
-    desk.write_files(under("two/pdf", skill("pdf", metadata={"version": "1.0"}, body="Another.\n")))
+def test_two_sources_of_one_version_are_refused_by_both_their_places(desk: IndexPublisher) -> None:
+    desk.write_files(prefix_paths("one/pdf", make_skill("pdf", metadata={"version": "1.0.0"})))
+    desk.write_files(prefix_paths("two/pdf", make_skill("pdf", metadata={"version": "1.0"}, body="Another.\n")))
 
     result = desk.run("index", "build", "one", "two", "--out", "public")
 
@@ -212,8 +216,8 @@ def test_two_sources_of_one_version_are_refused_by_both_their_places(desk: Desk)
     assert not desk.exists("public")
 
 
-def test_a_skill_without_a_version_is_not_published(desk: Desk) -> None:
-    desk.write_files(under("skills/pdf", skill("pdf")))
+def test_a_skill_without_a_version_is_not_published(desk: IndexPublisher) -> None:
+    desk.write_files(prefix_paths("skills/pdf", make_skill("pdf")))
 
     result = desk.run("index", "build", "skills", "--out", "public")
 
@@ -227,8 +231,8 @@ def test_a_skill_without_a_version_is_not_published(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("version", ["banana", "20260131", "1.0-SNAPSHOT", "../../x"])
-def test_what_is_no_version_is_not_published(desk: Desk, version: str) -> None:
-    desk.draft("pdf", version)
+def test_what_is_no_version_is_not_published(desk: IndexPublisher, version: str) -> None:
+    desk.write_draft("pdf", version)
 
     result = desk.run("index", "build", "skills", "--out", "public")
 
@@ -240,10 +244,10 @@ def test_what_is_no_version_is_not_published(desk: Desk, version: str) -> None:
     assert not desk.exists("public")
 
 
-def test_of_many_skills_each_that_is_not_valid_is_named_and_nothing_is_written(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_of_many_skills_each_that_is_not_valid_is_named_and_nothing_is_written(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     for name in ("a", "b", "c", "d"):
-        desk.write_files(under(f"skills/{name}", skill(name, version="1.0.0")))
+        desk.write_files(prefix_paths(f"skills/{name}", make_skill(name, version="1.0.0")))
 
     result = desk.run("index", "build", "skills", "--out", "public")
 
@@ -258,10 +262,10 @@ def test_of_many_skills_each_that_is_not_valid_is_named_and_nothing_is_written(d
     assert sorted(path.name for path in desk.work.iterdir()) == ["skills"]
 
 
-def test_with_skip_invalid_the_others_are_published_and_those_left_out_are_told(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
-    desk.write_files(under("skills/evil", skill("evil", version="1.0.0")))
-    desk.write_files(under("skills/tdd", skill("tdd")))
+def test_with_skip_invalid_the_others_are_published_and_those_left_out_are_told(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
+    desk.write_files(prefix_paths("skills/evil", make_skill("evil", version="1.0.0")))
+    desk.write_files(prefix_paths("skills/tdd", make_skill("tdd")))
     desk.write("skills/broken/SKILL.md", b"\xff\xfe")
 
     result = desk.run("index", "build", "skills", "--out", "public", "--skip-invalid", check=True)
@@ -281,8 +285,8 @@ def test_with_skip_invalid_the_others_are_published_and_those_left_out_are_told(
     )
 
 
-def test_where_nothing_is_valid_there_is_no_index(desk: Desk) -> None:
-    desk.write_files(under("skills/tdd", skill("tdd")))
+def test_where_nothing_is_valid_there_is_no_index(desk: IndexPublisher) -> None:
+    desk.write_files(prefix_paths("skills/tdd", make_skill("tdd")))
 
     result = desk.run("index", "build", "skills", "--out", "public", "--skip-invalid")
 
@@ -294,10 +298,10 @@ def test_where_nothing_is_valid_there_is_no_index(desk: Desk) -> None:
     assert not desk.exists("public")
 
 
-def test_a_long_list_is_cut_where_nobody_asked_for_all_of_it(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_a_long_list_is_cut_where_nobody_asked_for_all_of_it(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     for number in range(25):
-        desk.write_files(under(f"skills/s{number:02}", skill(f"s{number:02}")))
+        desk.write_files(prefix_paths(f"skills/s{number:02}", make_skill(f"s{number:02}")))
 
     words = ("index", "build", "skills", "--out", "public", "--skip-invalid")
     few = desk.run(*words, check=True).stderr.splitlines()
@@ -309,8 +313,8 @@ def test_a_long_list_is_cut_where_nobody_asked_for_all_of_it(desk: Desk) -> None
     assert "skills/s24 is left out: it has no version" in desk.run(*words, "--verbose", check=True).stderr.splitlines()
 
 
-def test_an_archive_is_published_as_its_folder_would_be(desk: Desk, tmp_path: Path) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_an_archive_is_published_as_its_folder_would_be(desk: IndexPublisher, tmp_path: Path) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.run("pack", "skills/pdf", check=True)
     desk.run("index", "build", "pdf-1.0.0.tar.gz", "--out", "of-archive", "--name", "acme", check=True)
     desk.build()
@@ -319,10 +323,10 @@ def test_an_archive_is_published_as_its_folder_would_be(desk: Desk, tmp_path: Pa
     assert desk.snapshot("of-archive/archives") == desk.snapshot("public/archives")
 
 
-def test_a_yanked_version_is_offered_no_more_and_can_come_back(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0", category="old")
+def test_a_yanked_version_is_offered_no_more_and_can_come_back(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0", category="old")
     desk.build()
-    desk.draft("pdf", "1.1.0", category="new")
+    desk.write_draft("pdf", "1.1.0", category="new")
     desk.build()
     before = desk.snapshot("public")
 
@@ -331,12 +335,12 @@ def test_a_yanked_version_is_offered_no_more_and_can_come_back(desk: Desk) -> No
     assert yanked.stdout == (
         "yanked pdf 1.1.0: nobody new gets it, whoever has it locked still does\npdf is offered as 1.0.0 now\n"
     )
-    assert [entry.get("yanked") for entry in desk.document("skills/pdf.json")["versions"]] == ["deletes files", None]
-    assert [(entry["latest"], entry["category"]) for entry in desk.document("index.json")["skills"]] == [
+    assert [entry.get("yanked") for entry in desk.read_json("skills/pdf.json")["versions"]] == ["deletes files", None]
+    assert [(entry["latest"], entry["category"]) for entry in desk.read_json("index.json")["skills"]] == [
         ("1.0.0", "old")
     ]
-    assert desk.document(SITE)["skills"][0]["url"] == "../../archives/pdf-1.0.0.tar.gz"
-    assert keeps_to("skill-versions", desk.document("skills/pdf.json"))
+    assert desk.read_json(SITE)["skills"][0]["url"] == "../../archives/pdf-1.0.0.tar.gz"
+    assert keeps_to("skill-versions", desk.read_json("skills/pdf.json"))
 
     again = desk.run("index", "yank", "pdf@1.1.0", "public", "--reason", "deletes files", check=True)
     last = desk.run("index", "yank", "pdf@1.0.0", "public", check=True)
@@ -352,8 +356,8 @@ def test_a_yanked_version_is_offered_no_more_and_can_come_back(desk: Desk) -> No
     }
 
 
-def test_yanking_again_without_a_reason_keeps_the_one_given_before(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_yanking_again_without_a_reason_keeps_the_one_given_before(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
     desk.run("index", "yank", "pdf@1.0.0", "public", "--reason", "deletes files", check=True)
     before = desk.snapshot("public")
@@ -368,11 +372,11 @@ def test_yanking_again_without_a_reason_keeps_the_one_given_before(desk: Desk) -
 
     desk.run("index", "yank", "pdf@1.0.0", "public", "--reason", "deletes mail too", check=True)
 
-    assert desk.document("skills/pdf.json")["versions"][0]["yanked"] == "deletes mail too"
+    assert desk.read_json("skills/pdf.json")["versions"][0]["yanked"] == "deletes mail too"
 
 
-def test_yanking_again_what_was_yanked_for_no_reason_says_so(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_yanking_again_what_was_yanked_for_no_reason_says_so(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
     desk.run("index", "yank", "pdf@1.0.0", "public", check=True)
 
@@ -381,13 +385,13 @@ def test_yanking_again_what_was_yanked_for_no_reason_says_so(desk: Desk) -> None
 
     assert again.stdout == "pdf 1.0.0 is yanked already\n"
     assert reasoned.stdout.startswith("yanked pdf 1.0.0: nobody new gets it")
-    assert desk.document("skills/pdf.json")["versions"][0]["yanked"] == "deletes files"
+    assert desk.read_json("skills/pdf.json")["versions"][0]["yanked"] == "deletes files"
 
 
-def test_pruning_can_be_looked_at_first(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_pruning_can_be_looked_at_first(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
-    desk.draft("pdf", "1.1.0")
+    desk.write_draft("pdf", "1.1.0")
     desk.build()
     desk.run("index", "yank", "pdf@1.0.0", "public", check=True)
     desk.write("public/archives/pdf-0.9.0.tar.gz", "left")
@@ -410,11 +414,11 @@ def test_pruning_can_be_looked_at_first(desk: Desk) -> None:
     assert desk.snapshot("public") == before
 
 
-def test_an_archive_that_was_cut_off_is_told_by_the_next_build(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_an_archive_that_was_cut_off_is_told_by_the_next_build(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
     desk.write("public/archives/pdf-1.0.0.tar.gz", "cut")
-    desk.draft("pdf", "1.1.0")
+    desk.write_draft("pdf", "1.1.0")
 
     assert desk.build() == (
         "+ pdf 1.1.0\n"
@@ -424,7 +428,7 @@ def test_an_archive_that_was_cut_off_is_told_by_the_next_build(desk: Desk) -> No
     )
 
 
-def test_what_new_wrote_is_published_with_a_warning_until_its_description_is_somebodys(desk: Desk) -> None:
+def test_what_new_wrote_is_published_with_a_warning_until_its_description_is_somebodys(desk: IndexPublisher) -> None:
     desk.run("new", "pdf", "--in", "skills", check=True)
 
     said = desk.build()
@@ -437,21 +441,21 @@ def test_what_new_wrote_is_published_with_a_warning_until_its_description_is_som
     )
 
 
-def test_the_folder_of_an_index_is_no_skill_and_the_message_says_what_it_is(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_the_folder_of_an_index_is_no_skill_and_the_message_says_what_it_is(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
 
     result = desk.run("install", "./public")
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: {desk.index} has no SKILL.md\n  try: it is an index: `skillpm config set indexes.NAME.url "
-        f"{desk.index}`, then `skillpm install SKILL`\n",
+        f"error: {desk.index_folder} has no SKILL.md\n  try: it is an index: `skillpm config set indexes.NAME.url "
+        f"{desk.index_folder}`, then `skillpm install SKILL`\n",
     )
 
 
-def test_yanking_what_is_not_there(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_yanking_what_is_not_there(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
 
     result = desk.run("index", "yank", "pdf@2.0.0", "public")
@@ -460,8 +464,8 @@ def test_yanking_what_is_not_there(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("verb", ["yank", "unyank"])
-def test_yanking_what_is_no_version(desk: Desk, verb: str) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_yanking_what_is_no_version(desk: IndexPublisher, verb: str) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
 
     result = desk.run("index", verb, "pdf@oops", "public")
@@ -472,8 +476,8 @@ def test_yanking_what_is_no_version(desk: Desk, verb: str) -> None:
     )
 
 
-def test_a_reason_and_a_name_that_are_no_text_are_refused_and_nothing_is_written(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_a_reason_and_a_name_that_are_no_text_are_refused_and_nothing_is_written(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
     before = desk.snapshot("public")
 
@@ -486,8 +490,8 @@ def test_a_reason_and_a_name_that_are_no_text_are_refused_and_nothing_is_written
     assert desk.snapshot("public") == before
 
 
-def test_a_folder_whose_name_is_no_text_holds_an_index_with_a_name_of_its_own(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_a_folder_whose_name_is_no_text_holds_an_index_with_a_name_of_its_own(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
 
     nameless = desk.run("index", "build", "skills", "--out", "ix\udcff")
 
@@ -504,8 +508,8 @@ def test_a_folder_whose_name_is_no_text_holds_an_index_with_a_name_of_its_own(de
     desk.run("index", "build", "skills", "--out", "ix\udcff", check=True)
 
 
-def test_pruning_takes_only_what_no_version_names(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_pruning_takes_only_what_no_version_names(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
     before = desk.snapshot("public")
     desk.write("public/archives/pdf-0.9.0.tar.gz", b"left by a build that was killed")
@@ -516,8 +520,8 @@ def test_pruning_takes_only_what_no_version_names(desk: Desk) -> None:
     assert desk.snapshot("public") == before
 
 
-def test_pruning_leaves_what_is_no_archive_of_an_index(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_pruning_leaves_what_is_no_archive_of_an_index(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
     desk.write("public/archives/README.md", "How to check the signatures.\n")
     desk.write("public/archives/pdf-1.0.0.tar.gz.asc", "a signature\n")
@@ -525,8 +529,8 @@ def test_pruning_leaves_what_is_no_archive_of_an_index(desk: Desk) -> None:
     desk.write("public/archives/pdf-0.8.0.tar.gz/inside", "a folder\n")
     desk.write("public/skills/notes.tmp", "mine\n")
     desk.write("public/skills/pdf.json.tmp", "mine too\n")
-    os.symlink("README.md", desk.index / "archives/pdf-0.7.0.tar.gz")
-    before = desk.tree_text("public")
+    os.symlink("README.md", desk.index_folder / "archives/pdf-0.7.0.tar.gz")
+    before = desk.render_tree("public")
     for half in ("index.json", "catalog.html", "skills/pdf.json", "archives/pdf-0.9.0.tar.gz", SITE):
         desk.write(f"public/{half}.4194305.tmp", b"half")
 
@@ -536,11 +540,11 @@ def test_pruning_leaves_what_is_no_archive_of_an_index(desk: Desk) -> None:
         f"- {SITE}.4194305.tmp\n- archives/pdf-0.9.0.tar.gz.4194305.tmp\n- catalog.html.4194305.tmp\n"
         "- index.json.4194305.tmp\n- skills/pdf.json.4194305.tmp\n"
     )
-    assert desk.tree_text("public") == before
+    assert desk.render_tree("public") == before
 
 
-def test_pruning_leaves_the_archive_of_a_version_that_names_it_by_its_web_address(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_pruning_leaves_the_archive_of_a_version_that_names_it_by_its_web_address(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
     document = desk.read("public/skills/pdf.json")
     desk.write("public/skills/pdf.json", document.replace('"archives/', '"https://skills.acme.example/archives/'))
@@ -548,13 +552,13 @@ def test_pruning_leaves_the_archive_of_a_version_that_names_it_by_its_web_addres
     result = desk.run("index", "prune", "public", check=True)
 
     assert result.stdout == ""
-    assert (desk.index / "archives/pdf-1.0.0.tar.gz").is_file()
+    assert (desk.index_folder / "archives/pdf-1.0.0.tar.gz").is_file()
 
 
-def test_writers_of_one_index_at_once_do_not_undo_each_other(desk: Desk) -> None:
+def test_writers_of_one_index_at_once_do_not_undo_each_other(desk: IndexPublisher) -> None:
     names = [f"skill-{number}" for number in range(6)]
     for name in names:
-        desk.draft(name, "1.0.0")
+        desk.write_draft(name, "1.0.0")
     desk.build()
     os.symlink("public", desk.work / "by-another-way")
 
@@ -564,8 +568,8 @@ def test_writers_of_one_index_at_once_do_not_undo_each_other(desk: Desk) -> None
         process.communicate(timeout=60)
 
     assert [process.returncode for process in running] == [0] * 6
-    assert [desk.document(f"skills/{name}.json")["versions"][0].get("yanked") for name in names] == [True] * 6
-    assert desk.document("index.json")["skills"] == []
+    assert [desk.read_json(f"skills/{name}.json")["versions"][0].get("yanked") for name in names] == [True] * 6
+    assert desk.read_json("index.json")["skills"] == []
 
 
 @pytest.mark.parametrize(
@@ -577,13 +581,13 @@ def test_writers_of_one_index_at_once_do_not_undo_each_other(desk: Desk) -> None
         ["unyank", "pdf@1.0.0", "public"],
     ],
 )
-def test_every_writer_of_an_index_waits_for_the_one_before(desk: Desk, words: list[str]) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_every_writer_of_an_index_waits_for_the_one_before(desk: IndexPublisher, words: list[str]) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
     [lock] = (str(path) for path in desk.cache.rglob("publishing/*.lock"))
     before = desk.snapshot("public")
 
-    with locked(lock, 1, "the test"):
+    with hold_lock(lock, 1, "the test"):
         result = desk.run("index", *words, "--lock-timeout", "0.1")
 
     assert (result.code, result.stderr) == (
@@ -603,11 +607,13 @@ def test_every_writer_of_an_index_waits_for_the_one_before(desk: Desk, words: li
         ["unyank", "mail@1.0.0", "public"],
     ],
 )
-def test_a_skill_of_the_catalogue_without_its_versions_stops_every_writer(desk: Desk, words: list[str]) -> None:
-    desk.draft("pdf", "1.0.0")
-    desk.draft("mail", "1.0.0")
+def test_a_skill_of_the_catalogue_without_its_versions_stops_every_writer(
+    desk: IndexPublisher, words: list[str]
+) -> None:
+    desk.write_draft("pdf", "1.0.0")
+    desk.write_draft("mail", "1.0.0")
     desk.build()
-    (desk.index / "skills/pdf.json").unlink()
+    (desk.index_folder / "skills/pdf.json").unlink()
     before = desk.snapshot("public")
 
     result = desk.run("index", *words)
@@ -621,12 +627,12 @@ def test_a_skill_of_the_catalogue_without_its_versions_stops_every_writer(desk: 
     assert desk.snapshot("public") == before
 
 
-def test_the_newest_is_yanked_though_the_archive_of_the_one_before_lies_on_the_web(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0", category="old")
+def test_the_newest_is_yanked_though_the_archive_of_the_one_before_lies_on_the_web(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0", category="old")
     desk.build()
     document = desk.read("public/skills/pdf.json")
     desk.write("public/skills/pdf.json", document.replace('"archives/', '"https://files.acme.example/'))
-    desk.draft("pdf", "1.1.0", category="new")
+    desk.write_draft("pdf", "1.1.0", category="new")
     desk.build()
 
     result = desk.run("index", "yank", "pdf@1.1.0", "public", check=True)
@@ -635,16 +641,16 @@ def test_the_newest_is_yanked_though_the_archive_of_the_one_before_lies_on_the_w
         "warning: the archive of `pdf` 1.0.0 cannot be read here, so the catalogue says of the skill what it said "
         "of 1.1.0: it lies on the web\npublic: 1 skill, 2 versions; 4 files written\n"
     )
-    assert [(entry["latest"], entry["category"]) for entry in desk.document("index.json")["skills"]] == [
+    assert [(entry["latest"], entry["category"]) for entry in desk.read_json("index.json")["skills"]] == [
         ("1.0.0", "new")
     ]
-    assert desk.document(SITE)["skills"][0]["url"] == "https://files.acme.example/pdf-1.0.0.tar.gz"
+    assert desk.read_json(SITE)["skills"][0]["url"] == "https://files.acme.example/pdf-1.0.0.tar.gz"
 
 
-def test_the_newest_is_yanked_though_the_archive_of_the_one_before_is_damaged(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_the_newest_is_yanked_though_the_archive_of_the_one_before_is_damaged(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
-    desk.draft("pdf", "1.1.0")
+    desk.write_draft("pdf", "1.1.0")
     desk.build()
     desk.write("public/archives/pdf-1.0.0.tar.gz", b"no archive")
 
@@ -657,18 +663,20 @@ def test_the_newest_is_yanked_though_the_archive_of_the_one_before_is_damaged(de
         f"warning: catalog.html does not show the text of `pdf` 1.0.0: {why}\n"
         "public: 1 skill, 2 versions; 4 files written\n"
     )
-    assert [entry["latest"] for entry in desk.document("index.json")["skills"]] == ["1.0.0"]
+    assert [entry["latest"] for entry in desk.read_json("index.json")["skills"]] == ["1.0.0"]
 
 
 @pytest.mark.parametrize("folder", ["archives", "skills", ".well-known", ".well-known/agent-skills"])
 @pytest.mark.parametrize("writer", ["prune", "build", "yank"])
-def test_nothing_is_written_or_removed_through_a_link_in_an_index(desk: Desk, folder: str, writer: str) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_nothing_is_written_or_removed_through_a_link_in_an_index(
+    desk: IndexPublisher, folder: str, writer: str
+) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
-    (desk.index / folder).rename(desk.work / "victim")
-    os.symlink(desk.work / "victim", desk.index / folder)
+    (desk.index_folder / folder).rename(desk.work / "victim")
+    os.symlink(desk.work / "victim", desk.index_folder / folder)
     desk.write("victim/other-1.0.0.tar.gz", b"somebody's own")
-    desk.draft("pdf", "1.1.0")
+    desk.write_draft("pdf", "1.1.0")
     before = desk.snapshot("victim")
     words = {
         "prune": ["prune", "public"],
@@ -686,8 +694,8 @@ def test_nothing_is_written_or_removed_through_a_link_in_an_index(desk: Desk, fo
     assert desk.snapshot("victim") == before
 
 
-def test_a_file_in_the_place_of_a_folder_of_an_index_is_told(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_a_file_in_the_place_of_a_folder_of_an_index_is_told(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.write("public/archives", "a file\n")
 
     result = desk.run("index", "build", "skills", "--out", "public")
@@ -699,16 +707,16 @@ def test_a_file_in_the_place_of_a_folder_of_an_index_is_told(desk: Desk) -> None
     )
 
 
-def test_the_time_of_publication_is_said_only_where_the_surroundings_say_one(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_the_time_of_publication_is_said_only_where_the_surroundings_say_one(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
 
     desk.run("index", "build", "skills", "--out", "public", env={"SOURCE_DATE_EPOCH": "1767225600"}, check=True)
 
-    assert desk.document("skills/pdf.json")["versions"][0]["published"] == "2026-01-01T00:00:00Z"
+    assert desk.read_json("skills/pdf.json")["versions"][0]["published"] == "2026-01-01T00:00:00Z"
 
 
-def test_somebody_elses_index_json_is_left_alone(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_somebody_elses_index_json_is_left_alone(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.write("public/index.json", '{"pages": []}\n')
 
     result = desk.run("index", "build", "skills", "--out", "public")
@@ -718,12 +726,12 @@ def test_somebody_elses_index_json_is_left_alone(desk: Desk) -> None:
         f"error: `$schema` is missing\n  where: {desk.work}/public/index.json\n"
         "  try: mend that place by hand, or take the file from version control\n",
     )
-    assert desk.tree_text("public") == "index.json\n"
+    assert desk.render_tree("public") == "index.json\n"
 
 
 @pytest.mark.parametrize("out", ["skills/pdf", "skills/pdf/public"])
-def test_an_index_in_a_skill_that_it_publishes_is_refused(desk: Desk, out: str) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_an_index_in_a_skill_that_it_publishes_is_refused(desk: IndexPublisher, out: str) -> None:
+    desk.write_draft("pdf", "1.0.0")
     before = desk.snapshot()
 
     result = desk.run("index", "build", "skills", "--out", out)
@@ -741,8 +749,8 @@ def test_an_index_in_a_skill_that_it_publishes_is_refused(desk: Desk, out: str) 
         desk.run("index", "build", "skills", "--out", out, check=True)
 
 
-def test_an_index_among_the_skills_that_it_is_built_of_is_warned_of_once(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_an_index_among_the_skills_that_it_is_built_of_is_warned_of_once(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
 
     first = desk.run("index", "build", "skills", "--out", "skills", check=True)
     again = desk.run("index", "build", "skills", "--out", "skills", check=True)
@@ -755,8 +763,8 @@ def test_an_index_among_the_skills_that_it_is_built_of_is_warned_of_once(desk: D
 
 
 @pytest.mark.parametrize("words", ["pack skills/pdf", "index build skills --out public"])
-def test_an_older_archive_of_a_skill_that_lies_in_it_is_warned_of(desk: Desk, words: str) -> None:
-    desk.draft("pdf", "1.1.0")
+def test_an_older_archive_of_a_skill_that_lies_in_it_is_warned_of(desk: IndexPublisher, words: str) -> None:
+    desk.write_draft("pdf", "1.1.0")
     for file in ("pdf-1.0.0.tar.gz", "old/pdf.zip", "exported.skill", "assets/fonts.zip"):
         desk.write(f"skills/pdf/{file}", "x")
 

@@ -4,22 +4,24 @@ import shutil
 from pathlib import Path
 
 import pytest
-from commands.scene import Scene, text
-from indexes.world import Desk, publish
+from commands.scene import CommandSandbox, expected_output
+from indexes.world import IndexPublisher, serve_index
 from kit import GitServer
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Scene:
+def scene(tmp_path: Path) -> CommandSandbox:
     """Give a user with `report` from the index `old` and `chart` from the index `new`; `old` is configured no more."""
-    scene = Scene(tmp_path / "scene")
+    scene = CommandSandbox(tmp_path / "scene")
     for name, skills in {"old": ["report"], "new": ["chart", "table"]}.items():
-        desk = Desk(tmp_path / name)
+        desk = IndexPublisher(tmp_path / name)
         for skill in skills:
-            desk.draft(skill, "1.0.0")
+            desk.write_draft(skill, "1.0.0")
         desk.build()
-        scene.run("config", "set", f"indexes.{name}.url", str(desk.index), check=True)
-        scene.names = {f"{desk.index}/": name.upper(), **scene.names}
+        scene.run("config", "set", f"indexes.{name}.url", str(desk.index_folder), check=True)
+        scene.placeholders = {f"{desk.index_folder}/": name.upper(), **scene.placeholders}
     scene.run("install", "-g", "report", "chart", check=True)
     scene.run("config", "unset", "indexes.old", check=True)
     return scene
@@ -46,27 +48,29 @@ STAYS = """\
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_it_is_in_the_way_of_nothing_that_asks_it_for_nothing(scene: Scene, words: list[str], said: str) -> None:
-    assert scene.tell(words[0], "-g", *words[1:]).replace(NEXT, "") == said
+def test_it_is_in_the_way_of_nothing_that_asks_it_for_nothing(
+    scene: CommandSandbox, words: list[str], said: str
+) -> None:
+    assert scene.output(words[0], "-g", *words[1:]).replace(NEXT, "") == said
 
 
 NEXT = "! next: `skillpm link -g AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows\n"
 
 
-def test_an_update_of_all_goes_on_without_what_came_from_it_and_says_so(scene: Scene, tmp_path: Path) -> None:
-    new = Desk(tmp_path / "new")
-    new.draft("chart", "1.1.0")
+def test_an_update_of_all_goes_on_without_what_came_from_it_and_says_so(scene: CommandSandbox, tmp_path: Path) -> None:
+    new = IndexPublisher(tmp_path / "new")
+    new.write_draft("chart", "1.1.0")
     new.build()
 
-    assert scene.tell("lock", "-g", "--upgrade", "--dry-run") == text(f"""\
+    assert scene.output("lock", "-g", "--upgrade", "--dry-run") == expected_output(f"""\
  ~ chart 1.0.0 → 1.1.0
 HOME/.config/skillpm/skills.lock would change
 {STAYS}""")
-    assert scene.tell("update", "-g") == text(f"""\
+    assert scene.output("update", "-g") == expected_output(f"""\
  ~ chart 1.0.0 → 1.1.0
 updated 1: 2 skills in HOME/.agent-skills
 {STAYS}""")
-    assert scene.tell("update", "-g", "report") == text("""\
+    assert scene.output("update", "-g", "report") == expected_output("""\
 ! error: no index has a skill `report` (asked: new (NEW)), and none ships with skillpm
 !   try: `skillpm search report` looks for it by its words; from a repository: owner/repo@report
 [1]
@@ -82,30 +86,30 @@ if you can do without it: skillpm uninstall -g report
 """
 
 
-def test_what_has_to_be_fetched_from_it_needs_its_name(scene: Scene) -> None:
+def test_what_has_to_be_fetched_from_it_needs_its_name(scene: CommandSandbox) -> None:
     shutil.rmtree(scene.home / ".agent-skills/report")
-    assert scene.tell("sync", "-g") == text(f"""\
+    assert scene.output("sync", "-g") == expected_output(f"""\
  + report 1.0.0  (its folder was gone)
 added 1: 2 skills in HOME/.agent-skills
 {STAYS}""")
 
     shutil.rmtree(scene.home / ".agent-skills/report")
     shutil.rmtree(scene.cache)
-    before = scene.everything
+    before = scene.full_snapshot
     for words in (["sync", "-g"], ["sync", "-g", "--frozen"], ["install", "-g", "table"], ["sync", "-g", "--dry-run"]):
-        assert scene.tell(*words) == REFUSED
-    assert scene.everything == before
+        assert scene.output(*words) == REFUSED
+    assert scene.full_snapshot == before
 
     shutil.rmtree(scene.home / ".agent-skills")
-    assert scene.tell("sync", "-g") == REFUSED
+    assert scene.output("sync", "-g") == REFUSED
     scene.run("uninstall", "-g", "report", check=True)
     scene.run("sync", "-g", check=True)
 
 
-def test_doctor_names_what_is_locked_to_it(scene: Scene) -> None:
+def test_doctor_names_what_is_locked_to_it(scene: CommandSandbox) -> None:
     assert (
-        scene.tell("doctor", "-g").splitlines()[:4]
-        == text("""\
+        scene.output("doctor", "-g").splitlines()[:4]
+        == expected_output("""\
 problem: `report` is locked to the index OLD, which neither the manifest nor your config.toml names: it stays, and \
 cannot be fetched again from there
     where: HOME/.config/skillpm/skills.lock: skills.report.source
@@ -116,12 +120,12 @@ if you can do without it: skillpm uninstall -g report
     )
 
 
-def test_outdated_tells_the_others(scene: Scene, tmp_path: Path) -> None:
-    new = Desk(tmp_path / "new")
-    new.draft("chart", "2.0.0")
+def test_outdated_tells_the_others(scene: CommandSandbox, tmp_path: Path) -> None:
+    new = IndexPublisher(tmp_path / "new")
+    new.write_draft("chart", "2.0.0")
     new.build()
 
-    assert scene.tell("outdated", "-g") == text("""\
+    assert scene.output("outdated", "-g") == expected_output("""\
 skill   current  wanted  latest
 chart   1.0.0    1.0.0   2.0.0
 report  1.0.0    1.0.0   ?
@@ -129,23 +133,23 @@ report  1.0.0    1.0.0   ?
 ! report: it could not be asked for: nobody names its index OLD any more
 [1]
 """)
-    assert scene.tell("outdated", "-g", "chart").splitlines()[1:] == [
+    assert scene.output("outdated", "-g", "chart").splitlines()[1:] == [
         "chart  1.0.0    1.0.0   2.0.0",
         "! chart: skills.json asks for ^1.0.0",
     ]
 
 
 def test_an_index_that_cannot_be_reached_costs_outdated_only_its_own_rows(
-    scene: Scene, tmp_path: Path, server: GitServer
+    scene: CommandSandbox, tmp_path: Path, server: GitServer
 ) -> None:
-    far = Desk(tmp_path / "far")
-    far.draft("pdf", "1.0.0")
+    far = IndexPublisher(tmp_path / "far")
+    far.write_draft("pdf", "1.0.0")
     far.build()
-    publish(server, far.index)
+    serve_index(server, far.index_folder)
     scene.run("config", "set", "indexes.far.url", server.address, check=True)
     scene.run("install", "-g", "pdf", check=True)
-    new = Desk(tmp_path / "new")
-    new.draft("chart", "1.1.0")
+    new = IndexPublisher(tmp_path / "new")
+    new.write_draft("chart", "1.1.0")
     new.build()
     server.close()
 

@@ -7,14 +7,16 @@ import pytest
 
 from skillpm.core.digest import parse_digest
 from skillpm.core.names import SkillName
-from skillpm.formats.index_catalog import Summary
-from skillpm.formats.index_releases import Release, Releases
-from skillpm.indexes.page.renderer import Entry, write_page
-from skillpm.indexes.page.skill_entry import LONGEST, leaf_of
+from skillpm.formats.index_catalog import SkillSummary
+from skillpm.formats.index_releases import Release, SkillReleases
+from skillpm.indexes.page.renderer import PageEntry, render_page
+from skillpm.indexes.page.skill_entry import MAX_TEXT_LENGTH, build_skill_page
 from skillpm.skillmd.skill import Skill
 
 if TYPE_CHECKING:
     from indexes.reader import Reader
+
+pytestmark = pytest.mark.slow
 
 TOPICS = ["deploy", "review", "test", "write", "read", "browse", "draft", "release", "convert", "measure"]
 
@@ -26,7 +28,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     entries = []
     for number in range(5_000):
         topic, name = TOPICS[number % 10], SkillName(f"{TOPICS[number % 10]}-{number:04}")
-        summary = Summary(
+        summary = SkillSummary(
             name=name,
             description=f"Use when asked to {topic} things of kind {number}, with all the care that they need.",
             category=f"kind-{number % 7}",
@@ -34,11 +36,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
             latest="1.0.0",
         )
         read = Skill(declared=name, description="", body=f"# {topic}\n\nThis is text {number}.\n")
-        releases = Releases(name=name, versions=(release,))
-        entries.append(Entry(summary=summary, releases=releases, leaf=leaf_of(read, LONGEST)))
+        releases = SkillReleases(name=name, versions=(release,))
+        entries.append(PageEntry(summary=summary, releases=releases, page=build_skill_page(read, MAX_TEXT_LENGTH)))
     entries.sort(key=lambda entry: entry.summary.name)
     file = tmp_path_factory.mktemp("large") / "catalog.html"
-    file.write_bytes(write_page("large", entries, LONGEST))
+    file.write_bytes(render_page("large", entries, MAX_TEXT_LENGTH))
     return f"file://{file}"
 
 

@@ -7,26 +7,26 @@ from pathlib import Path
 import httpx
 import pytest
 from indexes.nginx import PROGRAM, Nginx
-from indexes.world import Consumer, Desk
-from kit import tree_text
+from indexes.world import IndexConsumer, IndexPublisher
+from kit import render_tree
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="nginx serves the index; it is not on PATH")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(PROGRAM is None, reason="nginx serves the index; it is not on PATH")]
 SITE = ".well-known/agent-skills/index.json"
 
 
 @pytest.fixture
-def nginx(desk: Desk, tmp_path: Path) -> Iterator[Nginx]:
-    desk.draft("pdf", "1.0.0")
-    desk.draft("tdd", "1.0.0")
+def nginx(desk: IndexPublisher, tmp_path: Path) -> Iterator[Nginx]:
+    desk.write_draft("pdf", "1.0.0")
+    desk.write_draft("tdd", "1.0.0")
     desk.build()
-    with Nginx(desk.index, tmp_path / "nginx") as server:
+    with Nginx(desk.index_folder, tmp_path / "nginx") as server:
         yield server
 
 
 @pytest.fixture
-def consumer(nginx: Nginx, tmp_path: Path) -> Consumer:
-    consumer = Consumer(tmp_path / "consumer")
-    consumer.use(acme=nginx.address)
+def consumer(nginx: Nginx, tmp_path: Path) -> IndexConsumer:
+    consumer = IndexConsumer(tmp_path / "consumer")
+    consumer.set_indexes(acme=nginx.address)
     return consumer
 
 
@@ -42,7 +42,7 @@ def test_types_and_caching_are_what_the_guide_promises(nginx: Nginx) -> None:
     assert headers(nginx, "archives/pdf-1.0.0.tar.gz") == ("application/gzip", forever, True)
 
 
-def test_a_life_with_an_index(nginx: Nginx, desk: Desk, consumer: Consumer) -> None:
+def test_a_life_with_an_index(nginx: Nginx, desk: IndexPublisher, consumer: IndexConsumer) -> None:
     consumer.run("install", "pdf@>=1", "tdd", check=True)
     assert [request[:3] for request in sorted(nginx.requests())] == [
         ("GET", "/archives/pdf-1.0.0.tar.gz", 200),
@@ -50,7 +50,7 @@ def test_a_life_with_an_index(nginx: Nginx, desk: Desk, consumer: Consumer) -> N
         ("GET", "/skills/pdf.json", 200),
         ("GET", "/skills/tdd.json", 200),
     ]
-    assert consumer.tree_text(".agent-skills/pdf") == tree_text(desk.work / "skills/pdf")
+    assert consumer.render_tree(".agent-skills/pdf") == render_tree(desk.work / "skills/pdf")
 
     consumer.run("sync", check=True)
     assert nginx.requests() == []
@@ -58,10 +58,10 @@ def test_a_life_with_an_index(nginx: Nginx, desk: Desk, consumer: Consumer) -> N
     consumer.run("outdated", check=True)
     assert sorted(nginx.requests()) == [("GET", "/skills/pdf.json", 304, 0), ("GET", "/skills/tdd.json", 304, 0)]
 
-    desk.draft("pdf", "1.10.0", body="Better.\n")
+    desk.write_draft("pdf", "1.10.0", body="Better.\n")
     desk.build()
     consumer.run("update", check=True)
-    assert consumer.lock["skills"]["pdf"]["version"] == "1.10.0"
+    assert consumer.lockfile["skills"]["pdf"]["version"] == "1.10.0"
     assert [request[:3] for request in sorted(nginx.requests())] == [
         ("GET", "/archives/pdf-1.10.0.tar.gz", 200),
         ("GET", "/skills/pdf.json", 200),
@@ -69,23 +69,23 @@ def test_a_life_with_an_index(nginx: Nginx, desk: Desk, consumer: Consumer) -> N
     ]
 
     desk.run("index", "yank", "pdf@1.10.0", "public", "--reason", "deletes files", check=True)
-    consumer.forget()
+    consumer.delete_state()
     consumer.run("sync", "--frozen", check=True)
-    assert consumer.lock["skills"]["pdf"]["version"] == "1.10.0"
+    assert consumer.lockfile["skills"]["pdf"]["version"] == "1.10.0"
 
 
-def test_offline_what_was_heard_last_counts(nginx: Nginx, consumer: Consumer, tmp_path: Path) -> None:
+def test_offline_what_was_heard_last_counts(nginx: Nginx, consumer: IndexConsumer, tmp_path: Path) -> None:
     consumer.run("install", "pdf", check=True)
     nginx.requests()
-    other = Consumer(tmp_path / "other")
-    other.use(acme=nginx.address)
+    other = IndexConsumer(tmp_path / "other")
+    other.set_indexes(acme=nginx.address)
     other.cache.rmdir()
     consumer.cache.rename(other.cache)
 
     other.run("install", "pdf", "--offline", check=True)
 
     assert nginx.requests() == []
-    assert other.lock["skills"] == consumer.lock["skills"]
+    assert other.lockfile["skills"] == consumer.lockfile["skills"]
     refused = other.run("install", "tdd", "--offline")
     assert (refused.code, refused.stderr.splitlines()[0]) == (
         1,
@@ -94,26 +94,26 @@ def test_offline_what_was_heard_last_counts(nginx: Nginx, consumer: Consumer, tm
 
 
 def test_a_name_that_is_not_there_is_looked_for_in_the_next_index(
-    nginx: Nginx, consumer: Consumer, tmp_path: Path
+    nginx: Nginx, consumer: IndexConsumer, tmp_path: Path
 ) -> None:
-    second = Desk(tmp_path / "second")
-    second.draft("mail", "2.0.0")
+    second = IndexPublisher(tmp_path / "second")
+    second.write_draft("mail", "2.0.0")
     second.build()
-    with Nginx(second.index, tmp_path / "nginx-two") as other:
-        consumer.use(acme=nginx.address, other=other.address)
+    with Nginx(second.index_folder, tmp_path / "nginx-two") as other:
+        consumer.set_indexes(acme=nginx.address, other=other.address)
         consumer.run("install", "mail", check=True)
 
-    assert consumer.locked("mail")["index"] == other.address
+    assert consumer.locked_source("mail")["index"] == other.address
     assert [request[:3] for request in sorted(nginx.requests())] == [
         ("GET", "/skills/mail.json", 404),
         ("HEAD", "/index.json", 200),
     ]
 
 
-def test_check_proves_what_the_server_gives(nginx: Nginx, desk: Desk) -> None:
+def test_check_proves_what_the_server_gives(nginx: Nginx, desk: IndexPublisher) -> None:
     assert desk.run("index", "check", nginx.address, check=True).stderr == "the index is sound\n"
 
-    document = desk.index / SITE
+    document = desk.index_folder / SITE
     document.write_text(json.dumps(json.loads(document.read_text()) | {"skills": []}))
     found = desk.run("index", "check", nginx.address, "--json").json
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from indexes.world import Consumer, Desk
-from kit import Answer, GitServer
+from indexes.world import IndexConsumer, IndexPublisher
+from kit import GitServer, Response
 from kit.sandbox import Result
 
 ODD = (
@@ -23,41 +23,41 @@ ODD = (
 LEFT = (".agent-skills/.skillpm", ".agent-skills/.gitignore")
 
 
-def manifest(consumer: Consumer, text: object) -> None:
+def manifest(consumer: IndexConsumer, text: object) -> None:
     consumer.write("skills.json", json.dumps(text, ensure_ascii=False))
 
 
-def in_a_manifest(consumer: Consumer, odd: str) -> tuple[Result, str]:
+def in_a_manifest(consumer: IndexConsumer, odd: str) -> tuple[Result, str]:
     manifest(consumer, {"skills": {"pdf": "*"}, "indexes": [{"name": "acme", "url": odd}]})
     return consumer.run("sync"), "indexes.0.url"
 
 
-def in_a_config(consumer: Consumer, odd: str) -> tuple[Result, str]:
-    consumer.configure(f'[[indexes]]\nname = "acme"\nurl = "{odd}"\n')
+def in_a_config(consumer: IndexConsumer, odd: str) -> tuple[Result, str]:
+    consumer.write_config(f'[[indexes]]\nname = "acme"\nurl = "{odd}"\n')
     return consumer.run("doctor"), "indexes.0.url"
 
 
-def as_the_index_of_a_requirement(consumer: Consumer, odd: str) -> tuple[Result, str]:
+def as_the_index_of_a_requirement(consumer: IndexConsumer, odd: str) -> tuple[Result, str]:
     manifest(consumer, {"skills": {"pdf": {"version": "*", "index": odd}}})
     return consumer.run("sync"), "skills.pdf.index"
 
 
-def as_a_repository(consumer: Consumer, odd: str) -> tuple[Result, str]:
+def as_a_repository(consumer: IndexConsumer, odd: str) -> tuple[Result, str]:
     manifest(consumer, {"skills": {"pdf": {"git": f"{odd}x.git"}}})
     return consumer.run("sync"), "skills.pdf.git"
 
 
-def as_an_archive(consumer: Consumer, odd: str) -> tuple[Result, str]:
+def as_an_archive(consumer: IndexConsumer, odd: str) -> tuple[Result, str]:
     manifest(consumer, {"skills": {"pdf": {"url": f"{odd}x.tar.gz"}}})
     return consumer.run("lock"), "skills.pdf.url"
 
 
-def as_a_spec_in_a_manifest(consumer: Consumer, odd: str) -> tuple[Result, str]:
+def as_a_spec_in_a_manifest(consumer: IndexConsumer, odd: str) -> tuple[Result, str]:
     manifest(consumer, {"skills": {"foo": f"{odd}@foo"}})
     return consumer.run("sync"), "skills.foo"
 
 
-PLACES: list[Callable[[Consumer, str], tuple[Result, str]]] = [
+PLACES: list[Callable[[IndexConsumer, str], tuple[Result, str]]] = [
     in_a_manifest,
     in_a_config,
     as_the_index_of_a_requirement,
@@ -68,13 +68,13 @@ PLACES: list[Callable[[Consumer, str], tuple[Result, str]]] = [
 
 
 @pytest.fixture
-def consumer(tmp_path: Path) -> Consumer:
-    return Consumer(tmp_path / "consumer")
+def consumer(tmp_path: Path) -> IndexConsumer:
+    return IndexConsumer(tmp_path / "consumer")
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_an_odd_address_in_a_document_is_told_with_file_and_key(
-    consumer: Consumer, place: Callable[[Consumer, str], tuple[Result, str]]
+    consumer: IndexConsumer, place: Callable[[IndexConsumer, str], tuple[Result, str]]
 ) -> None:
     for odd in ODD:
         result, where = place(consumer, odd)
@@ -89,7 +89,7 @@ def test_an_odd_address_in_a_document_is_told_with_file_and_key(
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_an_odd_address_that_is_typed_is_no_address(consumer: Consumer, odd: str) -> None:
+def test_an_odd_address_that_is_typed_is_no_address(consumer: IndexConsumer, odd: str) -> None:
     before = consumer.snapshot(".")
     for words, code in [
         (("install", odd), 2),
@@ -105,7 +105,7 @@ def test_an_odd_address_that_is_typed_is_no_address(consumer: Consumer, odd: str
     assert not (consumer.home / ".config/skillpm/config.toml").exists()
 
 
-def test_a_whole_message(consumer: Consumer) -> None:
+def test_a_whole_message(consumer: IndexConsumer) -> None:
     result, _ = in_a_manifest(consumer, "https://a..b/")
     assert result.stderr == (
         "error: `https://a..b/` is no address: its host has an empty part between dots\n"
@@ -114,19 +114,19 @@ def test_a_whole_message(consumer: Consumer) -> None:
     )
 
 
-def test_a_file_address_with_a_byte_that_no_path_has_is_no_address(consumer: Consumer) -> None:
+def test_a_file_address_with_a_byte_that_no_path_has_is_no_address(consumer: IndexConsumer) -> None:
     result, _ = in_a_manifest(consumer, "file:///tmp/%00")
     assert result.code == 1
     assert "error: `file:///tmp/%00` is no address: no path has such characters\n" in result.stderr
 
 
-def test_an_odd_archive_in_a_document_of_an_index_is_told_with_its_key(consumer: Consumer, tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "desk")
-    desk.draft("pdf", "1.0.0")
+def test_an_odd_archive_in_a_document_of_an_index_is_told_with_its_key(consumer: IndexConsumer, tmp_path: Path) -> None:
+    desk = IndexPublisher(tmp_path / "desk")
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
-    consumer.use(acme=str(desk.index))
+    consumer.set_indexes(acme=str(desk.index_folder))
     before = consumer.snapshot(".")
-    document = desk.document("skills/pdf.json")
+    document = desk.read_json("skills/pdf.json")
     for odd in ODD:
         document["versions"][0]["url"] = f"{odd}pdf.tar.gz"
         desk.write("public/skills/pdf.json", json.dumps(document))
@@ -140,12 +140,12 @@ def test_an_odd_archive_in_a_document_of_an_index_is_told_with_its_key(consumer:
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_a_redirect_to_an_odd_address_is_followed_nowhere(consumer: Consumer, server: GitServer, odd: str) -> None:
+def test_a_redirect_to_an_odd_address_is_followed_nowhere(consumer: IndexConsumer, server: GitServer, odd: str) -> None:
     location = odd.encode().decode("latin-1")
-    server.publish("/away.tgz", Answer(302, {"Location": location}, b""))
-    server.publish("/skills/pdf.json", Answer(302, {"Location": location}, b""))
-    server.publish("/acme/x.git/info/refs", Answer(302, {"Location": location}, b""))
-    consumer.use(acme=server.address)
+    server.publish("/away.tgz", Response(302, {"Location": location}, b""))
+    server.publish("/skills/pdf.json", Response(302, {"Location": location}, b""))
+    server.publish("/acme/x.git/info/refs", Response(302, {"Location": location}, b""))
+    consumer.set_indexes(acme=server.address)
     manifest_before = consumer.read("skills.json")
 
     archive = consumer.run("install", f"{server.address}/away.tgz")

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from indexes.world import Desk
-from kit import skill, under
+from indexes.world import IndexPublisher
+from kit import make_skill, prefix_paths
 
-from skillpm.indexes.page.markdown import safe_html
-from skillpm.indexes.page.skill_entry import is_web, leaf_of, share_of
+from skillpm.indexes.page.markdown import render_safe_html
+from skillpm.indexes.page.skill_entry import build_skill_page, is_web_url, text_limit_for
 from skillpm.skillmd.skill import Skill
 
 PAGE = "public/catalog.html"
@@ -31,11 +31,13 @@ def items_of(page: str) -> list[Any]:
     return [item for part in parts for item in json.loads(zlib.decompress(base64.b64decode(part)))]
 
 
-def test_the_page_says_what_the_index_says(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_the_page_says_what_the_index_says(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
-    desk.draft("pdf", "1.1.0", body="# Print\n\nWell.\n", category="office", tags="print", requires="qpdf")
-    desk.write_files(under("skills/tdd", skill("tdd", metadata={"version": "2.0.0", "skill-dependencies": "pdf>=1"})))
+    desk.write_draft("pdf", "1.1.0", body="# Print\n\nWell.\n", category="office", tags="print", requires="qpdf")
+    desk.write_files(
+        prefix_paths("skills/tdd", make_skill("tdd", metadata={"version": "2.0.0", "skill-dependencies": "pdf>=1"}))
+    )
     desk.build()
 
     page = desk.read(PAGE)
@@ -50,14 +52,14 @@ def test_the_page_says_what_the_index_says(desk: Desk) -> None:
     }
     pdf, tdd = items_of(page)
     assert [row[0] for row in pdf["versions"]] == ["1.1.0", "1.0.0"]
-    assert pdf["digest"] == desk.document("skills/pdf.json")["versions"][0]["digest"]
+    assert pdf["digest"] == desk.read_json("skills/pdf.json")["versions"][0]["digest"]
     assert pdf["leaf"]["html"] == "<h2>Print</h2>\n<p>Well.</p>\n"
     assert pdf["leaf"]["needs"] == {"programs": ["qpdf"]}
     assert tdd["dependencies"] == {"pdf": ">=1"}
 
 
-def test_its_policy_allows_the_script_and_the_style_that_stand_in_it_and_nothing_else(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_its_policy_allows_the_script_and_the_style_that_stand_in_it_and_nothing_else(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
     page = desk.read(PAGE)
 
@@ -76,21 +78,23 @@ def test_its_policy_allows_the_script_and_the_style_that_stand_in_it_and_nothing
     assert page.index(policy[0]) < page.index("<style>") < page.index("<script")
 
 
-def test_the_page_is_the_same_however_the_index_came_about(desk: Desk, tmp_path: Path) -> None:
-    other = Desk(tmp_path / "other")
+def test_the_page_is_the_same_however_the_index_came_about(desk: IndexPublisher, tmp_path: Path) -> None:
+    other = IndexPublisher(tmp_path / "other")
     for name in ("pdf", "tdd"):
-        desk.draft(name, "1.0.0")
+        desk.write_draft(name, "1.0.0")
     desk.build()
     for name in ("tdd", "pdf"):
-        other.draft(name, "1.0.0")
+        other.write_draft(name, "1.0.0")
         other.build()
 
     assert desk.read(PAGE) == other.read(PAGE)
 
 
-def test_what_a_page_says_of_a_skill_is_taken_over_cleaned_and_made_anew_where_it_cannot_be(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
-    desk.draft("tdd", "1.0.0")
+def test_what_a_page_says_of_a_skill_is_taken_over_cleaned_and_made_anew_where_it_cannot_be(
+    desk: IndexPublisher,
+) -> None:
+    desk.write_draft("pdf", "1.0.0")
+    desk.write_draft("tdd", "1.0.0")
     desk.build()
     page = desk.read(PAGE)
     part = re.search(r'id="part-0">(.*?)</script>', page)
@@ -107,8 +111,8 @@ def test_what_a_page_says_of_a_skill_is_taken_over_cleaned_and_made_anew_where_i
 
 
 @pytest.mark.parametrize("rubbish", ["", "AAAA", base64.b64encode(zlib.compress(b" " * 70_000_000)).decode()])
-def test_a_broken_page_is_written_anew(desk: Desk, rubbish: str) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_a_broken_page_is_written_anew(desk: IndexPublisher, rubbish: str) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
     page = desk.read(PAGE)
     desk.write(PAGE, re.sub(r'(id="part-0">).*?</script>', rf"\g<1>{rubbish}</script>", page))
@@ -118,10 +122,10 @@ def test_a_broken_page_is_written_anew(desk: Desk, rubbish: str) -> None:
     assert desk.read(PAGE) == page
 
 
-def test_yanking_changes_the_page_and_taking_it_back_brings_it_back(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_yanking_changes_the_page_and_taking_it_back_brings_it_back(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
-    desk.draft("pdf", "1.1.0", body="Better.\n")
+    desk.write_draft("pdf", "1.1.0", body="Better.\n")
     desk.build()
     page = desk.read(PAGE)
 
@@ -137,8 +141,8 @@ def test_yanking_changes_the_page_and_taking_it_back_brings_it_back(desk: Desk) 
     assert desk.read(PAGE) == page
 
 
-def test_an_index_without_a_page(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_an_index_without_a_page(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     assert desk.build("--no-catalog") == "+ pdf 1.0.0\npublic: 1 skill, 1 version; 4 files written\n"
     assert not desk.exists(PAGE)
 
@@ -153,8 +157,8 @@ def test_an_index_without_a_page(desk: Desk) -> None:
     assert not desk.exists(PAGE)
 
 
-def test_somebody_elses_page_is_left_alone(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_somebody_elses_page_is_left_alone(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.write(PAGE, "<title>Our products</title>\n")
 
     result = desk.run("index", "build", "skills", "--out", "public")
@@ -166,7 +170,7 @@ def test_somebody_elses_page_is_left_alone(desk: Desk) -> None:
         f"  where: {desk.work}/{PAGE}\n"
         "  try: move it away, or leave it there with --no-catalog; nothing was written\n",
     )
-    assert desk.tree_text("public") == "catalog.html\n"
+    assert desk.render_tree("public") == "catalog.html\n"
 
     desk.build("--no-catalog")
     desk.run("index", "yank", "pdf@1.0.0", "public", check=True)
@@ -204,11 +208,11 @@ def test_somebody_elses_page_is_left_alone(desk: Desk) -> None:
     ],
 )  # fmt: skip
 def test_markdown_of_strangers(markdown: str, html: str) -> None:
-    assert safe_html(markdown) == html
+    assert render_safe_html(markdown) == html
 
 
 def test_a_table_keeps_its_alignment_without_a_style() -> None:
-    html = safe_html("| a | b |\n|--:|---|\n| 1 | 2 |\n")
+    html = render_safe_html("| a | b |\n|--:|---|\n| 1 | 2 |\n")
 
     assert html.replace("\n", "") == (
         '<table><thead><tr><th class="right">a</th><th>b</th></tr></thead>'
@@ -228,18 +232,18 @@ def test_a_table_keeps_its_alignment_without_a_style() -> None:
 def test_a_text_made_to_take_long_does_not(text: str) -> None:
     """Nothing here takes time to the square of its length; a minute would be that."""
     start = time.process_time()  # not the clock on the wall: the machine may be busy
-    safe_html(text)
+    render_safe_html(text)
     assert time.process_time() - start < 20
 
 
 def test_only_so_much_of_a_text_is_shown() -> None:
     body = "A line of text.\n" * 5_000
 
-    leaf = leaf_of(Skill(declared="pdf", description="", body=body), 1_000)
+    leaf = build_skill_page(Skill(declared="pdf", description="", body=body), 1_000)
 
     assert leaf["html"].count("A line of text.") == 62
     assert leaf["cut"] == 80_000
-    assert [share_of(skills) for skills in (0, 8_000, 8_001, 16_001, 1_000_000)] == [
+    assert [text_limit_for(skills) for skills in (0, 8_000, 8_001, 16_001, 1_000_000)] == [
         65_536,
         65_536,
         32_768,
@@ -264,18 +268,18 @@ def test_only_so_much_of_a_text_is_shown() -> None:
     ],
 )
 def test_which_homepages_are_links(address: str, *, web: bool) -> None:
-    assert is_web(address) is web
+    assert is_web_url(address) is web
 
 
-def test_a_skill_whose_archive_lies_elsewhere_is_on_the_page_without_its_text(desk: Desk) -> None:
-    desk.draft("pdf", "1.0.0")
+def test_a_skill_whose_archive_lies_elsewhere_is_on_the_page_without_its_text(desk: IndexPublisher) -> None:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
     page = desk.read(PAGE)
-    archive = desk.index / "archives/pdf-1.0.0.tar.gz"
+    archive = desk.index_folder / "archives/pdf-1.0.0.tar.gz"
     data = archive.read_bytes()
-    for path in (archive, desk.index / "catalog.html"):
+    for path in (archive, desk.index_folder / "catalog.html"):
         path.unlink()
-    desk.draft("tdd", "1.0.0")
+    desk.write_draft("tdd", "1.0.0")
     desk.run("index", "build", "skills/tdd", "--out", "public", check=True)
 
     assert [item["leaf"]["html"] for item in items_of(desk.read(PAGE))] == ["", "<p>Do it well.</p>\n"]

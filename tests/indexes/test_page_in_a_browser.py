@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from indexes.world import Desk, publish
-from kit import GitServer, skill, under
+from indexes.world import IndexPublisher, serve_index
+from kit import GitServer, make_skill, prefix_paths
 
 if TYPE_CHECKING:
     from indexes.reader import Reader
     from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.slow
 
 GUIDE = """# Print a PDF
 
@@ -25,14 +27,14 @@ Use *qpdf*, [its manual](https://qpdf.example/manual) and `scripts/print.py`.
 
 @pytest.fixture(scope="module")
 def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    desk = Desk(tmp_path_factory.mktemp("public"))
-    desk.draft("pdf", "1.0.0")
+    desk = IndexPublisher(tmp_path_factory.mktemp("public"))
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
-    desk.draft("pdf", "1.1.0", category="office", tags="print, scan", requires="qpdf")
+    desk.write_draft("pdf", "1.1.0", category="office", tags="print, scan", requires="qpdf")
     desk.write_files(
-        under(
+        prefix_paths(
             "skills/pdf",
-            skill(
+            make_skill(
                 "pdf",
                 description="Use when a PDF has to be printed, split or scanned.",
                 body=GUIDE,
@@ -49,15 +51,15 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ),
         )
     )
-    desk.draft("git-basics", "1.0.0", category="code", tags="git")
-    desk.draft("git-release", "2.0.0", category="code", tags="git, print")
-    desk.draft("table-print", "0.3.0", category="office", tags="print")
-    desk.draft("unrelated", "1.0.0")
+    desk.write_draft("git-basics", "1.0.0", category="code", tags="git")
+    desk.write_draft("git-release", "2.0.0", category="code", tags="git, print")
+    desk.write_draft("table-print", "0.3.0", category="office", tags="print")
+    desk.write_draft("unrelated", "1.0.0")
     desk.build()
-    desk.draft("git-release", "2.1.0", body="Broken.\n", category="code", tags="git, print")
+    desk.write_draft("git-release", "2.1.0", body="Broken.\n", category="code", tags="git, print")
     desk.build()
     desk.run("index", "yank", "git-release@2.1.0", "public", "--reason", "tags the wrong commit", check=True)
-    return desk.index
+    return desk.index_folder
 
 
 @pytest.fixture
@@ -77,7 +79,7 @@ def test_from_a_folder_everything_is_there_and_nothing_is_asked_for(reader: "Rea
 
 
 def test_from_a_web_server_one_request_is_made(reader: "Reader", public: Path, server: GitServer) -> None:
-    publish(server, public)
+    serve_index(server, public)
 
     reader.visit(f"{server.address}/catalog.html")
     reader.page.locator("a.row", has_text="unrelated").click()
@@ -209,7 +211,7 @@ def test_what_is_copied_installs(reader: "Reader", page: str, tmp_path: Path) ->
     reader.visit(f"{page}#/skill/table-print")
     reader.page.locator("summary").click()
     reader.page.locator(".install details .copy").first.click()
-    project = Desk(tmp_path)
+    project = IndexPublisher(tmp_path)
     project.write("skills.json", f'{{"skills": {{}}, {reader.clipboard}}}\n')
     reader.page.locator(".install > .command .copy").click()
 

@@ -6,32 +6,32 @@ from typing import Any
 
 import pytest
 
-from skillpm.formats.catalog_stream import Entries
-from skillpm.indexes.search.database import in_memory
-from skillpm.indexes.search.full_text import Searchable
-from skillpm.indexes.search.query import distance, nearest, read_query
+from skillpm.formats.catalog_stream import CatalogStream
+from skillpm.indexes.search.database import build_in_memory
+from skillpm.indexes.search.full_text import SearchDatabase
+from skillpm.indexes.search.query import edit_distance, nearest_words, parse_query
 
 DATA = Path(__file__).parent / "searching"
 CASES = json.loads((DATA / "cases.json").read_text())
 
 
 @pytest.fixture(scope="module")
-def catalogue() -> Searchable:
-    return in_memory(Entries([(DATA / "catalogue.json").read_bytes()], "index.json", is_ours=True))
+def catalogue() -> SearchDatabase:
+    return build_in_memory(CatalogStream([(DATA / "catalogue.json").read_bytes()], "index.json", is_skillpm_index=True))
 
 
 def nothing_hidden(_: str) -> bool:
     return False
 
 
-def names(catalogue: Searchable, text: str, hidden: frozenset[str] = frozenset()) -> list[str]:
+def names(catalogue: SearchDatabase, text: str, hidden: frozenset[str] = frozenset()) -> list[str]:
     """Look as the command does: for all words, for words alike, for some of them."""
-    query, hides = read_query(text), hidden.__contains__
-    meant = catalogue.alike(query.words, hides)
+    query, hides = parse_query(text), hidden.__contains__
+    meant = catalogue.suggest_words(query.words, hides)
     for hits in (
-        catalogue.all_words(query, 100, hides),
-        catalogue.all_words(query, 100, hides, meant),
-        catalogue.any_words(query, 100, hides, meant),
+        catalogue.search_all_words(query, 100, hides),
+        catalogue.search_all_words(query, 100, hides, meant),
+        catalogue.search_any_word(query, 100, hides, meant),
     ):
         if hits.total:
             assert hits.total == len(hits.best)
@@ -44,12 +44,12 @@ def test_there_are_at_least_twenty() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["query"])
-def test_what_is_meant_is_among_the_first_three(catalogue: Searchable, case: dict[str, Any]) -> None:
+def test_what_is_meant_is_among_the_first_three(catalogue: SearchDatabase, case: dict[str, Any]) -> None:
     first = names(catalogue, case["query"])[:3]
     assert [name for name in case["among_the_first_three"] if name not in first] == [], first
 
 
-def test_the_tiers_stand_in_their_order(catalogue: Searchable) -> None:
+def test_the_tiers_stand_in_their_order(catalogue: SearchDatabase) -> None:
     """A name; names that begin so; names that have the word; tags; descriptions."""
     assert names(catalogue, "pdf") == ["pdf", "pdf-compress", "pdf-form-filler"]
     found = names(catalogue, "code")
@@ -59,11 +59,11 @@ def test_the_tiers_stand_in_their_order(catalogue: Searchable) -> None:
     assert names(catalogue, "rust") == ["code-reviewer-rust"]
 
 
-def test_a_word_that_is_not_finished_finds_the_short_name_first(catalogue: Searchable) -> None:
+def test_a_word_that_is_not_finished_finds_the_short_name_first(catalogue: SearchDatabase) -> None:
     assert names(catalogue, "kube") == ["kubernetes", "kubernetes-secrets"]
 
 
-def test_capital_letters_accents_and_order_do_not_count(catalogue: Searchable) -> None:
+def test_capital_letters_accents_and_order_do_not_count(catalogue: SearchDatabase) -> None:
     assert names(catalogue, "REVIEW Code") == names(catalogue, "review code")
     assert names(catalogue, "pdf fórm") == names(catalogue, "form pdf") == ["pdf-form-filler", "pdf"]
 
@@ -77,28 +77,28 @@ def test_capital_letters_accents_and_order_do_not_count(catalogue: Searchable) -
     ],
     ids=ascii,
 )  # fmt: skip
-def test_nothing_that_is_typed_is_a_command_to_the_database(catalogue: Searchable, text: str) -> None:
+def test_nothing_that_is_typed_is_a_command_to_the_database(catalogue: SearchDatabase, text: str) -> None:
     for name in names(catalogue, text):
         assert catalogue.has(name)
 
 
-def test_signs_are_passed_over(catalogue: Searchable) -> None:
+def test_signs_are_passed_over(catalogue: SearchDatabase) -> None:
     for text in ('"pdf"', "pdf*", "-pdf", "^pdf", "pdf;", "(pdf"):
         assert names(catalogue, text) == names(catalogue, "pdf"), text
     assert names(catalogue, "*** --") == []
 
 
-def test_what_is_hidden_is_not_found_not_suggested_and_not_counted(catalogue: Searchable) -> None:
+def test_what_is_hidden_is_not_found_not_suggested_and_not_counted(catalogue: SearchDatabase) -> None:
     hidden = frozenset({"kubernetes", "kubernetes-secrets"})
 
     assert names(catalogue, "kubernetes", hidden) == names(catalogue, "kuberntes", hidden) == []
-    assert catalogue.all_words(read_query("k8s"), 1, hidden.__contains__).total == 1
-    assert catalogue.near_names("kubernets", 3, hidden.__contains__) == ()
-    assert catalogue.near_names("kubernets", 3, nothing_hidden) == ("kubernetes",)
+    assert catalogue.search_all_words(parse_query("k8s"), 1, hidden.__contains__).total == 1
+    assert catalogue.suggest_names("kubernets", 3, hidden.__contains__) == ()
+    assert catalogue.suggest_names("kubernets", 3, nothing_hidden) == ("kubernetes",)
 
 
-def test_only_the_best_are_given_and_all_are_counted(catalogue: Searchable) -> None:
-    hits = catalogue.all_words(read_query("browser"), 2, nothing_hidden)
+def test_only_the_best_are_given_and_all_are_counted(catalogue: SearchDatabase) -> None:
+    hits = catalogue.search_all_words(parse_query("browser"), 2, nothing_hidden)
 
     assert (len(hits.best), hits.total) == (2, 3)
 
@@ -111,11 +111,11 @@ def test_only_the_best_are_given_and_all_are_counted(catalogue: Searchable) -> N
     ],
 )  # fmt: skip
 def test_slips_are_counted(one: str, other: str, slips: int) -> None:
-    assert distance(one, other, 9) == distance(other, one, 9) == slips
+    assert edit_distance(one, other, 9) == edit_distance(other, one, 9) == slips
     for limit in range(slips):
-        assert distance(one, other, limit) > limit
+        assert edit_distance(one, other, limit) > limit
 
 
 def test_a_rare_word_is_no_meaning_beside_a_common_one() -> None:
-    assert nearest("pfd", [("pdf", 100), ("pod", 3), ("prd", 80), ("xfd", 500)], 4) == ("pdf", "prd")
-    assert nearest("ab", [("abc", 9)], 4) == ()
+    assert nearest_words("pfd", [("pdf", 100), ("pod", 3), ("prd", 80), ("xfd", 500)], 4) == ("pdf", "prd")
+    assert nearest_words("ab", [("abc", 9)], 4) == ()

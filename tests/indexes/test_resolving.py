@@ -6,32 +6,32 @@ import time
 from pathlib import Path
 
 import pytest
-from indexes.world import Consumer, Desk, publish
+from indexes.world import IndexConsumer, IndexPublisher, serve_index
 from kit import GitServer
 
 
 @pytest.fixture
-def acme(tmp_path: Path, server: GitServer) -> Consumer:
+def acme(tmp_path: Path, server: GitServer) -> IndexConsumer:
     """Give a project with an index of `report` and `mail`, which need versions of `pdf`."""
-    desk = Desk(tmp_path / "desk")
-    desk.draft("pdf", "1.0.0")
-    desk.draft("mail", "1.0.0", **{"skill-dependencies": "pdf<2"})
-    desk.draft("report", "1.0.0", **{"skill-dependencies": "pdf"})
+    desk = IndexPublisher(tmp_path / "desk")
+    desk.write_draft("pdf", "1.0.0")
+    desk.write_draft("mail", "1.0.0", **{"skill-dependencies": "pdf<2"})
+    desk.write_draft("report", "1.0.0", **{"skill-dependencies": "pdf"})
     desk.build()
-    desk.draft("pdf", "2.0.0")
-    desk.draft("report", "2.0.0", **{"skill-dependencies": "pdf>=2"})
+    desk.write_draft("pdf", "2.0.0")
+    desk.write_draft("report", "2.0.0", **{"skill-dependencies": "pdf>=2"})
     desk.build()
-    publish(server, desk.index)
-    consumer = Consumer(tmp_path / "consumer")
-    consumer.use(acme=f"{server.address}/")
+    serve_index(server, desk.index_folder)
+    consumer = IndexConsumer(tmp_path / "consumer")
+    consumer.set_indexes(acme=f"{server.address}/")
     return consumer
 
 
-def versions(consumer: Consumer) -> dict[str, str]:
-    return {name: skill["version"] for name, skill in consumer.lock["skills"].items()}
+def versions(consumer: IndexConsumer) -> dict[str, str]:
+    return {name: skill["version"] for name, skill in consumer.lockfile["skills"].items()}
 
 
-def test_what_a_skill_of_an_index_needs_comes_with_it(acme: Consumer, server: GitServer) -> None:
+def test_what_a_skill_of_an_index_needs_comes_with_it(acme: IndexConsumer, server: GitServer) -> None:
     acme.run("install", "report", check=True)
 
     assert versions(acme) == {"pdf": "2.0.0", "report": "2.0.0"}
@@ -41,13 +41,13 @@ def test_what_a_skill_of_an_index_needs_comes_with_it(acme: Consumer, server: Gi
     assert acme.run("sync", "--frozen").stdout.startswith("nothing to do: 2 skills")
 
 
-def test_an_older_one_is_taken_where_the_newest_does_not_fit(acme: Consumer) -> None:
+def test_an_older_one_is_taken_where_the_newest_does_not_fit(acme: IndexConsumer) -> None:
     acme.run("install", "mail@>=1", "report@>=1", check=True)
 
     assert versions(acme) == {"mail": "1.0.0", "pdf": "1.0.0", "report": "1.0.0"}
 
 
-def test_what_is_locked_is_not_asked_for_again(acme: Consumer, server: GitServer) -> None:
+def test_what_is_locked_is_not_asked_for_again(acme: IndexConsumer, server: GitServer) -> None:
     acme.run("install", "report", check=True)
     before = len(server.requests)
 
@@ -56,7 +56,7 @@ def test_what_is_locked_is_not_asked_for_again(acme: Consumer, server: GitServer
     assert len(server.requests) == before
 
 
-def test_outdated_and_update_follow_what_the_others_allow(acme: Consumer) -> None:
+def test_outdated_and_update_follow_what_the_others_allow(acme: IndexConsumer) -> None:
     acme.run("install", "mail@>=1", "report@>=1", check=True)
 
     assert acme.run("outdated").stdout == (
@@ -69,7 +69,7 @@ def test_outdated_and_update_follow_what_the_others_allow(acme: Consumer) -> Non
     assert acme.run("outdated").stdout == ""
 
 
-def test_a_conflict_of_two_skills_is_told_and_changes_nothing(acme: Consumer) -> None:
+def test_a_conflict_of_two_skills_is_told_and_changes_nothing(acme: IndexConsumer) -> None:
     before = acme.snapshot(ignore=[".agent-skills"])
 
     said = acme.run("install", "mail@>=1", "report@>=2")
@@ -87,13 +87,13 @@ def test_a_conflict_of_two_skills_is_told_and_changes_nothing(acme: Consumer) ->
     assert acme.snapshot(ignore=[".agent-skills"]) == before
 
 
-def test_what_is_too_new_is_not_what_a_bare_name_means(desk: Desk, server: GitServer, tmp_path: Path) -> None:
+def test_what_is_too_new_is_not_what_a_bare_name_means(desk: IndexPublisher, server: GitServer, tmp_path: Path) -> None:
     for version, day in (("1.0.0", "2026-01-01"), ("1.1.0", "2026-03-01")):
-        desk.draft("pdf", version)
+        desk.write_draft("pdf", version)
         desk.build(env={"SOURCE_DATE_EPOCH": str(calendar.timegm(time.strptime(day, "%Y-%m-%d")))})
-    publish(server, desk.index)
-    consumer = Consumer(tmp_path / "consumer")
-    consumer.use(acme=f"{server.address}/")
+    serve_index(server, desk.index_folder)
+    consumer = IndexConsumer(tmp_path / "consumer")
+    consumer.set_indexes(acme=f"{server.address}/")
 
     refused = consumer.run("install", "pdf@1.1.0", "--exclude-newer", "2026-02-01")
     assert refused.stderr.splitlines()[-2:] == [
@@ -115,9 +115,9 @@ def test_what_is_too_new_is_not_what_a_bare_name_means(desk: Desk, server: GitSe
     ],
 )
 def test_an_index_that_says_other_needs_than_the_skill_is_refused(
-    acme: Consumer, server: GitServer, desk: Desk, says: dict[str, str], told: str
+    acme: IndexConsumer, server: GitServer, desk: IndexPublisher, says: dict[str, str], told: str
 ) -> None:
-    document = desk.document("skills/report.json")
+    document = desk.read_json("skills/report.json")
     document["versions"][0]["dependencies"] = says
     server.publish("/skills/report.json", json.dumps(document).encode())
     before = acme.snapshot(ignore=[".agent-skills"])
@@ -136,22 +136,24 @@ def test_an_index_that_says_other_needs_than_the_skill_is_refused(
     assert f"report 2.0.0: it says other needs than the skill does: {told}" in proved.stdout + proved.stderr
 
 
-def test_an_index_may_spell_a_range_in_its_own_way(acme: Consumer, server: GitServer, desk: Desk) -> None:
-    document = desk.document("skills/report.json")
+def test_an_index_may_spell_a_range_in_its_own_way(
+    acme: IndexConsumer, server: GitServer, desk: IndexPublisher
+) -> None:
+    document = desk.read_json("skills/report.json")
     document["versions"][0]["dependencies"] = {"pdf": " >= 2.0 "}
     server.publish("/skills/report.json", json.dumps(document).encode())
 
     acme.run("install", "report", check=True)
 
-    assert acme.lock["skills"]["report"]["dependencies"] == {"pdf": ">=2"}
+    assert acme.lockfile["skills"]["report"]["dependencies"] == {"pdf": ">=2"}
 
 
-def test_a_need_that_was_added_to_the_lockfile_brings_nothing_in(acme: Consumer, tmp_path: Path) -> None:
+def test_a_need_that_was_added_to_the_lockfile_brings_nothing_in(acme: IndexConsumer, tmp_path: Path) -> None:
     acme.run("install", "pdf@<2", "mail@>=1", check=True)
-    lock = acme.lock
+    lock = acme.lockfile
     lock["skills"]["pdf"]["dependencies"] = {"mail": "*"}
     del lock["requirements"]["mail"]
-    twin = acme.twin(tmp_path / "twin")
+    twin = acme.clone(tmp_path / "twin")
     twin.write("skills.json", json.dumps(acme.manifest | {"skills": {"pdf": "<2"}}))
     twin.write("skills.lock", json.dumps(lock))
 
@@ -168,13 +170,13 @@ def test_a_need_that_was_added_to_the_lockfile_brings_nothing_in(acme: Consumer,
         ("skill", "`report` needs `pdf` >=2, and 1.0.0 is locked"),
     ],
 )
-def test_a_lockfile_merged_of_two_that_do_not_agree_is_noticed(acme: Consumer, merged: str, reason: str) -> None:
+def test_a_lockfile_merged_of_two_that_do_not_agree_is_noticed(acme: IndexConsumer, merged: str, reason: str) -> None:
     """Git merges line by line: one branch moved a range or a skill, the other kept what it stands on."""
     acme.run("install", "pdf@<2", check=True)
-    ours = acme.lock
-    acme.use(acme=acme.manifest["indexes"][0]["url"])
+    ours = acme.lockfile
+    acme.set_indexes(acme=acme.manifest["indexes"][0]["url"])
     acme.run("install", *(["pdf@>=2"] if merged == "requirement" else ["report@>=2", "pdf"]), check=True)
-    theirs = acme.lock
+    theirs = acme.lockfile
     theirs["skills"]["pdf"] = ours["skills"]["pdf"]
     if merged == "skill":
         acme.write("skills.json", json.dumps(acme.manifest | {"skills": {"pdf": "*", "report": ">=2"}}))
@@ -189,12 +191,12 @@ def test_a_lockfile_merged_of_two_that_do_not_agree_is_noticed(acme: Consumer, m
     assert acme.run("lock", "--check").code == 0
 
 
-def test_what_was_locked_early_is_no_disagreement(desk: Desk, server: GitServer, tmp_path: Path) -> None:
-    desk.draft("pdf", "2.0.0b1")
+def test_what_was_locked_early_is_no_disagreement(desk: IndexPublisher, server: GitServer, tmp_path: Path) -> None:
+    desk.write_draft("pdf", "2.0.0b1")
     desk.build()
-    publish(server, desk.index)
-    consumer = Consumer(tmp_path / "consumer")
-    consumer.use(acme=server.address)
+    serve_index(server, desk.index_folder)
+    consumer = IndexConsumer(tmp_path / "consumer")
+    consumer.set_indexes(acme=server.address)
     consumer.run("install", "pdf@>=1.0b1", check=True)
 
     consumer.write("skills.json", consumer.read("skills.json").replace(">=1.0b1", "^2.0.0b1"))
@@ -204,12 +206,12 @@ def test_what_was_locked_early_is_no_disagreement(desk: Desk, server: GitServer,
     assert consumer.run("sync", "--locked").stdout.startswith("nothing to do")
 
 
-def test_lock_says_why_a_version_gave_way_to_an_older_one(desk: Desk, tmp_path: Path) -> None:
+def test_lock_says_why_a_version_gave_way_to_an_older_one(desk: IndexPublisher, tmp_path: Path) -> None:
     for version in ("1.0.0", "1.1.0"):
-        desk.draft("pdf", version)
+        desk.write_draft("pdf", version)
         desk.build()
-    consumer = Consumer(tmp_path / "consumer")
-    consumer.use(acme=str(desk.index))
+    consumer = IndexConsumer(tmp_path / "consumer")
+    consumer.set_indexes(acme=str(desk.index_folder))
     consumer.run("install", "pdf", check=True)
     consumer.write("skills.json", consumer.read("skills.json").replace("^1.1.0", "^1"))
     consumer.run("lock", check=True)

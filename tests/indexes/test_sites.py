@@ -8,24 +8,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from indexes.world import Consumer, Desk, publish
-from kit import Answer, GitServer, skill
+from indexes.world import IndexConsumer, IndexPublisher, serve_index
+from kit import GitServer, Response, make_skill
 
 SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 NEW, OLD = "/.well-known/agent-skills", "/.well-known/skills"
 
 
 @pytest.fixture
-def consumer(tmp_path: Path) -> Consumer:
-    return Consumer(tmp_path / "consumer")
+def consumer(tmp_path: Path) -> IndexConsumer:
+    return IndexConsumer(tmp_path / "consumer")
 
 
 def serve(server: GitServer, *names: str, top: str = "") -> None:
     """Serve a site of v0.2.0: skills of one file."""
     entries = []
     for name in names:
-        data = skill(name, f"What {name} does.", version="1.0")["SKILL.md"]
-        server.publish(f"{top}{NEW}/{name}/SKILL.md", Answer(200, {}, data))
+        data = make_skill(name, f"What {name} does.", version="1.0")["SKILL.md"]
+        server.publish(f"{top}{NEW}/{name}/SKILL.md", Response(200, {}, data))
         entries.append(
             {
                 "name": name,
@@ -36,36 +36,36 @@ def serve(server: GitServer, *names: str, top: str = "") -> None:
             }
         )
     document = json.dumps({"$schema": SCHEMA, "skills": entries}).encode()
-    server.publish(f"{top}{NEW}/index.json", Answer(200, {}, document))
+    server.publish(f"{top}{NEW}/index.json", Response(200, {}, document))
 
 
 def serve_old(server: GitServer, *names: str) -> None:
     """Serve a site of v0.1.0: the files of each skill."""
     for name in names:
-        server.publish(f"{OLD}/{name}/SKILL.md", Answer(200, {}, skill(name, f"What {name} does.")["SKILL.md"]))
+        server.publish(f"{OLD}/{name}/SKILL.md", Response(200, {}, make_skill(name, f"What {name} does.")["SKILL.md"]))
     entries = [{"name": name, "description": f"What {name} does.", "files": ["SKILL.md"]} for name in names]
-    server.publish(f"{OLD}/index.json", Answer(200, {}, json.dumps({"skills": entries}).encode()))
+    server.publish(f"{OLD}/index.json", Response(200, {}, json.dumps({"skills": entries}).encode()))
 
 
-def wanted(consumer: Consumer) -> Any:
+def wanted(consumer: IndexConsumer) -> Any:
     return consumer.manifest["skills"]
 
 
 @pytest.mark.parametrize("serve", [serve, serve_old])
 def test_the_one_skill_of_a_site_is_installed(
-    consumer: Consumer, server: GitServer, serve: Any, tmp_path: Path
+    consumer: IndexConsumer, server: GitServer, serve: Any, tmp_path: Path
 ) -> None:
     serve(server, "pdf")
 
     consumer.run("install", server.address, check=True)
 
     assert wanted(consumer) == {"pdf": {"version": "*", "index": f"{server.address}/"}}
-    assert consumer.locked("pdf")["index"] == f"{server.address}/"
+    assert consumer.locked_source("pdf")["index"] == f"{server.address}/"
     assert consumer.manifest["indexes"] == []
-    twin = consumer.twin(tmp_path / "twin")
+    twin = consumer.clone(tmp_path / "twin")
     twin.run("sync", "--frozen", check=True)
     assert twin.read(".agent-skills/pdf/SKILL.md") == consumer.read(".agent-skills/pdf/SKILL.md")
-    again = Consumer(tmp_path / "again")
+    again = IndexConsumer(tmp_path / "again")
     again.write("skills.json", consumer.read("skills.json"))
     again.run("lock", check=True)
     assert again.read("skills.lock") == consumer.read("skills.lock")
@@ -74,7 +74,7 @@ def test_the_one_skill_of_a_site_is_installed(
 
 
 @pytest.mark.parametrize("serve", [serve, serve_old])
-def test_a_site_of_several_is_listed_and_one_is_chosen(consumer: Consumer, server: GitServer, serve: Any) -> None:
+def test_a_site_of_several_is_listed_and_one_is_chosen(consumer: IndexConsumer, server: GitServer, serve: Any) -> None:
     serve(server, "pdf", "docx")
 
     refused = consumer.run("install", server.address)
@@ -96,7 +96,7 @@ def test_a_site_of_several_is_listed_and_one_is_chosen(consumer: Consumer, serve
     assert [*wanted(consumer)] == ["docx", "pdf"]
 
 
-def test_every_way_to_name_one_skill_of_a_site(consumer: Consumer, server: GitServer) -> None:
+def test_every_way_to_name_one_skill_of_a_site(consumer: IndexConsumer, server: GitServer) -> None:
     serve(server, "pdf", "docx")
     serve(server, "pdf", "docx", top="/team/skills")
 
@@ -107,19 +107,19 @@ def test_every_way_to_name_one_skill_of_a_site(consumer: Consumer, server: GitSe
         f"{server.address}/team/skills/@pdf",
         f"{server.address}/team/skills@pdf",
     ):
-        consumer.use()
+        consumer.set_indexes()
         consumer.run("install", spec, check=True)
         top = "/team/skills/" if "team" in spec else "/"
         assert wanted(consumer) == {"pdf": {"version": "*", "index": f"{server.address}{top}"}}
 
 
 def test_one_of_our_indexes_gives_a_range_and_is_asked_for_nothing_else(
-    desk: Desk, consumer: Consumer, server: GitServer
+    desk: IndexPublisher, consumer: IndexConsumer, server: GitServer
 ) -> None:
     for name, version in (("pdf", "1.2.0"), ("testing", "9.0.0")):
-        desk.draft(name, version)
+        desk.write_draft(name, version)
     desk.build()
-    publish(server, desk.index)
+    serve_index(server, desk.index_folder)
 
     consumer.run("install", f"{server.address}/@pdf", "testing", check=True)
 
@@ -127,18 +127,18 @@ def test_one_of_our_indexes_gives_a_range_and_is_asked_for_nothing_else(
         "pdf": {"version": "^1.2.0", "index": f"{server.address}/"},
         "testing": {"bundled": True},
     }
-    desk.draft("pdf", "1.3.0")
+    desk.write_draft("pdf", "1.3.0")
     desk.build()
-    publish(server, desk.index)
+    serve_index(server, desk.index_folder)
     assert consumer.run("outdated").stdout.splitlines()[1].split() == ["pdf", "1.2.0", "1.3.0", "1.3.0"]
     consumer.run("update", check=True)
-    assert consumer.lock["skills"]["pdf"]["version"] == "1.3.0"
+    assert consumer.lockfile["skills"]["pdf"]["version"] == "1.3.0"
     assert consumer.run("install", f"{server.address}/@pdf").stdout.startswith("nothing to do")
     offline = consumer.run("install", f"{server.address}/@pdf", "--offline")
     assert (offline.code, offline.stdout[:13]) == (0, "nothing to do")
 
 
-def test_a_skill_that_the_site_lacks(consumer: Consumer, server: GitServer) -> None:
+def test_a_skill_that_the_site_lacks(consumer: IndexConsumer, server: GitServer) -> None:
     serve(server, "pdf")
     host = server.address.removeprefix("http://")
 
@@ -156,7 +156,7 @@ def test_a_skill_that_the_site_lacks(consumer: Consumer, server: GitServer) -> N
 
 @pytest.mark.parametrize("words", [[], ["--list"]])
 def test_what_is_neither_site_nor_file_is_told_with_every_spelling(
-    consumer: Consumer, server: GitServer, words: list[str]
+    consumer: IndexConsumer, server: GitServer, words: list[str]
 ) -> None:
     refused = consumer.run("install", f"{server.address}/o/r", *words)
 
@@ -169,8 +169,8 @@ def test_what_is_neither_site_nor_file_is_told_with_every_spelling(
     )
 
 
-def test_a_page_that_is_neither_says_what_it_is(consumer: Consumer, server: GitServer) -> None:
-    server.publish("/about", Answer(200, {}, b"<!doctype html><title>About us</title>"))
+def test_a_page_that_is_neither_says_what_it_is(consumer: IndexConsumer, server: GitServer) -> None:
+    server.publish("/about", Response(200, {}, b"<!doctype html><title>About us</title>"))
 
     refused = consumer.run("install", f"{server.address}/about")
 
@@ -179,18 +179,18 @@ def test_a_page_that_is_neither_says_what_it_is(consumer: Consumer, server: GitS
     assert "and no archive (" in refused.stderr
 
 
-def test_a_file_without_a_telling_name_is_still_a_file(consumer: Consumer, server: GitServer) -> None:
+def test_a_file_without_a_telling_name_is_still_a_file(consumer: IndexConsumer, server: GitServer) -> None:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
-        file.writestr("SKILL.md", skill("pdf")["SKILL.md"])
-    server.publish("/download", Answer(200, {}, archive.getvalue()))
+        file.writestr("SKILL.md", make_skill("pdf")["SKILL.md"])
+    server.publish("/download", Response(200, {}, archive.getvalue()))
 
     consumer.run("install", f"{server.address}/download", check=True)
 
     assert wanted(consumer) == {"pdf": {"url": f"{server.address}/download"}}
 
 
-def test_a_skill_from_a_site_keeps_its_name(consumer: Consumer, server: GitServer) -> None:
+def test_a_skill_from_a_site_keeps_its_name(consumer: IndexConsumer, server: GitServer) -> None:
     serve(server, "pdf")
 
     refused = consumer.run("install", f"{server.address}/@pdf", "--as", "reader")
@@ -202,14 +202,14 @@ def test_a_skill_from_a_site_keeps_its_name(consumer: Consumer, server: GitServe
 
 
 def test_a_lockfile_may_not_lead_to_a_site_that_the_manifest_does_not_name(
-    consumer: Consumer, server: GitServer
+    consumer: IndexConsumer, server: GitServer
 ) -> None:
     serve(server, "pdf")
     consumer.run("install", server.address, check=True)
-    lock = consumer.lock
+    lock = consumer.lockfile
     lock["skills"]["pdf"]["source"]["index"] = "https://evil.example/"
     consumer.write("skills.lock", json.dumps(lock))
-    consumer.forget()
+    consumer.delete_state()
 
     for words in (["sync"], ["sync", "--frozen"], ["sync", "--locked"]):
         refused = consumer.run(*words)
@@ -217,10 +217,10 @@ def test_a_lockfile_may_not_lead_to_a_site_that_the_manifest_does_not_name(
     assert not consumer.exists(".agent-skills/pdf")
 
 
-def test_a_need_of_a_skill_may_name_a_site_over_https_only(consumer: Consumer, server: GitServer) -> None:
+def test_a_need_of_a_skill_may_name_a_site_over_https_only(consumer: IndexConsumer, server: GitServer) -> None:
     serve(server, "pdf")
     needs = {"skills": {"pdf": {"version": "*", "index": server.address}}}
-    consumer.write("mine/SKILL.md", skill("mine")["SKILL.md"])
+    consumer.write("mine/SKILL.md", make_skill("mine")["SKILL.md"])
     consumer.write("mine/skills.json", json.dumps(needs))
 
     refused = consumer.run("install", "./mine")
@@ -229,7 +229,7 @@ def test_a_need_of_a_skill_may_name_a_site_over_https_only(consumer: Consumer, s
     assert f"needs `pdf` from {server.address}/, and only your own skills.json may name such a place" in refused.stderr
 
 
-def test_a_site_that_offers_nothing_that_is_understood(consumer: Consumer, server: GitServer) -> None:
+def test_a_site_that_offers_nothing_that_is_understood(consumer: IndexConsumer, server: GitServer) -> None:
     entry = {"name": "pdf", "type": "wasm", "description": "D.", "url": "x", "digest": "sha256:" + "0" * 64}
     server.publish(f"{NEW}/index.json", json.dumps({"$schema": SCHEMA, "skills": [entry]}).encode())
 
@@ -244,7 +244,7 @@ def test_a_site_that_offers_nothing_that_is_understood(consumer: Consumer, serve
     )
 
 
-def test_an_index_has_a_name_and_a_site_an_address(consumer: Consumer) -> None:
+def test_an_index_has_a_name_and_a_site_an_address(consumer: IndexConsumer) -> None:
     refused = consumer.run("install", "pdf", "--index", "../x")
 
     assert (refused.code, refused.stderr.splitlines()) == (
@@ -256,12 +256,12 @@ def test_an_index_has_a_name_and_a_site_an_address(consumer: Consumer) -> None:
     )
 
 
-def test_what_a_server_says_wrongly_is_its_keepers_to_mend(consumer: Consumer, server: GitServer) -> None:
+def test_what_a_server_says_wrongly_is_its_keepers_to_mend(consumer: IndexConsumer, server: GitServer) -> None:
     server.publish(f"{NEW}/index.json", b'{"skills": 7}')
     assert consumer.run("install", server.address).stderr.splitlines()[-1] == (
         "  try: tell whoever keeps that address; nothing was changed here"
     )
-    server.publish("/x.zip", Answer(302, {"Location": "file:///etc/passwd"}, b""))
+    server.publish("/x.zip", Response(302, {"Location": "file:///etc/passwd"}, b""))
     assert consumer.run("install", f"{server.address}/x.zip").stderr.splitlines()[-1] == (
         "  try: tell whoever keeps that server; nothing was taken from there"
     )

@@ -7,20 +7,22 @@ from pathlib import Path
 
 import pytest
 from indexes.tampering import archives, entries, versions
-from indexes.world import Consumer, Desk, publish
-from kit import Answer, GitServer
+from indexes.world import IndexConsumer, IndexPublisher, serve_index
+from kit import GitServer, Response
+
+pytestmark = pytest.mark.slow
 
 ARCHIVE = "/archives/pdf-1.0.0.tar.gz"
 LOCKS = [".agent-skills/.skillpm/lock", ".agent-skills/.skillpm/lock.pid"]
 SITE = "/.well-known/agent-skills/index.json"
 
 
-class Victim(Consumer):
+class Victim(IndexConsumer):
     """A project with a skill of its own, which shall stay exactly as it is."""
 
     def __init__(self, root: Path, address: str) -> None:
         super().__init__(root)
-        self.use(acme=address)
+        self.set_indexes(acme=address)
         self.run("install", "bundled:testing", check=True)
         self.before = self.snapshot(ignore=LOCKS)
 
@@ -35,11 +37,11 @@ class Victim(Consumer):
 
 
 @pytest.fixture
-def published(desk: Desk, server: GitServer) -> Desk:
-    desk.draft("pdf", "1.0.0")
+def published(desk: IndexPublisher, server: GitServer) -> IndexPublisher:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
-    publish(server, desk.index)
-    server.publish(SITE, Answer(404, {}, b""))
+    serve_index(server, desk.index_folder)
+    server.publish(SITE, Response(404, {}, b""))
     return desk
 
 
@@ -48,7 +50,7 @@ def victim(tmp_path: Path, server: GitServer) -> Victim:
     return Victim(tmp_path / "victim", f"{server.address}/")
 
 
-def meet(victim: Victim, server: GitServer, path: str, cases: Iterable[tuple[str, bytes | Answer]]) -> None:
+def meet(victim: Victim, server: GitServer, path: str, cases: Iterable[tuple[str, bytes | Response]]) -> None:
     """Serve each case in turn, to somebody who wants the skill."""
     for name, answer in cases:
         server.publish(path, answer)
@@ -56,44 +58,44 @@ def meet(victim: Victim, server: GitServer, path: str, cases: Iterable[tuple[str
 
 
 def test_each_byte_class_of_an_archive_that_its_index_vouches_for(
-    published: Desk, server: GitServer, victim: Victim
+    published: IndexPublisher, server: GitServer, victim: Victim
 ) -> None:
-    document = published.document("skills/pdf.json")
-    for name, data in archives((published.index / ARCHIVE[1:]).read_bytes()):
+    document = published.read_json("skills/pdf.json")
+    for name, data in archives((published.index_folder / ARCHIVE[1:]).read_bytes()):
         document["versions"][0] |= {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}
         server.publish("/skills/pdf.json", json.dumps(document).encode())
         meet(victim, server, ARCHIVE, [(name, data)])
 
 
-def test_any_other_byte_of_an_archive(published: Desk, server: GitServer, victim: Victim) -> None:
-    good = (published.index / ARCHIVE[1:]).read_bytes()
+def test_any_other_byte_of_an_archive(published: IndexPublisher, server: GitServer, victim: Victim) -> None:
+    good = (published.index_folder / ARCHIVE[1:]).read_bytes()
     cases = [(f"byte {at}", good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :]) for at in range(0, len(good), 83)]
 
     meet(victim, server, ARCHIVE, cases)
 
 
-def test_each_key_of_the_versions_of_a_skill(published: Desk, server: GitServer, victim: Victim) -> None:
-    meet(victim, server, "/skills/pdf.json", versions(published.document("skills/pdf.json")))
+def test_each_key_of_the_versions_of_a_skill(published: IndexPublisher, server: GitServer, victim: Victim) -> None:
+    meet(victim, server, "/skills/pdf.json", versions(published.read_json("skills/pdf.json")))
 
 
-def test_each_key_of_a_catalogue_for_all_clients(published: Desk, server: GitServer, victim: Victim) -> None:
+def test_each_key_of_a_catalogue_for_all_clients(published: IndexPublisher, server: GitServer, victim: Victim) -> None:
     for path in ("/skills/pdf.json", "/index.json"):
-        server.publish(path, Answer(404, {}, b""))
+        server.publish(path, Response(404, {}, b""))
 
-    meet(victim, server, SITE, entries(published.document(SITE[1:])))
+    meet(victim, server, SITE, entries(published.read_json(SITE[1:])))
 
 
 @pytest.mark.parametrize("path", ["/skills/pdf.json", ARCHIVE])
-def test_what_http_can_lie_about(path: str, published: Desk, server: GitServer, victim: Victim) -> None:
-    data = (published.index / path[1:]).read_bytes()
+def test_what_http_can_lie_about(path: str, published: IndexPublisher, server: GitServer, victim: Victim) -> None:
+    data = (published.index_folder / path[1:]).read_bytes()
     answers = {
-        "304 to what nobody asked": Answer(304, {}, b""),
-        "a part of it": Answer(206, {}, data[:20]),
-        "an encoding": Answer(200, {"Content-Encoding": "gzip"}, data),
+        "304 to what nobody asked": Response(304, {}, b""),
+        "a part of it": Response(206, {}, data[:20]),
+        "an encoding": Response(200, {"Content-Encoding": "gzip"}, data),
         **{
-            f"to {there}": Answer(302, {"Location": there}, b"")
+            f"to {there}": Response(302, {"Location": there}, b"")
             for there in ("file:///etc/passwd", "ftp://x/", "http://u:p@127.0.0.1/x", "javascript:x", path, "", "//")
         },
-        "nowhere": Answer(302, {}, b""),
+        "nowhere": Response(302, {}, b""),
     }
     meet(victim, server, path, answers.items())

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 from fetchers.packing import tgz
-from indexes.world import Desk, publish
+from indexes.world import IndexPublisher, serve_index
 from kit import GitServer
 
 
 @pytest.fixture
-def built(desk: Desk) -> Desk:
-    desk.draft("pdf", "1.0.0")
+def built(desk: IndexPublisher) -> IndexPublisher:
+    desk.write_draft("pdf", "1.0.0")
     desk.build()
-    desk.draft("pdf", "1.1.0", body="Better.\n")
-    desk.draft("tdd", "2.0.0")
+    desk.write_draft("pdf", "1.1.0", body="Better.\n")
+    desk.write_draft("tdd", "2.0.0")
     desk.build()
     return desk
 
@@ -29,27 +29,27 @@ def changed(path: Path, edit: Callable[[Any], Any]) -> None:
     path.write_text(json.dumps(value, indent=2) + "\n")
 
 
-def test_what_was_built_is_sound(built: Desk, server: GitServer) -> None:
-    publish(server, built.index)
+def test_what_was_built_is_sound(built: IndexPublisher, server: GitServer) -> None:
+    serve_index(server, built.index_folder)
 
-    for where in ("public", str(built.index), server.address):
+    for where in ("public", str(built.index_folder), server.address):
         result = built.run("index", "check", where)
         assert (result.code, result.stdout, result.stderr) == (0, "", "the index is sound\n")
 
 
-def test_a_yanked_index_is_sound_too(built: Desk) -> None:
+def test_a_yanked_index_is_sound_too(built: IndexPublisher) -> None:
     built.run("index", "yank", "tdd@2.0.0", "public", check=True)
     built.run("index", "yank", "pdf@1.1.0", "public", check=True)
 
     assert built.run("index", "check", "public", "--json").json == {"ok": True, "problems": []}
 
 
-def test_every_wrong_thing_is_named_at_once(built: Desk) -> None:
-    archive = built.index / "archives/pdf-1.0.0.tar.gz"
+def test_every_wrong_thing_is_named_at_once(built: IndexPublisher) -> None:
+    archive = built.index_folder / "archives/pdf-1.0.0.tar.gz"
     archive.write_bytes(archive.read_bytes()[:-1] + b"x")
-    (built.index / "archives/tdd-2.0.0.tar.gz").unlink()
-    changed(built.index / "skills/pdf.json", lambda it: it["versions"][0].update(size=7))
-    changed(built.index / "index.json", lambda it: it["skills"][0].update(description="Something else."))
+    (built.index_folder / "archives/tdd-2.0.0.tar.gz").unlink()
+    changed(built.index_folder / "skills/pdf.json", lambda it: it["versions"][0].update(size=7))
+    changed(built.index_folder / "index.json", lambda it: it["skills"][0].update(description="Something else."))
 
     result = built.run("index", "check", "public")
 
@@ -91,8 +91,10 @@ def test_every_wrong_thing_is_named_at_once(built: Desk) -> None:
         ),
     ],
 )
-def test_a_document_that_says_something_else(built: Desk, path: str, edit: Callable[[Any], Any], told: str) -> None:
-    changed(built.index / path, edit)
+def test_a_document_that_says_something_else(
+    built: IndexPublisher, path: str, edit: Callable[[Any], Any], told: str
+) -> None:
+    changed(built.index_folder / path, edit)
 
     result = built.run("index", "check", "public", "--json")
 
@@ -100,7 +102,7 @@ def test_a_document_that_says_something_else(built: Desk, path: str, edit: Calla
     assert any(problem["message"].endswith(told) for problem in result.json["problems"]), result.stdout
 
 
-def test_a_place_without_an_index(desk: Desk) -> None:
+def test_a_place_without_an_index(desk: IndexPublisher) -> None:
     desk.write("empty/readme", "Nothing here.\n")
 
     result = desk.run("index", "check", "empty")
@@ -111,11 +113,11 @@ def test_a_place_without_an_index(desk: Desk) -> None:
     )
 
 
-def test_a_page_of_another_state_of_the_index_is_named(built: Desk, server: GitServer) -> None:
+def test_a_page_of_another_state_of_the_index_is_named(built: IndexPublisher, server: GitServer) -> None:
     page = built.read("public/catalog.html")
     built.run("index", "yank", "pdf@1.1.0", "public", check=True)
     built.write("public/catalog.html", page)
-    publish(server, built.index)
+    serve_index(server, built.index_folder)
 
     for where in ("public", server.address):
         problems = built.run("index", "check", where, "--json").json["problems"]
@@ -125,55 +127,55 @@ def test_a_page_of_another_state_of_the_index_is_named(built: Desk, server: GitS
         assert problems[0]["where"].endswith("/catalog.html")
 
 
-def test_a_page_that_was_changed_is_named(built: Desk) -> None:
+def test_a_page_that_was_changed_is_named(built: IndexPublisher) -> None:
     built.write("public/catalog.html", built.read("public/catalog.html").replace("default-src 'none'", "default-src *"))
 
     result = built.run("index", "check", "public")
 
     assert (result.code, result.stdout) == (
         1,
-        f"{built.index}/catalog.html: it is not what was written; "
+        f"{built.index_folder}/catalog.html: it is not what was written; "
         "remove it, and `skillpm index build` writes it anew\n",
     )
 
 
-def test_a_page_by_another_version_of_a_library_is_believed_when_it_shows_this_index(built: Desk) -> None:
+def test_a_page_by_another_version_of_a_library_is_believed_when_it_shows_this_index(built: IndexPublisher) -> None:
     page = built.read("public/catalog.html")
     built.write("public/catalog.html", re.sub(r"nh3 [0-9.]+", "nh3 0.0.1", page).replace("Better.", "Better!"))
 
     assert built.run("index", "check", "public", "--json").json == {"ok": True, "problems": []}
 
 
-def test_an_index_without_a_page_is_sound(built: Desk) -> None:
+def test_an_index_without_a_page_is_sound(built: IndexPublisher) -> None:
     built.build("--no-catalog")
 
     assert built.run("index", "check", "public", "--json").json == {"ok": True, "problems": []}
 
 
-def test_a_catalogue_that_names_nothing_where_other_clients_see_a_skill(built: Desk) -> None:
-    built.write("public/index.json", json.dumps(built.document("index.json") | {"skills": []}))
+def test_a_catalogue_that_names_nothing_where_other_clients_see_a_skill(built: IndexPublisher) -> None:
+    built.write("public/index.json", json.dumps(built.read_json("index.json") | {"skills": []}))
 
     found = built.run("index", "check", "public", "--json").json
 
-    offered = {entry["name"] for entry in built.document(".well-known/agent-skills/index.json")["skills"]}
+    offered = {entry["name"] for entry in built.read_json(".well-known/agent-skills/index.json")["skills"]}
     messages = {problem["message"] for problem in found["problems"]}
     assert offered
     assert {f"`{name}` is there, and the catalogue offers none of that name" for name in offered} <= messages
 
 
 @pytest.mark.parametrize("text", ["No frontmatter.\n", "---\nname: [\n", "\0"], ids=["bare", "broken", "nul"])
-def test_a_skill_that_cannot_be_loaded_is_named_and_ends_nothing(built: Desk, text: str) -> None:
+def test_a_skill_that_cannot_be_loaded_is_named_and_ends_nothing(built: IndexPublisher, text: str) -> None:
     data = tgz({"SKILL.md": text})
-    (built.index / "archives/pdf-1.1.0.tar.gz").write_bytes(data)
+    (built.index_folder / "archives/pdf-1.1.0.tar.gz").write_bytes(data)
     line = f"{hashlib.sha256(text.encode()).hexdigest()}  SKILL.md\n"
     facts = {
         "size": len(data),
         "sha256": hashlib.sha256(data).hexdigest(),
         "digest": f"sha256:{hashlib.sha256(line.encode()).hexdigest()}",
     }
-    changed(built.index / "skills/pdf.json", lambda it: it["versions"][0].update(facts))
+    changed(built.index_folder / "skills/pdf.json", lambda it: it["versions"][0].update(facts))
     changed(
-        built.index / ".well-known/agent-skills/index.json",
+        built.index_folder / ".well-known/agent-skills/index.json",
         lambda it: it["skills"][0].update(digest=f"sha256:{facts['sha256']}"),
     )
 

@@ -6,58 +6,62 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from kit import Answer, GitServer, Sandbox, skill, under
+from kit import GitServer, Response, Sandbox, make_skill, prefix_paths
 from kit.sandbox import Environment
 
 
-class Desk(Sandbox):
+class IndexPublisher(Sandbox):
     """A working directory with skills below `skills/` and an index in `public/`."""
 
-    def draft(self, name: str, version: str, body: str = "Do it well.\n", **metadata: Any) -> None:
+    def write_draft(self, name: str, version: str, body: str = "Do it well.\n", **metadata: Any) -> None:
         """Write a skill, or the next version of it."""
-        self.write_files(under(f"skills/{name}", skill(name, body=body, metadata={"version": version, **metadata})))
+        self.write_files(
+            prefix_paths(f"skills/{name}", make_skill(name, body=body, metadata={"version": version, **metadata}))
+        )
 
-    def build(self, *more: str, env: Environment | None = None) -> str:
+    def build(self, *arguments: str, env: Environment | None = None) -> str:
         """Publish all drafts; give what was said."""
-        result = self.run("index", "build", "skills", "--out", "public", "--name", "acme", *more, env=env, check=True)
+        result = self.run(
+            "index", "build", "skills", "--out", "public", "--name", "acme", *arguments, env=env, check=True
+        )
         return result.stdout + result.stderr
 
-    def document(self, path: str) -> Any:
+    def read_json(self, path: str) -> Any:
         """Read a document of the index."""
         return json.loads(self.read(f"public/{path}"))
 
     @property
-    def index(self) -> Path:
+    def index_folder(self) -> Path:
         """The folder of the index."""
         return self.work / "public"
 
 
-class Consumer(Sandbox):
+class IndexConsumer(Sandbox):
     """A project that installs from indexes."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        self.use()
+        self.set_indexes()
 
-    def use(self, **indexes: str) -> None:
+    def set_indexes(self, **indexes: str) -> None:
         """Name indexes in the manifest, in this order."""
         places = [{"name": name, "url": url} for name, url in indexes.items()]
         self.write("skills.json", json.dumps({"skills": {}, "indexes": places}, indent=2) + "\n")
 
-    def configure(self, text: str) -> None:
+    def write_config(self, text: str) -> None:
         """Write the user's config.toml."""
         file = self.home / ".config/skillpm/config.toml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
 
-    def twin(self, root: Path) -> "Consumer":
+    def clone(self, root: Path) -> "IndexConsumer":
         """Give the same project on another machine."""
-        other = Consumer(root)
+        other = IndexConsumer(root)
         for name in ("skills.json", "skills.lock"):
             other.write(name, self.read(name))
         return other
 
-    def forget(self) -> None:
+    def delete_state(self) -> None:
         """Lose what is installed and everything in the caches."""
         shutil.rmtree(self.work / ".agent-skills")
         shutil.rmtree(self.cache)
@@ -68,19 +72,19 @@ class Consumer(Sandbox):
         return json.loads(self.read("skills.json"))
 
     @property
-    def lock(self) -> Any:
+    def lockfile(self) -> Any:
         """The lockfile."""
         return json.loads(self.read("skills.lock"))
 
-    def locked(self, name: str) -> Any:
+    def locked_source(self, name: str) -> Any:
         """Give where the lockfile says that a skill comes from."""
-        return self.lock["skills"][name]["source"]
+        return self.lockfile["skills"][name]["source"]
 
 
-def publish(server: GitServer, folder: Path, top: str = "") -> None:
+def serve_index(server: GitServer, folder: Path, prefix: str = "") -> None:
     """Serve an index as it is now, with ETags."""
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             data = path.read_bytes()
             headers = {"ETag": f'"{hashlib.sha256(data).hexdigest()[:16]}"'}
-            server.publish(f"{top}/{path.relative_to(folder)}", Answer(200, headers, data))
+            server.publish(f"{prefix}/{path.relative_to(folder)}", Response(200, headers, data))

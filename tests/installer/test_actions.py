@@ -11,8 +11,8 @@ from skillpm.core.values import Value
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import BundledPin, GitPin, PathPin, Pin
 from skillpm.formats.receipt import InstalledSkill
-from skillpm.installer.actions import Action, Wishes, label, plan
-from skillpm.installer.disk_state import FileChange, OnDisk
+from skillpm.installer.actions import Action, InstallOptions, plan_actions, version_label
+from skillpm.installer.disk_state import FileChange, InstalledState
 
 PDF = SkillName("pdf")
 ONE, TWO, OTHER = (Digest(f"sha256:{digit * 64}") for digit in "12f")
@@ -20,13 +20,13 @@ GIT = GitPin(url="https://github.com/o/r", commit="9d2f1ae1" * 5, tree="0c3b5d77
 CHANGES = (FileChange(path="SKILL.md", state="modified"),)
 
 WANTED_SAME = LockedSkill(pin=GIT, digest=ONE, version="1.0")
-WANTED_OTHER = LockedSkill(pin=GIT.but(commit="beef0000" * 5), digest=TWO, version="2.0")
+WANTED_OTHER = LockedSkill(pin=GIT.replace(commit="beef0000" * 5), digest=TWO, version="2.0")
 INSTALLED = InstalledSkill(pin=GIT, digest=ONE, version="1.0")
 
-ABSENT = OnDisk(kind="absent")
-INTACT = OnDisk(kind="intact", digest=ONE)
-EDITED = OnDisk(kind="edited", changes=CHANGES, digest=OTHER)
-FOREIGN = OnDisk(kind="foreign", digest=OTHER)
+ABSENT = InstalledState(kind="absent")
+INTACT = InstalledState(kind="intact", digest=ONE)
+EDITED = InstalledState(kind="edited", changes=CHANGES, digest=OTHER)
+FOREIGN = InstalledState(kind="foreign", digest=OTHER)
 
 EDIT = "edited since it was installed"
 NOT_OURS = "a folder that skillpm did not make"
@@ -37,7 +37,7 @@ class Situation(Value):
 
     wanted: LockedSkill | None
     installed: InstalledSkill | None
-    disk: OnDisk
+    disk: InstalledState
     plain: Action
     keep: Action | None = None
     force: Action | None = None
@@ -45,12 +45,12 @@ class Situation(Value):
 
 
 def action(verb: Any, was: str, becomes: str, reason: str = "", **more: Any) -> Action:
-    return Action(verb=verb, name=PDF, was=was, becomes=becomes, reason=reason, **more)
+    return Action(verb=verb, name=PDF, old_version=was, new_version=becomes, reason=reason, **more)
 
 
 KEPT = action("keep", "1.0", "1.0", "edited", changes=CHANGES)
-KEPT_AS_ASKED = KEPT.but(done="kept")
-OTHER_MODES = OnDisk(kind="edited", changes=CHANGES, digest=ONE)
+KEPT_AS_ASKED = KEPT.replace(outcome="kept")
+OTHER_MODES = InstalledState(kind="edited", changes=CHANGES, digest=ONE)
 TABLE = {
     "absent, wanted": Situation(
         wanted=WANTED_SAME, installed=None, disk=ABSENT,
@@ -82,7 +82,7 @@ TABLE = {
         force=action("update", "1.0", "2.0", f"{EDIT}; set aside first", aside=True),
     ),
     "edited into just what is wanted": Situation(
-        wanted=WANTED_OTHER, installed=INSTALLED, disk=EDITED.but(digest=TWO),
+        wanted=WANTED_OTHER, installed=INSTALLED, disk=EDITED.replace(digest=TWO),
         plain=action("keep", "1.0", "2.0", "already there"),
     ),
     "foreign, wanted": Situation(
@@ -92,13 +92,13 @@ TABLE = {
         force=action("add", "", "1.0", f"{NOT_OURS}; set aside first", aside=True),
     ),
     "foreign, and no folder at all": Situation(
-        wanted=WANTED_SAME, installed=None, disk=OnDisk(kind="foreign"),
+        wanted=WANTED_SAME, installed=None, disk=InstalledState(kind="foreign"),
         plain=action("blocked", "", "1.0", NOT_OURS),
         keep=action("keep", "", "", NOT_OURS, done="kept"),
         force=action("add", "", "1.0", f"{NOT_OURS}; set aside first", aside=True),
     ),
     "foreign, but just what is wanted": Situation(
-        wanted=WANTED_SAME, installed=None, disk=FOREIGN.but(digest=ONE),
+        wanted=WANTED_SAME, installed=None, disk=FOREIGN.replace(digest=ONE),
         plain=action("keep", "", "1.0", "already there"),
     ),
     "absent, wanted no more": Situation(
@@ -135,10 +135,10 @@ TABLE = {
 }  # fmt: skip
 
 
-def planned(situation: Situation, wishes: Wishes) -> tuple[Action, ...]:
+def planned(situation: Situation, wishes: InstallOptions) -> tuple[Action, ...]:
     locked = {} if situation.wanted is None else {PDF: situation.wanted}
     installed = {} if situation.installed is None else {PDF: situation.installed}
-    return plan(locked, installed, {PDF: situation.disk}, wishes)
+    return plan_actions(locked, installed, {PDF: situation.disk}, wishes)
 
 
 @pytest.mark.parametrize("situation", [*TABLE.values()], ids=[*TABLE])
@@ -151,9 +151,9 @@ def test_what_is_done_follows_from_the_table(
     situation: Situation, *, keep: bool, untouched: bool, force: bool, inexact: bool
 ) -> None:
     """Of several wishes the kindest counts: `--inexact`, then `--keep`, then hands off, then `--force`."""
-    wishes = Wishes(
+    wishes = InstallOptions(
         keep=["pdf"] if keep else ["other"],
-        touched=["other"] if untouched else ["pdf"],
+        selected=["other"] if untouched else ["pdf"],
         force=force,
         inexact=inexact,
     )
@@ -166,16 +166,16 @@ def test_what_is_done_follows_from_the_table(
 
 @pytest.mark.parametrize("situation", [*TABLE.values()], ids=[*TABLE])
 def test_without_wishes_all_skills_are_looked_at(situation: Situation) -> None:
-    assert planned(situation, Wishes()) == (situation.plain,)
+    assert planned(situation, InstallOptions()) == (situation.plain,)
 
 
 def test_a_skill_is_never_overwritten_or_removed_unasked() -> None:
     for name, situation in TABLE.items():
         if situation.disk.kind in {"edited", "foreign"} and situation.disk is not OTHER_MODES:
-            (told,) = planned(situation, Wishes())
+            (told,) = planned(situation, InstallOptions())
             assert told.verb in {"blocked", "keep"}, name
-            (forced,) = planned(situation, Wishes(force=True))
-            assert forced.aside or forced.verb == "keep", name
+            (forced,) = planned(situation, InstallOptions(force=True))
+            assert forced.needs_backup or forced.verb == "keep", name
 
 
 def test_the_wanted_come_first_and_all_by_name() -> None:
@@ -186,7 +186,7 @@ def test_the_wanted_come_first_and_all_by_name() -> None:
     installed = dict.fromkeys(names("z", "c", "a"), INSTALLED)
     disk = dict.fromkeys(names("a", "c", "z"), INTACT) | dict.fromkeys(names("b", "d"), ABSENT)
 
-    actions = plan(locked, installed, disk, Wishes())
+    actions = plan_actions(locked, installed, disk, InstallOptions())
     assert [(action.verb, action.name) for action in actions] == [
         ("keep", "a"),
         ("add", "b"),
@@ -205,11 +205,11 @@ COPY = PathPin(path="../x")
     [
         (
             (GIT, ONE, "1.0"),
-            (GIT.but(commit="beef0000" * 5), ONE, "1.0"),
+            (GIT.replace(commit="beef0000" * 5), ONE, "1.0"),
             ("1.0", "1.0"),
             "9d2f1ae → beef000; same content",
         ),
-        ((GIT, ONE, ""), (GIT.but(commit="beef0000" * 5), TWO, ""), ("9d2f1ae", "beef000"), ""),
+        ((GIT, ONE, ""), (GIT.replace(commit="beef0000" * 5), TWO, ""), ("9d2f1ae", "beef000"), ""),
         ((GIT, ONE, "1.0"), (GIT, TWO, "1.0"), ("1.0", "1.0"), "other content"),
         (
             (BundledPin(name="pdf"), ONE, "1.0"),
@@ -219,7 +219,7 @@ COPY = PathPin(path="../x")
         ),
         ((COPY, ONE, ""), (COPY, TWO, ""), ("1" * 12, "2" * 12), ""),
         ((COPY, ONE, ""), (LIVE, None, ""), ("1" * 12, "link"), ""),
-        ((LIVE, None, ""), (LIVE.but(path="../y"), None, ""), ("link", "link"), "other content"),
+        ((LIVE, None, ""), (LIVE.replace(path="../y"), None, ""), ("link", "link"), "other content"),
     ],
 )
 def test_an_update_says_what_is_new(
@@ -231,7 +231,7 @@ def test_an_update_says_what_is_new(
     locked = {PDF: LockedSkill(pin=new[0], digest=new[1], version=new[2])}
     installed = {PDF: InstalledSkill(pin=old[0], digest=old[1], version=old[2])}
 
-    assert plan(locked, installed, {PDF: INTACT}, Wishes()) == (action("update", *versions, reason),)
+    assert plan_actions(locked, installed, {PDF: INTACT}, InstallOptions()) == (action("update", *versions, reason),)
 
 
 @pytest.mark.parametrize(
@@ -239,8 +239,8 @@ def test_an_update_says_what_is_new(
     [
         (None, ""),
         (WANTED_SAME, "1.0"),
-        (WANTED_SAME.but(version=""), "9d2f1ae"),
-        (INSTALLED.but(version="", pin=BundledPin(name="pdf")), "111111111111"),
+        (WANTED_SAME.replace(version=""), "9d2f1ae"),
+        (INSTALLED.replace(version="", pin=BundledPin(name="pdf")), "111111111111"),
         (LockedSkill(pin=COPY, digest=TWO), "222222222222"),
         (LockedSkill(pin=LIVE, digest=None), "link"),
         (LockedSkill(pin=LIVE, digest=None, version="3.1"), "3.1"),
@@ -249,4 +249,4 @@ def test_an_update_says_what_is_new(
 def test_a_state_of_a_skill_is_called_by_its_version_its_commit_or_its_digest(
     skill: LockedSkill | InstalledSkill | None, words: str
 ) -> None:
-    assert label(skill) == words
+    assert version_label(skill) == words

@@ -8,10 +8,10 @@ import pytest
 from skillpm.core.digest import content_hash
 from skillpm.errors import FileError
 from skillpm.formats.receipt import InstalledFile
-from skillpm.installer.consistent_view import View, look_until
-from skillpm.installer.disk_state import FileChange, compare
+from skillpm.installer.consistent_view import ReadView, read_until_consistent
+from skillpm.installer.disk_state import FileChange, find_changes
 from skillpm.installer.layout import Layout
-from skillpm.installer.stat_cache import Scan
+from skillpm.installer.stat_cache import StatCache
 
 NAMES = ("SKILL.md", "a.md", "pages/b.md", "pages/deep/c.md")
 
@@ -35,7 +35,7 @@ def installed(folder: Path) -> dict[str, InstalledFile]:
 
 
 def test_a_file_that_goes_while_files_are_compared_is_missing(folder: Path) -> None:
-    changes = compare(str(folder), "pdf", installed(folder), Scan())
+    changes = find_changes(str(folder), "pdf", installed(folder), StatCache())
     first = next(changes)
     (folder / "a.md").unlink()
 
@@ -46,7 +46,7 @@ def test_a_file_that_goes_while_files_are_compared_is_missing(folder: Path) -> N
 
 
 def test_a_folder_that_goes_while_files_are_compared_is_missing(folder: Path) -> None:
-    changes = compare(str(folder), "pdf", installed(folder), Scan())
+    changes = find_changes(str(folder), "pdf", installed(folder), StatCache())
     first = next(changes)
     shutil.rmtree(folder / "pages")
 
@@ -60,18 +60,18 @@ def test_a_folder_that_goes_while_files_are_compared_is_missing(folder: Path) ->
 def test_a_reader_looks_again_where_something_went(folder: Path) -> None:
     moved = folder.parent / "moved"
 
-    def look(_: View) -> tuple[str, bool]:
+    def look(_: ReadView) -> tuple[str, bool]:
         try:
             return (moved / "a.md").read_text(), True
         finally:
             if folder.exists():
                 folder.rename(moved)
 
-    assert look_until(Layout(directory=str(folder.parent)), look) == "a.md"
+    assert read_until_consistent(Layout(directory=str(folder.parent)), look) == "a.md"
 
 
 def test_a_reader_that_never_finds_it_says_where(folder: Path) -> None:
     with pytest.raises(FileError) as told:
-        look_until(Layout(directory=str(folder.parent)), lambda _: ((folder / "x.md").read_text(), True))
+        read_until_consistent(Layout(directory=str(folder.parent)), lambda _: ((folder / "x.md").read_text(), True))
 
     assert (told.value.message, told.value.where) == ("this goes away while it is looked at", str(folder / "x.md"))

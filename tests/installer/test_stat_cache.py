@@ -1,19 +1,19 @@
-"""A stat cache that is not what was written vouches for nothing, and is in nobody's way."""
+"""A stat cache trusts only what cannot have changed since, and one that cannot be read trusts nothing."""
 
 from pathlib import Path
 
 import pytest
 
-from skillpm.installer.stat_cache import Scan, read_scan, write_scan
+from skillpm.installer.stat_cache import StatCache, read_stat_cache, to_file_stat, write_stat_cache
 
 STAMPS = {"": {"skills.json": "9 1 1 1"}, "pdf": {"SKILL.md": "1 2 3 4"}}
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "scan.json"
-    write_scan(str(path), STAMPS)
+    write_stat_cache(str(path), STAMPS)
 
-    assert read_scan(str(path)).stamps == STAMPS
+    assert read_stat_cache(str(path)).file_stats == STAMPS
 
 
 @pytest.mark.parametrize(
@@ -39,4 +39,30 @@ def test_anything_else_is_no_stat_cache(tmp_path: Path, text: str) -> None:
     path = tmp_path / "scan.json"
     path.write_text(text)
 
-    assert read_scan(str(path)) == Scan()
+    assert read_stat_cache(str(path)) == StatCache()
+
+
+def test_a_file_that_was_written_within_a_tick_of_the_clock_before_the_cache_is_not_trusted(tmp_path: Path) -> None:
+    file = tmp_path / "SKILL.md"
+    file.write_text("Same size, same times, same inode: a later write within the tick would look like this.")
+    state = file.stat()
+    stamps = {"pdf": {"SKILL.md": to_file_stat(state)}}
+
+    trusted = [
+        StatCache(trusted_before=state.st_ctime_ns + later, file_stats=stamps).trusts("pdf", "SKILL.md", state)
+        for later in (-1, 0, 1)
+    ]
+
+    assert trusted == [False, False, True]
+
+
+def test_a_cache_that_is_written_right_after_a_file_does_not_trust_it(tmp_path: Path) -> None:
+    """Some tries, since the machine may be slow: the tick is 4 ms."""
+    file, path = tmp_path / "SKILL.md", tmp_path / "scan.json"
+
+    def is_trusted() -> bool:
+        file.write_text("Written a moment ago.")
+        write_stat_cache(str(path), {"pdf": {"SKILL.md": to_file_stat(file.stat())}})
+        return read_stat_cache(str(path)).trusts("pdf", "SKILL.md", file.stat())
+
+    assert not all(is_trusted() for _ in range(100))

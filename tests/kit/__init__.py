@@ -1,23 +1,23 @@
 """The test kit: real git, a real server, a real process; a place for each, and no mocks."""
 
-from .answers import Answer
+from .answers import Response
 from .behaviour import Request
 from .faults import FAULTS, Fault
 from .git import GitError, git
-from .moments import after, just_before
+from .moments import opened, respond_after, run_before_event
 from .repository import Repository
 from .sandbox import CommandFailedError, Result, Sandbox
 from .server import GitServer
-from .skills import Files, skill, under
-from .snapshot import Entry, snapshot, tree_text
-from .tls import Company, Proxy
+from .skills import Files, make_skill, prefix_paths
+from .snapshot import Entry, render_tree, snapshot
+from .tls import CertificateAuthority, EitherPort, Proxy
 from .waiting import wait_for
 
 __all__ = [
     "FAULTS",
-    "Answer",
+    "CertificateAuthority",
     "CommandFailedError",
-    "Company",
+    "EitherPort",
     "Entry",
     "Fault",
     "Files",
@@ -26,14 +26,16 @@ __all__ = [
     "Proxy",
     "Repository",
     "Request",
+    "Response",
     "Result",
     "Sandbox",
-    "after",
     "git",
-    "just_before",
-    "skill",
+    "make_skill",
+    "opened",
+    "prefix_paths",
+    "render_tree",
+    "respond_after",
+    "run_before_event",
     "snapshot",
-    "tree_text",
-    "under",
     "wait_for",
 ]

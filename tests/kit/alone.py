@@ -9,7 +9,7 @@ import anyio
 Result = TypeVar("Result")
 
 
-def alone(work: Callable[[], Awaitable[Result]]) -> Result:
+def run_in_thread(function: Callable[[], Awaitable[Result]]) -> Result:
     """Give what it gives, or raise what it raises."""
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(anyio.run, work).result()
+        return thread.submit(anyio.run, function).result()

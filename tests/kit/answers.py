@@ -11,7 +11,7 @@ from .git import ENVIRONMENT
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """A whole answer, before it is sent."""
 
     status: int
@@ -19,25 +19,25 @@ class Answer:
     body: bytes
 
 
-def failure(status: int) -> Answer:
+def error_response(status: int) -> Response:
     """Say only that it did not work."""
-    return Answer(status, {"Content-Type": "text/plain"}, b"The server fails, as it was told to.\n")
+    return Response(status, {"Content-Type": "text/plain"}, b"The server fails, as it was told to.\n")
 
 
-def garbage() -> Answer:
+def portal_response() -> Response:
     """Answer as a captive portal does: all is well, and nothing is git."""
     page = b"<!DOCTYPE html><title>Welcome</title><p>Please accept our terms.\n"
-    return Answer(200, {"Content-Type": "text/html"}, page)
+    return Response(200, {"Content-Type": "text/html"}, page)
 
 
-def redirect(address: str) -> Answer:
+def redirect_response(url: str) -> Response:
     """Send the client elsewhere."""
-    return Answer(302, {"Location": address}, b"")
+    return Response(302, {"Location": url}, b"")
 
 
-def unauthorized() -> Answer:
+def unauthorized_response() -> Response:
     """Ask for a user and a password."""
-    return Answer(401, {"WWW-Authenticate": 'Basic realm="skillpm tests"'}, b"")
+    return Response(401, {"WWW-Authenticate": 'Basic realm="skillpm tests"'}, b"")
 
 
 def is_authorized(header: str, user: str, password: str) -> bool:
@@ -45,7 +45,7 @@ def is_authorized(header: str, user: str, password: str) -> bool:
     return header == "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-def git_answer(folder: Path, request: Mapping[str, str], body: bytes) -> Answer:
+def git_response(folder: Path, variables: Mapping[str, str], body: bytes) -> Response:
     """Let `git http-backend` answer for one repository; `request` holds its CGI variables."""
     surroundings = {
         **ENVIRONMENT,
@@ -53,7 +53,7 @@ def git_answer(folder: Path, request: Mapping[str, str], body: bytes) -> Answer:
         "GIT_HTTP_EXPORT_ALL": "1",
         "REMOTE_ADDR": "127.0.0.1",
         "CONTENT_LENGTH": str(len(body)),
-        **request,
+        **variables,
     }
     done = subprocess.run(
         ["git", "http-backend"],
@@ -62,12 +62,12 @@ def git_answer(folder: Path, request: Mapping[str, str], body: bytes) -> Answer:
         capture_output=True,
         check=False,
     )
-    return _read_cgi(done.stdout) if done.stdout else failure(500)
+    return _parse_cgi(done.stdout) if done.stdout else error_response(500)
 
 
-def _read_cgi(output: bytes) -> Answer:
+def _parse_cgi(output: bytes) -> Response:
     """Take apart what a CGI program prints: headers, a blank line, a body."""
     head, _, body = re.split(rb"(\r?\n\r?\n)", output, maxsplit=1)
     headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
     status = headers.pop("Status", "200 OK")
-    return Answer(int(status.split()[0]), headers, body)
+    return Response(int(status.split()[0]), headers, body)

@@ -5,7 +5,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from .answers import Answer
+from .answers import Response
 from .faults import FAULTS, Fault
 
 
@@ -27,7 +27,7 @@ class Request:
 
 
 @dataclass(kw_only=True, slots=True)
-class _Spoilt:
+class _FaultRule:
     """Requests that go wrong: which, how, after how many that go well, and how often."""
 
     pattern: re.Pattern[str]
@@ -36,14 +36,14 @@ class _Spoilt:
     times: int
 
 
-class Behaviour:
+class ServerBehavior:
     """The switches of a server and its memory; any thread may use them."""
 
     def __init__(self) -> None:
         """Behave well, know no repository, and remember nothing."""
         self.protocol_v0 = False
         """Ignore that a client speaks protocol v2, as a server before git 2.18."""
-        self.unauthorized_without: tuple[str, str] | None = None
+        self.required_login: tuple[str, str] | None = None
         """Answer 401 to whoever does not bring this user and password."""
         self.redirect_to: str | None = None
         """Answer every request with 302 to the same path below this address."""
@@ -52,68 +52,70 @@ class Behaviour:
         self.truncate_after: int | None = None
         """Promise each body whole, and close the connection after so many bytes of it."""
         self._lock = threading.Lock()
-        self._flowing = threading.Event()
-        self._flowing.set()
+        self._resumed = threading.Event()
+        self._resumed.set()
         self._requests: list[Request] = []
         self._failures: list[int] = []
-        self._spoilt: list[_Spoilt] = []
+        self._fault_rules: list[_FaultRule] = []
         self._folders: dict[str, Path] = {}
-        self._published: dict[str, Answer] = {}
+        self._responses: dict[str, Response] = {}
 
-    def publish(self, path: str, answer: Answer | bytes) -> None:
+    def publish(self, path: str, response: Response | bytes) -> None:
         """Answer requests for a path with a file, or with just this answer."""
         whole = (
-            Answer(200, {"Content-Type": "application/octet-stream"}, answer) if isinstance(answer, bytes) else answer
+            Response(200, {"Content-Type": "application/octet-stream"}, response)
+            if isinstance(response, bytes)
+            else response
         )
         with self._lock:
-            self._published[path] = whole
+            self._responses[path] = whole
 
-    def published_at(self, path: str) -> Answer | None:
+    def find_published(self, path: str) -> Response | None:
         """Give what was published at a path."""
         with self._lock:
-            return self._published.get(path)
+            return self._responses.get(path)
 
     @property
     def stall(self) -> bool:
         """Take requests and answer none; they are dropped when this ends."""
-        return not self._flowing.is_set()
+        return not self._resumed.is_set()
 
     @stall.setter
     def stall(self, wanted: bool) -> None:
         if wanted:
-            self._flowing.clear()
+            self._resumed.clear()
         else:
-            self._flowing.set()
+            self._resumed.set()
 
-    def wait_out_the_stall(self) -> None:
+    def wait_until_resumed(self) -> None:
         """Return when requests flow again."""
-        self._flowing.wait()
+        self._resumed.wait()
 
     def fail_next(self, count: int, status: int) -> None:
         """Answer the next `count` requests with this status."""
         with self._lock:
             self._failures += [status] * count
 
-    def next_failure(self) -> int | None:
+    def take_failure(self) -> int | None:
         """Give the status of a failure that is due, once."""
         with self._lock:
             return self._failures.pop(0) if self._failures else None
 
-    def spoil(self, pattern: str, fault: str | Fault, *, times: int = 1_000_000, after: int = 0) -> None:
+    def add_fault(self, pattern: str, fault: str | Fault, *, times: int = 1_000_000, after: int = 0) -> None:
         """Let requests go wrong by a fault: those in whose `METHOD path?query command` the pattern is found."""
         found = FAULTS[fault] if isinstance(fault, str) else fault
         with self._lock:
-            self._spoilt.append(_Spoilt(pattern=re.compile(pattern), fault=found, after=after, times=times))
+            self._fault_rules.append(_FaultRule(pattern=re.compile(pattern), fault=found, after=after, times=times))
 
-    def mend(self) -> None:
+    def clear_faults(self) -> None:
         """Spoil no more."""
         with self._lock:
-            self._spoilt.clear()
+            self._fault_rules.clear()
 
-    def next_fault(self, request: str) -> Fault | None:
+    def take_fault(self, request: str) -> Fault | None:
         """Give what shall go wrong with a request."""
         with self._lock:
-            for spoilt in self._spoilt:
+            for spoilt in self._fault_rules:
                 if spoilt.pattern.search(request):
                     if spoilt.after:
                         spoilt.after -= 1
@@ -122,7 +124,7 @@ class Behaviour:
                         return spoilt.fault
         return None
 
-    def remember(self, request: Request) -> None:
+    def record_request(self, request: Request) -> None:
         """Count a request."""
         with self._lock:
             self._requests.append(request)
@@ -138,11 +140,11 @@ class Behaviour:
         """The bytes of all bodies sent."""
         return sum(request.bytes_out for request in self.requests)
 
-    def reset(self) -> None:
+    def clear_requests(self) -> None:
         """Forget the requests so far; the switches stay."""
         with self._lock:
             self._requests.clear()
 
-    def folder_of(self, name: str) -> Path | None:
+    def find_folder(self, name: str) -> Path | None:
         """Give the `.git` folder served under a name."""
         return self._folders.get(name)

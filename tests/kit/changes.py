@@ -24,40 +24,40 @@ class Change:
     mode: str = REGULAR
     content: bytes | None = None
 
-    def spelled(self) -> bytes:
+    def to_stream(self) -> bytes:
         """Write the change as a line of the stream, its content after it."""
-        path = _quoted(self.path)
+        path = _quote_path(self.path)
         if self.content is None:
             return b"D %s\n" % path
-        return b"M %s inline %s\n" % (self.mode.encode(), path) + _counted(self.content)
+        return b"M %s inline %s\n" % (self.mode.encode(), path) + _format_data(self.content)
 
 
-def import_stream(
+def build_import_stream(
     changes: Iterable[Change],
     *,
     branch: str,
     parent: str | None,
     message: str,
-    second: int,
+    timestamp: int,
 ) -> bytes:
     """Spell one commit on a branch; git answers the stream with the id of the commit."""
     return b"".join(
         (
             f"commit refs/heads/{branch}\nmark :1\n".encode(),
-            f"committer {AUTHOR} <{EMAIL}> {second} +0000\n".encode(),
-            _counted(message.encode()),
+            f"committer {AUTHOR} <{EMAIL}> {timestamp} +0000\n".encode(),
+            _format_data(message.encode()),
             f"from {parent}\n".encode() if parent else b"",
-            *(change.spelled() for change in changes),
+            *(change.to_stream() for change in changes),
             b"\nget-mark :1\ndone\n",
         ),
     )
 
 
-def _counted(content: bytes) -> bytes:
+def _format_data(content: bytes) -> bytes:
     return b"data %d\n%s\n" % (len(content), content)
 
 
-def _quoted(path: str) -> bytes:
+def _quote_path(path: str) -> bytes:
     """Quote a path as C would, or one with a blank, a quote or a new line is misread."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return b'"%s"' % escaped.encode(errors="surrogateescape")

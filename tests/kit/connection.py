@@ -7,15 +7,15 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from .answers import (
-    Answer,
-    failure,
-    garbage,
-    git_answer,
+    Response,
+    error_response,
+    git_response,
     is_authorized,
-    redirect,
-    unauthorized,
+    portal_response,
+    redirect_response,
+    unauthorized_response,
 )
-from .behaviour import Behaviour, Request
+from .behaviour import Request, ServerBehavior
 
 # What smart HTTP asks of a repository; a fetch needs no more, and a push is not served.
 _SERVICE = re.compile(r"/(?P<name>.+?)(?:\.git)?(?P<service>/info/refs|/git-upload-pack)")
@@ -29,29 +29,29 @@ class Connection(BaseHTTPRequestHandler):
     # Else each small answer would wait for the client's acknowledgement of the last one.
     disable_nagle_algorithm = True
 
-    def __init__(self, behaviour: Behaviour, *connection: Any) -> None:
+    def __init__(self, behavior: ServerBehavior, *connection: Any) -> None:
         """Serve the connection until it ends: the standard library does so in the constructor."""
-        self.behaviour = behaviour
+        self.behavior = behavior
         super().__init__(*connection)
 
     def do_GET(self) -> None:
         """Read a request, whatever its method, and answer it as the server behaves now."""
         body = self._read_body()
-        if self.behaviour.stall:
-            self._remember(body)
-            self.behaviour.wait_out_the_stall()
+        if self.behavior.stall:
+            self._record_request(body)
+            self.behavior.wait_until_resumed()
             self.close_connection = True
             return
-        answer = self._answer(body)
-        if fault := self.behaviour.next_fault(f"{self.command} {self.path} {self._command(body) or ''}"):
-            self._remember(body)
+        answer = self._choose_response(body)
+        if fault := self.behavior.take_fault(f"{self.command} {self.path} {self._parse_command(body) or ''}"):
+            self._record_request(body)
             self.close_connection = True
             fault(self.connection, answer)
             return
-        part = b"" if self.command == "HEAD" else answer.body[: self.behaviour.truncate_after]
+        part = b"" if self.command == "HEAD" else answer.body[: self.behavior.truncate_after]
         # First counted, then sent: who has the answer can rely on the count.
-        self._remember(body, status=answer.status, bytes_out=len(part))
-        self._send(answer, part)
+        self._record_request(body, status=answer.status, bytes_out=len(part))
+        self._send_response(answer, part)
 
     do_POST = do_HEAD = do_GET  # noqa: N815
 
@@ -69,30 +69,30 @@ class Connection(BaseHTTPRequestHandler):
         self.rfile.readline()
         return body
 
-    def _answer(self, body: bytes) -> Answer:
+    def _choose_response(self, body: bytes) -> Response:
         """Let the first trouble that is switched on answer, and git if there is none."""
-        behaviour = self.behaviour
-        if status := behaviour.next_failure():
-            return failure(status)
+        behaviour = self.behavior
+        if status := behaviour.take_failure():
+            return error_response(status)
         if behaviour.redirect_to is not None:
-            return redirect(behaviour.redirect_to.rstrip("/") + self.path)
-        who = behaviour.unauthorized_without
+            return redirect_response(behaviour.redirect_to.rstrip("/") + self.path)
+        who = behaviour.required_login
         if who and not is_authorized(self.headers.get("Authorization", ""), *who):
-            return unauthorized()
+            return unauthorized_response()
         if behaviour.garbage:
-            return garbage()
-        if published := behaviour.published_at(urlsplit(self.path).path):
+            return portal_response()
+        if published := behaviour.find_published(urlsplit(self.path).path):
             etag = published.headers.get("ETag")
             same = etag is not None and self.headers.get("If-None-Match") == etag
-            return Answer(304, published.headers, b"") if same else published
-        return self._ask_git(body)
+            return Response(304, published.headers, b"") if same else published
+        return self._git_response(body)
 
-    def _ask_git(self, body: bytes) -> Answer:
+    def _git_response(self, body: bytes) -> Response:
         address = urlsplit(self.path)
         wanted = _SERVICE.fullmatch(unquote(address.path))
-        folder = self.behaviour.folder_of(wanted["name"]) if wanted else None
+        folder = self.behavior.find_folder(wanted["name"]) if wanted else None
         if not wanted or not folder:
-            return failure(404)
+            return error_response(404)
         protocol = self.headers.get("Git-Protocol", "")
         request = {
             "REQUEST_METHOD": self.command,
@@ -100,36 +100,36 @@ class Connection(BaseHTTPRequestHandler):
             "QUERY_STRING": address.query,
             "CONTENT_TYPE": self.headers.get("Content-Type", ""),
             "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
-            "GIT_PROTOCOL": "" if self.behaviour.protocol_v0 else protocol,
+            "GIT_PROTOCOL": "" if self.behavior.protocol_v0 else protocol,
         }
-        return git_answer(folder, request, body)
+        return git_response(folder, request, body)
 
-    def _remember(self, body: bytes, *, status: int = 0, bytes_out: int = 0) -> None:
+    def _record_request(self, body: bytes, *, status: int = 0, bytes_out: int = 0) -> None:
         address = urlsplit(self.path)
         request = Request(
             method=self.command,
             path=address.path,
             query=address.query,
-            command=self._command(body),
+            command=self._parse_command(body),
             bytes_out=bytes_out,
             status=status,
             authorization=self.headers.get("Authorization", ""),
         )
-        self.behaviour.remember(request)
+        self.behavior.record_request(request)
 
-    def _command(self, body: bytes) -> str | None:
+    def _parse_command(self, body: bytes) -> str | None:
         if self.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
         command = _COMMAND.match(body)
         return command[1].decode() if command else None
 
-    def _send(self, answer: Answer, part: bytes) -> None:
+    def _send_response(self, response: Response, part: bytes) -> None:
         """Send the part of an answer that shall arrive; hang up if it is not the whole."""
-        self.send_response(answer.status)
-        for name, value in answer.headers.items():
+        self.send_response(response.status)
+        for name, value in response.headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.body)))
+        self.send_header("Content-Length", str(len(response.body)))
         self.end_headers()
         self.wfile.write(part)
-        if len(part) < len(answer.body) and self.command != "HEAD":
+        if len(part) < len(response.body) and self.command != "HEAD":
             self.close_connection = True

@@ -6,21 +6,21 @@ from pathlib import Path
 
 from .changes import SUBMODULE
 from .git import git_bytes
-from .skills import as_bytes
+from .skills import to_bytes
 
 _NEW_YEAR_2026 = 1767225600
 
 
-class Objects:
+class ObjectDatabase:
     """The object database in the `.git` folder of a path, and the clock of its commits."""
 
     def __init__(self, path: Path) -> None:
         """Stand for the repository at a path, whether or not it is there already."""
         self.path = path
-        self._second = _NEW_YEAR_2026
+        self._timestamp = _NEW_YEAR_2026
 
     @property
-    def git_folder(self) -> Path:
+    def git_dir(self) -> Path:
         """The folder a server serves."""
         return self.path / ".git"
 
@@ -28,25 +28,25 @@ class Objects:
         """Give the id that a branch, a tag or any other name of git's stands for."""
         return self._git("rev-parse", "--verify", "--end-of-options", name)
 
-    def blob(self, path: str, at: str = "HEAD") -> bytes:
+    def read_blob(self, path: str, revision: str = "HEAD") -> bytes:
         """Give the content of a file, or the target of a link."""
-        return self._git_bytes("cat-file", "blob", f"{at}:{path}")
+        return self._git_bytes("cat-file", "blob", f"{revision}:{path}")
 
-    def tree_id(self, path: str = ".", at: str = "HEAD") -> str:
+    def tree_id(self, path: str = ".", revision: str = "HEAD") -> str:
         """Give the id of a folder's tree; `.` is the whole."""
-        return self.resolve(f"{at}:{'' if path == '.' else path}")
+        return self.resolve(f"{revision}:{'' if path == '.' else path}")
 
-    def files(self, path: str = ".", at: str = "HEAD") -> dict[str, tuple[str, bytes]]:
+    def read_files(self, path: str = ".", revision: str = "HEAD") -> dict[str, tuple[str, bytes]]:
         """Give mode and content of all files below a folder, by their path from there.
 
         Modes are git's: `100644`, `100755`, `120000` for a link (its content is the target),
         `160000` for a submodule (its content is the commit's id).
         """
-        listing = self._git_bytes("ls-tree", "-r", "-z", self.tree_id(path, at))
+        listing = self._git_bytes("ls-tree", "-r", "-z", self.tree_id(path, revision))
         rows = [row.partition(b"\t") for row in listing.split(b"\0")[:-1]]
         names = [name.decode(errors="surrogateescape") for _, _, name in rows]
         details = [about.decode().split() for about, _, _ in rows]
-        stored = self._contents(object_id for mode, _, object_id in details if mode != SUBMODULE)
+        stored = self._read_objects(object_id for mode, _, object_id in details if mode != SUBMODULE)
         return {
             name: (mode, object_id.encode() if mode == SUBMODULE else next(stored))
             for name, (mode, _, object_id) in zip(names, details, strict=True)
@@ -55,20 +55,20 @@ class Objects:
     def hash_object(self, content: str | bytes, kind: str = "blob") -> str:
         """Store an object as it is, well made or not, and give its id."""
         options = ("-t", kind, "-w", "--stdin", "--literally")
-        return self._git("hash-object", *options, stdin=as_bytes(content))
+        return self._git("hash-object", *options, stdin=to_bytes(content))
 
-    def raw_tree(self, entries: Iterable[tuple[str, str | bytes, str]]) -> str:
+    def store_tree(self, entries: Iterable[tuple[str, str | bytes, str]]) -> str:
         """Store a tree of `(mode, name, id)` in the given order: unchecked, unsorted.
 
         A folder's mode is `40000`, a submodule's `160000`.
         """
         rows = (
-            b"%s %s\0%s" % (mode.encode(), as_bytes(name), bytes.fromhex(object_id))
+            b"%s %s\0%s" % (mode.encode(), to_bytes(name), bytes.fromhex(object_id))
             for mode, name, object_id in entries
         )
         return self.hash_object(b"".join(rows), "tree")
 
-    def _contents(self, object_ids: Iterable[str]) -> Iterator[bytes]:
+    def _read_objects(self, object_ids: Iterable[str]) -> Iterator[bytes]:
         """Read many objects in one process."""
         asked = "".join(f"{object_id}\n" for object_id in object_ids)
         answer = BytesIO(self._git_bytes("cat-file", "--batch", stdin=asked.encode()))
@@ -81,6 +81,6 @@ class Objects:
         return self._git_bytes(*arguments, stdin=stdin).decode().rstrip("\n")
 
     def _git_bytes(self, *arguments: str, stdin: bytes = b"") -> bytes:
-        now = f"{self._second} +0000"
+        now = f"{self._timestamp} +0000"
         times = {"GIT_AUTHOR_DATE": now, "GIT_COMMITTER_DATE": now}
-        return git_bytes(f"--git-dir={self.git_folder}", *arguments, stdin=stdin, environment=times)
+        return git_bytes(f"--git-dir={self.git_dir}", *arguments, stdin=stdin, environment=times)

@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Self
 
-from .changes import EXECUTABLE, LINK, REGULAR, Change, import_stream
+from .changes import EXECUTABLE, LINK, REGULAR, Change, build_import_stream
 from .git import GitError, git
-from .objects import Objects
-from .skills import Files, as_bytes
+from .objects import ObjectDatabase
+from .skills import Files, to_bytes
 
-_PARTIAL_CLONE = "[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWant = true\n"
+_PARTIAL_CLONE_CONFIG = "[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWant = true\n"
 
 
-class Repository(Objects):
+class Repository(ObjectDatabase):
     """A repository without a work tree, in the `.git` folder of a path."""
 
     def __init__(self, path: Path) -> None:
@@ -32,10 +32,10 @@ class Repository(Objects):
         exists, whatever `allowAnySHA1InWant` says.)
         """
         repository = cls(path)
-        git("init", "-q", "--bare", "-b", "main", "--template=", str(repository.git_folder))
+        git("init", "-q", "--bare", "-b", "main", "--template=", str(repository.git_dir))
         if partial_clone:
-            with (repository.git_folder / "config").open("a") as config:
-                config.write(_PARTIAL_CLONE)
+            with (repository.git_dir / "config").open("a") as config:
+                config.write(_PARTIAL_CLONE_CONFIG)
         return repository
 
     @property
@@ -57,7 +57,7 @@ class Repository(Objects):
             raise ValueError(message)
         for path, content in files.items():
             mode = EXECUTABLE if path in executable else REGULAR
-            self._changes.append(Change(path=path, mode=mode, content=as_bytes(content)))
+            self._changes.append(Change(path=path, mode=mode, content=to_bytes(content)))
         for path, target in (symlinks or {}).items():
             self._changes.append(Change(path=path, mode=LINK, content=target.encode()))
         return self
@@ -69,13 +69,13 @@ class Repository(Objects):
 
     def commit(self, message: str = "Change something", *, branch: str = "main") -> str:
         """Commit what was written and removed since the last one; give the commit's id."""
-        self._tick()
-        stream = import_stream(
+        self._advance_clock()
+        stream = build_import_stream(
             self._changes,
             branch=branch,
-            parent=self._tip(branch),
+            parent=self._find_tip(branch),
             message=message,
-            second=self._second,
+            timestamp=self._timestamp,
         )
         commit = self._git("fast-import", "--quiet", "--done", stdin=stream)
         self._changes.clear()
@@ -83,8 +83,8 @@ class Repository(Objects):
 
     def commit_tree(self, tree_id: str, branch: str = "main", message: str = "Set a tree") -> str:
         """Commit a stored tree as the next state of a branch; give the commit's id."""
-        self._tick()
-        parent = self._tip(branch)
+        self._advance_clock()
+        parent = self._find_tip(branch)
         parents = ["-p", parent] if parent else []
         commit = self._git("commit-tree", tree_id, *parents, "-m", message)
         self._git("update-ref", f"refs/heads/{branch}", commit)
@@ -93,18 +93,18 @@ class Repository(Objects):
     def tag(
         self,
         name: str,
-        at: str | None = None,
+        revision: str | None = None,
         *,
         force: bool = False,
         annotated: bool = False,
     ) -> None:
         """Tag a commit, else the tip of `main`; `force` moves a tag that is there."""
         kind = ["-a", "-m", f"Tag {name}"] if annotated else []
-        self._git("tag", *(["-f"] if force else []), *kind, name, at or "HEAD")
+        self._git("tag", *(["-f"] if force else []), *kind, name, revision or "HEAD")
 
-    def branch(self, name: str, at: str | None = None) -> None:
+    def branch(self, name: str, revision: str | None = None) -> None:
         """Begin a branch at a commit, else at the tip of `main`."""
-        self._git("branch", "--no-track", name, at or "HEAD")
+        self._git("branch", "--no-track", name, revision or "HEAD")
 
     def delete_branch(self, name: str) -> None:
         """Delete a branch, merged or not."""
@@ -114,17 +114,17 @@ class Repository(Objects):
         """Rewrite history: the branch points at this commit from now on."""
         self._git("update-ref", f"refs/heads/{branch}", self.resolve(f"{commit}^{{commit}}"))
 
-    def forget_unreachable(self) -> None:
+    def prune_unreachable(self) -> None:
         """Delete for good what no branch and no tag leads to."""
         self._git("reflog", "expire", "--expire=now", "--all")
         self._git("gc", "--quiet", "--prune=now")
 
-    def _tip(self, branch: str) -> str | None:
+    def _find_tip(self, branch: str) -> str | None:
         try:
             return self.resolve(f"refs/heads/{branch}")
         except GitError:
             return None
 
-    def _tick(self) -> None:
+    def _advance_clock(self) -> None:
         """Let a second pass, so that no two commits are of one time."""
-        self._second += 1
+        self._timestamp += 1

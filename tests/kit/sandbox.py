@@ -14,11 +14,11 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, ClassVar
 
-from .skills import Files, as_bytes
-from .snapshot import Entry, snapshot, tree_text
-from .warm import Warm, can_be_warm
+from .skills import Files, to_bytes
+from .snapshot import Entry, render_tree, snapshot
+from .warm import ForkServer, can_fork
 
-_STARTING = threading.Lock()
+_START_LOCK = threading.Lock()
 _REPOSITORY_ROOT = Path(__file__).parents[2]
 
 Environment = Mapping[str, str | None]
@@ -39,7 +39,7 @@ class Result:
         return json.loads(self.stdout)
 
     @property
-    def complaint(self) -> str:
+    def error_output(self) -> str:
         """What was said on stderr, without the lines that tell on a slow machine how long it takes."""
         lines = self.stderr.splitlines(keepends=True)
         return "".join(line for line in lines if not line.startswith("still "))
@@ -60,7 +60,7 @@ class Sandbox:
     """A home, a working directory and a cache that no other test and no user knows."""
 
     command: ClassVar[Sequence[str]] = (sys.executable, "-m", "skillpm")
-    warm = True
+    use_fork_server = True
     """Whether `run` may fork the command from a process that has started before: not where its time is measured."""
 
     def __init__(self, root: Path) -> None:
@@ -94,10 +94,14 @@ class Sandbox:
         `TimeoutExpired` is the test's.
         """
         folder, variables = self.work / (cwd or "."), self.environment(env)
-        warm = _warm() if self.warm and self.command is Sandbox.command and can_be_warm(variables) else None
-        ended = warm.run(arguments, folder, variables, as_bytes(stdin or b""), timeout) if warm else None
+        warm = (
+            _get_fork_server()
+            if self.use_fork_server and self.command is Sandbox.command and can_fork(variables)
+            else None
+        )
+        ended = warm.run(arguments, folder, variables, to_bytes(stdin or b""), timeout) if warm else None
         code, stdout, stderr = ended or self._run(arguments, cwd, env, stdin, timeout)
-        result = Result(code=code, stdout=_text(stdout), stderr=_text(stderr))
+        result = Result(code=code, stdout=_decode(stdout), stderr=_decode(stderr))
         if check and result.code != 0:
             raise CommandFailedError(arguments, result)
         return result
@@ -112,7 +116,7 @@ class Sandbox:
     ) -> tuple[int, bytes, bytes]:
         with self.spawn(*arguments, cwd=cwd, env=env) as process:
             try:
-                stdout, stderr = process.communicate(as_bytes(stdin or b""), timeout)
+                stdout, stderr = process.communicate(to_bytes(stdin or b""), timeout)
             except BaseException:
                 os.killpg(process.pid, signal.SIGKILL)
                 raise
@@ -156,7 +160,7 @@ class Sandbox:
         """Write a file, and the folders on the way to it."""
         file = self.work / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(as_bytes(content))
+        file.write_bytes(to_bytes(content))
         return file
 
     def write_files(self, files: Files) -> None:
@@ -176,9 +180,9 @@ class Sandbox:
         """Take down everything below a folder."""
         return snapshot(self.work / path, ignore=ignore)
 
-    def tree_text(self, path: str = ".", *, ignore: Collection[str] = ()) -> str:
+    def render_tree(self, path: str = ".", *, ignore: Collection[str] = ()) -> str:
         """Draw the tree below a folder."""
-        return tree_text(self.work / path, ignore=ignore)
+        return render_tree(self.work / path, ignore=ignore)
 
     # The user's git
 
@@ -187,9 +191,9 @@ class Sandbox:
         with (self.home / ".gitconfig").open("a") as file:
             file.write(text.rstrip("\n") + "\n")
 
-    def rewrite(self, prefix: str, address: str) -> None:
+    def redirect_git(self, prefix: str, url: str) -> None:
         """Let git go to `address` where it is sent to `prefix`, as `https://github.com/`."""
-        self.git_config(f'[url "{address.rstrip("/")}/"]\n\tinsteadOf = {prefix}')
+        self.git_config(f'[url "{url.rstrip("/")}/"]\n\tinsteadOf = {prefix}')
 
 
 @cache
@@ -201,15 +205,15 @@ def _is_installed() -> bool:
     return True
 
 
-def _text(output: bytes) -> str:
+def _decode(output: bytes) -> str:
     return output.decode(errors="backslashreplace")
 
 
-def _warm() -> Warm:
-    with _STARTING:  # threads that begin at once would start one each
-        return _started()
+def _get_fork_server() -> ForkServer:
+    with _START_LOCK:  # threads that begin at once would start one each
+        return _start_fork_server()
 
 
 @cache
-def _started() -> Warm:
-    return Warm()
+def _start_fork_server() -> ForkServer:
+    return ForkServer()

@@ -10,12 +10,12 @@ from pathlib import Path
 from socketserver import ThreadingTCPServer
 from typing import Any, Self
 
-from .behaviour import Behaviour
+from .behaviour import ServerBehavior
 from .connection import Connection
 from .repository import Repository
 
 
-class GitServer(Behaviour):
+class GitServer(ServerBehavior):
     """Serves repositories on 127.0.0.1, each under a name, from wherever they lie.
 
     with GitServer() as server:
@@ -45,7 +45,7 @@ class GitServer(Behaviour):
 
     def serve(self, name: str, repository: Repository | Path) -> str:
         """Serve a repository, or a bare folder of git's, under a name; give its URL."""
-        folder = repository.git_folder if isinstance(repository, Repository) else repository
+        folder = repository.git_dir if isinstance(repository, Repository) else repository
         self._folders[name] = folder
         return self.url(name)
 
@@ -61,7 +61,7 @@ class GitServer(Behaviour):
         """Drop every connection, also the stalled ones, and wait until all is quiet."""
         self._listener.shutdown()
         self.stall = False
-        self._listener.hang_up()
+        self._listener.close_connections()
         self._listener.server_close()
         self._thread.join()
 
@@ -72,19 +72,19 @@ class _Listener(ThreadingTCPServer):
     request_queue_size = 128
 
     def __init__(self, *arguments: Any) -> None:
-        self._open: set[socket.socket] = set()
+        self._connections: set[socket.socket] = set()
         super().__init__(*arguments)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        self._open.add(request)
+        self._connections.add(request)
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
-        self._open.discard(request)
+        self._connections.discard(request)
         super().shutdown_request(request)
 
-    def hang_up(self) -> None:
-        for connection in tuple(self._open):
+    def close_connections(self) -> None:
+        for connection in tuple(self._connections):
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 

@@ -8,11 +8,11 @@ from typing import Any
 Files = Mapping[str, str | bytes]
 """Relative path to content: what a folder shall hold."""
 
-_PLAIN = re.compile(r"[A-Za-z][\w ,.()/-]*[\w.)]")
-_NOT_TEXT = frozenset({"true", "false", "null", "yes", "no", "on", "off"})
+_PLAIN_SCALAR = re.compile(r"[A-Za-z][\w ,.()/-]*[\w.)]")
+_YAML_KEYWORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off"})
 
 
-def skill(
+def make_skill(
     name: str,
     description: str = "Use when a test needs a skill.",
     body: str = "Do it well.\n",
@@ -25,22 +25,22 @@ def skill(
     """
     fields = {"name": name, "description": description}
     fields |= {key.replace("_", "-"): value for key, value in frontmatter.items()}
-    lines = [f"{key}: {_yaml(value)}\n" for key, value in fields.items()]
+    lines = [f"{key}: {_to_yaml(value)}\n" for key, value in fields.items()]
     return {"SKILL.md": "".join(["---\n", *lines, "---\n", body]).encode()}
 
 
-def under(folder: str, files: Files) -> dict[str, bytes]:
+def prefix_paths(folder: str, files: Files) -> dict[str, bytes]:
     """Put files below a folder: `under("skills/pdf", skill("pdf"))`."""
-    return {f"{folder}/{path}": as_bytes(content) for path, content in files.items()}
+    return {f"{folder}/{path}": to_bytes(content) for path, content in files.items()}
 
 
-def as_bytes(content: str | bytes) -> bytes:
+def to_bytes(content: str | bytes) -> bytes:
     """Take text as UTF-8, and bytes as they are."""
     return content.encode() if isinstance(content, str) else content
 
 
-def _yaml(value: Any) -> str:
+def _to_yaml(value: Any) -> str:
     """Write a value so that YAML gives it back: JSON is YAML, but plain words read better."""
-    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _NOT_TEXT:
+    if isinstance(value, str) and _PLAIN_SCALAR.fullmatch(value) and value.lower() not in _YAML_KEYWORDS:
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -21,10 +21,10 @@ def snapshot(folder: Path, *, ignore: Collection[str] = ()) -> dict[str, Entry]:
     `ignore` names files, or folders with all that is in them. A folder that is not there is an
     error, or a misspelt one would always be equal to itself.
     """
-    return {path: _entry(folder / path) for path in _paths(folder, "", ignore)}
+    return {path: _read_entry(folder / path) for path in _walk(folder, "", ignore)}
 
 
-def tree_text(folder: Path, *, ignore: Collection[str] = ()) -> str:
+def render_tree(folder: Path, *, ignore: Collection[str] = ()) -> str:
     """Draw the tree below a folder, a name a line: `folder/`, `file`, `link -> target`."""
     lines = []
     for path, entry in snapshot(folder, ignore=ignore).items():
@@ -34,7 +34,7 @@ def tree_text(folder: Path, *, ignore: Collection[str] = ()) -> str:
     return "".join(lines)
 
 
-def _paths(folder: Path, prefix: str, ignore: Collection[str]) -> Iterator[str]:
+def _walk(folder: Path, prefix: str, ignore: Collection[str]) -> Iterator[str]:
     """Walk a folder in the order of names, each folder before what is in it."""
     for found in sorted(os.scandir(folder), key=lambda found: found.name):
         path = prefix + found.name
@@ -42,10 +42,10 @@ def _paths(folder: Path, prefix: str, ignore: Collection[str]) -> Iterator[str]:
             continue
         yield path
         if found.is_dir(follow_symlinks=False):
-            yield from _paths(folder / found.name, f"{path}/", ignore)
+            yield from _walk(folder / found.name, f"{path}/", ignore)
 
 
-def _entry(path: Path) -> Entry:
+def _read_entry(path: Path) -> Entry:
     status = path.lstat()
     mode = stat.S_IMODE(status.st_mode)
     if stat.S_ISDIR(status.st_mode):

@@ -13,16 +13,16 @@ import trustme
 from .server import GitServer
 
 
-class Company:
+class CertificateAuthority:
     """A certificate authority that only those trust who are told to, and the hosts it vouches for."""
 
     def __init__(self, folder: Path) -> None:
         """Make the authority; its certificate lies in a file, as a company hands it out."""
         self._authority = trustme.CA()
-        self.certificate = folder / "company-ca.pem"
-        self._authority.cert_pem.write_to_path(self.certificate)
+        self.certificate_file = folder / "company-ca.pem"
+        self._authority.cert_pem.write_to_path(self.certificate_file)
 
-    def host(self, name: str) -> GitServer:
+    def start_server(self, name: str) -> GitServer:
         """Start a server that shows a certificate for a name, whatever address it listens on."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._authority.issue_cert(name).configure_cert(context)
@@ -39,17 +39,17 @@ class Proxy(ThreadingTCPServer):
     def __init__(self, servers: dict[str, GitServer]) -> None:
         """Listen on a free port at once."""
         self.servers = servers
-        self.wants_login = False
-        self.heads: list[str] = []
+        self.requires_login = False
+        self.request_heads: list[str] = []
         super().__init__(("127.0.0.1", 0), _Tunnel)
         self.address = f"http://127.0.0.1:{self.server_address[1]}"
         self._thread = threading.Thread(target=self.serve_forever, args=(0.02,))
         self._thread.start()
 
     @property
-    def hosts(self) -> list[str]:
+    def requested_hosts(self) -> list[str]:
         """The hosts asked for, in order."""
-        return [head.split()[1].partition(":")[0] for head in self.heads]
+        return [head.split()[1].partition(":")[0] for head in self.request_heads]
 
     def __enter__(self) -> Self:
         """Give the proxy itself."""
@@ -70,27 +70,62 @@ class _Tunnel(StreamRequestHandler):
         lines = []
         while line := self.rfile.readline().strip():
             lines.append(line.decode())
-        self.server.heads.append("\n".join(lines))
+        self.server.request_heads.append("\n".join(lines))
         there = self.server.servers.get(lines[0].split()[1].partition(":")[0])
-        if self.server.wants_login:
+        if self.server.requires_login:
             self.request.sendall(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
             return
         if there is None:
             self.request.sendall(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
             return
-        port = int(there.address.rpartition(":")[2])
-        with socket.create_connection(("127.0.0.1", port)) as server:
-            self.request.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
-            back = threading.Thread(target=_pump, args=(server, self.request))
-            back.start()
-            _pump(self.request, server)
-            back.join()
+        _tunnel(self.request, there, b"HTTP/1.1 200 OK\r\n\r\n")
 
 
-def _pump(one: socket.socket, other: socket.socket) -> None:
+class EitherPort(ThreadingTCPServer):
+    """One port at which both http and https are answered: it passes each connection on by its first byte."""
+
+    def __init__(self, plain: GitServer, secure: GitServer) -> None:
+        """Listen on a free port at once."""
+        self.servers = (plain, secure)
+        super().__init__(("127.0.0.1", 0), _Either)
+        self.address = f"http://127.0.0.1:{self.server_address[1]}"
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.02,))
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        """Return the port itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the port and wait for its connections to end."""
+        self.shutdown()
+        self.server_close()
+        self._thread.join()
+
+
+class _Either(StreamRequestHandler):
+    """One connection to such a port."""
+
+    def handle(self) -> None:
+        assert isinstance(self.server, EitherPort)
+        is_tls = self.request.recv(1, socket.MSG_PEEK) == b"\x16"  # RFC 8446, 5.1: a record of the handshake
+        _tunnel(self.request, self.server.servers[is_tls])
+
+
+def _tunnel(client: socket.socket, there: GitServer, greeting: bytes = b"") -> None:
+    """Pass bytes between a client and a server until both have ended."""
+    with socket.create_connection(("127.0.0.1", int(there.address.rpartition(":")[2]))) as server:
+        client.sendall(greeting)
+        back = threading.Thread(target=_relay, args=(server, client))
+        back.start()
+        _relay(client, server)
+        back.join()
+
+
+def _relay(source: socket.socket, target: socket.socket) -> None:
     with suppress(OSError):
-        while part := one.recv(65536):
-            other.sendall(part)
-    for end in (one, other):
+        while part := source.recv(65536):
+            target.sendall(part)
+    for end in (source, target):
         with suppress(OSError):
             end.shutdown(socket.SHUT_RDWR)

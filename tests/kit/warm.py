@@ -25,20 +25,20 @@ from pathlib import Path
 from typing import IO
 
 # Read by Python itself as it starts: a process that started before cannot heed them.
-STARTING = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
-STARTED_WITH = {"LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
-HEAVY = {"skillpm.serving.mcp.server"}  # seconds, and one command of ten thousand
-MESSAGE = 1 << 20
+STARTUP_PREFIXES = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
+STARTUP_VARIABLES = {"LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+EXCLUDED_MODULES = {"skillpm.serving.mcp.server"}  # seconds, and one command of ten thousand
+MAX_MESSAGE_SIZE = 1 << 20
 
 
-class Warm:
+class ForkServer:
     """A process that forks commands: one at a time, of one thread."""
 
     def __init__(self) -> None:
         """Start it; it ends with the process that asked for it."""
-        self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._one_at_a_time = threading.Lock()
-        variables = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[1]), **STARTED_WITH}
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._lock = threading.Lock()
+        variables = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[1]), **STARTUP_VARIABLES}
         if "PYTHONPATH" in os.environ:
             variables["PYTHONPATH"] += f":{os.environ['PYTHONPATH']}"
         words = [sys.executable, "-c", f"from kit.warm import serve; serve({theirs.fileno()})"]
@@ -47,83 +47,85 @@ class Warm:
         theirs.close()
 
     def run(
-        self, words: Sequence[str], folder: Path, variables: Mapping[str, str], stdin: bytes, timeout: float
+        self, arguments: Sequence[str], folder: Path, variables: Mapping[str, str], stdin: bytes, timeout: float
     ) -> tuple[int, bytes, bytes] | None:
         """Give code, stdout and stderr of a command; None if this one must start Python anew."""
-        asked = json.dumps({"words": [*words], "cwd": str(folder), "env": dict(variables)}).encode()
-        if len(asked) > MESSAGE // 8 or not self._one_at_a_time.acquire(blocking=False):
+        asked = json.dumps({"words": [*arguments], "cwd": str(folder), "env": dict(variables)}).encode()
+        if len(asked) > MAX_MESSAGE_SIZE // 8 or not self._lock.acquire(blocking=False):
             return None
         try:
             with ExitStack() as opened:
                 files = [opened.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
                 files[0].write(stdin)
                 files[0].seek(0)
-                socket.send_fds(self._ours, [asked], [file.fileno() for file in files])
-                code = self._wait(words, timeout)
-                return code, _all_of(files[1]), _all_of(files[2])
+                socket.send_fds(self._socket, [asked], [file.fileno() for file in files])
+                code = self._wait(arguments, timeout)
+                return code, _read_all(files[1]), _read_all(files[2])
         finally:
-            self._one_at_a_time.release()
+            self._lock.release()
 
-    def _wait(self, words: Sequence[str], timeout: float) -> int:
-        pid = int(self._ours.recv(64))
-        self._ours.settimeout(timeout)
+    def _wait(self, arguments: Sequence[str], timeout: float) -> int:
+        pid = int(self._socket.recv(64))
+        self._socket.settimeout(timeout)
         try:
-            return int(self._ours.recv(64))
+            return int(self._socket.recv(64))
         except BaseException as error:
             os.killpg(pid, signal.SIGKILL)
-            self._ours.settimeout(None)
-            self._ours.recv(64)
+            self._socket.settimeout(None)
+            self._socket.recv(64)
             if isinstance(error, TimeoutError):
-                raise subprocess.TimeoutExpired([*words], timeout) from None
+                raise subprocess.TimeoutExpired([*arguments], timeout) from None
             raise
         finally:
-            self._ours.settimeout(None)
+            self._socket.settimeout(None)
 
 
-def _all_of(file: IO[bytes]) -> bytes:
+def _read_all(file: IO[bytes]) -> bytes:
     file.seek(0)
     return file.read()
 
 
-def can_be_warm(variables: Mapping[str, str]) -> bool:
+def can_fork(variables: Mapping[str, str]) -> bool:
     """Tell whether a command with these variables is the same when Python was started before them."""
-    starting = {name: value for name, value in variables.items() if name.startswith(STARTING)}
-    return starting.items() <= STARTED_WITH.items() and "LANG" in starting and "SKILLPM_TESTS_COLD" not in os.environ
+    starting = {name: value for name, value in variables.items() if name.startswith(STARTUP_PREFIXES)}
+    return (
+        starting.items() <= STARTUP_VARIABLES.items() and "LANG" in starting and "SKILLPM_TESTS_COLD" not in os.environ
+    )
 
 
-def serve(number: int) -> None:
+def serve(socket_fd: int) -> None:
     """Fork a command for each message on this socket."""
     import skillpm  # noqa: PLC0415  (only in the process that forks)
 
     for module in pkgutil.walk_packages(skillpm.__path__, "skillpm."):
-        if module.name not in {"skillpm.__main__", *HEAVY}:
+        if module.name not in {"skillpm.__main__", *EXCLUDED_MODULES}:
             importlib.import_module(module.name)
     gc.freeze()
-    asking = socket.socket(fileno=number)
+    asking = socket.socket(fileno=socket_fd)
     while True:
-        message, files, _, _ = socket.recv_fds(asking, MESSAGE, 3)
+        message, files, _, _ = socket.recv_fds(asking, MAX_MESSAGE_SIZE, 3)
         if not message:
             return
         child = os.fork()
         if child == 0:
             asking.close()
-            _become(json.loads(message), files)
+            _run_command(json.loads(message), files)
         for file in files:
             os.close(file)
         asking.send(str(child).encode())
         asking.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
 
 
-def _become(asked: dict[str, object], files: Sequence[int]) -> None:
+def _run_command(request: dict[str, object], files: Sequence[int]) -> None:
     """Be the command, and end as it ends."""
     os.setsid()
-    os.chdir(str(asked["cwd"]))
+    os.chdir(str(request["cwd"]))
     os.environ.clear()
-    os.environ.update(asked["env"])  # type: ignore[call-overload]
+    os.environ.update(request["env"])  # type: ignore[call-overload]
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
-    sys.argv = ["skillpm", *asked["words"]]  # type: ignore[misc]
+    sys.argv = ["skillpm", *request["words"]]  # type: ignore[misc]
     code = 1
     try:
         runpy.run_module("skillpm", run_name="__main__", alter_sys=True)

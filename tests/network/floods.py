@@ -7,13 +7,13 @@ import zlib
 from contextlib import suppress
 from itertools import cycle, repeat
 
-from kit import Answer
+from kit import Response
 
 MARK = b"000dpackfile\n"
 BLOB = 60_000
 
 
-def endless_pack(client: socket.socket, answer: Answer, count: int = 1_000_000) -> None:
+def endless_pack(client: socket.socket, answer: Response, count: int = 1_000_000) -> None:
     """Send a pack of so many files, without an end."""
     before, _, _ = answer.body.partition(MARK)
     dice = random.Random(1)
@@ -22,29 +22,29 @@ def endless_pack(client: socket.socket, answer: Answer, count: int = 1_000_000) 
     _flood(client, before + MARK + _line(b"\1" + header), [_line(b"\1" + file) for file in files])
 
 
-def giant_pack(client: socket.socket, answer: Answer) -> None:
+def giant_pack(client: socket.socket, answer: Response) -> None:
     """Send a pack that says it has more files than fit into any memory."""
     endless_pack(client, answer, 0x7FFF_FFFF)
 
 
-def endless_progress(client: socket.socket, answer: Answer) -> None:
+def endless_progress(client: socket.socket, answer: Response) -> None:
     """Tell of progress, and never come to the pack."""
     before, _, _ = answer.body.partition(MARK)
     _flood(client, before + MARK, [_line(b"\2Counting objects: " + b"9" * 900 + b"\n")])
 
 
-def endless_patience(client: socket.socket, answer: Answer) -> None:
+def endless_patience(client: socket.socket, answer: Response) -> None:
     """Send what keeps a line open, and nothing else."""
     before, _, _ = answer.body.partition(MARK)
     _flood(client, before + MARK, [_line(b"\1") * 1000])
 
 
-def endless_refs(client: socket.socket, _: Answer) -> None:
+def endless_refs(client: socket.socket, _: Response) -> None:
     """Name one branch after the other."""
     _flood(client, b"", [b"".join(_line(b"%040x refs/heads/%d-" % (n, n) + b"x" * 200 + b"\n") for n in range(1, 500))])
 
 
-def endless_greeting(client: socket.socket, answer: Answer) -> None:
+def endless_greeting(client: socket.socket, answer: Response) -> None:
     """Name one capability after the other."""
     _flood(client, answer.body.removesuffix(b"0000"), [_line(b"x" * 900 + b"\n") * 100])
 

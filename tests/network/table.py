@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kit import FAULTS
-from network.world import FILES, OLD, WELL_KNOWN, Network, Outcome
+from network.world import LEGACY_WELL_KNOWN, SKILL_FILES, WELL_KNOWN, Network, Outcome
 
 ALWAYS = 1_000_000
 TRIES = 3
@@ -55,8 +55,8 @@ DOCUMENTS = {
     "listing": Document(words=("install", "{server}/acme", "--list"), asked="GET /acme/index.json", begins=INDEX),
     "site": Document(words=SITE, asked=f"GET {WELL_KNOWN}/index.json", begins=INDEX),
     "skill": Document(words=SITE, asked=f"GET {WELL_KNOWN}/pdf/SKILL.md"),
-    "old-site": Document(words=SITE, asked=f"GET {OLD}/index.json", begins=INDEX, without=WELL_KNOWN),
-    "old-file": Document(words=SITE, asked=f"GET {OLD}/pdf/SKILL.md", without=WELL_KNOWN),
+    "old-site": Document(words=SITE, asked=f"GET {LEGACY_WELL_KNOWN}/index.json", begins=INDEX, without=WELL_KNOWN),
+    "old-file": Document(words=SITE, asked=f"GET {LEGACY_WELL_KNOWN}/pdf/SKILL.md", without=WELL_KNOWN),
     "url": Document(words=("install", "{server}/pdf.tar.gz"), asked="GET /pdf.tar.gz"),
     "redirected": Document(
         words=("install", "{server}/latest.tgz"), asked="GET /pdf.tar.gz", named="{server}/latest.tgz"
@@ -198,13 +198,13 @@ def run_row(network: Network, folder: Path, fault: str, name: str, times: int = 
     document = DOCUMENTS[name]
     project = network.copy(folder)
     with network.serve(document.without) as server:
-        server.spoil(document.asked, fault, times=times, after=document.after)
+        server.add_fault(document.asked, fault, times=times, after=document.after)
         words = [word.replace("{server}", server.address) for word in document.words]
-        outcome = network.measured(project, server, document.asked, *words, **settings(fault))
+        outcome = network.run_measured(project, server, document.asked, *words, **settings(fault))
     if outcome.code == 0 and (times < ALWAYS or document.is_git) and "--list" not in words:
-        whole = {"SKILL.md"} if "{server}/@pdf" in document.words else {*FILES}
-        assert project.installed("pdf") == {path: ("100644", FILES[path]) for path in whole}
-    return outcome.less(document.after)
+        whole = {"SKILL.md"} if "{server}/@pdf" in document.words else {*SKILL_FILES}
+        assert project.installed_files("pdf") == {path: ("100644", SKILL_FILES[path]) for path in whole}
+    return outcome.subtract_tries(document.after)
 
 
 def plain(said: str) -> str:

@@ -14,14 +14,16 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from kit import skill
-from network.world import Network, use_index, work
+from kit import make_skill
+from network.world import Network, snapshot_project, use_index
+
+pytestmark = pytest.mark.slow
 
 IS_FULL = os.environ.get("SKILLPM_SIZES") == "full"
 MEGABYTES = 3000 if IS_FULL else 150
 ENTRIES = 1_000_000 if IS_FULL else 20_000
 ZEROS = bytes(1_000_000)
-TEXT = skill("pdf")["SKILL.md"]
+TEXT = make_skill("pdf")["SKILL.md"]
 
 
 def large_file() -> bytes:
@@ -110,12 +112,12 @@ def test_a_bomb_from_an_index_ends_at_the_limit(
         server.publish("/acme/skills/pdf.json", json.dumps(versions).encode())
         server.publish("/acme/archives/pdf-1.0.0.tar.gz", archive)
         use_index(project, server)
-        before = work(project)
+        before = snapshot_project(project)
         result, cost = project.run_measured("install", "pdf")
-        message = result.complaint.replace(server.address, "SERVER")
+        message = result.error_output.replace(server.address, "SERVER")
 
     assert (result.code, result.stdout, message.splitlines()[0]) == (1, "", f"error: {said}")
-    assert (work(project) == before, cost.megabytes < 300) == (True, True), cost
+    assert (snapshot_project(project) == before, cost.peak_megabytes < 300) == (True, True), cost
 
 
 def _head(path: str, size: int) -> bytes:

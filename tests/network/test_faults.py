@@ -11,6 +11,8 @@ from kit import FAULTS
 from network.table import DOCUMENTS, MAY_SUCCEED, expected, may_pass, plain, run_row, spelled
 from network.world import Network
 
+pytestmark = pytest.mark.slow
+
 IS_WHOLE = os.environ.get("SKILLPM_FAULTS") == "all"
 FEW = ("truncated",)
 MANY = (*FEW, "503-wait-1", "reset", "stall", "429-wait-date")
@@ -36,11 +38,11 @@ def test_a_fault_is_told_and_changes_nothing(network: Network, tmp_path: Path, f
         return  # with the right bytes: `run_row` has compared them
     error = plain(outcome.error).partition("; git says: ")[0]
     assert (outcome.code, error) == (row.code, spelled(row, name)), outcome
-    assert row.code == 0 or (outcome.stdout, outcome.changed) == ("", []), outcome
+    assert row.code == 0 or (outcome.stdout, outcome.changed_paths) == ("", []), outcome
     # On a line that was used before, curl asks once more by itself.
     most = 2 * row.tries if DOCUMENTS[name].is_git else row.tries
     assert row.tries <= outcome.tries <= most, outcome
-    assert len(outcome.said.splitlines()) <= 3
+    assert len(outcome.stderr.splitlines()) <= 3
 
 
 @pytest.mark.parametrize(("fault", "name"), THIRD)

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from fetchers.world import Project
-from kit import GitServer, Repository, skill, under
+from kit import GitServer, Repository, make_skill, prefix_paths
 from network.floods import FLOODS
+
+pytestmark = pytest.mark.slow
 
 IS_FULL = os.environ.get("SKILLPM_SIZES") == "full"
 LIMIT = 100_000_000 if IS_FULL else 5_000_000
@@ -30,7 +32,9 @@ ASKED = {"endless-refs": "POST .* ls-refs", "endless-greeting": "GET .*info/refs
 @pytest.fixture
 def url(server: GitServer, tmp_path: Path) -> str:
     upstream = Repository.create(tmp_path / "upstream")
-    upstream.write(under("skills/pdf", skill("pdf")) | under("skills/ocr", skill("ocr"))).commit()
+    upstream.write(
+        prefix_paths("skills/pdf", make_skill("pdf")) | prefix_paths("skills/ocr", make_skill("ocr"))
+    ).commit()
     return server.serve("acme/skills", upstream)
 
 
@@ -39,19 +43,19 @@ def test_an_answer_without_an_end_ends_at_the_limit(server: GitServer, url: str,
     project = Project(tmp_path / "project")
     project.run("install", f"{url}@ocr", check=True)
     before = project.snapshot()
-    server.spoil(ASKED.get(flood, "POST .* fetch"), FLOODS[flood])
+    server.add_fault(ASKED.get(flood, "POST .* fetch"), FLOODS[flood])
     late = {"SKILLPM_NETWORK_TIMEOUT": "3"} if SAID[flood] == LATE else {"SKILLPM_NETWORK_TIMEOUT": "60"}
 
     result, cost = project.run_measured("install", f"{url}@pdf", env={**LIMITS, **late})
 
-    said = result.complaint.splitlines()[0]
+    said = result.error_output.splitlines()[0]
     if flood == "endless-progress" and "; git says: remote: Counting objects: 9" in said:
         said = "error: " + TOO_MUCH.format(url=url)  # git gave up before it was ended: its last words are the flood
     assert (result.code, result.stdout, said) == (1, "", "error: " + SAID[flood].format(url=url))
-    assert (project.snapshot() == before, cost.megabytes < 300) == (True, True), cost
+    assert (project.snapshot() == before, cost.peak_megabytes < 300) == (True, True), cost
     assert sum(file.stat().st_size for file in project.cache.rglob("*") if file.is_file()) < 1.1 * LIMIT + 1_000_000
-    project.lose_what_is_installed()
+    project.delete_installed()
     project.run("sync", "--frozen", "--offline", check=True)
-    server.mend()
+    server.clear_faults()
     project.run("install", f"{url}@pdf", check=True)
     assert not list(project.cache.rglob("tmp_*"))

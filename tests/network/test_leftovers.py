@@ -8,8 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fetchers.world import Project, git_children
-from kit import GitServer, Repository, skill, under, wait_for
+from fetchers.world import Project, find_git_processes
+from kit import GitServer, Repository, make_skill, prefix_paths, wait_for
+
+pytestmark = pytest.mark.slow
 
 STRACE = shutil.which("strace")
 MOMENTS = range(1, 9)
@@ -18,7 +20,7 @@ MOMENTS = range(1, 9)
 @pytest.fixture
 def url(server: GitServer, tmp_path: Path) -> str:
     upstream = Repository.create(tmp_path / "upstream")
-    upstream.write(under("skills/pdf", skill("pdf") | {"data": os.urandom(300_000)})).commit()
+    upstream.write(prefix_paths("skills/pdf", make_skill("pdf") | {"data": os.urandom(300_000)})).commit()
     return server.serve("acme/skills", upstream)
 
 
@@ -42,15 +44,15 @@ def half_a_pack(project: Project, server: GitServer) -> list[Path]:
 def test_a_git_killed_while_a_pack_comes_leaves_half_of_it_and_stops_nobody(
     project: Project, server: GitServer, url: str
 ) -> None:
-    server.spoil("POST .* fetch", "stall-in-body", after=1)  # the first brings the commit, the second the files
+    server.add_fault("POST .* fetch", "stall-in-body", after=1)  # the first brings the commit, the second the files
     with project.spawn("install", f"{url}@pdf") as process:
         half = wait_for(lambda: half_a_pack(project, server))
-        for group in {os.getpgid(child) for child in git_children(project)}:
+        for group in {os.getpgid(child) for child in find_git_processes(project)}:
             os.killpg(group, signal.SIGKILL)
         os.kill(process.pid, signal.SIGKILL)
         process.communicate(timeout=60)
-    server.mend()
-    wait_for(lambda: not git_children(project))
+    server.clear_faults()
+    wait_for(lambda: not find_git_processes(project))
     assert [path for path in half if path.exists()] == half
 
     project.run("install", f"{url}@pdf", check=True)
@@ -86,7 +88,7 @@ def test_a_lock_of_a_git_that_still_works_for_another_skillpm_is_left_alone(
     project: Project, server: GitServer, url: str, tmp_path: Path
 ) -> None:
     other = Project(tmp_path / "other")
-    server.spoil("POST .* fetch", "stall-in-body", after=1)
+    server.add_fault("POST .* fetch", "stall-in-body", after=1)
     with project.spawn("install", f"{url}@pdf") as first:
         half = wait_for(lambda: half_a_pack(project, server))
         (project.git_cache / "shallow.lock").write_text("mine")

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kit import Answer, GitServer
-from network.world import Network, work
+from kit import GitServer, Response
+from network.world import Network, snapshot_project
+
+pytestmark = pytest.mark.slow
 
 # Python reads it at its start, and every name of the table is then looked up there.
 RESOLVER = """\
@@ -40,10 +42,10 @@ def said(network: Network, folder: Path, url: str, **names: list[str]) -> tuple[
     (folder / "site").mkdir()
     (folder / "site/sitecustomize.py").write_text(RESOLVER)
     table = json.dumps({name.replace("_", "."): addresses for name, addresses in names.items()})
-    before = work(project)
+    before = snapshot_project(project)
     env = {"PYTHONPATH": str(folder / "site"), "TEST_NAMES": table, "SKILLPM_IDLE_TIMEOUT": "5"}
     result = project.run("install", url, "--allow-insecure-host", "skills.example", env=env)
-    assert result.code == 0 or work(project) == before
+    assert result.code == 0 or snapshot_project(project) == before
     return result.code, (result.stderr.splitlines() or [""])[0]
 
 
@@ -56,7 +58,7 @@ def port(server: GitServer) -> str:
 def test_a_host_with_an_address_in_the_world_leads_nowhere_inside(
     network: Network, server: GitServer, tmp_path: Path, here: list[str], there: str
 ) -> None:
-    server.publish("/out.tgz", Answer(302, {"Location": f"http://{there}:{port(server)}/pdf.tar.gz"}, b""))
+    server.publish("/out.tgz", Response(302, {"Location": f"http://{there}:{port(server)}/pdf.tar.gz"}, b""))
     url = f"http://skills.example:{port(server)}/out.tgz"
 
     found = said(network, tmp_path / "p", url, skills_example=here, inside_example=[LAN])
@@ -71,7 +73,7 @@ def test_a_host_with_an_address_in_the_world_leads_nowhere_inside(
 def test_a_name_that_means_an_address_inside_besides_is_inside(
     network: Network, server: GitServer, tmp_path: Path
 ) -> None:
-    server.publish("/out.tgz", Answer(302, {"Location": f"http://both.example:{port(server)}/pdf.tar.gz"}, b""))
+    server.publish("/out.tgz", Response(302, {"Location": f"http://both.example:{port(server)}/pdf.tar.gz"}, b""))
     url = f"http://skills.example:{port(server)}/out.tgz"
 
     code, line = said(network, tmp_path / "p", url, skills_example=[HERE, WORLD], both_example=[WORLD, HERE])
@@ -83,7 +85,7 @@ def test_a_name_that_means_an_address_inside_besides_is_inside(
 
 
 def test_a_host_inside_leads_inside(network: Network, server: GitServer, tmp_path: Path) -> None:
-    server.publish("/out.tgz", Answer(302, {"Location": f"http://127.0.0.1:{port(server)}/pdf.tar.gz"}, b""))
+    server.publish("/out.tgz", Response(302, {"Location": f"http://127.0.0.1:{port(server)}/pdf.tar.gz"}, b""))
     url = f"http://skills.example:{port(server)}/out.tgz"
 
     assert said(network, tmp_path / "p", url, skills_example=[HERE])[0] == 0

@@ -11,14 +11,16 @@ from hashlib import sha256
 from pathlib import Path
 
 from fetchers.world import Project
-from indexes.world import Desk
-from kit import Answer, Entry, GitServer, Repository, skill, snapshot, under
+from indexes.world import IndexPublisher
+from kit import Entry, GitServer, Repository, Response, make_skill, prefix_paths, snapshot
 
 SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 WELL_KNOWN = "/.well-known/agent-skills"
-OLD = "/.well-known/skills"
-NUMBERS = "".join(f"{n * n} " for n in range(3000))
-FILES = skill("pdf", body=f"Squares: {NUMBERS}\n", metadata={"version": "1.0.0"}) | {"data.txt": NUMBERS.encode()}
+LEGACY_WELL_KNOWN = "/.well-known/skills"
+SQUARES = "".join(f"{n * n} " for n in range(3000))
+SKILL_FILES = make_skill("pdf", body=f"Squares: {SQUARES}\n", metadata={"version": "1.0.0"}) | {
+    "data.txt": SQUARES.encode()
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,18 +29,18 @@ class Outcome:
 
     code: int
     stdout: str
-    said: str
+    stderr: str
     seconds: float
     tries: int
-    changed: list[str]
+    changed_paths: list[str]
 
     @property
     def error(self) -> str:
         """Give the first line of the error, or nothing."""
-        lines = [line for line in self.said.splitlines() if line.startswith("error: ")]
+        lines = [line for line in self.stderr.splitlines() if line.startswith("error: ")]
         return lines[0].removeprefix("error: ") if lines else ""
 
-    def less(self, tries: int) -> "Outcome":
+    def subtract_tries(self, tries: int) -> "Outcome":
         """Give it with so many requests that were none of the tries."""
         return replace(self, tries=self.tries - tries)
 
@@ -49,37 +51,41 @@ class Network:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.upstream = Repository.create(root / "upstream")
-        self.upstream.write(under("skills/pdf", FILES) | under("skills/ocr", skill("ocr"))).commit()
-        self.files = _served(Desk(root / "desk"))
+        self.upstream.write(
+            prefix_paths("skills/pdf", SKILL_FILES) | prefix_paths("skills/ocr", make_skill("ocr"))
+        ).commit()
+        self.files = _build_files(IndexPublisher(root / "desk"))
         self.project = Project(root / "project")
         self.project.run("install", f"{self.upstream.file_url}@ocr", "testing", check=True)
 
     @contextmanager
-    def serve(self, without: str = "") -> Iterator[GitServer]:
+    def serve(self, excluded_prefix: str = "") -> Iterator[GitServer]:
         """Serve all of it, on a port of its own, but for what lies below a path."""
         with GitServer() as server:
             for path, data in self.files.items():
-                if not without or not path.startswith(without):
+                if not excluded_prefix or not path.startswith(excluded_prefix):
                     server.publish(path, data)
-            server.publish("/latest.tgz", Answer(302, {"Location": "/pdf.tar.gz"}, b""))
+            server.publish("/latest.tgz", Response(302, {"Location": "/pdf.tar.gz"}, b""))
             server.serve("acme/skills", self.upstream)
             yield server
 
-    def copy(self, to: Path) -> Project:
+    def copy(self, root: Path) -> Project:
         """Give the project on another machine."""
-        project = Project(to)
-        shutil.copytree(self.project.root, to, symlinks=True, dirs_exist_ok=True)
+        project = Project(root)
+        shutil.copytree(self.project.root, root, symlinks=True, dirs_exist_ok=True)
         return project
 
-    def measured(self, project: Project, server: GitServer, asked: str, *words: str, **env: str) -> Outcome:
+    def run_measured(
+        self, project: Project, server: GitServer, request_pattern: str, *arguments: str, **env: str
+    ) -> Outcome:
         """Run a command, and compare everything with what was before; `asked` is in the requests that count."""
         use_index(project, server)
-        before = everything(project)
-        server.reset()
+        before = snapshot_all(project)
+        server.clear_requests()
         begun = time.monotonic()
-        result = project.run(*words, env=env, timeout=100)
+        result = project.run(*arguments, env=env, timeout=100)
         seconds = time.monotonic() - begun
-        after = everything(project)
+        after = snapshot_all(project)
         # A cache may hold more than before, and nothing less or otherwise.
         changed = sorted(
             path
@@ -87,12 +93,15 @@ class Network:
             if before.get(path) != after.get(path) and not (path.startswith("cache/") and path not in before)
         )
         tries = sum(
-            bool(re.search(asked, f"{item.method} {item.path} {item.command or ''}")) for item in server.requests
+            bool(re.search(request_pattern, f"{item.method} {item.path} {item.command or ''}"))
+            for item in server.requests
         )
-        said = result.complaint.replace(server.address, "SERVER").replace(
+        said = result.error_output.replace(server.address, "SERVER").replace(
             server.address.removeprefix("http://"), "SERVER"
         )
-        return Outcome(code=result.code, stdout=result.stdout, said=said, seconds=seconds, tries=tries, changed=changed)
+        return Outcome(
+            code=result.code, stdout=result.stdout, stderr=said, seconds=seconds, tries=tries, changed_paths=changed
+        )
 
 
 def use_index(project: Project, server: GitServer) -> None:
@@ -102,32 +111,34 @@ def use_index(project: Project, server: GitServer) -> None:
     project.write("skills.json", json.dumps(manifest))
 
 
-def work(project: Project) -> Mapping[str, Entry]:
+def snapshot_project(project: Project) -> Mapping[str, Entry]:
     """Give all files of a project and of its home."""
-    return {path: entry for path, entry in everything(project).items() if path.startswith(("work/", "home/"))}
+    return {path: entry for path, entry in snapshot_all(project).items() if path.startswith(("work/", "home/"))}
 
 
-def everything(project: Project) -> Mapping[str, Entry]:
+def snapshot_all(project: Project) -> Mapping[str, Entry]:
     """Give all files of a project, of its home and of its cache."""
     # What was last used when, and who holds a lock, is noted at every look.
     return {path: entry for path, entry in snapshot(project.root).items() if not path.endswith("lock.pid")}
 
 
-def _served(desk: Desk) -> dict[str, bytes]:
+def _build_files(publisher: IndexPublisher) -> dict[str, bytes]:
     """Give every file on the web: an index of ours below `/acme`, a site in both versions, and an archive."""
-    text = FILES["SKILL.md"]
+    text = SKILL_FILES["SKILL.md"]
     entry = {"name": "pdf", "type": "skill-md", "description": "D.", "url": "pdf/SKILL.md"}
     site = {"$schema": SCHEMA, "skills": [entry | {"digest": f"sha256:{sha256(text).hexdigest()}"}]}
     old = {"skills": [{"name": "pdf", "description": "D.", "files": ["SKILL.md"]}]}
-    desk.write_files(under("skills/pdf", FILES))
-    desk.build()
+    publisher.write_files(prefix_paths("skills/pdf", SKILL_FILES))
+    publisher.build()
     ours = {
-        f"/acme/{path.relative_to(desk.index)}": path.read_bytes() for path in desk.index.rglob("*.*") if path.is_file()
+        f"/acme/{path.relative_to(publisher.index_folder)}": path.read_bytes()
+        for path in publisher.index_folder.rglob("*.*")
+        if path.is_file()
     }
     return ours | {
         f"{WELL_KNOWN}/index.json": json.dumps(site).encode(),
         f"{WELL_KNOWN}/pdf/SKILL.md": text,
-        f"{OLD}/index.json": json.dumps(old).encode(),
-        f"{OLD}/pdf/SKILL.md": text,
+        f"{LEGACY_WELL_KNOWN}/index.json": json.dumps(old).encode(),
+        f"{LEGACY_WELL_KNOWN}/pdf/SKILL.md": text,
         "/pdf.tar.gz": ours["/acme/archives/pdf-1.0.0.tar.gz"],
     }

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
-from commands.scene import Scene
-from kit import Repository, skill, under
+from commands.scene import CommandSandbox
+from kit import Repository, make_skill, prefix_paths
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(yaml|dockerfile)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -18,17 +18,17 @@ HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").r
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Scene:
+def checkout(tmp_path: Path) -> CommandSandbox:
     """Give a project as CI checks it out: manifest, lockfile and a skill of its own, nothing installed."""
     upstream = Repository.create(tmp_path / "upstream")
-    upstream.write(under("skills/pdf", skill("pdf"))).commit()
-    scene = Scene(tmp_path / "scene").project()
+    upstream.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
+    scene = CommandSandbox(tmp_path / "scene").create_project()
     scene.run("install", f"{upstream.file_url}@pdf", check=True)
     manifest, lockfile = scene.read("skills.json"), scene.read("skills.lock")
-    fresh = Scene(tmp_path / "fresh")
+    fresh = CommandSandbox(tmp_path / "fresh")
     fresh.write("skills.json", manifest)
     fresh.write("skills.lock", lockfile)
-    fresh.write_files(under("skills/own", skill("own")))
+    fresh.write_files(prefix_paths("skills/own", make_skill("own")))
     return fresh
 
 
@@ -46,7 +46,7 @@ def jobs() -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("job", [*jobs()], ids=["actions", "gitlab", "docker"])
-def test_a_job_does_what_it_says(checkout: Scene, job: list[str]) -> None:
+def test_a_job_does_what_it_says(checkout: CommandSandbox, job: list[str]) -> None:
     ours = [shlex.split(command)[1:] for command in job if command.startswith("skillpm ")]
     assert ["sync", "--frozen", "--project", "."] in ours
     assert any("agent-skillpm" in command for command in job)
@@ -71,7 +71,7 @@ def test_the_hooks_of_the_page_are_those_of_the_repository() -> None:
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
-def test_a_hook_passes_what_is_right_and_stops_what_is_not(checkout: Scene, hook: dict[str, Any]) -> None:
+def test_a_hook_passes_what_is_right_and_stops_what_is_not(checkout: CommandSandbox, hook: dict[str, Any]) -> None:
     def called() -> int:
         files = [
             path for path in ("skills.json", "skills.lock", "skills/own/SKILL.md") if re.search(hook["files"], path)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kit import GitServer, Repository, Sandbox, skill, under
+from kit import GitServer, Repository, Sandbox, make_skill, prefix_paths
 from pages.reading import Step
 
 DEPLOY = """\
@@ -28,21 +28,23 @@ metadata:
 2. Deploy to staging, watch the error rate for five minutes.
 3. Deploy to production.
 """
-ON_CALL = "Takes an alert from page to postmortem. Use when asked about an incident."
-PDF = "Use this skill whenever the user wants to do anything with PDF files. This includes reading and merging them."
-DOCX = "Use this skill whenever the user wants to create Word documents."
-OTHERS = {
+ON_CALL_DESCRIPTION = "Takes an alert from page to postmortem. Use when asked about an incident."
+PDF_DESCRIPTION = (
+    "Use this skill whenever the user wants to do anything with PDF files. This includes reading and merging them."
+)
+DOCX_DESCRIPTION = "Use this skill whenever the user wants to create Word documents."
+OTHER_REPOSITORIES = {
     "anthropics/skills": {
         "algorithmic-art": "Creating algorithmic art using p5.js with seeded randomness and parameters to explore.",
         "brand-guidelines": "Applies Anthropic's official brand colors and typography to what you make.",
         "canvas-design": "Create beautiful visual art in .png and .pdf documents using design philosophy.",
         "claude-api": "Reference for the Claude API / Anthropic SDK — model ids, pricing, parameters and more.",
         "doc-coauthoring": "Writes documents together with you, from outline to last reading.",
-        "docx": DOCX,
+        "docx": DOCX_DESCRIPTION,
         "frontend-design": "Designs frontends.",
         "internal-comms": "Writes what a company tells itself.",
         "mcp-builder": "Builds servers of the Model Context Protocol.",
-        "pdf": PDF,
+        "pdf": PDF_DESCRIPTION,
         "pptx": "Makes slides.",
         "skill-creator": "Makes skills.",
         "slack-gif-creator": "Makes moving pictures.",
@@ -69,30 +71,30 @@ OTHERS = {
         "writing-skills": "Use when creating new skills, editing existing skills, or verifying that they work.",
     },
 }
-WORDS = Path(__file__).with_name("words.sh")
+SHELL_HELPERS = Path(__file__).with_name("words.sh")
 
 
 def build_forge(server: GitServer, folder: Path) -> None:
     """Put the repositories that the pages speak of onto a server."""
     acme = Repository.create(folder / "acme")
-    on_call = skill("on-call", ON_CALL, body="# On call\n\n1. Say that you have it.\n")
+    on_call = make_skill("on-call", ON_CALL_DESCRIPTION, body="# On call\n\n1. Say that you have it.\n")
     files = {"SKILL.md": DEPLOY, "scripts/preflight.sh": "#!/bin/sh\nkubectl diff -f manifests.yaml\n"}
     acme.write(
-        under("skills/deploy", files) | under("skills/on-call", on_call),
+        prefix_paths("skills/deploy", files) | prefix_paths("skills/on-call", on_call),
         executable=["skills/deploy/scripts/preflight.sh"],
     )
     acme.commit("first")
     acme.tag("v1.0.0")
     server.serve("acme/skills", acme)
-    for name, skills in OTHERS.items():
+    for name, skills in OTHER_REPOSITORIES.items():
         repository = Repository.create(folder / name.replace("/", "-"))
         for one, description in skills.items():
-            repository.write(under(f"skills/{one}", skill(one, description) | {"forms.md": "Forms.\n"}))
+            repository.write(prefix_paths(f"skills/{one}", make_skill(one, description) | {"forms.md": "Forms.\n"}))
         repository.commit("first")
         server.serve(name, repository)
 
 
-class Machine(Sandbox):
+class UserMachine(Sandbox):
     """Ada's machine: `skillpm` is on PATH, and github.com is the forge."""
 
     def __init__(self, root: Path, server: GitServer, forge: Path) -> None:
@@ -101,16 +103,16 @@ class Machine(Sandbox):
         self.work = self.home / "payments"
         self.work.mkdir(parents=True)
         self.forge = forge
-        self.rewrite("https://github.com/", server.address)
+        self.redirect_git("https://github.com/", server.address)
         self.git_config("[user]\n\tname = Ada\n\temail = ada@acme.example\n[init]\n\tdefaultBranch = main\n")
         program = root / "bin" / "skillpm"
         program.parent.mkdir()
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m skillpm "$@"\n')
         program.chmod(0o755)
 
-    def play(self, steps: Sequence[Step]) -> list[tuple[int, str]]:
+    def run_steps(self, steps: Sequence[Step]) -> list[tuple[int, str]]:
         """Type all steps into one shell; give the exit code of each and what came back, as Ada's home shows it."""
-        script = [f"exec 2>&1\nexport FORGE='{self.forge}'\n. '{WORDS}'\n"]
+        script = [f"exec 2>&1\nexport FORGE='{self.forge}'\n. '{SHELL_HELPERS}'\n"]
         for step in steps:
             command = step.command.rstrip("\n")
             script.append(f"{{ {command}\n}} < /dev/null\n_code=$?; printf '\\002%d\\n' $_code; (exit $_code)\n")

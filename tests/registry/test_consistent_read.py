@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kit import skill
+from kit import make_skill
 
 # A worker that is killed as soon as it begins, as the system does when memory runs out.
 DYING = """
@@ -31,7 +31,7 @@ def test_what_a_killed_worker_had_to_read_is_read_all_the_same(tmp_path: Path) -
     names = [f"skill-{number:02}" for number in range(20)]
     for name in names:
         (tmp_path / name).mkdir()
-        (tmp_path / name / "SKILL.md").write_bytes(skill(name)["SKILL.md"])
+        (tmp_path / name / "SKILL.md").write_bytes(make_skill(name)["SKILL.md"])
 
     done = subprocess.run(
         [sys.executable, "-c", DYING, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from kit import Sandbox, skill, under
-from kit.registry import put
+from kit import Sandbox, make_skill, prefix_paths
+from kit.registry import write_files
 
 from skillpm import Registry
 from skillpm.errors import DocumentError, FileError
-from skillpm.installer.stat_cache import stamp_of
+from skillpm.installer.stat_cache import to_file_stat
 from skillpm.registry.snapshot import is_recent
 
 
@@ -22,7 +22,12 @@ def old_registry(*skills: Mapping[str, object], version: str = "1.0.0") -> str:
 
 
 def test_a_folder_of_skills_needs_no_registry(tmp_path: Path) -> None:
-    put(tmp_path, under("pdf", skill("pdf", "Paper.")) | under("docx", skill("docx")) | {"notes/README.md": "x"})
+    write_files(
+        tmp_path,
+        prefix_paths("pdf", make_skill("pdf", "Paper."))
+        | prefix_paths("docx", make_skill("docx"))
+        | {"notes/README.md": "x"},
+    )
 
     registry = Registry.load(tmp_path)
 
@@ -37,13 +42,13 @@ def test_a_folder_that_is_not_there_is_empty_until_it_is(tmp_path: Path) -> None
     registry = Registry.load(tmp_path / "skills")
     assert list(registry) == []
 
-    put(tmp_path, under("skills/pdf", skill("pdf")))
+    write_files(tmp_path, prefix_paths("skills/pdf", make_skill("pdf")))
 
     assert list(registry.cards) == ["pdf"]
 
 
 def test_without_a_folder_it_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(tmp_path, under("pdf", skill("pdf")))
+    write_files(tmp_path, prefix_paths("pdf", make_skill("pdf")))
     monkeypatch.setenv("SKILLPM_HOME", str(tmp_path))
 
     assert list(Registry.load().cards) == ["pdf"]
@@ -68,42 +73,42 @@ def test_what_a_person_changes_is_seen_at_once(tmp_path: Path) -> None:
     folder = sandbox.home / ".agent-skills"
     registry = Registry.load(folder)
 
-    put(folder, under("mine", skill("mine")))
+    write_files(folder, prefix_paths("mine", make_skill("mine")))
     assert list(registry.cards) == ["mine", "testing"]
     (folder / "testing").rename(tmp_path / "away")
     assert list(registry.cards) == ["mine"]
-    put(folder, under("mine", skill("mine", body="Other words.\n")))
+    write_files(folder, prefix_paths("mine", make_skill("mine", body="Other words.\n")))
     assert registry.read(registry.cards["mine"]).body == "Other words.\n"
 
 
 def test_a_body_is_read_once_while_nothing_changes(tmp_path: Path) -> None:
-    put(tmp_path, under("pdf", skill("pdf", body="One.\n")))
+    write_files(tmp_path, prefix_paths("pdf", make_skill("pdf", body="One.\n")))
     registry = Registry.load(tmp_path)
     card, end = registry.cards["pdf"], time.monotonic() + 60
 
     # What was written a moment ago may be written again within the same tick of a clock, so it is not kept yet.
     while registry.read(card) is not registry.read(card):
         assert time.monotonic() < end
-    put(tmp_path, under("pdf", skill("pdf", body="Two.\n")))
+    write_files(tmp_path, prefix_paths("pdf", make_skill("pdf", body="Two.\n")))
 
     assert registry.read(registry.cards["pdf"]).body == "Two.\n"
 
 
 def test_what_changed_a_moment_ago_is_not_believed_to_stay(tmp_path: Path) -> None:
-    put(tmp_path, under("pdf", skill("pdf")))
+    write_files(tmp_path, prefix_paths("pdf", make_skill("pdf")))
     file = tmp_path / "pdf/SKILL.md"
     end = time.monotonic() + 60
 
-    assert is_recent(stamp_of(file.stat()))
-    assert not Registry.load(tmp_path).shelf.is_settled
+    assert is_recent(to_file_stat(file.stat()))
+    assert not Registry.load(tmp_path).shelf.is_stable
 
-    while not Registry.load(tmp_path).shelf.is_settled:
+    while not Registry.load(tmp_path).shelf.is_stable:
         assert time.monotonic() < end
-    assert not is_recent(stamp_of(file.stat()))
+    assert not is_recent(to_file_stat(file.stat()))
 
 
 def test_a_skill_is_found_by_the_name_it_gives_itself(tmp_path: Path) -> None:
-    put(tmp_path, under("google-workspace", skill("gog")))
+    write_files(tmp_path, prefix_paths("google-workspace", make_skill("gog")))
     registry = Registry.load(tmp_path)
 
     found = registry.get("gog")
@@ -114,7 +119,7 @@ def test_a_skill_is_found_by_the_name_it_gives_itself(tmp_path: Path) -> None:
 
 
 def test_a_skill_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
-    put(tmp_path, under("good", skill("good")) | {"broken/SKILL.md": "words", "odd/SKILL.md/x": ""})
+    write_files(tmp_path, prefix_paths("good", make_skill("good")) | {"broken/SKILL.md": "words", "odd/SKILL.md/x": ""})
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "pipes").mkdir()
     os.mkfifo(tmp_path / "pipes/SKILL.md")
@@ -126,10 +131,10 @@ def test_a_skill_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
 
 
 def test_a_file_that_spoils_later_is_an_error_with_its_place(tmp_path: Path) -> None:
-    put(tmp_path, under("a", skill("a")) | under("b", skill("b")))
+    write_files(tmp_path, prefix_paths("a", make_skill("a")) | prefix_paths("b", make_skill("b")))
     registry = Registry.load(tmp_path)
     one, other = registry.cards["a"], registry.cards["b"]
-    put(tmp_path, {"a/SKILL.md": "---\nname: [\n"})
+    write_files(tmp_path, {"a/SKILL.md": "---\nname: [\n"})
     (tmp_path / "b/SKILL.md").unlink()
 
     with pytest.raises(DocumentError) as document:
@@ -146,7 +151,7 @@ def test_a_file_that_spoils_later_is_an_error_with_its_place(tmp_path: Path) -> 
 
 def test_a_registry_of_ours_from_the_future_is_passed_over_and_the_folders_are_read(tmp_path: Path) -> None:
     future = {"$schema": "urn:skillpm:schema:registry:2", "version": "2", "skills": [{"name": "x", "filePath": "x"}]}
-    put(tmp_path, under("pdf", skill("pdf")) | {"skills.json": json.dumps(future)})
+    write_files(tmp_path, prefix_paths("pdf", make_skill("pdf")) | {"skills.json": json.dumps(future)})
 
     assert list(Registry.load(tmp_path).cards) == ["pdf"]
 
@@ -160,8 +165,8 @@ def test_an_old_registry_is_read_with_its_flat_files(tmp_path: Path) -> None:
         "filePath": "dev/api.md",
     }
     bare = {"name": "bare", "filePath": "./bare.md"}
-    put(tmp_path, {"dev/api.md": "# API\n\nWords.\n", "bare.md": "---\nname: bare\n---\nBody.\n"})
-    put(tmp_path, {"skills.json": old_registry(entry, bare).encode()} | under("pdf", skill("pdf")))
+    write_files(tmp_path, {"dev/api.md": "# API\n\nWords.\n", "bare.md": "---\nname: bare\n---\nBody.\n"})
+    write_files(tmp_path, {"skills.json": old_registry(entry, bare).encode()} | prefix_paths("pdf", make_skill("pdf")))
 
     registry = Registry.load(tmp_path)
 
@@ -176,7 +181,7 @@ def test_an_old_registry_is_read_with_its_flat_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ["../secret.md", "/etc/passwd", "a/../../secret.md", "link/secret.md", "none.md", ""])
 def test_an_old_registry_leads_nowhere_else(tmp_path: Path, path: str) -> None:
     skills = tmp_path / "skills"
-    put(tmp_path, {"secret.md": "secret", "skills/skills.json": old_registry({"name": "x", "filePath": path})})
+    write_files(tmp_path, {"secret.md": "secret", "skills/skills.json": old_registry({"name": "x", "filePath": path})})
     (skills / "link").symlink_to(tmp_path)
 
     assert list(Registry.load(skills)) == []
@@ -184,13 +189,13 @@ def test_an_old_registry_leads_nowhere_else(tmp_path: Path, path: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"skills": 3}', '{"skills": [1, {"name": 2}]}', "[" * 100_000])
 def test_rubbish_is_no_registry_and_harms_nothing(tmp_path: Path, text: str) -> None:
-    put(tmp_path, under("pdf", skill("pdf")) | {"skills.json": text})
+    write_files(tmp_path, prefix_paths("pdf", make_skill("pdf")) | {"skills.json": text})
 
     assert list(Registry.load(tmp_path).cards) == ["pdf"]
 
 
 def test_several_threads_read_while_skills_come_and_go(tmp_path: Path) -> None:
-    put(tmp_path, under("always", skill("always", body="Here.\n")))
+    write_files(tmp_path, prefix_paths("always", make_skill("always", body="Here.\n")))
     registry = Registry.load(tmp_path)
     done, wrong = threading.Event(), list[str]()
 
@@ -205,7 +210,7 @@ def test_several_threads_read_while_skills_come_and_go(tmp_path: Path) -> None:
         thread.start()
     try:
         for number in range(60):
-            put(tmp_path, under(f"new-{number}", skill(f"new-{number}")))
+            write_files(tmp_path, prefix_paths(f"new-{number}", make_skill(f"new-{number}")))
             assert f"new-{number}" in registry
     finally:
         done.set()
@@ -219,7 +224,7 @@ def test_several_threads_read_while_skills_come_and_go(tmp_path: Path) -> None:
 def test_a_skill_that_is_being_updated_is_there_all_the_time(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path)
     sandbox.write("skills.json", '{"skills": {}}')
-    sandbox.write_files(under("source", skill("moving", body="Words 0.\n")))
+    sandbox.write_files(prefix_paths("source", make_skill("moving", body="Words 0.\n")))
     sandbox.run("install", "./source", check=True)
     registry = Registry.load(sandbox.work / ".agent-skills")
     done, seen, wrong = threading.Event(), set[str](), list[str]()
@@ -235,7 +240,7 @@ def test_a_skill_that_is_being_updated_is_there_all_the_time(tmp_path: Path) -> 
     reader.start()
     try:
         for number in range(1, 7):
-            sandbox.write_files(under("source", skill("moving", body=f"Words {number}.\n")))
+            sandbox.write_files(prefix_paths("source", make_skill("moving", body=f"Words {number}.\n")))
             sandbox.run("update", "moving", check=True)
             assert registry.read(registry.cards["moving"]).body == f"Words {number}.\n"
     finally:

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kit import Sandbox, skill, under
-from kit.registry import put, serve
+from kit import Sandbox, make_skill, opened, prefix_paths, wait_for
+from kit.registry import create_service, write_files
 
 from skillpm import Registry, SkillService, open_service
 from skillpm.errors import DocumentError
-from skillpm.serving.mcp.resources import Publisher
+from skillpm.serving.mcp.resources import ResourcePublisher
 
 FOR_PEOPLE: dict[str, Any] = {"disable_model_invocation": True}
 
@@ -19,10 +19,10 @@ FOR_PEOPLE: dict[str, Any] = {"disable_model_invocation": True}
 def built(tmp_path: Path) -> Path:
     """Give a skills directory as `registry build` leaves it."""
     sandbox = Sandbox(tmp_path)
-    files = under("pdf", skill("pdf", "Reads PDF files.", triggers=["pdf"])) | under(
-        "web", skill("web", "Opens pages.")
+    files = prefix_paths("pdf", make_skill("pdf", "Reads PDF files.", triggers=["pdf"])) | prefix_paths(
+        "web", make_skill("web", "Opens pages.")
     )
-    put(sandbox.home / ".agent-skills", files)
+    write_files(sandbox.home / ".agent-skills", files)
     sandbox.run("registry", "build", "-g", check=True)
     return sandbox.home / ".agent-skills"
 
@@ -35,12 +35,12 @@ def told(service: SkillService) -> dict[str, str]:
 
 
 def edit(folder: Path, description: str = "Reads PDF files.", **fields: Any) -> None:
-    put(folder, under("pdf", skill("pdf", description, **{"triggers": ["pdf"], **fields})))
+    write_files(folder, prefix_paths("pdf", make_skill("pdf", description, **{"triggers": ["pdf"], **fields})))
 
 
 @pytest.mark.parametrize("is_known", [True, False])
 def test_what_models_are_denied_in_the_file_is_neither_offered_nor_loaded(built: Path, *, is_known: bool) -> None:
-    service = serve(built)
+    service = create_service(built)
     before = told(service) if is_known else {}
 
     edit(built, **FOR_PEOPLE)
@@ -54,7 +54,7 @@ def test_what_models_are_denied_in_the_file_is_neither_offered_nor_loaded(built:
 
 
 def test_the_first_thing_that_is_asked_may_be_the_skill_itself(built: Path) -> None:
-    service = serve(built)
+    service = create_service(built)
 
     edit(built, **FOR_PEOPLE)
 
@@ -65,7 +65,7 @@ def test_the_first_thing_that_is_asked_may_be_the_skill_itself(built: Path) -> N
 def test_what_models_are_allowed_again_is_offered(built: Path, tmp_path: Path) -> None:
     edit(built, **FOR_PEOPLE)
     Sandbox(tmp_path).run("registry", "build", "-g", check=True)
-    service = serve(built)
+    service = create_service(built)
     assert told(service) == {"web": "Opens pages."}
 
     edit(built)
@@ -75,7 +75,7 @@ def test_what_models_are_allowed_again_is_offered(built: Path, tmp_path: Path) -
 
 
 def test_another_description_and_other_triggers_count(built: Path) -> None:
-    service = serve(built)
+    service = create_service(built)
     assert [card.name for card in service.match("a pdf").skills] == ["pdf"]
 
     edit(built, description="Reads paper.", triggers=["paper"])
@@ -87,8 +87,8 @@ def test_another_description_and_other_triggers_count(built: Path) -> None:
 
 
 def test_a_skill_that_cannot_be_read_any_more_is_not_offered_and_whoever_asks_learns_why(built: Path) -> None:
-    service = serve(built)
-    put(built, {"pdf/SKILL.md": "---\nname: [\n"})
+    service = create_service(built)
+    write_files(built, {"pdf/SKILL.md": "---\nname: [\n"})
 
     assert told(service) == {"web": "Opens pages."}
     assert [problem.path for problem in service.registry.problems] == ["pdf/SKILL.md"]
@@ -101,7 +101,7 @@ def test_a_skill_that_cannot_be_read_any_more_is_not_offered_and_whoever_asks_le
 
 
 def test_a_skill_whose_file_is_gone_is_not_offered_until_it_is_back(built: Path) -> None:
-    service = serve(built)
+    service = create_service(built)
     (built / "pdf/SKILL.md").rename(built / "away")
     assert told(service) == {"web": "Opens pages."}
 
@@ -114,7 +114,7 @@ def test_a_clone_has_no_stat_cache_and_its_files_count_all_the_same(built: Path,
     edit(built, **FOR_PEOPLE)
     (built / ".skillpm").rename(tmp_path / "left-behind")
 
-    assert told(serve(built)) == {"web": "Opens pages."}
+    assert told(create_service(built)) == {"web": "Opens pages."}
 
 
 def test_a_registry_of_another_tool_says_what_it_says_but_for_what_models_are_denied(tmp_path: Path) -> None:
@@ -123,11 +123,13 @@ def test_a_registry_of_another_tool_says_what_it_says_but_for_what_models_are_de
         for name in ("pdf", "web", "old")
     ]
     entries[-1]["userOnly"] = True
-    put(tmp_path, under("pdf", skill("pdf", **FOR_PEOPLE)) | under("web", skill("web", "New.")))
-    put(tmp_path, under("old", skill("old", "For people, as the registry says.")))
-    put(tmp_path, {"skills.json": json.dumps({"version": "1.0.0", "skills": entries})})
+    write_files(
+        tmp_path, prefix_paths("pdf", make_skill("pdf", **FOR_PEOPLE)) | prefix_paths("web", make_skill("web", "New."))
+    )
+    write_files(tmp_path, prefix_paths("old", make_skill("old", "For people, as the registry says.")))
+    write_files(tmp_path, {"skills.json": json.dumps({"version": "1.0.0", "skills": entries})})
 
-    service = serve(tmp_path)
+    service = create_service(tmp_path)
 
     assert told(service) == {"web": "Old web."}
     assert [card.name for card in service.match("pdf, web").skills] == ["pdf", "web"]
@@ -164,27 +166,64 @@ def test_a_project_and_what_is_the_users_own_are_both_looked_at(
 ) -> None:
     sandbox = Sandbox(tmp_path)
     sandbox.write("skills.json", '{"skills": {}}')
-    sandbox.write_files(under(".agent-skills/mine", skill("mine", "Mine.")))
+    sandbox.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "Mine.")))
     sandbox.run("registry", "build", check=True)
     monkeypatch.setenv("HOME", str(sandbox.home))
     service = open_service(sandbox.work)
     assert told(service) == {"mine": "Mine.", "pdf": "Reads PDF files.", "web": "Opens pages."}
 
     edit(built, **FOR_PEOPLE)
-    sandbox.write_files(under(".agent-skills/mine", skill("mine", "Still mine.")))
+    sandbox.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "Still mine.")))
 
     assert told(service) == {"mine": "Still mine.", "web": "Opens pages."}
 
 
 def test_what_only_the_registry_keeps_from_models_is_not_published_over_mcp(tmp_path: Path) -> None:
     entry = {"name": "old", "description": "Old.", "filePath": "old/SKILL.md"}
-    put(tmp_path, under("old", skill("old", "Valid, and says nothing of people.")))
-    put(tmp_path, {"skills.json": json.dumps({"skills": [{**entry, "userOnly": True}]})})
-    service = serve(tmp_path)
+    write_files(tmp_path, prefix_paths("old", make_skill("old", "Valid, and says nothing of people.")))
+    write_files(tmp_path, {"skills.json": json.dumps({"skills": [{**entry, "userOnly": True}]})})
+    service = create_service(tmp_path)
 
-    published = Publisher(service).publish(service.visible["old"])
+    published = ResourcePublisher(service).publish(service.visible["old"])
 
-    assert (published.entry, published.why_not) == (None, "it is for people to invoke, models are not told of it")
+    assert (published.entry, published.rejection_reason) == (
+        None,
+        "it is for people to invoke, models are not told of it",
+    )
 
-    put(tmp_path, {"skills.json": json.dumps({"skills": [entry]})})
-    assert Publisher(service).publish(service.visible["old"]).entry is not None
+    write_files(tmp_path, {"skills.json": json.dumps({"skills": [entry]})})
+    assert ResourcePublisher(service).publish(service.visible["old"]).entry is not None
+
+
+def test_a_file_that_was_written_a_moment_ago_is_read_at_each_look(built: Path) -> None:
+    """Two writes within a tick of the file system's clock may look like one."""
+    service, file = create_service(built), built / "pdf/SKILL.md"
+
+    def reads_of_second_look() -> int:
+        edit(built, description="Written a moment ago.")
+        service.list()
+        with opened(str(file)) as reads:
+            service.list()
+        return len(reads)
+
+    # Some tries, since the machine may be slow: a moment is 50 ms.
+    assert wait_for(reads_of_second_look, 10) == 1
+
+    def is_left_alone() -> bool:
+        with opened(str(file)) as reads:
+            service.list()
+        return not reads
+
+    assert wait_for(is_left_alone)
+
+
+@pytest.mark.parametrize(("later", "reads"), [(0, 1), (1, 0)])
+def test_a_file_that_is_as_young_as_the_stat_cache_is_read(built: Path, later: int, reads: int) -> None:
+    scan, file = built / ".skillpm/scan.json", built / "pdf/SKILL.md"
+    scan.write_text(json.dumps({**json.loads(scan.read_text()), "at": file.stat().st_ctime_ns + later}))
+    service = create_service(built)
+
+    with opened(str(file)) as found:
+        service.list()
+
+    assert len(found) == reads

@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillpm.core.digest import Digest
-from skillpm.core.exclude_newer import read_cutoff
+from skillpm.core.exclude_newer import parse_cutoff
 from skillpm.core.names import SkillName
 from skillpm.errors import NotFoundError, SkillpmError
-from skillpm.fetchers.base import Found
+from skillpm.fetchers.base import FetchedSkill
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.pin import GitPin, IndexPin, Pin
-from skillpm.requirements.manifest_requirements import requirement_from
+from skillpm.requirements.manifest_requirements import parse_locked_requirement
 from skillpm.requirements.source import GitSource, IndexSource, Source
-from skillpm.resolver.candidates import Asked
-from skillpm.resolver.provider import Offered
+from skillpm.resolver.candidates import ResolutionRequest
+from skillpm.resolver.provider import AvailableVersion
 from skillpm.resolver.resolution import resolve
 
 Versions = Mapping[str, Any]
@@ -34,15 +34,15 @@ class Catalogue:
         wanted: Mapping[SkillName, Source],
         *,
         dated: bool = False,
-    ) -> dict[SkillName, Sequence[Offered]]:
+    ) -> dict[SkillName, Sequence[AvailableVersion]]:
         self.calls += 1
-        found: dict[SkillName, Sequence[Offered]] = {}
+        found: dict[SkillName, Sequence[AvailableVersion]] = {}
         for name, source in wanted.items():
             key = _key(name, source)
             self.asked[key] += 1
             if key in self.skills:
                 found[name] = [
-                    Offered(
+                    AvailableVersion(
                         version=version,
                         source=_exactly(source, version),
                         # What a tag needs is only known when it is fetched.
@@ -54,10 +54,10 @@ class Catalogue:
                 ]
         return found
 
-    def pin(self, wanted: Mapping[SkillName, Source]) -> dict[SkillName, Found]:
+    def pin(self, wanted: Mapping[SkillName, Source]) -> dict[SkillName, FetchedSkill]:
         return {name: self._pinned(name, source) for name, source in wanted.items()}
 
-    def _pinned(self, name: SkillName, source: Source) -> Found:
+    def _pinned(self, name: SkillName, source: Source) -> FetchedSkill:
         key = _key(name, source)
         if key not in self.skills:
             raise NotFoundError(f"no index knows `{name}`", hint=f"name its repository: owner/repo@{name}")
@@ -72,7 +72,7 @@ class Catalogue:
         if isinstance(source, GitSource):
             pin = GitPin(url=source.url, commit="1" * 40, tree="2" * 40, ref=f"refs/tags/{version}")
         said = "" if version == "HEAD" else version
-        return Found(
+        return FetchedSkill(
             pin=pin, digest=Digest("sha256:" + "0" * 64), version=said, dependencies=versions[version]["needs"]
         )
 
@@ -80,7 +80,7 @@ class Catalogue:
         """Give the lockfile of an earlier day: these requirements, and for each name the version that was taken."""
         skills = {}
         for name, version in taken.items():
-            source = requirement_from(SkillName(name), requirements.get(name, "*"))
+            source = parse_locked_requirement(SkillName(name), requirements.get(name, "*"))
             found = self._pinned(SkillName(name), _exactly(source, version))
             skills[SkillName(name)] = LockedSkill(
                 pin=found.pin, digest=found.digest, version=version, dependencies=found.dependencies
@@ -101,9 +101,9 @@ def _key(name: SkillName, source: Source) -> str:
 
 def _exactly(source: Source, version: str) -> Source:
     if isinstance(source, GitSource):
-        return source.but(kind="tag", ref=version)
+        return source.replace(kind="tag", ref=version)
     assert isinstance(source, IndexSource)
-    return source.but(version=f"=={version}")
+    return source.replace(version=f"=={version}")
 
 
 def answer(
@@ -111,13 +111,16 @@ def answer(
 ) -> dict[str, str] | SkillpmError:
     """Resolve; give the version of each name, or the error that tells why there is none."""
     overrides = {
-        SkillName(name): requirement_from(SkillName(name), value) for name, value in more.pop("overrides", {}).items()
+        SkillName(name): parse_locked_requirement(SkillName(name), value)
+        for name, value in more.pop("overrides", {}).items()
     }
-    requirements = {SkillName(name): requirement_from(SkillName(name), value) for name, value in asked.items()}
+    requirements = {SkillName(name): parse_locked_requirement(SkillName(name), value) for name, value in asked.items()}
     if day := more.pop("exclude-newer", ""):
-        more["cutoff"] = read_cutoff(day, 0)
+        more["cutoff"] = parse_cutoff(day, 0)
     try:
-        resolution = resolve(Asked(requirements=requirements, overrides=overrides, **more), catalogue, locked)
+        resolution = resolve(
+            ResolutionRequest(requirements=requirements, overrides=overrides, **more), catalogue, locked
+        )
     except SkillpmError as error:
         return error
     return {name: skill.version for name, skill in resolution.lockfile.skills.items()}

@@ -13,7 +13,7 @@ from skillpm.formats.lockfile import Lockfile
 indexes = st.integers(0, 2**32).map(lambda seed: random_index(random.Random(seed)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(indexes)
 def test_the_best_answer_is_found_wherever_there_is_one(question: tuple[Index, dict[str, str]]) -> None:
     index, asked = question
@@ -26,7 +26,7 @@ def test_the_best_answer_is_found_wherever_there_is_one(question: tuple[Index, d
     assert max(catalogue.asked.values(), default=0) <= 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(indexes, st.integers(0, 2**32))
 def test_an_answer_that_was_locked_once_is_given_again(question: tuple[Index, dict[str, str]], seed: int) -> None:
     index, asked = question

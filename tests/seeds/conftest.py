@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from seeds.world import World
+from seeds.world import SeedWorkspace
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path: Path) -> SeedWorkspace:
     """Give a home with a project in it, both empty."""
-    return World(tmp_path)
+    return SeedWorkspace(tmp_path)

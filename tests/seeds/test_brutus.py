@@ -1,25 +1,25 @@
 """BRUTUS, "Testing Strategy": parser, discovery and tool tests, integration, and its four fixtures."""
 
 import pytest
-from kit import skill, under
-from seeds.world import World
+from kit import make_skill, prefix_paths
+from seeds.world import SeedWorkspace
 
 from skillpm import Rules
-from skillpm.serving.permissions import ordered
-from skillpm.skillmd.body_references import file_references, shell_commands
+from skillpm.serving.permissions import build_ordered_rules
+from skillpm.skillmd.body_references import find_file_references, find_shell_commands
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 
 # Its fixtures, testdata/skills/*
-VALID = skill("valid-skill", "A valid skill", "Body.\n")
+VALID = make_skill("valid-skill", "A valid skill", "Body.\n")
 COLON = {"SKILL.md": "---\nname: colon-in-value\ndescription: Use when: the value has a colon\n---\nBody.\n"}
 NAMELESS = {"SKILL.md": "---\ndescription: A skill without a name\n---\nBody.\n"}
-NESTED = skill("deep", "A nested skill", "Body.\n")
+NESTED = make_skill("deep", "A nested skill", "Body.\n")
 FIXTURES = (
-    under("valid-skill", VALID)
-    | under("colon-in-value", COLON)
-    | under("missing-name", NAMELESS)
-    | under("nested/deep", NESTED)
+    prefix_paths("valid-skill", VALID)
+    | prefix_paths("colon-in-value", COLON)
+    | prefix_paths("missing-name", NAMELESS)
+    | prefix_paths("nested/deep", NESTED)
 )
 
 
@@ -59,12 +59,12 @@ def test_parser_errors(text: str, code: str) -> None:
     assert caught.value.finding.code == code
 
 
-def test_discovery_multiple_directories(world: World) -> None:
+def test_discovery_multiple_directories(world: SeedWorkspace) -> None:
     for folder in ("project/.claude/skills", ".claude/skills", "project/.opencode/skill", ".config/opencode/skill"):
         name = folder.replace("/", "-").replace(".", "")
-        world.put(under(f"{folder}/{name}", skill(name)))
+        world.write_files(prefix_paths(f"{folder}/{name}", make_skill(name)))
 
-    assert world.seen("brutus").names == (
+    assert world.discover("brutus").names == (
         "claude-skills",
         "config-opencode-skill",
         "project-claude-skills",
@@ -72,11 +72,11 @@ def test_discovery_multiple_directories(world: World) -> None:
     )
 
 
-def test_discovery_duplicates(world: World) -> None:
-    world.put(under("project/.claude/skills/one", skill("one", "The project's.")))
-    world.put(under(".claude/skills/one", skill("one", "The user's.")))
+def test_discovery_duplicates(world: SeedWorkspace) -> None:
+    world.write_files(prefix_paths("project/.claude/skills/one", make_skill("one", "The project's.")))
+    world.write_files(prefix_paths(".claude/skills/one", make_skill("one", "The user's.")))
 
-    seen = world.seen("brutus")
+    seen = world.discover("brutus")
 
     assert [(found.name, found.description) for found in seen.skills] == [("one", "The project's.")]
     assert [(lost.path, lost.winner) for lost in seen.shadowed] == [
@@ -84,19 +84,19 @@ def test_discovery_duplicates(world: World) -> None:
     ]
 
 
-def test_discovery_symlinks(world: World) -> None:
-    world.put(under("elsewhere/linked", skill("linked")))
+def test_discovery_symlinks(world: SeedWorkspace) -> None:
+    world.write_files(prefix_paths("elsewhere/linked", make_skill("linked")))
     (world.project / ".claude/skills").mkdir(parents=True)
     (world.project / ".claude/skills/linked").symlink_to(world.home / "elsewhere/linked")
     (world.project / ".claude/skills/circle").symlink_to(world.project / ".claude")
 
-    assert world.seen("brutus").names == ("linked",)
+    assert world.discover("brutus").names == ("linked",)
 
 
-def test_fixtures(world: World) -> None:
-    world.put(under("project/.claude/skills", FIXTURES))
+def test_fixtures(world: SeedWorkspace) -> None:
+    world.write_files(prefix_paths("project/.claude/skills", FIXTURES))
 
-    seen = world.seen("brutus")
+    seen = world.discover("brutus")
 
     assert [(found.name, found.description) for found in seen.skills] == [
         ("colon-in-value", "Use when: the value has a colon"),
@@ -106,36 +106,40 @@ def test_fixtures(world: World) -> None:
     assert [remark.message for remark in seen.warnings] == ["it has no name, and brutus takes no skill without"]
 
 
-def test_tool_missing_skill(world: World) -> None:
-    world.put(under("project/.claude/skills", under("a", skill("a")) | under("b", skill("b"))))
+def test_tool_missing_skill(world: SeedWorkspace) -> None:
+    world.write_files(
+        prefix_paths("project/.claude/skills", prefix_paths("a", make_skill("a")) | prefix_paths("b", make_skill("b")))
+    )
 
-    answer = world.serve("brutus").call({"name": "missing"})
+    answer = world.create_service("brutus").call({"name": "missing"})
 
     assert answer.value == {"error": 'skill "missing" not found. Available skills: a, b'}
 
 
-def test_tool_permission_denied(world: World) -> None:
-    world.put(under("project/.claude/skills", under("a", skill("a")) | under("b", skill("b"))))
-    service = world.serve("brutus", rules=Rules(layers=(ordered({"b": "deny"}),)))
+def test_tool_permission_denied(world: SeedWorkspace) -> None:
+    world.write_files(
+        prefix_paths("project/.claude/skills", prefix_paths("a", make_skill("a")) | prefix_paths("b", make_skill("b")))
+    )
+    service = world.create_service("brutus", rules=Rules(layers=(build_ordered_rules({"b": "deny"}),)))
 
     assert service.call({"name": "b"}).value == {"error": "Error: Skill 'b' is not allowed by permissions"}
     assert service.call({"name": "c"}).text == 'skill "c" not found. Available skills: a'
 
 
-def test_tool_successful_load(world: World) -> None:
-    world.put(under("project/.claude/skills/valid-skill", VALID))
+def test_tool_successful_load(world: SeedWorkspace) -> None:
+    world.write_files(prefix_paths("project/.claude/skills/valid-skill", VALID))
     folder = f"{world.project}/.claude/skills/valid-skill"
 
-    assert world.serve("brutus").call({"name": "valid-skill"}).value == {
+    assert world.create_service("brutus").call({"name": "valid-skill"}).value == {
         "title": "Loaded skill: valid-skill",
         "output": f"## Skill: valid-skill\n\n**Base directory**: {folder}\n\nBody.",
         "metadata": {"name": "valid-skill", "dir": folder},
     }
 
 
-def test_integration_discovery_finds_them_and_the_tool_returns_their_content(world: World) -> None:
-    world.put(under("project/.claude/skills", FIXTURES))
-    service = world.serve("brutus")
+def test_integration_discovery_finds_them_and_the_tool_returns_their_content(world: SeedWorkspace) -> None:
+    world.write_files(prefix_paths("project/.claude/skills", FIXTURES))
+    service = world.create_service("brutus")
 
     assert service.description.endswith(
         " <available_skills>"
@@ -151,5 +155,5 @@ def test_integration_discovery_finds_them_and_the_tool_returns_their_content(wor
 def test_file_references_and_shell_commands() -> None:
     body = "Read @docs/api.md, @./a.b.c and @docs/api.md, mail x@y.z, not `@code`. Run !`git status` and !`ls`."
 
-    assert file_references(body) == ("docs/api.md", "./a.b.c")
-    assert shell_commands(body) == ("git status", "ls")
+    assert find_file_references(body) == ("docs/api.md", "./a.b.c")
+    assert find_shell_commands(body) == ("git status", "ls")

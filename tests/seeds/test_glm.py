@@ -1,12 +1,12 @@
 """GLM-CLI, "Success Criteria": found on all paths, a tool, permissions, a command, its two example skills."""
 
 import pytest
-from kit import Sandbox, under
-from seeds.world import World
+from kit import Sandbox, prefix_paths
+from seeds.world import SeedWorkspace
 
 from skillpm import Rules
-from skillpm.serving.permission_files import glm_rules
-from skillpm.serving.permissions import of_lists
+from skillpm.serving.permission_files import parse_glm_rules
+from skillpm.serving.permissions import rules_from_lists
 
 # Its example skills, as they stand in "Create Example Skills".
 CODE_REVIEW = """\
@@ -39,20 +39,20 @@ CONFIGURED = {"git-release": "allow", "code-review": "allow", "experimental-*": 
 
 
 @pytest.fixture
-def glm(world: World) -> World:
+def glm(world: SeedWorkspace) -> SeedWorkspace:
     """Give a project with the two example skills."""
-    world.put({"project/.glm/skills/code-review/SKILL.md": CODE_REVIEW})
-    world.put({"project/.glm/skills/git-release/SKILL.md": GIT_RELEASE})
+    world.write_files({"project/.glm/skills/code-review/SKILL.md": CODE_REVIEW})
+    world.write_files({"project/.glm/skills/git-release/SKILL.md": GIT_RELEASE})
     return world
 
 
-def test_skill_model_and_registry_discover_skills_from_all_paths(glm: World) -> None:
+def test_skill_model_and_registry_discover_skills_from_all_paths(glm: SeedWorkspace) -> None:
     for folder in ("project/.claude/skills", ".glm/skills", ".claude/skills"):
         name = folder.replace("/", "-").replace(".", "")
-        glm.put({f"{folder}/{name}/SKILL.md": f"---\nname: {name}\ndescription: x\n---\n"})
-        glm.put({f"{folder}/git-release/SKILL.md": f"---\nname: git-release\ndescription: of {folder}\n---\n"})
+        glm.write_files({f"{folder}/{name}/SKILL.md": f"---\nname: {name}\ndescription: x\n---\n"})
+        glm.write_files({f"{folder}/git-release/SKILL.md": f"---\nname: git-release\ndescription: of {folder}\n---\n"})
 
-    seen = glm.seen("glm")
+    seen = glm.discover("glm")
 
     assert seen.names == ("claude-skills", "code-review", "git-release", "glm-skills", "project-claude-skills")
     found = seen.get("git-release")
@@ -61,12 +61,12 @@ def test_skill_model_and_registry_discover_skills_from_all_paths(glm: World) -> 
     assert len(seen.shadowed) == 3
 
 
-def test_both_example_skills_are_discovered(glm: World) -> None:
-    assert glm.seen("glm").names == ("code-review", "git-release")
+def test_both_example_skills_are_discovered(glm: SeedWorkspace) -> None:
+    assert glm.discover("glm").names == ("code-review", "git-release")
 
 
-def test_skill_tool_available_to_agents_at_runtime(glm: World) -> None:
-    service = glm.serve("glm")
+def test_skill_tool_available_to_agents_at_runtime(glm: SeedWorkspace) -> None:
+    service = glm.create_service("glm")
 
     assert (
         service.call({"list_available": True}).text
@@ -100,34 +100,36 @@ To load a skill, call: skill({ name: "skill-name" })
     assert service.call({"name": ""}).text == "Error: 'name' parameter is required"
 
 
-def test_no_skills(world: World) -> None:
-    assert world.serve("glm").call({"list_available": True}).text == (
+def test_no_skills(world: SeedWorkspace) -> None:
+    assert world.create_service("glm").call({"list_available": True}).text == (
         "No skills found. Create .glm/skills/<name>/SKILL.md files to define skills."
     )
 
 
-def test_permission_system_controls_skill_access(glm: World) -> None:
-    rules = Rules(layers=(glm_rules({"skill_permissions": CONFIGURED}, "config.toml"),))
+def test_permission_system_controls_skill_access(glm: SeedWorkspace) -> None:
+    rules = Rules(layers=(parse_glm_rules({"skill_permissions": CONFIGURED}, "config.toml"),))
     words = [rules.decide(name).action for name in ("git-release", "experimental-x", "other")]
     assert words == ["allow", "ask", "allow"]
 
-    denied = glm.serve("glm", rules=of_lists(denied=["git-release"]))
+    denied = glm.create_service("glm", rules=rules_from_lists(denied=["git-release"]))
     assert denied.call({"name": "git-release"}).text == "Error: Skill 'git-release' is not allowed by permissions"
-    only = glm.serve("glm", rules=of_lists(allowed=["git-release"]))
+    only = glm.create_service("glm", rules=rules_from_lists(allowed=["git-release"]))
     assert list(only.visible) == ["git-release"]
 
 
-def test_compatibility_is_a_filter_of_this_host_alone(glm: World) -> None:
+def test_compatibility_is_a_filter_of_this_host_alone(glm: SeedWorkspace) -> None:
     for word in ("opencode", "all", "other-cli"):
-        glm.put({f".glm/skills/{word}/SKILL.md": f"---\nname: {word}\ndescription: x\ncompatibility: {word}\n---\n"})
+        glm.write_files(
+            {f".glm/skills/{word}/SKILL.md": f"---\nname: {word}\ndescription: x\ncompatibility: {word}\n---\n"}
+        )
 
-    assert glm.seen("glm").names == ("all", "code-review", "git-release", "opencode")
+    assert glm.discover("glm").names == ("all", "code-review", "git-release", "opencode")
 
 
-def test_skill_cli_command_works(world: World) -> None:
+def test_skill_cli_command_works(world: SeedWorkspace) -> None:
     sandbox = Sandbox(world.home.parent / "shell")
     sandbox.write("skills.json", '{"skills": {}}')
-    sandbox.write_files(under(".agent-skills/git-release", {"SKILL.md": GIT_RELEASE}))
+    sandbox.write_files(prefix_paths(".agent-skills/git-release", {"SKILL.md": GIT_RELEASE}))
 
     assert "git-release" in sandbox.run("list", check=True).stdout
     shown = sandbox.run("show", "git-release", check=True).stdout
@@ -136,8 +138,8 @@ def test_skill_cli_command_works(world: World) -> None:
     assert sandbox.run("show", "nothing").code == 1
 
 
-def test_what_the_host_itself_would_serve(glm: World) -> None:
-    glm.put({".glm/config.toml": '[skill_permissions]\n"code-*" = "deny"\n"*" = "allow"\n'})
+def test_what_the_host_itself_would_serve(glm: SeedWorkspace) -> None:
+    glm.write_files({".glm/config.toml": '[skill_permissions]\n"code-*" = "deny"\n"*" = "allow"\n'})
     sandbox = Sandbox(glm.home.parent / "shell")
     place = {"HOME": str(glm.home)}
 
@@ -148,7 +150,7 @@ def test_what_the_host_itself_would_serve(glm: World) -> None:
     assert sandbox.run("load", "code-review", "--host", "glm", cwd=glm.project, env=place).code == 1
 
 
-def test_example_skills_created_and_functional(world: World) -> None:
+def test_example_skills_created_and_functional(world: SeedWorkspace) -> None:
     sandbox = Sandbox(world.home.parent / "shell")
 
     sandbox.run("install", "-g", "code-review", "git-release", check=True)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from kit import Sandbox
-from kit.registry import put, serve
+from kit.registry import create_service, write_files
 
 from skillpm import Registry, SkillService
-from skillpm.serving.availability import Surroundings
+from skillpm.serving.availability import Environment
 from skillpm.serving.projects import load_projects, project_instructions
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
@@ -59,11 +59,11 @@ PLAYWRIGHT = ("playwright", "npx", ("@playwright/mcp", "--headless"))
 def browsing(tmp_path: Path, *texts: str, programs: tuple[str, ...] = ("npx",)) -> SkillService:
     """Serve skills where some programs are installed."""
     for number, text in enumerate(texts):
-        put(tmp_path / "skills", {f"s{number}/SKILL.md": text})
+        write_files(tmp_path / "skills", {f"s{number}/SKILL.md": text})
     for program in programs:
-        put(tmp_path / "bin", {program: "#!/bin/sh\n"})
+        write_files(tmp_path / "bin", {program: "#!/bin/sh\n"})
         (tmp_path / "bin" / program).chmod(0o755)
-    return serve(tmp_path / "skills", environ={"PATH": str(tmp_path / "bin")})
+    return create_service(tmp_path / "skills", environ={"PATH": str(tmp_path / "bin")})
 
 
 def servers(service: SkillService, message: str) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -111,7 +111,7 @@ def test_empty_requires_defaults_to_empty_vec() -> None:
 
 
 def test_empty_skill_list_produces_empty_prompt(tmp_path: Path) -> None:
-    assert serve(tmp_path, style="omega").prompt().text == ""
+    assert create_service(tmp_path, style="omega").prompt().text == ""
 
 
 def test_prompt_format_with_installed_and_not_installed_status(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_prompt_format_with_installed_and_not_installed_status(tmp_path: Path) -
 
 def test_which_detection_for_known_and_unknown_tools(tmp_path: Path) -> None:
     browsing(tmp_path)
-    here = Surroundings({"PATH": str(tmp_path / "bin")})
+    here = Environment({"PATH": str(tmp_path / "bin")})
 
     assert here.has_program("npx")
     assert not here.has_program("no-such-tool-of-anybody")
@@ -136,7 +136,7 @@ def test_missing_skills_directory_returns_empty_vec(tmp_path: Path) -> None:
 
 
 def test_valid_skill_directory_with_toml_skill_md_loads_correctly(tmp_path: Path) -> None:
-    put(tmp_path, {"google-workspace/SKILL.md": TOML})
+    write_files(tmp_path, {"google-workspace/SKILL.md": TOML})
 
     card = Registry.load(tmp_path).get("gog")
 
@@ -146,7 +146,7 @@ def test_valid_skill_directory_with_toml_skill_md_loads_correctly(tmp_path: Path
 
 
 def test_valid_skill_directory_with_yaml_skill_md_loads_correctly(tmp_path: Path) -> None:
-    put(tmp_path, {"playwright-mcp-1.0.0/SKILL.md": YAML})
+    write_files(tmp_path, {"playwright-mcp-1.0.0/SKILL.md": YAML})
 
     card = Registry.load(tmp_path).get("playwright-mcp")
 
@@ -157,7 +157,7 @@ def test_valid_skill_directory_with_yaml_skill_md_loads_correctly(tmp_path: Path
 def test_flat_skill_migration_moves_md_and_skips_existing_dirs(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path)
     skills = sandbox.home / ".omega/skills"
-    put(skills, {"gog.md": TOML, "taken.md": YAML, "taken/SKILL.md": YAML_MCP})
+    write_files(skills, {"gog.md": TOML, "taken.md": YAML, "taken/SKILL.md": YAML_MCP})
 
     sandbox.run("migrate", str(skills), check=True)
 
@@ -233,7 +233,7 @@ def test_trigger_matching_no_mcp_servers_returns_empty(tmp_path: Path) -> None:
 
 
 def test_load_skills_with_trigger_and_mcp_from_filesystem(tmp_path: Path) -> None:
-    put(tmp_path, {"playwright-mcp/SKILL.md": TOML_MCP})
+    write_files(tmp_path, {"playwright-mcp/SKILL.md": TOML_MCP})
 
     card = Registry.load(tmp_path).cards["playwright-mcp"]
 
@@ -246,7 +246,7 @@ def test_missing_projects_directory_returns_empty_vec(tmp_path: Path) -> None:
 
 
 def test_valid_project_with_role_md_loads_correctly(tmp_path: Path) -> None:
-    put(tmp_path, {"projects/real-estate/ROLE.md": "\nYou are a real estate analyst.\n"})
+    write_files(tmp_path, {"projects/real-estate/ROLE.md": "\nYou are a real estate analyst.\n"})
 
     (project,) = load_projects(str(tmp_path))
 
@@ -255,19 +255,19 @@ def test_valid_project_with_role_md_loads_correctly(tmp_path: Path) -> None:
 
 
 def test_empty_role_md_is_skipped(tmp_path: Path) -> None:
-    put(tmp_path, {"projects/empty/ROLE.md": " \n\n"})
+    write_files(tmp_path, {"projects/empty/ROLE.md": " \n\n"})
 
     assert load_projects(str(tmp_path)) == ()
 
 
 def test_directory_without_role_md_is_skipped(tmp_path: Path) -> None:
-    put(tmp_path, {"projects/none/README.md": "words"})
+    write_files(tmp_path, {"projects/none/README.md": "words"})
 
     assert load_projects(str(tmp_path)) == ()
 
 
 def test_get_project_instructions_returns_correct_instructions_or_none(tmp_path: Path) -> None:
-    put(tmp_path, {"projects/stocks/ROLE.md": "You track.", "projects/a/ROLE.md": "You."})
+    write_files(tmp_path, {"projects/stocks/ROLE.md": "You track.", "projects/a/ROLE.md": "You."})
     projects = load_projects(str(tmp_path))
 
     assert project_instructions(projects, "stocks") == "You track."

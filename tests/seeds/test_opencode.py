@@ -1,23 +1,27 @@
 """OpenCode's specification names no tests; these hold what it states, section by section."""
 
 import pytest
-from kit import skill, under
-from seeds.world import World
+from kit import make_skill, prefix_paths
+from seeds.world import SeedWorkspace
 
 from skillpm import Rules
-from skillpm.serving.permissions import ordered
+from skillpm.serving.permissions import build_ordered_rules
 
 
 @pytest.fixture
-def two(world: World) -> World:
+def two(world: SeedWorkspace) -> SeedWorkspace:
     """Give a project with two skills of OpenCode's."""
-    world.put(under("project/.opencode/skill/code-review", skill("code-review", "Reviews code.", "Look.\n")))
-    world.put(under("project/.opencode/skills/deploy-prod", skill("deploy-prod", "Ships.", "Ship.\n")))
+    world.write_files(
+        prefix_paths("project/.opencode/skill/code-review", make_skill("code-review", "Reviews code.", "Look.\n"))
+    )
+    world.write_files(
+        prefix_paths("project/.opencode/skills/deploy-prod", make_skill("deploy-prod", "Ships.", "Ship.\n"))
+    )
     return world
 
 
-def test_dynamic_description(two: World) -> None:
-    assert two.serve("opencode").description == (
+def test_dynamic_description(two: SeedWorkspace) -> None:
+    assert two.create_service("opencode").description == (
         "Load a skill to get detailed instructions for a specific task."
         " Skills provide specialized knowledge and step-by-step guidance."
         " Use this when a task matches an available skill's description."
@@ -28,63 +32,70 @@ def test_dynamic_description(two: World) -> None:
     )
 
 
-def test_dynamic_description_without_skills(world: World) -> None:
-    assert world.serve("opencode").description == (
+def test_dynamic_description_without_skills(world: SeedWorkspace) -> None:
+    assert world.create_service("opencode").description == (
         "Load a skill to get detailed instructions for a specific task. No skills are currently available."
     )
 
 
-def test_permission_filtering(two: World) -> None:
-    service = two.serve("opencode", rules=Rules(layers=(ordered({"code-review": "allow", "deploy-*": "deny"}),)))
+def test_permission_filtering(two: SeedWorkspace) -> None:
+    service = two.create_service(
+        "opencode", rules=Rules(layers=(build_ordered_rules({"code-review": "allow", "deploy-*": "deny"}),))
+    )
 
     assert "deploy-prod" not in service.description
     assert not service.call({"name": "deploy-prod"}).ok
 
 
-def test_execution_flow(two: World) -> None:
+def test_execution_flow(two: SeedWorkspace) -> None:
     folder = f"{two.project}/.opencode/skill/code-review"
 
-    assert two.serve("opencode").call({"name": "code-review"}).value == {
+    assert two.create_service("opencode").call({"name": "code-review"}).value == {
         "title": "Loaded skill: code-review",
         "output": f"## Skill: code-review\n\n**Base directory**: {folder}\n\nLook.",
         "metadata": {"name": "code-review", "dir": folder},
     }
 
 
-def test_missing_skills(two: World) -> None:
-    assert two.serve("opencode").call({"name": "x"}).value == {
+def test_missing_skills(two: SeedWorkspace) -> None:
+    assert two.create_service("opencode").call({"name": "x"}).value == {
         "error": 'Skill "x" not found. Available skills: code-review, deploy-prod'
     }
 
 
-def test_missing_skills_where_there_are_none(world: World) -> None:
-    assert world.serve("opencode").call({"name": "x"}).text == 'Skill "x" not found. Available skills: none'
+def test_missing_skills_where_there_are_none(world: SeedWorkspace) -> None:
+    assert world.create_service("opencode").call({"name": "x"}).text == 'Skill "x" not found. Available skills: none'
 
 
-def test_claude_and_opencode_directories_with_links(two: World) -> None:
-    two.put(under("elsewhere/linked", skill("linked")) | under(".claude/skills/users", skill("users")))
+def test_claude_and_opencode_directories_with_links(two: SeedWorkspace) -> None:
+    two.write_files(
+        prefix_paths("elsewhere/linked", make_skill("linked"))
+        | prefix_paths(".claude/skills/users", make_skill("users"))
+    )
     (two.project / ".claude/skills").mkdir(parents=True)
     (two.project / ".claude/skills/linked").symlink_to(two.home / "elsewhere/linked")
 
-    assert two.seen("opencode").names == ("code-review", "deploy-prod", "linked", "users")
+    assert two.discover("opencode").names == ("code-review", "deploy-prod", "linked", "users")
 
 
-def test_feature_flag(two: World) -> None:
-    two.put(under(".claude/skills/users", skill("users")))
+def test_feature_flag(two: SeedWorkspace) -> None:
+    two.write_files(prefix_paths(".claude/skills/users", make_skill("users")))
 
-    assert two.seen("opencode", OPENCODE_DISABLE_CLAUDE_CODE_SKILLS="1").names == ("code-review", "deploy-prod")
+    assert two.discover("opencode", OPENCODE_DISABLE_CLAUDE_CODE_SKILLS="1").names == ("code-review", "deploy-prod")
 
 
-def test_parse_failures_do_not_stop_the_scan(two: World) -> None:
-    two.put({"project/.opencode/skill/broken/SKILL.md": "---\nname: [\n---\n"})
+def test_parse_failures_do_not_stop_the_scan(two: SeedWorkspace) -> None:
+    two.write_files({"project/.opencode/skill/broken/SKILL.md": "---\nname: [\n---\n"})
 
-    seen = two.seen("opencode")
+    seen = two.discover("opencode")
 
     assert seen.names == ("code-review", "deploy-prod")
     assert [remark.path for remark in seen.warnings] == [f"{two.project}/.opencode/skill/broken/SKILL.md"]
 
 
-def test_frontmatter_preprocessing(world: World) -> None:
-    world.put({"project/.opencode/skill/a/SKILL.md": "---\nname: a\ndescription: foo:bar and baz: qux\n---\nBody"})
+def test_frontmatter_preprocessing(world: SeedWorkspace) -> None:
+    world.write_files(
+        {"project/.opencode/skill/a/SKILL.md": "---\nname: a\ndescription: foo:bar and baz: qux\n---\nBody"}
+    )
 
-    assert world.seen("opencode").skills[0].description == "foo:bar and baz: qux"
+    assert world.discover("opencode").skills[0].description == "foo:bar and baz: qux"

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from kit.registry import EMPTY_PATH, put
+from kit.registry import EMPTY_PATH, write_files
 
 from skillpm import Registry, SkillService
 
@@ -31,8 +31,8 @@ API = f"# API design\n\nBe plain.\n\n## Rules\n\nOne verb.\n\n{CODE}\n\n## Examp
 @pytest.fixture
 def tool(tmp_path: Path) -> SkillService:
     """Give the tool over a folder as SuperCode's set-up leaves it."""
-    put(tmp_path, {"skills.json": json.dumps({"version": "1.0.0", "skills": SKILLS})})
-    put(tmp_path, {"design/api-design.md": API, "quality/testing.md": "# Testing\n\nFail first."})
+    write_files(tmp_path, {"skills.json": json.dumps({"version": "1.0.0", "skills": SKILLS})})
+    write_files(tmp_path, {"design/api-design.md": API, "quality/testing.md": "# Testing\n\nFail first."})
     return SkillService(Registry.load(tmp_path), style="supercode", environ=EMPTY_PATH)
 
 
@@ -84,7 +84,7 @@ def test_should_respect_render_mode(tool: SkillService, mode: str, text: str) ->
 
 
 def test_should_truncate_long_content(tool: SkillService, tmp_path: Path) -> None:
-    put(tmp_path, {"quality/testing.md": "a" * 50_001})
+    write_files(tmp_path, {"quality/testing.md": "a" * 50_001})
 
     assert tool.call({"name": "testing"}).text == "a" * 50_000 + "\n\n[... truncated ...]"
 
@@ -93,4 +93,4 @@ def test_its_defaults(tool: SkillService, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("SKILLPM_HOME", str(tmp_path))
 
     assert Registry.load().names == ("api-design", "testing")
-    assert (tool.style.mode, tool.longest) == ("compact", 50_000)
+    assert (tool.style.default_mode, tool.longest) == ("compact", 50_000)

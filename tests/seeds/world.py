@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import Any
 
 from kit import Files
-from kit.registry import EMPTY_PATH, put
+from kit.registry import EMPTY_PATH, write_files
 
 from skillpm import Discovery, SkillService, discover
 from skillpm.agent_hosts.host_registry import HostRegistry
 from skillpm.settings import read_settings
 
 
-class World:
+class SeedWorkspace:
     """A home, and in it a project with a git root."""
 
     def __init__(self, root: Path) -> None:
@@ -19,15 +19,15 @@ class World:
         self.project = self.home / "project"
         (self.project / ".git").mkdir(parents=True)
 
-    def put(self, files: Files) -> None:
+    def write_files(self, files: Files) -> None:
         """Write files, named from the home."""
-        put(self.home, files)
+        write_files(self.home, files)
 
-    def seen(self, host: str, **environ: str) -> Discovery:
+    def discover(self, host: str, **environ: str) -> Discovery:
         """Give what a host sees for somebody who stands in the project."""
         settings = read_settings({"HOME": str(self.home), "PATH": "", **environ})
-        return discover(host, settings=settings.but(working_directory=str(self.project)))
+        return discover(host, settings=settings.replace(working_directory=str(self.project)))
 
-    def serve(self, host: str, **options: Any) -> SkillService:
+    def create_service(self, host: str, **options: Any) -> SkillService:
         """Give the service that a host would be."""
-        return SkillService(HostRegistry(lambda: self.seen(host).skills), style=host, environ=EMPTY_PATH, **options)
+        return SkillService(HostRegistry(lambda: self.discover(host).skills), style=host, environ=EMPTY_PATH, **options)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.serving.arguments import names_of_arguments, with_arguments
+from skillpm.serving.arguments import read_argument_names, substitute_arguments
 
 
 @pytest.mark.parametrize(
@@ -25,16 +25,16 @@ from skillpm.serving.arguments import names_of_arguments, with_arguments
     ],
 )
 def test_places_are_filled(body: str, typed: str, filled: str) -> None:
-    assert with_arguments(body, typed) == filled
+    assert substitute_arguments(body, typed) == filled
 
 
 def test_words_that_came_parted_stay_parted() -> None:
-    assert with_arguments("$0|$1|$ARGUMENTS", ["a b", "c"]) == "a b|c|a b c"
+    assert substitute_arguments("$0|$1|$ARGUMENTS", ["a b", "c"]) == "a b|c|a b c"
 
 
 def test_names_of_the_frontmatter_stand_for_places() -> None:
-    names = names_of_arguments({"arguments": ["issue", "branch"]})
+    names = read_argument_names({"arguments": ["issue", "branch"]})
 
-    assert with_arguments("Fix $issue on $branch, not $other.", "42 main", names) == "Fix 42 on main, not $other."
-    assert names_of_arguments({"arguments": "issue branch"}) == ("issue", "branch")
-    assert names_of_arguments({}) == ()
+    assert substitute_arguments("Fix $issue on $branch, not $other.", "42 main", names) == "Fix 42 on main, not $other."
+    assert read_argument_names({"arguments": "issue branch"}) == ("issue", "branch")
+    assert read_argument_names({}) == ()

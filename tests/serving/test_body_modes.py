@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.serving.body_modes import LONGEST, TRUNCATED, cut, in_mode
+from skillpm.serving.body_modes import MAX_LENGTH, TRUNCATED_NOTE, apply_mode, truncate
 
 BODY = """\
 # Deploy
@@ -40,12 +40,12 @@ Done.
 
 
 def test_full_is_everything() -> None:
-    assert in_mode(BODY, "full") == BODY
+    assert apply_mode(BODY, "full") == BODY
 
 
 def test_compact_has_no_code_and_no_examples() -> None:
     assert (
-        in_mode(BODY, "compact")
+        apply_mode(BODY, "compact")
         == """\
 # Deploy
 
@@ -68,7 +68,7 @@ Done.
 
 def test_toon_has_the_headings_and_a_line_behind_each() -> None:
     assert (
-        in_mode(BODY, "toon")
+        apply_mode(BODY, "toon")
         == """\
 # Deploy
 Ships a service.
@@ -85,12 +85,12 @@ still an example
 
 @pytest.mark.parametrize("title", ["## Example", "## EXAMPLES", "## example: a refund"])
 def test_an_example_ends_with_the_next_heading_or_the_file(title: str) -> None:
-    assert in_mode(f"a\n{title}\nb\n# c", "compact") == "a\n# c"
-    assert in_mode(f"a\n{title}\nb", "compact") == "a"
+    assert apply_mode(f"a\n{title}\nb\n# c", "compact") == "a\n# c"
+    assert apply_mode(f"a\n{title}\nb", "compact") == "a"
 
 
 def test_a_deeper_heading_that_says_example_is_no_example_section() -> None:
-    assert in_mode("## Use\n### Example\nkept", "compact") == "## Use\n### Example\nkept"
+    assert apply_mode("## Use\n### Example\nkept", "compact") == "## Use\n### Example\nkept"
 
 
 @pytest.mark.parametrize(
@@ -98,18 +98,18 @@ def test_a_deeper_heading_that_says_example_is_no_example_section() -> None:
     ["````\n```\n# in\n```\n````", "~~~\n```\n# in\n~~~", "   ```js\n# in\n   ```", "```\n# never closed"],
 )
 def test_fences_of_every_kind_hide_their_headings(block: str) -> None:
-    assert in_mode(f"# a\n{block}", "toon") == "# a"
-    assert in_mode(f"# a\n{block}", "compact") == "# a\n[code example removed]"
+    assert apply_mode(f"# a\n{block}", "toon") == "# a"
+    assert apply_mode(f"# a\n{block}", "compact") == "# a\n[code example removed]"
 
 
 def test_a_text_is_cut_at_the_limit_and_says_so() -> None:
-    assert cut("a" * LONGEST) == ("a" * LONGEST, False)
-    assert cut("a" * (LONGEST + 1)) == ("a" * LONGEST + "\n\n[... truncated ...]", True)
+    assert truncate("a" * MAX_LENGTH) == ("a" * MAX_LENGTH, False)
+    assert truncate("a" * (MAX_LENGTH + 1)) == ("a" * MAX_LENGTH + "\n\n[... truncated ...]", True)
 
 
 @pytest.mark.parametrize("letter", ["e\u0301", "\U0001f469\u200d\U0001f52c", "\u2764\ufe0f", "\U0001f600"])
 def test_no_character_is_cut_in_two(letter: str) -> None:
     for length in range(len(letter)):
-        text, was_cut = cut("ab" + letter + "cd", 2 + length)
-        assert (text, was_cut) == ("ab" + TRUNCATED, True)
-    assert cut("ab" + letter + "cd", 2 + len(letter)) == ("ab" + letter + TRUNCATED, True)
+        text, was_cut = truncate("ab" + letter + "cd", 2 + length)
+        assert (text, was_cut) == ("ab" + TRUNCATED_NOTE, True)
+    assert truncate("ab" + letter + "cd", 2 + len(letter)) == ("ab" + letter + TRUNCATED_NOTE, True)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kit import Sandbox, skill, under
+from kit import Sandbox, make_skill, prefix_paths
 
 GUIDE = Path(__file__).parents[2] / "docs/guides/python.md"
 
@@ -14,7 +14,7 @@ def test_the_agent_loop_of_the_guide_finds_and_loads_a_skill(tmp_path: Path) -> 
     loop = next(code for code in re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL) if "def run" in code)
     sandbox = Sandbox(tmp_path)
     sandbox.write("skills.json", '{"skills": {}}')
-    sandbox.write_files(under(".agent-skills/code-review", skill("code-review", "Reviews code.")))
+    sandbox.write_files(prefix_paths(".agent-skills/code-review", make_skill("code-review", "Reviews code.")))
     script = sandbox.write("loop.py", loop)
 
     said = subprocess.run(

@@ -5,13 +5,14 @@ import os
 from pathlib import Path
 
 import pytest
-from agent_hosts.world import World
-from kit import skill, under
-from kit.registry import put
+from agent_hosts.world import HostWorkspace
+from kit import make_skill, prefix_paths, wait_for
+from kit.registry import write_files
 
 from skillpm import SkillService, discover, open_service
 from skillpm.agent_hosts.host_registry import HostRegistry
 from skillpm.errors import DocumentError, NotAllowedError
+from skillpm.serving.live_permissions import EffectivePermissions, WatchedPermissions
 
 
 class Place:
@@ -21,15 +22,21 @@ class Place:
         self.project = root / "project"
         self.home = root / "home"
         self.own = self.home / ".config/skillpm"
-        put(self.project, {"skills.json": '{"skills": {}}'})
-        put(self.project / ".agent-skills", under("pdf", skill("pdf", "The project's.")) | under("web", skill("web")))
-        put(self.home / ".agent-skills", under("pdf", skill("pdf", "My own.")) | under("notes", skill("notes")))
+        write_files(self.project, {"skills.json": '{"skills": {}}'})
+        write_files(
+            self.project / ".agent-skills",
+            prefix_paths("pdf", make_skill("pdf", "The project's.")) | prefix_paths("web", make_skill("web")),
+        )
+        write_files(
+            self.home / ".agent-skills",
+            prefix_paths("pdf", make_skill("pdf", "My own.")) | prefix_paths("notes", make_skill("notes")),
+        )
 
     def serve(self) -> SkillService:
         return open_service(self.project)
 
     def say(self, file: Path, **value: object) -> None:
-        put(file.parent, {file.name: json.dumps({"skills": {}, **value})})
+        write_files(file.parent, {file.name: json.dumps({"skills": {}, **value})})
 
 
 @pytest.fixture
@@ -56,7 +63,7 @@ def test_what_comes_and_goes_in_either_place_is_seen(place: Place) -> None:
     service = place.serve()
     before = service.visible
 
-    put(place.home / ".agent-skills", under("later", skill("later")))
+    write_files(place.home / ".agent-skills", prefix_paths("later", make_skill("later")))
     assert [*service.visible] == ["later", "notes", "pdf", "web"]
     (place.project / ".agent-skills/pdf").rename(place.project / "gone")
     assert seen(service)["pdf"] == "home"
@@ -64,8 +71,8 @@ def test_what_comes_and_goes_in_either_place_is_seen(place: Place) -> None:
 
 
 def test_a_skill_that_cannot_be_read_hides_no_other_and_is_told_with_its_place(place: Place) -> None:
-    put(place.project / ".agent-skills", {"notes/SKILL.md": "words"})
-    put(place.home / ".agent-skills", {"web/SKILL.md": "words", "bad/SKILL.md": "words"})
+    write_files(place.project / ".agent-skills", {"notes/SKILL.md": "words"})
+    write_files(place.home / ".agent-skills", {"web/SKILL.md": "words", "bad/SKILL.md": "words"})
     service = place.serve()
 
     assert seen(service) == {"notes": "home", "pdf": "project", "web": "project"}
@@ -101,7 +108,7 @@ def test_a_rule_that_is_written_meanwhile_counts_at_once(place: Place, document:
     service.load("web")
 
     if document == "config":
-        put(place.own, {"config.toml": '[permissions]\nweb = "deny"\n'})
+        write_files(place.own, {"config.toml": '[permissions]\nweb = "deny"\n'})
     else:
         place.say((place.project if document == "project" else place.own) / "skills.json", permissions={"web": "deny"})
 
@@ -111,24 +118,43 @@ def test_a_rule_that_is_written_meanwhile_counts_at_once(place: Place, document:
         service.load("web")
     place.say(place.project / "skills.json")
     place.say(place.own / "skills.json")
-    put(place.own, {"config.toml": ""})
+    write_files(place.own, {"config.toml": ""})
     assert service.load("web").name == "web"
 
 
-def test_rules_that_are_changed_again_within_a_tick_of_the_clock_count(place: Place) -> None:
-    service = place.serve()
+def test_rules_that_were_written_a_moment_ago_are_read_at_each_look(tmp_path: Path) -> None:
+    """Two writes within a tick of the file system's clock may look like one."""
+    file, reads = tmp_path / "skills.json", list[int]()
 
-    for number in range(50):
-        action = "deny" if number % 2 else "allow"
-        place.say(place.project / "skills.json", permissions={"web": action})
-        assert ("web" in service.visible) == (action == "allow")
+    def read() -> EffectivePermissions:
+        reads.append(1)
+        return EffectivePermissions()
+
+    watched = WatchedPermissions([str(file)], read)
+
+    def reads_of_second_look() -> int:
+        file.write_text("{}")
+        watched()
+        reads.clear()
+        watched()
+        return len(reads)
+
+    # Some tries, since the machine may be slow: a moment is 50 ms.
+    assert wait_for(reads_of_second_look, 10) == 1
+
+    def is_left_alone() -> bool:
+        reads.clear()
+        watched()
+        return not reads
+
+    assert wait_for(is_left_alone)
 
 
 def test_while_rules_cannot_be_read_nothing_is_served(place: Place) -> None:
     service = place.serve()
     service.load("web")
 
-    put(place.project, {"skills.json": '{"skills": {}, "permissions": {"web": "dney"}}'})
+    write_files(place.project, {"skills.json": '{"skills": {}, "permissions": {"web": "dney"}}'})
 
     where = f"{place.project}/skills.json: permissions.web"
     for ask in (lambda: service.visible, service.prompt, lambda: service.load("pdf"), lambda: service.match("web")):
@@ -145,15 +171,15 @@ def test_while_rules_cannot_be_read_nothing_is_served(place: Place) -> None:
     assert service.load("web").name == "web"
 
 
-def test_what_a_host_sees_is_looked_for_again(world: World) -> None:
-    first = world.skill("home/.claude/skills/pdf", "pdf", "Reads.")
-    registry = HostRegistry(lambda: discover("claude-code", settings=world.settings()).skills, pause=0.0)
+def test_what_a_host_sees_is_looked_for_again(world: HostWorkspace) -> None:
+    first = world.write_skill("home/.claude/skills/pdf", "pdf", "Reads.")
+    registry = HostRegistry(lambda: discover("claude-code", settings=world.settings()).skills, refresh_interval=0.0)
     service = SkillService(registry)
     before = registry.shelf
     assert [*service.visible] == ["pdf"]
     assert registry.shelf is before
 
-    world.skill("home/.claude/skills/web", "web", "Opens pages.")
+    world.write_skill("home/.claude/skills/web", "web", "Opens pages.")
     first.write_text("---\nname: pdf\ndescription: Reads and writes.\ntriggers: [paper]\n---\nRead.\n")
 
     assert [told.description for told in service.list()] == ["Reads and writes.", "Opens pages."]
@@ -161,14 +187,14 @@ def test_what_a_host_sees_is_looked_for_again(world: World) -> None:
     assert service.load("pdf", style="omega").text == "Read."
 
 
-def test_between_two_looks_a_host_is_left_alone(world: World) -> None:
+def test_between_two_looks_a_host_is_left_alone(world: HostWorkspace) -> None:
     looks: list[int] = []
 
     def look() -> list[object]:
         looks.append(1)
         return []
 
-    registry = HostRegistry(look, pause=3600.0)  # type: ignore[arg-type]
+    registry = HostRegistry(look, refresh_interval=3600.0)  # type: ignore[arg-type]
 
     assert (len(registry), registry.names, len(looks)) == (0, (), 1)
     registry.refresh()

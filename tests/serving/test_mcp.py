@@ -17,21 +17,23 @@ import jsonschema
 import mcp_types as types
 import pytest
 import yaml
-from kit import Sandbox, skill, under
-from kit.alone import alone
+from kit import Sandbox, make_skill, prefix_paths
+from kit.alone import run_in_thread
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 from skillpm import open_service
 from skillpm.serving.mcp.server import (
-    FolderRequest,
-    FolderResult,
+    GetSkillParams,
     GetSkillResult,
     ListSkillsResult,
+    ReadFolderParams,
+    ReadFolderResult,
     SkillServer,
-    SkillUri,
 )
+
+pytestmark = pytest.mark.slow
 
 EXTENSION = "io.modelcontextprotocol/skills"
 MODES = ["legacy", "auto"]
@@ -73,13 +75,17 @@ def world(tmp_path: Path) -> Sandbox:
     sandbox = Sandbox(tmp_path)
     permissions = {"deploy-*": "deny", "asked": "ask"}
     sandbox.write("skills.json", json.dumps({"skills": {}, "permissions": permissions}))
-    pdf = skill("pdf", "Reads PDF files.", "Read.\n", license="MIT", metadata={"version": "1.10", "audience": "all"})
-    sandbox.write_files(
-        under(".agent-skills/pdf", pdf | {"scripts/run.sh": "#!/bin/sh\r\n", "logo.png": b"\x89PNG\0\xff"})
+    pdf = make_skill(
+        "pdf", "Reads PDF files.", "Read.\n", license="MIT", metadata={"version": "1.10", "audience": "all"}
     )
-    sandbox.write_files(under(".agent-skills/loose", skill("loose", "Has odd fields.", color="red")))
-    sandbox.write_files(under(".agent-skills/asked", skill("asked", "Wants a yes.")))
-    sandbox.write_files(under(".agent-skills/deploy-prod", skill("deploy-prod", "Ships.", triggers=["pdf"])))
+    sandbox.write_files(
+        prefix_paths(".agent-skills/pdf", pdf | {"scripts/run.sh": "#!/bin/sh\r\n", "logo.png": b"\x89PNG\0\xff"})
+    )
+    sandbox.write_files(prefix_paths(".agent-skills/loose", make_skill("loose", "Has odd fields.", color="red")))
+    sandbox.write_files(prefix_paths(".agent-skills/asked", make_skill("asked", "Wants a yes.")))
+    sandbox.write_files(
+        prefix_paths(".agent-skills/deploy-prod", make_skill("deploy-prod", "Ships.", triggers=["pdf"]))
+    )
     (sandbox.work / ".agent-skills/pdf/secret").symlink_to("/etc/passwd")
     return sandbox
 
@@ -99,7 +105,7 @@ def talk(world: Sandbox, speak: Callable[[Client], Awaitable[None]], mode: str =
             async with connected(world, mode, **options) as client:
                 await speak(client)
 
-    alone(main)
+    run_in_thread(main)
 
 
 async def listed(client: Client) -> list[dict[str, Any]]:
@@ -108,7 +114,7 @@ async def listed(client: Client) -> list[dict[str, Any]]:
 
 
 async def got(client: Client, uri: str) -> dict[str, Any]:
-    request = types.Request[Any, Any](method="skills/get", params=SkillUri(uri=uri))
+    request = types.Request[Any, Any](method="skills/get", params=GetSkillParams(uri=uri))
     return (await client.session.send_request(request, GetSkillResult)).skill
 
 
@@ -116,9 +122,9 @@ async def folder(client: Client, uri: str) -> list[tuple[str, str | None]]:
     found: list[tuple[str, str | None]] = []
     cursor = None
     while True:
-        params = FolderRequest(uri=uri, cursor=cursor)
+        params = ReadFolderParams(uri=uri, cursor=cursor)
         request = types.Request[Any, Any](method="resources/directory/read", params=params)
-        result = await client.session.send_request(request, FolderResult)
+        result = await client.session.send_request(request, ReadFolderResult)
         found += [(str(resource.uri), resource.mime_type) for resource in result.resources]
         cursor = result.next_cursor
         if cursor is None:
@@ -288,7 +294,7 @@ def test_nothing_is_told_before_the_server_knows_what_a_change_of_it_is(world: S
                 await told.wait()
             tasks.cancel_scope.cancel()
 
-    alone(main)
+    run_in_thread(main)
 
 
 def test_while_rules_cannot_be_read_nothing_is_served_and_the_server_lives(world: Sandbox) -> None:

@@ -3,8 +3,15 @@
 import pytest
 
 from skillpm.errors import DocumentError, NotFoundError
-from skillpm.serving.permission_files import config_rules, glm_rules, opencode_rules
-from skillpm.serving.permissions import Action, Layer, Rules, by_specificity, of_lists, ordered
+from skillpm.serving.permission_files import parse_config_rules, parse_glm_rules, parse_opencode_rules
+from skillpm.serving.permissions import (
+    Action,
+    Layer,
+    Rules,
+    build_ordered_rules,
+    build_unordered_rules,
+    rules_from_lists,
+)
 
 GLM = {"git-release": "allow", "code-review": "allow", "experimental-*": "ask", "*": "allow"}
 OPENCODE = {"code-review": "allow", "deploy-*": "deny"}
@@ -17,94 +24,94 @@ def of(*layers: Layer) -> Rules:
 CASES: dict[str, tuple[Rules, dict[str, Action]]] = {
     "no rules": (of(), {"pdf": "allow", "": "allow", "any thing": "allow"}),
     "OpenCode's example": (
-        of(ordered(OPENCODE)),
+        of(build_ordered_rules(OPENCODE)),
         {"code-review": "allow", "deploy-prod": "deny", "deploy-": "deny", "deploy": "allow", "redeploy-x": "allow"},
     ),
     "GLM's example, a table: its last line silences nothing": (
-        of(by_specificity(GLM)),
+        of(build_unordered_rules(GLM)),
         {"git-release": "allow", "experimental-x": "ask", "experimental": "allow", "x": "allow"},
     ),
     "the same rules in an order: the last line silences all": (
-        of(ordered(GLM)),
+        of(build_ordered_rules(GLM)),
         {"git-release": "allow", "experimental-x": "allow", "x": "allow"},
     ),
     "deny all but one, in order": (
-        of(ordered({"*": "deny", "pdf": "allow"})),
+        of(build_ordered_rules({"*": "deny", "pdf": "allow"})),
         {"pdf": "allow", "pdf-forms": "deny", "docx": "deny"},
     ),
     "deny all but one, the other way round: nothing is left": (
-        of(ordered({"pdf": "allow", "*": "deny"})),
+        of(build_ordered_rules({"pdf": "allow", "*": "deny"})),
         {"pdf": "deny", "docx": "deny"},
     ),
     "deny all but one, a table": (
-        of(by_specificity({"pdf": "allow", "*": "deny"})),
+        of(build_unordered_rules({"pdf": "allow", "*": "deny"})),
         {"pdf": "allow", "docx": "deny"},
     ),
     "a longer pattern is behind a shorter one": (
-        of(by_specificity({"deploy-prod-*": "deny", "deploy-*": "ask", "*": "allow"})),
+        of(build_unordered_rules({"deploy-prod-*": "deny", "deploy-*": "ask", "*": "allow"})),
         {"deploy-prod-eu": "deny", "deploy-test": "ask", "other": "allow"},
     ),
     "an exact name is behind every pattern": (
-        of(by_specificity({"deploy-prod": "allow", "deploy-prod*": "deny", "d*": "ask"})),
+        of(build_unordered_rules({"deploy-prod": "allow", "deploy-prod*": "deny", "d*": "ask"})),
         {"deploy-prod": "allow", "deploy-prod2": "deny", "docs": "ask"},
     ),
     "of two as specific the stricter counts": (
-        of(by_specificity({"ab*": "allow", "*ba": "deny"})),
+        of(build_unordered_rules({"ab*": "allow", "*ba": "deny"})),
         {"abba": "deny", "abc": "allow", "cba": "deny"},
     ),
     "`?` is one character": (
-        of(ordered({"v?": "deny"})),
+        of(build_ordered_rules({"v?": "deny"})),
         {"v1": "deny", "v": "allow", "v10": "allow", "vé": "deny"},
     ),
     "`*` goes over `/` and `:`": (
-        of(ordered({"team*": "deny", "a/*/c": "ask"})),
+        of(build_ordered_rules({"team*": "deny", "a/*/c": "ask"})),
         {"team/deploy": "deny", "team:x": "deny", "a/b/c": "ask", "a/b/b/c": "ask", "a/c": "allow"},
     ),
     "nothing else is special": (
-        of(ordered({"a[bc]": "deny", "x.y": "deny", "(": "ask", "a|b": "ask"})),
+        of(build_ordered_rules({"a[bc]": "deny", "x.y": "deny", "(": "ask", "a|b": "ask"})),
         {"a[bc]": "deny", "ab": "allow", "x.y": "deny", "xzy": "allow", "(": "ask", "a|b": "ask", "a": "allow"},
     ),
-    "case counts": (of(ordered({"Deploy": "deny"})), {"Deploy": "deny", "deploy": "allow"}),
+    "case counts": (of(build_ordered_rules({"Deploy": "deny"})), {"Deploy": "deny", "deploy": "allow"}),
     "an allow list leaves out the rest": (
-        of_lists(allowed=["pdf", "docx"]),
+        rules_from_lists(allowed=["pdf", "docx"]),
         {"pdf": "allow", "docx": "allow", "xlsx": "deny"},
     ),
     "a deny list beats the allow list": (
-        of_lists(allowed=["pdf", "docx"], denied=["pdf"]),
+        rules_from_lists(allowed=["pdf", "docx"], denied=["pdf"]),
         {"pdf": "deny", "docx": "allow", "xlsx": "deny"},
     ),
     "lists and rules: the strictest": (
-        of_lists(allowed=["pdf", "docx"], denied=["docx"], permissions={"pdf": "ask", "xlsx": "allow"}),
+        rules_from_lists(allowed=["pdf", "docx"], denied=["docx"], permissions={"pdf": "ask", "xlsx": "allow"}),
         {"pdf": "ask", "docx": "deny", "xlsx": "deny"},
     ),
-    "no lists": (of_lists(), {"pdf": "allow"}),
+    "no lists": (rules_from_lists(), {"pdf": "allow"}),
     "of two documents the strictest counts, whichever comes first": (
-        of(ordered({"*": "ask"}), ordered({"pdf": "allow", "docx": "deny"})),
+        of(build_ordered_rules({"*": "ask"}), build_ordered_rules({"pdf": "allow", "docx": "deny"})),
         {"pdf": "ask", "docx": "deny", "xlsx": "ask"},
     ),
     "a document that says nothing of a name has no say": (
-        of(ordered({"pdf": "allow"}), ordered({"docx": "deny"})),
+        of(build_ordered_rules({"pdf": "allow"}), build_ordered_rules({"docx": "deny"})),
         {"pdf": "allow", "docx": "deny", "xlsx": "allow"},
     ),
     "a profile's rules stand behind the general ones": (
-        of(config_rules({"permissions": {"deploy-prod": "allow"}, "permissions-for": {"build": {"deploy-*": "deny"}}},
+        of(parse_config_rules({"permissions": {"deploy-prod": "allow"}, "permissions-for": {"build": {"deploy-*": "deny"}}},
                         "config.toml", "build")),
         {"deploy-prod": "deny", "deploy-x": "deny", "pdf": "allow"},
     ),
     "another profile's rules do not count": (
-        of(config_rules({"permissions": {"*": "ask"}, "permissions-for": {"build": {"*": "deny"}, "plan": {}}},
+        of(parse_config_rules({"permissions": {"*": "ask"}, "permissions-for": {"build": {"*": "deny"}, "plan": {}}},
                         "config.toml", "plan")),
         {"deploy-prod": "ask"},
     ),
     "OpenCode's file, a word for all": (
-        of(opencode_rules({"permission": {"skill": "deny"}}, "opencode.json")),
+        of(parse_opencode_rules({"permission": {"skill": "deny"}}, "opencode.json")),
         {"pdf": "deny"},
     ),
     "OpenCode's file, patterns": (
-        of(opencode_rules({"permission": {"skill": {"*": "deny", "docs-*": "allow"}}}, "opencode.json")),
+        of(parse_opencode_rules({"permission": {"skill": {"*": "deny", "docs-*": "allow"}}}, "opencode.json")),
         {"pdf": "deny", "docs-api": "allow"},
     ),
-    "GLM's file": (of(glm_rules({"skill_permissions": GLM}, "config.toml")), {"experimental-x": "ask", "x": "allow"}),
+    "GLM's file": (of(parse_glm_rules({"skill_permissions": GLM}, "config.toml")), {"experimental-x": "ask", "x": "allow"}),
 }  # fmt: skip
 ROWS = [(case, name, action) for case, (_, names) in CASES.items() for name, action in names.items()]
 
@@ -119,7 +126,7 @@ def test_what_holds_for_a_name(case: str, name: str, action: Action) -> None:
 
 
 def test_a_decision_names_the_rule_that_made_it() -> None:
-    rules = of(ordered({"*": "allow", "deploy-*": "deny"}, "skills.json: permissions"))
+    rules = of(build_ordered_rules({"*": "allow", "deploy-*": "deny"}, "skills.json: permissions"))
 
     decision = rules.decide("deploy-prod")
 
@@ -141,24 +148,24 @@ def test_a_decision_names_the_rule_that_made_it() -> None:
     ],
 )
 def test_a_rule_that_never_counts_is_found(rules: dict[str, str], silenced: dict[str, str]) -> None:
-    found = of(ordered(rules)).unreachable
+    found = of(build_ordered_rules(rules)).unreachable
 
     assert {rule.pattern: by.pattern for rule, by in found} == silenced
 
 
 def test_in_a_table_no_rule_is_out_of_reach() -> None:
-    assert of(by_specificity(GLM)).unreachable == ()
+    assert of(build_unordered_rules(GLM)).unreachable == ()
 
 
 def test_a_hostile_pattern_costs_nothing() -> None:
-    rules = of(ordered({"*a" * 200 + "b": "deny"}))
+    rules = of(build_ordered_rules({"*a" * 200 + "b": "deny"}))
 
     assert rules.decide("a" * 5_000).action == "allow"
 
 
 def test_a_profile_that_is_not_there_is_an_error_and_no_permission() -> None:
     with pytest.raises(NotFoundError) as caught:
-        config_rules({"permissions-for": {"build": {}}}, "config.toml", "biuld")
+        parse_config_rules({"permissions-for": {"build": {}}}, "config.toml", "biuld")
 
     error = caught.value
     assert (error.message, error.hint) == (
@@ -170,6 +177,6 @@ def test_a_profile_that_is_not_there_is_an_error_and_no_permission() -> None:
 @pytest.mark.parametrize("value", ["yes", True, 1, None, ["deny"], {"a": "deny"}])
 def test_another_word_is_an_error_with_its_place(value: object) -> None:
     with pytest.raises(DocumentError) as caught:
-        config_rules({"permissions": {"pdf": value}}, "config.toml")
+        parse_config_rules({"permissions": {"pdf": value}}, "config.toml")
 
     assert caught.value.where == "config.toml: permissions.pdf"

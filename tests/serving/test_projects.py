@@ -3,13 +3,13 @@
 import os
 from pathlib import Path
 
-from kit.registry import put
+from kit.registry import write_files
 
 from skillpm.serving.projects import Project, ensure_projects_folder, load_projects, project_instructions
 
 
 def test_projects_are_folders_with_a_role_sorted_by_name(tmp_path: Path) -> None:
-    put(
+    write_files(
         tmp_path / "projects",
         {"stocks/ROLE.md": "\nYou track.\n\n", "nutrition/ROLE.md": "You coach.", "x/other.md": "x"},
     )
@@ -21,7 +21,7 @@ def test_projects_are_folders_with_a_role_sorted_by_name(tmp_path: Path) -> None
 
 
 def test_frontmatter_may_name_skills(tmp_path: Path) -> None:
-    put(
+    write_files(
         tmp_path / "projects",
         {"a/ROLE.md": "---\nskills: [pdf, docx, pdf]\n---\n\nDo.\n", "b/ROLE.md": "---\nskills: pdf, docx\n---\nDo."},
     )
@@ -30,13 +30,13 @@ def test_frontmatter_may_name_skills(tmp_path: Path) -> None:
 
 
 def test_a_line_that_is_no_frontmatter_is_an_instruction(tmp_path: Path) -> None:
-    put(tmp_path / "projects", {"a/ROLE.md": "---\nDo it.\n"})
+    write_files(tmp_path / "projects", {"a/ROLE.md": "---\nDo it.\n"})
 
     assert load_projects(str(tmp_path))[0].instructions == "---\nDo it."
 
 
 def test_what_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
-    put(
+    write_files(
         tmp_path / "projects",
         {"a/ROLE.md": b"\xff\xfe", "b/ROLE.md": "Do.", "c/ROLE.md": "a" * 1_000_001, "e/ROLE.md/x": ""},
     )

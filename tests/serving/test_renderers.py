@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from kit import skill, under
-from kit.registry import put, serve
+from kit import make_skill, prefix_paths
+from kit.registry import create_service, write_files
 from skills_ref.prompt import to_prompt  # type: ignore[import-untyped]
 
 BODY = "\n## What I do\n\n- Draft release notes\n\n```sh\ngh release create\n```\n\n## Examples\n\nNone.\n"
@@ -14,7 +14,7 @@ BODY = "\n## What I do\n\n- Draft release notes\n\n```sh\ngh release create\n```
 @pytest.fixture
 def shelf(tmp_path: Path) -> Path:
     """Give a folder of two skills, one with files and metadata."""
-    release = skill(
+    release = make_skill(
         "git-release",
         "Create consistent releases and changelogs",
         BODY,
@@ -22,8 +22,12 @@ def shelf(tmp_path: Path) -> Path:
         category="git",
         triggers=["release", "tag"],
     )
-    review = skill("code-review", "Reviews code.", "Look twice.\n", category="development", triggers=["review"])
-    put(tmp_path, under("git-release", release | {"scripts/tag.sh": "", "notes.md": ""}) | under("code-review", review))
+    review = make_skill("code-review", "Reviews code.", "Look twice.\n", category="development", triggers=["review"])
+    write_files(
+        tmp_path,
+        prefix_paths("git-release", release | {"scripts/tag.sh": "", "notes.md": ""})
+        | prefix_paths("code-review", review),
+    )
     return tmp_path
 
 
@@ -38,7 +42,7 @@ def nothing(tmp_path: Path) -> Path:
 
 def test_the_default_is_tagged_and_names_the_files(shelf: Path) -> None:
     assert (
-        serve(shelf).load("git-release").text
+        create_service(shelf).load("git-release").text
         == f"""\
 <skill_content name="git-release">
 # Skill: git-release
@@ -68,7 +72,7 @@ None.
 
 @pytest.mark.parametrize("style", ["opencode", "brutus"])
 def test_opencode_and_brutus_give_the_base_directory(shelf: Path, style: str) -> None:
-    loaded = serve(shelf).load("code-review", style=style)
+    loaded = create_service(shelf).load("code-review", style=style)
 
     assert loaded.title == "Loaded skill: code-review"
     assert loaded.text == f"## Skill: code-review\n\n**Base directory**: {shelf}/code-review\n\nLook twice."
@@ -76,7 +80,7 @@ def test_opencode_and_brutus_give_the_base_directory(shelf: Path, style: str) ->
 
 def test_glm_names_the_file(shelf: Path) -> None:
     assert (
-        serve(shelf).load("code-review", style="glm").text
+        create_service(shelf).load("code-review", style="glm").text
         == f"""
 **Loaded Skill: code-review**
 
@@ -89,7 +93,7 @@ Look twice.
 
 
 def test_supercode_is_compact_unless_asked(shelf: Path) -> None:
-    service = serve(shelf, style="supercode")
+    service = create_service(shelf, style="supercode")
 
     assert service.load("git-release").text == "## What I do\n\n- Draft release notes\n\n[code example removed]\n"
     assert service.load("git-release", mode="toon").text == ("## What I do\n- Draft release notes\n## Examples\nNone.")
@@ -97,24 +101,24 @@ def test_supercode_is_compact_unless_asked(shelf: Path) -> None:
 
 
 def test_omega_gives_the_instructions(shelf: Path) -> None:
-    assert serve(shelf).load("code-review", style="omega").text == "Look twice."
+    assert create_service(shelf).load("code-review", style="omega").text == "Look twice."
 
 
 def test_a_long_skill_is_cut_and_its_tag_stays_closed(tmp_path: Path) -> None:
-    put(tmp_path, under("long", skill("long", body="a" * 60_000)))
+    write_files(tmp_path, prefix_paths("long", make_skill("long", body="a" * 60_000)))
 
-    loaded = serve(tmp_path).load("long")
+    loaded = create_service(tmp_path).load("long")
 
     assert loaded.truncated
     assert loaded.text.endswith("a\n\n[... truncated ...]\n</skill_content>")
-    supercode = serve(tmp_path, style="supercode").load("long", mode="full")
+    supercode = create_service(tmp_path, style="supercode").load("long", mode="full")
     assert supercode.text == "# Skill: long\n\n" + "a" * 50_000 + "\n\n[... truncated ...]"
 
 
 def test_at_most_twenty_files_are_named(tmp_path: Path) -> None:
-    put(tmp_path, under("many", skill("many") | {f"f{number:02}": "" for number in range(25)}))
+    write_files(tmp_path, prefix_paths("many", make_skill("many") | {f"f{number:02}": "" for number in range(25)}))
 
-    loaded = serve(tmp_path).load("many")
+    loaded = create_service(tmp_path).load("many")
 
     assert loaded.text.count("<file>") == 20
     assert "<more>5</more>" in loaded.text
@@ -125,13 +129,13 @@ def test_at_most_twenty_files_are_named(tmp_path: Path) -> None:
 
 
 def test_the_catalogue_is_the_one_of_the_reference_library(tmp_path: Path) -> None:
-    odd = skill("odd", "Says \"hello\" & 'bye' <now>.")
-    put(tmp_path, under("odd", odd) | under("pdf", skill("pdf", "Reads PDF files.")))
+    odd = make_skill("odd", "Says \"hello\" & 'bye' <now>.")
+    write_files(tmp_path, prefix_paths("odd", odd) | prefix_paths("pdf", make_skill("pdf", "Reads PDF files.")))
 
-    text = serve(tmp_path).prompt().text
+    text = create_service(tmp_path).prompt().text
 
     assert text == to_prompt([tmp_path / "odd", tmp_path / "pdf"])
-    assert serve(tmp_path).prompt(style="agentskills").text == text
+    assert create_service(tmp_path).prompt(style="agentskills").text == text
 
 
 OPENCODE = (
@@ -158,17 +162,17 @@ NONE = "Load a skill to get detailed instructions for a specific task. No skills
 
 @pytest.mark.parametrize(("style", "text"), [("opencode", OPENCODE), ("brutus", BRUTUS)])
 def test_the_description_of_the_tool_lists_the_skills(shelf: Path, nothing: Path, style: str, text: str) -> None:
-    assert serve(shelf, style=style).description == text
-    assert serve(shelf).prompt(style=style).text == text
-    assert serve(nothing, style=style).description == NONE
+    assert create_service(shelf, style=style).description == text
+    assert create_service(shelf).prompt(style=style).text == text
+    assert create_service(nothing, style=style).description == NONE
 
 
 def test_the_descriptions_of_glm_and_supercode_list_nothing(shelf: Path) -> None:
-    assert serve(shelf, style="glm").description == (
+    assert create_service(shelf, style="glm").description == (
         "Load a reusable skill definition. Skills provide specialized instructions for common tasks. "
         "Use list_available=true to see what skills are available."
     )
-    assert serve(shelf, style="supercode").description == (
+    assert create_service(shelf, style="supercode").description == (
         "Load a skill to get detailed instructions for a specific task.\n\n"
         "Skills provide specialized knowledge and step-by-step guidance.\n"
         "Use this when a task matches an available skill's description."
@@ -177,7 +181,7 @@ def test_the_descriptions_of_glm_and_supercode_list_nothing(shelf: Path) -> None
 
 def test_our_own_description_is_a_list(shelf: Path, nothing: Path) -> None:
     assert (
-        serve(shelf).description
+        create_service(shelf).description
         == """\
 Load a skill to get detailed instructions for a specific task. \
 Skills provide specialized knowledge and step-by-step guidance. \
@@ -187,12 +191,12 @@ Available skills:
 - code-review: Reviews code.
 - git-release: Create consistent releases and changelogs"""
     )
-    assert serve(nothing).description == NONE
+    assert create_service(nothing).description == NONE
 
 
 def test_glm_lists_with_metadata(shelf: Path, nothing: Path) -> None:
     assert (
-        serve(shelf).prompt(style="glm").text
+        create_service(shelf).prompt(style="glm").text
         == """
 **Available Skills:**
 
@@ -202,16 +206,20 @@ def test_glm_lists_with_metadata(shelf: Path, nothing: Path) -> None:
 To load a skill, call: skill({ name: "skill-name" })
 """
     )
-    assert serve(nothing).prompt(style="glm").text == (
+    assert create_service(nothing).prompt(style="glm").text == (
         "No skills found. Create .glm/skills/<name>/SKILL.md files to define skills."
     )
 
 
 def test_omega_tells_what_is_installed_and_where_to_read(tmp_path: Path) -> None:
-    put(tmp_path, under("gog", skill("gog", "Mail.", requires=["gog"])) | under("pdf", skill("pdf", "Paper.")))
+    write_files(
+        tmp_path,
+        prefix_paths("gog", make_skill("gog", "Mail.", requires=["gog"]))
+        | prefix_paths("pdf", make_skill("pdf", "Paper.")),
+    )
 
     assert (
-        serve(tmp_path).prompt(style="omega").text
+        create_service(tmp_path).prompt(style="omega").text
         == f"""
 
 These skills are available. Read a skill's file for its full instructions before using it. \
@@ -226,7 +234,7 @@ Skills:
 
 @pytest.mark.parametrize("style", ["default", "agentskills", "omega"])
 def test_of_nothing_there_is_nothing_to_say(nothing: Path, style: str) -> None:
-    prompt = serve(nothing).prompt(style=style)
+    prompt = create_service(nothing).prompt(style=style)
 
     assert (prompt.text, prompt.skills, prompt.tokens) == ("", 0, 0)
 
@@ -277,34 +285,34 @@ Triggers: release, tag
 
 @pytest.mark.parametrize("mode", SUPERCODE)
 def test_supercode_lists_by_category(shelf: Path, nothing: Path, mode: str) -> None:
-    answer = serve(shelf, style="supercode").call({"name": "", "action": "list", "mode": mode})
+    answer = create_service(shelf, style="supercode").call({"name": "", "action": "list", "mode": mode})
 
     assert answer.value == {
         "success": True,
         "data": SUPERCODE[mode].removesuffix("\n") if mode == "full" else SUPERCODE[mode],
     }
     nothing.mkdir()
-    assert serve(nothing, style="supercode").call({}).text == "# Available Skills\n"
+    assert create_service(nothing, style="supercode").call({}).text == "# Available Skills\n"
 
 
 @pytest.mark.parametrize("arguments", [{}, {"name": "x"}, {"query": "x"}])
 def test_without_a_skills_directory_supercode_says_what_to_do(nothing: Path, arguments: dict[str, str]) -> None:
-    assert serve(nothing, style="supercode").call(arguments).value == {
+    assert create_service(nothing, style="supercode").call(arguments).value == {
         "success": False,
         "error": "Skill registry not found. Run skill setup first.",
     }
-    assert serve(nothing).call({}).ok
+    assert create_service(nothing).call({}).ok
 
 
 def test_a_skill_that_cannot_work_here_says_what_it_needs(tmp_path: Path) -> None:
-    put(tmp_path, under("gog", skill("gog", "Mail.", requires=["gog", "jq"])))
+    write_files(tmp_path, prefix_paths("gog", make_skill("gog", "Mail.", requires=["gog", "jq"])))
 
-    assert "- gog: Mail. (not usable here: needs gog, jq)" in serve(tmp_path).description
+    assert "- gog: Mail. (not usable here: needs gog, jq)" in create_service(tmp_path).description
 
 
 def test_a_skill_without_description_is_not_advertised_and_can_be_loaded(tmp_path: Path) -> None:
-    put(tmp_path, {"silent/SKILL.md": "---\nname: silent\n---\nShh."})
-    service = serve(tmp_path)
+    write_files(tmp_path, {"silent/SKILL.md": "---\nname: silent\n---\nShh."})
+    service = create_service(tmp_path)
 
     assert service.prompt().text == ""
     assert [told.card.name for told in service.list()] == ["silent"]
@@ -329,24 +337,27 @@ NOT_FOUND = {
 
 @pytest.mark.parametrize("style", NOT_FOUND)
 def test_a_name_that_nothing_has(shelf: Path, style: str) -> None:
-    assert serve(shelf, style=style).call({"name": "reviw"}).value == NOT_FOUND[style]
+    assert create_service(shelf, style=style).call({"name": "reviw"}).value == NOT_FOUND[style]
 
 
 def test_nothing_to_choose_from_is_none(nothing: Path) -> None:
-    assert serve(nothing, style="opencode").call({"name": "x"}).text == 'Skill "x" not found. Available skills: none'
+    assert (
+        create_service(nothing, style="opencode").call({"name": "x"}).text
+        == 'Skill "x" not found. Available skills: none'
+    )
     nothing.mkdir()
-    assert serve(nothing, style="supercode").call({"name": "x"}).text == 'Skill "x" not found.'
+    assert create_service(nothing, style="supercode").call({"name": "x"}).text == 'Skill "x" not found.'
 
 
 @pytest.mark.parametrize("style", ["default", "opencode", "brutus", "glm", "supercode"])
 def test_an_empty_name_loads_nothing(shelf: Path, style: str) -> None:
-    answer = serve(shelf, style=style).call({"name": " "})
+    answer = create_service(shelf, style=style).call({"name": " "})
 
     assert (answer.ok, answer.text) == (False, "Error: 'name' parameter is required")
 
 
 def test_a_search_names_category_and_description(shelf: Path) -> None:
-    service = serve(shelf, style="supercode")
+    service = create_service(shelf, style="supercode")
 
     assert service.call({"action": "search", "query": "RELEASE"}).value == {
         "success": True,
@@ -358,7 +369,7 @@ def test_a_search_names_category_and_description(shelf: Path) -> None:
 def test_an_answer_of_opencode_has_title_output_and_metadata(shelf: Path) -> None:
     text = f"## Skill: code-review\n\n**Base directory**: {shelf}/code-review\n\nLook twice."
 
-    assert serve(shelf, style="opencode").call({"name": "code-review"}).value == {
+    assert create_service(shelf, style="opencode").call({"name": "code-review"}).value == {
         "title": "Loaded skill: code-review",
         "output": text,
         "metadata": {"name": "code-review", "dir": f"{shelf}/code-review"},
@@ -366,7 +377,7 @@ def test_an_answer_of_opencode_has_title_output_and_metadata(shelf: Path) -> Non
 
 
 def test_what_was_loaded_can_be_appended_to_a_prompt(shelf: Path) -> None:
-    service = serve(shelf, style="glm")
+    service = create_service(shelf, style="glm")
     service.call({"name": "code-review"})
     service.load("git-release")
 
@@ -387,8 +398,8 @@ def test_what_was_loaded_can_be_appended_to_a_prompt(shelf: Path) -> None:
 )
 def test_a_file_that_cannot_be_read_is_an_answer(tmp_path: Path, style: str, text: str) -> None:
     entry = {"name": "gone", "category": "general", "description": "", "triggers": [], "filePath": "gone/SKILL.md"}
-    put(tmp_path, {"gone/SKILL.md/x": "", "skills.json": json.dumps({"version": "1", "skills": [entry]})})
+    write_files(tmp_path, {"gone/SKILL.md/x": "", "skills.json": json.dumps({"version": "1", "skills": [entry]})})
 
-    answer = serve(tmp_path, style=style).call({"name": "gone"})
+    answer = create_service(tmp_path, style=style).call({"name": "gone"})
 
     assert (answer.ok, answer.text) == (False, text)

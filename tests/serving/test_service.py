@@ -8,34 +8,34 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kit import skill, under
-from kit.registry import put, serve
+from kit import make_skill, prefix_paths
+from kit.registry import create_service, write_files
 
 from skillpm import Card, Registry, Rules, SkillService
-from skillpm.core.token_estimate import tokens_in
+from skillpm.core.token_estimate import estimate_tokens
 from skillpm.errors import NotAllowedError, NotFoundError
-from skillpm.serving.permissions import ordered
-from skillpm.serving.renderers.lookup import STYLES
+from skillpm.serving.permissions import build_ordered_rules
+from skillpm.serving.renderers.lookup import RENDERERS
 
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Path:
     """Give a folder of four skills."""
     skills = {
-        "pdf": skill("pdf", "Reads PDF files.", triggers=["pdf", "scan"], category="documents"),
-        "pdf-forms": skill("pdf-forms", "Fills forms.", trigger="form|fill in", category="documents"),
-        "review": skill("code-review", "Reviews code.", tags=["pull request"], triggers=["pr"]),
-        "browser": skill(
+        "pdf": make_skill("pdf", "Reads PDF files.", triggers=["pdf", "scan"], category="documents"),
+        "pdf-forms": make_skill("pdf-forms", "Fills forms.", trigger="form|fill in", category="documents"),
+        "review": make_skill("code-review", "Reviews code.", tags=["pull request"], triggers=["pr"]),
+        "browser": make_skill(
             "browser", "Opens pages.", trigger="browse|website", requires=["npx"], **{"mcp-web": "npx web --headless"}
         ),
     }
     for folder, files in skills.items():
-        put(tmp_path, under(folder, files))
+        write_files(tmp_path, prefix_paths(folder, files))
     return tmp_path
 
 
 def deny(*patterns: str) -> Rules:
-    return Rules(layers=(ordered(dict.fromkeys(patterns, "deny")),))
+    return Rules(layers=(build_ordered_rules(dict.fromkeys(patterns, "deny")),))
 
 
 @pytest.mark.parametrize(
@@ -43,36 +43,41 @@ def deny(*patterns: str) -> Rules:
     [("pdf", "pdf"), ("PDF", "pdf"), ("forms", "pdf-forms"), ("browser-tool", "browser"), ("code-review", "review")],
 )
 def test_a_name_is_found_by_case_part_and_what_it_calls_itself(shelf: Path, name: str, found: str) -> None:
-    assert serve(shelf).find(name).name == found
+    assert create_service(shelf).find(name).name == found
 
 
 def test_a_model_is_told_which_skill_was_taken_for_a_name_that_none_has(shelf: Path) -> None:
-    service = serve(shelf)
+    service = create_service(shelf)
     whole = service.call({"name": "pdf-forms"}).text
 
     assert service.call({"name": "forms"}).text == f'There is no skill "forms"; this is "pdf-forms".\n\n{whole}'
     assert service.call({"name": "PDF-forms"}).text == whole
     assert service.load("forms").taken_for == "forms"
-    assert "There is no skill" not in serve(shelf, style="opencode").call({"name": "forms"}).text
+    assert "There is no skill" not in create_service(shelf, style="opencode").call({"name": "forms"}).text
 
 
 def test_several_that_it_may_be_are_named_and_none_is_guessed(shelf: Path) -> None:
     with pytest.raises(NotFoundError) as caught:
-        serve(shelf).find("pd")
+        create_service(shelf).find("pd")
 
     assert (caught.value.message, caught.value.hint) == ("`pd` may be one of pdf, pdf-forms", "give the whole name")
-    assert serve(shelf).call({"name": "pd"}).text == '"pd" may be one of: pdf, pdf-forms'
+    assert create_service(shelf).call({"name": "pd"}).text == '"pd" may be one of: pdf, pdf-forms'
 
 
 def test_in_the_style_of_supercode_the_first_of_several_is_taken(shelf: Path) -> None:
-    assert serve(shelf, style="supercode").call({"name": "pd"}).value == {"success": True, "data": "Do it well."}
-    assert serve(shelf, style="supercode", rules=deny("pdf")).call({"name": "pd"}).ok
+    assert create_service(shelf, style="supercode").call({"name": "pd"}).value == {
+        "success": True,
+        "data": "Do it well.",
+    }
+    assert create_service(shelf, style="supercode", rules=deny("pdf")).call({"name": "pd"}).ok
 
 
 def test_models_are_not_told_of_what_only_people_invoke(tmp_path: Path) -> None:
-    put(tmp_path, under("ship", skill("ship", "Ships.", "Ship.\n", disable_model_invocation="true")))
-    put(tmp_path, under("pdf", skill("pdf", "Reads.", disable_model_invocation="false")))
-    service = serve(tmp_path)
+    write_files(
+        tmp_path, prefix_paths("ship", make_skill("ship", "Ships.", "Ship.\n", disable_model_invocation="true"))
+    )
+    write_files(tmp_path, prefix_paths("pdf", make_skill("pdf", "Reads.", disable_model_invocation="false")))
+    service = create_service(tmp_path)
 
     assert service.prompt().skills == 1
     for text in (service.description, service.call({}).text, service.call({"query": "ships"}).text):
@@ -83,13 +88,18 @@ def test_models_are_not_told_of_what_only_people_invoke(tmp_path: Path) -> None:
 
 
 def test_a_mode_tells_what_it_saves(tmp_path: Path) -> None:
-    put(tmp_path, under("long", skill("long", body="# A\n\n" + "word " * 400 + "\n\n```\n" + "code\n" * 400 + "```\n")))
+    write_files(
+        tmp_path,
+        prefix_paths(
+            "long", make_skill("long", body="# A\n\n" + "word " * 400 + "\n\n```\n" + "code\n" * 400 + "```\n")
+        ),
+    )
 
-    loaded = serve(tmp_path, style="supercode").load("long")
+    loaded = create_service(tmp_path, style="supercode").load("long")
 
     assert (loaded.mode, loaded.saved) == ("compact", 0.49)
-    assert loaded.tokens == tokens_in(loaded.text)
-    assert serve(tmp_path, style="supercode").load("long", mode="full").saved == 0.0
+    assert loaded.tokens == estimate_tokens(loaded.text)
+    assert create_service(tmp_path, style="supercode").load("long", mode="full").saved == 0.0
 
 
 JSON = st.recursive(
@@ -104,7 +114,7 @@ KEYS = st.sampled_from(["name", "action", "query", "mode", "list_available", "ot
 def test_whatever_a_caller_sends_is_answered(arguments: dict[str, Any]) -> None:
     service = SkillService(Registry([Card({"name": "pdf", "description": "x", "filePath": "no.md"}, "/nowhere")]))
 
-    for style in STYLES.values():
+    for style in RENDERERS.values():
         service.style = style
         answer = service.call(arguments)
         assert isinstance(answer.text, str)
@@ -122,13 +132,13 @@ def test_whatever_a_caller_sends_is_answered(arguments: dict[str, Any]) -> None:
 )
 def test_near_names_are_suggested_by_typing_and_by_search(shelf: Path, name: str, hint: str) -> None:
     with pytest.raises(NotFoundError) as caught:
-        serve(shelf).find(name)
+        create_service(shelf).find(name)
 
     assert caught.value.hint == hint
 
 
 def test_a_denied_skill_is_not_there_for_anybody(shelf: Path) -> None:
-    service = serve(shelf, rules=deny("pdf*"), environ={"PATH": ""})
+    service = create_service(shelf, rules=deny("pdf*"), environ={"PATH": ""})
 
     assert list(service.visible) == ["browser", "review"]
     assert service.search("pdf") == ()
@@ -141,7 +151,7 @@ def test_a_denied_skill_is_not_there_for_anybody(shelf: Path) -> None:
 
 
 def test_what_is_said_of_a_denied_name_does_not_tell_whether_it_is_there(shelf: Path) -> None:
-    service = serve(shelf, rules=deny("pdf*"), style="glm")
+    service = create_service(shelf, rules=deny("pdf*"), style="glm")
 
     assert service.call({"name": "pdf"}).text == "Error: Skill 'pdf' is not allowed by permissions"
     assert service.call({"name": "pdf-nothing"}).text == "Error: Skill 'pdf-nothing' is not allowed by permissions"
@@ -153,12 +163,12 @@ def test_permissions_are_asked_before_anything_is_read(shelf: Path) -> None:
     (shelf / "pdf/SKILL.md").write_text("no skill any more")
 
     with pytest.raises(NotAllowedError):
-        serve(shelf, rules=deny("pdf")).load("pdf")
+        create_service(shelf, rules=deny("pdf")).load("pdf")
 
 
 def test_a_skill_to_be_asked_for_is_listed_and_refused_without_a_person(shelf: Path) -> None:
-    rules = Rules(layers=(ordered({"pdf": "ask"}, "skills.json: permissions"),))
-    service = serve(shelf, rules=rules)
+    rules = Rules(layers=(build_ordered_rules({"pdf": "ask"}, "skills.json: permissions"),))
+    service = create_service(shelf, rules=rules)
 
     assert "pdf" in service.visible
     with pytest.raises(NotAllowedError) as caught:
@@ -173,13 +183,13 @@ def test_a_skill_to_be_asked_for_is_listed_and_refused_without_a_person(shelf: P
 
 
 def test_a_person_who_is_asked_decides(shelf: Path) -> None:
-    rules, asked = Rules(layers=(ordered({"*": "ask"}),)), []
+    rules, asked = Rules(layers=(build_ordered_rules({"*": "ask"}),)), []
 
     def ask(name: str) -> bool:
         asked.append(name)
         return name == "pdf"
 
-    service = serve(shelf, rules=rules, ask=ask)
+    service = create_service(shelf, rules=rules, ask=ask)
 
     assert service.load("PDF").name == "pdf"
     with pytest.raises(NotAllowedError) as caught:
@@ -189,15 +199,15 @@ def test_a_person_who_is_asked_decides(shelf: Path) -> None:
 
 
 def test_what_is_switched_off_is_not_there(shelf: Path) -> None:
-    service = serve(shelf, disabled={"pdf"})
+    service = create_service(shelf, disabled={"pdf"})
 
     assert "pdf" not in service.visible
     with pytest.raises(NotFoundError):
-        serve(shelf, disabled={"pdf", "pdf-forms"}).find("pdf")
+        create_service(shelf, disabled={"pdf", "pdf-forms"}).find("pdf")
 
 
 def test_a_search_wants_all_words_and_gives_the_best_first(shelf: Path) -> None:
-    service = serve(shelf)
+    service = create_service(shelf)
 
     def names(words: str) -> list[str]:
         return [told.card.name for told in service.search(words)]
@@ -209,10 +219,17 @@ def test_a_search_wants_all_words_and_gives_the_best_first(shelf: Path) -> None:
     assert names("pdf zzz") == names("") == names("  ") == []
 
 
+def test_the_skill_with_the_exact_name_is_found_first(tmp_path: Path) -> None:
+    for name in ("a-pdf", "pdf", "pdf-a", "zoom"):
+        write_files(tmp_path, prefix_paths(name, make_skill(name, "Reads a PDF.")))
+
+    assert [found.card.name for found in create_service(tmp_path).search("pdf")] == ["pdf", "a-pdf", "pdf-a", "zoom"]
+
+
 def test_a_budget_shortens_descriptions_before_it_leaves_skills_out(tmp_path: Path) -> None:
     for name in "abcd":
-        put(tmp_path, under(name, skill(name, f"{name} " * 200)))
-    service = serve(tmp_path)
+        write_files(tmp_path, prefix_paths(name, make_skill(name, f"{name} " * 200)))
+    service = create_service(tmp_path)
     whole = service.prompt()
 
     for budget in (whole.tokens, whole.tokens - 1, 300, 250):
@@ -230,24 +247,24 @@ def test_a_budget_shortens_descriptions_before_it_leaves_skills_out(tmp_path: Pa
 
 def test_a_message_calls_for_skills_and_their_servers(shelf: Path, tmp_path: Path) -> None:
     bin_ = tmp_path / "bin"
-    put(bin_, {"npx": "#!/bin/sh\n"})
+    write_files(bin_, {"npx": "#!/bin/sh\n"})
     (bin_ / "npx").chmod(0o755)
 
-    found = serve(shelf, environ={"PATH": str(bin_)}).match("Browse the SCAN, fill in the form")
+    found = create_service(shelf, environ={"PATH": str(bin_)}).match("Browse the SCAN, fill in the form")
 
     assert [card.name for card in found.skills] == ["browser", "pdf", "pdf-forms"]
     assert [(server.name, server.command, server.args) for server in found.servers] == [
         ("web", "npx", ("web", "--headless"))
     ]
-    assert serve(shelf).match("browse").skills == ()
+    assert create_service(shelf).match("browse").skills == ()
 
 
 def test_a_keyword_may_call_for_several_and_each_is_named_once(tmp_path: Path) -> None:
     for name, triggers in {"one": ["Go", "go "], "two": ["go", "stop"], "three": ["GO"], "none": [" "]}.items():
-        put(tmp_path, under(name, skill(name, triggers=triggers)))
+        write_files(tmp_path, prefix_paths(name, make_skill(name, triggers=triggers)))
 
     def called(message: str) -> list[str]:
-        return [card.name for card in serve(tmp_path).match(message).skills]
+        return [card.name for card in create_service(tmp_path).match(message).skills]
 
     assert called("let it go") == ["one", "three", "two"]
     assert called("stop it") == ["two"]
@@ -255,7 +272,7 @@ def test_a_keyword_may_call_for_several_and_each_is_named_once(tmp_path: Path) -
 
 
 def test_whole_words_are_words_of_their_own(shelf: Path) -> None:
-    service = serve(shelf)
+    service = create_service(shelf)
 
     assert [card.name for card in service.match("in april").skills] == ["review"]
     assert service.match("in april", whole_words=True).skills == ()
@@ -274,26 +291,39 @@ def test_whole_words_are_words_of_their_own(shelf: Path) -> None:
     ],
 )
 def test_what_is_missing_here_is_told(tmp_path: Path, requires: dict[str, list[str]], missing: tuple[str, ...]) -> None:
-    put(tmp_path, under("one", skill("one", requires=requires)))
-    put(tmp_path / "bin", {"sh": "#!/bin/sh\n"})
+    write_files(tmp_path, prefix_paths("one", make_skill("one", requires=requires)))
+    write_files(tmp_path / "bin", {"sh": "#!/bin/sh\n"})
     (tmp_path / "bin/sh").chmod(0o755)
 
-    service = serve(tmp_path, environ={"PATH": str(tmp_path / "bin"), "HERE": "1"})
+    service = create_service(tmp_path, environ={"PATH": str(tmp_path / "bin"), "HERE": "1"})
 
     assert service.missing(service.find("one")) == missing
 
 
-def test_a_file_on_the_path_that_cannot_be_run_is_no_program(tmp_path: Path) -> None:
-    put(tmp_path, under("one", skill("one", requires=["tool"])) | {"bin/tool": "text", "bin/sub/x": ""})
+@pytest.mark.parametrize("environ", [{}, {"PATH": ""}], ids=["none", "empty"])
+def test_without_a_path_there_are_no_programs(tmp_path: Path, environ: dict[str, str]) -> None:
+    write_files(tmp_path, prefix_paths("one", make_skill("one", requires=["sh"])))
 
-    service = serve(tmp_path, environ={"PATH": str(tmp_path / "bin")})
+    service = create_service(tmp_path, environ=environ)
+
+    assert service.missing(service.find("one")) == ("sh",)
+
+
+def test_a_file_on_the_path_that_cannot_be_run_is_no_program(tmp_path: Path) -> None:
+    write_files(
+        tmp_path, prefix_paths("one", make_skill("one", requires=["tool"])) | {"bin/tool": "text", "bin/sub/x": ""}
+    )
+
+    service = create_service(tmp_path, environ={"PATH": str(tmp_path / "bin")})
 
     assert service.missing(service.find("one")) == ("tool",)
 
 
 def test_no_reference_leads_out_of_the_skill_through_a_link(tmp_path: Path) -> None:
     body = "@inside.md @outside.md @folder/secret @gone.md @round.md @real.md\n"
-    put(tmp_path, under("one", skill("one", body=body) | {"real.md": ""}) | {"elsewhere/secret": "s"})
+    write_files(
+        tmp_path, prefix_paths("one", make_skill("one", body=body) | {"real.md": ""}) | {"elsewhere/secret": "s"}
+    )
     folder, elsewhere = tmp_path / "one", tmp_path / "elsewhere"
     (folder / "inside.md").symlink_to("real.md")
     (folder / "outside.md").symlink_to(elsewhere / "secret")
@@ -301,7 +331,7 @@ def test_no_reference_leads_out_of_the_skill_through_a_link(tmp_path: Path) -> N
     (folder / "gone.md").symlink_to("nowhere")
     (folder / "round.md").symlink_to("round.md")
 
-    loaded = serve(tmp_path).load("one")
+    loaded = create_service(tmp_path).load("one")
 
     assert loaded.references == ("inside.md", "real.md")
     assert loaded.files == ("inside.md", "real.md")
@@ -309,9 +339,9 @@ def test_no_reference_leads_out_of_the_skill_through_a_link(tmp_path: Path) -> N
 
 def test_references_are_files_of_the_skill_and_commands_are_only_listed(tmp_path: Path) -> None:
     body = "See @notes.md, @./scripts/run.sh and @../../etc/passwd; mail a@b.c; `@not.md`. !`rm -rf /` and !`ls`\n"
-    put(tmp_path, under("one", skill("one", body=body) | {"notes.md": "", "scripts/run.sh": ""}))
+    write_files(tmp_path, prefix_paths("one", make_skill("one", body=body) | {"notes.md": "", "scripts/run.sh": ""}))
 
-    loaded = serve(tmp_path).load("one")
+    loaded = create_service(tmp_path).load("one")
 
     assert loaded.references == ("notes.md", "scripts/run.sh")
     assert loaded.commands == ("rm -rf /", "ls")

@@ -5,18 +5,18 @@ import math
 import anyio
 import mcp_types as types
 import pytest
-from kit.alone import alone
+from kit.alone import run_in_thread
 from mcp.shared.message import SessionMessage
 
 from skillpm.serving.mcp import stdio as last_answers
-from skillpm.serving.mcp.stdio import LastAnswers
+from skillpm.serving.mcp.stdio import StdioDrain
 
 Item = SessionMessage | Exception
 
 
 @pytest.fixture(autouse=True)
 def _endless_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(last_answers, "PATIENCE", math.inf)
+    monkeypatch.setattr(last_answers, "DRAIN_TIMEOUT", math.inf)
 
 
 def request(number: int) -> SessionMessage:
@@ -36,7 +36,7 @@ async def read_to_the_end(sent: list[Item], *answered: SessionMessage, is_broken
     """Send, read, and answer only when nothing but the end is left to read; tell in which order all that ended."""
     client, incoming = anyio.create_memory_object_stream[Item](len(sent))
     outgoing, taken = anyio.create_memory_object_stream[SessionMessage](len(answered))
-    answers, told = LastAnswers(incoming, outgoing), list[str]()
+    answers, told = StdioDrain(incoming, outgoing), list[str]()
     tell = told.append
     for item in sent:
         await client.send(item)
@@ -45,7 +45,7 @@ async def read_to_the_end(sent: list[Item], *answered: SessionMessage, is_broken
         await taken.aclose()
 
     async def read() -> None:
-        async with answers.reading as reading:
+        async with answers.input_stream as reading:
             async for _ in reading:
                 tell("read")
         tell("end")
@@ -57,7 +57,7 @@ async def read_to_the_end(sent: list[Item], *answered: SessionMessage, is_broken
             for item in answered:
                 tell("answered")
                 try:
-                    await answers.writing.send(item)
+                    await answers.output_stream.send(item)
                 except anyio.BrokenResourceError:
                     tell("nobody listens")
     for stream in (outgoing, taken):
@@ -66,18 +66,18 @@ async def read_to_the_end(sent: list[Item], *answered: SessionMessage, is_broken
 
 
 def test_the_end_comes_after_the_last_answer() -> None:
-    told = alone(lambda: read_to_the_end([request(1), request(2)], answer(2), answer(1)))
+    told = run_in_thread(lambda: read_to_the_end([request(1), request(2)], answer(2), answer(1)))
 
     assert told == ["read", "read", "answered", "answered", "end"]
 
 
 def test_what_needs_no_answer_is_not_waited_for() -> None:
-    told = alone(lambda: read_to_the_end([ValueError("rubbish"), request(1), given_up(1), given_up(7)]))
+    told = run_in_thread(lambda: read_to_the_end([ValueError("rubbish"), request(1), given_up(1), given_up(7)]))
 
     assert told == ["read", "read", "read", "read", "end"]
 
 
 def test_a_client_that_takes_no_answer_is_not_waited_for() -> None:
-    told = alone(lambda: read_to_the_end([request(1)], answer(1), is_broken=True))
+    told = run_in_thread(lambda: read_to_the_end([request(1)], answer(1), is_broken=True))
 
     assert told == ["read", "answered", "nobody listens", "end"]

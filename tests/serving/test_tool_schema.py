@@ -4,32 +4,32 @@ from typing import Any
 
 import pytest
 
-from skillpm.serving.tool_schema import SCHEMA, BadRequest, Request, understand
+from skillpm.serving.tool_schema import TOOL_SCHEMA, InvalidToolCall, ToolRequest, parse_request
 
 
 @pytest.mark.parametrize(
     ("arguments", "request_"),
     [
-        ({}, Request(verb="list")),
-        ({"list_available": True}, Request(verb="list")),
-        ({"list_available": True, "name": "pdf"}, Request(verb="list", name="pdf")),
-        ({"list_available": False}, Request(verb="list")),
-        ({"list_available": False, "name": "pdf"}, Request(verb="load", name="pdf")),
-        ({"name": "pdf"}, Request(verb="load", name="pdf")),
-        ({"name": ""}, Request(verb="load")),
-        ({"name": "", "action": "list"}, Request(verb="list")),
-        ({"name": "", "query": "database"}, Request(verb="search", query="database")),
-        ({"query": "database"}, Request(verb="search", query="database")),
-        ({"action": "search", "query": "database"}, Request(verb="search", query="database")),
-        ({"action": "search", "name": "database"}, Request(verb="search", name="database", query="database")),
-        ({"action": "load", "name": "pdf", "query": "x"}, Request(verb="load", name="pdf", query="x")),
-        ({"action": "load"}, Request(verb="load")),
-        ({"name": "testing", "mode": "toon"}, Request(verb="load", name="testing", mode="toon")),
-        ({"name": "pdf", "action": None, "mode": None, "unknown": 1}, Request(verb="load", name="pdf")),
+        ({}, ToolRequest(action="list")),
+        ({"list_available": True}, ToolRequest(action="list")),
+        ({"list_available": True, "name": "pdf"}, ToolRequest(action="list", name="pdf")),
+        ({"list_available": False}, ToolRequest(action="list")),
+        ({"list_available": False, "name": "pdf"}, ToolRequest(action="load", name="pdf")),
+        ({"name": "pdf"}, ToolRequest(action="load", name="pdf")),
+        ({"name": ""}, ToolRequest(action="load")),
+        ({"name": "", "action": "list"}, ToolRequest(action="list")),
+        ({"name": "", "query": "database"}, ToolRequest(action="search", query="database")),
+        ({"query": "database"}, ToolRequest(action="search", query="database")),
+        ({"action": "search", "query": "database"}, ToolRequest(action="search", query="database")),
+        ({"action": "search", "name": "database"}, ToolRequest(action="search", name="database", query="database")),
+        ({"action": "load", "name": "pdf", "query": "x"}, ToolRequest(action="load", name="pdf", query="x")),
+        ({"action": "load"}, ToolRequest(action="load")),
+        ({"name": "testing", "mode": "toon"}, ToolRequest(action="load", name="testing", mode="toon")),
+        ({"name": "pdf", "action": None, "mode": None, "unknown": 1}, ToolRequest(action="load", name="pdf")),
     ],
 )
-def test_the_action_is_inferred(arguments: dict[str, Any], request_: Request) -> None:
-    assert understand(arguments) == request_
+def test_the_action_is_inferred(arguments: dict[str, Any], request_: ToolRequest) -> None:
+    assert parse_request(arguments) == request_
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def test_the_action_is_inferred(arguments: dict[str, Any], request_: Request) ->
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_words(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(BadRequest) as caught:
-        understand(arguments)
+    with pytest.raises(InvalidToolCall) as caught:
+        parse_request(arguments)
 
     assert str(caught.value) == message
 
 
 def test_the_schema_requires_nothing() -> None:
-    assert "required" not in SCHEMA
-    assert list(SCHEMA["properties"]) == ["name", "action", "query", "mode", "list_available"]
+    assert "required" not in TOOL_SCHEMA
+    assert list(TOOL_SCHEMA["properties"]) == ["name", "action", "query", "mode", "list_available"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.skillmd.body_references import file_references, shell_commands
+from skillpm.skillmd.body_references import find_file_references, find_shell_commands
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from skillpm.skillmd.body_references import file_references, shell_commands
     ],
 )
 def test_r120_r121_file_references_in_order_each_once(body: str, found: list[str]) -> None:
-    assert list(file_references(body)) == found
+    assert list(find_file_references(body)) == found
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_r120_r121_file_references_in_order_each_once(body: str, found: list[str
     ],
 )
 def test_r122_commands_in_order_all_of_them(body: str, found: list[str]) -> None:
-    assert list(shell_commands(body)) == found
+    assert list(find_shell_commands(body)) == found

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillpm.skillmd.findings import NotLoadable
-from skillpm.skillmd.head import Head, front_of, read_head
+from skillpm.skillmd.head import SkillHead, extract_frontmatter, read_head
 
 PIECES = st.sampled_from(
     [
@@ -15,17 +15,17 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-def said(data: bytes) -> Head | str:
+def said(data: bytes) -> SkillHead | str:
     try:
         return read_head(data)
     except NotLoadable as error:
         return error.finding.code
 
 
-@settings(derandomize=True, max_examples=3000, deadline=None)
+@settings(max_examples=3000)
 @given(st.lists(PIECES, max_size=14).map(b"".join))
 def test_the_front_says_what_the_whole_file_says(data: bytes) -> None:
-    front = front_of(data)
+    front = extract_frontmatter(data)
     if front is not None:
         assert data.startswith(front)
         assert said(front) == said(data)
@@ -45,9 +45,9 @@ def test_the_front_says_what_the_whole_file_says(data: bytes) -> None:
     ],
 )
 def test_the_front_ends_with_its_fence(data: bytes, front: bytes | None) -> None:
-    assert front_of(data) == front
+    assert extract_frontmatter(data) == front
 
 
 def test_a_head_has_each_word_once_and_on_one_line() -> None:
     data = b"---\nname: ' pdf '\ndescription: |\n  Reads\n  PDFs.\ncompatibility: [a]\n---\n"
-    assert read_head(data) == Head(name="pdf", description="Reads PDFs.", compatibility="")
+    assert read_head(data) == SkillHead(name="pdf", description="Reads PDFs.", compatibility="")

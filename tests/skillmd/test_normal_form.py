@@ -5,16 +5,16 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.core.coercion import metadata_of, tools_of, triggers_of, words_of
-from skillpm.core.system_requirements import Requires, requires_of
+from skillpm.core.coercion import to_metadata, to_tools, to_triggers, to_words
+from skillpm.core.system_requirements import SystemRequirements, read_system_requirements
 from skillpm.core.text import HIDDEN
 from skillpm.skillmd.autofix import fix
 from skillpm.skillmd.findings import Finding, NotLoadable
-from skillpm.skillmd.mcp_servers import servers_of
+from skillpm.skillmd.mcp_servers import read_mcp_servers
 from skillpm.skillmd.skill import Skill, read_skill
-from skillpm.skillmd.validation import judge
+from skillpm.skillmd.validation import validate_skill
 
-MANY = settings(derandomize=True, max_examples=400, deadline=None)
+MANY = settings(max_examples=400)
 
 # What a reader of YAML or TOML gives: text, nothing, lists and objects of these; and the words that mean something.
 WORDS = st.sampled_from(
@@ -59,7 +59,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-def written(needs: Requires) -> dict[str, Any]:
+def written(needs: SystemRequirements) -> dict[str, Any]:
     return {
         "bins": list(needs.bins),
         "anyBins": list(needs.any_bins),
@@ -74,7 +74,7 @@ def written(needs: Requires) -> dict[str, Any]:
 @MANY
 @given(VALUES)
 def test_words_triggers_and_tools_are_normalised_once(value: Any) -> None:
-    for normalise in (words_of, triggers_of, tools_of):
+    for normalise in (to_words, to_triggers, to_tools):
         once = normalise(value)
         assert normalise(list(once)) == once
         assert all(word and word == word.strip() for word in once)
@@ -83,25 +83,25 @@ def test_words_triggers_and_tools_are_normalised_once(value: Any) -> None:
 @MANY
 @given(VALUES, VALUES)
 def test_needs_are_normalised_once(value: Any, host: Any) -> None:
-    once = requires_of(value, {"openclaw": host, "clawdbot": value})
-    assert requires_of(written(once), {}) == once
+    once = read_system_requirements(value, {"openclaw": host, "clawdbot": value})
+    assert read_system_requirements(written(once), {}) == once
 
 
 @MANY
 @given(VALUES)
 def test_metadata_is_normalised_once(value: Any) -> None:
-    once = metadata_of(value)
-    assert once is None or metadata_of(dict(once)) == once
+    once = to_metadata(value)
+    assert once is None or to_metadata(dict(once)) == once
 
 
 @MANY
 @given(st.dictionaries(KEYS, VALUES, max_size=4), st.dictionaries(KEYS, VALUES, max_size=4))
 def test_servers_are_normalised_once(values: dict[str, Any], metadata: dict[str, Any]) -> None:
     findings: list[Finding] = []
-    once = servers_of(values, metadata, findings)
+    once = read_mcp_servers(values, metadata, findings)
     table = {server.name: {"command": server.command, "args": list(server.args)} for server in once}
     again: list[Finding] = []
-    assert (servers_of({"mcp": table}, {}, again), again) == (once, [])
+    assert (read_mcp_servers({"mcp": table}, {}, again), again) == (once, [])
 
 
 PIECES = st.sampled_from(
@@ -125,7 +125,7 @@ PIECES = st.sampled_from(
 @MANY
 @given(st.lists(PIECES | st.binary(max_size=8), max_size=12).map(b"".join), st.sampled_from(["x", "X y", "", "größe"]))
 def test_no_bytes_are_a_crash(data: bytes, folder: str) -> None:
-    verdict = judge(data, folder, ["SKILL.md", "b"])
+    verdict = validate_skill(data, folder, ["SKILL.md", "b"])
     assert [finding for finding in verdict.findings if HIDDEN.search(finding.message) or finding.line < 1] == []
     assert fix(fix(data, folder).data, folder).fixes == ()
     assert verdict.loadable == (read(data) is not None)

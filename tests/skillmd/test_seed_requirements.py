@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from skillpm.core.names import skill_file
-from skillpm.core.system_requirements import Requires
-from skillpm.registry.entry import entry_of
-from skillpm.serving.body_modes import LONGEST, TRUNCATED, cut
+from skillpm.core.names import find_skill_file
+from skillpm.core.system_requirements import SystemRequirements
+from skillpm.registry.entry import build_entry
+from skillpm.serving.body_modes import MAX_LENGTH, TRUNCATED_NOTE, truncate
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.mcp_servers import McpServer
 from skillpm.skillmd.skill import Skill, read_skill
-from skillpm.skillmd.validation import Verdict, judge
+from skillpm.skillmd.validation import ValidationReport, validate_skill
 
 
 def read(text: str) -> Skill:
@@ -22,16 +22,16 @@ def head(block: str) -> Skill:
     return read(f"---\n{block}\n---\n")
 
 
-def judged(block: str, folder: str = "x") -> Verdict:
-    return judge(f"---\n{block}\n---\nBody.\n".encode(), folder, ["SKILL.md"])
+def judged(block: str, folder: str = "x") -> ValidationReport:
+    return validate_skill(f"---\n{block}\n---\nBody.\n".encode(), folder, ["SKILL.md"])
 
 
-def codes(skill: Skill | Verdict) -> list[str]:
+def codes(skill: Skill | ValidationReport) -> list[str]:
     return [finding.code for finding in skill.findings]
 
 
 def entry(block: str) -> dict[str, Any]:
-    return dict(entry_of("x", "x/SKILL.md", f"---\n{block}\n---\n".encode(), pin=None, digest=None))
+    return dict(build_entry("x", "x/SKILL.md", f"---\n{block}\n---\n".encode(), pin=None, digest=None))
 
 
 def refused(text: str) -> str:
@@ -44,7 +44,9 @@ def refused(text: str) -> str:
 
 
 def test_r20_a_folder_is_one_skill_and_another_inside_is_remarked() -> None:
-    verdict = judge(b"---\nname: x\ndescription: d\n---\nb\n", "x", ["SKILL.md", "in/SKILL.md", "in/deep/skill.md"])
+    verdict = validate_skill(
+        b"---\nname: x\ndescription: d\n---\nb\n", "x", ["SKILL.md", "in/SKILL.md", "in/deep/skill.md"]
+    )
     assert (verdict.valid, codes(verdict)) == (True, ["nested-skill", "nested-skill"])
 
 
@@ -168,7 +170,7 @@ def test_r37_the_fields_of_others() -> None:
 
 def test_r38_what_is_not_said_is_empty() -> None:
     skill = head("name: x\ndescription: d")
-    assert (skill.requires, skill.triggers, skill.mcp_servers, skill.findings) == (Requires(), (), (), ())
+    assert (skill.requires, skill.triggers, skill.mcp_servers, skill.findings) == (SystemRequirements(), (), (), ())
 
 
 def test_r39_programs_are_found_in_the_metadata_of_a_host() -> None:
@@ -213,7 +215,7 @@ def test_r45_a_failure_says_what_and_on_which_line() -> None:
 
 
 def test_r46_a_registry_holds_no_body() -> None:
-    found = entry_of("x", "x/SKILL.md", b"---\ndescription: d\n---\nA secret recipe.\n", pin=None, digest=None)
+    found = build_entry("x", "x/SKILL.md", b"---\ndescription: d\n---\nA secret recipe.\n", pin=None, digest=None)
     assert "secret" not in str(found)
 
 
@@ -247,12 +249,12 @@ def test_x12_compatibility_is_free_text() -> None:
 
 def test_x13_only_what_is_shaped_like_a_command_is_a_program() -> None:
     needs = head("requires: [git, Active account at x.example, 'click>=8']").requires
-    assert needs == Requires(bins=("git",), notes=("Active account at x.example", "click>=8"))
+    assert needs == SystemRequirements(bins=("git",), notes=("Active account at x.example", "click>=8"))
 
 
 def test_x13_what_a_skill_needs_of_other_skills_is_not_said_in_requires_or_dependencies() -> None:
     skill = head("requires: {skills: [other]}\ndependencies: [requests]")
-    assert skill.requires == Requires(notes=("skills: other",))
+    assert skill.requires == SystemRequirements(notes=("skills: other",))
     assert skill.extra == {"dependencies": ["requests"]}
 
 
@@ -275,13 +277,13 @@ def test_x30_letters_of_any_script_are_valid_with_a_warning() -> None:
 
 
 def test_x31_a_body_is_cut_behind_its_frontmatter_and_never_inside_a_character() -> None:
-    body = read(f"---\nname: x\n---\n{'😀' * (LONGEST + 5)}").body
-    assert cut(body) == ("😀" * LONGEST + TRUNCATED, True)
+    body = read(f"---\nname: x\n---\n{'😀' * (MAX_LENGTH + 5)}").body
+    assert truncate(body) == ("😀" * MAX_LENGTH + TRUNCATED_NOTE, True)
 
 
 def test_x32_the_file_may_be_called_in_lower_case_and_upper_case_is_preferred() -> None:
-    verdict = judge(b"---\nname: x\ndescription: d\n---\nb\n", "x", ["skill.md"])
+    verdict = validate_skill(b"---\nname: x\ndescription: d\n---\nb\n", "x", ["skill.md"])
     assert (verdict.valid, codes(verdict)) == (True, ["file-name"])
-    assert skill_file(["skill.md", "SKILL.md"]) == "SKILL.md"
-    assert skill_file(["a/skill.md", "SKILL.md"], "a/") == "a/skill.md"
-    assert skill_file(["Skill.md"]) is None
+    assert find_skill_file(["skill.md", "SKILL.md"]) == "SKILL.md"
+    assert find_skill_file(["a/skill.md", "SKILL.md"], "a/") == "a/skill.md"
+    assert find_skill_file(["Skill.md"]) is None

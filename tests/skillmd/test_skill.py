@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.core.system_requirements import Requires
+from skillpm.core.system_requirements import SystemRequirements
 from skillpm.skillmd.findings import Finding, NotLoadable
 from skillpm.skillmd.mcp_servers import McpServer
 from skillpm.skillmd.skill import Skill, read_skill
@@ -48,7 +48,7 @@ def test_a_whole_skill() -> None:
         tags=("a", "b"),
         homepage="https://x.example",
         author="Ann",
-        requires=Requires(bins=("git",)),
+        requires=SystemRequirements(bins=("git",)),
         allowed_tools=("Read", "Bash(git:*)"),
         mcp_servers=(McpServer(name="web", command="npx", args=("-y", "server")),),
         metadata={"audience": "developers"},
@@ -296,7 +296,7 @@ VALUES = st.sampled_from(
 )
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(KEYS, VALUES | st.text(max_size=5)), max_size=6), st.text(max_size=10))
 def test_any_skill_is_read_or_refused_and_its_fields_have_their_types(rows: list[tuple[str, str]], body: str) -> None:
     block = "\n".join(f"{key}: {value}" for key, value in rows)

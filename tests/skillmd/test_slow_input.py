@@ -8,7 +8,9 @@ from skillmd.slow_inputs import slow_inputs
 from skillpm.skillmd.autofix import fix
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
-from skillpm.skillmd.validation import judge
+from skillpm.skillmd.validation import validate_skill
+
+pytestmark = pytest.mark.slow
 
 INPUTS = slow_inputs()
 
@@ -24,7 +26,7 @@ def test_a_file_made_to_take_long_does_not(name: str) -> None:
         pass
     finally:
         read = time.process_time()
-    judge(data, "x", ["SKILL.md", "a/b.md"])
+    validate_skill(data, "x", ["SKILL.md", "a/b.md"])
     judged = time.process_time()
     fix(data, "x")
     fixed = time.process_time()

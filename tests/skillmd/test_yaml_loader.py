@@ -5,7 +5,7 @@ import yaml
 
 from skillpm.skillmd import yaml_loader as yaml_text
 from skillpm.skillmd.findings import Finding
-from skillpm.skillmd.yaml_loader import YamlFault, read_yaml
+from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from skillpm.skillmd.yaml_loader import YamlFault, read_yaml
     ],
 )
 def test_a_fault_says_what_and_on_which_line(text: str, message: str, line: int) -> None:
-    with pytest.raises(YamlFault) as caught:
+    with pytest.raises(YamlError) as caught:
         read_yaml(text, [])
     assert (caught.value.message, caught.value.line) == (message, line)
 
@@ -35,7 +35,7 @@ def test_a_fault_says_what_and_on_which_line(text: str, message: str, line: int)
 @pytest.mark.parametrize("parser", [yaml_text.PARSER, yaml.SafeLoader], ids=["as installed", "without libyaml"])
 def test_half_a_character_is_no_text_whichever_parser_reads(parser: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yaml_text, "PARSER", parser)
-    with pytest.raises(YamlFault):
+    with pytest.raises(YamlError):
         read_yaml('a: "\\ud800"', [])
     assert read_yaml('a: "\\u00e9"\nb: 1.10', []) == {"a": "é", "b": "1.10"}
 

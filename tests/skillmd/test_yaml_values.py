@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.skillmd.yaml_loader import yaml_values
+from skillpm.skillmd.yaml_loader import load_yaml
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from skillpm.skillmd.yaml_loader import yaml_values
     ],
 )  # fmt: skip
 def test_scalars_are_what_every_reader_takes_them_for(text: str, value: object) -> None:
-    found = yaml_values(f"key: {text}")["key"]
+    found = load_yaml(f"key: {text}")["key"]
 
     assert found == value
     assert type(found) is type(value)

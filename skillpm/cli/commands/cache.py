@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from skillpm.cli.command_group import Family
-from skillpm.cli.option_types import AMOUNT
-from skillpm.cli.options import Call, call_of, reading
+from skillpm.cli.command_group import CommandGroup
+from skillpm.cli.option_types import NUMBER
+from skillpm.cli.options import Invocation, create_invocation, scope_options
 from skillpm.errors import ConflictError, DocumentError, UsageError
 from skillpm.operations.cache.clean import clean
-from skillpm.operations.cache.contents import Bucket, Thing, look_into, needed_by, root_of
-from skillpm.operations.cache.prune import Removed, prune
+from skillpm.operations.cache.contents import Bucket, CacheEntry, cache_root, find_locked_paths, inspect_cache
+from skillpm.operations.cache.prune import PruneResult, prune
 from skillpm.operations.context.scope import Scope, user_scope
 
 BUCKETS: tuple[tuple[Bucket, str], ...] = (
@@ -21,11 +21,11 @@ BUCKETS: tuple[tuple[Bucket, str], ...] = (
     ("http", "answers of indexes"),
     ("search", "catalogues of indexes"),
 )
-UNUSED_FOR = 30.0
+DEFAULT_UNUSED_DAYS = 30.0
 
 
 @click.group(
-    cls=Family,
+    cls=CommandGroup,
     default="info",
     epilog="""\b
 Examples:
@@ -40,31 +40,31 @@ def command() -> None:
 
 
 @command.command("dir", epilog="\b\nExample:\n  skillpm cache dir")
-@reading
+@scope_options
 def dir_command(**flags: Any) -> None:
     """Print the folder of the cache, whether it is there or not."""
-    call = call_of(flags)
-    root = root_of(call.tools.settings)
+    call = create_invocation(flags)
+    root = cache_root(call.context.settings)
     if call.console.as_json:
-        call.console.data({"directory": root})
+        call.console.print_json({"directory": root})
     else:
-        call.console.line(root)
+        call.console.print_line(root)
 
 
 @command.command("info", epilog="\b\nExamples:\n  skillpm cache info\n  skillpm cache info --json")
-@reading
+@scope_options
 def info_command(**flags: Any) -> None:
     """Say what is in the cache, and what of it this scope and your own use. Changes nothing."""
-    call = call_of(flags)
-    settings = call.tools.settings
-    contents, needed = look_into(settings), needed_by(settings, _scopes(call))
-    rows = {bucket: _row(contents.of(bucket), needed) for bucket, _ in BUCKETS}
+    call = create_invocation(flags)
+    settings = call.context.settings
+    contents, needed = inspect_cache(settings), find_locked_paths(settings, _find_scopes(call))
+    rows = {bucket: _bucket_to_json(contents.in_bucket(bucket), needed) for bucket, _ in BUCKETS}
     if call.console.as_json:
-        leftovers = {"entries": len(contents.leftovers), "bytes": _bytes(contents.leftovers)}
-        others = {"older": list(contents.older), "newer": list(contents.newer)}
-        call.console.data({"directory": contents.root, **rows, "leftovers": leftovers, **others})
+        leftovers = {"entries": len(contents.leftovers), "bytes": _total_bytes(contents.leftovers)}
+        others = {"older": list(contents.older_formats), "newer": list(contents.newer_formats)}
+        call.console.print_json({"directory": contents.root, **rows, "leftovers": leftovers, **others})
         return
-    call.console.line(contents.root)
+    call.console.print_line(contents.root)
     for bucket, about in BUCKETS:
         row = rows[bucket]
         used = (
@@ -72,110 +72,112 @@ def info_command(**flags: Any) -> None:
             if bucket in {"store", "git"} and row["entries"]
             else ""
         )
-        call.console.line(f"  {bucket:6}  {row['entries']:6}  {size(row['bytes']):>9}  {about}{used}".rstrip())
+        call.console.print_line(
+            f"  {bucket:6}  {row['entries']:6}  {format_size(row['bytes']):>9}  {about}{used}".rstrip()
+        )
     if contents.leftovers:
-        call.console.line(f"  left over by commands that were killed: {len(contents.leftovers)}")
-    for path in contents.older:
-        call.console.line(f"  of an older skillpm: {path}")
-    for path in contents.newer:
-        call.console.line(f"  of a newer skillpm: {path}")
+        call.console.print_line(f"  left over by commands that were killed: {len(contents.leftovers)}")
+    for path in contents.older_formats:
+        call.console.print_line(f"  of an older skillpm: {path}")
+    for path in contents.newer_formats:
+        call.console.print_line(f"  of a newer skillpm: {path}")
 
 
 @command.command("prune", epilog="\b\nExamples:\n  skillpm cache prune --dry-run\n  skillpm cache prune --unused-for 7")
 @click.option(
     "--unused-for",
-    type=AMOUNT,
-    default=UNUSED_FOR,
+    type=NUMBER,
+    default=DEFAULT_UNUSED_DAYS,
     metavar="DAYS",
     help="What was not used for so many days goes (30).",
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@reading
+@scope_options
 def prune_command(**flags: Any) -> None:
     """Take out what nothing needs: unused, and named by no lockfile here.
 
     What commands left that were killed goes too, and what older versions of skillpm kept. Other commands may run.
     """
-    call = call_of(flags)
-    removed = prune(call.tools.settings, _scopes(call), unused_for=flags["unused_for"], dry_run=flags["dry_run"])
-    _tell(call, removed)
+    call = create_invocation(flags)
+    removed = prune(call.context.settings, _find_scopes(call), unused_for=flags["unused_for"], dry_run=flags["dry_run"])
+    _print_result(call, removed)
 
 
 @command.command("clean", epilog="\b\nExamples:\n  skillpm cache clean --yes\n  skillpm cache clean --dry-run")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@reading
+@scope_options
 def clean_command(**flags: Any) -> int:
     """Take everything out. Asks in a terminal; elsewhere it needs --yes."""
-    call = call_of(flags)
+    call = create_invocation(flags)
     if not (flags["yes"] or flags["dry_run"]):
-        _ask(call)
-    removed = clean(call.tools.settings, dry_run=flags["dry_run"])
-    _tell(call, removed)
+        _confirm(call)
+    removed = clean(call.context.settings, dry_run=flags["dry_run"])
+    _print_result(call, removed)
     return 1 if removed.busy else 0
 
 
-def size(count: int) -> str:
+def format_size(byte_count: int) -> str:
     """Write a number of bytes as people read it."""
-    if count < 1000:  # noqa: PLR2004
-        return f"{count} B"
+    if byte_count < 1000:  # noqa: PLR2004
+        return f"{byte_count} B"
     for power, unit in enumerate(("kB", "MB", "GB", "TB"), 1):
-        if count < 1000 ** (power + 1) or unit == "TB":
+        if byte_count < 1000 ** (power + 1) or unit == "TB":
             break
-    return f"{count / 1000**power:.1f} {unit}"
+    return f"{byte_count / 1000**power:.1f} {unit}"
 
 
-def _scopes(call: Call) -> list[Scope]:
+def _find_scopes(invocation: Invocation) -> list[Scope]:
     """Give the scopes whose lockfiles count: this one and the user's, as far as they can be found."""
-    settings = call.tools.settings
-    if call.flags["user"]:
-        return [call.scope]
+    settings = invocation.context.settings
+    if invocation.flags["user"]:
+        return [invocation.scope]
     scopes = []
     with suppress(DocumentError, ConflictError):  # whatever is wrong there is no reason to keep a full cache
-        scopes.append(call.scope)
+        scopes.append(invocation.scope)
     with suppress(ConflictError):
         scopes.append(user_scope(settings))
     return scopes
 
 
-def _row(things: list[Thing], needed: set[str]) -> dict[str, int]:
+def _bucket_to_json(entries: list[CacheEntry], needed: set[str]) -> dict[str, int]:
     return {
-        "entries": len(things),
-        "bytes": _bytes(things),
-        "used": sum(thing.path in needed for thing in things),
+        "entries": len(entries),
+        "bytes": _total_bytes(entries),
+        "used": sum(thing.path in needed for thing in entries),
     }
 
 
-def _bytes(things: list[Thing]) -> int:
-    return sum(thing.bytes for thing in things)
+def _total_bytes(entries: list[CacheEntry]) -> int:
+    return sum(thing.size for thing in entries)
 
 
-def _ask(call: Call) -> None:
-    root = root_of(call.tools.settings)
-    if call.console.as_json or not sys.stdin.isatty():
+def _confirm(invocation: Invocation) -> None:
+    root = cache_root(invocation.context.settings)
+    if invocation.console.as_json or not sys.stdin.isatty():
         raise UsageError(f"nobody can be asked whether {root} is to be emptied", hint="say so with --yes")
     if not click.confirm(f"Empty {root}? It is all fetched again when it is needed.", err=True):
         raise click.Abort
 
 
-def _tell(call: Call, removed: Removed) -> None:
-    dry_run = call.flags["dry_run"]
-    if call.console.as_json:
+def _print_result(invocation: Invocation, result: PruneResult) -> None:
+    dry_run = invocation.flags["dry_run"]
+    if invocation.console.as_json:
         value = {
-            "changed": bool(removed.bytes or removed.paths) and not dry_run,
-            "removed": list(removed.paths),
-            "bytes": removed.bytes,
-            "busy": list(removed.busy),
+            "changed": bool(result.size or result.paths) and not dry_run,
+            "removed": list(result.paths),
+            "bytes": result.size,
+            "busy": list(result.busy),
         }
-        call.console.data({**value, "dryRun": True} if dry_run else value)
+        invocation.console.print_json({**value, "dryRun": True} if dry_run else value)
         return
-    for path in removed.paths:
-        if dry_run or call.console.verbose:
-            call.console.line(f" - {path}")
-    for path in removed.busy:
-        call.console.warning(f"{path} is in use; it is left")
-    left = f"; left {len(removed.busy)} in use" if removed.busy else ""
-    if not removed.paths:
-        call.console.say(f"nothing to remove{left}")
-    elif not call.console.quiet:
-        call.console.line(f"{'would free' if dry_run else 'freed'} {size(removed.bytes)}{left}")
+    for path in result.paths:
+        if dry_run or invocation.console.verbose:
+            invocation.console.print_line(f" - {path}")
+    for path in result.busy:
+        invocation.console.warn(f"{path} is in use; it is left")
+    left = f"; left {len(result.busy)} in use" if result.busy else ""
+    if not result.paths:
+        invocation.console.print_message(f"nothing to remove{left}")
+    elif not invocation.console.quiet:
+        invocation.console.print_line(f"{'would free' if dry_run else 'freed'} {format_size(result.size)}{left}")

@@ -9,7 +9,7 @@ from click.shell_completion import get_completion_class
 from skillpm.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")
-ADVICE = {
+SETUP_HINTS = {
     "bash": 'add to ~/.bashrc:  eval "$(skillpm completion bash)"',
     "zsh": 'add to ~/.zshrc, behind compinit:  eval "$(skillpm completion zsh)"',
     "fish": "skillpm completion fish > ~/.config/fish/completions/skillpm.fish",
@@ -38,4 +38,4 @@ def command(shell: str | None) -> None:
     maker = kind(cli, {}, "skillpm", "_SKILLPM_COMPLETE")
     click.echo(maker.source_template % maker.source_vars())
     if sys.stdout.isatty():
-        click.echo(ADVICE[shell], err=True)
+        click.echo(SETUP_HINTS[shell], err=True)

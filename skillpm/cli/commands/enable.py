@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import changing, options_of
-from skillpm.cli.change_output import tell_switched
-from skillpm.cli.options import call_of
+from skillpm.cli.change_options import build_change_options, change_options
+from skillpm.cli.change_output import print_enable_result
+from skillpm.cli.options import create_invocation
 from skillpm.operations.enable import enable
 
 
@@ -18,8 +18,8 @@ Examples:
 )
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option("--agent", "agents", multiple=True, metavar="ID", help="Only for this agent host; may be repeated.")
-@changing
+@change_options
 def command(names: tuple[str, ...], agents: tuple[str, ...], **flags: Any) -> None:
     """Switch skills on again that were disabled."""
-    call = call_of(flags)
-    tell_switched(call, enable(call.scope, call.tools, names, agents, options_of(call)))
+    call = create_invocation(flags)
+    print_enable_result(call, enable(call.scope, call.context, names, agents, build_change_options(call)))

@@ -6,21 +6,21 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import networked, options_of
-from skillpm.cli.change_output import changed_value, tell_changed
-from skillpm.cli.option_types import AMOUNT
-from skillpm.cli.options import Call, call_of
-from skillpm.cli.text_layout import wrapped
-from skillpm.core.text import show
+from skillpm.cli.change_options import build_change_options, fetch_options
+from skillpm.cli.change_output import change_to_json, print_change
+from skillpm.cli.option_types import NUMBER
+from skillpm.cli.options import Invocation, create_invocation
+from skillpm.cli.text_layout import wrap_text
+from skillpm.core.text import sanitize
 from skillpm.errors import UsageError
-from skillpm.foreign_formats.base import Left
-from skillpm.operations.context.scope import Scope, is_home, new_project_scope, user_scope
-from skillpm.operations.foreign_import.adoption import Lies, Lying
-from skillpm.operations.foreign_import.detection import Sight, look_for_foreign
-from skillpm.operations.foreign_import.importer import TakenOver, take_over
+from skillpm.foreign_formats.base import SkippedSkill
+from skillpm.operations.context.scope import Scope, is_home, resolve_project_scope, user_scope
+from skillpm.operations.foreign_import.adoption import Adoption, ExistingSkill
+from skillpm.operations.foreign_import.detection import DetectedTools, detect_tools
+from skillpm.operations.foreign_import.importer import ImportResult, import_skills
 
-FEW = 3
-THERE = "the manifest asks for it already"
+MAX_ITEMIZED = 3
+ALREADY_REQUIRED = "the manifest asks for it already"
 
 
 @click.command(
@@ -33,103 +33,112 @@ Examples:
   skillpm import services/api       a project in another folder"""
 )
 @click.argument("place", default="", metavar="[FILE|DIR]")
-@click.option("--lock-timeout", type=AMOUNT, metavar="SECONDS", help="How long to wait for another skillpm.")
+@click.option("--lock-timeout", type=NUMBER, metavar="SECONDS", help="How long to wait for another skillpm.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@networked
+@fetch_options
 def command(place: str, **flags: Any) -> int:
     """Take over from another tool: what it asked for, what it had locked, what it installed.
 
     Reads skills-lock.json (skills, skills-lock), .skill-lock.json (skills -g, gh), skills.json with skills-lock.yaml
     (spm), .claude-plugin/marketplace.json, and skills that gh installed. The other tool's files stay.
     """
-    call = call_of(flags)
-    sight, scope = _looked(call, place)
-    result = take_over(scope, call.tools, sight, options_of(call))
+    call = create_invocation(flags)
+    sight, scope = _detect_source(call, place)
+    result = import_skills(scope, call.context, sight, build_change_options(call))
     if call.console.as_json:
-        call.console.data(_value(result))
+        call.console.print_json(_to_json(result))
     else:
-        _tell(call, result)
-    return 0 if result.changed.actions or result.there or not result.left else 1
+        _print_result(call, result)
+    return 0 if result.change.actions or result.existing or not result.skipped else 1
 
 
-def _looked(call: Call, place: str) -> tuple[Sight, Scope]:
+def _detect_source(invocation: Invocation, path: str) -> tuple[DetectedTools, Scope]:
     """Find what is there, and the scope it goes to: the named one, else the folder where it lies is the project."""
-    settings, user, project = call.tools.settings, call.flags["user"], call.flags["project"] or ""
+    settings, user, project = invocation.context.settings, invocation.flags["user"], invocation.flags["project"] or ""
     if user and project:
         raise UsageError("--global and --project name two scopes; give one")
-    sight = look_for_foreign(call.tools, place or (settings.home if user else project or "."))
+    sight = detect_tools(invocation.context, path or (settings.home if user else project or "."))
     if user or (sight.is_global and not project):
         return sight, user_scope(settings)
     if project:
-        return sight, new_project_scope(settings, project)
+        return sight, resolve_project_scope(settings, project)
     if is_home(settings, sight.folder):
         return sight, user_scope(settings)
-    return sight, new_project_scope(settings, sight.folder)
+    return sight, resolve_project_scope(settings, sight.folder)
 
 
-def _value(result: TakenOver) -> dict[str, Any]:
-    value, lying = changed_value(result.changed), result.lying
+def _to_json(result: ImportResult) -> dict[str, Any]:
+    value, lying = change_to_json(result.change), result.adoption
     return {
         "changed": value.pop("changed"),
         "scope": value.pop("scope"),
         "directory": value.pop("directory"),
         "read": [
-            {"tool": reading.tool, "file": reading.file, "skills": len(reading.taken)} for reading in result.readings
+            {"tool": reading.tool, "file": reading.file, "skills": len(reading.imported)}
+            for reading in result.documents
         ],
-        "adopted": [{"name": item.name, "path": item.path} for item in lying.adopted],
+        "adopted": [{"name": item.name, "path": item.path} for item in lying.adoptable],
         "unknown": [
-            *(_unknown(item) for item in (*result.left, *result.notes)),
-            *({"name": name, "why": THERE} for name in result.there),
+            *(_skipped_to_json(item) for item in (*result.skipped, *result.notes)),
+            *({"name": name, "why": ALREADY_REQUIRED} for name in result.existing),
         ],
-        "left": [{"name": item.name, "path": item.path} for item in (*lying.other, *lying.links, *lying.kept)],
+        "left": [{"name": item.name, "path": item.path} for item in (*lying.different, *lying.links, *lying.identical)],
         **value,
     }
 
 
-def _unknown(item: Left) -> dict[str, str]:
-    return {"name": item.name, "why": item.why} | ({"where": item.where} if item.where else {})
+def _skipped_to_json(item: SkippedSkill) -> dict[str, str]:
+    return {"name": item.name, "why": item.reason} | ({"where": item.where} if item.where else {})
 
 
-def _tell(call: Call, result: TakenOver) -> None:
-    console = call.console
-    for reading in result.readings:
-        here = os.path.relpath(reading.file, call.tools.settings.working_directory)
-        console.say(f"read {'SKILL.md files' if os.path.isdir(reading.file) else here} of {reading.tool}")
-    for line in (*_lying(result.lying), *_notes(result)):
-        for part in wrapped(line, indent=2):
-            console.say(part)
-    for item in result.left:
-        at = f" ({show(item.where.removeprefix(f'{call.tools.settings.working_directory}/'))})" if item.where else ""
-        console.warning(f"{item.name} is not taken over: {item.why}{at}")
-    if result.aside:
-        console.say(f"spm's skills.json is kept as {os.path.basename(result.aside)}")
-    if result.changed.actions or not (result.there or result.left):
-        tell_changed(call, result.changed)
+def _print_result(invocation: Invocation, result: ImportResult) -> None:
+    console = invocation.console
+    for reading in result.documents:
+        here = os.path.relpath(reading.file, invocation.context.settings.working_directory)
+        console.print_message(f"read {'SKILL.md files' if os.path.isdir(reading.file) else here} of {reading.tool}")
+    for line in (*_format_adoption(result.adoption), *_format_notes(result)):
+        for part in wrap_text(line, indent=2):
+            console.print_message(part)
+    for item in result.skipped:
+        at = (
+            f" ({sanitize(item.where.removeprefix(f'{invocation.context.settings.working_directory}/'))})"
+            if item.where
+            else ""
+        )
+        console.warn(f"{item.name} is not taken over: {item.reason}{at}")
+    if result.backup:
+        console.print_message(f"spm's skills.json is kept as {os.path.basename(result.backup)}")
+    if result.change.actions or not (result.existing or result.skipped):
+        print_change(invocation, result.change)
 
 
-def _lying(lying: Lying) -> Iterator[str]:
+def _format_adoption(adoption: Adoption) -> Iterator[str]:
     """Say what lies in hosts' folders: each by itself, or where there are many, how many."""
-    told: list[tuple[tuple[Lies, ...], str, str]] = [
-        (lying.adopted, "is what was locked, and is taken over", "are what was locked, and are taken over"),
-        (lying.kept, "is what was locked, but not all beside it; it is left", "are what was locked; they are left"),
-        (lying.links, "is a link of another tool; it is left", "are links of another tool; they are left"),
+    told: list[tuple[tuple[ExistingSkill, ...], str, str]] = [
+        (adoption.adoptable, "is what was locked, and is taken over", "are what was locked, and are taken over"),
+        (
+            adoption.identical,
+            "is what was locked, but not all beside it; it is left",
+            "are what was locked; they are left",
+        ),
+        (adoption.links, "is a link of another tool; it is left", "are links of another tool; they are left"),
     ]
     for items, one, many in told:
         for folder in dict.fromkeys(item.folder for item in items):
             inside = [item for item in items if item.folder == folder]
-            if len(inside) > FEW:
-                yield f"{len(inside)} skills in {show(folder)} {many} as they are"
+            if len(inside) > MAX_ITEMIZED:
+                yield f"{len(inside)} skills in {sanitize(folder)} {many} as they are"
                 continue
             for item in inside:
-                yield f"{item.name}: {show(item.path)} {one} as it is"
-    for item in lying.other:
-        yield f"{item.name}: {show(item.path)} {show(item.why, 200)}; it is left as it is"
+                yield f"{item.name}: {sanitize(item.path)} {one} as it is"
+    for item in adoption.different:
+        yield f"{item.name}: {sanitize(item.path)} {sanitize(item.difference, 200)}; it is left as it is"
 
 
-def _notes(result: TakenOver) -> Iterator[str]:
+def _format_notes(result: ImportResult) -> Iterator[str]:
     for item in result.notes:
-        yield f"{item.name}: {show(item.why, 400)}"
-    if len(result.there) > FEW:
-        yield f"{len(result.there)} skills: {THERE}"
+        yield f"{item.name}: {sanitize(item.reason, 400)}"
+    if len(result.existing) > MAX_ITEMIZED:
+        yield f"{len(result.existing)} skills: {ALREADY_REQUIRED}"
     else:
-        yield from (f"{name}: {THERE}" for name in result.there)
+        yield from (f"{name}: {ALREADY_REQUIRED}" for name in result.existing)

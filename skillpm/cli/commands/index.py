@@ -6,23 +6,25 @@ from typing import Any
 
 import click
 
-from skillpm.cli.command_group import Family
-from skillpm.cli.option_types import AMOUNT
-from skillpm.cli.options import Call, call_of, telling
-from skillpm.core.names import skill_name
-from skillpm.core.text import is_text, show
+from skillpm.cli.command_group import CommandGroup
+from skillpm.cli.option_types import NUMBER
+from skillpm.cli.options import Invocation, create_invocation, output_options
+from skillpm.core.names import parse_skill_name
+from skillpm.core.text import is_encodable, sanitize
 from skillpm.core.versions import is_version
 from skillpm.errors import UsageError
-from skillpm.indexes.publish.index_builder import Built
+from skillpm.indexes.publish.index_builder import IndexBuildResult
 from skillpm.operations.context.scope_indexes import check_index
-from skillpm.operations.publish import build_index, shelf_at
+from skillpm.operations.publish import build_index, open_index_writer
 
-LINE = 2  # NAME@VERSION and DIR
-WAIT = click.option("--lock-timeout", type=AMOUNT, metavar="SECONDS", help="How long to wait for another skillpm.")
+ARGUMENT_COUNT = 2  # NAME@VERSION and DIR
+LOCK_TIMEOUT_OPTION = click.option(
+    "--lock-timeout", type=NUMBER, metavar="SECONDS", help="How long to wait for another skillpm."
+)
 
 
 @click.group(
-    cls=Family,
+    cls=CommandGroup,
     epilog="""\b
 Examples:
   skillpm index build skills --out public   publish every skill below skills/
@@ -48,8 +50,8 @@ Examples:
 @click.option("--default-version", metavar="VERSION", default="", help="The version of skills that say none.")
 @click.option("--skip-invalid", is_flag=True, help="Leave out what is not valid, and publish the rest.")
 @click.option("--no-catalog", is_flag=True, help="Write no catalog.html, the page for people.")
-@WAIT
-@telling
+@LOCK_TIMEOUT_OPTION
+@output_options
 def build_command(
     sources: tuple[str, ...],
     out: str,
@@ -60,11 +62,11 @@ def build_command(
     **flags: Any,
 ) -> None:
     """Publish skills beside what the index holds already. Versions that are published never change."""
-    call = call_of(flags)
-    _need_text("--name", name)
-    with shelf_at(call.tools, out, page=not no_catalog) as shelf:
-        built = build_index(call.tools, sources, shelf, name=name, version=default_version, skip_invalid=skip_invalid)
-    _tell(call, built, out)
+    call = create_invocation(flags)
+    _check_utf8("--name", name)
+    with open_index_writer(call.context, out, page=not no_catalog) as shelf:
+        built = build_index(call.context, sources, shelf, name=name, version=default_version, skip_invalid=skip_invalid)
+    _print_result(call, built, out)
 
 
 @command.command("yank", epilog="\b\nExample:\n  skillpm index yank pdf@1.2.0 public --reason 'deletes files'")
@@ -72,39 +74,41 @@ def build_command(
 @click.argument("folder", metavar="DIR")
 @click.argument("rest", nargs=-1, metavar="")
 @click.option("--reason", metavar="TEXT", default="", help="Why, for those who have it.")
-@WAIT
-@telling
+@LOCK_TIMEOUT_OPTION
+@output_options
 def yank_command(what: str, folder: str, rest: tuple[str, ...], reason: str, **flags: Any) -> None:
     """Offer a version to nobody new. Whoever has it locked still gets it."""
-    call = call_of(flags)
-    name, version = _named("yank", what, folder, rest)
-    _need_text("--reason", reason)
-    with shelf_at(call.tools, folder, must_exist=True) as shelf:
-        built = shelf.yank(skill_name(name), version, reason=reason)
-        now, why = shelf.offered(skill_name(name)), shelf.reason(skill_name(name), version)
+    call = create_invocation(flags)
+    name, version = _parse_name_and_version("yank", what, folder, rest)
+    _check_utf8("--reason", reason)
+    with open_index_writer(call.context, folder, must_exist=True) as shelf:
+        built = shelf.yank(parse_skill_name(name), version, reason=reason)
+        now, why = shelf.latest_version(parse_skill_name(name)), shelf.yank_reason(parse_skill_name(name), version)
     if built.written and not call.console.as_json:
-        call.console.line(f"yanked {name} {version}: nobody new gets it, whoever has it locked still does")
-        call.console.line(f"{name} is offered as {now} now" if now else f"no version of {name} is offered now")
+        call.console.print_line(f"yanked {name} {version}: nobody new gets it, whoever has it locked still does")
+        call.console.print_line(f"{name} is offered as {now} now" if now else f"no version of {name} is offered now")
     elif not call.console.as_json:
-        call.console.line(f"{name} {version} is yanked already{f': {show(why)}' if why else ''}")
-    _tell(call, built, folder)
+        call.console.print_line(f"{name} {version} is yanked already{f': {sanitize(why)}' if why else ''}")
+    _print_result(call, built, folder)
 
 
 @command.command("unyank", epilog="\b\nExample:\n  skillpm index unyank pdf@1.2.0 public")
 @click.argument("what", metavar="NAME@VERSION")
 @click.argument("folder", metavar="DIR")
 @click.argument("rest", nargs=-1, metavar="")
-@WAIT
-@telling
+@LOCK_TIMEOUT_OPTION
+@output_options
 def unyank_command(what: str, folder: str, rest: tuple[str, ...], **flags: Any) -> None:
     """Offer a yanked version again."""
-    call = call_of(flags)
-    name, version = _named("unyank", what, folder, rest)
-    with shelf_at(call.tools, folder, must_exist=True) as shelf:
-        built = shelf.yank(skill_name(name), version, back=True)
+    call = create_invocation(flags)
+    name, version = _parse_name_and_version("unyank", what, folder, rest)
+    with open_index_writer(call.context, folder, must_exist=True) as shelf:
+        built = shelf.yank(parse_skill_name(name), version, undo=True)
     if not call.console.as_json:
-        call.console.line(f"{name} {version} is offered again" if built.written else f"{name} {version} is not yanked")
-    _tell(call, built, folder)
+        call.console.print_line(
+            f"{name} {version} is offered again" if built.written else f"{name} {version} is not yanked"
+        )
+    _print_result(call, built, folder)
 
 
 @command.command(
@@ -113,14 +117,14 @@ def unyank_command(what: str, folder: str, rest: tuple[str, ...], **flags: Any) 
 @click.argument("folder", metavar="DIR")
 @click.option("--yanked", "drop_yanked", is_flag=True, help="Remove yanked versions too; locks on them break.")
 @click.option("--dry-run", "dry_run", is_flag=True, help="Only say what would be removed.")
-@WAIT
-@telling
+@LOCK_TIMEOUT_OPTION
+@output_options
 def prune_command(folder: str, drop_yanked: bool, dry_run: bool, **flags: Any) -> None:  # noqa: FBT001  (flags)
     """Remove archives that no version names."""
-    call = call_of(flags)
-    with shelf_at(call.tools, folder, must_exist=True) as shelf:
+    call = create_invocation(flags)
+    with open_index_writer(call.context, folder, must_exist=True) as shelf:
         built = shelf.prune(drop_yanked=drop_yanked, dry_run=dry_run)
-    _tell(call, built, folder, dry_run=dry_run)
+    _print_result(call, built, folder, dry_run=dry_run)
 
 
 @command.command(
@@ -132,72 +136,78 @@ Examples:
 )
 @click.argument("where", metavar="URL-or-DIR")
 @click.option("--allow-insecure-host", "insecure", multiple=True, metavar="HOST", help="Allow plain http to HOST.")
-@telling
+@output_options
 def check_command(where: str, **flags: Any) -> int:
     """Prove an index: every document, every archive, every sum. Exit 1 if something is wrong."""
-    call = call_of(flags)
-    problems = check_index(call.tools, where)
+    call = create_invocation(flags)
+    problems = check_index(call.context, where)
     if call.console.as_json:
         found = [{"where": problem.where, "message": problem.message} for problem in problems]
-        call.console.data({"ok": not problems, "problems": found})
+        call.console.print_json({"ok": not problems, "problems": found})
         return 1 if problems else 0
     for problem in problems:
-        call.console.line(f"{show(problem.where, 200)}: {show(problem.message, 300)}")
-    call.console.say(f"{_counted(len(problems), 'problem')}" if problems else "the index is sound")
+        call.console.print_line(f"{sanitize(problem.where, 200)}: {sanitize(problem.message, 300)}")
+    call.console.print_message(f"{_format_count(len(problems), 'problem')}" if problems else "the index is sound")
     return 1 if problems else 0
 
 
-def _named(verb: str, what: str, folder: str, rest: Sequence[str]) -> tuple[str, str]:
+def _parse_name_and_version(subcommand: str, spec: str, folder: str, extra: Sequence[str]) -> tuple[str, str]:
     """Give name and version. What was typed in another order is told with the line that is meant."""
-    if not rest and (named := _version_in(what)):
+    if not extra and (named := _split_version(spec)):
         return named
-    words = [what, folder, *rest]
-    meant = [[word, *words[:at], *words[at + 1 :]] for at, word in enumerate(words) if _version_in(word)]
-    meant += [[f"{what}@{folder}", *rest], [f"{folder}@{rest[0]}", what, *rest[1:]]] if rest else []
-    fits = next((line for line in meant if len(line) == LINE and _version_in(line[0])), None)
+    words = [spec, folder, *extra]
+    meant = [[word, *words[:at], *words[at + 1 :]] for at, word in enumerate(words) if _split_version(word)]
+    meant += [[f"{spec}@{folder}", *extra], [f"{folder}@{extra[0]}", spec, *extra[1:]]] if extra else []
+    fits = next((line for line in meant if len(line) == ARGUMENT_COUNT and _split_version(line[0])), None)
     hint = (
-        f"did you mean `{join(['skillpm', 'index', verb, *fits])}`?" if fits else "write NAME@VERSION, e.g. pdf@1.2.0"
+        f"did you mean `{join(['skillpm', 'index', subcommand, *fits])}`?"
+        if fits
+        else "write NAME@VERSION, e.g. pdf@1.2.0"
     )
-    if rest and _version_in(what):
-        raise UsageError(f"`{show(' '.join(rest), 60)}` is one word too many", hint=f"skillpm index {verb} --help")
-    raise UsageError(f"`{show(what, 60)}` names no version", hint=hint)
+    if extra and _split_version(spec):
+        raise UsageError(
+            f"`{sanitize(' '.join(extra), 60)}` is one word too many", hint=f"skillpm index {subcommand} --help"
+        )
+    raise UsageError(f"`{sanitize(spec, 60)}` names no version", hint=hint)
 
 
-def _version_in(what: str) -> tuple[str, str] | None:
-    name, _, version = what.rpartition("@")
+def _split_version(spec: str) -> tuple[str, str] | None:
+    name, _, version = spec.rpartition("@")
     return (name, version) if name and is_version(version) else None
 
 
-def _need_text(option: str, text: str) -> None:
-    if not is_text(text):
-        raise UsageError(f"{option} is no UTF-8: `{show(text, 60)}`", hint="an index holds nothing else")
+def _check_utf8(option: str, text: str) -> None:
+    if not is_encodable(text):
+        raise UsageError(f"{option} is no UTF-8: `{sanitize(text, 60)}`", hint="an index holds nothing else")
 
 
-def _tell(call: Call, built: Built, out: str, *, dry_run: bool = False) -> None:
-    if call.console.as_json:
+def _print_result(invocation: Invocation, result: IndexBuildResult, folder: str, *, dry_run: bool = False) -> None:
+    if invocation.console.as_json:
         value = {
-            "changed": bool(built.written or built.removed) and not dry_run,
-            "skills": built.skills,
-            "versions": built.versions,
-            "files": len(built.written),
-            "added": list(built.added),
-            "removed": list(built.removed),
-            "leftOut": [{"name": item.name, "where": item.where, "why": item.why} for item in built.left_out],
+            "changed": bool(result.written or result.removed) and not dry_run,
+            "skills": result.skill_count,
+            "versions": result.version_count,
+            "files": len(result.written),
+            "added": list(result.added),
+            "removed": list(result.removed),
+            "leftOut": [{"name": item.name, "where": item.where, "why": item.reason} for item in result.left_out],
         }
-        call.console.data({**value, "dryRun": True} if dry_run else value)
+        invocation.console.print_json({**value, "dryRun": True} if dry_run else value)
         return
-    for line in built.added:
-        call.console.line(f"+ {line}")
-    for path in built.removed:
-        call.console.line(f"- {path}")
+    for line in result.added:
+        invocation.console.print_line(f"+ {line}")
+    for path in result.removed:
+        invocation.console.print_line(f"- {path}")
     if dry_run:
-        gone = _counted(len(built.removed), "file")
-        call.console.line(f"would remove {gone if built.removed else 'nothing'}")
+        gone = _format_count(len(result.removed), "file")
+        invocation.console.print_line(f"would remove {gone if result.removed else 'nothing'}")
         return
-    state = f"{_counted(len(built.written), 'file')} written" if built.written else "nothing to write"
-    left = f"; {len(built.left_out)} left out" if built.left_out else ""
-    call.console.say(f"{out}: {_counted(built.skills, 'skill')}, {_counted(built.versions, 'version')}; {state}{left}")
+    state = f"{_format_count(len(result.written), 'file')} written" if result.written else "nothing to write"
+    left = f"; {len(result.left_out)} left out" if result.left_out else ""
+    invocation.console.print_message(
+        f"{folder}: {_format_count(result.skill_count, 'skill')}, {_format_count(result.version_count, 'version')}; {state}{left}"
+    )
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _format_count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

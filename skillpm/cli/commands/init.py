@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from skillpm.cli.options import call_of, reading
-from skillpm.cli.text_layout import wrapped
+from skillpm.cli.options import create_invocation, scope_options
+from skillpm.cli.text_layout import wrap_text
 from skillpm.errors import UsageError
 from skillpm.operations.init import init
 
@@ -18,23 +18,23 @@ Examples:
   skillpm init -g            write your own, for skills everywhere"""
 )
 @click.argument("folder", default="", metavar="[DIR]")
-@reading
+@scope_options
 def command(folder: str, **flags: Any) -> None:
     """Start a project: write an empty skills.json."""
-    call = call_of(flags)
+    call = create_invocation(flags)
     named = [place for place in (folder, flags["project"]) if place]
     if len(named) + flags["user"] > 1:
         raise UsageError("give one place: DIR, --project DIR or --global")
-    created, directory = init(call.tools, named[0] if named else ".", user=flags["user"])
+    created, directory = init(call.context, named[0] if named else ".", user=flags["user"])
     if call.console.as_json:
-        call.console.data({"created": created})
+        call.console.print_json({"created": created})
         return
     if call.console.quiet:
         return
-    call.console.line(f"wrote {created[0]}")
+    call.console.print_line(f"wrote {created[0]}")
     if flags["user"]:
-        call.console.say(f"next: `skillpm install -g SPEC` adds skills to {directory}")
+        call.console.print_message(f"next: `skillpm install -g SPEC` adds skills to {directory}")
         return
-    for line in wrapped(f"next: `skillpm install SPEC` adds skills to {directory},", indent=6):
-        call.console.say(line)
-    call.console.say("      which may be committed or ignored; commit skills.json and skills.lock")
+    for line in wrap_text(f"next: `skillpm install SPEC` adds skills to {directory},", indent=6):
+        call.console.print_message(line)
+    call.console.print_message("      which may be committed or ignored; commit skills.json and skills.lock")

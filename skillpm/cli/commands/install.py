@@ -4,22 +4,22 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import changing, dated, options_of, strict
-from skillpm.cli.change_output import tell_changed
-from skillpm.cli.columns import fitted, terminal_width
-from skillpm.cli.options import Call, call_of
-from skillpm.cli.skill_chooser import choose
-from skillpm.core.text import show
+from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option, lock_policy_options
+from skillpm.cli.change_output import print_change
+from skillpm.cli.columns import terminal_width, truncate
+from skillpm.cli.options import Invocation, create_invocation
+from skillpm.cli.skill_chooser import choose_skills
+from skillpm.core.text import sanitize
 from skillpm.errors import ManySkillsError, UsageError
 from skillpm.operations.context.scope import is_in_repository
 from skillpm.operations.install.add import install
-from skillpm.operations.install.pipeline import Changed
-from skillpm.operations.install.request import Request, spec_of_one
-from skillpm.operations.install.spec_requirements import offers
+from skillpm.operations.install.pipeline import ChangeResult
+from skillpm.operations.install.request import InstallRequest, format_skill_spec
+from skillpm.operations.install.spec_requirements import list_available
 from skillpm.operations.install.sync import sync
 from skillpm.requirements.source import RefKind
 
-LONGEST_IN_COLUMN = 40
+MAX_NAME_WIDTH = 40
 
 
 @click.command(
@@ -51,53 +51,55 @@ Examples:
 @click.option("--tag", metavar="NAME", help="Take a tag.")
 @click.option("--rev", metavar="COMMIT", help="Take a commit (all 40 digits).")
 @click.option("--version", "version", metavar="RANGE", help="Take the newest tag in a range of versions, e.g. ^1.2.")
-@dated
-@strict
-@changing
+@exclude_newer_option
+@lock_policy_options
+@change_options
 def command(specs: tuple[str, ...], listing: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
     """Add skills to skills.json and install them.
 
     A SPEC is a name (code-review), a repository (owner/repo, a URL) with or without @skill and #ref, a folder (./x),
     or an archive (./x.tar.gz).
     """
-    call = call_of(flags)
+    call = create_invocation(flags)
     if not specs and not flags["bundled"]:
         about = [name for name in ("alias", "every", "link", "path", "branch", "tag", "rev", "version") if flags[name]]
         if listing or about:
             raise UsageError("a SPEC is missing", hint="skillpm install --help")
-        tell_changed(call, sync(call.scope, call.tools, options_of(call, bare=True)))
+        print_change(call, sync(call.scope, call.context, build_change_options(call, locked_in_ci=True)))
         return
-    request = _request(specs, flags)
+    request = _build_request(specs, flags)
     if listing:
-        _show_offers(call, request)
+        _print_available_skills(call, request)
         return
     scope, result = call.scope, _install(call, request)
-    tell_changed(call, result)
-    if scope.is_fallback and result.changed and is_in_repository(call.tools.settings):
-        call.console.say("these are your own skills; `skillpm init` makes this repository a project with its own")
+    print_change(call, result)
+    if scope.is_fallback and result.is_changed and is_in_repository(call.context.settings):
+        call.console.print_message(
+            "these are your own skills; `skillpm init` makes this repository a project with its own"
+        )
 
 
-def _install(call: Call, request: Request) -> Changed:
+def _install(invocation: Invocation, request: InstallRequest) -> ChangeResult:
     """Install, asking in a terminal which skills of a repository are meant."""
-    options = options_of(call)
+    options = build_change_options(invocation)
     while True:
         try:
-            return install(call.scope, call.tools, request, options)
+            return install(invocation.scope, invocation.context, request, options)
         except ManySkillsError as error:
-            names = choose(call.console, error)
+            names = choose_skills(invocation.console, error)
             if not names:
                 raise
-            request = request.but(chosen={**request.chosen, error.spec: tuple(names)})
+            request = request.replace(selection={**request.selection, error.spec: tuple(names)})
 
 
-def _request(specs: tuple[str, ...], flags: dict[str, Any]) -> Request:
+def _build_request(specs: tuple[str, ...], flags: dict[str, Any]) -> InstallRequest:
     refs: list[RefKind] = [kind for kind in ("branch", "tag", "rev", "version") if flags[kind]]
     if len(refs) > 1:
         raise UsageError("give one of --branch, --tag, --rev and --version")
-    return Request(
+    return InstallRequest(
         specs=specs,
         alias=flags["alias"] or "",
-        every=flags["every"],
+        all_skills=flags["every"],
         bundled=flags["bundled"],
         link=flags["link"],
         path=flags["path"] or "",
@@ -107,24 +109,26 @@ def _request(specs: tuple[str, ...], flags: dict[str, Any]) -> Request:
     )
 
 
-def _show_offers(call: Call, request: Request) -> None:
-    found = sorted(offers(call.scope, call.tools, request), key=lambda offer: offer.name)
-    if call.console.as_json:
+def _print_available_skills(invocation: Invocation, request: InstallRequest) -> None:
+    found = sorted(list_available(invocation.scope, invocation.context, request), key=lambda offer: offer.name)
+    if invocation.console.as_json:
         rows = [
             {"name": offer.name, "path": getattr(offer.source, "path", ""), "description": offer.description}
             for offer in found
         ]
-        call.console.data({"skills": rows})
+        invocation.console.print_json({"skills": rows})
         return
-    width = min(LONGEST_IN_COLUMN, max(len(show(offer.name, 64)) for offer in found))
+    width = min(MAX_NAME_WIDTH, max(len(sanitize(offer.name, 64)) for offer in found))
     for offer in found:
-        head = show(offer.name, 64)
+        head = sanitize(offer.name, 64)
         if len(head) > width:  # whole, since it is to be typed; what it says goes below, where all the others are
-            call.console.line(head)
+            invocation.console.print_line(head)
             head = ""
-        call.console.line(f"{head:{width}}  {fitted(offer.description, terminal_width() - width - 2)}".rstrip())
+        invocation.console.print_line(
+            f"{head:{width}}  {truncate(offer.description, terminal_width() - width - 2)}".rstrip()
+        )
     if len(found) == 1:
-        call.console.say("1 skill; the same command without --list installs it")
+        invocation.console.print_message("1 skill; the same command without --list installs it")
         return
-    one = spec_of_one(request.specs[0], found[0].source, "NAME")
-    call.console.say(f"{len(found)} skills; install one with `skillpm install {one}`")
+    one = format_skill_spec(request.specs[0], found[0].source, "NAME")
+    invocation.console.print_message(f"{len(found)} skills; install one with `skillpm install {one}`")

@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import changing, options_of
-from skillpm.cli.change_output import tell_changed
-from skillpm.cli.options import call_of
+from skillpm.cli.change_options import build_change_options, change_options
+from skillpm.cli.change_output import print_change
+from skillpm.cli.options import create_invocation
 from skillpm.errors import UsageError
-from skillpm.operations.agents import known_agents, link
-from skillpm.operations.context.runtime import Tools
+from skillpm.operations.agents import link, list_agents
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 
 
@@ -20,21 +20,23 @@ Examples:
   skillpm link -g codex cursor   for two hosts, in user scope"""
 )
 @click.argument("agents", nargs=-1, metavar="AGENT...")
-@changing
+@change_options
 def command(agents: tuple[str, ...], **flags: Any) -> None:
     """Show your skills to agent hosts, installed or made by hand, now and later."""
-    call = call_of(flags)
+    call = create_invocation(flags)
     if not agents:
-        raise _nobody_named(call.scope, call.tools)
-    result = link(call.scope, call.tools, agents, options_of(call))
-    tell_changed(call, result, papers="agents of skills.json")
+        raise _missing_agent_error(call.scope, call.context)
+    result = link(call.scope, call.context, agents, build_change_options(call))
+    print_change(call, result, documents="agents of skills.json")
     if not result.actions:
-        call.console.say("there is no skill to show yet; what you install or make from now on is linked at once")
+        call.console.print_message(
+            "there is no skill to show yet; what you install or make from now on is linked at once"
+        )
 
 
-def _nobody_named(scope: Scope, tools: Tools) -> UsageError:
+def _missing_agent_error(scope: Scope, context: Context) -> UsageError:
     """Give the error for a command that names no host: with the hosts that are here."""
-    here = [agent.id for agent in known_agents(scope, tools) if agent.present]
+    here = [agent.id for agent in list_agents(scope, context) if agent.is_present]
     every = "`skillpm agents --all` lists every host"
     if not here:
         return UsageError("no agent is named, and none was found here", hint=every)

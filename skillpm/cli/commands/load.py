@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from skillpm.cli.options import call_of
-from skillpm.cli.serve_options import mode_option, service_for, serving, style_option
-from skillpm.core.text import show
+from skillpm.cli.options import create_invocation
+from skillpm.cli.serve_options import create_service, mode_option, style_option, viewer_options
+from skillpm.core.text import sanitize
 from skillpm.serving.body_modes import Mode
 
 
@@ -22,17 +22,19 @@ Examples:
 @click.argument("arguments", nargs=-1, metavar="[-- ARGS]...")
 @style_option
 @mode_option
-@serving
+@viewer_options
 def command(name: str, arguments: tuple[str, ...], style: str, mode: Mode | None, **flags: Any) -> None:
     """Give a skill as an agent gets it: its instructions, its folder, its files. Nothing in it is run."""
-    call = call_of(flags)
-    loaded = service_for(call, all_of_it=False).load(name, mode=mode, style=style, arguments=arguments or None)
+    call = create_invocation(flags)
+    loaded = create_service(call, check_all=False).load(name, mode=mode, style=style, arguments=arguments or None)
     if loaded.taken_for:
-        call.console.say(f"there is no skill `{show(loaded.taken_for, 80)}`; this is `{show(loaded.name, 64)}`")
+        call.console.print_message(
+            f"there is no skill `{sanitize(loaded.taken_for, 80)}`; this is `{sanitize(loaded.name, 64)}`"
+        )
     if not call.console.as_json:
-        call.console.block(loaded.text)
+        call.console.print_raw(loaded.text)
         return
-    call.console.data(
+    call.console.print_json(
         {
             "name": loaded.name,
             "title": loaded.title,

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from skillpm.cli.options import call_of
-from skillpm.cli.serve_options import service_for, serving
-from skillpm.core.text import show
+from skillpm.cli.options import create_invocation
+from skillpm.cli.serve_options import create_service, viewer_options
+from skillpm.core.text import sanitize
 
 
 @click.command(
@@ -18,24 +18,28 @@ Examples:
 )
 @click.argument("message")
 @click.option("--whole-words", is_flag=True, help="A trigger counts only as words of their own.")
-@serving
+@viewer_options
 def command(message: str, whole_words: bool, **flags: Any) -> None:  # noqa: FBT001  (an option)
     """Tell which skills a message calls for by their triggers, and the MCP servers that they bring."""
-    call = call_of(flags)
-    service = service_for(call)
+    call = create_invocation(flags)
+    service = create_service(call)
     match = service.match(message, whole_words=whole_words)
     servers = [{"name": server.name, "command": server.command, "args": list(server.args)} for server in match.servers]
     if call.console.as_json:
         unusable = [{"name": told.card.name, "needs": list(told.missing)} for told in match.unusable]
-        call.console.data({"skills": [card.name for card in match.skills], "mcpServers": servers, "unusable": unusable})
+        call.console.print_json(
+            {"skills": [card.name for card in match.skills], "mcpServers": servers, "unusable": unusable}
+        )
         return
     for card in match.skills:
-        call.console.line(card.name)
+        call.console.print_line(card.name)
     for server in match.servers:
-        call.console.line(f"mcp {server.name}: {' '.join([server.command, *server.args])}")
+        call.console.print_line(f"mcp {server.name}: {' '.join([server.command, *server.args])}")
     for told in match.unusable:
-        call.console.say(f"{show(told.card.name, 64)} is called for, but needs {show(', '.join(told.missing), 80)}")
+        call.console.print_message(
+            f"{sanitize(told.card.name, 64)} is called for, but needs {sanitize(', '.join(told.missing), 80)}"
+        )
     if not match.skills and not match.unusable:
         has_some = any(card.triggers for card in service.visible.values()) or not service.visible
         way = "" if has_some else "; none here has any: `skillpm search` looks at names and descriptions"
-        call.console.say(f"no skill has a trigger in that message{way}")
+        call.console.print_message(f"no skill has a trigger in that message{way}")

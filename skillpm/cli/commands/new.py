@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from skillpm.cli.options import call_of, telling
-from skillpm.operations.new import new
+from skillpm.cli.options import create_invocation, output_options
+from skillpm.operations.new import create_skill
 
 
 @click.command(
@@ -16,17 +16,17 @@ Examples:
 )
 @click.argument("name")
 @click.option("--in", "folder", metavar="DIR", default="", help="The folder to make it in.")
-@telling
+@output_options
 def command(name: str, folder: str, **flags: Any) -> None:
     """Start a skill: a folder with a SKILL.md that is valid from its first line."""
-    call = call_of(flags)
-    created = new(call.tools, name, folder)
+    call = create_invocation(flags)
+    created = create_skill(call.context, name, folder)
     if call.console.as_json:
-        call.console.data({"created": created})
+        call.console.print_json({"created": created})
         return
     if call.console.quiet:
         return
-    call.console.line(f"wrote {created[0]}")
+    call.console.print_line(f"wrote {created[0]}")
     where = f"./{folder}/{name}" if folder else f"./{name}"
-    call.console.say(f"next: `skillpm install {where} --link` tries it while you edit it,")
-    call.console.say("      `skillpm validate` checks it")
+    call.console.print_message(f"next: `skillpm install {where} --link` tries it while you edit it,")
+    call.console.print_message("      `skillpm validate` checks it")

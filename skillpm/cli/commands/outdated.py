@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import dated, networked
-from skillpm.cli.options import call_of
-from skillpm.cli.text_layout import table
-from skillpm.core.text import show
-from skillpm.operations.inspect.outdated import Aged, installed_otherwise, outdated_skills
+from skillpm.cli.change_options import exclude_newer_option, fetch_options
+from skillpm.cli.options import create_invocation
+from skillpm.cli.text_layout import format_table
+from skillpm.core.text import sanitize
+from skillpm.operations.inspect.outdated import OutdatedSkill, find_outdated, install_mismatch_messages
 
 
 @click.command(
@@ -22,39 +22,47 @@ Examples:
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--exit-code", "as_check", is_flag=True, help="Exit 1 if something could be newer.")
-@dated
-@networked
+@exclude_newer_option
+@fetch_options
 def command(names: tuple[str, ...], as_check: bool, **flags: Any) -> int:  # noqa: FBT001  (a flag)
     """Show what could be newer: what is locked, what `update` would take, the newest there is. Changes nothing."""
-    call = call_of(flags)
-    aged = outdated_skills(call.scope, call.tools, names)
+    call = create_invocation(flags)
+    aged = find_outdated(call.scope, call.context, names)
     if call.console.as_json:
-        call.console.data({"skills": [_value(it) for it in aged]})
+        call.console.print_json({"skills": [_to_json(it) for it in aged]})
         return _exit_code(aged, as_check=as_check)
     if aged:
         rows = [("skill", "current", "wanted", "latest")]
-        rows += [(it.name, show(it.current, 40), show(it.wanted, 60), show(it.latest, 60)) for it in aged]
-        for line in table(rows):
-            call.console.line(line)
+        rows += [
+            (it.name, sanitize(it.current, 40), sanitize(it.compatible, 60), sanitize(it.latest, 60)) for it in aged
+        ]
+        for line in format_table(rows):
+            call.console.print_line(line)
         for it in aged:
-            for said in (it.moved, it.held, it.unasked and f"it could not be asked for: {it.unasked}"):
+            for said in (it.moved_ref, it.reason, it.error and f"it could not be asked for: {it.error}"):
                 if said:
-                    call.console.say(f"{it.name}: {said}")
+                    call.console.print_message(f"{it.name}: {said}")
     else:
-        call.console.say(
+        call.console.print_message(
             f"{' and '.join(names) or 'everything'} {'are' if len(names) > 1 else 'is'} as new as it can be"
         )
-    for said in installed_otherwise(call.scope, call.tools, names):
-        call.console.say(said)
+    for said in install_mismatch_messages(call.scope, call.context, names):
+        call.console.print_message(said)
     return _exit_code(aged, as_check=as_check)
 
 
-def _exit_code(aged: Sequence[Aged], *, as_check: bool) -> int:
-    is_whole = not any(it.unasked for it in aged)
-    return 0 if is_whole and not (as_check and aged) else 1
+def _exit_code(outdated: Sequence[OutdatedSkill], *, as_check: bool) -> int:
+    is_whole = not any(it.error for it in outdated)
+    return 0 if is_whole and not (as_check and outdated) else 1
 
 
-def _value(it: Aged) -> dict[str, Any]:
-    value = {"name": it.name, "current": it.current, "wanted": it.wanted, "latest": it.latest, "source": it.source}
-    more = {"held": it.held, "moved": it.moved, "unasked": it.unasked}
+def _to_json(skill: OutdatedSkill) -> dict[str, Any]:
+    value = {
+        "name": skill.name,
+        "current": skill.current,
+        "wanted": skill.compatible,
+        "latest": skill.latest,
+        "source": skill.source,
+    }
+    more = {"held": skill.reason, "moved": skill.moved_ref, "unasked": skill.error}
     return {**value, **{key: said for key, said in more.items() if said}}

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from skillpm.cli.options import call_of, telling
+from skillpm.cli.options import create_invocation, output_options
 from skillpm.operations.publish import pack_skill
 
 
@@ -17,12 +17,12 @@ Examples:
 )
 @click.argument("path", default=".")
 @click.option("--out", metavar="PATH", default="", help="The folder to write to, or the archive itself.")
-@telling
+@output_options
 def command(path: str, out: str, **flags: Any) -> None:
     """Pack a skill as a .tar.gz, the same bytes each time. It must be valid."""
-    call = call_of(flags)
-    created = pack_skill(call.tools, path, out)
+    call = create_invocation(flags)
+    created = pack_skill(call.context, path, out)
     if call.console.as_json:
-        call.console.data({"created": [created]})
+        call.console.print_json({"created": [created]})
     elif not call.console.quiet:
-        call.console.line(f"wrote {created}")
+        call.console.print_line(f"wrote {created}")

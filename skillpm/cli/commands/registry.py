@@ -4,14 +4,14 @@ from typing import Any
 
 import click
 
-from skillpm.cli.command_group import Family
-from skillpm.cli.options import call_of, reading
-from skillpm.core.text import counted
-from skillpm.operations.registry import check_registry, rebuild
+from skillpm.cli.command_group import CommandGroup
+from skillpm.cli.options import create_invocation, scope_options
+from skillpm.core.text import pluralize
+from skillpm.operations.registry import check_registry, rebuild_registry
 
 
 @click.group(
-    cls=Family,
+    cls=CommandGroup,
     epilog="""\b
 Examples:
   skillpm registry build   after you made or changed a skill by hand
@@ -22,50 +22,52 @@ def command() -> None:
 
 
 @command.command("build", epilog="\b\nExample:\n  skillpm registry build -g")
-@reading
+@scope_options
 def build_command(**flags: Any) -> None:
     """Build the registry from what lies on disk, hand-made skills too."""
-    call = call_of(flags)
+    call = create_invocation(flags)
     scope = call.scope
-    found = rebuild(scope, call.tools)
+    found = rebuild_registry(scope, call.context)
     if call.console.as_json:
-        told = (*found.problems, *found.remarks)
+        told = (*found.problems, *found.warnings)
         problems = [{"path": problem.path, "message": problem.message} for problem in told]
-        call.console.data({"changed": found.changed, "skills": found.skills, "problems": problems})
+        call.console.print_json({"changed": found.is_changed, "skills": found.skill_count, "problems": problems})
         return
     for problem in found.problems:
-        call.console.warning(f"{problem.path} is left out: {problem.message}")
-    for remark in found.remarks:
-        call.console.warning(f"{remark.path}: {remark.message}")
+        call.console.warn(f"{problem.path} is left out: {problem.message}")
+    for remark in found.warnings:
+        call.console.warn(f"{remark.path}: {remark.message}")
     if call.console.quiet:
         return
-    state = "written" if found.changed else "was up to date"
-    call.console.line(f"{scope.layout.registry} {state}: {counted(found.skills, 'skill')}")
+    state = "written" if found.is_changed else "was up to date"
+    call.console.print_line(f"{scope.layout.registry} {state}: {pluralize(found.skill_count, 'skill')}")
 
 
 @command.command("check", epilog="\b\nExample:\n  skillpm registry check --json")
-@reading
+@scope_options
 def check_command(**flags: Any) -> int:
     """Prove that the registry says what lies on disk. Changes nothing; exit 1 if not."""
-    call = call_of(flags)
+    call = create_invocation(flags)
     scope = call.scope
-    found = check_registry(scope, call.tools)
+    found = check_registry(scope, call.context)
     if call.console.as_json:
         problems = [{"path": problem.path, "message": problem.message} for problem in found.problems]
-        call.console.data(
+        call.console.print_json(
             {
-                "ok": found.ok,
+                "ok": found.is_ok,
                 "missing": list(found.missing),
                 "stale": list(found.stale),
                 "extra": list(found.extra),
                 "problems": problems,
             }
         )
-        return 0 if found.ok else 1
+        return 0 if found.is_ok else 1
     for word, names in (("missing", found.missing), ("stale", found.stale), ("extra", found.extra)):
         for name in names:
-            call.console.line(f"{word}: {name}")
+            call.console.print_line(f"{word}: {name}")
     for problem in found.problems:
-        call.console.warning(f"{problem.path}: {problem.message}")
-    call.console.say("the registry is true" if found.ok else "the registry is not true: `skillpm registry build`")
-    return 0 if found.ok else 1
+        call.console.warn(f"{problem.path}: {problem.message}")
+    call.console.print_message(
+        "the registry is true" if found.is_ok else "the registry is not true: `skillpm registry build`"
+    )
+    return 0 if found.is_ok else 1

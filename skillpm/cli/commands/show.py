@@ -4,13 +4,13 @@ from typing import Any
 
 import click
 
-from skillpm.cli.commands.list import listed_value
-from skillpm.cli.options import Call, call_of, reading
-from skillpm.cli.text_layout import wrapped
-from skillpm.core.text import show
-from skillpm.operations.inspect.list import tokens_of, version_of
-from skillpm.operations.inspect.show import Shown, show_skill
-from skillpm.registry.metadata_overlay import GENERAL
+from skillpm.cli.commands.list import listed_skill_to_json
+from skillpm.cli.options import Invocation, create_invocation, scope_options
+from skillpm.cli.text_layout import wrap_text
+from skillpm.core.text import sanitize
+from skillpm.operations.inspect.list import body_tokens, display_version
+from skillpm.operations.inspect.show import SkillDetails, show_skill
+from skillpm.registry.metadata_overlay import DEFAULT_CATEGORY
 
 
 @click.command(
@@ -20,22 +20,22 @@ Examples:
   skillpm show code-review --json   for programs"""
 )
 @click.argument("name")
-@reading
+@scope_options
 def command(name: str, **flags: Any) -> None:
     """Show one skill: metadata, where from, files, size in tokens."""
-    call = call_of(flags)
-    shown = show_skill(call.scope, call.tools, name)
+    call = create_invocation(flags)
+    shown = show_skill(call.scope, call.context, name)
     if call.console.as_json:
-        call.console.data(_value(shown))
+        call.console.print_json(_to_json(shown))
     else:
-        _tell(call, shown)
+        _print_details(call, shown)
 
 
-def _value(shown: Shown) -> dict[str, Any]:
-    requires = shown.skill.requires
+def _to_json(details: SkillDetails) -> dict[str, Any]:
+    requires = details.skill.requires
     value = {
-        **listed_value(shown.listed),
-        "frontmatter": dict(shown.skill.frontmatter),
+        **listed_skill_to_json(details.listed),
+        "frontmatter": dict(details.skill.frontmatter),
         "requires": list(requires.bins),
         "needs": {
             "anyBins": list(requires.any_bins),
@@ -45,36 +45,41 @@ def _value(shown: Shown) -> dict[str, Any]:
             "mcp": list(requires.mcp),
             "notes": list(requires.notes),
         },
-        "available": shown.available,
-        "dependencies": shown.dependencies,
+        "available": details.is_available,
+        "dependencies": details.dependencies,
         "files": [
             {
                 "path": file.path,
                 "size": file.size,
                 "digest": file.digest,
-                "executable": file.executable,
+                "executable": file.is_executable,
                 "state": file.state,
             }
-            for file in shown.files
+            for file in details.files
         ],
         "warnings": [
-            {"code": finding.code, "message": finding.message, "line": finding.line} for finding in shown.findings
+            {"code": finding.code, "message": finding.message, "line": finding.line} for finding in details.findings
         ],
     }
-    return {**value, "index": shown.index} if shown.index else value
+    return {**value, "index": details.index_warning} if details.index_warning else value
 
 
-def _tell(call: Call, shown: Shown) -> None:
-    skill, listed, entry = shown.skill, shown.listed, shown.listed.entry
-    missing = f" (not on PATH: {', '.join(shown.missing_programs)})" if shown.missing_programs else ""
+def _print_details(invocation: Invocation, details: SkillDetails) -> None:
+    skill, listed, entry = details.skill, details.listed, details.listed.entry
+    missing = f" (not on PATH: {', '.join(details.missing_programs)})" if details.missing_programs else ""
     rows = [
-        ("version", version_of(listed)),
-        ("locked", f"{listed.locked} (`skillpm sync{call.scope.flag}` installs it)" if listed.locked else ""),
-        ("index", shown.index),
+        ("version", display_version(listed)),
+        (
+            "locked",
+            f"{listed.locked_version} (`skillpm sync{invocation.scope.flag}` installs it)"
+            if listed.locked_version
+            else "",
+        ),
+        ("index", details.index_warning),
         ("state", listed.state),
         ("calls itself", entry.get("declaredName", "")),
-        ("description", show(skill.description or entry["description"], 1000)),
-        ("category", skill.category or (entry["category"] if entry["category"] != GENERAL else "")),
+        ("description", sanitize(skill.description or entry["description"], 1000)),
+        ("category", skill.category or (entry["category"] if entry["category"] != DEFAULT_CATEGORY else "")),
         ("license", skill.license),
         ("author", skill.author),
         ("homepage", skill.homepage),
@@ -87,27 +92,32 @@ def _tell(call: Call, shown: Shown) -> None:
         ("mcp servers", ", ".join(skill.requires.mcp)),
         ("needs", "; ".join(skill.requires.notes)),
         ("models", "are not told of it; people invoke it" if entry.get("userOnly") else ""),
-        ("skills", ", ".join(_needed(name, wanted) for name, wanted in sorted(shown.dependencies.items()))),
+        (
+            "skills",
+            ", ".join(_format_dependency(name, wanted) for name, wanted in sorted(details.dependencies.items())),
+        ),
         ("source", listed.source or "made by hand"),
         ("digest", listed.digest),
         ("path", listed.path),
         ("links", ", ".join(listed.links)),
-        ("tokens", f"about {tokens_of(listed) or skill.tokens}"),
+        ("tokens", f"about {body_tokens(listed) or skill.tokens}"),
     ]
-    call.console.line(listed.name, bold=True)
+    invocation.console.print_line(listed.name, bold=True)
     for key, value in rows:
         if value:
-            row = f"  {key:12} {show(value, 1000)}"
-            for line in wrapped(row, indent=15, always=True) if " " in value else [row]:
-                call.console.line(line)
-    call.console.line(f"  files        {len(shown.files)}")
-    for file in shown.files:
+            row = f"  {key:12} {sanitize(value, 1000)}"
+            for line in wrap_text(row, indent=15, force=True) if " " in value else [row]:
+                invocation.console.print_line(line)
+    invocation.console.print_line(f"  files        {len(details.files)}")
+    for file in details.files:
         mark = "" if file.state in {"ok", "unmanaged"} else f"  [{file.state}]"
-        call.console.line(f"    {file.size:>9}  {show(file.path)}{' *' if file.executable else ''}{mark}")
-    for finding in shown.findings:
-        call.console.warning(f"SKILL.md:{finding.line}: {finding.message}")
+        invocation.console.print_line(
+            f"    {file.size:>9}  {sanitize(file.path)}{' *' if file.is_executable else ''}{mark}"
+        )
+    for finding in details.findings:
+        invocation.console.warn(f"SKILL.md:{finding.line}: {finding.message}")
 
 
-def _needed(name: str, wanted: Any) -> str:
+def _format_dependency(name: str, requirement: Any) -> str:
     """Name a skill that this one needs, and which versions of it, where that is a range."""
-    return f"{name} {wanted}" if isinstance(wanted, str) and wanted != "*" else name
+    return f"{name} {requirement}" if isinstance(requirement, str) and requirement != "*" else name

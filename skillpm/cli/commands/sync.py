@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import changing, dated, options_of, strict
-from skillpm.cli.change_output import tell_changed
-from skillpm.cli.options import call_of
+from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option, lock_policy_options
+from skillpm.cli.change_output import print_change
+from skillpm.cli.options import create_invocation
 from skillpm.operations.install.sync import sync
 
 
@@ -19,14 +19,14 @@ Examples:
   skillpm sync --dry-run   only say what would be done"""
 )
 @click.option("--inexact", is_flag=True, help="Remove nothing.")
-@dated
-@strict
-@changing
+@exclude_newer_option
+@lock_policy_options
+@change_options
 def command(**flags: Any) -> None:
     """Make the skills directory be what the lockfile says."""
-    call = call_of(flags)
-    scope, options = call.scope, options_of(call, bare=True)
-    result = sync(scope, call.tools, options)
+    call = create_invocation(flags)
+    scope, options = call.scope, build_change_options(call, locked_in_ci=True)
+    result = sync(scope, call.context, options)
     if scope.is_fallback:
-        call.console.say("no skills.json is here or above: this is user scope (-g says so; or --project DIR)")
-    tell_changed(call, result)
+        call.console.print_message("no skills.json is here or above: this is user scope (-g says so; or --project DIR)")
+    print_change(call, result)

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from skillpm.cli.options import call_of, reading
-from skillpm.core.text import show
-from skillpm.operations.inspect.dependency_tree import Branch, tree
+from skillpm.cli.options import create_invocation, scope_options
+from skillpm.core.text import sanitize
+from skillpm.operations.inspect.dependency_tree import DependencyNode, build_dependency_tree
 
 
 @click.command(
@@ -18,41 +18,41 @@ Examples:
   skillpm tree --json   for programs"""
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@reading
+@scope_options
 def command(names: tuple[str, ...], **flags: Any) -> None:
     """Show who needs what, as the lockfile has it. `(*)`: what it needs stands further up."""
-    call = call_of(flags)
-    roots = tree(call.scope, call.tools, names)
+    call = create_invocation(flags)
+    roots = build_dependency_tree(call.scope, call.context, names)
     if call.console.as_json:
-        call.console.data({"roots": [_value(root) for root in roots]})
+        call.console.print_json({"roots": [_to_json(root) for root in roots]})
         return
     for root in roots:
-        call.console.line(_said(root))
-        for line in _lines(root.needs, ""):
-            call.console.line(line)
+        call.console.print_line(_format_node(root))
+        for line in _format_lines(root.dependencies, ""):
+            call.console.print_line(line)
     if not roots:
-        call.console.say("nothing is asked for here")
+        call.console.print_message("nothing is asked for here")
 
 
-def _value(branch: Branch) -> dict[str, Any]:
+def _to_json(node: DependencyNode) -> dict[str, Any]:
     value = {
-        "name": branch.name,
-        "version": branch.version,
-        "requirement": branch.requirement,
-        "dependencies": [_value(need) for need in branch.needs],
+        "name": node.name,
+        "version": node.version,
+        "requirement": node.requirement,
+        "dependencies": [_to_json(need) for need in node.dependencies],
     }
-    return {**value, "repeated": True} if branch.is_repeated else value
+    return {**value, "repeated": True} if node.is_repeated else value
 
 
-def _lines(branches: Sequence[Branch], indent: str) -> Iterator[str]:
-    for number, branch in enumerate(branches, 1):
-        last = number == len(branches)
-        yield f"{indent}{'└── ' if last else '├── '}{_said(branch)}"
-        yield from _lines(branch.needs, indent + ("    " if last else "│   "))
+def _format_lines(nodes: Sequence[DependencyNode], indent: str) -> Iterator[str]:
+    for number, branch in enumerate(nodes, 1):
+        last = number == len(nodes)
+        yield f"{indent}{'└── ' if last else '├── '}{_format_node(branch)}"
+        yield from _format_lines(branch.dependencies, indent + ("    " if last else "│   "))
 
 
-def _said(branch: Branch) -> str:
-    wanted = branch.requirement if isinstance(branch.requirement, str) and branch.requirement != "*" else ""
-    asked = f"({show(wanted, 80)})" if wanted else ""
-    parts = [branch.name, show(branch.version, 60), asked, "(*)" * branch.is_repeated]
+def _format_node(node: DependencyNode) -> str:
+    wanted = node.requirement if isinstance(node.requirement, str) and node.requirement != "*" else ""
+    asked = f"({sanitize(wanted, 80)})" if wanted else ""
+    parts = [node.name, sanitize(node.version, 60), asked, "(*)" * node.is_repeated]
     return " ".join(part for part in parts if part)

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import changing, options_of
-from skillpm.cli.change_output import tell_changed
-from skillpm.cli.options import call_of
+from skillpm.cli.change_options import build_change_options, change_options
+from skillpm.cli.change_output import print_change
+from skillpm.cli.options import create_invocation
 from skillpm.operations.install.uninstall import uninstall
 
 
@@ -17,8 +17,8 @@ Examples:
   skillpm rm pdf docx --dry-run   only say what would go"""
 )
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@changing
+@change_options
 def command(names: tuple[str, ...], **flags: Any) -> None:
     """Remove skills. One that you edited is only removed with --force, which keeps a backup."""
-    call = call_of(flags)
-    tell_changed(call, uninstall(call.scope, call.tools, names, options_of(call)))
+    call = create_invocation(flags)
+    print_change(call, uninstall(call.scope, call.context, names, build_change_options(call)))

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import changing, options_of
-from skillpm.cli.change_output import tell_changed
-from skillpm.cli.options import call_of
+from skillpm.cli.change_options import build_change_options, change_options
+from skillpm.cli.change_output import print_change
+from skillpm.cli.options import create_invocation
 from skillpm.operations.agents import unlink
 
 
@@ -16,8 +16,8 @@ Examples:
   skillpm unlink claude-code   take the links away; the skills stay"""
 )
 @click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
-@changing
+@change_options
 def command(agents: tuple[str, ...], **flags: Any) -> None:
     """Take the links for agent hosts away. Only links that skillpm made are removed."""
-    call = call_of(flags)
-    tell_changed(call, unlink(call.scope, call.tools, agents, options_of(call)))
+    call = create_invocation(flags)
+    print_change(call, unlink(call.scope, call.context, agents, build_change_options(call)))

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import changing, dated, options_of
-from skillpm.cli.change_output import tell_changed
-from skillpm.cli.options import call_of
+from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option
+from skillpm.cli.change_output import print_change
+from skillpm.cli.options import create_invocation
 from skillpm.operations.install.update import update
 
 
@@ -18,9 +18,9 @@ Examples:
   skillpm update --dry-run   only say what would change"""
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@dated
-@changing
+@exclude_newer_option
+@change_options
 def command(names: tuple[str, ...], **flags: Any) -> None:
     """Take the newest that skills.json allows: branch heads, moved tags, bundled versions."""
-    call = call_of(flags)
-    tell_changed(call, update(call.scope, call.tools, names, options_of(call)))
+    call = create_invocation(flags)
+    print_change(call, update(call.scope, call.context, names, build_change_options(call)))

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from skillpm.cli.options import call_of, reading
-from skillpm.operations.inspect.dependency_tree import why
+from skillpm.cli.options import create_invocation, scope_options
+from skillpm.operations.inspect.dependency_tree import find_dependency_paths
 
 
 @click.command(
@@ -14,13 +14,13 @@ Examples:
   skillpm why git-basics   who needs it, from skills.json on"""
 )
 @click.argument("name")
-@reading
+@scope_options
 def command(name: str, **flags: Any) -> None:
     """Show why a skill is there: the ways that lead to it from what skills.json asks for."""
-    call = call_of(flags)
-    paths = why(call.scope, call.tools, name)
+    call = create_invocation(flags)
+    paths = find_dependency_paths(call.scope, call.context, name)
     if call.console.as_json:
-        call.console.data({"name": name, "paths": paths})
+        call.console.print_json({"name": name, "paths": paths})
         return
     for path in paths:
-        call.console.line(" → ".join(["skills.json", *path]))
+        call.console.print_line(" → ".join(["skills.json", *path]))

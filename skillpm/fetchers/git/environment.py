@@ -6,7 +6,7 @@ Of the caller's configuration only credentials, `http.*`, `insteadOf` and the ss
 
 from collections.abc import Mapping
 
-FIXED = {
+GIT_SETTINGS = {
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "false",
     "core.symlinks": "false",
@@ -35,22 +35,22 @@ FIXED = {
     "http.followRedirects": "initial",
     "http.lowSpeedLimit": "1000",
 }
-WORDS = [word for key, value in FIXED.items() for word in ("-c", f"{key}={value}")]
+GIT_SETTING_OPTIONS = [word for key, value in GIT_SETTINGS.items() for word in ("-c", f"{key}={value}")]
 # What a user may say to git through the environment and still means here.
-PASSED = (
+ALLOWED_VARIABLES = (
     "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_EXEC_PATH", "GIT_PROXY_COMMAND",
     "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_CERT", "GIT_SSL_KEY", "GIT_SSL_CERT_PASSWORD_PROTECTED",
 )  # fmt: skip
-TRACES = ("GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF")
+TRACE_VARIABLES = ("GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF")
 
 
-def base_environment(environ: Mapping[str, str], git_environ: Mapping[str, str], config: str) -> dict[str, str]:
+def build_base_environment(environ: Mapping[str, str], git_environ: Mapping[str, str], config: str) -> dict[str, str]:
     """Give the environment of every git call; `config` is the private file that takes the global one's place."""
     return {
         **environ,
-        **{key: git_environ[key] for key in PASSED if key in git_environ},
+        **{key: git_environ[key] for key in ALLOWED_VARIABLES if key in git_environ},
         # Only into a file: what git says to us must be meant for us.
-        **{key: git_environ[key] for key in TRACES if git_environ.get(key, "").startswith("/")},
+        **{key: git_environ[key] for key in TRACE_VARIABLES if git_environ.get(key, "").startswith("/")},
         "LC_ALL": "C.UTF-8",
         "LANGUAGE": "C",
         "GIT_TERMINAL_PROMPT": "0",

@@ -2,26 +2,34 @@
 
 from collections.abc import Mapping, Sequence
 
-from skillpm.core.digest import told_apart
+from skillpm.core.digest import shorten_distinct_digests
 from skillpm.core.names import SkillName
-from skillpm.core.tree_checks import checked_tree
-from skillpm.errors import CHECK_LOCK, DigestMismatch, OfflineError
+from skillpm.core.tree_checks import check_tree
+from skillpm.errors import CHECK_LOCK_HINT, DigestMismatch, OfflineError
 from skillpm.events import Reporter
-from skillpm.fetchers.base import Found, Offer
-from skillpm.fetchers.git.fetch_strategies import Wanted, bring
-from skillpm.fetchers.git.history import commit_with_tree
-from skillpm.fetchers.git.refs import commits_of, from_browser, named_ref
+from skillpm.fetchers.base import AvailableSkill, FetchedSkill
+from skillpm.fetchers.git.fetch_strategies import WantedFolder, fetch_missing
+from skillpm.fetchers.git.history import find_commit_with_tree
+from skillpm.fetchers.git.refs import resolve_browser_path, resolve_commits, resolve_ref
 from skillpm.fetchers.git.repository import Repository
-from skillpm.fetchers.git.repository_pool import Visits
-from skillpm.fetchers.git.skill_finder import UNREADABLE, Place, all_places, name_of, place_of, places_at, read_skills
-from skillpm.fetchers.git.tagged_releases import Take, tagged
-from skillpm.fetchers.git.tags import Tell, tagged_versions
-from skillpm.fetchers.git.tree_walk import entries_of
-from skillpm.fetchers.metadata import described
+from skillpm.fetchers.git.repository_pool import RepositoryPool
+from skillpm.fetchers.git.skill_finder import (
+    UNREADABLE_SKILL,
+    SkillLocation,
+    find_all_skills,
+    find_skill,
+    find_skills_at,
+    name_of,
+    read_skills,
+)
+from skillpm.fetchers.git.tagged_releases import ReleaseHandler, read_tagged_releases
+from skillpm.fetchers.git.tags import LogFunctions, list_tag_versions
+from skillpm.fetchers.git.tree_walk import read_entries
+from skillpm.fetchers.metadata import read_metadata
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import GitPin, describe_shortly
+from skillpm.formats.pin import GitPin, summarize_pin
 from skillpm.requirements.source import GitSource
-from skillpm.resolver.provider import Offered
+from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
 from skillpm.store import Store
 
@@ -33,130 +41,134 @@ class GitFetcher:
         self.settings = settings
         self.store = store
         self.reporter = reporter
-        self.visits = Visits(settings, reporter, cache)
+        self.repositories = RepositoryPool(settings, reporter, cache)
 
-    def pin(self, wanted: Mapping[SkillName, GitSource]) -> dict[SkillName, Found]:
+    def pin(self, sources: Mapping[SkillName, GitSource]) -> dict[SkillName, FetchedSkill]:
         """Find the newest commit each source allows, and put the skills into the store."""
 
-        def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, Found]:
-            return self._pin_in(repository, {name: wanted[name] for name in names})
+        def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, FetchedSkill]:
+            return self._pin_repository(repository, {name: sources[name] for name in names})
 
-        return self.visits.each({name: source.url for name, source in wanted.items()}, work)
+        return self.repositories.run_each({name: source.url for name, source in sources.items()}, work)
 
     def versions(
-        self, wanted: Mapping[SkillName, GitSource], *, dated: bool = False
-    ) -> dict[SkillName, Sequence[Offered]]:
+        self, sources: Mapping[SkillName, GitSource], *, dated: bool = False
+    ) -> dict[SkillName, Sequence[AvailableVersion]]:
         """List the versions that tags name; one question for each repository, several at once."""
 
-        def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, Sequence[Offered]]:
-            return {name: tagged_versions(repository, wanted[name], name, self._tell, dated=dated) for name in names}
+        def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, Sequence[AvailableVersion]]:
+            return {name: list_tag_versions(repository, sources[name], name, self._log, dated=dated) for name in names}
 
-        return self.visits.each({name: source.url for name, source in wanted.items()}, work)
+        return self.repositories.run_each({name: source.url for name, source in sources.items()}, work)
 
     @property
-    def _tell(self) -> Tell:
-        return self.reporter.warning, self.reporter.note
+    def _log(self) -> LogFunctions:
+        return self.reporter.warn, self.reporter.log_verbose
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
         """Put exactly the locked skills into the store; give what is missing offline."""
         pins = {name: skill.pin for name, skill in locked.items() if isinstance(skill.pin, GitPin)}
         missing: list[str] = []
 
-        def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, Found]:
+        def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, FetchedSkill]:
             try:
-                found = self._keep(repository, {name: pins[name] for name in names})
+                found = self._store_skills(repository, {name: pins[name] for name in names})
             except OfflineError:
                 missing.extend(f"{name} ({repository.url})" for name in names)
                 return {}
             for name, came in found.items():
                 expected = locked[name].digest
                 if came.digest != expected:
-                    says, there = told_apart(expected or "", came.digest or "")
-                    wrong = DigestMismatch(name, locked=says, found=there, came_from=describe_shortly(pins[name]))
-                    wrong.hint = f"{CHECK_LOCK}, or lock it anew with `skillpm update {name}`"
+                    says, there = shorten_distinct_digests(expected or "", came.digest or "")
+                    wrong = DigestMismatch(name, locked=says, actual=there, origin=summarize_pin(pins[name]))
+                    wrong.hint = f"{CHECK_LOCK_HINT}, or lock it anew with `skillpm update {name}`"
                     raise wrong  # a commit never changes, so it is the lockfile that did
             return found
 
-        self.visits.each({name: pin.url for name, pin in pins.items()}, work)
+        self.repositories.run_each({name: pin.url for name, pin in pins.items()}, work)
         return sorted(missing)
 
-    def found_by_content(self, source: GitSource, ref: str, tree: str) -> str:
+    def find_commit_with_tree(self, source: GitSource, ref: str, tree: str) -> str:
         """Give the newest commit on a ref in which the source's folder has this tree id, or nothing."""
         only = SkillName(source.url)
 
         def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, str]:
-            return {only: commit_with_tree(repository, ref, source.path, tree)}
+            return {only: find_commit_with_tree(repository, ref, source.path, tree)}
 
-        return self.visits.each({only: source.url}, work)[only]
+        return self.repositories.run_each({only: source.url}, work)[only]
 
-    def offers(self, source: GitSource, browser: str = "") -> list[Offer]:
+    def list_available_skills(self, source: GitSource, browser_path: str = "") -> list[AvailableSkill]:
         """List the skills a source may mean, with the source each would be written down as."""
         only = SkillName(source.url)
 
-        def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, list[Offer]]:
-            return {only: self._offers_in(repository, source, browser)}
+        def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, list[AvailableSkill]]:
+            return {only: self._list_repository(repository, source, browser_path)}
 
-        return self.visits.each({only: source.url}, work)[only]
+        return self.repositories.run_each({only: source.url}, work)[only]
 
-    def tagged(self, source: GitSource, take: Take) -> None:
+    def read_tagged_releases(self, source: GitSource, handle_release: ReleaseHandler) -> None:
         """Hand over every tagged version of the skills that a source means; again, where a cache was damaged."""
 
         def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, None]:
-            tagged(repository, source, self.settings, self.reporter, take)
+            read_tagged_releases(repository, source, self.settings, self.reporter, handle_release)
             return {}
 
-        self.visits.each({SkillName(source.url): source.url}, work)
+        self.repositories.run_each({SkillName(source.url): source.url}, work)
 
-    def _offers_in(self, repository: Repository, source: GitSource, browser: str) -> list[Offer]:
-        source = from_browser(repository, source, browser) if browser else source
-        ref, source = named_ref(repository, source, source.skill, self._tell)
-        commit, root = commits_of(repository, [ref])[ref]
-        places: Sequence[Place]
+    def _list_repository(self, repository: Repository, source: GitSource, browser_path: str) -> list[AvailableSkill]:
+        source = resolve_browser_path(repository, source, browser_path) if browser_path else source
+        ref, source = resolve_ref(repository, source, source.skill, self._log)
+        commit, root = resolve_commits(repository, [ref])[ref]
+        places: Sequence[SkillLocation]
         if source.path:
-            places = places_at(repository, root, source)
+            places = find_skills_at(repository, root, source)
         elif source.skill:
-            places = [place_of(repository, root, source, source.skill)]
+            places = [find_skill(repository, root, source, source.skill)]
         else:
-            places = all_places(repository, root)
+            places = find_all_skills(repository, root)
         if len(places) == 1 and (source.path or source.skill):
             # It is about to be installed: all of its files in the one batch that its SKILL.md needs anyway.
-            name = name_of(places[0], UNREADABLE, repository.url)
-            bring(repository, [Wanted(name=name, tree=places[0].tree, commit=commit, ref=ref)], self.settings.limits)
+            name = name_of(places[0], UNREADABLE_SKILL, repository.url)
+            fetch_missing(
+                repository, [WantedFolder(name=name, tree=places[0].tree, commit=commit, ref=ref)], self.settings.limits
+            )
         skills = read_skills(repository, places)
         return [
-            Offer(
+            AvailableSkill(
                 name=name_of(place, skills[place.path], repository.url),
                 description=skills[place.path].description,
-                source=source.but(path=place.path, skill=""),
+                source=source.replace(path=place.path, skill=""),
             )
             for place in places
         ]
 
-    def _pin_in(self, repository: Repository, wanted: Mapping[SkillName, GitSource]) -> dict[SkillName, Found]:
+    def _pin_repository(
+        self, repository: Repository, wanted: Mapping[SkillName, GitSource]
+    ) -> dict[SkillName, FetchedSkill]:
         refs, sources = {}, {}
         for name, source in wanted.items():
-            refs[name], sources[name] = named_ref(repository, source, name, self._tell)
-        commits = commits_of(repository, sorted(set(refs.values())))
+            refs[name], sources[name] = resolve_ref(repository, source, name, self._log)
+        commits = resolve_commits(repository, sorted(set(refs.values())))
         pins = {}
         for name, ref in refs.items():
             commit, root = commits[ref]
-            place = place_of(repository, root, sources[name], name)
+            place = find_skill(repository, root, sources[name], name)
             where = "" if sources[name].kind == "rev" else ref
             pins[name] = GitPin(url=repository.url, commit=commit, tree=place.tree, path=place.path, ref=where)
-        return self._keep(repository, pins)
+        return self._store_skills(repository, pins)
 
-    def _keep(self, repository: Repository, pins: Mapping[SkillName, GitPin]) -> dict[SkillName, Found]:
+    def _store_skills(self, repository: Repository, pins: Mapping[SkillName, GitPin]) -> dict[SkillName, FetchedSkill]:
         """Bring the pinned folders, pass each through the gate, and put it into the store."""
         limits = self.settings.limits
         wanted = [
-            Wanted(name=name, tree=pin.tree, commit=pin.commit, ref=pin.ref, path=pin.path)
+            WantedFolder(name=name, tree=pin.tree, commit=pin.commit, ref=pin.ref, path=pin.path)
             for name, pin in pins.items()
         ]
-        have = bring(repository, wanted, limits)
-        found: dict[SkillName, Found] = {}
+        have = fetch_missing(repository, wanted, limits)
+        found: dict[SkillName, FetchedSkill] = {}
         for name, pin in pins.items():  # one in memory at a time
-            entries = entries_of(repository, have.leaves[pin.tree], name, self.reporter.warning)
-            tree = checked_tree(entries, name=name, limits=limits)
-            found[name] = described(tree, pin, name)
-            self.store.keep(tree, pin.tree)
+            entries = read_entries(repository, have.entries[pin.tree], name, self.reporter.warn)
+            tree = check_tree(entries, name=name, limits=limits)
+            found[name] = read_metadata(tree, pin, name)
+            self.store.add(tree, pin.tree)
         return found

@@ -4,51 +4,51 @@ import re
 import time
 from collections.abc import Collection, Mapping
 
-from skillpm.fetchers.git.errors import translated
+from skillpm.fetchers.git.errors import translate_error
 from skillpm.fetchers.git.process import GitFailed
-from skillpm.fetchers.git.repository import LARGEST_COMMIT, Repository, kept
+from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository, cached_ref
 
-MOST_COMMITS = 5_000
-WHOLE = 2_147_483_647  # git's word for "all of it"
+MAX_COMMITS = 5_000
+INFINITE_DEPTH = 2_147_483_647  # git's word for "all of it"
 
 
-def commit_with_tree(repository: Repository, ref: str, path: str, tree: str) -> str:
+def find_commit_with_tree(repository: Repository, ref: str, path: str, tree: str) -> str:
     """Give the newest commit on a ref (a full name, or `HEAD`) in which a folder has this tree id, or nothing.
 
     All commits and folders of the ref are fetched for it, no contents of files.
     """
-    if repository.around.settings.offline:
+    if repository.context.settings.offline:
         return ""
     try:
-        repository.fetch([f"--depth={WHOLE}", "--filter=blob:none"], [f"+{ref}:{kept(ref)}"])
-        commits = repository.touching(kept(ref), path, MOST_COMMITS)
+        repository.fetch([f"--depth={INFINITE_DEPTH}", "--filter=blob:none"], [f"+{ref}:{cached_ref(ref)}"])
+        commits = repository.list_commits(cached_ref(ref), path, MAX_COMMITS)
     except GitFailed as failed:
-        raise translated(failed, repository.url) from failed
+        raise translate_error(failed, repository.url) from failed
     names = {f"{commit}:{'' if path == '.' else path}": commit for commit in commits}
-    ids = repository.reader.ids(names)
+    ids = repository.reader.read_ids(names)
     return next((commit for name, commit in names.items() if ids[name] == tree), "")
 
 
-COMMITTED = re.compile(rb"^committer .*> ([0-9]{1,11}) [+-][0-9]{4}$", re.MULTILINE)
+COMMITTER_LINE = re.compile(rb"^committer .*> ([0-9]{1,11}) [+-][0-9]{4}$", re.MULTILINE)
 
 
-def seconds_of(repository: Repository, commits: Collection[str]) -> Mapping[str, int]:
+def read_commit_times(repository: Repository, commits: Collection[str]) -> Mapping[str, int]:
     """Give when each commit was made, in seconds since 1970; one that is not in the cache, or does not say, is left
     out.
     """
-    found = repository.reader.read(sorted(commits), largest=LARGEST_COMMIT)
+    found = repository.reader.read(sorted(commits), max_size=MAX_COMMIT_SIZE)
     heads = {oid: item.data.partition(b"\n\n")[0] for oid, item in found.items() if item is not None}
-    matches = {oid: COMMITTED.search(head) for oid, head in heads.items()}
+    matches = {oid: COMMITTER_LINE.search(head) for oid, head in heads.items()}
     return {oid: int(match[1]) for oid, match in matches.items() if match}
 
 
-def dates_of(repository: Repository, tags: Collection[str]) -> Mapping[str, str]:
+def read_tag_dates(repository: Repository, tags: Collection[str]) -> Mapping[str, str]:
     """Give when the commit of each tag was made (UTC, ISO 8601). Only commits that are new here are asked for."""
-    commits = repository.remote_tags()
-    known = seconds_of(repository, {commits[tag] for tag in tags})
+    commits = repository.list_remote_tags()
+    known = read_commit_times(repository, {commits[tag] for tag in tags})
     if new := sorted(f"refs/tags/{tag}" for tag in tags if commits[tag] not in known):
         repository.fetch_commits(new)
-        known = seconds_of(repository, {commits[tag] for tag in tags})
+        known = read_commit_times(repository, {commits[tag] for tag in tags})
     # No year has five digits here: as text, dates have to sort as they follow each other.
     moments = {tag: time.gmtime(min(known[commits[tag]], 253402300799)) for tag in tags if commits[tag] in known}
     return {tag: time.strftime("%Y-%m-%dT%H:%M:%SZ", moment) for tag, moment in moments.items()}

@@ -5,19 +5,19 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from skillpm.errors import FetchError
-from skillpm.fetchers.retry import Patience
+from skillpm.fetchers.retry import RetryPolicy
 
-ENOUGH = 250_000_000
+MIN_MEMORY_LIMIT = 250_000_000
 
 
-def most_memory(most_bytes: int) -> int:
+def memory_limit(max_bytes: int) -> int:
     """Give what git may hold while it receives so many bytes at most: what is allowed to be large needs room."""
-    return max(ENOUGH, 5 * most_bytes // 2)
+    return max(MIN_MEMORY_LIMIT, 5 * max_bytes // 2)
 
 
-def memory_of(process: int) -> int:
+def measure_memory(pid: int) -> int:
     """Give the bytes that a process and all below it hold for themselves; 0 where the system does not tell."""
-    total, todo = 0, [process]
+    total, todo = 0, [pid]
     while todo:
         at = todo.pop()
         with suppress(OSError, ValueError):  # it has ended this very moment, or this is no Linux
@@ -29,44 +29,46 @@ def memory_of(process: int) -> int:
     return total
 
 
-MOST_SAID = 1_000_000
-MOST_MEMORY = 2_000_000_000
+MAX_STDERR = 1_000_000
+MAX_MEMORY = 2_000_000_000
 
 
-def too_much(what: str) -> FetchError:
+def too_much_data_error(what: str) -> FetchError:
     """Give the error for an answer that does not end, or unfolds to more than memory holds."""
     return FetchError(f"{what} sends more than git can hold", hint="nothing was changed; tell whoever keeps it")
 
 
-class Deadline(Patience):
+class GitLimits(RetryPolicy):
     """How long git may take, and how much it may write; `watch` looks at it several times a second."""
 
-    def __init__(self, what: str, seconds: float, most_bytes: int = 0, watch: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, what: str, seconds: float, max_bytes: int = 0, check_progress: Callable[[], None] | None = None
+    ) -> None:
         super().__init__(what, seconds)
-        self.most_bytes = most_bytes
-        self._watch = watch
+        self.max_bytes = max_bytes
+        self._check_progress = check_progress
 
     def check(self) -> None:
         """Raise `FetchError` when it is over."""
-        if self._watch is not None:
-            self._watch()
+        if self._check_progress is not None:
+            self._check_progress()
         super().check()
 
-    def weigh(self, process: int, said: int) -> None:
+    def check_usage(self, pid: int, stderr_size: int) -> None:
         """Raise `FetchError` where git holds or says more than any honest answer makes it."""
-        if said > MOST_SAID or (self.most_bytes and memory_of(process) > most_memory(self.most_bytes)):
-            raise too_much(self.what)
+        if stderr_size > MAX_STDERR or (self.max_bytes and measure_memory(pid) > memory_limit(self.max_bytes)):
+            raise too_much_data_error(self.what)
 
 
-def bind(process: int, most_bytes: int) -> None:
+def limit_process(pid: int, max_bytes: int) -> None:
     """Have the system hold git and its children to a size of files and of memory, where it can.
 
     A crafted pack of a kilobyte may unfold to gigabytes, and on a fast line a lot arrives between two looks at it.
     """
-    if most_bytes and sys.platform == "linux":
+    if max_bytes and sys.platform == "linux":
         import resource  # noqa: PLC0415  (Unix only)
 
         with suppress(OSError, ValueError):
-            resource.prlimit(process, resource.RLIMIT_CORE, (0, 0))
-            resource.prlimit(process, resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
-            resource.prlimit(process, resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+            resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (max_bytes, max_bytes))
+            resource.prlimit(pid, resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))

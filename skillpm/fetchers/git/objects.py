@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from hashlib import sha1, sha256
 from typing import IO
 
-from skillpm.fetchers.git.process import Children, end, nameless_file, spelled, what_was_said
+from skillpm.fetchers.git.process import GitProcesses, format_command, kill_process, open_anonymous_file, read_stderr
 
-CHUNK = 60  # requests in flight: less than the smallest pipe holds, so nobody waits for the other
+BATCH_SIZE = 60  # requests in flight: less than the smallest pipe holds, so nobody waits for the other
 TREE, LINK, GITLINK, EXECUTABLE = 0o040000, 0o120000, 0o160000, 0o100755
-KINDS = 0o170000
+KIND_MASK = 0o170000
 
 
 class CacheDamaged(Exception):
@@ -34,45 +34,45 @@ class GitObject:
 class ObjectReader:
     """Asks one long-lived git process for objects; an object that is not there is None, and never fetched."""
 
-    def __init__(self, children: Children, words: Sequence[str], environment: dict[str, str], folder: str) -> None:
-        words = [*words, "cat-file", "--batch-command"]
-        children.detail(f"{spelled(words)} (stays open)")
-        self._complaint = nameless_file(folder)
-        self._process = children.start(words, environment, folder, stdin=True, stderr=self._complaint)
+    def __init__(self, processes: GitProcesses, args: Sequence[str], environment: dict[str, str], folder: str) -> None:
+        args = [*args, "cat-file", "--batch-command"]
+        processes.detail(f"{format_command(args)} (stays open)")
+        self._stderr = open_anonymous_file(folder)
+        self._process = processes.start(args, environment, folder, stdin=True, stderr=self._stderr)
 
     def close(self) -> None:
         """End the process."""
-        end(self._process)
-        os.close(self._complaint)
+        kill_process(self._process)
+        os.close(self._stderr)
 
-    def sizes(self, names: Iterable[str]) -> dict[str, int | None]:
+    def read_sizes(self, names: Iterable[str]) -> dict[str, int | None]:
         """Give how many bytes objects hold, before anybody reads them."""
-        answers = self._asked("info", names)
+        answers = self._request("info", names)
         return {name: None if head is None else head[2] for name, head in answers}
 
-    def ids(self, names: Iterable[str]) -> dict[str, str | None]:
+    def read_ids(self, names: Iterable[str]) -> dict[str, str | None]:
         """Give the ids of objects, by whatever names (`COMMIT:folder`)."""
-        return {name: None if head is None else head[0] for name, head in self._asked("info", names)}
+        return {name: None if head is None else head[0] for name, head in self._request("info", names)}
 
-    def read(self, names: Iterable[str], *, largest: int = 0) -> dict[str, GitObject | None]:
+    def read(self, names: Iterable[str], *, max_size: int = 0) -> dict[str, GitObject | None]:
         """Give objects by the names they were asked for. One over `largest` bytes is none.
 
         Raises `CacheDamaged` for a wrong byte.
         """
         found: dict[str, GitObject | None] = {}
-        if largest:
-            sizes = self.sizes(names := list(names))
-            names = [name for name in names if (sizes[name] or 0) <= largest]
+        if max_size:
+            sizes = self.read_sizes(names := list(names))
+            names = [name for name in names if (sizes[name] or 0) <= max_size]
             found = dict.fromkeys(sizes)
-        for name, head in self._asked("contents", names):
-            found[name] = None if head is None else self._content(*head)
+        for name, head in self._request("contents", names):
+            found[name] = None if head is None else self._read_content(*head)
         return found
 
-    def _asked(self, verb: str, names: Iterable[str]) -> Iterator[tuple[str, tuple[str, str, int] | None]]:
+    def _request(self, verb: str, names: Iterable[str]) -> Iterator[tuple[str, tuple[str, str, int] | None]]:
         """Ask for many objects, some at a time; give the head of each answer, before the rest of it is read."""
         wanted = list(dict.fromkeys(names))
-        for start in range(0, len(wanted), CHUNK):
-            chunk = wanted[start : start + CHUNK]
+        for start in range(0, len(wanted), BATCH_SIZE):
+            chunk = wanted[start : start + BATCH_SIZE]
             stdin, stdout = _pipes(self._process)
             with suppress(OSError):  # git has ended: then it said why, and gives no answer
                 stdin.write("".join(f"{verb} {name}\n" for name in chunk).encode())
@@ -80,11 +80,11 @@ class ObjectReader:
             for name in chunk:
                 line = stdout.readline()
                 # Of a pack it cannot read git says here that it has no such object, and complains there.
-                if os.pread(self._complaint, 1, 0).strip(b"\0"):
-                    raise CacheDamaged(what_was_said(self._complaint))
-                yield name, _head(line)
+                if os.pread(self._stderr, 1, 0).strip(b"\0"):
+                    raise CacheDamaged(read_stderr(self._stderr))
+                yield name, _parse_header(line)
 
-    def _content(self, oid: str, kind: str, size: int) -> GitObject:
+    def _read_content(self, oid: str, kind: str, size: int) -> GitObject:
         _, stdout = _pipes(self._process)
         data = stdout.read(size)
         stdout.read(1)
@@ -102,7 +102,7 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     return process.stdin, process.stdout
 
 
-def _head(line: bytes) -> tuple[str, str, int] | None:
+def _parse_header(line: bytes) -> tuple[str, str, int] | None:
     """Read the first line of an answer: id, kind and size, or that there is no such object."""
     words = line.decode("utf-8", "replace").split()
     if words[-1:] == ["missing"]:

@@ -10,16 +10,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from skillpm.cachedir import insist
+from skillpm.cachedir import retry_if_emptied
 from skillpm.errors import FetchError
-from skillpm.fetchers.git.environment import WORDS
-from skillpm.fetchers.git.limits import Deadline, bind
-from skillpm.files import NOFOLLOW, told
+from skillpm.fetchers.git.environment import GIT_SETTING_OPTIONS
+from skillpm.fetchers.git.limits import GitLimits, limit_process
+from skillpm.files import NOFOLLOW, translate_os_errors
 
-ROOM_TO_COMPLAIN = 4096
+STDERR_RESERVE = 4096
 
 
-def nameless_file(folder: str) -> int:
+def open_anonymous_file(folder: str) -> int:
     """Open a file without a name.
 
     In memory, where the system has such files; else room for the first words is taken at once: a git that finds the
@@ -28,14 +28,14 @@ def nameless_file(folder: str) -> int:
     if hasattr(os, "memfd_create"):
         return os.memfd_create("said")
     path = os.path.join(os.path.dirname(folder), f"said-{os.getpid()}-{threading.get_ident()}")
-    with told("write in the git cache", path):
+    with translate_os_errors("write in the git cache", path):
         flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | NOFOLLOW
-        descriptor = insist(lambda: os.open(path, flags, 0o600), os.path.dirname(path))
+        descriptor = retry_if_emptied(lambda: os.open(path, flags, 0o600), os.path.dirname(path))
         with suppress(FileNotFoundError):
             os.unlink(path)
         try:
             if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(descriptor, 0, ROOM_TO_COMPLAIN)
+                os.posix_fallocate(descriptor, 0, STDERR_RESERVE)
         except OSError as error:
             if error.errno in {errno.ENOSPC, errno.EDQUOT}:
                 os.close(descriptor)
@@ -43,41 +43,41 @@ def nameless_file(folder: str) -> int:
     return descriptor
 
 
-def what_was_said(complaint: int) -> str:
+def read_stderr(descriptor: int) -> str:
     """Give what a git wrote into its nameless file."""
-    return os.pread(complaint, 64_000, 0).decode("utf-8", "replace").replace("\0", "").strip()
+    return os.pread(descriptor, 64_000, 0).decode("utf-8", "replace").replace("\0", "").strip()
 
 
-Tell = Callable[[str], None]
-SLICE = 0.2
-USUAL = ("--git-dir=", "--no-", "--quiet", "--end-of-options")  # what all calls have, and nobody wants to read
+LogFunction = Callable[[str], None]
+POLL_INTERVAL = 0.2
+HIDDEN_OPTIONS = ("--git-dir=", "--no-", "--quiet", "--end-of-options")  # what all calls have, and nobody wants to read
 
 
 class GitFailed(Exception):
     """A git process ended badly: what it said, without the credentials of any URL."""
 
-    def __init__(self, said: str) -> None:
-        self.said = re.sub(r"//[^/\s]*@", "//***@", said)
-        super().__init__(self.said)
+    def __init__(self, stderr: str) -> None:
+        self.stderr = re.sub(r"//[^/\s]*@", "//***@", stderr)
+        super().__init__(self.stderr)
 
 
-class Children:
+class GitProcesses:
     """The git processes under way, so that an interrupt ends them all, with their own children."""
 
-    def __init__(self, note: Tell | None = None, detail: Tell | None = None) -> None:
-        self.stopped = threading.Event()
-        self.note = note or _silent
-        self.detail = detail or _silent
+    def __init__(self, note: LogFunction | None = None, detail: LogFunction | None = None) -> None:
+        self.stop_event = threading.Event()
+        self.note = note or _discard
+        self.detail = detail or _discard
 
     def start(
         self,
-        words: Sequence[str],
+        args: Sequence[str],
         environment: Mapping[str, str],
         folder: str,
         *,
         stdin: bool,
         stderr: int,
-        kept: Sequence[int] = (),
+        pass_fds: Sequence[int] = (),
     ) -> subprocess.Popen[bytes]:
         """Start git in a process group of its own; it keeps the files `kept` open.
 
@@ -86,18 +86,18 @@ class Children:
 
         def begin() -> subprocess.Popen[bytes]:
             return subprocess.Popen(
-                ["git", *WORDS, *words],
+                ["git", *GIT_SETTING_OPTIONS, *args],
                 stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 cwd=folder,
                 env=dict(environment),
                 start_new_session=True,
-                pass_fds=kept,
+                pass_fds=pass_fds,
             )
 
         try:
-            return insist(begin, folder)
+            return retry_if_emptied(begin, folder)
         except OSError as error:
             if error.filename == "git" and isinstance(error, FileNotFoundError):
                 raise FetchError(
@@ -108,14 +108,14 @@ class Children:
 
     def run(  # noqa: PLR0913  (what to run, where, and how it is bounded and told)
         self,
-        words: Sequence[str],
+        args: Sequence[str],
         environment: Mapping[str, str],
         folder: str,
         *,
         data: bytes | None = None,
-        deadline: Deadline | None = None,
-        asking: str = "",
-        kept: Sequence[int] = (),
+        deadline: GitLimits | None = None,
+        server_url: str = "",
+        pass_fds: Sequence[int] = (),
     ) -> bytes:
         """Run git to its end and give what it printed. Raises `GitFailed`, or `FetchError` when the time is over.
 
@@ -123,62 +123,62 @@ class Children:
         """
         began = time.monotonic()
         try:
-            return self._ran(words, environment, folder, data, deadline, kept)
+            return self._run(args, environment, folder, data, deadline, pass_fds)
         finally:
             took = (time.monotonic() - began) * 1000
-            (self.note if asking else self.detail)(f"{spelled(words, asking)} {took:.0f} ms")
+            (self.note if server_url else self.detail)(f"{format_command(args, server_url)} {took:.0f} ms")
 
-    def _ran(
+    def _run(
         self,
-        words: Sequence[str],
+        args: Sequence[str],
         environment: Mapping[str, str],
         folder: str,
         data: bytes | None,
-        deadline: Deadline | None,
-        kept: Sequence[int],
+        deadline: GitLimits | None,
+        pass_fds: Sequence[int],
     ) -> bytes:
-        deadline = deadline or Deadline("git", 60.0)
-        complaint = nameless_file(folder)
+        deadline = deadline or GitLimits("git", 60.0)
+        complaint = open_anonymous_file(folder)
         try:
-            child = self.start(words, environment, folder, stdin=data is not None, stderr=complaint, kept=kept)
+            child = self.start(args, environment, folder, stdin=data is not None, stderr=complaint, pass_fds=pass_fds)
             try:
-                bind(child.pid, deadline.most_bytes)
+                limit_process(child.pid, deadline.max_bytes)
                 while True:
                     try:
-                        output, _ = child.communicate(data, timeout=SLICE)
+                        output, _ = child.communicate(data, timeout=POLL_INTERVAL)
                         break
                     except subprocess.TimeoutExpired:
                         data = None
-                        if self.stopped.is_set():
+                        if self.stop_event.is_set():
                             raise FetchError("interrupted") from None
                         deadline.check()
-                        deadline.weigh(child.pid, os.fstat(complaint).st_size)
+                        deadline.check_usage(child.pid, os.fstat(complaint).st_size)
             except BaseException:
-                end(child)
+                kill_process(child)
                 raise
             if child.returncode:
-                raise GitFailed(what_was_said(complaint))
+                raise GitFailed(read_stderr(complaint))
         finally:
             os.close(complaint)
         return output
 
 
-def spelled(words: Sequence[str], asking: str = "") -> str:
+def format_command(args: Sequence[str], server_url: str = "") -> str:
     """Give a call of git as a person would type it: without what all calls have, and with the server's address."""
-    said, rest = ["git"], iter(words)
+    said, rest = ["git"], iter(args)
     for word in rest:
         if word == "-c":
             next(rest, "")
-        elif not word.startswith(USUAL):
-            said.append(asking if asking and word == "origin" else word)
+        elif not word.startswith(HIDDEN_OPTIONS):
+            said.append(server_url if server_url and word == "origin" else word)
     return " ".join(said)
 
 
-def _silent(_: str) -> None:
+def _discard(_: str) -> None:
     """Tell nobody."""
 
 
-def end(child: subprocess.Popen[bytes]) -> None:
+def kill_process(child: subprocess.Popen[bytes]) -> None:
     """End a process and everything it started, and wait for it."""
     with suppress(ProcessLookupError):
         if hasattr(os, "killpg"):

@@ -6,17 +6,24 @@ from typing import TypeGuard
 
 from skillpm.core.git_syntax import is_commit, is_ref
 from skillpm.errors import OfflineError
-from skillpm.fetchers.git.environment import base_environment
-from skillpm.fetchers.git.errors import missing_ref, translated
+from skillpm.fetchers.git.environment import build_base_environment
+from skillpm.fetchers.git.errors import missing_ref_error, translate_error
 from skillpm.fetchers.git.objects import GitObject, ObjectReader
 from skillpm.fetchers.git.process import GitFailed
-from skillpm.fetchers.git.remote import Line, Surroundings
+from skillpm.fetchers.git.remote import GitContext, Remote
 
-PARTIAL = ("-c", "remote.origin.promisor=true", "-c", "remote.origin.partialCloneFilter=blob:none")
-LARGEST_COMMIT = 1_000_000
-MOST_HOPS = 5
-MOST_WORDS = 500
-QUIET = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules")
+PARTIAL_CLONE_OPTIONS = ("-c", "remote.origin.promisor=true", "-c", "remote.origin.partialCloneFilter=blob:none")
+MAX_COMMIT_SIZE = 1_000_000
+MAX_TAG_DEPTH = 5
+MAX_REF_ARGUMENTS = 500
+FETCH_COMMAND = (
+    "fetch",
+    "--quiet",
+    "--no-tags",
+    "--no-write-fetch-head",
+    "--no-auto-maintenance",
+    "--no-recurse-submodules",
+)
 
 
 class Repository:
@@ -24,13 +31,13 @@ class Repository:
     descriptor.
     """
 
-    def __init__(self, url: str, path: str, around: Surroundings, lock: int) -> None:
+    def __init__(self, url: str, path: str, context: GitContext, lock_fd: int) -> None:
         self.url = url
         self.path = path
-        self.around = around
-        settings = around.settings
-        self._base = base_environment(settings.environ, settings.git_environ, around.config.file)
-        self._line = Line(url, path, self._base, around, lock)
+        self.context = context
+        settings = context.settings
+        self._environment = build_base_environment(settings.environ, settings.git_environ, context.config.file)
+        self._remote = Remote(url, path, self._environment, context, lock_fd)
         self._reader: ObjectReader | None = None
 
     @property
@@ -38,7 +45,7 @@ class Repository:
         """The process that reads objects, started when first asked for."""
         if self._reader is None:
             words = [f"--git-dir={self.path}"]
-            self._reader = ObjectReader(self.around.children, words, self._base, self.around.folder)
+            self._reader = ObjectReader(self.context.processes, words, self._environment, self.context.folder)
         return self._reader
 
     def close(self) -> None:
@@ -53,120 +60,130 @@ class Repository:
         Raises `GitFailed` for what the server says, `CacheDamaged` for what is wrong here.
         """
         data = "".join(f"{item}\n" for item in ids).encode()
-        words = [*PARTIAL, *QUIET, *options, *(["--stdin"] if data else []), "--end-of-options", "origin", *refs]
+        words = [
+            *PARTIAL_CLONE_OPTIONS,
+            *FETCH_COMMAND,
+            *options,
+            *(["--stdin"] if data else []),
+            "--end-of-options",
+            "origin",
+            *refs,
+        ]
         self.close()
-        self._line.ask(words, data or None)
+        self._remote.run(words, data or None)
 
     def fetch_all(self) -> None:
         """Fetch all branches and tags with all their history: the last resort."""
         refs = ["+refs/heads/*:refs/skillpm-all/heads/*", "+refs/tags/*:refs/skillpm-all/tags/*"]
         self.fetch(["--prune", "--depth=2147483647", "--no-filter", "--refetch"], refs)
 
-    def touching(self, ref: str, path: str, most: int) -> list[str]:
+    def list_commits(self, ref: str, path: str, limit: int) -> list[str]:
         """Give the commits on a ref of the cache that changed a folder (`.`: all), newest first; no network."""
-        words = ["rev-list", f"--max-count={most}", "--end-of-options", ref, *([] if path == "." else ["--", path])]
+        words = ["rev-list", f"--max-count={limit}", "--end-of-options", ref, *([] if path == "." else ["--", path])]
         whole = [f"--git-dir={self.path}", "--literal-pathspecs", *words]
-        return self.around.children.run(whole, self._base, self.around.folder).decode().split()
+        return self.context.processes.run(whole, self._environment, self.context.folder).decode().split()
 
-    def remote_refs(self, names: Sequence[str]) -> dict[str, str]:
+    def find_remote_refs(self, names: Sequence[str]) -> dict[str, str]:
         """Ask which of these branches and tags the server has (offline: the cache): full name -> object id."""
-        if self.around.settings.offline:
-            known = self.reader.read(kept(name) for name in names)
-            return {name: found.id for name in names if (found := known[kept(name)]) is not None}
-        return {name: oid for name, oid in self.listed_refs(names).items() if name in names}
+        if self.context.settings.offline:
+            known = self.reader.read(cached_ref(name) for name in names)
+            return {name: found.id for name in names if (found := known[cached_ref(name)]) is not None}
+        return {name: oid for name, oid in self.list_remote_refs(names).items() if name in names}
 
-    def listed_refs(self, names: Sequence[str] = ()) -> dict[str, str]:
+    def list_remote_refs(self, names: Sequence[str] = ()) -> dict[str, str]:
         """Ask the server for branches and tags, all of them or those of such names: full name -> object id."""
         words = ["ls-remote", "--quiet", "--heads", "--tags", "--end-of-options", "origin", *names]
         try:
-            lines = self._line.ask(words).decode("utf-8", "replace")
+            lines = self._remote.run(words).decode("utf-8", "replace")
         except GitFailed as failed:
-            raise translated(failed, self.url) from failed
+            raise translate_error(failed, self.url) from failed
         pairs = (line.split("\t") for line in lines.splitlines() if "\t" in line)
         return {name: oid for oid, name in pairs}
 
-    def remote_tags(self) -> dict[str, str]:
+    def list_remote_tags(self) -> dict[str, str]:
         """Ask for all tags, once in a run: name -> commit. Offline they are not known."""
-        if self.around.settings.offline:
+        if self.context.settings.offline:
             raise OfflineError([f"the tags of {self.url}"])
-        if self.url not in self.around.tags:
+        if self.url not in self.context.tags:
             words = ["ls-remote", "--quiet", "--tags", "--end-of-options", "origin"]
             try:
-                lines = self._line.ask(words).decode("utf-8", "replace")
+                lines = self._remote.run(words).decode("utf-8", "replace")
             except GitFailed as failed:
-                raise translated(failed, self.url) from failed
+                raise translate_error(failed, self.url) from failed
             # An annotated tag comes twice, first itself and then, marked, the commit that it stands for.
             pairs = (line.split("\t") for line in lines.splitlines() if "\trefs/tags/" in line)
             found = {name.removeprefix("refs/tags/").removesuffix("^{}"): oid for oid, name in pairs}
-            self.around.tags[self.url] = {name: oid for name, oid in found.items() if is_ref(name)}
-        return self.around.tags[self.url]
+            self.context.tags[self.url] = {name: oid for name, oid in found.items() if is_ref(name)}
+        return self.context.tags[self.url]
 
-    def commits(self, refs: Sequence[str]) -> dict[str, tuple[str, str]]:
+    def resolve_commits(self, refs: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Fetch refs (full names, `HEAD` or commit ids) without file contents; give ref -> (commit, its tree).
 
         Each is asked for once in a run, and again where its trees are gone: between two visits another process may
         take the cache away. Offline, what the cache last saw under these names.
         """
-        seen = self.around.seen
+        seen = self.context.resolved_refs
         known = {ref: found for ref in refs if (found := seen.get((self.url, ref))) is not None}
-        at_hand = self.reader.sizes(tree for _, tree in known.values()) if known else {}
+        at_hand = self.reader.read_sizes(tree for _, tree in known.values()) if known else {}
         if new := [ref for ref in refs if ref not in known or at_hand[known[ref][1]] is None]:
-            seen.update({(self.url, ref): commit for ref, commit in self._asked(new).items()})
+            seen.update({(self.url, ref): commit for ref, commit in self._fetch_and_resolve(new).items()})
         return {ref: seen[self.url, ref] for ref in refs}
 
-    def _asked(self, refs: Sequence[str]) -> dict[str, tuple[str, str]]:
-        if not self.around.settings.offline:
+    def _fetch_and_resolve(self, refs: Sequence[str]) -> dict[str, tuple[str, str]]:
+        if not self.context.settings.offline:
             self.fetch_commits(refs)
         # A commit is known by its id alone: no ref of that name, here or there, may stand for it.
-        names = {ref: ref if is_commit(ref) else kept(ref) for ref in refs}
-        found = self._peeled(names.values())
+        names = {ref: ref if is_commit(ref) else cached_ref(ref) for ref in refs}
+        found = self._peel_tags(names.values())
         commits: dict[str, tuple[str, str]] = {}
         for ref in refs:
             commit = found[names[ref]]
             if commit is None:
-                if self.around.settings.offline:
+                if self.context.settings.offline:
                     raise OfflineError([f"{self.url} at {ref}"])
-                raise missing_ref(ref, self.url)
+                raise missing_ref_error(ref, self.url)
             commits[ref] = (commit.id, commit.data[5 : commit.data.index(b"\n")].decode())
         return commits
 
-    def _peeled(self, names: Iterable[str]) -> dict[str, GitObject | None]:
+    def _peel_tags(self, names: Iterable[str]) -> dict[str, GitObject | None]:
         """Give the commits that names stand for, through annotated tags; None where one leads to something else."""
-        found = self.reader.read(names, largest=LARGEST_COMMIT)
-        for _ in range(MOST_HOPS):
-            tags = {name: item.data[7:].split(b"\n")[0].decode() for name, item in found.items() if _is(item, "tag")}
+        found = self.reader.read(names, max_size=MAX_COMMIT_SIZE)
+        for _ in range(MAX_TAG_DEPTH):
+            tags = {
+                name: item.data[7:].split(b"\n")[0].decode() for name, item in found.items() if _is_kind(item, "tag")
+            }
             if not tags:
                 break
-            targets = self.reader.read(tags.values(), largest=LARGEST_COMMIT)
+            targets = self.reader.read(tags.values(), max_size=MAX_COMMIT_SIZE)
             found |= {name: targets[oid] for name, oid in tags.items()}
-        return {name: item if _is(item, "commit") else None for name, item in found.items()}
+        return {name: item if _is_kind(item, "commit") else None for name, item in found.items()}
 
     def fetch_commits(self, refs: Sequence[str]) -> None:
         """Fetch what refs lead to, without the contents of files."""
-        specs = [f"+{ref}:{kept(ref)}" for ref in refs]
+        specs = [f"+{ref}:{cached_ref(ref)}" for ref in refs]
         try:
             # Thousands of tags are more than a command line holds.
-            self.fetch(["--depth=1", "--filter=blob:none"], specs[:MOST_WORDS], specs[MOST_WORDS:])
+            self.fetch(["--depth=1", "--filter=blob:none"], specs[:MAX_REF_ARGUMENTS], specs[MAX_REF_ARGUMENTS:])
         except GitFailed as failed:
             # An old server (protocol v0) names no commit but the tips; it may be found in the history of one.
-            if "unadvertised object" not in failed.said:
-                raise translated(failed, self.url) from failed
+            if "unadvertised object" not in failed.stderr:
+                raise translate_error(failed, self.url) from failed
             self._fetch_history(refs)
 
     def _fetch_history(self, refs: Sequence[str]) -> None:
         try:
             self.fetch_all()
             if named := [ref for ref in refs if not is_commit(ref)]:
-                self.fetch(["--filter=blob:none"], [f"+{ref}:{kept(ref)}" for ref in named])
+                self.fetch(["--filter=blob:none"], [f"+{ref}:{cached_ref(ref)}" for ref in named])
         except GitFailed as failed:
-            raise translated(failed, self.url) from failed
+            raise translate_error(failed, self.url) from failed
 
 
-def _is(item: GitObject | None, kind: str) -> TypeGuard[GitObject]:
+def _is_kind(item: GitObject | None, kind: str) -> TypeGuard[GitObject]:
     return item is not None and item.kind == kind
 
 
-def kept(ref: str) -> str:
+def cached_ref(ref: str) -> str:
     """Give the name under which the cache keeps what a ref last was.
 
     One flat folder of hashes: `a` and `a/b`, `Dev` and `dev` must find room side by side on every file system.

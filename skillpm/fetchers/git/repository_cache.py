@@ -7,22 +7,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 
-from skillpm.cachedir import insist, mark
-from skillpm.files import discard_file, remove_tree, told, write_document
-from skillpm.locks import locked
+from skillpm.cachedir import retry_if_emptied, tag_cache_folder
+from skillpm.files import discard_file, remove_tree, translate_os_errors, write_document
+from skillpm.locks import hold_lock
 
 # At rest it is no partial clone: so a reading call reports what is missing, and can never go and fetch it. That it
 # lacks objects by intent is told only to the calls that fetch (docs/adr/0003-git.md).
-CONFIG = """\
+CONFIG_TEMPLATE = """\
 [core]
 \trepositoryformatversion = 0
 \tbare = true
 [remote "origin"]
 \turl = {url}
 """
-HEAD = b"ref: refs/heads/main\n"
-REFS = os.path.join("refs", "skillpm")
-PACKS = os.path.join("objects", "pack")
+HEAD_CONTENT = b"ref: refs/heads/main\n"
+REFS_DIR = os.path.join("refs", "skillpm")
+PACKS_DIR = os.path.join("objects", "pack")
 
 
 class GitCache:
@@ -30,34 +30,34 @@ class GitCache:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self.empty = os.path.join(folder, "empty")
+        self.empty_folder = os.path.join(folder, "empty")
 
     def prepare(self) -> None:
         """Make the folders, for nobody else to read: private repositories may come to lie there."""
-        with told("make the git cache", self.folder):
-            insist(self._make, os.path.dirname(self.folder))
+        with translate_os_errors("make the git cache", self.folder):
+            retry_if_emptied(self._make_folders, os.path.dirname(self.folder))
 
-    def _make(self) -> None:
-        mark(os.path.dirname(self.folder))
-        for folder in (self.folder, self.empty):
+    def _make_folders(self) -> None:
+        tag_cache_folder(os.path.dirname(self.folder))
+        for folder in (self.folder, self.empty_folder):
             with suppress(FileExistsError):
                 os.mkdir(folder, 0o700)
 
-    def path(self, url: str) -> str:
+    def path_for(self, url: str) -> str:
         """Give where the repository for a URL lies: readable, and never two URLs in one place."""
         slug = re.sub(r"[^a-z0-9]+", "-", url.lower().rpartition("://")[2])[-48:].strip("-")
         return os.path.join(self.folder, f"{slug}-{sha256(url.encode()).hexdigest()[:16]}.git")
 
     @contextmanager
-    def held(
-        self, url: str, timeout: float, waiting: Callable[[str], None], stopped: Callable[[], bool]
+    def lock_repository(
+        self, url: str, timeout: float, on_wait: Callable[[str], None], is_stopped: Callable[[], bool]
     ) -> Iterator[tuple[str, int]]:
         """Hold a repository's place for this process; give the place, and the lock's descriptor for the gits that
         write there. What lies there may be damaged: ask `is_sound`.
         """
-        path = self.path(url)
+        path = self.path_for(url)
         self.prepare()  # again: it may have been deleted since the last visit
-        with locked(path + ".lock", timeout, f"the cache of {url}", waiting, stopped) as lock:
+        with hold_lock(path + ".lock", timeout, f"the cache of {url}", on_wait, is_stopped) as lock:
             yield path, lock
 
 
@@ -71,51 +71,51 @@ def is_sound(path: str, url: str) -> bool:
         return (
             stat.S_ISDIR(state.st_mode)
             and (not hasattr(os, "geteuid") or state.st_uid == os.geteuid())
-            and _bytes(os.path.join(path, "config")) == _config(url)
-            and _bytes(os.path.join(path, "HEAD")) == HEAD
-            and all(os.path.isdir(os.path.join(path, folder)) for folder in (PACKS, REFS))
+            and _read_bytes(os.path.join(path, "config")) == _render_config(url)
+            and _read_bytes(os.path.join(path, "HEAD")) == HEAD_CONTENT
+            and all(os.path.isdir(os.path.join(path, folder)) for folder in (PACKS_DIR, REFS_DIR))
         )
     except OSError:
         return False
 
 
-def create(path: str, url: str) -> None:
+def create_repository(path: str, url: str) -> None:
     """Make an empty cache repository; what `git init` would make, less a process and its templates."""
-    with told("make a git cache", path):
-        insist(lambda: _create(path, url), os.path.dirname(path))
+    with translate_os_errors("make a git cache", path):
+        retry_if_emptied(lambda: _create_files(path, url), os.path.dirname(path))
 
 
-def _create(path: str, url: str) -> None:
+def _create_files(path: str, url: str) -> None:
     remove_tree(path)
     os.mkdir(path, 0o700)
     try:
-        for folder in (PACKS, REFS):
+        for folder in (PACKS_DIR, REFS_DIR):
             os.makedirs(os.path.join(path, folder), mode=0o700)
-        write_document(os.path.join(path, "HEAD"), HEAD, fsync=False)
-        write_document(os.path.join(path, "config"), _config(url), fsync=False)
+        write_document(os.path.join(path, "HEAD"), HEAD_CONTENT, fsync=False)
+        write_document(os.path.join(path, "config"), _render_config(url), fsync=False)
     except OSError:
         with suppress(OSError):
             remove_tree(path)
         raise
 
 
-def sweep(path: str) -> None:
+def remove_leftovers(path: str) -> None:
     """Remove the lock files and half packs of a git that was killed: nobody else is here, we hold the lock."""
     objects = os.path.join(path, "objects")
-    with told("tidy up a git cache", path):
+    with translate_os_errors("tidy up a git cache", path):
         for folder, _, names in os.walk(path, onerror=_raise):
             for name in names:
                 # Below `refs` a branch may be called tmp_.
-                if name.endswith(".lock") or (folder.startswith(objects) and _is_half(name)):
+                if name.endswith(".lock") or (folder.startswith(objects) and _is_temporary(name)):
                     discard_file(os.path.join(folder, name))
 
 
-def arriving(path: str) -> int:
+def measure_incoming(path: str) -> int:
     """Give the bytes of packs that are being received."""
     total = 0
-    with suppress(OSError), os.scandir(os.path.join(path, PACKS)) as entries:
+    with suppress(OSError), os.scandir(os.path.join(path, PACKS_DIR)) as entries:
         for entry in entries:
-            if _is_half(entry.name):
+            if _is_temporary(entry.name):
                 total += entry.stat().st_size
     return total
 
@@ -124,16 +124,16 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def _is_half(name: str) -> bool:
+def _is_temporary(name: str) -> bool:
     return name.startswith("tmp_")
 
 
-def _config(url: str) -> bytes:
+def _render_config(url: str) -> bytes:
     # The URL passed `clean_url`: no control character, no blank, no credentials.
     quoted = '"' + url.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return CONFIG.format(url=quoted).encode()
+    return CONFIG_TEMPLATE.format(url=quoted).encode()
 
 
-def _bytes(path: str) -> bytes:
+def _read_bytes(path: str) -> bytes:
     with open(path, "rb") as file:
         return file.read(10_000)

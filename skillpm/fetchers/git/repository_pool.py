@@ -8,123 +8,125 @@ from typing import TypeVar
 from skillpm.core.names import SkillName
 from skillpm.errors import FetchError, FileError, SkillpmError
 from skillpm.events import Reporter
-from skillpm.fetchers.git.errors import translated
-from skillpm.fetchers.git.gitconfig import read_user_config
+from skillpm.fetchers.git.errors import translate_error
+from skillpm.fetchers.git.gitconfig import read_git_config
 from skillpm.fetchers.git.objects import CacheDamaged
-from skillpm.fetchers.git.process import Children, GitFailed
-from skillpm.fetchers.git.remote import Surroundings
+from skillpm.fetchers.git.process import GitFailed, GitProcesses
+from skillpm.fetchers.git.remote import GitContext
 from skillpm.fetchers.git.repository import Repository
-from skillpm.fetchers.git.repository_cache import GitCache, create, is_sound, sweep
-from skillpm.files import remove_tree, told
+from skillpm.fetchers.git.repository_cache import GitCache, create_repository, is_sound, remove_leftovers
+from skillpm.files import remove_tree, translate_os_errors
 from skillpm.settings import Settings
 
 Result = TypeVar("Result")
 Work = Callable[[Repository, Sequence[SkillName]], dict[SkillName, Result]]
-AT_ONCE = 8
+MAX_PARALLEL = 8
 
 
-class Visits:
+class RepositoryPool:
     """Where all git work of a run is done: the processes, the caches, what a run has learnt."""
 
     def __init__(self, settings: Settings, reporter: Reporter, cache: str) -> None:
         self.settings = settings
         self.reporter = reporter
-        self.children = Children(reporter.note, reporter.detail)
+        self.processes = GitProcesses(reporter.log_verbose, reporter.log_debug)
         self.cache = GitCache(cache)
-        self._around: Surroundings | None = None
+        self._context: GitContext | None = None
 
-    def each(self, urls: Mapping[SkillName, str], work: Work[Result]) -> dict[SkillName, Result]:
+    def run_each(self, urls: Mapping[SkillName, str], work: Work[Result]) -> dict[SkillName, Result]:
         """Do the work for each repository, several at once; the first failure ends all."""
         groups: dict[str, list[SkillName]] = {}
         for name, url in sorted(urls.items()):
             groups.setdefault(url, []).append(name)
         if not groups:
             return {}
-        self._surroundings()
+        self._get_context()
         if len(groups) == 1:
-            return self._visit(*next(iter(groups.items())), work)
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            jobs = [pool.submit(self._visit, url, names, work) for url, names in sorted(groups.items())]
+            return self._run(*next(iter(groups.items())), work)
+        with ThreadPoolExecutor(MAX_PARALLEL) as pool:
+            jobs = [pool.submit(self._run, url, names, work) for url, names in sorted(groups.items())]
             try:
                 done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
                 results: dict[SkillName, Result] = {}
                 for job in (job for job in jobs if job in done):
                     results |= job.result()
             except BaseException as error:
-                self.children.stopped.set()
+                self.processes.stop_event.set()
                 pool.shutdown(cancel_futures=True)
                 if isinstance(error, Exception):
                     # All have ended; whoever asks for the others, one by one, begins anew
                     # (`operations/foreign_import/pins.py`).
-                    self.children.stopped.clear()
+                    self.processes.stop_event.clear()
                 raise
         return results
 
-    def _visit(self, url: str, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
-        self.reporter.started(f"fetching {url}")
+    def _run(self, url: str, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
+        self.reporter.start_task(f"fetching {url}")
         try:
-            return self._held(url, names, work)
+            return self._run_locked(url, names, work)
         finally:
-            self.reporter.finished(f"fetching {url}")
+            self.reporter.finish_task(f"fetching {url}")
 
-    def _held(
+    def _run_locked(
         self, url: str, names: Sequence[SkillName], work: Work[Result], *, is_last: bool = False
     ) -> dict[SkillName, Result]:
         """Work with the cache that is there; with one that fails anew, once."""
-        stopped = self.children.stopped.is_set
-        with self.cache.held(url, self.settings.lock_timeout, self.reporter.warning, stopped) as (path, lock):
-            is_new = self._made_sound(path, url)
+        stopped = self.processes.stop_event.is_set
+        with self.cache.lock_repository(url, self.settings.lock_timeout, self.reporter.warn, stopped) as (path, lock):
+            is_new = self._ensure_sound(path, url)
             try:
-                return self._with(Repository(url, path, self._surroundings(), lock), names, work)
+                return self._run_work(Repository(url, path, self._get_context(), lock), names, work)
             except CacheDamaged as damaged:
                 if is_last or (is_new and os.path.isdir(path)):
-                    raise _placed(translated(GitFailed(str(damaged)), url), path) from damaged
-                self._give_up_cache(url, damaged)
-                with told("remove a git cache", path):
+                    raise _add_location(translate_error(GitFailed(str(damaged)), url), path) from damaged
+                self._report_damage(url, damaged)
+                with translate_os_errors("remove a git cache", path):
                     remove_tree(path)
             except FileError as error:
-                _placed(error, path)
+                _add_location(error, path)
                 raise
         # Held anew: where somebody deleted the whole cache, the lock went with it.
-        return self._held(url, names, work, is_last=True)
+        return self._run_locked(url, names, work, is_last=True)
 
-    def _made_sound(self, path: str, url: str) -> bool:
+    def _ensure_sound(self, path: str, url: str) -> bool:
         """Have a cache repository that can be worked with, and tell whether it is a new one."""
         if is_sound(path, url):
-            sweep(path)
+            remove_leftovers(path)
             return False
         if os.path.lexists(path):
-            self._give_up_cache(url, None)
-        create(path, url)
+            self._report_damage(url, None)
+        create_repository(path, url)
         return True
 
-    def _with(self, repository: Repository, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
+    def _run_work(
+        self, repository: Repository, names: Sequence[SkillName], work: Work[Result]
+    ) -> dict[SkillName, Result]:
         """Work with the cache that is there. Raises `CacheDamaged`."""
         try:
             return work(repository, names)
         finally:
             repository.close()
 
-    def _give_up_cache(self, url: str, damaged: CacheDamaged | None) -> None:
+    def _report_damage(self, url: str, damaged: CacheDamaged | None) -> None:
         """Say that a cache is made anew. Offline it is kept: other skills may be whole."""
         if self.settings.offline:
             raise FetchError(
                 f"the cache of {url} is damaged, and the network is switched off",
                 hint="run the same command once without --offline",
             ) from damaged
-        self.reporter.warning(f"the cache of {url} was damaged; it is fetched anew")
+        self.reporter.warn(f"the cache of {url} was damaged; it is fetched anew")
 
-    def _surroundings(self) -> Surroundings:
-        if self._around is None:
+    def _get_context(self) -> GitContext:
+        if self._context is None:
             self.cache.prepare()
-            config = read_user_config(self.settings, self.children, self.cache.empty)
-            self._around = Surroundings(
-                settings=self.settings, children=self.children, config=config, folder=self.cache.empty
+            config = read_git_config(self.settings, self.processes, self.cache.empty_folder)
+            self._context = GitContext(
+                settings=self.settings, processes=self.processes, config=config, folder=self.cache.empty_folder
             )
-        return self._around
+        return self._context
 
 
-def _placed(error: SkillpmError, path: str) -> SkillpmError:
+def _add_location(error: SkillpmError, path: str) -> SkillpmError:
     """Add where it was to an error of the disk: git seldom says which file it could not write."""
     if isinstance(error, FileError):
         error.where = error.where or path

@@ -16,50 +16,50 @@ import httpx
 import truststore
 
 from skillpm.core.git_syntax import host_of, is_insecure
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import FetchError
-from skillpm.fetchers.http.errors import Passing, TooMuch, check_status, complaint
-from skillpm.fetchers.http.netrc import logins
-from skillpm.fetchers.http.proxies import UNUSABLE, bad_proxy
-from skillpm.fetchers.http.redirects import ASTRAY, lead
-from skillpm.fetchers.http.timeouts import PatientNetwork
-from skillpm.fetchers.retry import TRIES, Patience
+from skillpm.fetchers.http.errors import ResponseTooLarge, TransientError, check_status, translate_error
+from skillpm.fetchers.http.netrc import read_netrc
+from skillpm.fetchers.http.proxies import CLIENT_ERRORS, proxy_error
+from skillpm.fetchers.http.redirects import REDIRECT_HINT, resolve_redirect
+from skillpm.fetchers.http.timeouts import TimeoutBackend
+from skillpm.fetchers.retry import MAX_ATTEMPTS, RetryPolicy
 from skillpm.settings import Settings
 
-CHUNK = 1 << 16
+CHUNK_SIZE = 1 << 16
 
 
-def unpacked(response: httpx.Response, url: str, *, is_packed: bool) -> Iterator[bytes]:
+def iter_body(response: httpx.Response, url: str, *, accept_gzip: bool) -> Iterator[bytes]:
     """Give the body piece by piece; a packed one is never unpacked further than the piece that is asked for."""
     encoding = response.headers.get("Content-Encoding", "identity")
     if encoding == "identity":
-        yield from response.iter_raw(CHUNK)
+        yield from response.iter_raw(CHUNK_SIZE)
         return
-    if not is_packed or encoding != "gzip":
-        raise FetchError(f"{show(url)} comes in an encoding that was not asked for")
+    if not accept_gzip or encoding != "gzip":
+        raise FetchError(f"{sanitize(url)} comes in an encoding that was not asked for")
     unpacking = zlib.decompressobj(wbits=31)
     try:
-        for raw in response.iter_raw(CHUNK):
+        for raw in response.iter_raw(CHUNK_SIZE):
             rest = raw
             while rest and not unpacking.eof:
-                yield unpacking.decompress(rest, CHUNK)
+                yield unpacking.decompress(rest, CHUNK_SIZE)
                 rest = unpacking.unconsumed_tail
             if unpacking.unused_data:
-                raise FetchError(f"{show(url)}: there is more behind the end of what is packed")
+                raise FetchError(f"{sanitize(url)}: there is more behind the end of what is packed")
         yield unpacking.flush()
     except zlib.error as error:
-        raise FetchError(f"{show(url)} is not what it is said to be, gzip: {error}") from None
+        raise FetchError(f"{sanitize(url)} is not what it is said to be, gzip: {error}") from None
     if not unpacking.eof and response.status_code == 200:  # noqa: PLR2004  (others come without a body)
-        raise FetchError(f"{show(url)}: the packed answer broke off")
+        raise FetchError(f"{sanitize(url)}: the packed answer broke off")
 
 
-LONGEST_CONNECT = 10.0
-MOST_REDIRECTS = 5
-REDIRECTS = frozenset([301, 302, 303, 307, 308])
+MAX_CONNECT_TIMEOUT = 10.0
+MAX_REDIRECTS = 5
+REDIRECT_STATUSES = frozenset([301, 302, 303, 307, 308])
 
 
-class Answer(Value):
+class Response(Value):
     """What a server gave: the address it came from in the end, its head, and the whole body."""
 
     url: str
@@ -68,31 +68,31 @@ class Answer(Value):
     body: bytes
 
 
-def _client(settings: Settings) -> httpx.Client:
+def _create_client(settings: Settings) -> httpx.Client:
     """Make the client. Raises `UsageError` for a proxy of the environment that is none."""
     try:
         return httpx.Client(
             verify=truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-            timeout=httpx.Timeout(settings.idle_timeout, connect=min(LONGEST_CONNECT, settings.idle_timeout)),
+            timeout=httpx.Timeout(settings.idle_timeout, connect=min(MAX_CONNECT_TIMEOUT, settings.idle_timeout)),
             headers={"User-Agent": "skillpm", "Accept-Encoding": "identity"},
             follow_redirects=False,
         )
-    except UNUSABLE as error:
-        raise bad_proxy(settings.environ, error) from error
+    except CLIENT_ERRORS as error:
+        raise proxy_error(settings.environ, error) from error
 
 
-class Web:
+class HttpClient:
     """One connection pool for a command. Certificates are the system's, proxies those of the environment."""
 
     def __init__(self, settings: Settings, note: Callable[[str], None]) -> None:
         self.settings = settings
         self.note = note
-        self.stopped = Event()
-        self.requests = 0
-        self._client = _client(settings)
-        self._network = PatientNetwork()
-        self._network.install(self._client)
-        self._netrc = logins(settings)
+        self.stop_event = Event()
+        self.request_count = 0
+        self._client = _create_client(settings)
+        self._backend = TimeoutBackend()
+        self._backend.install(self._client)
+        self._auth = read_netrc(settings)
 
     def get(
         self,
@@ -101,73 +101,79 @@ class Web:
         limit: int,
         headers: dict[str, str] | None = None,
         method: str = "GET",
-        into: BinaryIO | None = None,
-    ) -> Answer:
+        output: BinaryIO | None = None,
+    ) -> Response:
         """Get a file whole, or with `HEAD` only learn that it is there. `headers` are for this host only.
 
         With `into` the body is written there as it comes, and may come packed; the answer's own is then empty.
         Raises `NotFoundError` for what is not there, `FetchError` for everything else that goes wrong, of it `TooMuch`
         for a body over the limit.
         """
-        patience = Patience(show(url), self.settings.network_timeout)
-        with self._network.asking(patience):
-            for attempt in range(1, TRIES + 1):
+        patience = RetryPolicy(sanitize(url), self.settings.network_timeout)
+        with self._backend.apply_policy(patience):
+            for attempt in range(1, MAX_ATTEMPTS + 1):
                 try:
-                    return self._followed(url, limit, headers or {}, method, into)
-                except Passing as passing:
-                    self.note(f"{method} {show(url)} failed, try {attempt} of {TRIES}: {passing.reason}")
-                    if attempt == TRIES:
-                        raise passing.lasting(url) from None
-                    patience.pause(attempt, self.stopped, status=passing.status, retry_after=passing.retry_after)
+                    return self._follow_redirects(url, limit, headers or {}, method, output)
+                except TransientError as passing:
+                    self.note(f"{method} {sanitize(url)} failed, try {attempt} of {MAX_ATTEMPTS}: {passing.reason}")
+                    if attempt == MAX_ATTEMPTS:
+                        raise passing.to_error(url) from None
+                    patience.pause(attempt, self.stop_event, status=passing.status, retry_after=passing.retry_after)
         raise AssertionError("the last try returns or raises")  # pragma: no cover
 
     def close(self) -> None:
         """End all connections."""
         self._client.close()
 
-    def _followed(self, url: str, limit: int, headers: dict[str, str], method: str, into: BinaryIO | None) -> Answer:
+    def _follow_redirects(
+        self, url: str, limit: int, headers: dict[str, str], method: str, output: BinaryIO | None
+    ) -> Response:
         here = url
-        for _ in range(MOST_REDIRECTS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             if is_insecure(here) and host_of(here) not in self.settings.insecure_hosts:
-                raise FetchError(f"{show(here)} is plain http", hint=f"--allow-insecure-host {host_of(here)} allows it")
+                raise FetchError(
+                    f"{sanitize(here)} is plain http", hint=f"--allow-insecure-host {host_of(here)} allows it"
+                )
             own = headers if _origin(here) == _origin(url) else {}
-            answer = self._asked(here, limit, own, method, into)
-            if answer.status not in REDIRECTS:
+            answer = self._request(here, limit, own, method, output)
+            if answer.status not in REDIRECT_STATUSES:
                 check_status(url, answer.status, answer.headers)
                 return answer
-            here = lead(here, answer.headers.get("Location", ""))
-        raise FetchError(f"{show(url)} leads on and on, over more than {MOST_REDIRECTS} redirects", hint=ASTRAY)
+            here = resolve_redirect(here, answer.headers.get("Location", ""))
+        raise FetchError(
+            f"{sanitize(url)} leads on and on, over more than {MAX_REDIRECTS} redirects", hint=REDIRECT_HINT
+        )
 
-    def _asked(self, url: str, limit: int, headers: dict[str, str], method: str, into: BinaryIO | None) -> Answer:
+    def _request(self, url: str, limit: int, headers: dict[str, str], method: str, output: BinaryIO | None) -> Response:
         try:
-            return self._answered(url, limit, headers, method, into)
+            return self._send(url, limit, headers, method, output)
         except (UnicodeError, httpx.HTTPError, httpx.InvalidURL) as error:
-            raise complaint(url, error) from None
+            raise translate_error(url, error) from None
 
-    def _answered(self, url: str, limit: int, headers: dict[str, str], method: str, into: BinaryIO | None) -> Answer:
-        self.requests += 1
+    def _send(self, url: str, limit: int, headers: dict[str, str], method: str, output: BinaryIO | None) -> Response:
+        self.request_count += 1
         began = time.monotonic()
-        auth = None if "Authorization" in headers else self._netrc  # what was given for this host is meant
-        accepted = {} if into is None else {"Accept-Encoding": "gzip"}
+        auth = None if "Authorization" in headers else self._auth  # what was given for this host is meant
+        accepted = {} if output is None else {"Accept-Encoding": "gzip"}
         with self._client.stream(method, url, headers={**headers, **accepted}, auth=auth) as response:
             body, size = bytearray(), 0
-            if into is not None:
-                into.seek(0)  # what came before a redirect, or before a connection broke, is nothing
-                into.truncate()
-            if response.status_code not in REDIRECTS:
-                for chunk in unpacked(response, url, is_packed=into is not None):
+            if output is not None:
+                output.seek(0)  # what came before a redirect, or before a connection broke, is nothing
+                output.truncate()
+            if response.status_code not in REDIRECT_STATUSES:
+                for chunk in iter_body(response, url, accept_gzip=output is not None):
                     size += len(chunk)
                     if size > limit:
-                        raise TooMuch(url, limit)
-                    if self.stopped.is_set():
+                        raise ResponseTooLarge(url, limit)
+                    if self.stop_event.is_set():
                         raise FetchError("interrupted")
-                    if into is None:
+                    if output is None:
                         body += chunk
                     else:
-                        into.write(chunk)
+                        output.write(chunk)
             took = (time.monotonic() - began) * 1000
-            self.note(f"{method} {show(url)} {response.status_code} {size} bytes {took:.0f} ms")
-            return Answer(url=url, status=response.status_code, headers=response.headers, body=bytes(body))
+            self.note(f"{method} {sanitize(url)} {response.status_code} {size} bytes {took:.0f} ms")
+            return Response(url=url, status=response.status_code, headers=response.headers, body=bytes(body))
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:
@@ -175,5 +181,5 @@ def _origin(url: str) -> tuple[str, str, int | None]:
         parsed = httpx.URL(url)
         host = parsed.host
     except (httpx.InvalidURL, ValueError) as error:
-        raise FetchError(f"`{show(url)}` is no address: {show(str(error), 100)}") from None
+        raise FetchError(f"`{sanitize(url)}` is no address: {sanitize(str(error), 100)}") from None
     return parsed.scheme, host, parsed.port

@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 import httpx
 
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.errors import FetchError
 from skillpm.settings import Settings
 
@@ -27,10 +27,10 @@ class _NetrcLogins(httpx.Auth):
             yield request
 
 
-def logins(settings: Settings) -> httpx.Auth | None:
+def read_netrc(settings: Settings) -> httpx.Auth | None:
     """Give the credentials of `~/.netrc` (or `NETRC`), if it is there. Raises `FetchError` where it is no such file."""
     path = settings.environ.get("NETRC") or os.path.join(settings.home, ".netrc")
     try:
         return _NetrcLogins(path) if os.path.isfile(path) else None
     except (OSError, netrc.NetrcParseError, UnicodeError) as error:
-        raise FetchError(f"cannot read the credentials: {show(str(error), 100)}", where=path) from None
+        raise FetchError(f"cannot read the credentials: {sanitize(str(error), 100)}", where=path) from None

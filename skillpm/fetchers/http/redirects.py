@@ -6,51 +6,59 @@ import socket
 import httpx
 
 from skillpm.core.git_syntax import host_of
-from skillpm.core.netloc import host_fault
-from skillpm.core.text import show
+from skillpm.core.netloc import host_problem
+from skillpm.core.text import sanitize
 from skillpm.errors import FetchError
 
-ASTRAY = "tell whoever keeps that server; nothing was taken from there"
+REDIRECT_HINT = "tell whoever keeps that server; nothing was taken from there"
 
 
-def lead(here: str, to: str) -> str:
+def resolve_redirect(from_url: str, location: str) -> str:
     """Give where a redirect leads. Raises `FetchError` for one that may not be followed."""
     try:
-        there = str(httpx.URL(here).join(to))
+        there = str(httpx.URL(from_url).join(location))
     except (httpx.InvalidURL, ValueError):
-        raise _no_address(here, to, host_fault(host_of(to)) or "it cannot be understood") from None
-    check_lead(here, there)
+        raise _invalid_address_error(
+            from_url, location, host_problem(host_of(location)) or "it cannot be understood"
+        ) from None
+    check_redirect(from_url, there)
     return there
 
 
-def check_lead(here: str, there: str) -> None:
+def check_redirect(from_url: str, to_url: str) -> None:
     """Refuse an address that what stands at another one may not lead to, by a redirect or by name."""
     try:
-        url = httpx.URL(there)
+        url = httpx.URL(to_url)
     except (httpx.InvalidURL, ValueError):
-        raise _no_address(here, there, "it cannot be understood") from None
+        raise _invalid_address_error(from_url, to_url, "it cannot be understood") from None
     if url.scheme not in {"http", "https"} or not url.raw_host or url.userinfo:
-        raise _astray(here, there)
-    if fault := host_fault(url.netloc.decode("ascii")):
-        raise _no_address(here, there, fault)
-    if httpx.URL(here).scheme == "https" and url.scheme == "http":
-        raise FetchError(f"{show(here)} leads from https to http: {show(there)}", hint=ASTRAY)
-    if any(_is_private(address) for address in _addresses(url.host)):
-        ours = _addresses(httpx.URL(here).host)
+        raise _unsupported_address_error(from_url, to_url)
+    if fault := host_problem(url.netloc.decode("ascii")):
+        raise _invalid_address_error(from_url, to_url, fault)
+    if httpx.URL(from_url).scheme == "https" and url.scheme == "http":
+        raise FetchError(f"{sanitize(from_url)} leads from https to http: {sanitize(to_url)}", hint=REDIRECT_HINT)
+    if any(_is_private(address) for address in _resolve_host(url.host)):
+        ours = _resolve_host(httpx.URL(from_url).host)
         # One that also has an address in the world is of the world: anybody can give his own name one of ours besides.
         if not ours or not all(_is_private(address) for address in ours):
-            raise FetchError(f"{show(here)} leads into this machine's own network: {show(there)}", hint=ASTRAY)
+            raise FetchError(
+                f"{sanitize(from_url)} leads into this machine's own network: {sanitize(to_url)}", hint=REDIRECT_HINT
+            )
 
 
-def _no_address(here: str, there: str, fault: str) -> FetchError:
-    return FetchError(f"{show(here)} leads to `{show(there)}`, which is no address: {fault}", hint=ASTRAY)
+def _invalid_address_error(from_url: str, to_url: str, fault: str) -> FetchError:
+    return FetchError(
+        f"{sanitize(from_url)} leads to `{sanitize(to_url)}`, which is no address: {fault}", hint=REDIRECT_HINT
+    )
 
 
-def _astray(here: str, there: str) -> FetchError:
-    return FetchError(f"{show(here)} leads to {show(there)}, which is no plain web address", hint=ASTRAY)
+def _unsupported_address_error(from_url: str, to_url: str) -> FetchError:
+    return FetchError(
+        f"{sanitize(from_url)} leads to {sanitize(to_url)}, which is no plain web address", hint=REDIRECT_HINT
+    )
 
 
-def _addresses(host: str) -> set[str]:
+def _resolve_host(host: str) -> set[str]:
     """Give what a host's name means here and now."""
     try:
         return {str(info[4][0]).partition("%")[0] for info in socket.getaddrinfo(host, None)}

@@ -12,15 +12,15 @@ from typing import Any
 import httpcore
 import httpx
 
-from skillpm.fetchers.retry import Patience
+from skillpm.fetchers.retry import RetryPolicy
 
 
-class PatientNetwork(httpcore.NetworkBackend):
+class TimeoutBackend(httpcore.NetworkBackend):
     """The network of one client; each thread has a question of its own."""
 
     def __init__(self) -> None:
-        self._real = httpcore.SyncBackend()
-        self._asking = local()
+        self._wrapped = httpcore.SyncBackend()
+        self._thread_state = local()
 
     def install(self, client: httpx.Client) -> None:
         """Let a client use it, directly and through proxies. httpx has no door for that, httpcore below it has."""
@@ -29,19 +29,19 @@ class PatientNetwork(httpcore.NetworkBackend):
                 transport._pool._network_backend = self  # noqa: SLF001
 
     @contextmanager
-    def asking(self, patience: Patience) -> Iterator[None]:
+    def apply_policy(self, policy: RetryPolicy) -> Iterator[None]:
         """Bound all that this thread does meanwhile."""
-        self._asking.patience = patience
+        self._thread_state.patience = policy
         try:
             yield
         finally:
-            del self._asking.patience
+            del self._thread_state.patience
 
-    def bounded(self, timeout: float | None) -> float:
+    def clamp_timeout(self, timeout: float | None) -> float:
         """Give what a wait may take. Raises `FetchError` where the time is over."""
-        patience: Patience = self._asking.patience
+        patience: RetryPolicy = self._thread_state.patience
         patience.check()
-        return patience.left if timeout is None else min(timeout, max(patience.left, 0.001))
+        return patience.remaining_seconds if timeout is None else min(timeout, max(patience.remaining_seconds, 0.001))
 
     def connect_tcp(
         self,
@@ -52,31 +52,33 @@ class PatientNetwork(httpcore.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
         """Connect."""
-        return _Stream(self._real.connect_tcp(host, port, self.bounded(timeout), local_address, socket_options), self)
+        return _Stream(
+            self._wrapped.connect_tcp(host, port, self.clamp_timeout(timeout), local_address, socket_options), self
+        )
 
 
 class _Stream(httpcore.NetworkStream):
     """A connection within the time of whoever uses it now."""
 
-    def __init__(self, real: httpcore.NetworkStream, network: PatientNetwork) -> None:
-        self._real = real
-        self._network = network
+    def __init__(self, wrapped: httpcore.NetworkStream, backend: TimeoutBackend) -> None:
+        self._wrapped = wrapped
+        self._backend = backend
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._real.read(max_bytes, self._network.bounded(timeout))
+        return self._wrapped.read(max_bytes, self._backend.clamp_timeout(timeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._real.write(buffer, self._network.bounded(timeout))
+        self._wrapped.write(buffer, self._backend.clamp_timeout(timeout))
 
     def close(self) -> None:
-        self._real.close()
+        self._wrapped.close()
 
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
         return _Stream(
-            self._real.start_tls(ssl_context, server_hostname, self._network.bounded(timeout)), self._network
+            self._wrapped.start_tls(ssl_context, server_hostname, self._backend.clamp_timeout(timeout)), self._backend
         )
 
     def get_extra_info(self, info: str) -> Any:
-        return self._real.get_extra_info(info)
+        return self._wrapped.get_extra_info(info)

@@ -8,67 +8,69 @@ import os
 from contextlib import suppress
 from hashlib import sha256
 
-from skillpm.cachedir import mark, note_use
+from skillpm.cachedir import record_use, tag_cache_folder
 from skillpm.core.values import Value
-from skillpm.files import read_document, write_document
+from skillpm.files import read_regular_file, write_document
 
-FORMAT = 1
+FORMAT_VERSION = 1
 
 
-class Stamp(Value):
+class Validators(Value):
     """What tells whether a document is still the one that was read: a server's words, or the state of a file."""
 
     etag: str = ""
-    modified: str = ""
+    last_modified: str = ""
 
     @property
-    def headers(self) -> dict[str, str]:
+    def request_headers(self) -> dict[str, str]:
         """What asks a server to send only what is newer."""
         if self.etag:
             return {"If-None-Match": self.etag}
-        return {"If-Modified-Since": self.modified} if self.modified else {}
+        return {"If-Modified-Since": self.last_modified} if self.last_modified else {}
 
 
-class Memory(Value):
+class CachedResponse(Value):
     """An answer: the body, or None where nothing was there, and what to send along to hear whether it still holds."""
 
     body: bytes | None
     etag: str = ""
-    modified: str = ""
+    last_modified: str = ""
 
 
-class Remembered:
+class HttpCache:
     """The answers of all index servers, in a folder."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
-    def of(self, url: str) -> Memory | None:
+    def get(self, url: str) -> CachedResponse | None:
         """Give what is remembered of an address; what was damaged counts as forgotten."""
         try:
-            head, _, body = read_document(self._file(url)).partition(b"\n")
+            head, _, body = read_regular_file(self._path(url)).partition(b"\n")
             said = json.loads(head)
-            if said["url"] != url or said["format"] != FORMAT or said["sha256"] != sha256(body).hexdigest():
+            if said["url"] != url or said["format"] != FORMAT_VERSION or said["sha256"] != sha256(body).hexdigest():
                 return None
-            note_use(self._file(url))
-            return Memory(body=body if said["found"] else None, etag=str(said["etag"]), modified=str(said["modified"]))
+            record_use(self._path(url))
+            return CachedResponse(
+                body=body if said["found"] else None, etag=str(said["etag"]), last_modified=str(said["modified"])
+            )
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
-    def keep(self, url: str, memory: Memory) -> None:
+    def put(self, url: str, response: CachedResponse) -> None:
         """Remember an answer. A cache that cannot be written is done without."""
-        body = memory.body or b""
+        body = response.body or b""
         head = {
-            "format": FORMAT,
+            "format": FORMAT_VERSION,
             "url": url,
-            "found": memory.body is not None,
-            "etag": memory.etag,
-            "modified": memory.modified,
+            "found": response.body is not None,
+            "etag": response.etag,
+            "modified": response.last_modified,
             "sha256": sha256(body).hexdigest(),
         }
         with suppress(OSError):
-            mark(os.path.dirname(self.folder))
-            write_document(self._file(url), json.dumps(head).encode() + b"\n" + body, fsync=False, mode=0o600)
+            tag_cache_folder(os.path.dirname(self.folder))
+            write_document(self._path(url), json.dumps(head).encode() + b"\n" + body, fsync=False, mode=0o600)
 
-    def _file(self, url: str) -> str:
+    def _path(self, url: str) -> str:
         return os.path.join(self.folder, sha256(url.encode()).hexdigest())

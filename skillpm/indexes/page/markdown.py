@@ -15,39 +15,39 @@ from markdown_it.token import Token
 from nh3 import Cleaner
 
 from skillpm.core.text import HIDDEN
-from skillpm.skillmd.hidden_text import joins_letters
+from skillpm.skillmd.hidden_text import is_legitimate_joiner
 
 HEADINGS = {f"h{level}": f"h{min(level + 1, 6)}" for level in range(1, 7)}  # the page's own first heading is the name
-ALIGNED = {"text-align:left": "left", "text-align:center": "center", "text-align:right": "right"}
+ALIGNMENTS = {"text-align:left": "left", "text-align:center": "center", "text-align:right": "right"}
 CELLS = {"td", "th"}
-UNSEEN = re.compile(r"(?![\n\t])" + HIDDEN.pattern)
-TAGS = {
+HIDDEN_EXCEPT_WHITESPACE = re.compile(r"(?![\n\t])" + HIDDEN.pattern)
+ALLOWED_TAGS = {
     *("p", "br", "hr", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong"),
     *("s", "a", "span", "table", "thead", "tbody", "tr", *CELLS),
 }
 
 
-def safe_html(markdown: str) -> str:
+def render_safe_html(markdown: str) -> str:
     """Give text as HTML that holds nothing but the tags of text; what is hidden in it is written out."""
     parser = _parser()
-    tokens = parser.parse(visible(markdown))
+    tokens = parser.parse(escape_hidden_text(markdown))
     for token in tokens:
-        _fit(token)
-    return clean(parser.renderer.render(tokens, parser.options, {}))
+        _adjust_token(token)
+    return sanitize_html(parser.renderer.render(tokens, parser.options, {}))
 
 
-def clean(html: str) -> str:
+def sanitize_html(html: str) -> str:
     """Give HTML without all that is not text: also for HTML that this module made at another time."""
     return _cleaner().clean(html)
 
 
-def visible(text: str) -> str:
+def escape_hidden_text(text: str) -> str:
     """Write out what hides or reorders text, line ends and tabs aside."""
-    return UNSEEN.sub(_written, text)
+    return HIDDEN_EXCEPT_WHITESPACE.sub(_escape_match, text)
 
 
-def _written(match: re.Match[str]) -> str:
-    if joins_letters(match.string, match.start()):
+def _escape_match(match: re.Match[str]) -> str:
+    if is_legitimate_joiner(match.string, match.start()):
         return match.group()
     return match.group().encode("unicode_escape", "surrogatepass").decode("ascii")
 
@@ -55,21 +55,21 @@ def _written(match: re.Match[str]) -> str:
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    parser.add_render_rule("image", _image)
+    parser.add_render_rule("image", _render_image)
     return parser
 
 
-def _image(_self: Any, tokens: Sequence[Token], at: int, _options: Any, _env: Any) -> str:
+def _render_image(_self: Any, tokens: Sequence[Token], at: int, _options: Any, _env: Any) -> str:
     """Say that there is a picture: showing it would ask somebody for it."""
     return f'<span class="picture">{escape(tokens[at].content or "picture")}</span>'
 
 
-def _fit(token: Token) -> None:
+def _adjust_token(token: Token) -> None:
     """Put headings below the page's own, and give alignment as a class: the page allows no style of strangers."""
     if token.type in {"heading_open", "heading_close"}:
         token.tag = HEADINGS[token.tag]
     elif token.tag in CELLS and token.nesting == 1:
-        aligned = ALIGNED.get(str(token.attrs.pop("style", "")))
+        aligned = ALIGNMENTS.get(str(token.attrs.pop("style", "")))
         if aligned:
             token.attrs["class"] = aligned
 
@@ -77,10 +77,10 @@ def _fit(token: Token) -> None:
 @cache
 def _cleaner() -> Cleaner:
     return Cleaner(
-        tags=TAGS,
+        tags=ALLOWED_TAGS,
         clean_content_tags={"script", "style"},
         attributes={"*": set(), "a": {"href"}, "ol": {"start"}},
-        allowed_classes={"span": {"picture"}, **{cell: {*ALIGNED.values()} for cell in sorted(CELLS)}},
+        allowed_classes={"span": {"picture"}, **{cell: {*ALIGNMENTS.values()} for cell in sorted(CELLS)}},
         set_tag_attribute_values={"a": {"target": "_blank"}},
         link_rel="noopener noreferrer nofollow",
         url_schemes={"http", "https", "mailto"},

@@ -18,86 +18,86 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from skillpm import __version__
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.formats.index_catalog import LONGEST_DESCRIPTION, Summary
-from skillpm.formats.index_releases import Release, Releases
-from skillpm.indexes.page.header import state_of
-from skillpm.indexes.page.skill_entry import Leaf
+from skillpm.formats.index_catalog import MAX_DESCRIPTION_LENGTH, SkillSummary
+from skillpm.formats.index_releases import Release, SkillReleases
+from skillpm.indexes.page.header import compute_index_digest
+from skillpm.indexes.page.skill_entry import SkillPage
 
-EDITION = 1  # to be raised whenever the same SKILL.md gives another leaf
-PART = 16  # skills: small enough to open at once, large enough to compress well
+PAGE_VERSION = 1  # to be raised whenever the same SKILL.md gives another leaf
+SKILLS_PER_PART = 16  # skills: small enough to open at once, large enough to compress well
 SCRIPTS = ("words.js", "reading.js", "search.js", "list.js", "text.js", "skill.js", "keys.js", "start.js")
-PLACE = os.path.join(os.path.dirname(__file__), "parts")
-MANY = 40
+TEMPLATE_DIR = os.path.join(os.path.dirname(__file__), "parts")
+MAX_TAGS = 40
 
 
-class Entry(Value):
+class PageEntry(Value):
     """One skill of the page."""
 
-    summary: Summary
-    releases: Releases
-    leaf: Leaf
+    summary: SkillSummary
+    releases: SkillReleases
+    page: SkillPage
 
 
-def generator() -> str:
+def generator_id() -> str:
     """Name all that has a say in a leaf: leaves by the same generator are the same."""
     libraries = "; ".join(f"{name} {version(name)}" for name in ("markdown-it-py", "nh3"))
-    return f"skillpm {__version__}; page {EDITION}; {libraries}"
+    return f"skillpm {__version__}; page {PAGE_VERSION}; {libraries}"
 
 
-def write_page(name: str, entries: Iterable[Entry], share: int) -> bytes:
+def render_page(name: str, entries: Iterable[PageEntry], text_limit: int) -> bytes:
     """Give the page of an index called `name`; entries come by name, each with at most `share` of its text."""
     skills, rows, parts = [], [], []
-    for part in _parts(entries):
+    for part in _split_parts(entries):
         skills += [(entry.summary, entry.releases) for entry in part]
-        rows += [_row(entry) for entry in part]
-        parts.append(_packed([_item(entry) for entry in part]))
+        rows += [_list_row(entry) for entry in part]
+        parts.append(_compress_json([_detail_item(entry) for entry in part]))
     style, script = _style(), _script()
     pieces = _template().generate(
-        title=show(name),
+        title=sanitize(name),
         count=len(rows),
-        generator=generator(),
-        share=share,
-        state=state_of(name, skills),
+        generator=generator_id(),
+        share=text_limit,
+        state=compute_index_digest(name, skills),
         style=Markup(style),  # noqa: S704  (our own file)
         script=Markup(script),  # noqa: S704
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-        top=_island({"name": show(name), "part": PART, "skills": rows}),
+        style_hash=_csp_hash(style),
+        script_hash=_csp_hash(script),
+        top=_embed_json({"name": sanitize(name), "part": SKILLS_PER_PART, "skills": rows}),
         parts=parts,
     )
     # Piece by piece: one picture in a description makes every letter of a text four bytes wide.
     return b"".join(piece.encode() for piece in pieces)
 
 
-def _parts(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+def _split_parts(entries: Iterable[PageEntry]) -> Iterator[list[PageEntry]]:
     """Give entries in parts, as `itertools.batched` of Python 3.12 would."""
-    part: list[Entry] = []
+    part: list[PageEntry] = []
     for entry in entries:
         part.append(entry)
-        if len(part) == PART:
+        if len(part) == SKILLS_PER_PART:
             yield part
             part = []
     if part:
         yield part
 
 
-def _row(entry: Entry) -> list[Any]:
+def _list_row(entry: PageEntry) -> list[Any]:
     """Give what the list and the search need of a skill, in the order that `reading.js` knows."""
     summary = entry.summary
     return [
         summary.name,
-        show(summary.description, LONGEST_DESCRIPTION),
-        show(summary.category, 60),
-        [show(tag, 60) for tag in summary.tags[:MANY]],
+        sanitize(summary.description, MAX_DESCRIPTION_LENGTH),
+        sanitize(summary.category, 60),
+        [sanitize(tag, 60) for tag in summary.tags[:MAX_TAGS]],
         summary.latest,
-        entry.leaf["tokens"],
-        entry.leaf["triggers"],
+        entry.page["tokens"],
+        entry.page["triggers"],
     ]
 
 
-def _item(entry: Entry) -> dict[str, Any]:
+def _detail_item(entry: PageEntry) -> dict[str, Any]:
     """Give what a skill's own page needs beyond its row. `digest` says whose leaf it is."""
     latest = next(release for release in entry.releases.versions if release.version == entry.summary.latest)
     return {
@@ -105,34 +105,34 @@ def _item(entry: Entry) -> dict[str, Any]:
         "digest": latest.digest,
         "url": latest.url,
         "dependencies": dict(sorted(latest.dependencies.items())),
-        "versions": [_version(release) for release in entry.releases.versions],
-        "leaf": entry.leaf,
+        "versions": [_version_row(release) for release in entry.releases.versions],
+        "leaf": entry.page,
     }
 
 
-def _version(release: Release) -> list[Any]:
-    yanked = show(release.reason) or True if release.yanked else False
+def _version_row(release: Release) -> list[Any]:
+    yanked = sanitize(release.reason) or True if release.yanked else False
     return [release.version, release.published[:10], release.size, yanked]
 
 
-def _island(value: Any) -> Markup:
+def _embed_json(value: Any) -> Markup:
     """Give JSON that nothing in it can close: no `<` stands in it, so neither `</script` nor `<!--` does."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return Markup(text)  # noqa: S704
 
 
-def _packed(value: Any) -> str:
+def _compress_json(value: Any) -> str:
     return b64encode(compress(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), 9)).decode()
 
 
-def _hash(text: str) -> str:
+def _csp_hash(text: str) -> str:
     """Give a text's hash as Content-Security-Policy writes it."""
     return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 @cache
 def _template() -> Template:
-    loader = FileSystemLoader(PLACE, encoding="utf-8")
+    loader = FileSystemLoader(TEMPLATE_DIR, encoding="utf-8")
     surroundings = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
     return surroundings.get_template("page.html")
 
@@ -149,5 +149,5 @@ def _script() -> str:
 
 
 def _read(name: str) -> str:
-    with open(os.path.join(PLACE, name), encoding="utf-8", newline="\n") as file:
+    with open(os.path.join(TEMPLATE_DIR, name), encoding="utf-8", newline="\n") as file:
         return file.read()

@@ -3,14 +3,14 @@
 from typing import TypedDict
 from urllib.parse import urlsplit
 
-from skillpm.core.system_requirements import Requires
-from skillpm.core.text import show
-from skillpm.indexes.page.markdown import clean, safe_html
+from skillpm.core.system_requirements import SystemRequirements
+from skillpm.core.text import sanitize
+from skillpm.indexes.page.markdown import render_safe_html, sanitize_html
 from skillpm.skillmd.skill import Skill
 
-LONGEST = 65_536  # characters of a SKILL.md that are shown: 999 of 1,000 are shorter
-CROWDED = 8_000  # so many skills may show that much; for twice as many it is half, and so on
-KINDS = {
+MAX_TEXT_LENGTH = 65_536  # characters of a SKILL.md that are shown: 999 of 1,000 are shorter
+MAX_FULL_TEXT_SKILLS = 8_000  # so many skills may show that much; for twice as many it is half, and so on
+REQUIREMENT_TITLES = {
     "bins": "programs",
     "any_bins": "one of",
     "env": "variables",
@@ -19,10 +19,10 @@ KINDS = {
     "mcp": "MCP servers",
     "notes": "and",
 }
-MANY = 40
+MAX_ITEMS = 40
 
 
-class Leaf(TypedDict):
+class SkillPage(TypedDict):
     """One skill for the page. `cut` is how long the whole text is where only its beginning is shown, else 0."""
 
     html: str
@@ -36,36 +36,36 @@ class Leaf(TypedDict):
     needs: dict[str, list[str]]
 
 
-def leaf_of(skill: Skill, share: int) -> Leaf:
+def build_skill_page(skill: Skill, text_limit: int) -> SkillPage:
     """Give what the page says of a skill; at most `share` characters of its text."""
-    shown = skill.body if len(skill.body) <= share else skill.body[:share].rpartition("\n")[0]
-    return Leaf(
-        html=safe_html(shown),
+    shown = skill.body if len(skill.body) <= text_limit else skill.body[:text_limit].rpartition("\n")[0]
+    return SkillPage(
+        html=render_safe_html(shown),
         cut=0 if shown == skill.body else len(skill.body),
         tokens=skill.tokens,
-        license=show(skill.license),
-        author=show(skill.author),
-        homepage=show(skill.homepage) if is_web(skill.homepage) else "",
-        compatibility=show(skill.compatibility, 500),
-        triggers=[show(trigger, 80) for trigger in skill.triggers[:MANY]],
-        needs=_needs(skill.requires),
+        license=sanitize(skill.license),
+        author=sanitize(skill.author),
+        homepage=sanitize(skill.homepage) if is_web_url(skill.homepage) else "",
+        compatibility=sanitize(skill.compatibility, 500),
+        triggers=[sanitize(trigger, 80) for trigger in skill.triggers[:MAX_ITEMS]],
+        needs=_format_requirements(skill.requires),
     )
 
 
-def cleaned(leaf: Leaf) -> Leaf:
+def sanitize_skill_page(page: SkillPage) -> SkillPage:
     """Give a leaf that was read from a page, with its HTML sanitised again: the page may have lain anywhere."""
-    return Leaf(**{**leaf, "html": clean(leaf["html"])})
+    return SkillPage(**{**page, "html": sanitize_html(page["html"])})
 
 
-def share_of(skills: int) -> int:
+def text_limit_for(skills: int) -> int:
     """Say how much of each skill's text a page of so many shows."""
-    share = LONGEST
-    while skills > CROWDED and share > 1:
+    share = MAX_TEXT_LENGTH
+    while skills > MAX_FULL_TEXT_SKILLS and share > 1:
         share, skills = share // 2, (skills + 1) // 2
     return share
 
 
-def is_web(address: str) -> bool:
+def is_web_url(address: str) -> bool:
     """Tell whether an address is one of the web, which a page may link to."""
     try:
         parts = urlsplit(address)
@@ -74,9 +74,9 @@ def is_web(address: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and address.isprintable() and " " not in address
 
 
-def _needs(requires: Requires) -> dict[str, list[str]]:
+def _format_requirements(requires: SystemRequirements) -> dict[str, list[str]]:
     return {
-        title: [show(word, 120) for word in words[:MANY]]
-        for kind, title in KINDS.items()
+        title: [sanitize(word, 120) for word in words[:MAX_ITEMS]]
+        for kind, title in REQUIREMENT_TITLES.items()
         if (words := getattr(requires, kind))
     }

@@ -7,50 +7,50 @@ Whoever reads while this goes on, or after it was killed, sees versions whose ar
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from skillpm.core.file_tree import Limits, Tree
+from skillpm.core.file_tree import FileTree, Limits
 from skillpm.core.names import SkillName
-from skillpm.core.tree_checks import checked_tree
+from skillpm.core.tree_checks import check_tree
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError, SkillpmError
 from skillpm.fetchers.archives.archive_reader import read_archive
-from skillpm.files import read_document, told
-from skillpm.formats.index_catalog import Catalogue, Summary, write_catalogue
-from skillpm.formats.index_releases import Release, Releases, same_version, write_releases
-from skillpm.formats.well_known import PATH, SiteSkill, write_site
+from skillpm.files import read_regular_file, translate_os_errors
+from skillpm.formats.index_catalog import Catalog, SkillSummary, write_catalog
+from skillpm.formats.index_releases import Release, SkillReleases, is_same_version, write_releases
+from skillpm.formats.well_known import WELL_KNOWN_PATH, SiteSkill, write_site
 from skillpm.indexes.publish.output_dir import (
-    CATALOGUE,
-    PAGE,
-    check_ground,
-    put,
-    standing_catalogue,
-    standing_page,
-    standing_releases,
-    unneeded,
+    CATALOG_FILE,
+    PAGE_FILE,
+    check_output_dir,
+    find_leftovers,
+    read_existing_catalog,
+    read_existing_page,
+    read_existing_releases,
+    write_files,
 )
-from skillpm.indexes.publish.release_merge import archive_path, summary_of, yanked
+from skillpm.indexes.publish.release_merge import archive_path, build_summary, set_yanked
 from skillpm.skillmd.skill import Skill, read_skill
 
 
-class LeftOut(Value):
+class UnpublishedSkill(Value):
     """Something that a source has and that was not published: a skill's name, where it stands, and why."""
 
     name: str
     where: str
-    why: str
+    reason: str
 
 
-class Built(Value):
+class IndexBuildResult(Value):
     """What a build did: the versions that are new, the files that were written, what was not published."""
 
-    skills: int
-    versions: int
+    skill_count: int
+    version_count: int
     added: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[UnpublishedSkill, ...] = ()
 
 
-class Shelf:
+class IndexWriter:
     """An index that lies in a folder of this machine, to be written.
 
     `page`: with a page for people, without one, or None where there is one of ours already. Raises `RefusedError`
@@ -64,57 +64,59 @@ class Shelf:
         limits: Limits,
         warn: Callable[[str], None],
         fsync: bool = True,
-        page: bool | None = None,
+        with_page: bool | None = None,
     ) -> None:
         self.folder = folder
         self.limits = limits
         self.warn = warn
         self.fsync = fsync
-        check_ground(folder)
-        standing = standing_catalogue(folder)
+        check_output_dir(folder)
+        standing = read_existing_catalog(folder)
         self.is_new = standing is None
-        self.catalogue = standing or Catalogue(name="", skills=())
-        self._known = {summary.name: summary for summary in self.catalogue.skills}
-        self.releases = standing_releases(folder, standing)
-        self._old_page = standing_page(folder, replaced=bool(page))
-        self._has_page = self._old_page is not None if page is None else page
+        self.catalog = standing or Catalog(name="", skills=())
+        self._summaries = {summary.name: summary for summary in self.catalog.skills}
+        self.releases = read_existing_releases(folder, standing)
+        self._old_page = read_existing_page(folder, will_replace=bool(with_page))
+        self._has_page = self._old_page is not None if with_page is None else with_page
 
     @property
     def name(self) -> str:
         """What the index calls itself; a new one as its folder is called."""
-        return self.catalogue.name or os.path.basename(os.path.abspath(self.folder))
+        return self.catalog.name or os.path.basename(os.path.abspath(self.folder))
 
-    def yank(self, name: SkillName, version: str, *, reason: str = "", back: bool = False) -> Built:
+    def yank(self, name: SkillName, version: str, *, reason: str = "", undo: bool = False) -> IndexBuildResult:
         """Take a version out of what is offered, or put it back."""
         if name not in self.releases:
             raise NotFoundError(f"the index in {self.folder} has no skill `{name}`")
-        changed = yanked(self.releases[name], version, reason=reason, back=back)
+        changed = set_yanked(self.releases[name], version, reason=reason, undo=undo)
         self.releases = {**self.releases, name: changed}
-        return self.finish(self.releases)
+        return self.write_documents(self.releases)
 
-    def reason(self, name: SkillName, version: str) -> str:
+    def yank_reason(self, name: SkillName, version: str) -> str:
         """Give why a version was yanked; empty where nobody said."""
-        return next((item.reason for item in self.releases[name].versions if same_version(item.version, version)), "")
+        return next(
+            (item.reason for item in self.releases[name].versions if is_same_version(item.version, version)), ""
+        )
 
-    def offered(self, name: SkillName) -> str:
+    def latest_version(self, name: SkillName) -> str:
         """Give the version of a skill that is offered first; empty where all are yanked."""
         latest = self.releases[name].latest
         return "" if latest is None else latest.version
 
-    def damaged(self) -> list[str]:
+    def find_damaged_archives(self) -> list[str]:
         """Give the archives here that have not the size which was published. Their sums are `index check`'s work."""
         found = []
         for skill in self.releases.values():
             for release in skill.versions:
                 try:
-                    size = release.size if "://" in release.url else os.stat(self._at(release.url)).st_size
+                    size = release.size if "://" in release.url else os.stat(self._path(release.url)).st_size
                 except OSError:  # archives may lie elsewhere
                     continue
                 if size != release.size:
                     found.append(release.url)
         return found
 
-    def prune(self, *, drop_yanked: bool = False, dry_run: bool = False) -> Built:
+    def prune(self, *, drop_yanked: bool = False, dry_run: bool = False) -> IndexBuildResult:
         """Remove archives that no version names, as a build that was killed leaves them; yanked versions if asked.
 
         Only what has the name of an archive of ours goes: a signature or a README beside them is somebody's own.
@@ -123,12 +125,12 @@ class Shelf:
         kept = self.releases
         if drop_yanked:
             kept = {
-                name: skill.but(versions=tuple(release for release in skill.versions if not release.yanked))
+                name: skill.replace(versions=tuple(release for release in skill.versions if not release.yanked))
                 for name, skill in self.releases.items()
             }
         gone = [name for name, skill in kept.items() if not skill.versions]
         remaining = {name: kept[name] for name in kept if name not in gone}
-        built = _counts(remaining) if dry_run else self.finish(remaining)
+        built = _count(remaining) if dry_run else self.write_documents(remaining)
         # A version whose `url` is a web address may well lie here, behind that very address.
         named = {
             path
@@ -136,48 +138,48 @@ class Shelf:
             for release in skill.versions
             for path in (release.url, archive_path(skill.name, release.version))
         }
-        removed = [*(f"skills/{name}.json" for name in gone), *unneeded(self.folder, named)]
+        removed = [*(f"skills/{name}.json" for name in gone), *find_leftovers(self.folder, named)]
         for path in removed:
             if not dry_run:
-                with told("remove a file of an index", self._at(path)):
-                    os.unlink(self._at(path))
-        return built.but(removed=tuple(sorted([*built.removed, *removed])))
+                with translate_os_errors("remove a file of an index", self._path(path)):
+                    os.unlink(self._path(path))
+        return built.replace(removed=tuple(sorted([*built.removed, *removed])))
 
-    def finish(
+    def write_documents(
         self,
-        releases: Mapping[SkillName, Releases],
+        releases: Mapping[SkillName, SkillReleases],
         name: str = "",
         written: Sequence[str] = (),
         added: Iterable[str] = (),
-    ) -> Built:
+    ) -> IndexBuildResult:
         """Write the documents of an index whose archives are there."""
-        summaries = [self._summary(skill) for skill in releases.values() if skill.latest]
+        summaries = [self._summarize(skill) for skill in releases.values() if skill.latest]
         called = name or self.name
         documents = ((f"skills/{skill}.json", write_releases(found)) for skill, found in releases.items())
         rest = (
-            (CATALOGUE, write_catalogue(Catalogue(name=called, skills=tuple(summaries)))),
-            (PATH, write_site(_site_skill(summary, releases[summary.name]) for summary in summaries)),
+            (CATALOG_FILE, write_catalog(Catalog(name=called, skills=tuple(summaries)))),
+            (WELL_KNOWN_PATH, write_site(_site_skill(summary, releases[summary.name]) for summary in summaries)),
         )
-        changed = self.put((path, text.encode()) for path, text in documents)
-        changed += self.put((path, text.encode()) for path, text in rest)
+        changed = self.write_files((path, text.encode()) for path, text in documents)
+        changed += self.write_files((path, text.encode()) for path, text in rest)
         if self._has_page:
-            changed += self.put([(PAGE, self._new_page(called, summaries, releases))])
-        return _counts(releases).but(
+            changed += self.write_files([(PAGE_FILE, self._render_page(called, summaries, releases))])
+        return _count(releases).replace(
             added=tuple(sorted(added)),
             written=tuple(sorted([*written, *changed])),
-            removed=self._without_page(),
+            removed=self._remove_page(),
         )
 
-    def _summary(self, skill: Releases) -> Summary:
+    def _summarize(self, skill: SkillReleases) -> SkillSummary:
         """Give what the catalogue says of the newest version: known already, or read from its archive."""
         latest = skill.latest
         if latest is None:
             raise AssertionError("only skills with something to offer are in the catalogue")
-        known = self._known.get(skill.name)
+        known = self._summaries.get(skill.name)
         if known is not None and known.latest == latest.version:
             return known
         try:
-            return summary_of(skill.name, latest.version, self._opened(skill.name, latest))
+            return build_summary(skill.name, latest.version, self._read_archive(skill.name, latest))
         except SkillpmError as error:
             if known is None:
                 raise
@@ -186,51 +188,55 @@ class Shelf:
                 f"the archive of `{skill.name}` {latest.version} cannot be read here, so the catalogue says of the "
                 f"skill what it said of {known.latest}: {error.message}"
             )
-            return known.but(latest=latest.version)
+            return known.replace(latest=latest.version)
 
-    def _opened(self, name: SkillName, release: Release) -> Tree:
+    def _read_archive(self, name: SkillName, release: Release) -> FileTree:
         if "://" in release.url:
             raise NotFoundError("it lies on the web", where=release.url)
-        with told("read an archive of the index", self._at(release.url)):
-            data = read_document(self._at(release.url))
-        return checked_tree(read_archive(data, release.url, self.limits), name=name, limits=self.limits)
+        with translate_os_errors("read an archive of the index", self._path(release.url)):
+            data = read_regular_file(self._path(release.url))
+        return check_tree(read_archive(data, release.url, self.limits), name=name, limits=self.limits)
 
-    def _new_page(self, name: str, summaries: Sequence[Summary], releases: Mapping[SkillName, Releases]) -> bytes:
-        from skillpm.indexes.page.page_builder import make_page  # noqa: PLC0415  (jinja2 and more, only for a page)
+    def _render_page(
+        self, name: str, summaries: Sequence[SkillSummary], releases: Mapping[SkillName, SkillReleases]
+    ) -> bytes:
+        from skillpm.indexes.page.page_builder import build_page  # noqa: PLC0415  (jinja2 and more, only for a page)
 
         def read(skill: SkillName, release: Release) -> Skill:
-            if "://" in release.url or not os.path.isfile(self._at(release.url)):
+            if "://" in release.url or not os.path.isfile(self._path(release.url)):
                 return Skill(declared=skill, description="", body="")  # its archives lie elsewhere
             try:
-                tree = self._opened(skill, release)
+                tree = self._read_archive(skill, release)
             except SkillpmError as error:
-                self.warn(f"{PAGE} does not show the text of `{skill}` {release.version}: {error.message}")
+                self.warn(f"{PAGE_FILE} does not show the text of `{skill}` {release.version}: {error.message}")
                 return Skill(declared=skill, description="", body="")
             return read_skill(tree.read(tree.skill_file) or b"")
 
         rows = [(summary, releases[summary.name]) for summary in summaries]
-        return make_page(name, rows, self._old_page or b"", read)
+        return build_page(name, rows, self._old_page or b"", read)
 
-    def _without_page(self) -> tuple[str, ...]:
+    def _remove_page(self) -> tuple[str, ...]:
         if self._has_page or self._old_page is None:
             return ()
-        with told("remove a page", self._at(PAGE)):
-            os.unlink(self._at(PAGE))
-        return (PAGE,)
+        with translate_os_errors("remove a page", self._path(PAGE_FILE)):
+            os.unlink(self._path(PAGE_FILE))
+        return (PAGE_FILE,)
 
-    def put(self, files: Iterable[tuple[str, bytes]]) -> list[str]:
+    def write_files(self, files: Iterable[tuple[str, bytes]]) -> list[str]:
         """Write files where they differ, and give which."""
-        return put(self.folder, files, fsync=self.fsync)
+        return write_files(self.folder, files, fsync=self.fsync)
 
-    def _at(self, path: str) -> str:
+    def _path(self, path: str) -> str:
         return os.path.join(self.folder, path)
 
 
-def _counts(releases: Mapping[SkillName, Releases]) -> Built:
-    return Built(skills=len(releases), versions=sum(len(skill.versions) for skill in releases.values()))
+def _count(releases: Mapping[SkillName, SkillReleases]) -> IndexBuildResult:
+    return IndexBuildResult(
+        skill_count=len(releases), version_count=sum(len(skill.versions) for skill in releases.values())
+    )
 
 
-def _site_skill(summary: Summary, skill: Releases) -> SiteSkill:
+def _site_skill(summary: SkillSummary, skill: SkillReleases) -> SiteSkill:
     latest = next(release for release in skill.versions if release.version == summary.latest)
     # From `.well-known/agent-skills/` back to the top, wherever on its host the index lies.
     url = latest.url if "://" in latest.url else f"../../{latest.url}"

@@ -12,31 +12,31 @@ from skillpm.core.names import SkillName, is_skill_name
 from skillpm.core.versions import is_version
 from skillpm.errors import DocumentError, RefusedError
 from skillpm.files import (
-    HALF,
+    TEMPORARY_NAME,
     discard_file,
-    is_alive,
-    read_document,
+    is_process_alive,
+    read_regular_file,
     read_text,
     sync_file,
     sync_folder,
-    told,
-    write_new,
+    translate_os_errors,
+    write_new_file,
 )
-from skillpm.formats.index_catalog import Catalogue, read_catalogue
-from skillpm.formats.index_releases import Releases, read_releases
-from skillpm.formats.well_known import PATH
-from skillpm.indexes.page.header import head_of
+from skillpm.formats.index_catalog import Catalog, read_catalog
+from skillpm.formats.index_releases import SkillReleases, read_releases
+from skillpm.formats.well_known import WELL_KNOWN_PATH
+from skillpm.indexes.page.header import read_header
 
-CATALOGUE = "index.json"
-PAGE = "catalog.html"
+CATALOG_FILE = "index.json"
+PAGE_FILE = "catalog.html"
 FOLDERS = ("archives", "skills", ".well-known", ".well-known/agent-skills")
 
 
-def check_ground(folder: str) -> None:
+def check_output_dir(folder: str) -> None:
     """Refuse an index whose own folders lead elsewhere, or are no folders."""
     for inside in FOLDERS:
         path = os.path.join(folder, inside)
-        with told("look at an index", path):
+        with translate_os_errors("look at an index", path):
             try:
                 mode = os.lstat(path).st_mode
             except (FileNotFoundError, NotADirectoryError):
@@ -50,18 +50,18 @@ def check_ground(folder: str) -> None:
             )
 
 
-def unneeded(folder: str, named: Collection[str]) -> list[str]:
+def find_leftovers(folder: str, referenced: Collection[str]) -> list[str]:
     """Give the files that a killed build left: archives that are not `named`, and halves of what it was writing."""
     found = []
     for inside in ("", *FOLDERS):
-        with told("look at an index", os.path.join(folder, inside)):
+        with translate_os_errors("look at an index", os.path.join(folder, inside)):
             try:
                 names = os.listdir(os.path.join(folder, inside))
             except FileNotFoundError:
                 continue
             for name in names:
                 path = f"{inside}/{name}" if inside else name
-                is_left = (_is_archive(path) and path not in named) or _is_half(path)
+                is_left = (_is_archive(path) and path not in referenced) or _is_abandoned_temp_file(path)
                 if is_left and stat.S_ISREG(os.lstat(os.path.join(folder, path)).st_mode):
                     found.append(path)
     return sorted(found)
@@ -77,43 +77,45 @@ def _is_archive(path: str) -> bool:
     return any(is_skill_name(stem[:at]) and is_version(stem[at + 1 :]) for at in dashes)
 
 
-def _is_half(path: str) -> bool:
+def _is_abandoned_temp_file(path: str) -> bool:
     """Tell whether this is what a process that runs no more was writing."""
-    match = HALF.fullmatch(path)
-    return match is not None and path.endswith(".tmp") and _is_ours(match[1]) and not is_alive(int(match[2]))
+    match = TEMPORARY_NAME.fullmatch(path)
+    return (
+        match is not None and path.endswith(".tmp") and _is_index_file(match[1]) and not is_process_alive(int(match[2]))
+    )
 
 
-def _is_ours(path: str) -> bool:
+def _is_index_file(path: str) -> bool:
     folder, _, name = path.rpartition("/")
     is_skill = folder == "skills" and name.endswith(".json") and is_skill_name(name.removesuffix(".json"))
-    return is_skill or path in {CATALOGUE, PAGE, PATH} or _is_archive(path)
+    return is_skill or path in {CATALOG_FILE, PAGE_FILE, WELL_KNOWN_PATH} or _is_archive(path)
 
 
-def standing_catalogue(folder: str) -> Catalogue | None:
+def read_existing_catalog(folder: str) -> Catalog | None:
     """Give the catalogue of an index, None where there is none yet."""
-    where = os.path.join(folder, CATALOGUE)
+    where = os.path.join(folder, CATALOG_FILE)
     text = read_text(where)
-    return None if text is None else read_catalogue(text, where)
+    return None if text is None else read_catalog(text, where)
 
 
-def standing_releases(folder: str, catalogue: Catalogue | None) -> dict[SkillName, Releases]:
+def read_existing_releases(folder: str, catalog: Catalog | None) -> dict[SkillName, SkillReleases]:
     """Give the versions of every skill of an index.
 
     Raises `DocumentError` where they and the catalogue do not belong together: writing would lose versions.
     """
     found = {}
-    for path in _files(folder):
+    for path in _list_skill_files(folder):
         name = os.path.basename(path).removesuffix(".json")
         if path.endswith(".json") and is_skill_name(name):
             text = read_text(path)
             if text is not None:
                 releases = read_releases(text, path, name)
                 found[releases.name] = releases
-    if found and catalogue is None:
+    if found and catalog is None:
         raise DocumentError(
             "there are versions of skills here, and no index.json", where=folder, hint="is this an index?"
         )
-    for summary in catalogue.skills if catalogue else ():
+    for summary in catalog.skills if catalog else ():
         if summary.name not in found:
             raise DocumentError(
                 f"index.json lists `{summary.name}`, and its versions are not there",
@@ -123,18 +125,18 @@ def standing_releases(folder: str, catalogue: Catalogue | None) -> dict[SkillNam
     return found
 
 
-def standing_page(folder: str, *, replaced: bool) -> bytes | None:
+def read_existing_page(folder: str, *, will_replace: bool) -> bytes | None:
     """Give the page for people, None where there is none of ours. Raises `RefusedError` where one of somebody else
     would be replaced.
     """
-    where = os.path.join(folder, PAGE)
+    where = os.path.join(folder, PAGE_FILE)
     if not os.path.lexists(where):
         return None
-    with told("read a page", where):
-        page = read_document(where)
-    if head_of(page) is not None:
+    with translate_os_errors("read a page", where):
+        page = read_regular_file(where)
+    if read_header(page) is not None:
         return page
-    if replaced:
+    if will_replace:
         raise RefusedError(
             "this page is not skillpm's, and would be replaced",
             where=where,
@@ -143,28 +145,28 @@ def standing_page(folder: str, *, replaced: bool) -> bytes | None:
     return None
 
 
-def _files(folder: str) -> list[str]:
+def _list_skill_files(folder: str) -> list[str]:
     try:
         return sorted(os.path.join(folder, "skills", name) for name in os.listdir(os.path.join(folder, "skills")))
     except FileNotFoundError:
         return []
 
 
-def put(folder: str, files: Iterable[tuple[str, bytes]], *, fsync: bool) -> list[str]:
+def write_files(folder: str, files: Iterable[tuple[str, bytes]], *, fsync: bool) -> list[str]:
     """Write files of an index where they differ, and give which: paths below its folder.
 
     All are on the disk before the first takes its place, and half-written ones are gone if one cannot be written.
     """
     ready: dict[str, str] = {}
-    with told("write an index", folder):
+    with translate_os_errors("write an index", folder):
         try:
             for path, data in files:
                 whole = os.path.join(folder, path)
-                if not (os.path.isfile(whole) and read_document(whole) == data):
+                if not (os.path.isfile(whole) and read_regular_file(whole) == data):
                     _make_folder(os.path.dirname(whole))
                     ready[path] = f"{whole}.{os.getpid()}.tmp"
                     discard_file(ready[path])
-                    write_new(ready[path], data, 0o644)
+                    write_new_file(ready[path], data, 0o644)
             if fsync:
                 # One after the other when all are written: the first takes the others along, or nearly so.
                 for temporary in ready.values():
@@ -192,7 +194,7 @@ def _make_folder(folder: str) -> None:
         os.chmod(each, 0o755)  # noqa: S103  (what is published is for everybody)
 
 
-def nearest(folder: str) -> str:
+def nearest_existing_folder(folder: str) -> str:
     """Give the folder, or the nearest one above it that is there."""
     while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
         folder = os.path.dirname(folder)

@@ -6,26 +6,26 @@ from collections.abc import Iterator
 from skillpm import __version__
 from skillpm.core.names import SKILL_FILE, SkillName
 from skillpm.fetchers.bundled_paths import bundled_folder, bundled_names
-from skillpm.formats.catalog_stream import Entry
-from skillpm.indexes.client.http_cache import Stamp
+from skillpm.formats.catalog_stream import CatalogEntry
+from skillpm.indexes.client.http_cache import Validators
 
 
-def shipped_stamp() -> Stamp:
+def bundled_validators() -> Validators:
     """Give what changes when another skillpm is installed, or somebody works on its skills."""
-    states = [(name, os.stat(_file(name))) for name in bundled_names()]
-    return Stamp(
+    states = [(name, os.stat(_skill_file_path(name))) for name in bundled_names()]
+    return Validators(
         etag=" ".join([__version__, *(f"{name}:{state.st_size}:{state.st_mtime_ns}" for name, state in states)])
     )
 
 
-def shipped_entries() -> Iterator[Entry]:
+def read_bundled_entries() -> Iterator[CatalogEntry]:
     """Read them. Their triggers count as tags."""
     from skillpm.skillmd.skill import read_skill  # noqa: PLC0415  (YAML; once for each version of skillpm)
 
     for name in bundled_names():
-        with open(_file(name), "rb") as file:
+        with open(_skill_file_path(name), "rb") as file:
             skill = read_skill(file.read())
-        yield Entry(
+        yield CatalogEntry(
             name=SkillName(name),
             description=skill.description,
             category=skill.category,
@@ -34,5 +34,5 @@ def shipped_entries() -> Iterator[Entry]:
         )
 
 
-def _file(name: str) -> str:
+def _skill_file_path(name: str) -> str:
     return os.path.join(bundled_folder(), name, SKILL_FILE)

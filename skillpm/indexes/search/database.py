@@ -4,10 +4,10 @@ import sqlite3
 from collections.abc import Collection, Iterable
 
 from skillpm.errors import FileError
-from skillpm.formats.catalog_stream import Entry
-from skillpm.indexes.search.full_text import Searchable
+from skillpm.formats.catalog_stream import CatalogEntry
+from skillpm.indexes.search.full_text import SearchDatabase
 
-PREPARE = """
+CREATE_SQL = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 CREATE TABLE skills (id INTEGER PRIMARY KEY, name TEXT, version TEXT, category TEXT, tags TEXT, description TEXT);
@@ -18,7 +18,7 @@ CREATE VIRTUAL TABLE words USING fts5(
 BEGIN;
 """
 # A word that only descriptions have, and only once or twice, is more often a slip than what somebody meant.
-FINISH = """
+INDEX_SQL = """
 BEGIN;
 CREATE UNIQUE INDEX names ON skills (name);
 INSERT INTO words (words) VALUES ('rebuild');
@@ -33,36 +33,36 @@ COMMIT;
 """
 
 
-def build(path: str, entries: Iterable[Entry], doubled: Collection[str] = ()) -> Searchable:
+def build_database(path: str, entries: Iterable[CatalogEntry], duplicates: Collection[str] = ()) -> SearchDatabase:
     """Make entries searchable, in an empty file, or with `:memory:` in none; the names in `doubled`, which may grow
     while the entries come, are left out. Raises what the entries raise, and `sqlite3.Error`.
     """
     database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
-        database.executescript(PREPARE)
+        database.executescript(CREATE_SQL)
         database.executemany(
             "INSERT INTO skills (name, version, category, tags, description) VALUES (?, ?, ?, ?, ?)",
             ((it.name, it.version, it.category, "\n".join(it.tags), it.description) for it in entries),
         )
-        database.executemany("DELETE FROM skills WHERE name = ?", [(name,) for name in doubled])
-        database.executescript(FINISH)
+        database.executemany("DELETE FROM skills WHERE name = ?", [(name,) for name in duplicates])
+        database.executescript(INDEX_SQL)
     except BaseException:
         database.close()
         raise
-    return Searchable(database)
+    return SearchDatabase(database)
 
 
-def in_memory(entries: Iterable[Entry], doubled: Collection[str] = ()) -> Searchable:
+def build_in_memory(entries: Iterable[CatalogEntry], duplicates: Collection[str] = ()) -> SearchDatabase:
     """Make entries searchable for this process only. Raises what the entries raise, and `FileError`."""
     try:
-        return build(":memory:", entries, doubled)
+        return build_database(":memory:", entries, duplicates)
     except sqlite3.Error as error:
         raise FileError(
             f"text cannot be searched here: {error}", hint="use a Python whose SQLite has FTS5; nearly all have"
         ) from error
 
 
-def opened(path: str) -> Searchable:
+def open_database(path: str) -> SearchDatabase:
     """Open a file that `build` wrote and that nobody changes. Raises `sqlite3.Error`."""
     plain = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23").replace("\\", "/")
     slash = "" if plain.startswith("/") else "/"
@@ -74,4 +74,4 @@ def opened(path: str) -> Searchable:
     except sqlite3.Error:
         database.close()
         raise
-    return Searchable(database)
+    return SearchDatabase(database)

@@ -14,119 +14,119 @@ from hashlib import sha256
 from sqlite3 import Error as DatabaseError
 from typing import Any
 
-from skillpm.cachedir import note_use
+from skillpm.cachedir import record_use
 from skillpm.core.values import Value
-from skillpm.files import BINARY, NOFOLLOW, NONBLOCK, discard_file, write_document, write_new
-from skillpm.indexes.client.http_cache import Stamp
-from skillpm.indexes.search.database import opened
-from skillpm.indexes.search.full_text import Searchable
+from skillpm.files import BINARY, NOFOLLOW, NONBLOCK, discard_file, write_document, write_new_file
+from skillpm.indexes.client.http_cache import Validators
+from skillpm.indexes.search.database import open_database
+from skillpm.indexes.search.full_text import SearchDatabase
 
-FORMAT = 1  # of head and database; those of another are made anew
-CHUNK = 1 << 20
-LARGEST_HEAD = 1 << 16
+FORMAT_VERSION = 1  # of head and database; those of another are made anew
+CHUNK_SIZE = 1 << 20
+MAX_HEADER_SIZE = 1 << 16
 
 
-class Head(Value):
+class CacheHeader(Value):
     """What a database was made of: the catalogue's address, its stamp and SHA-256, and when it was last asked for."""
 
     address: str
-    stamp: Stamp
+    validators: Validators
     content: str
-    heard: float
+    fetched_at: float
     database: str = ""
     skills: int = 0
 
 
-class Kept:
+class DatabaseCache:
     """The databases of one cache; `key` is what an index is told apart by."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
-    def head(self, key: str) -> Head | None:
+    def read_header(self, key: str) -> CacheHeader | None:
         """Give the head of an index; what is damaged, foreign or of another index counts as none."""
         try:
-            with open(_own(f"{self.at(key)}.json"), "rb") as file:
-                said = json.loads(file.read(LARGEST_HEAD))
-            if said["format"] != FORMAT or said["key"] != key:
+            with open(_open_own_file(f"{self.path_prefix(key)}.json"), "rb") as file:
+                said = json.loads(file.read(MAX_HEADER_SIZE))
+            if said["format"] != FORMAT_VERSION or said["key"] != key:
                 return None
-            return Head(
-                address=_text(said["address"]),
-                stamp=Stamp(etag=_text(said["etag"]), modified=_text(said["modified"])),
-                content=_text(said["content"]),
-                heard=float(said["heard"]),
-                database=_text(said["database"]),
+            return CacheHeader(
+                address=_require_text(said["address"]),
+                validators=Validators(etag=_require_text(said["etag"]), last_modified=_require_text(said["modified"])),
+                content=_require_text(said["content"]),
+                fetched_at=float(said["heard"]),
+                database=_require_text(said["database"]),
                 skills=int(said["skills"]),
             )
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
 
-    def open(self, key: str, head: Head) -> Searchable | None:
+    def open(self, key: str, header: CacheHeader) -> SearchDatabase | None:
         """Open the database of a head; None where it is not there, or a byte of it is not as it was."""
-        path = self._database(key, head.database)
+        path = self._database_path(key, header.database)
         try:
-            if _sum(path) != head.database:
+            if _file_sha256(path) != header.database:
                 return None
-            note_use(path)
-            note_use(f"{self.at(key)}.json")
-            return opened(path)
+            record_use(path)
+            record_use(f"{self.path_prefix(key)}.json")
+            return open_database(path)
         except (OSError, DatabaseError):
             return None
 
-    def keep(self, key: str, head: Head, build: Callable[[str], Searchable]) -> Searchable:
+    def replace_database(self, key: str, header: CacheHeader, build: Callable[[str], SearchDatabase]) -> SearchDatabase:
         """Make a database and put it in place of the old one. To be called under the lock of `key`.
 
         Raises what `build` raises, `OSError`.
         """
         os.makedirs(self.folder, exist_ok=True)
-        temporary = f"{self.at(key)}.{os.getpid()}.tmp"
+        temporary = f"{self.path_prefix(key)}.{os.getpid()}.tmp"
         discard_file(temporary)
-        write_new(temporary, b"", 0o600)
+        write_new_file(temporary, b"", 0o600)
         try:
             built = build(temporary)
             skills = built.count()
             built.close()
-            found = _sum(temporary)
-            os.replace(temporary, self._database(key, found))
+            found = _file_sha256(temporary)
+            os.replace(temporary, self._database_path(key, found))
         except BaseException:
             discard_file(temporary)
             raise
-        self.note(key, head.but(database=found, skills=skills))
-        self._sweep(key, found)
-        return opened(self._database(key, found))
+        self.write_header(key, header.replace(database=found, skills=skills))
+        self._remove_old_files(key, found)
+        return open_database(self._database_path(key, found))
 
-    def note(self, key: str, head: Head) -> None:
+    def write_header(self, key: str, header: CacheHeader) -> None:
         """Write a head. Raises `OSError`."""
         said = {
-            "format": FORMAT,
+            "format": FORMAT_VERSION,
             "key": key,
-            "address": head.address,
-            "etag": head.stamp.etag,
-            "modified": head.stamp.modified,
-            "content": head.content,
-            "heard": head.heard,
-            "database": head.database,
-            "skills": head.skills,
+            "address": header.address,
+            "etag": header.validators.etag,
+            "modified": header.validators.last_modified,
+            "content": header.content,
+            "heard": header.fetched_at,
+            "database": header.database,
+            "skills": header.skills,
         }
-        write_document(f"{self.at(key)}.json", json.dumps(said).encode(), fsync=False, mode=0o600)
+        write_document(f"{self.path_prefix(key)}.json", json.dumps(said).encode(), fsync=False, mode=0o600)
 
-    def at(self, key: str) -> str:
+    def path_prefix(self, key: str) -> str:
         """Give what the paths of an index begin with."""
         return os.path.join(self.folder, sha256(key.encode()).hexdigest()[:32])
 
-    def _database(self, key: str, digest: str) -> str:
-        return f"{self.at(key)}-{digest[:16]}.sqlite"
+    def _database_path(self, key: str, digest: str) -> str:
+        return f"{self.path_prefix(key)}-{digest[:16]}.sqlite"
 
-    def _sweep(self, key: str, digest: str) -> None:
+    def _remove_old_files(self, key: str, digest: str) -> None:
         """Remove what was there before, and what a killed process left."""
-        start, current = os.path.basename(self.at(key)), os.path.basename(self._database(key, digest))
+        start, current = os.path.basename(self.path_prefix(key)), os.path.basename(self._database_path(key, digest))
         for name in os.listdir(self.folder):
             if name.startswith(start) and name.endswith((".sqlite", ".tmp")) and name != current:
                 with suppress(OSError):  # somebody reads it, on a system that keeps such files
                     discard_file(os.path.join(self.folder, name))
 
 
-def _own(path: str) -> int:
+def _open_own_file(path: str) -> int:
     """Open a regular file of the user's own. Raises `OSError`."""
     descriptor = os.open(path, os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY)
     state = os.fstat(descriptor)
@@ -136,15 +136,15 @@ def _own(path: str) -> int:
     return descriptor
 
 
-def _sum(path: str) -> str:
+def _file_sha256(path: str) -> str:
     found = sha256()
-    with open(_own(path), "rb", buffering=0) as file:
-        while chunk := file.read(CHUNK):
+    with open(_open_own_file(path), "rb", buffering=0) as file:
+        while chunk := file.read(CHUNK_SIZE):
             found.update(chunk)
     return found.hexdigest()
 
 
-def _text(value: Any) -> str:
+def _require_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value

@@ -15,68 +15,72 @@ from collections.abc import Callable
 from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.formats.receipt import Receipt
-from skillpm.installer.disk_state import digest_of_folder
-from skillpm.installer.links.copies import discard_copy, make_copy, put_in_place, sweep_copies
-from skillpm.installer.links.created_folders import remove_if_made
+from skillpm.installer.disk_state import digest_folder
+from skillpm.installer.links.copies import clean_up_copies, install_copy, remove_copy, stage_copy
+from skillpm.installer.links.created_folders import remove_if_created
 from skillpm.installer.links.state import is_link, points_at
-from skillpm.installer.staging import Settling
-from skillpm.installer.target import Target
+from skillpm.installer.staging import FsyncQueue
+from skillpm.installer.target import InstallTarget
 
 
-def reconcile(target: Target, before: Receipt, after: Receipt, warn: Callable[[str], None]) -> None:
+def reconcile_links(
+    target: InstallTarget, old_receipt: Receipt, new_receipt: Receipt, warn: Callable[[str], None]
+) -> None:
     """Make the links be what `after` says; of what `before` says and `after` does not, remove what is still ours."""
-    for folder in {**before.links, **after.links}:
-        sweep_copies(target, folder, before, after, warn)
-    for folder, links in before.links.items():
+    for folder in {**old_receipt.links, **new_receipt.links}:
+        clean_up_copies(target, folder, old_receipt, new_receipt, warn)
+    for folder, links in old_receipt.links.items():
         for name, kind in links.items():
-            if name not in after.links.get(folder, {}):
-                _remove(target, folder, name, kind, before.copied(name), warn)
-        if not after.links.get(folder):
-            remove_if_made(folder, before, target.links)
-    _make_wanted(target, before, after, warn)
+            if name not in new_receipt.links.get(folder, {}):
+                _remove_link(target, folder, name, kind, old_receipt.copy_digest(name), warn)
+        if not new_receipt.links.get(folder):
+            remove_if_created(folder, old_receipt, target.link_folders)
+    _create_links(target, old_receipt, new_receipt, warn)
 
 
-def _make_wanted(target: Target, before: Receipt, after: Receipt, warn: Callable[[str], None]) -> None:
-    folders, layout, settling = target.links, target.layout, Settling(fsync=target.fsync)
+def _create_links(
+    target: InstallTarget, old_receipt: Receipt, new_receipt: Receipt, warn: Callable[[str], None]
+) -> None:
+    folders, layout, settling = target.link_folders, target.layout, FsyncQueue(fsync=target.fsync)
     copies: list[tuple[str, SkillName]] = []
-    for folder, links in after.links.items():
+    for folder, links in new_receipt.links.items():
         base = folders.path(folder)
         if links and os.path.realpath(base) != os.path.realpath(layout.directory):
             os.makedirs(base, exist_ok=True)
             for name, kind in links.items():
-                known = (before.copied(name), after.copied(name))
+                known = (old_receipt.copy_digest(name), new_receipt.copy_digest(name))
                 path = os.path.join(base, name)
-                if _is_made(path, kind, layout.skill(name), known, warn):
+                if _needs_no_change(path, kind, layout.skill_path(name), known, warn):
                     continue
                 if kind == "copy":
-                    if new := make_copy(target, name, path, warn):
-                        settling.begin(new)
+                    if new := stage_copy(target, name, path, warn):
+                        settling.add(new)
                         copies.append((folder, name))
                     continue
                 if os.path.lexists(path):
-                    discard_copy(target, folder, name, known[0], warn)  # our own, unchanged
-                _link(path, kind, layout.skill(name))
+                    remove_copy(target, folder, name, known[0], warn)  # our own, unchanged
+                _create_link(path, kind, layout.skill_path(name))
     settling.wait()
     for folder, name in copies:
-        put_in_place(target, folder, name, before.copied(name), warn)
+        install_copy(target, folder, name, old_receipt.copy_digest(name), warn)
 
 
-def _is_made(
-    path: str, kind: str, target: str, known: tuple[Digest | None, Digest | None], warn: Callable[[str], None]
+def _needs_no_change(
+    path: str, kind: str, target: str, digests: tuple[Digest | None, Digest | None], warn: Callable[[str], None]
 ) -> bool:
     """Tell whether there is nothing to make at a link's place. What somebody else put there stays, and is told."""
     is_there = os.path.lexists(path)
     is_folder = is_there and not is_link(path, os.lstat(path))
-    there = digest_of_folder(path) if is_folder and os.path.isdir(path) else None
-    if (is_there and not is_folder and points_at(path, target)) or (kind == "copy" and there and there == known[1]):
+    there = digest_folder(path) if is_folder and os.path.isdir(path) else None
+    if (is_there and not is_folder and points_at(path, target)) or (kind == "copy" and there and there == digests[1]):
         return True
-    if is_there and (not is_folder or there is None or there != known[0]):
+    if is_there and (not is_folder or there is None or there != digests[0]):
         warn(f"{path} is not ours; it is left as it is, and {os.path.basename(path)} is not linked there")
         return True
     return False
 
 
-def _link(path: str, kind: str, target: str) -> None:
+def _create_link(path: str, kind: str, target: str) -> None:
     if kind == "junction" and sys.platform == "win32":
         import _winapi  # noqa: PLC0415  (Windows only)
 
@@ -87,20 +91,20 @@ def _link(path: str, kind: str, target: str) -> None:
         os.symlink(os.path.join(os.path.relpath(os.path.realpath(parent), base), name), path, target_is_directory=True)
 
 
-def _remove(
-    target: Target, folder: str, name: SkillName, kind: str, digest: Digest | None, warn: Callable[[str], None]
+def _remove_link(
+    target: InstallTarget, folder: str, name: SkillName, kind: str, digest: Digest | None, warn: Callable[[str], None]
 ) -> None:
     """Remove a link only when it points at us; a copy only when it is still what we put there."""
-    path = os.path.join(target.links.path(folder), name)
+    path = os.path.join(target.link_folders.path(folder), name)
     try:
         state = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return
     if is_link(path, state):
-        if points_at(path, target.layout.skill(name)):
+        if points_at(path, target.layout.skill_path(name)):
             os.unlink(path)
     elif kind == "copy" and stat.S_ISDIR(state.st_mode):
-        if digest_of_folder(path) == digest:
-            discard_copy(target, folder, name, digest, warn)
+        if digest_folder(path) == digest:
+            remove_copy(target, folder, name, digest, warn)
         else:
             warn(f"{path} was edited; it is left as it is")

@@ -11,7 +11,7 @@ from typing import Literal
 from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
-from skillpm.installer.disk_state import digest_of_folder
+from skillpm.installer.disk_state import digest_folder
 from skillpm.installer.layout import Layout
 from skillpm.installer.target import LinkFolders
 
@@ -25,18 +25,18 @@ class LinkState(Value):
     """
 
     kind: Literal["absent", "ours", "foreign"] = "absent"
-    is_copy: bool = False
-    itself: bool = False
-    is_left: bool = False
+    is_identical_copy: bool = False
+    needs_no_link: bool = False
+    is_skipped: bool = False
 
 
-def look_at_link(
+def read_link_state(
     folders: LinkFolders,
     folder: str,
     name: SkillName,
     layout: Layout,
-    known: tuple[str, Digest | None],
-    wanted: Digest | None = None,
+    recorded: tuple[str, Digest | None],
+    expected_digest: Digest | None = None,
 ) -> LinkState:
     """Look at one link's place; `known` is the kind the receipt says we made there, and the digest a copy had.
 
@@ -44,22 +44,24 @@ def look_at_link(
     """
     base = folders.path(folder)
     if os.path.realpath(base) == os.path.realpath(layout.directory):
-        return LinkState(kind="ours", itself=True)  # the host's whole folder is a link to ours
+        return LinkState(kind="ours", needs_no_link=True)  # the host's whole folder is a link to ours
     path = os.path.join(base, name)
     try:
         state = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return LinkState()
-    if is_link(path, state) and points_at(path, layout.skill(name)):
+    if is_link(path, state) and points_at(path, layout.skill_path(name)):
         return LinkState(kind="ours")
-    if os.path.realpath(path) == os.path.realpath(layout.skill(name)):
-        return LinkState(kind="ours", itself=True)  # the skill lies there, and ours is a link to it; or both are links
+    if os.path.realpath(path) == os.path.realpath(layout.skill_path(name)):
+        return LinkState(
+            kind="ours", needs_no_link=True
+        )  # the skill lies there, and ours is a link to it; or both are links
     if is_link(path, state):
         return LinkState(kind="foreign")
-    there = digest_of_folder(path) if stat.S_ISDIR(state.st_mode) and (known[0] == "copy" or wanted) else None
-    if there is not None and known[0] == "copy" and there == known[1]:
+    there = digest_folder(path) if stat.S_ISDIR(state.st_mode) and (recorded[0] == "copy" or expected_digest) else None
+    if there is not None and recorded[0] == "copy" and there == recorded[1]:
         return LinkState(kind="ours")
-    return LinkState(kind="foreign", is_copy=there is not None and there == wanted)
+    return LinkState(kind="foreign", is_identical_copy=there is not None and there == expected_digest)
 
 
 def is_link(path: str, state: os.stat_result) -> bool:
@@ -82,7 +84,7 @@ def points_at(path: str, target: str) -> bool:
     return os.path.basename(leads) == name and os.path.realpath(os.path.dirname(leads)) == os.path.realpath(parent)
 
 
-def kind_of_link(mode: str) -> str:
+def choose_link_kind(mode: str) -> str:
     """Give the kind of link this system can make; `mode` is the user's choice, empty for the best there is."""
     if mode in {"copy", "symlink", "junction"}:
         return mode

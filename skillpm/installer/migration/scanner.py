@@ -8,15 +8,15 @@ import stat
 from collections.abc import Iterator
 
 from skillpm.core.file_tree import Limits
-from skillpm.core.names import SKILL_FILE, collision_key, path_fault
+from skillpm.core.names import SKILL_FILE, collision_key, path_problem
 from skillpm.core.values import Value
 from skillpm.errors import ConflictError, RefusedError
-from skillpm.files import BINARY, NOFOLLOW, REASONS
-from skillpm.formats.legacy_registry import Left
-from skillpm.skillmd.frontmatter import LARGEST_FILE
+from skillpm.files import BINARY, NOFOLLOW, OS_ERROR_REASONS
+from skillpm.formats.legacy_registry import IgnoredEntry
+from skillpm.skillmd.frontmatter import MAX_FILE_SIZE
 
-NEVER_ENTERED = frozenset(["node_modules"])
-NO_SKILLS = frozenset(["skills.json", "skills.lock"])
+SKIPPED_FOLDERS = frozenset(["node_modules"])
+SKIPPED_FILES = frozenset(["skills.json", "skills.lock"])
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
 
@@ -42,18 +42,18 @@ class FlatFolder(Value):
     """A folder, looked at: flat files, what is left as it is, names at its top as a case-folding system sees them."""
 
     files: tuple[FlatFile, ...]
-    left: tuple[Left, ...]
-    taken: frozenset[str]
+    ignored: tuple[IgnoredEntry, ...]
+    used_names: frozenset[str]
     skills: tuple[str, ...]
 
 
-def look_at_flat_files(directory: str, limits: Limits) -> FlatFolder:
+def scan_flat_files(directory: str, limits: Limits) -> FlatFolder:
     """Read the flat files of a folder. Raises `ConflictError` for a folder that is itself a skill, `RefusedError` for
     one over the limits, `OSError` for one that cannot be looked into.
     """
-    look = _Look(directory, limits)
+    look = _FlatFileScanner(directory, limits)
     skills = []
-    entries = _visible(directory)
+    entries = _list_visible(directory)
     if _is_skill(directory):
         hint = "name the folder that holds skills; a skill's own folder is never taken apart"
         raise ConflictError(f"{directory} is itself a skill", where=directory, hint=hint)
@@ -61,94 +61,94 @@ def look_at_flat_files(directory: str, limits: Limits) -> FlatFolder:
         is_folder = entry.is_dir(follow_symlinks=False)
         if (is_folder or entry.is_symlink()) and _is_skill(entry.path):
             skills.append(entry.name)  # a link to one, too: somebody shows it here
-        elif is_folder and entry.name not in NEVER_ENTERED:
-            look.into(entry)
-        elif not is_folder and entry.name not in NO_SKILLS:
-            look.at(entry, entry.name)
+        elif is_folder and entry.name not in SKIPPED_FOLDERS:
+            look.scan_category(entry)
+        elif not is_folder and entry.name not in SKIPPED_FILES:
+            look.add_file(entry, entry.name)
     return FlatFolder(
         files=tuple(look.files),
-        left=tuple(look.left),
-        taken=frozenset(collision_key(entry.name) for entry in entries),
+        ignored=tuple(look.ignored),
+        used_names=frozenset(collision_key(entry.name) for entry in entries),
         skills=tuple(skills),
     )
 
 
-class _Look:
+class _FlatFileScanner:
     """What was found so far, counted against the limits."""
 
     def __init__(self, directory: str, limits: Limits) -> None:
         self.limits = limits
         self.files: list[FlatFile] = []
-        self.left: list[Left] = []
-        self.size = 0
-        self.may_write = os.access(directory, os.W_OK | os.X_OK)
+        self.ignored: list[IgnoredEntry] = []
+        self.total_size = 0
+        self.is_writable = os.access(directory, os.W_OK | os.X_OK)
 
-    def into(self, folder: os.DirEntry[str]) -> None:
+    def scan_category(self, folder: os.DirEntry[str]) -> None:
         """Look into a category folder. One without Markdown files is none."""
         try:
-            entries = _visible(folder.path)
+            entries = _list_visible(folder.path)
         except OSError as error:
-            self.left.append(Left(path=f"{folder.name}/", why=_reason(error)))
+            self.ignored.append(IgnoredEntry(path=f"{folder.name}/", reason=_describe_error(error)))
             return
         if not any(_is_markdown(entry.name) for entry in entries):
-            self.left.extend(self._inner_skills(folder.name, entries))
+            self.ignored.extend(self._find_nested_skills(folder.name, entries))
             return
-        above, self.may_write = self.may_write, os.access(folder.path, os.W_OK | os.X_OK)
+        above, self.is_writable = self.is_writable, os.access(folder.path, os.W_OK | os.X_OK)
         for entry in entries:
             path = f"{folder.name}/{entry.name}"
             if entry.is_dir(follow_symlinks=False):
                 is_skill = _is_skill(entry.path)
                 why = "a skill already; move its folder up" if is_skill else "a folder in a category folder"
-                self.left.append(Left(path=f"{path}/", why=why))
+                self.ignored.append(IgnoredEntry(path=f"{path}/", reason=why))
             else:
-                self.at(entry, path)
-        self.may_write = above
+                self.add_file(entry, path)
+        self.is_writable = above
 
-    def at(self, entry: os.DirEntry[str], path: str) -> None:
+    def add_file(self, entry: os.DirEntry[str], path: str) -> None:
         """Take one file, or say why it is left."""
-        why = self._fault(entry, path)
+        why = self._rejection_reason(entry, path)
         if not why:
             try:
-                data, mode = _read(entry.path)
+                data, mode = _read_file(entry.path)
             except OSError as error:
-                why = _reason(error)
+                why = _describe_error(error)
             else:
-                self._count(len(data))
+                self._check_limits(len(data))
                 self.files.append(FlatFile(path=path, data=data, mode=mode))
         if why:
-            self.left.append(Left(path=path, why=why))
+            self.ignored.append(IgnoredEntry(path=path, reason=why))
 
-    def _fault(self, entry: os.DirEntry[str], path: str) -> str:
+    def _rejection_reason(self, entry: os.DirEntry[str], path: str) -> str:
         if not _is_markdown(entry.name):
             return "no Markdown file"
         if entry.is_symlink():
             return "a link, and links are not followed"
         if not entry.is_file(follow_symlinks=False):
             return "no regular file"
-        if fault := path_fault(path):
+        if fault := path_problem(path):
             return f"its path {fault}"
-        if not self.may_write:
+        if not self.is_writable:
             return "its folder may not be written into"
         size = entry.stat(follow_symlinks=False).st_size
-        return f"over {LARGEST_FILE} bytes" if size > LARGEST_FILE else ""
+        return f"over {MAX_FILE_SIZE} bytes" if size > MAX_FILE_SIZE else ""
 
-    def _count(self, size: int) -> None:
-        self.size += size
+    def _check_limits(self, size: int) -> None:
+        self.total_size += size
         if len(self.files) >= self.limits.files:
             what, setting = f"more than {self.limits.files} flat files", "FILES"
-        elif self.size > self.limits.skill:
+        elif self.total_size > self.limits.skill:
             what, setting = f"flat files of more than {self.limits.skill} bytes together", "SKILL"
         else:
             return
         raise RefusedError(f"here are {what}; nothing was changed", hint=f"if it is meant, raise SKILLPM_MAX_{setting}")
 
-    def _inner_skills(self, folder: str, entries: list[os.DirEntry[str]]) -> Iterator[Left]:
+    def _find_nested_skills(self, folder: str, entries: list[os.DirEntry[str]]) -> Iterator[IgnoredEntry]:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False) and _is_skill(entry.path):
-                yield Left(path=f"{folder}/{entry.name}/", why="a skill already; move its folder up")
+                yield IgnoredEntry(path=f"{folder}/{entry.name}/", reason="a skill already; move its folder up")
 
 
-def _visible(folder: str) -> list[os.DirEntry[str]]:
+def _list_visible(folder: str) -> list[os.DirEntry[str]]:
     with os.scandir(folder) as entries:
         return sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda entry: entry.name)
 
@@ -165,16 +165,16 @@ def _is_markdown(name: str) -> bool:
     return name[-3:].lower() == ".md" and len(name) > len(".md")
 
 
-def _read(path: str) -> tuple[bytes, int]:
+def _read_file(path: str) -> tuple[bytes, int]:
     """Give a file's bytes and its mode; what became anything but a small regular file meanwhile is an `OSError`."""
     descriptor = os.open(path, os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY)
     with open(descriptor, "rb") as file:
         state = os.fstat(descriptor)
-        data = file.read(LARGEST_FILE + 1) if stat.S_ISREG(state.st_mode) else b""
-        if not stat.S_ISREG(state.st_mode) or len(data) > LARGEST_FILE:
+        data = file.read(MAX_FILE_SIZE + 1) if stat.S_ISREG(state.st_mode) else b""
+        if not stat.S_ISREG(state.st_mode) or len(data) > MAX_FILE_SIZE:
             raise OSError(0, "it changed while it was read", path)
         return data, state.st_mode
 
 
-def _reason(error: OSError) -> str:
-    return f"cannot be read: {REASONS.get(error.errno or 0, error.strerror or str(error))}"
+def _describe_error(error: OSError) -> str:
+    return f"cannot be read: {OS_ERROR_REASONS.get(error.errno or 0, error.strerror or str(error))}"

@@ -14,7 +14,7 @@ from skillpm.core.values import Value
 from skillpm.errors import SkillpmError
 from skillpm.fetchers.base import variant_of
 from skillpm.fetchers.git.repository_cache import GitCache
-from skillpm.files import is_alive, read_text
+from skillpm.files import is_process_alive, read_text
 from skillpm.formats.lockfile import read_lockfile
 from skillpm.formats.pin import GitPin
 from skillpm.operations.context.scope import Scope
@@ -23,67 +23,77 @@ from skillpm.store import Store
 
 Bucket = Literal["store", "git", "http", "search"]
 BUCKETS: dict[Bucket, str] = {"store": "store", "git": "git", "http": "indexes", "search": "search"}
-ENTRY = re.compile(r"[0-9a-f]{62}(-[0-9a-z]{1,16})?", re.ASCII)
-ANSWER = re.compile(r"[0-9a-f]{64}", re.ASCII)
-CATALOGUE = re.compile(r"[0-9a-f]{32}(?:\.json|-[0-9a-f]{16}\.sqlite)", re.ASCII)
+STORE_ENTRY_NAME = re.compile(r"[0-9a-f]{62}(-[0-9a-z]{1,16})?", re.ASCII)
+HTTP_RESPONSE_NAME = re.compile(r"[0-9a-f]{64}", re.ASCII)
+CATALOG_NAME = re.compile(r"[0-9a-f]{32}(?:\.json|-[0-9a-f]{16}\.sqlite)", re.ASCII)
 # What a process writes before it renames, or opens and unlinks at once: it names the process.
-HALF = re.compile(r"(?:.+\.(\d+)(?:-\d+)?\.(?:new|tmp)|said-(\d+)-\d+)", re.ASCII)
-FORMAT = re.compile(r"v(\d{1,9})", re.ASCII)
-LOCK = re.compile(r"[0-9a-f]{32}\.lock", re.ASCII)
-PUBLISHING = "publishing"
+TEMPORARY_NAME = re.compile(r"(?:.+\.(\d+)(?:-\d+)?\.(?:new|tmp)|said-(\d+)-\d+)", re.ASCII)
+FORMAT_DIR_NAME = re.compile(r"v(\d{1,9})", re.ASCII)
+LOCK_NAME = re.compile(r"[0-9a-f]{32}\.lock", re.ASCII)
+PUBLISH_LOCK_DIR = "publishing"
 
 
-class Thing(Value):
+class CacheEntry(Value):
     """Something in the cache. `used` is when it was last used, in seconds; a leftover is of a process that is dead. A
     lock of somebody who writes an index is in none of the buckets that people are shown.
     """
 
     bucket: Bucket | None
     path: str
-    bytes: int
-    used: float
+    size: int
+    last_used: float
     is_leftover: bool = False
 
 
-class Contents(Value):
+class CacheContents(Value):
     """The cache. `older` and `newer` are folders of other formats."""
 
     root: str
-    things: tuple[Thing, ...]
-    older: tuple[str, ...] = ()
-    newer: tuple[str, ...] = ()
+    entries: tuple[CacheEntry, ...]
+    older_formats: tuple[str, ...] = ()
+    newer_formats: tuple[str, ...] = ()
 
-    def of(self, bucket: Bucket) -> list[Thing]:
+    def in_bucket(self, bucket: Bucket) -> list[CacheEntry]:
         """Give what a bucket holds, without what is left over."""
-        return [thing for thing in self.things if thing.bucket == bucket and not thing.is_leftover]
+        return [thing for thing in self.entries if thing.bucket == bucket and not thing.is_leftover]
 
     @property
-    def leftovers(self) -> list[Thing]:
+    def leftovers(self) -> list[CacheEntry]:
         """Give what dead processes left."""
-        return [thing for thing in self.things if thing.is_leftover]
+        return [thing for thing in self.entries if thing.is_leftover]
 
 
-def root_of(settings: Settings) -> str:
+def cache_root(settings: Settings) -> str:
     """Give the folder that SKILLPM_CACHE_DIR names; in it is a folder for each format."""
     return os.path.dirname(settings.cache_dir)
 
 
-def look_into(settings: Settings) -> Contents:
+def inspect_cache(settings: Settings) -> CacheContents:
     """Look into the cache. What cannot be read is passed over."""
-    things = [*_store(settings), *_git(settings), *_answers(settings), *_catalogues(settings), *_locks(settings)]
-    own = _number(os.path.basename(settings.cache_dir)) or 0
-    others = [(number, entry.path) for entry in listed(root_of(settings)) if (number := _number(entry.name)) != own]
-    return Contents(
-        root=root_of(settings),
-        things=tuple(things),
-        older=tuple(path for number, path in others if number is not None and number < own),
-        newer=tuple(path for number, path in others if number is not None and number > own),
+    things = [
+        *_store_entries(settings),
+        *_git_entries(settings),
+        *_http_entries(settings),
+        *_search_entries(settings),
+        *_lock_entries(settings),
+    ]
+    own = _format_number(os.path.basename(settings.cache_dir)) or 0
+    others = [
+        (number, entry.path)
+        for entry in scan_folder(cache_root(settings))
+        if (number := _format_number(entry.name)) != own
+    ]
+    return CacheContents(
+        root=cache_root(settings),
+        entries=tuple(things),
+        older_formats=tuple(path for number, path in others if number is not None and number < own),
+        newer_formats=tuple(path for number, path in others if number is not None and number > own),
     )
 
 
-def needed_by(settings: Settings, scopes: Collection[Scope]) -> set[str]:
+def find_locked_paths(settings: Settings, scopes: Collection[Scope]) -> set[str]:
     """Give the paths in the cache of what the lockfiles of these scopes name. One that cannot be read names nothing."""
-    store, git = Store(_bucket(settings, "store")), GitCache(_bucket(settings, "git"))
+    store, git = Store(_bucket_dir(settings, "store")), GitCache(_bucket_dir(settings, "git"))
     paths: set[str] = set()
     for scope in scopes:
         try:
@@ -95,17 +105,17 @@ def needed_by(settings: Settings, scopes: Collection[Scope]) -> set[str]:
             if skill.digest is not None:
                 paths.add(store.path(skill.digest, variant_of(skill.pin)))
             if isinstance(skill.pin, GitPin):
-                paths.add(git.path(skill.pin.url))
+                paths.add(git.path_for(skill.pin.url))
     return paths
 
 
-def writer_of(name: str) -> int:
+def writer_pid(name: str) -> int:
     """Give the process that writes a file of this name, before it renames it; 0 for any other file."""
-    half = HALF.fullmatch(name)
+    half = TEMPORARY_NAME.fullmatch(name)
     return 0 if half is None else int(half[1] or half[2])
 
 
-def listed(folder: str) -> list[os.DirEntry[str]]:
+def scan_folder(folder: str) -> list[os.DirEntry[str]]:
     """List a folder by name; nothing where it is none, or a link."""
     try:
         if os.path.islink(folder):
@@ -116,7 +126,7 @@ def listed(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
-def size_of(path: str) -> int:
+def disk_usage(path: str) -> int:
     """Give the bytes of a file, or of all files in a folder."""
     try:
         state = os.lstat(path)
@@ -124,67 +134,74 @@ def size_of(path: str) -> int:
         return 0
     if not stat.S_ISDIR(state.st_mode):
         return state.st_size
-    return sum(size_of(entry.path) for entry in listed(path))
+    return sum(disk_usage(entry.path) for entry in scan_folder(path))
 
 
-def _store(settings: Settings) -> Iterator[Thing]:
-    for shelf in listed(_bucket(settings, "store")):
-        for entry in listed(shelf.path):
-            yield from _file("store", entry, ENTRY)
+def _store_entries(settings: Settings) -> Iterator[CacheEntry]:
+    for shelf in scan_folder(_bucket_dir(settings, "store")):
+        for entry in scan_folder(shelf.path):
+            yield from _file_entry("store", entry, STORE_ENTRY_NAME)
 
 
-def _answers(settings: Settings) -> Iterator[Thing]:
-    for entry in listed(_bucket(settings, "http")):
-        yield from _file("http", entry, ANSWER)
+def _http_entries(settings: Settings) -> Iterator[CacheEntry]:
+    for entry in scan_folder(_bucket_dir(settings, "http")):
+        yield from _file_entry("http", entry, HTTP_RESPONSE_NAME)
 
 
-def _catalogues(settings: Settings) -> Iterator[Thing]:
-    for entry in listed(_bucket(settings, "search")):
-        yield from _file("search", entry, CATALOGUE)
+def _search_entries(settings: Settings) -> Iterator[CacheEntry]:
+    for entry in scan_folder(_bucket_dir(settings, "search")):
+        yield from _file_entry("search", entry, CATALOG_NAME)
 
 
-def _locks(settings: Settings) -> Iterator[Thing]:
+def _lock_entries(settings: Settings) -> Iterator[CacheEntry]:
     """Give the locks that are nobody's but their own: of folders that indexes are written into, of gone catalogues."""
-    for folder in (PUBLISHING, BUCKETS["search"]):
-        for entry in listed(os.path.join(settings.cache_dir, folder)):
+    for folder in (PUBLISH_LOCK_DIR, BUCKETS["search"]):
+        for entry in scan_folder(os.path.join(settings.cache_dir, folder)):
             is_needed = os.path.lexists(f"{entry.path.removesuffix('.lock')}.json")
-            if LOCK.fullmatch(entry.name) and entry.is_file(follow_symlinks=False) and not is_needed:
-                yield Thing(
-                    bucket=None, path=entry.path, bytes=0, used=max(_used(entry.path), _used(f"{entry.path}.pid"))
+            if LOCK_NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False) and not is_needed:
+                yield CacheEntry(
+                    bucket=None,
+                    path=entry.path,
+                    size=0,
+                    last_used=max(_last_used(entry.path), _last_used(f"{entry.path}.pid")),
                 )
 
 
-def _git(settings: Settings) -> Iterator[Thing]:
-    for entry in listed(_bucket(settings, "git")):
+def _git_entries(settings: Settings) -> Iterator[CacheEntry]:
+    for entry in scan_folder(_bucket_dir(settings, "git")):
         if entry.name.endswith(".git") and entry.is_dir(follow_symlinks=False):
-            used = max(_used(entry.path), _used(f"{entry.path}.lock.pid"))
-            yield Thing(bucket="git", path=entry.path, bytes=size_of(entry.path), used=used)
+            used = max(_last_used(entry.path), _last_used(f"{entry.path}.lock.pid"))
+            yield CacheEntry(bucket="git", path=entry.path, size=disk_usage(entry.path), last_used=used)
         elif entry.name.endswith(".git.lock") and not os.path.lexists(entry.path.removesuffix(".lock")):
-            yield Thing(bucket="git", path=entry.path, bytes=0, used=_used(f"{entry.path}.pid"), is_leftover=True)
+            yield CacheEntry(
+                bucket="git", path=entry.path, size=0, last_used=_last_used(f"{entry.path}.pid"), is_leftover=True
+            )
         else:
-            yield from _file("git", entry, None)
+            yield from _file_entry("git", entry, None)
 
 
-def _file(bucket: Bucket, entry: os.DirEntry[str], form: "re.Pattern[str] | None") -> Iterator[Thing]:
+def _file_entry(
+    bucket: Bucket, entry: os.DirEntry[str], name_pattern: "re.Pattern[str] | None"
+) -> Iterator[CacheEntry]:
     if not entry.is_file(follow_symlinks=False):
         return
-    if (writer := writer_of(entry.name)) and not is_alive(writer):
-        yield Thing(bucket=bucket, path=entry.path, bytes=size_of(entry.path), used=0, is_leftover=True)
-    elif form is not None and form.fullmatch(entry.name):
-        yield Thing(bucket=bucket, path=entry.path, bytes=size_of(entry.path), used=_used(entry.path))
+    if (writer := writer_pid(entry.name)) and not is_process_alive(writer):
+        yield CacheEntry(bucket=bucket, path=entry.path, size=disk_usage(entry.path), last_used=0, is_leftover=True)
+    elif name_pattern is not None and name_pattern.fullmatch(entry.name):
+        yield CacheEntry(bucket=bucket, path=entry.path, size=disk_usage(entry.path), last_used=_last_used(entry.path))
 
 
-def _used(path: str) -> float:
+def _last_used(path: str) -> float:
     try:
         return os.lstat(path).st_mtime
     except OSError:
         return 0.0
 
 
-def _bucket(settings: Settings, bucket: Bucket) -> str:
+def _bucket_dir(settings: Settings, bucket: Bucket) -> str:
     return os.path.join(settings.cache_dir, BUCKETS[bucket])
 
 
-def _number(name: str) -> int | None:
-    match = FORMAT.fullmatch(name)
+def _format_number(name: str) -> int | None:
+    match = FORMAT_DIR_NAME.fullmatch(name)
     return int(match[1]) if match else None

@@ -4,22 +4,22 @@ import os
 from typing import TYPE_CHECKING
 
 from skillpm.events import Recorder
-from skillpm.operations.context.temporary_cache import StoreAbove, TemporaryCache, can_be_written
+from skillpm.operations.context.temporary_cache import OverlayStore, TemporaryCache, is_writable
 from skillpm.settings import Settings
 from skillpm.store import Store
 
 if TYPE_CHECKING:
-    from skillpm.fetchers.dispatcher import Fetchers
+    from skillpm.fetchers.dispatcher import FetcherDispatcher
 
 
-class Tools:
+class Context:
     """The surroundings and the listener; the fetchers, by the folder that relative paths start at."""
 
     def __init__(self, *, settings: Settings, reporter: Recorder | None = None) -> None:
         self.settings = settings
         self.reporter = reporter or Recorder()
-        self.fetchers: dict[str, Fetchers] = {}
-        self._temporary = TemporaryCache(settings.cache_dir, self.reporter.warning)
+        self.fetchers: dict[str, FetcherDispatcher] = {}
+        self._temporary = TemporaryCache(settings.cache_dir, self.reporter.warn)
         self._store: Store | None = None
 
     @property
@@ -27,10 +27,10 @@ class Tools:
         """The store shared by all scopes."""
         if self._store is None:
             folder = os.path.join(self.settings.cache_dir, "store")
-            self._store = Store(folder) if can_be_written(folder) else StoreAbove(folder, self._temporary)
+            self._store = Store(folder) if is_writable(folder) else OverlayStore(folder, self._temporary)
         return self._store
 
-    def git_cache(self) -> str:
+    def git_cache_dir(self) -> str:
         """Give where the cache of git repositories is to lie."""
         folder = os.path.join(self.settings.cache_dir, "git")
-        return folder if can_be_written(folder) else os.path.join(self._temporary.folder(), "git")
+        return folder if is_writable(folder) else os.path.join(self._temporary.get_folder(), "git")

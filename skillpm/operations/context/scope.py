@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from typing import Literal
 
 from skillpm.core.decoder import parse_json
-from skillpm.core.text import show
+from skillpm.core.text import pluralize, sanitize
 from skillpm.core.values import Value
 from skillpm.errors import ConflictError, DocumentError, NotFoundError, UsageError
 from skillpm.files import is_below, read_text
-from skillpm.formats.manifest import document_kind, mistyped
-from skillpm.installer.escaping_links import fence_of, repository_of
+from skillpm.formats.manifest import document_kind, mistyped_manifest_error
+from skillpm.installer.escaping_links import boundary_of, find_repository_root
 from skillpm.installer.layout import PROJECT_FOLDER, Layout
-from skillpm.installer.target import LinkFolders, Target
+from skillpm.installer.target import InstallTarget, LinkFolders
 from skillpm.settings import Settings
 
 MANIFEST, LOCKFILE = "skills.json", "skills.lock"
@@ -36,7 +36,7 @@ class Scope(Value):
         """What a command that a message names needs to work here: ` -g`, or nothing."""
         return " -g" if self.kind == "user" else ""
 
-    def target(self, settings: Settings) -> Target:
+    def target(self, settings: Settings) -> InstallTarget:
         """Give what a transaction needs to know."""
         documents = {
             "receipt": self.layout.receipt,
@@ -44,24 +44,24 @@ class Scope(Value):
             "manifest": self.manifest,
             "lockfile": self.lockfile,
         }
-        return Target(
+        return InstallTarget(
             layout=self.layout,
             documents=documents,
-            links=self.link_folders(settings),
+            link_folders=self.link_folders(settings),
             fsync=settings.fsync,
-            reads_skills=lambda folder: self.reads_skills(folder, settings),
+            is_agent_folder=lambda folder: self.reads_skills(folder, settings),
         )
 
     def reads_skills(self, folder: str, settings: Settings) -> bool:
         """Tell whether a folder, as a receipt names it, is one where an agent host reads skills in this scope."""
-        from skillpm.agent_hosts.known_agents import agent_folder, all_agents  # noqa: PLC0415  (most commands touch none)
+        from skillpm.agent_hosts.known_agents import agent_folder, load_agents  # noqa: PLC0415  (most commands touch none)
 
-        return folder in {agent_folder(agent, self.kind, settings) for agent in all_agents().values()}
+        return folder in {agent_folder(agent, self.kind, settings) for agent in load_agents().values()}
 
     def link_folders(self, settings: Settings) -> LinkFolders:
         """Give how agent folders become paths here."""
         fence = self.root if self.kind == "project" else ""
-        return LinkFolders(root=self.root, home=settings.home, fence=fence, mode=settings.link_mode)
+        return LinkFolders(root=self.root, home=settings.home, boundary=fence, mode=settings.link_mode)
 
 
 def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> Scope:
@@ -74,13 +74,11 @@ def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> 
         root = os.path.abspath(os.path.join(settings.working_directory, project))
         refuse_home(settings, root)
         if not os.path.isfile(os.path.join(root, MANIFEST)):
-            # It stands above this module, and is wanted only where there is no project.
-            from skillpm.operations.context.missing_manifest import refuse_lost_folder  # noqa: PLC0415
-
-            refuse_lost_folder(root, project)
+            if count := locked_in(os.path.join(root, LOCKFILE)):
+                raise missing_manifest(os.path.join(root, MANIFEST), count, f"skillpm init {project}")
             raise NotFoundError(f"{root} has no skills.json", hint=f"start a project with `skillpm init {project}`")
         return project_scope(settings, root)
-    for folder in upwards(settings):
+    for folder in candidate_project_dirs(settings):
         path = os.path.join(folder, MANIFEST)
         text = read_text(path)
         if text is None:
@@ -90,17 +88,41 @@ def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> 
             case "manifest":
                 return project_scope(settings, folder)
             case "foreign":
-                raise mistyped(top) or DocumentError(
+                raise mistyped_manifest_error(top) or DocumentError(
                     "this skills.json belongs to another tool",
                     where=path,
                     hint="work in user scope with `-g`, or choose a project with --project",
                 )
             case "registry":
                 continue
-    return user_scope(settings).but(is_fallback=True)
+    return user_scope(settings).replace(is_fallback=True)
 
 
-def new_project_scope(settings: Settings, folder: str) -> Scope:
+def locked_in(path: str) -> int:
+    """Return how many skills a lockfile locks: 0 if there is no file, or if it belongs to another tool."""
+    from skillpm.formats.lockfile import read_lockfile  # noqa: PLC0415  (only if there is no manifest)
+
+    try:
+        text = read_text(path)
+        return 0 if text is None else len(read_lockfile(text, path).skills)
+    except DocumentError:
+        return 0
+
+
+def missing_manifest(manifest: str, count: int, init: str) -> NotFoundError:
+    """Return the error for a manifest that is gone while the lockfile beside it still locks `count` skills.
+
+    `init` is the command that creates an empty manifest.
+    """
+    return NotFoundError(
+        f"skills.json is gone, but skills.lock beside it locks {pluralize(count, 'skill')}; nothing was changed",
+        where=manifest,
+        hint="bring it back from version control or dotfiles; if you want none of these skills, remove skills.lock, "
+        f"and `{init}` writes an empty skills.json",
+    )
+
+
+def resolve_project_scope(settings: Settings, folder: str) -> Scope:
     """Give the scope of a folder that is a project, or is about to be one. Raises `UsageError` for HOME."""
     root = os.path.abspath(os.path.join(settings.working_directory, folder))
     refuse_home(settings, root)
@@ -110,8 +132,10 @@ def new_project_scope(settings: Settings, folder: str) -> Scope:
 def user_scope(settings: Settings) -> Scope:
     """Give the user's own scope."""
     layout = Layout(settings.skills_home)
-    if os.path.islink(layout.ours):
-        raise ConflictError(f"{layout.ours} is a link", hint="skillpm keeps its own files there; remove the link")
+    if os.path.islink(layout.internal_dir):
+        raise ConflictError(
+            f"{layout.internal_dir} is a link", hint="skillpm keeps its own files there; remove the link"
+        )
     return Scope(
         kind="user",
         root=settings.home,
@@ -123,12 +147,12 @@ def user_scope(settings: Settings) -> Scope:
 
 def project_scope(settings: Settings, root: str) -> Scope:
     """Give a project's scope. Raises `ConflictError` when its skills directory leads out of it."""
-    layout = Layout(os.path.join(root, PROJECT_FOLDER), fence=fence_of(root, settings.home))
-    _refuse_links_out(layout, root)
+    layout = Layout(os.path.join(root, PROJECT_FOLDER), boundary=boundary_of(root, settings.home))
+    _refuse_escaping_links(layout, root)
     manifest, lockfile = os.path.join(root, MANIFEST), os.path.join(root, LOCKFILE)
     for path in (manifest, lockfile):
         if os.path.islink(path):
-            _refuse_link_out(path, repository_of(root))
+            _refuse_escaping_link(path, find_repository_root(root))
     return Scope(kind="project", root=root, layout=layout, manifest=manifest, lockfile=lockfile)
 
 
@@ -138,7 +162,7 @@ def folder_scope(settings: Settings, folder: str) -> Scope:
     """
     directory = os.path.realpath(os.path.join(settings.working_directory, folder))
     if not os.path.isdir(directory):
-        raise NotFoundError(f"there is no folder {show(folder)}", hint="name the folder that holds the skills")
+        raise NotFoundError(f"there is no folder {sanitize(folder)}", hint="name the folder that holds the skills")
     if is_home(settings, directory):
         raise UsageError(f"{directory} is no skills directory", hint="name the folder that holds the skills")
     if directory == os.path.realpath(settings.skills_home):
@@ -147,18 +171,18 @@ def folder_scope(settings: Settings, folder: str) -> Scope:
     if name == PROJECT_FOLDER and os.path.isfile(os.path.join(root, MANIFEST)):
         return project_scope(settings, root)
     layout = Layout(directory)
-    _refuse_links_out(layout, directory)
-    manifest, lockfile = os.path.join(layout.ours, MANIFEST), os.path.join(layout.ours, LOCKFILE)
+    _refuse_escaping_links(layout, directory)
+    manifest, lockfile = os.path.join(layout.internal_dir, MANIFEST), os.path.join(layout.internal_dir, LOCKFILE)
     return Scope(kind="project", root=directory, layout=layout, manifest=manifest, lockfile=lockfile)
 
 
-def _refuse_links_out(layout: Layout, root: str) -> None:
+def _refuse_escaping_links(layout: Layout, root: str) -> None:
     """Raise `ConflictError` when a folder that is written into leads out of the root it belongs to."""
-    for path in (layout.directory, layout.ours, layout.staging, layout.trash, layout.backup):
-        _refuse_link_out(path, root)
+    for path in (layout.directory, layout.internal_dir, layout.staging, layout.trash, layout.backups):
+        _refuse_escaping_link(path, root)
 
 
-def _refuse_link_out(path: str, root: str) -> None:
+def _refuse_escaping_link(path: str, root: str) -> None:
     if os.path.islink(path) and not is_below(os.path.realpath(path), os.path.realpath(root)):
         raise ConflictError(
             f"{path} is a link that leads out of the project",
@@ -166,7 +190,7 @@ def _refuse_link_out(path: str, root: str) -> None:
         )
 
 
-def upwards(settings: Settings) -> Iterator[str]:
+def candidate_project_dirs(settings: Settings) -> Iterator[str]:
     """Give the folders that may hold the project: up to the git root, outside of git only the working directory."""
     start = settings.working_directory
     folders = [start]
@@ -181,7 +205,7 @@ def upwards(settings: Settings) -> Iterator[str]:
 
 def is_in_repository(settings: Settings) -> bool:
     """Tell whether the working directory lies in a git repository that could be a project; HOME is none."""
-    root = repository_of(settings.working_directory)
+    root = find_repository_root(settings.working_directory)
     return os.path.lexists(os.path.join(root, ".git")) and not is_home(settings, root)
 
 

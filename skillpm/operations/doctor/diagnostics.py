@@ -8,14 +8,14 @@ from skillpm.core.decoder import parse_json
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SkillpmError, UsageError
 from skillpm.files import read_text
-from skillpm.operations.context.runtime import Tools
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import MANIFEST, Scope, find_scope, project_scope, user_scope
 from skillpm.settings import Settings, read_settings
 
-VARIABLE = re.compile(r"SKILLPM_[A-Z_]+", re.ASCII)
+VARIABLE_PATTERN = re.compile(r"SKILLPM_[A-Z_]+", re.ASCII)
 
 
-class Finding(Value):
+class Diagnostic(Value):
     """Something that is wrong, or (`is_note`) only good to know: what, where, and what to do."""
 
     check: str
@@ -25,50 +25,52 @@ class Finding(Value):
     is_note: bool = False
 
 
-class Patient(Value):
+class DoctorContext(Value):
     """Who is looked at. Without a scope, only the surroundings are; `complaints` were found on the way in."""
 
     settings: Settings
-    tools: Tools
+    context: Context
     scope: Scope | None
-    complaints: tuple[Finding, ...] = ()
+    initial_diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def admitted(
-    environ: Mapping[str, str], *, user: bool, project: str, offline: bool = False, insecure: Sequence[str] = ()
-) -> Patient:
+def make_doctor_context(
+    environ: Mapping[str, str], *, user: bool, project: str, offline: bool = False, insecure_hosts: Sequence[str] = ()
+) -> DoctorContext:
     """Make out the surroundings, whatever is wrong with them. A value that means nothing counts as not set."""
-    complaints: list[Finding] = []
-    settings = _settings(dict(environ), complaints, offline=offline).but(insecure_hosts=tuple(insecure))
-    scope = _scope(settings, complaints, user=user, project=project)
-    return Patient(settings=settings, tools=Tools(settings=settings), scope=scope, complaints=tuple(complaints))
+    complaints: list[Diagnostic] = []
+    settings = _read_settings(dict(environ), complaints, offline=offline).replace(insecure_hosts=tuple(insecure_hosts))
+    scope = _find_scope(settings, complaints, user=user, project=project)
+    return DoctorContext(
+        settings=settings, context=Context(settings=settings), scope=scope, initial_diagnostics=tuple(complaints)
+    )
 
 
-def of_error(check: str, error: SkillpmError) -> Finding:
+def diagnostic_from_error(check: str, error: SkillpmError) -> Diagnostic:
     """Give an error as a finding."""
-    return Finding(check=check, message=error.message, where=error.where, hint=error.hint)
+    return Diagnostic(check=check, message=error.message, where=error.where, hint=error.hint)
 
 
-def _settings(environ: dict[str, str], complaints: list[Finding], *, offline: bool) -> Settings:
+def _read_settings(environ: dict[str, str], diagnostics: list[Diagnostic], *, offline: bool) -> Settings:
     while True:
         try:
             return read_settings(environ, offline=offline)
         except UsageError as error:
-            complaints.append(of_error("environment", error))
-            variable = VARIABLE.search(f"{error.message} {error.where}")
+            diagnostics.append(diagnostic_from_error("environment", error))
+            variable = VARIABLE_PATTERN.search(f"{error.message} {error.where}")
             if variable is None:
                 os.chdir(os.sep)  # the folder we were in is gone
             else:
                 del environ[variable[0]]
 
 
-def _scope(settings: Settings, complaints: list[Finding], *, user: bool, project: str) -> Scope | None:
+def _find_scope(settings: Settings, diagnostics: list[Diagnostic], *, user: bool, project: str) -> Scope | None:
     try:
         return find_scope(settings, user=user, project=project)
     except UsageError:
         raise
     except DocumentError as error:
-        complaints.append(of_error("manifest", error))
+        diagnostics.append(diagnostic_from_error("manifest", error))
         folder, name, _ = error.where.partition(MANIFEST)
         is_broken = name != "" and not _is_json(folder + name)  # else it is another tool's
         try:
@@ -76,7 +78,7 @@ def _scope(settings: Settings, complaints: list[Finding], *, user: bool, project
         except SkillpmError:
             return None
     except SkillpmError as error:
-        complaints.append(of_error("directory", error))
+        diagnostics.append(diagnostic_from_error("directory", error))
         return None
 
 

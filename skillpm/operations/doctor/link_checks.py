@@ -4,42 +4,42 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
-from skillpm.agent_hosts.known_agents import agent_folder, all_agents
+from skillpm.agent_hosts.known_agents import agent_folder, load_agents
 from skillpm.core.names import is_skill_name
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, SkillpmError
 from skillpm.installer.layout import load_receipt
-from skillpm.installer.links.copies import HIDDEN
+from skillpm.installer.links.copies import TEMPORARY_NAME
 from skillpm.installer.links.state import is_link, points_at
 from skillpm.locks import is_held
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.doctor.diagnostics import Finding, Patient
+from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 from skillpm.operations.inspect.list import list_skills
 from skillpm.settings import Settings
 
 
-def links(patient: Patient) -> Iterator[Finding]:
+def check_links(doctor: DoctorContext) -> Iterator[Diagnostic]:
     """Find dead links in the folders of agent hosts, and halves of copies that a killed command left there."""
-    scope = patient.scope
+    scope = doctor.scope
     if scope is None:
         return
     hint = f"`skillpm doctor --fix{scope.flag}` removes it"
-    for path, ours in dead_links(scope, patient.settings):
+    for path, ours in find_dead_links(scope, doctor.settings):
         if ours:
-            yield Finding(check="links", message="a link to a skill that is not there", where=path, hint=hint)
+            yield Diagnostic(check="links", message="a link to a skill that is not there", where=path, hint=hint)
         else:
-            leads = show(os.readlink(path), 200)
+            leads = sanitize(os.readlink(path), 200)
             message = f"a link that leads nowhere ({leads}); it is not skillpm's"
-            yield Finding(check="links", message=message, where=path, is_note=True)
+            yield Diagnostic(check="links", message=message, where=path, is_note=True)
     with suppress(ConflictError):
-        yield from _not_linked(scope, patient.settings)
+        yield from _check_unlinked_skills(scope, doctor.settings)
     if os.path.lexists(scope.layout.journal) or is_held(scope.layout.lock):
         return  # what lies there is of a change that goes on
-    for path in half_copies(scope, patient.settings):
-        yield Finding(check="links", message="a command that was killed left this", where=path, hint=hint)
+    for path in find_partial_copies(scope, doctor.settings):
+        yield Diagnostic(check="links", message="a command that was killed left this", where=path, hint=hint)
 
 
-def _not_linked(scope: Scope, settings: Settings) -> Iterator[Finding]:
+def _check_unlinked_skills(scope: Scope, settings: Settings) -> Iterator[Diagnostic]:
     """Find skills of the user's own that a linked host does not see, since something else lies in the link's place."""
     paths, listed = scope.link_folders(settings), list_skills(scope).skills
     for folder, links in load_receipt(scope.layout).links.items():
@@ -49,24 +49,24 @@ def _not_linked(scope: Scope, settings: Settings) -> Iterator[Finding]:
             place = os.path.join(paths.path(folder), skill.name)
             if os.path.lexists(place) and os.path.realpath(place) != os.path.realpath(skill.path):
                 message = f"{skill.name} is not linked in {folder}: something else lies there"
-                yield Finding(check="links", message=message, where=place, is_note=True)
+                yield Diagnostic(check="links", message=message, where=place, is_note=True)
 
 
-def dead_links(scope: Scope, settings: Settings) -> Iterator[tuple[str, bool]]:
+def find_dead_links(scope: Scope, settings: Settings) -> Iterator[tuple[str, bool]]:
     """Give the links that lead nowhere, in all folders of agent hosts, and whether they are ours."""
-    for entry in _in_folders(scope, settings):
+    for entry in _scan_agent_folders(scope, settings):
         if is_link(entry.path, entry.stat(follow_symlinks=False)) and not os.path.exists(entry.path):
-            yield entry.path, points_at(entry.path, scope.layout.skill(entry.name))
+            yield entry.path, points_at(entry.path, scope.layout.skill_path(entry.name))
 
 
-def half_copies(scope: Scope, settings: Settings) -> list[str]:
+def find_partial_copies(scope: Scope, settings: Settings) -> list[str]:
     """Give what is there of copies that are being made, or of those who died doing so."""
-    return [entry.path for entry in _in_folders(scope, settings) if HIDDEN.fullmatch(entry.name)]
+    return [entry.path for entry in _scan_agent_folders(scope, settings) if TEMPORARY_NAME.fullmatch(entry.name)]
 
 
-def _in_folders(scope: Scope, settings: Settings) -> Iterator["os.DirEntry[str]"]:
+def _scan_agent_folders(scope: Scope, settings: Settings) -> Iterator["os.DirEntry[str]"]:
     """Give what lies in the folders of agent hosts, but where such a folder is our own."""
-    folders = {agent_folder(agent, scope.kind, settings) for agent in all_agents().values()}
+    folders = {agent_folder(agent, scope.kind, settings) for agent in load_agents().values()}
     with suppress(SkillpmError):
         folders |= {*load_receipt(scope.layout).links}
     paths = scope.link_folders(settings)

@@ -10,165 +10,165 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
-from skillpm.core.decoder import Node
-from skillpm.core.names import SkillName, skill_name
+from skillpm.core.decoder import JsonNode
+from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.errors import BlockedError, BusyError, DocumentError, NewerDocument, SkillpmError
-from skillpm.files import discard_file, read_document, read_text, remove_tree, told, write_document
-from skillpm.formats.legacy_metadata import Inherited, read_inherited
+from skillpm.files import discard_file, read_regular_file, read_text, remove_tree, translate_os_errors, write_document
+from skillpm.formats.legacy_metadata import LegacyMetadata, read_legacy_metadata
 from skillpm.formats.receipt import Receipt, write_receipt
 from skillpm.formats.registry import read_registry
-from skillpm.installer.actions import Wishes
-from skillpm.installer.backups import next_slot
-from skillpm.installer.disk_state import look_at
+from skillpm.installer.actions import InstallOptions
+from skillpm.installer.backups import next_backup_id
+from skillpm.installer.disk_state import read_installed_state
 from skillpm.installer.journal import read_journal
-from skillpm.installer.late_edits import keep_what_is_given_up
+from skillpm.installer.late_edits import back_up_abandoned_change
 from skillpm.installer.layout import Layout, load_receipt
-from skillpm.installer.stat_cache import Scan
-from skillpm.locks import locked
-from skillpm.operations.context.project_files import read_paperwork
-from skillpm.operations.context.runtime import Tools
+from skillpm.installer.stat_cache import StatCache
+from skillpm.locks import hold_lock
+from skillpm.operations.context.project_files import read_project_files
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_lock import exclusive
-from skillpm.operations.doctor.cache_checks import damaged_entries, damaged_repositories
-from skillpm.operations.doctor.diagnostics import Patient
-from skillpm.operations.doctor.link_checks import dead_links, half_copies
-from skillpm.operations.install.lock_resolution import Strictness
-from skillpm.operations.install.pipeline import Options
+from skillpm.operations.context.scope_lock import lock_scope
+from skillpm.operations.doctor.cache_checks import find_damaged_entries, find_damaged_repositories
+from skillpm.operations.doctor.diagnostics import DoctorContext
+from skillpm.operations.doctor.link_checks import find_dead_links, find_partial_copies
+from skillpm.operations.install.lock_resolution import LockPolicy
+from skillpm.operations.install.pipeline import ChangeOptions
 from skillpm.operations.install.sync import sync
-from skillpm.operations.registry import rebuild
-from skillpm.registry.build_state import Known
-from skillpm.registry.builder import Ahead, build_registry
-from skillpm.registry.metadata_overlay import inherited_between
+from skillpm.operations.registry import rebuild_registry
+from skillpm.registry.build_state import PriorState
+from skillpm.registry.builder import PendingChanges, build_registry
+from skillpm.registry.metadata_overlay import find_legacy_metadata
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
-def repair(patient: Patient, say: Say) -> None:
+def repair(doctor: DoctorContext, report: Report) -> None:
     """Repair what can be repaired without loss; `say` hears what was done beside, and what could not be."""
-    for step in (_cache, _receipt, _journal, _links, _skills, _registry):
+    for step in (_repair_cache, _repair_receipt, _repair_journal, _repair_links, _repair_skills, _repair_registry):
         try:
-            step(patient, say)
+            step(doctor, report)
         except SkillpmError as error:
-            say(f"{error.message} ({error.where})" if error.where else error.message)
+            report(f"{error.message} ({error.where})" if error.where else error.message)
 
 
-def _cache(patient: Patient, _: Say) -> None:
-    with told("repair the cache", patient.settings.cache_dir):
-        for path in damaged_entries(patient):
+def _repair_cache(doctor: DoctorContext, _: Report) -> None:
+    with translate_os_errors("repair the cache", doctor.settings.cache_dir):
+        for path in find_damaged_entries(doctor):
             discard_file(path)
-        for path in damaged_repositories(patient):
+        for path in find_damaged_repositories(doctor):
             try:
-                with locked(f"{path}.lock", 0, path):
+                with hold_lock(f"{path}.lock", 0, path):
                     remove_tree(path)
             except BusyError:
                 continue  # whoever uses it finds that out, and makes it anew
 
 
-def _receipt(patient: Patient, say: Say) -> None:
-    if patient.scope is None or not os.path.isdir(patient.scope.layout.ours):
+def _repair_receipt(doctor: DoctorContext, report: Report) -> None:
+    if doctor.scope is None or not os.path.isdir(doctor.scope.layout.internal_dir):
         return
-    layout = patient.scope.layout
+    layout = doctor.scope.layout
     try:
         load_receipt(layout)
     except NewerDocument:
         return
     except DocumentError:
-        with _held(patient.scope, patient.tools), told("repair the receipt", layout.receipt):
-            inherited = _still_inherited(layout)
-            _keep_damaged(layout, layout.receipt, say)
+        with _lock_directory(doctor.scope, doctor.context), translate_os_errors("repair the receipt", layout.receipt):
+            inherited = _recover_legacy_metadata(layout)
+            _back_up_damaged(layout, layout.receipt, report)
             if inherited:
                 text = write_receipt(Receipt(inherited=inherited))
-                write_document(layout.receipt, text.encode(), fsync=patient.settings.fsync)
+                write_document(layout.receipt, text.encode(), fsync=doctor.settings.fsync)
 
 
-def _journal(patient: Patient, say: Say) -> None:
-    if patient.scope is None or not os.path.isdir(patient.scope.layout.ours):
+def _repair_journal(doctor: DoctorContext, report: Report) -> None:
+    if doctor.scope is None or not os.path.isdir(doctor.scope.layout.internal_dir):
         return
-    layout = patient.scope.layout
+    layout = doctor.scope.layout
     try:
         read_journal(layout)
     except NewerDocument:
         raise
     except DocumentError:
-        with _held(patient.scope, patient.tools), told("repair the journal", layout.journal):
-            keep_what_is_given_up(layout, say)
-            _keep_damaged(layout, layout.journal, say)
-    with exclusive(patient.scope, patient.tools):
+        with _lock_directory(doctor.scope, doctor.context), translate_os_errors("repair the journal", layout.journal):
+            back_up_abandoned_change(layout, report)
+            _back_up_damaged(layout, layout.journal, report)
+    with lock_scope(doctor.scope, doctor.context):
         pass  # it finishes what was interrupted, and tidies up
 
 
-def _links(patient: Patient, _: Say) -> None:
-    if patient.scope is None:
+def _repair_links(doctor: DoctorContext, _: Report) -> None:
+    if doctor.scope is None:
         return
-    with told("remove a dead link", patient.scope.root):
-        for path, ours in [*dead_links(patient.scope, patient.settings)]:
+    with translate_os_errors("remove a dead link", doctor.scope.root):
+        for path, ours in [*find_dead_links(doctor.scope, doctor.settings)]:
             if ours:
                 os.unlink(path)
-    if half_copies(patient.scope, patient.settings):
-        with exclusive(patient.scope, patient.tools), told("remove half a copy", patient.scope.root):
-            for path in half_copies(patient.scope, patient.settings):
+    if find_partial_copies(doctor.scope, doctor.settings):
+        with lock_scope(doctor.scope, doctor.context), translate_os_errors("remove half a copy", doctor.scope.root):
+            for path in find_partial_copies(doctor.scope, doctor.settings):
                 remove_tree(path)
 
 
-def _skills(patient: Patient, say: Say) -> None:
-    if patient.scope is None:
+def _repair_skills(doctor: DoctorContext, report: Report) -> None:
+    if doctor.scope is None:
         return
-    papers = read_paperwork(patient.scope, patient.tools)
+    papers = read_project_files(doctor.scope, doctor.context)
     if papers.manifest_text is None or (papers.lockfile_text is None and papers.requirements):
         return
-    kept = _in_the_way(patient.scope, patient.tools)
-    strictness = Strictness(frozen=papers.lockfile_text is not None)
+    kept = _find_blockers(doctor.scope, doctor.context)
+    strictness = LockPolicy(frozen=papers.lockfile_text is not None)
     try:
-        _synced(patient.scope, patient.tools, kept, strictness, say)
+        _sync_except(doctor.scope, doctor.context, kept, strictness, report)
     except BlockedError as blocked:  # something lies in a link's place: the others are repaired without that skill
-        _synced(patient.scope, patient.tools, (*kept, *blocked.names), strictness, say)
+        _sync_except(doctor.scope, doctor.context, (*kept, *blocked.names), strictness, report)
 
 
-def _synced(scope: Scope, tools: Tools, kept: Sequence[str], strictness: Strictness, say: Say) -> None:
-    options = Options(strictness=strictness, wishes=Wishes(keep=kept, inexact=True))
-    for warning in sync(scope, tools, options).warnings:
-        say(warning)
+def _sync_except(scope: Scope, context: Context, keep: Sequence[str], lock_policy: LockPolicy, report: Report) -> None:
+    options = ChangeOptions(lock_policy=lock_policy, install=InstallOptions(keep=keep, inexact=True))
+    for warning in sync(scope, context, options).warnings:
+        report(warning)
 
 
-def _registry(patient: Patient, _: Say) -> None:
-    if patient.scope is not None and os.path.isdir(patient.scope.layout.directory):
-        rebuild(patient.scope, patient.tools)
+def _repair_registry(doctor: DoctorContext, _: Report) -> None:
+    if doctor.scope is not None and os.path.isdir(doctor.scope.layout.directory):
+        rebuild_registry(doctor.scope, doctor.context)
 
 
-def _held(scope: Scope, tools: Tools) -> AbstractContextManager[object]:
-    return locked(scope.layout.lock, tools.settings.lock_timeout, scope.layout.directory, tools.reporter.warning)
+def _lock_directory(scope: Scope, context: Context) -> AbstractContextManager[object]:
+    return hold_lock(scope.layout.lock, context.settings.lock_timeout, scope.layout.directory, context.reporter.warn)
 
 
-def _keep_damaged(layout: Layout, path: str, say: Say) -> None:
+def _back_up_damaged(layout: Layout, path: str, report: Report) -> None:
     """Move a document that cannot be read into the backups."""
-    os.makedirs(layout.backup, exist_ok=True)
-    slot = next_slot(layout, os.path.basename(path))
-    os.rename(path, os.path.join(layout.backup, slot))
-    say(f"the damaged {os.path.basename(path)} is kept as {os.path.join(layout.backup, slot)}")
+    os.makedirs(layout.backups, exist_ok=True)
+    slot = next_backup_id(layout, os.path.basename(path))
+    os.rename(path, os.path.join(layout.backups, slot))
+    report(f"the damaged {os.path.basename(path)} is kept as {os.path.join(layout.backups, slot)}")
 
 
-def _still_inherited(layout: Layout) -> dict[SkillName, Inherited]:
+def _recover_legacy_metadata(layout: Layout) -> dict[SkillName, LegacyMetadata]:
     """Give what `migrate` had found out: as the damaged receipt still says it, else as the registry shows it."""
     try:
-        node = Node(json.loads(read_document(layout.receipt))["inherited"], layout.receipt)
-        return {skill_name(key, where=part.where): read_inherited(part) for key, part in node.items()}
+        node = JsonNode(json.loads(read_regular_file(layout.receipt))["inherited"], layout.receipt)
+        return {parse_skill_name(key, where=part.where): read_legacy_metadata(part) for key, part in node.items()}
     except (OSError, ValueError, KeyError, TypeError, RecursionError, SkillpmError):
         pass
     try:
         shown = read_registry(read_text(layout.registry) or "", layout.registry)[0]
     except SkillpmError:
         return {}
-    own = build_registry(layout, Receipt(), Known(entries={}, scan=Scan()), Ahead()).entries
-    return inherited_between(own, shown)
+    own = build_registry(layout, Receipt(), PriorState(entries={}, stat_cache=StatCache()), PendingChanges()).entries
+    return find_legacy_metadata(own, shown)
 
 
-def _in_the_way(scope: Scope, tools: Tools) -> tuple[str, ...]:
+def _find_blockers(scope: Scope, context: Context) -> tuple[str, ...]:
     """Give the skills whose folders are somebody's work: a repair goes on without them."""
     known = load_receipt(scope.layout).skills
-    wanted = read_paperwork(scope, tools).lockfile.skills
+    wanted = read_project_files(scope, context).lockfile.skills
     names = []
     for name in sorted({*wanted, *known}):
-        found = look_at(scope.layout.skill(name), name, known.get(name), Scan())
+        found = read_installed_state(scope.layout.skill_path(name), name, known.get(name), StatCache())
         if found.kind in {"edited", "foreign"} and (name not in wanted or found.digest != wanted[name].digest):
             names.append(name)
     return tuple(names)

@@ -6,34 +6,34 @@ from collections.abc import Container, Mapping
 from typing import Literal, NamedTuple
 
 from skillpm.core.names import SkillName
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError
 from skillpm.fetchers.base import variant_of
-from skillpm.fetchers.content import content_of
-from skillpm.files import told
+from skillpm.fetchers.content import fetch_content
+from skillpm.files import translate_os_errors
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.installer.actions import label
-from skillpm.installer.disk_state import HAS_MODES, walk_files
+from skillpm.installer.actions import version_label
+from skillpm.installer.disk_state import HAS_EXECUTABLE_BITS, walk_files
 from skillpm.installer.layout import load_receipt
-from skillpm.operations.context.project_files import read_paperwork
-from skillpm.operations.context.runtime import Tools
+from skillpm.operations.context.project_files import read_project_files
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.inspect.show import find_listed, refuse_outside
-from skillpm.operations.install.index_policy import refuse_unnamed
-from skillpm.operations.install.live_links import ends_of
-from skillpm.operations.install.lock_resolution import Strictness, make_fetchers, relocked
-from skillpm.operations.install.source_policy import check_places
+from skillpm.operations.inspect.show import find_skill, refuse_escaping_link
+from skillpm.operations.install.index_policy import refuse_unconfigured
+from skillpm.operations.install.live_links import link_targets
+from skillpm.operations.install.lock_resolution import LockPolicy, make_fetchers, resolve_lockfile
+from skillpm.operations.install.source_policy import check_sources
 
 
-class File(NamedTuple):
+class DiffFile(NamedTuple):
     """One file of a state: its bytes, and whether it can be executed. A pipe, or a folder that nobody may look into, is
     `special`: nothing can be read of it.
     """
 
     data: bytes
-    executable: bool = False
-    special: bool = False
+    is_executable: bool = False
+    is_special: bool = False
 
 
 class FileDiff(Value):
@@ -44,93 +44,105 @@ class FileDiff(Value):
     diff: str
 
 
-class Diff(Value):
+class SkillDiff(Value):
     """How a skill differs between two states."""
 
     name: str
-    was: str
-    becomes: str
+    old_label: str
+    new_label: str
     files: tuple[FileDiff, ...]
 
 
-def diff_edits(scope: Scope, tools: Tools, name: str) -> Diff:
+def diff_edits(scope: Scope, context: Context, name: str) -> SkillDiff:
     """Show what a person changed since the skill was installed."""
     installed = load_receipt(scope.layout).skills.get(SkillName(name))
-    locked = read_paperwork(scope, tools).lockfile.skills.get(SkillName(name))
+    locked = read_project_files(scope, context).lockfile.skills.get(SkillName(name))
     if installed is None and locked is None:
-        find_listed(scope, tools, name)
-    refuse_outside(scope, name)
-    place = scope.layout.skill(name)
+        find_skill(scope, context, name)
+    refuse_escaping_link(scope, name)
+    place = scope.layout.skill_path(name)
     if installed is None:
         if locked is None:
             raise NotFoundError(
                 f"`{name}` was not installed by skillpm, so there is nothing to compare it with",
                 hint=f"`skillpm show {name}` shows what it is",
             )
-        before = _stored(scope, tools, name, locked)
-        return Diff(name=name, was=label(locked), becomes="on disk", files=_compared(before, _on_disk(place, before)))
+        before = _read_stored_files(scope, context, name, locked)
+        return SkillDiff(
+            name=name,
+            old_label=version_label(locked),
+            new_label="on disk",
+            files=_compare_files(before, _read_disk_files(place, before)),
+        )
     if installed.digest is None:
-        target, leads_to = ends_of(scope, tools.settings, SkillName(name), installed.pin)
+        target, leads_to = link_targets(scope, context.settings, SkillName(name), installed.pin)
         led = FileDiff(path=".", change="modified", diff=f"-link to {target}\n+link to {leads_to}")
-        return Diff(name=name, was="link", becomes="link", files=() if leads_to == target else (led,))
+        return SkillDiff(name=name, old_label="link", new_label="link", files=() if leads_to == target else (led,))
     skill = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
-    before = _stored(scope, tools, name, skill)
-    return Diff(name=name, was=label(installed), becomes="on disk", files=_compared(before, _on_disk(place, before)))
+    before = _read_stored_files(scope, context, name, skill)
+    return SkillDiff(
+        name=name,
+        old_label=version_label(installed),
+        new_label="on disk",
+        files=_compare_files(before, _read_disk_files(place, before)),
+    )
 
 
-def diff_update(scope: Scope, tools: Tools, name: str) -> Diff:
+def diff_update(scope: Scope, context: Context, name: str) -> SkillDiff:
     """Show what `update` would bring: the newest against what is installed, else what is locked. The store is filled,
     nothing else.
     """
-    papers = read_paperwork(scope, tools)
+    papers = read_project_files(scope, context)
     skill_name = SkillName(name)
     locked = papers.lockfile.skills.get(skill_name)
     if locked is None:
-        find_listed(scope, tools, name)
+        find_skill(scope, context, name)
         raise NotFoundError(f"`{name}` is not in the lockfile", hint="only locked skills can be updated")
-    updated = relocked(scope, papers, make_fetchers(scope, tools), Strictness(), (skill_name,))
+    updated = resolve_lockfile(scope, papers, make_fetchers(scope, context), LockPolicy(), (skill_name,))
     newest = updated.skills.get(skill_name, locked)
     installed = load_receipt(scope.layout).skills.get(skill_name)
     old = locked
     if installed is not None and installed.digest is not None:
         # After a `git pull` the lockfile is ahead of what lies here.
         old = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
-    before, after = _stored(scope, tools, name, old), _stored(scope, tools, name, newest)
-    return Diff(name=name, was=label(old), becomes=label(newest), files=_compared(before, after))
+    before, after = _read_stored_files(scope, context, name, old), _read_stored_files(scope, context, name, newest)
+    return SkillDiff(
+        name=name, old_label=version_label(old), new_label=version_label(newest), files=_compare_files(before, after)
+    )
 
 
-def _stored(scope: Scope, tools: Tools, name: str, skill: LockedSkill) -> dict[str, File]:
+def _read_stored_files(scope: Scope, context: Context, name: str, skill: LockedSkill) -> dict[str, DiffFile]:
     """Give a state of a skill from the store, fetched where the store lacks it."""
     if skill.digest is None:
         return {}
-    if not tools.store.has(skill.digest, variant_of(skill.pin)):
+    if not context.store.has(skill.digest, variant_of(skill.pin)):
         # A lockfile, which may be a stranger's, names no place to ask that nobody else does.
-        papers = read_paperwork(scope, tools)
-        there = papers.lockfile.but(skills={**papers.lockfile.skills, SkillName(name): skill})
+        papers = read_project_files(scope, context)
+        there = papers.lockfile.replace(skills={**papers.lockfile.skills, SkillName(name): skill})
         if papers.lockfile.skills.get(SkillName(name)) == skill:
-            check_places(scope, papers, papers.lockfile)
-        refuse_unnamed(scope, papers, there, {SkillName(name)}, tools.settings)
-    tree = content_of(make_fetchers(scope, tools), SkillName(name), skill, skill.digest)
-    return {file.path: File(file.data, executable=file.executable) for file in tree.files}
+            check_sources(scope, papers, papers.lockfile)
+        refuse_unconfigured(scope, papers, there, {SkillName(name)}, context.settings)
+    tree = fetch_content(make_fetchers(scope, context), SkillName(name), skill, skill.digest)
+    return {file.path: DiffFile(file.data, is_executable=file.executable) for file in tree.files}
 
 
-def _on_disk(folder: str, known: Container[str]) -> dict[str, File]:
+def _read_disk_files(folder: str, known_paths: Container[str]) -> dict[str, DiffFile]:
     """Give what lies in a folder, of rubbish only what is `known`, since it came with the skill."""
-    files: dict[str, File] = {}
+    files: dict[str, DiffFile] = {}
     if not os.path.isdir(folder):
         return files
-    for path, entry in walk_files(os.path.realpath(folder), known):
+    for path, entry in walk_files(os.path.realpath(folder), known_paths):
         if entry.is_symlink():
-            files[path] = File(b"-> " + os.fsencode(os.readlink(entry.path)) + b"\n")
+            files[path] = DiffFile(b"-> " + os.fsencode(os.readlink(entry.path)) + b"\n")
         elif entry.is_file():
-            with told("read what lies there", entry.path), open(entry.path, "rb") as file:
-                files[path] = File(file.read(), executable=bool(entry.stat().st_mode & 0o100))
+            with translate_os_errors("read what lies there", entry.path), open(entry.path, "rb") as file:
+                files[path] = DiffFile(file.read(), is_executable=bool(entry.stat().st_mode & 0o100))
         else:
-            files[path] = File(b"", special=True)
+            files[path] = DiffFile(b"", is_special=True)
     return files
 
 
-def _compared(before: Mapping[str, File], after: Mapping[str, File]) -> tuple[FileDiff, ...]:
+def _compare_files(before: Mapping[str, DiffFile], after: Mapping[str, DiffFile]) -> tuple[FileDiff, ...]:
     diffs = []
     for path in sorted({*before, *after}):
         old, new = before.get(path), after.get(path)
@@ -138,36 +150,36 @@ def _compared(before: Mapping[str, File], after: Mapping[str, File]) -> tuple[Fi
             change: Literal["added", "removed", "modified"] = "modified"
             if old is None or new is None:
                 change = "added" if old is None else "removed"
-            diffs.append(FileDiff(path=path, change=change, diff=_unified(path, old, new)))
+            diffs.append(FileDiff(path=path, change=change, diff=_unified_diff(path, old, new)))
     return tuple(diffs)
 
 
-def _is_same(old: File | None, new: File | None) -> bool:
-    if old is None or new is None or new.special:
+def _is_same(old: DiffFile | None, new: DiffFile | None) -> bool:
+    if old is None or new is None or new.is_special:
         return False
-    return old.data == new.data and (old.executable == new.executable or not HAS_MODES)
+    return old.data == new.data and (old.is_executable == new.is_executable or not HAS_EXECUTABLE_BITS)
 
 
-def _unified(path: str, old: File | None, new: File | None) -> str:
-    if new is not None and new.special:
+def _unified_diff(path: str, old: DiffFile | None, new: DiffFile | None) -> str:
+    if new is not None and new.is_special:
         return ""
     try:
-        before, after = ([] if file is None else _lines(file.data.decode()) for file in (old, new))
+        before, after = ([] if file is None else _split_lines(file.data.decode()) for file in (old, new))
     except UnicodeDecodeError:
         return ""
-    said = show(path, len(path) * 6)  # a line end in a name must not look like a line of the diff
+    said = sanitize(path, len(path) * 6)  # a line end in a name must not look like a line of the diff
     names = ("/dev/null" if old is None else f"a/{said}", "/dev/null" if new is None else f"b/{said}")
     lines = list(difflib.unified_diff(before, after, *names, lineterm=""))
-    if old is not None and new is not None and old.executable != new.executable and HAS_MODES:
+    if old is not None and new is not None and old.is_executable != new.is_executable and HAS_EXECUTABLE_BITS:
         # In the words of git.
         modes = [
-            f"{word} mode {'100755' if file.executable else '100644'}" for word, file in (("old", old), ("new", new))
+            f"{word} mode {'100755' if file.is_executable else '100644'}" for word, file in (("old", old), ("new", new))
         ]
         lines = [f"--- {names[0]}", f"+++ {names[1]}", *modes, *lines[2:]]
     return "\n".join(lines)
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     """Give a text's lines as git does: a carriage return is a part of its line, and a last line without an end says so.
     Else a file that an editor gave other line ends would differ in nothing that can be seen.
     """

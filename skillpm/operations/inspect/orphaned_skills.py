@@ -5,26 +5,26 @@ import os
 from skillpm.core.values import Value
 from skillpm.installer.layout import PROJECT_FOLDER
 from skillpm.installer.skill_file import is_skill_folder
-from skillpm.operations.context.scope import Scope, upwards
-from skillpm.registry.builder import folders_in
+from skillpm.operations.context.scope import Scope, candidate_project_dirs
+from skillpm.registry.builder import list_folders
 from skillpm.settings import Settings
 
 
-class Homeless(Value):
+class OrphanedSkills(Value):
     """How many there are, where they lie, and the command that makes a project of that folder."""
 
     count: int
     directory: str
-    cure: str
+    command: str
 
 
-def homeless(scope: Scope, settings: Settings) -> Homeless | None:
+def find_orphaned_skills(scope: Scope, settings: Settings) -> OrphanedSkills | None:
     """Look for skills here and above where user scope was taken only because there is no project; None without any."""
-    for folder in upwards(settings) if scope.is_fallback else ():
+    for folder in candidate_project_dirs(settings) if scope.is_fallback else ():
         place = os.path.join(folder, PROJECT_FOLDER)
-        found = [name for name in folders_in(place) if is_skill_folder(os.path.join(place, name))]
+        found = [name for name in list_folders(place) if is_skill_folder(os.path.join(place, name))]
         if found and os.path.realpath(place) != os.path.realpath(scope.layout.directory):
             where = os.path.relpath(folder, settings.working_directory)
             cure = "skillpm init" if where == os.curdir else f"skillpm init {where}"
-            return Homeless(count=len(found), directory=place, cure=cure)
+            return OrphanedSkills(count=len(found), directory=place, command=cure)
     return None

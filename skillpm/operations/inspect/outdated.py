@@ -5,27 +5,39 @@ from contextlib import suppress
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import FetchError, NotFoundError, OfflineError
-from skillpm.fetchers.dispatcher import Fetchers
+from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import GitPin, IndexPin, PathPin, UrlPin, describe_shortly
-from skillpm.installer.actions import label
+from skillpm.formats.pin import GitPin, IndexPin, PathPin, UrlPin, summarize_pin
+from skillpm.installer.actions import version_label
 from skillpm.installer.layout import load_receipt
-from skillpm.operations.context.project_files import Paperwork, read_paperwork
-from skillpm.operations.context.runtime import Tools
+from skillpm.operations.context.project_files import ProjectFiles, read_project_files
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_settings import cutoff_of
-from skillpm.operations.inspect.constraints import Askers, askers_of, chosen, kept_from, pinned_by
-from skillpm.operations.inspect.upstream import best_of, newer_than, offers_of, tags_that_moved, yanked_why
-from skillpm.operations.install.index_policy import unnamed
-from skillpm.operations.install.lock_resolution import Strictness, make_fetchers, relocked
+from skillpm.operations.context.scope_settings import read_effective_cutoff
+from skillpm.operations.inspect.constraints import (
+    ConstraintsByName,
+    collect_constraints,
+    find_exclusion_reason,
+    find_pin_reason,
+    select_skills,
+)
+from skillpm.operations.inspect.upstream import (
+    fetch_versions,
+    find_moved_tags,
+    find_newer_version,
+    find_newest,
+    find_yank_reason,
+)
+from skillpm.operations.install.index_policy import find_unconfigured
+from skillpm.operations.install.lock_resolution import LockPolicy, make_fetchers, resolve_lockfile
 from skillpm.requirements.source import GitSource
-from skillpm.resolver.provider import Offered
+from skillpm.resolver.provider import AvailableVersion
 
 
-class Aged(Value):
+class OutdatedSkill(Value):
     """A skill that could be newer: what is locked, what `update` would take, and the newest there is at all.
 
     `held` says why the newest is not taken, or that the one there is was yanked; `moved` that a tag or a branch is
@@ -34,47 +46,53 @@ class Aged(Value):
 
     name: SkillName
     current: str
-    wanted: str
+    compatible: str
     latest: str
     source: str
-    held: str = ""
-    moved: str = ""
-    unasked: str = ""
+    reason: str = ""
+    moved_ref: str = ""
+    error: str = ""
 
 
-def outdated_skills(scope: Scope, tools: Tools, names: Sequence[str] = ()) -> list[Aged]:
+def find_outdated(scope: Scope, context: Context, names: Sequence[str] = ()) -> list[OutdatedSkill]:
     """Give the locked skills, of these or of all, for which there is something newer, within what the manifest asks or
     beyond it. Raises `NotFoundError` for a name that nobody asked for.
     """
-    papers = read_paperwork(scope, tools)
+    papers = read_project_files(scope, context)
     locked = papers.lockfile
-    meant = [name for name in chosen(papers, names) if name in locked.skills]
-    gone = {name: index for name, index in unnamed(scope, papers, locked, tools.settings).items() if name in meant}
-    rows = [_unasked(name, locked, f"nobody names its index {index} any more") for name, index in gone.items()]
+    meant = [name for name in select_skills(papers, names) if name in locked.skills]
+    gone = {
+        name: index
+        for name, index in find_unconfigured(scope, papers, locked, context.settings).items()
+        if name in meant
+    }
+    rows = [_unreachable_row(name, locked, f"nobody names its index {index} any more") for name, index in gone.items()]
     meant = [name for name in meant if name not in gone]
     try:
-        rows += _aged(scope, tools, papers, meant)
+        rows += _check_outdated(scope, context, papers, meant)
     except (FetchError, NotFoundError):
-        places = _by_place(locked, meant)
+        places = _group_by_origin(locked, meant)
         if len(places) == 1 and not rows:
             raise
         # One that cannot be asked costs only what comes from there: each place by itself, with its own failure.
         for there in places:
             try:
-                rows += _aged(scope, tools, papers, there)
+                rows += _check_outdated(scope, context, papers, there)
             except (FetchError, NotFoundError) as error:
-                rows += [_unasked(name, locked, error.message) for name in there]
+                rows += [_unreachable_row(name, locked, error.message) for name in there]
     return sorted(rows, key=lambda row: row.name)
 
 
-def _unasked(name: SkillName, locked: Lockfile, why: str) -> Aged:
+def _unreachable_row(name: SkillName, locked: Lockfile, error: str) -> OutdatedSkill:
     skill = locked.skills[name]
-    current = label(skill)
-    source = describe_shortly(skill.pin)
-    return Aged(name=name, current=current, wanted=current, latest="?", source=source, unasked=show(why))
+    current = version_label(skill)
+    source = summarize_pin(skill.pin)
+    return OutdatedSkill(
+        name=name, current=current, compatible=current, latest="?", source=source, error=sanitize(error)
+    )
 
 
-def _by_place(locked: Lockfile, names: Sequence[SkillName]) -> list[list[SkillName]]:
+def _group_by_origin(locked: Lockfile, names: Sequence[SkillName]) -> list[list[SkillName]]:
     """Give skills by where they come from: a repository, an index, an address, a folder."""
     places: dict[str, list[SkillName]] = {}
     for name in names:
@@ -86,36 +104,40 @@ def _by_place(locked: Lockfile, names: Sequence[SkillName]) -> list[list[SkillNa
     return list(places.values())
 
 
-def _aged(scope: Scope, tools: Tools, papers: Paperwork, meant: Sequence[SkillName]) -> list[Aged]:
+def _check_outdated(
+    scope: Scope, context: Context, files: ProjectFiles, names: Sequence[SkillName]
+) -> list[OutdatedSkill]:
     """Give those of these skills for which there is something newer, from what all their places say."""
-    locked = papers.lockfile
-    fetchers = make_fetchers(scope, tools).knowing(locked.skills)
-    after = relocked(scope, papers, fetchers, Strictness(), meant)
-    cutoff = cutoff_of(papers.manifest, tools.settings)
-    askers = {name: asks for name, asks in askers_of(papers, after).items() if name in meant}
-    offers = offers_of(askers, fetchers, dated=bool(cutoff.moment))
-    heads = _heads(askers, locked, fetchers)
-    moved = tags_that_moved(locked, after)
-    rows: list[Aged] = []
-    for name, skill in sorted((name, locked.skills[name]) for name in meant):
+    locked = files.lockfile
+    fetchers = make_fetchers(scope, context).with_locked(locked.skills)
+    after = resolve_lockfile(scope, files, fetchers, LockPolicy(), names)
+    cutoff = read_effective_cutoff(files.manifest, context.settings)
+    askers = {name: asks for name, asks in collect_constraints(files, after).items() if name in names}
+    offers = fetch_versions(askers, fetchers, with_dates=bool(cutoff.moment))
+    heads = _find_newer_heads(askers, locked, fetchers)
+    moved = find_moved_tags(locked, after)
+    rows: list[OutdatedSkill] = []
+    for name, skill in sorted((name, locked.skills[name]) for name in names):
         new = after.skills.get(name, skill)
-        current, wanted = told_apart(skill, new)
-        best, yanked = best_of(offers.get(name, ())), yanked_why(offers.get(name, ()), skill.version)
-        latest = heads.get(name) or newer_than(best, new, pinned_by(askers.get(name, ()))) or wanted
+        current, wanted = distinct_labels(skill, new)
+        best, yanked = find_newest(offers.get(name, ())), find_yank_reason(offers.get(name, ()), skill.version)
+        latest = heads.get(name) or find_newer_version(best, new, find_pin_reason(askers.get(name, ()))) or wanted
         if {wanted, latest} != {current} or yanked:
-            young = best is not None and wanted != latest and cutoff.hides(best.published)
-            held = f"{show(latest, 40)} is {cutoff.said} (exclude-newer)" if young else yanked
+            young = best is not None and wanted != latest and cutoff.excludes(best.published)
+            held = f"{sanitize(latest, 40)} is {cutoff.description} (exclude-newer)" if young else yanked
             if not held and latest != wanted:
-                held = kept_from(latest, askers.get(name, ()))
-            source = describe_shortly(skill.pin)
-            row = Aged(name=name, current=current, wanted=wanted, latest=latest, source=source, held=held)
-            rows.append(row.but(moved=moved.get(name, "")))
+                held = find_exclusion_reason(latest, askers.get(name, ()))
+            source = summarize_pin(skill.pin)
+            row = OutdatedSkill(
+                name=name, current=current, compatible=wanted, latest=latest, source=source, reason=held
+            )
+            rows.append(row.replace(moved_ref=moved.get(name, "")))
     return rows
 
 
-def told_apart(old: LockedSkill, new: LockedSkill) -> tuple[str, str]:
+def distinct_labels(old: LockedSkill, new: LockedSkill) -> tuple[str, str]:
     """Give what two states of a skill are called; of one version with other content, what else tells them apart."""
-    was, becomes = label(old), label(new)
+    was, becomes = version_label(old), version_label(new)
     if old == new or was != becomes:
         return was, becomes
     if isinstance(old.pin, GitPin) and isinstance(new.pin, GitPin) and old.pin.commit != new.pin.commit:
@@ -124,58 +146,60 @@ def told_apart(old: LockedSkill, new: LockedSkill) -> tuple[str, str]:
     return was, f"{becomes} (other content)"
 
 
-def _heads(askers: Askers, locked: Lockfile, fetchers: Fetchers) -> dict[SkillName, str]:
+def _find_newer_heads(
+    constraints: ConstraintsByName, locked: Lockfile, fetchers: FetcherDispatcher
+) -> dict[SkillName, str]:
     """Give what the default branch has of skills that are pinned to a commit, where it is something else."""
     found = {}
-    for name, asks in askers.items():
+    for name, asks in constraints.items():
         for source in [ask.source for ask in asks if isinstance(ask.source, GitSource) and ask.source.kind == "rev"]:
             with suppress(NotFoundError):
-                head = fetchers.pin({name: source.but(kind="", ref="")})[name]
+                head = fetchers.pin({name: source.replace(kind="", ref="")})[name]
                 skill = LockedSkill(pin=head.pin, digest=head.digest, version=head.version)
                 if head.digest != locked.skills[name].digest:
-                    found[name] = told_apart(locked.skills[name], skill)[1]
+                    found[name] = distinct_labels(locked.skills[name], skill)[1]
     return found
 
 
-MOST_NAMED = 4
+MAX_NAMES = 4
 
 
-def installed_otherwise(scope: Scope, tools: Tools, names: Sequence[str] = ()) -> list[str]:
+def install_mismatch_messages(scope: Scope, context: Context, names: Sequence[str] = ()) -> list[str]:
     """Say of locked skills, of these or of all, that another state of them is installed than the locked one, or none:
     that is no question to a server.
     """
     installed = load_receipt(scope.layout).skills
     said, absent = [], []
-    for name, skill in sorted(read_paperwork(scope, tools).lockfile.skills.items()):
+    for name, skill in sorted(read_project_files(scope, context).lockfile.skills.items()):
         there = installed.get(name)
         if names and name not in names:
             continue
         if there is None:
             absent.append(name)
         elif there.digest != skill.digest:
-            locked = label(skill) if label(skill) != label(there) else "other content"
-            said.append(f"{name}: {show(label(there), 40)} is installed, {show(locked, 40)} is locked")
-    said += [f"{_few(absent)}: locked, and not installed"] if absent else []
+            locked = version_label(skill) if version_label(skill) != version_label(there) else "other content"
+            said.append(f"{name}: {sanitize(version_label(there), 40)} is installed, {sanitize(locked, 40)} is locked")
+    said += [f"{_format_names(absent)}: locked, and not installed"] if absent else []
     return [*said[:-1], f"{said[-1]} (`skillpm sync{scope.flag}` installs what is locked)"] if said else []
 
 
-def why_nothing_is_newer(scope: Scope, tools: Tools, names: Sequence[str]) -> list[str]:
+def no_update_messages(scope: Scope, context: Context, names: Sequence[str]) -> list[str]:
     """Say what keeps skills from being newer, after an update that found nothing: from what it asked for anyway."""
-    papers = read_paperwork(scope, tools)
+    papers = read_project_files(scope, context)
     locked = papers.lockfile.skills
-    meant = [name for name in chosen(papers, names) if name in locked]
-    askers = {name: asks for name, asks in askers_of(papers, papers.lockfile).items() if name in meant}
-    pinned = [name for name in sorted(askers) if pinned_by(askers[name])]
+    meant = [name for name in select_skills(papers, names) if name in locked]
+    askers = {name: asks for name, asks in collect_constraints(papers, papers.lockfile).items() if name in meant}
+    pinned = [name for name in sorted(askers) if find_pin_reason(askers[name])]
     with_ranges = {name: asks for name, asks in askers.items() if name not in pinned}
-    offers: Mapping[SkillName, Sequence[Offered]] = {}
+    offers: Mapping[SkillName, Sequence[AvailableVersion]] = {}
     with suppress(OfflineError):
-        offers = offers_of(with_ranges, make_fetchers(scope, tools), dated=False)
-    newer = [name for name in sorted(offers) if newer_than(best_of(offers[name]), locked[name], "pinned")]
-    said = [f"pinned to a tag or a commit: {_few(pinned)}"] if pinned else []
-    said += [f"held back from a newer version: {_few(newer)}"] if newer else []
+        offers = fetch_versions(with_ranges, make_fetchers(scope, context), with_dates=False)
+    newer = [name for name in sorted(offers) if find_newer_version(find_newest(offers[name]), locked[name], "pinned")]
+    said = [f"pinned to a tag or a commit: {_format_names(pinned)}"] if pinned else []
+    said += [f"held back from a newer version: {_format_names(newer)}"] if newer else []
     return [f"{'; '.join(said)} (`skillpm outdated{scope.flag}` says more)"] if said else []
 
 
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+def _format_names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more

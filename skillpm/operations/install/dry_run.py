@@ -3,31 +3,31 @@
 import os
 from collections.abc import Callable
 
-from skillpm.installer.disk_state import digest_of_folder
+from skillpm.installer.disk_state import digest_folder
 from skillpm.installer.links.state import is_link
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.install.plan import Outlook
+from skillpm.operations.install.plan import InstallPlan
 from skillpm.settings import Settings
 
 
-def foretell(scope: Scope, settings: Settings, ahead: Outlook, warn: Callable[[str], None]) -> None:
+def warn_dry_run_effects(scope: Scope, settings: Settings, plan: InstallPlan, warn: Callable[[str], None]) -> None:
     """Warn of what the run will warn of when it is done: backups that it makes, and edited copies that stay."""
-    for action in ahead.actions:
-        if action.aside:
-            tell_aside(action.name, warn)
+    for action in plan.actions:
+        if action.needs_backup:
+            warn_backup(action.name, warn)
     paths = scope.link_folders(settings)
-    for folder, names in ahead.links.obstacles.items():
+    for folder, names in plan.links.conflicts.items():
         for name in names:
-            tell_aside(os.path.join(paths.path(folder), name), warn)
-    for name, folders in ahead.links.dropped.items():
+            warn_backup(os.path.join(paths.path(folder), name), warn)
+    for name, folders in plan.links.links_to_remove.items():
         for folder in folders:
             place = os.path.join(paths.path(folder), name)
-            is_copy = ahead.receipt.links[folder].get(name) == "copy" and _is_folder(place)
-            if is_copy and digest_of_folder(place) != ahead.receipt.copied(name):
+            is_copy = plan.receipt.links[folder].get(name) == "copy" and _is_folder(place)
+            if is_copy and digest_folder(place) != plan.receipt.copy_digest(name):
                 warn(f"{place} was edited; it is left as it is")
 
 
-def tell_aside(place: str, warn: Callable[[str], None]) -> None:
+def warn_backup(place: str, warn: Callable[[str], None]) -> None:
     """Say of what lies at a place that it would be kept."""
     warn(f"what lies at {place} would be kept as a backup")
 

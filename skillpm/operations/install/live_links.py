@@ -4,10 +4,10 @@ import os
 from collections.abc import Mapping
 
 from skillpm.core.names import SkillName
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.formats.pin import PathPin, Pin
 from skillpm.formats.receipt import InstalledSkill
-from skillpm.installer.disk_state import OnDisk
+from skillpm.installer.disk_state import InstalledState
 from skillpm.operations.context.scope import Scope
 from skillpm.settings import Settings
 
@@ -19,26 +19,33 @@ def live_target(scope: Scope, settings: Settings, pin: Pin) -> str:
     return os.path.relpath(target, os.path.realpath(scope.layout.directory)) if is_relative else target
 
 
-def ends_of(scope: Scope, settings: Settings, name: SkillName, pin: Pin) -> tuple[str, str]:
+def link_targets(scope: Scope, settings: Settings, name: SkillName, pin: Pin) -> tuple[str, str]:
     """Give where a live link is to lead, and where it leads; what is no link leads nowhere."""
-    place, target = scope.layout.skill(name), source_folder(scope, settings, pin)
+    place, target = scope.layout.skill_path(name), source_folder(scope, settings, pin)
     return (target, os.path.realpath(place)) if os.path.islink(place) else (target, target)
 
 
-def leads_elsewhere(scope: Scope, settings: Settings, name: SkillName, pin: Pin) -> str:
+def wrong_target_message(scope: Scope, settings: Settings, name: SkillName, pin: Pin) -> str:
     """Say where a live link leads that does not lead where it was installed from; empty for one that does."""
-    target, there = ends_of(scope, settings, name, pin)
-    return "" if there == target else f"its link leads to {show(there)}, not to {target}"
+    target, there = link_targets(scope, settings, name, pin)
+    return "" if there == target else f"its link leads to {sanitize(there)}, not to {target}"
 
 
-def with_live_links(
-    scope: Scope, settings: Settings, disk: Mapping[SkillName, OnDisk], installed: Mapping[SkillName, InstalledSkill]
-) -> dict[SkillName, OnDisk]:
+def mark_edited_links(
+    scope: Scope,
+    settings: Settings,
+    disk: Mapping[SkillName, InstalledState],
+    installed: Mapping[SkillName, InstalledSkill],
+) -> dict[SkillName, InstalledState]:
     """Take live links that lead elsewhere for what they are: somebody's edit."""
     found = dict(disk)
     for name, skill in installed.items():
-        if skill.digest is None and disk[name].kind == "intact" and leads_elsewhere(scope, settings, name, skill.pin):
-            found[name] = OnDisk(kind="edited", why=leads_elsewhere(scope, settings, name, skill.pin))
+        if (
+            skill.digest is None
+            and disk[name].kind == "intact"
+            and wrong_target_message(scope, settings, name, skill.pin)
+        ):
+            found[name] = InstalledState(kind="edited", reason=wrong_target_message(scope, settings, name, skill.pin))
     return found
 
 

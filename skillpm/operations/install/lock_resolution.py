@@ -7,53 +7,55 @@ from functools import partial
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.errors import LockfileOutdated, RefusedError
-from skillpm.fetchers.base import IndexSide
-from skillpm.fetchers.dispatcher import Fetchers
+from skillpm.fetchers.base import IndexQueries
+from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.lockfile import LockedSkill, Lockfile, write_lockfile
 from skillpm.formats.pin import IndexPin
-from skillpm.operations.context.project_files import Paperwork
-from skillpm.operations.context.runtime import Tools
+from skillpm.operations.context.project_files import ProjectFiles
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_indexes import configured_indexes
-from skillpm.operations.context.scope_settings import cutoff_of
-from skillpm.operations.install.index_policy import lying_here, refuse_unnamed
-from skillpm.operations.install.source_policy import check_places, refuse_own_sources
+from skillpm.operations.context.scope_settings import read_effective_cutoff
+from skillpm.operations.install.index_policy import find_up_to_date, refuse_unconfigured
+from skillpm.operations.install.source_policy import check_sources, refuse_installed_sources
 from skillpm.requirements.source import PathSource
-from skillpm.resolver.candidates import Asked
-from skillpm.resolver.resolution import disagreements, is_kept, reachable, resolve
+from skillpm.resolver.candidates import ResolutionRequest
+from skillpm.resolver.resolution import find_lock_mismatches, is_locked_unchanged, reachable_skills, resolve
 
 
-def held_folders(
-    papers: Paperwork, fetchers: Fetchers, touched: Collection[str] | None, *, may_be_away: bool
+def find_held_folders(
+    files: ProjectFiles, fetchers: FetcherDispatcher, touched: Collection[str] | None, *, allow_missing: bool
 ) -> set[SkillName]:
     """Give the skills from local folders that stay as they are locked: those that are not meant, and, where folders
     `may_be_away`, those whose folder is not there, which is told.
     """
     held = set()
-    for name, source in papers.requirements.items():
-        if not isinstance(source, PathSource) or not is_kept(name, source, papers.lockfile):
+    for name, source in files.requirements.items():
+        if not isinstance(source, PathSource) or not is_locked_unchanged(name, source, files.lockfile):
             continue
         if touched is not None:
             if name not in touched:
                 held.add(name)
-        elif may_be_away and not fetchers.has_folder(source):
-            fetchers.reporter.warning(f"{name}: its folder {source.path} is not there; it stays as it was locked")
+        elif allow_missing and not fetchers.has_folder(source):
+            fetchers.reporter.warn(f"{name}: its folder {source.path} is not there; it stays as it was locked")
             held.add(name)
     return held
 
 
-def changed_folders(papers: Paperwork, fetchers: Fetchers, touched: Collection[str] | None) -> list[SkillName]:
+def find_changed_folders(
+    files: ProjectFiles, fetchers: FetcherDispatcher, touched: Collection[str] | None
+) -> list[SkillName]:
     """Give the skills whose folders are not as they were locked. Raises `NotFoundError` for one that is away."""
     meant = {
         name: source
-        for name, source in papers.requirements.items()
+        for name, source in files.requirements.items()
         if isinstance(source, PathSource) and not source.link and (touched is None or name in touched)
     }
     found = fetchers.pin(meant) if meant else {}
-    return [name for name, new in sorted(found.items()) if new.digest != papers.lockfile.skills[name].digest]
+    return [name for name, new in sorted(found.items()) if new.digest != files.lockfile.skills[name].digest]
 
 
-class Strictness(Value):
+class LockPolicy(Value):
     """How the lockfile may be treated: `locked`: it must not change; `frozen`: nothing is even resolved.
 
     `by_ci`: nobody said so here, but that this is CI.
@@ -61,14 +63,14 @@ class Strictness(Value):
 
     locked: bool = False
     frozen: bool = False
-    by_ci: bool = False
+    is_from_ci: bool = False
 
 
-def relocked(
+def resolve_lockfile(
     scope: Scope,
-    papers: Paperwork,
-    fetchers: Fetchers,
-    strictness: Strictness,
+    files: ProjectFiles,
+    fetchers: FetcherDispatcher,
+    lock_policy: LockPolicy,
     upgrade: Collection[SkillName] = (),
     touched: Collection[str] | None = None,
 ) -> Lockfile:
@@ -77,68 +79,76 @@ def relocked(
     Raises `LockfileOutdated` where it would have to change and may not, `RefusedError` where it lets a skill come from
     somewhere else than the manifest says.
     """
-    fetchers = fetchers.knowing(papers.lockfile.skills)
-    refuse_own_sources(scope, papers, fetchers.settings)
-    if papers.lockfile_text is None and (strictness.locked or strictness.frozen):
-        raise _outdated(scope, papers, [], strictness)
-    if strictness.frozen:
-        _need_names(scope, papers, strictness)
-        check_places(scope, papers, papers.lockfile)
-        _check_indexes(scope, papers, fetchers, papers.lockfile.skills)
-        if changed := changed_folders(papers, fetchers, touched):
-            raise _outdated(scope, papers, [f"the content of `{name}` has changed" for name in changed], strictness)
-        return papers.lockfile
-    check_places(scope, papers, papers.lockfile, only_kept=True)
-    _check_indexes(scope, papers, fetchers, _kept(papers) - {*upgrade})
-    if strictness.locked and (reasons := outdated(papers)):
-        raise _outdated(scope, papers, reasons, strictness)
-    held = held_folders(papers, fetchers, touched, may_be_away=not strictness.locked)
-    asked = _asked(papers, upgrade, held).but(cutoff=cutoff_of(papers.manifest, fetchers.settings))
-    lockfile = resolve(asked, fetchers, papers.lockfile).lockfile
-    _check_versions(papers.lockfile, lockfile)
-    if strictness.locked and lockfile != papers.lockfile:
-        changed = [name for name, skill in lockfile.skills.items() if papers.lockfile.skills.get(name) != skill]
+    fetchers = fetchers.with_locked(files.lockfile.skills)
+    refuse_installed_sources(scope, files, fetchers.settings)
+    if files.lockfile_text is None and (lock_policy.locked or lock_policy.frozen):
+        raise _outdated_error(scope, files, [], lock_policy)
+    if lock_policy.frozen:
+        _require_locked(scope, files, lock_policy)
+        check_sources(scope, files, files.lockfile)
+        _check_indexes(scope, files, fetchers, files.lockfile.skills)
+        if changed := find_changed_folders(files, fetchers, touched):
+            raise _outdated_error(
+                scope, files, [f"the content of `{name}` has changed" for name in changed], lock_policy
+            )
+        return files.lockfile
+    check_sources(scope, files, files.lockfile, only_kept=True)
+    _check_indexes(scope, files, fetchers, _find_unchanged(files) - {*upgrade})
+    if lock_policy.locked and (reasons := find_lock_conflicts(files)):
+        raise _outdated_error(scope, files, reasons, lock_policy)
+    held = find_held_folders(files, fetchers, touched, allow_missing=not lock_policy.locked)
+    asked = _resolution_request(files, upgrade, held).replace(
+        cutoff=read_effective_cutoff(files.manifest, fetchers.settings)
+    )
+    lockfile = resolve(asked, fetchers, files.lockfile).lockfile
+    _check_versions(files.lockfile, lockfile)
+    if lock_policy.locked and lockfile != files.lockfile:
+        changed = [name for name, skill in lockfile.skills.items() if files.lockfile.skills.get(name) != skill]
         reasons = [f"the content of `{name}` has changed" for name in sorted(changed)]
-        raise _outdated(scope, papers, reasons, strictness)
+        raise _outdated_error(scope, files, reasons, lock_policy)
     return lockfile
 
 
-def outdated(papers: Paperwork) -> list[str]:
+def find_lock_conflicts(files: ProjectFiles) -> list[str]:
     """Say in what the lockfile does not say what the manifest asks; no folder and no server is looked at."""
-    return disagreements(_asked(papers), papers.lockfile)
+    return find_lock_mismatches(_resolution_request(files), files.lockfile)
 
 
-def _asked(papers: Paperwork, upgrade: Collection[SkillName] = (), held: Collection[SkillName] = ()) -> Asked:
-    return Asked(requirements=papers.requirements, overrides=papers.overrides, upgrade=upgrade, held=held)
+def _resolution_request(
+    files: ProjectFiles, upgrade: Collection[SkillName] = (), held: Collection[SkillName] = ()
+) -> ResolutionRequest:
+    return ResolutionRequest(requirements=files.requirements, overrides=files.overrides, upgrade=upgrade, frozen=held)
 
 
-def lock_text(lockfile: Lockfile, papers: Paperwork) -> str:
+def render_lockfile(lockfile: Lockfile, files: ProjectFiles) -> str:
     """Give the lockfile's text; what is written already when it means the same."""
-    if papers.lockfile_text is not None and lockfile == papers.lockfile and not papers.is_seeded:
-        return papers.lockfile_text
+    if files.lockfile_text is not None and lockfile == files.lockfile and not files.is_lockfile_imported:
+        return files.lockfile_text
     return write_lockfile(lockfile)
 
 
-def make_fetchers(scope: Scope, tools: Tools) -> Fetchers:
+def make_fetchers(scope: Scope, context: Context) -> FetcherDispatcher:
     """Give the fetchers of a scope, the same ones all run long: relative paths start at the manifest's folder."""
     base = os.path.dirname(scope.manifest)
-    if base not in tools.fetchers:
+    if base not in context.fetchers:
 
-        def index() -> IndexSide:
+        def index() -> IndexQueries:
             from skillpm.indexes.client.index_fetcher import IndexFetcher  # noqa: PLC0415  (and with it all that reads a skill)
 
-            places = partial(configured_indexes, scope, tools.settings)
-            return IndexFetcher(tools.settings, base, tools.store, tools.reporter, places)
+            places = partial(configured_indexes, scope, context.settings)
+            return IndexFetcher(context.settings, base, context.store, context.reporter, places)
 
-        tools.fetchers[base] = Fetchers(tools.settings, base, tools.store, tools.reporter, tools.git_cache, index)
-    return tools.fetchers[base]
+        context.fetchers[base] = FetcherDispatcher(
+            context.settings, base, context.store, context.reporter, context.git_cache_dir, index
+        )
+    return context.fetchers[base]
 
 
-def _outdated(scope: Scope, papers: Paperwork, reasons: list[str], strictness: Strictness) -> LockfileOutdated:
-    why = "; CI is set, so this is as with --locked, and nothing is locked here" if strictness.by_ci else ""
-    if papers.lockfile_text is None:
+def _outdated_error(scope: Scope, files: ProjectFiles, reasons: list[str], lock_policy: LockPolicy) -> LockfileOutdated:
+    why = "; CI is set, so this is as with --locked, and nothing is locked here" if lock_policy.is_from_ci else ""
+    if files.lockfile_text is None:
         hint = f"make it with `skillpm lock{scope.flag}`{' and commit it' if why else ''}{why}"
-        if scope.is_fallback and papers.manifest_text is None:
+        if scope.is_fallback and files.manifest_text is None:
             hint = "no skills.json is here or above, so user scope was meant; go to the project, or --project DIR"
         return LockfileOutdated("there is no lockfile", where=scope.lockfile, hint=hint)
     return LockfileOutdated(
@@ -148,25 +158,29 @@ def _outdated(scope: Scope, papers: Paperwork, reasons: list[str], strictness: S
     )
 
 
-def _need_names(scope: Scope, papers: Paperwork, strictness: Strictness) -> None:
-    needs = {name for skill in papers.lockfile.skills.values() for name in skill.dependencies}
-    missing = sorted({*papers.requirements, *needs} - {*papers.lockfile.skills})
+def _require_locked(scope: Scope, files: ProjectFiles, lock_policy: LockPolicy) -> None:
+    needs = {name for skill in files.lockfile.skills.values() for name in skill.dependencies}
+    missing = sorted({*files.requirements, *needs} - {*files.lockfile.skills})
     if missing:
-        raise _outdated(scope, papers, [f"`{name}` is not locked" for name in missing], strictness)
+        raise _outdated_error(scope, files, [f"`{name}` is not locked" for name in missing], lock_policy)
 
 
-def _kept(papers: Paperwork) -> set[SkillName]:
+def _find_unchanged(files: ProjectFiles) -> set[SkillName]:
     """Give the locked skills that are wanted on, and as they are locked."""
     return {
         name
-        for name in reachable(papers.requirements, papers.lockfile)
-        if name not in papers.requirements or is_kept(name, papers.requirements[name], papers.lockfile)
+        for name in reachable_skills(files.requirements, files.lockfile)
+        if name not in files.requirements or is_locked_unchanged(name, files.requirements[name], files.lockfile)
     }
 
 
-def _check_indexes(scope: Scope, papers: Paperwork, fetchers: Fetchers, names: Collection[SkillName]) -> None:
+def _check_indexes(
+    scope: Scope, files: ProjectFiles, fetchers: FetcherDispatcher, names: Collection[SkillName]
+) -> None:
     """Refuse a lockfile that brings skills from an index that nobody named, or not from the one it is in."""
-    refuse_unnamed(scope, papers, papers.lockfile, {*names} - lying_here(scope, papers.lockfile), fetchers.settings)
+    refuse_unconfigured(
+        scope, files, files.lockfile, {*names} - find_up_to_date(scope, files.lockfile), fetchers.settings
+    )
 
 
 def _check_versions(before: Lockfile, after: Lockfile) -> None:
@@ -190,7 +204,9 @@ def _check_versions(before: Lockfile, after: Lockfile) -> None:
             )
 
 
-def changed_skills(before: Lockfile, after: Lockfile) -> list[tuple[SkillName, LockedSkill | None, LockedSkill | None]]:
+def find_changed_skills(
+    before: Lockfile, after: Lockfile
+) -> list[tuple[SkillName, LockedSkill | None, LockedSkill | None]]:
     """Give every skill that two lockfiles say different things of."""
     names = sorted({*before.skills, *after.skills})
     pairs = ((name, before.skills.get(name), after.skills.get(name)) for name in names)

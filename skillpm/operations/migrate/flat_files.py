@@ -9,46 +9,48 @@ from collections.abc import Collection, Iterator
 from skillpm.core.file_tree import Limits
 from skillpm.errors import SkillpmError
 from skillpm.files import read_text
-from skillpm.formats.legacy_registry import ABOUT_A_FOLDER
+from skillpm.formats.legacy_registry import NON_SKILL_NAME
 from skillpm.installer.layout import Layout
 
-MOST_FOLDERS = 100
+MAX_FOLDERS = 100
 
 
-def flat_files_in(directory: str, skills: Collection[str], limits: Limits) -> list[str]:
+def find_flat_files(directory: str, skills: Collection[str], limits: Limits) -> list[str]:
     """Give the flat files of a folder that are meant to be skills. `skills` are folders that need no look."""
-    names = sorted(_markdown_in(directory, skills))
+    names = sorted(_find_markdown(directory, skills))
     if not names:
         return []
     # The reader brings a YAML library with it.
-    from skillpm.installer.migration.migration_planner import would_be_skills  # noqa: PLC0415
-    from skillpm.installer.migration.scanner import look_at_flat_files  # noqa: PLC0415
-    from skillpm.operations.migrate.handwritten_registry import old_registry_of  # noqa: PLC0415
+    from skillpm.installer.migration.migration_planner import find_skill_candidates  # noqa: PLC0415
+    from skillpm.installer.migration.scanner import scan_flat_files  # noqa: PLC0415
+    from skillpm.operations.migrate.handwritten_registry import load_legacy_registry  # noqa: PLC0415
 
     layout = Layout(directory)
     try:
         return sorted(
-            would_be_skills(look_at_flat_files(directory, limits), old_registry_of(layout, read_text(layout.registry)))
+            find_skill_candidates(
+                scan_flat_files(directory, limits), load_legacy_registry(layout, read_text(layout.registry))
+            )
         )
     except (OSError, SkillpmError):
         return names  # `migrate` says what is wrong with them
 
 
-def _markdown_in(directory: str, skills: Collection[str]) -> Iterator[str]:
+def _find_markdown(directory: str, skills: Collection[str]) -> Iterator[str]:
     """Give the Markdown files that lie at the top of a folder, or in one of its folders that is no skill."""
     folders: list[str] = []
-    for entry in _entries(directory):
+    for entry in _scan_folder(directory):
         if _is_flat(entry):
             yield entry.name
         elif entry.name not in skills and entry.is_dir(follow_symlinks=False):
             folders.append(entry.name)
-    for folder in folders[:MOST_FOLDERS]:
-        inside = list(_entries(os.path.join(directory, folder)))
+    for folder in folders[:MAX_FOLDERS]:
+        inside = list(_scan_folder(os.path.join(directory, folder)))
         if not any(entry.name.upper() == "SKILL.MD" for entry in inside):
             yield from (f"{folder}/{entry.name}" for entry in inside if _is_flat(entry))
 
 
-def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+def _scan_folder(folder: str) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             yield from (entry for entry in entries if not entry.name.startswith("."))
@@ -58,4 +60,4 @@ def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
 
 def _is_flat(entry: os.DirEntry[str]) -> bool:
     stem, ending = os.path.splitext(entry.name)
-    return ending.lower() == ".md" and not ABOUT_A_FOLDER.fullmatch(stem) and entry.is_file(follow_symlinks=False)
+    return ending.lower() == ".md" and not NON_SKILL_NAME.fullmatch(stem) and entry.is_file(follow_symlinks=False)

@@ -4,78 +4,78 @@ from collections.abc import Mapping
 from shlex import quote
 
 from skillpm.core.names import SkillName
-from skillpm.core.text import show
-from skillpm.core.values import NOTHING, Value
-from skillpm.formats.legacy_metadata import Inherited
-from skillpm.formats.legacy_registry import Left
+from skillpm.core.text import sanitize
+from skillpm.core.values import EMPTY_MAPPING, Value
+from skillpm.formats.legacy_metadata import LegacyMetadata
+from skillpm.formats.legacy_registry import IgnoredEntry
 from skillpm.installer.links.link_planner import LinkPlan
-from skillpm.installer.migration.migration_planner import Migration, Move
-from skillpm.operations.context.runtime import Tools
+from skillpm.installer.migration.migration_planner import FlatFileMove, Migration
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.install.next_steps import MOST_LINKED, agents_here
+from skillpm.operations.install.next_steps import MAX_AGENTS_NAMED, find_present_agents
 
-MOST_MISNAMED = 10
+MAX_MISMATCHES = 10
 
 
-class Migrated(Value):
+class MigrationResult(Value):
     """What was done, or with `--dry-run` would be. `kept` is the backup of the registry that was there before,
     `listing` the command that shows the skills, `linked` those that agents see in their folders since, `showing` the
     command that shows them to an agent.
     """
 
-    changed: bool
+    is_changed: bool
     directory: str
-    moves: tuple[Move, ...] = ()
-    left: tuple[Left, ...] = ()
-    inherited: Mapping[SkillName, Inherited] = NOTHING
-    skills: int = 0
-    kept: str = ""
+    moves: tuple[FlatFileMove, ...] = ()
+    ignored: tuple[IgnoredEntry, ...] = ()
+    legacy_metadata: Mapping[SkillName, LegacyMetadata] = EMPTY_MAPPING
+    skill_count: int = 0
+    backup: str = ""
     warnings: tuple[str, ...] = ()
-    dry_run: bool = False
-    listing: str = ""
-    linked: Mapping[str, tuple[SkillName, ...]] = NOTHING
-    showing: str = ""
+    is_dry_run: bool = False
+    list_command: str = ""
+    linked_skills: Mapping[str, tuple[SkillName, ...]] = EMPTY_MAPPING
+    link_command: str = ""
 
 
-def tell_misnamed(tools: Tools, migration: Migration) -> None:
+def warn_name_mismatches(context: Context, migration: Migration) -> None:
     """Say which skills call themselves otherwise than their folders will be called."""
-    misnamed = [move for move in migration.moves if move.declared not in {"", move.name}]
-    for move in misnamed[:MOST_MISNAMED]:
-        tools.reporter.warning(
-            f"{move.flat.path} calls itself `{show(move.declared, 64)}` and becomes {move.name}/: some hosts show one "
+    misnamed = [move for move in migration.moves if move.declared_name not in {"", move.name}]
+    for move in misnamed[:MAX_MISMATCHES]:
+        context.reporter.warn(
+            f"{move.source.path} calls itself `{sanitize(move.declared_name, 64)}` and becomes {move.name}/: some hosts show one "
             f"name, some the other; write `name: {move.name}` into it, or rename the folder"
         )
-    if len(misnamed) > MOST_MISNAMED:
-        tools.reporter.warning(f"{len(misnamed) - MOST_MISNAMED} more call themselves otherwise than their folders")
+    if len(misnamed) > MAX_MISMATCHES:
+        context.reporter.warn(f"{len(misnamed) - MAX_MISMATCHES} more call themselves otherwise than their folders")
 
 
-def tell_users_only(tools: Tools, migration: Migration) -> None:
+def warn_user_only(context: Context, migration: Migration) -> None:
     """Say which skills only the registry keeps from models: agent hosts read SKILL.md, and nothing else."""
-    only = [name for name, facts in sorted(migration.inherited.items()) if facts.user_only]
+    only = [name for name, facts in sorted(migration.legacy_metadata.items()) if facts.user_only]
     if only:
-        tools.reporter.warning(
+        context.reporter.warn(
             f"{', '.join(only)}: userOnly stands in the registry alone, which agent hosts do not read; write "
             f"`disable-model-invocation: true` into SKILL.md, and they keep models away, too"
         )
 
 
-def linked_in(links: LinkPlan) -> dict[str, tuple[SkillName, ...]]:
+def group_links(links: LinkPlan) -> dict[str, tuple[SkillName, ...]]:
     """Give for each folder of an agent the skills that are linked there from now on."""
     found: dict[str, list[SkillName]] = {}
-    for name, folders in sorted(links.made.items()):
+    for name, folders in sorted(links.links_to_create.items()):
         for folder in folders:
             found.setdefault(folder, []).append(name)
     return {folder: tuple(names) for folder, names in found.items()}
 
 
-def showing(scope: Scope, tools: Tools) -> str:
+def make_link_command(scope: Scope, context: Context) -> str:
     """Give the command that shows the skills to an agent; empty for a folder of no scope, which has no agents."""
     if scope.root == scope.layout.directory:
         return ""
-    return f"skillpm link{scope.flag} {' '.join(agents_here(scope, tools)[:MOST_LINKED]) or 'AGENT'}"
+    return f"skillpm link{scope.flag} {' '.join(find_present_agents(scope, context)[:MAX_AGENTS_NAMED]) or 'AGENT'}"
 
 
-def listing(scope: Scope) -> str:
+def make_list_command(scope: Scope) -> str:
     """Give the command that lists the skills."""
     if scope.kind == "user":
         return "skillpm list -g"

@@ -22,21 +22,21 @@ from skillpm import __version__
 from skillpm.core.names import SKILL_FILE
 from skillpm.errors import NotAllowedError, NotFoundError, SkillpmError
 from skillpm.registry.card import Card
-from skillpm.serving.mcp.resources import Publisher, uri_of
-from skillpm.serving.mcp.stdio import LastAnswers
+from skillpm.serving.mcp.resources import ResourcePublisher, build_uri
+from skillpm.serving.mcp.stdio import StdioDrain
 from skillpm.serving.service import SkillService
-from skillpm.serving.skill_files import files_beside
-from skillpm.serving.tool_schema import NAME
+from skillpm.serving.skill_files import list_skill_files
+from skillpm.serving.tool_schema import TOOL_NAME
 
 EXTENSION = "io.modelcontextprotocol/skills"
-FOLDER = "inode/directory"
-PAGE = 100
-PAUSE = 0.5
+FOLDER_MIME_TYPE = "inode/directory"
+PAGE_SIZE = 100
+WATCH_INTERVAL = 0.5
 Context = ServerRequestContext[Any, Any]
 Result = TypeVar("Result")
 
 
-class SkillUri(types.RequestParams):
+class GetSkillParams(types.RequestParams):
     """The parameters of `skills/get`."""
 
     uri: str
@@ -56,13 +56,13 @@ class GetSkillResult(types.CacheableResult):
     result_type: types.ResultType = "complete"
 
 
-class FolderRequest(types.PaginatedRequestParams):
+class ReadFolderParams(types.PaginatedRequestParams):
     """The parameters of `resources/directory/read`."""
 
     uri: str
 
 
-class FolderResult(types.PaginatedResult):
+class ReadFolderResult(types.PaginatedResult):
     """The result of `resources/directory/read`."""
 
     resources: list[types.Resource]
@@ -74,10 +74,10 @@ class SkillServer:
 
     def __init__(self, service: SkillService) -> None:
         self.service = service
-        self.publisher = Publisher(service)
+        self.publisher = ResourcePublisher(service)
         self.bus = InMemorySubscriptionBus()
         self.session: Any = None
-        self.is_watched = anyio.Event()
+        self.watch_started = anyio.Event()
         self.server: Server[Any] = Server(
             "skillpm",
             version=__version__,
@@ -90,8 +90,8 @@ class SkillServer:
         )
         self.server.extensions[EXTENSION] = {"directoryRead": True}
         self.server.add_request_handler("skills/list", types.PaginatedRequestParams, self.list_skills)
-        self.server.add_request_handler("skills/get", SkillUri, self.get_skill)
-        self.server.add_request_handler("resources/directory/read", FolderRequest, self.read_folder)
+        self.server.add_request_handler("skills/get", GetSkillParams, self.get_skill)
+        self.server.add_request_handler("resources/directory/read", ReadFolderParams, self.read_folder)
 
     async def run(self) -> None:
         """Serve until the client goes."""
@@ -100,17 +100,17 @@ class SkillServer:
         )
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
             tasks.start_soon(self.watch)
-            answers = LastAnswers(incoming, outgoing)
-            await self.server.run(answers.reading, answers.writing, options)
+            answers = StdioDrain(incoming, outgoing)
+            await self.server.run(answers.input_stream, answers.output_stream, options)
             tasks.cancel_scope.cancel()
 
     async def watch(self) -> None:
         """Tell clients when what may be seen has changed."""
-        before = await anyio.to_thread.run_sync(self._sight)
-        self.is_watched.set()
+        before = await anyio.to_thread.run_sync(self._visibility_marker)
+        self.watch_started.set()
         while True:
-            await anyio.sleep(PAUSE)
-            now = await anyio.to_thread.run_sync(self._sight)
+            await anyio.sleep(WATCH_INTERVAL)
+            now = await anyio.to_thread.run_sync(self._visibility_marker)
             if now is not before and now != before:
                 before = now
                 await self.bus.publish(ToolsListChanged())
@@ -122,19 +122,19 @@ class SkillServer:
 
     async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Give the one tool, its description made from what may be seen now."""
-        self.service.surroundings.forget()  # programs may have been installed since
-        description = await self._do(context, self._description)
+        self.service.surroundings.clear_cache()  # programs may have been installed since
+        description = await self._run_in_thread(context, self._tool_description)
         annotations = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
         tool = types.Tool(
-            name=NAME, description=description, input_schema=dict(self.service.schema), annotations=annotations
+            name=TOOL_NAME, description=description, input_schema=dict(self.service.schema), annotations=annotations
         )
         return types.ListToolsResult(tools=[tool])
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Answer a call; what a caller does wrong is told in words."""
-        if params.name != NAME:
+        if params.name != TOOL_NAME:
             raise MCPError(types.INVALID_PARAMS, "the only tool here is `skill`")
-        answer = await self._do(context, lambda: self.service.call(params.arguments or {}))
+        answer = await self._run_in_thread(context, lambda: self.service.call(params.arguments or {}))
         content = types.TextContent(type="text", text=answer.text)
         return types.CallToolResult(content=[content], is_error=not answer.ok)
 
@@ -142,8 +142,10 @@ class SkillServer:
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """Give the files of the skills that may be seen, a page of skills at a time."""
-        cards, cursor = await self._do(context, lambda: self._page(params))
-        resources = await self._do(context, lambda: [part for card in cards for part in _resources(card)])
+        cards, cursor = await self._run_in_thread(context, lambda: self._get_page(params))
+        resources = await self._run_in_thread(
+            context, lambda: [part for card in cards for part in _build_resources(card)]
+        )
         return types.ListResourcesResult(resources=resources, next_cursor=cursor)
 
     async def read_resource(
@@ -151,35 +153,35 @@ class SkillServer:
     ) -> types.ReadResourceResult:
         """Give a file of a skill, byte for byte."""
         uri = str(params.uri)
-        data = await self._do(context, lambda: self.publisher.read(uri))
-        return types.ReadResourceResult(contents=[_contents(uri, data)])
+        data = await self._run_in_thread(context, lambda: self.publisher.read_file(uri))
+        return types.ReadResourceResult(contents=[_build_contents(uri, data)])
 
-    async def read_folder(self, context: Context, params: FolderRequest) -> FolderResult:
+    async def read_folder(self, context: Context, params: ReadFolderParams) -> ReadFolderResult:
         """Give what lies in a folder of a skill, a page at a time."""
-        card, files, folders = await self._do(context, lambda: self.publisher.folder(params.uri))
-        found = {path: _resource(card, path) for path in files}
-        found |= {path: _folder(card, path) for path in folders}
-        paths, cursor = _page_of(sorted(found), params)
-        return FolderResult(resources=[found[path] for path in paths], next_cursor=cursor)
+        card, files, folders = await self._run_in_thread(context, lambda: self.publisher.list_folder(params.uri))
+        found = {path: _build_resource(card, path) for path in files}
+        found |= {path: _build_folder(card, path) for path in folders}
+        paths, cursor = _slice_page(sorted(found), params)
+        return ReadFolderResult(resources=[found[path] for path in paths], next_cursor=cursor)
 
     async def list_skills(self, context: Context, params: types.PaginatedRequestParams) -> ListSkillsResult:
         """Give the entries of the skills that keep the specification, a page of skills at a time."""
-        cards, cursor = await self._do(context, lambda: self._page(params))
-        found = await self._do(context, lambda: [self.publisher.publish(card) for card in cards])
+        cards, cursor = await self._run_in_thread(context, lambda: self._get_page(params))
+        found = await self._run_in_thread(context, lambda: [self.publisher.publish(card) for card in cards])
         entries = [dict(published.entry) for published in found if published.entry is not None]
         return ListSkillsResult(skills=entries, next_cursor=cursor)
 
-    async def get_skill(self, context: Context, params: SkillUri) -> GetSkillResult:
+    async def get_skill(self, context: Context, params: GetSkillParams) -> GetSkillResult:
         """Give the entry of one skill."""
-        published = await self._do(context, lambda: self.publisher.get(params.uri))
+        published = await self._run_in_thread(context, lambda: self.publisher.get_entry(params.uri))
         if published.entry is None:
-            raise MCPError(types.INVALID_PARAMS, f"this skill is not published: {published.why_not}")
+            raise MCPError(types.INVALID_PARAMS, f"this skill is not published: {published.rejection_reason}")
         return GetSkillResult(skill=dict(published.entry))
 
-    async def _do(self, context: Context, work: Callable[[], Result]) -> Result:
+    async def _run_in_thread(self, context: Context, work: Callable[[], Result]) -> Result:
         """Do something beside the loop; what is wrong becomes an error of the protocol."""
         self.session = context.session
-        await self.is_watched.wait()  # what is told and changes before the first look would never be told again
+        await self.watch_started.wait()  # what is told and changes before the first look would never be told again
         try:
             return await anyio.to_thread.run_sync(work)
         except (NotFoundError, NotAllowedError) as error:
@@ -187,21 +189,21 @@ class SkillServer:
         except SkillpmError as error:
             raise MCPError(types.INTERNAL_ERROR, error.message) from error
 
-    def _description(self) -> str:
+    def _tool_description(self) -> str:
         try:
             return self.service.description
         except SkillpmError as error:  # a host that asks once keeps the tool, and hears when it is mended
             return f"No skill can be loaded now: {error.message}"
 
-    def _page(self, params: types.PaginatedRequestParams | None) -> tuple[Sequence[Card], str | None]:
+    def _get_page(self, params: types.PaginatedRequestParams | None) -> tuple[Sequence[Card], str | None]:
         """Give a page of skills by name, and where the next one starts."""
         visible = self.service.visible
-        names, cursor = _page_of([*visible], params)
+        names, cursor = _slice_page([*visible], params)
         if self.service.registry.check([visible[name] for name in names]):
             visible = self.service.visible
         return [visible[name] for name in names if name in visible], cursor
 
-    def _sight(self) -> object:
+    def _visibility_marker(self) -> object:
         """Give what is another one when what may be seen has changed."""
         try:
             return self.service.visible  # the same object while nothing changed
@@ -215,33 +217,33 @@ def serve(service: SkillService) -> None:
     anyio.run(SkillServer(service).run)
 
 
-def _page_of(words: Sequence[str], params: types.PaginatedRequestParams | None) -> tuple[Sequence[str], str | None]:
+def _slice_page(names: Sequence[str], params: types.PaginatedRequestParams | None) -> tuple[Sequence[str], str | None]:
     """Give a page of sorted words, and where the next one starts."""
     cursor = params.cursor if params is not None and params.cursor is not None else ""
-    rest = [word for word in words if word > cursor]
-    return rest[:PAGE], rest[PAGE - 1] if len(rest) > PAGE else None
+    rest = [word for word in names if word > cursor]
+    return rest[:PAGE_SIZE], rest[PAGE_SIZE - 1] if len(rest) > PAGE_SIZE else None
 
 
-def _resources(card: Card) -> list[types.Resource]:
-    return [_resource(card, path) for path in (SKILL_FILE, *files_beside(card))]
+def _build_resources(card: Card) -> list[types.Resource]:
+    return [_build_resource(card, path) for path in (SKILL_FILE, *list_skill_files(card))]
 
 
-def _resource(card: Card, path: str) -> types.Resource:
+def _build_resource(card: Card, path: str) -> types.Resource:
     is_skill = path == SKILL_FILE
     return types.Resource(
-        uri=uri_of(card.name, path),
+        uri=build_uri(card.name, path),
         name=card.name if is_skill else f"{card.name}/{path}",
         description=card.description or None if is_skill else None,
-        mime_type=_type_of(path),
+        mime_type=_guess_mime_type(path),
     )
 
 
-def _folder(card: Card, path: str) -> types.Resource:
-    return types.Resource(uri=uri_of(card.name, path), name=f"{card.name}/{path}", mime_type=FOLDER)
+def _build_folder(card: Card, path: str) -> types.Resource:
+    return types.Resource(uri=build_uri(card.name, path), name=f"{card.name}/{path}", mime_type=FOLDER_MIME_TYPE)
 
 
-def _contents(uri: str, data: bytes) -> types.TextResourceContents | types.BlobResourceContents:
-    mime_type = _type_of(uri)
+def _build_contents(uri: str, data: bytes) -> types.TextResourceContents | types.BlobResourceContents:
+    mime_type = _guess_mime_type(uri)
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -251,7 +253,7 @@ def _contents(uri: str, data: bytes) -> types.TextResourceContents | types.BlobR
     return types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
 
 
-def _type_of(path: str) -> str:
+def _guess_mime_type(path: str) -> str:
     if path.endswith(".md"):
         return "text/markdown"
     return mimetypes.guess_type(path)[0] or "application/octet-stream"

@@ -10,52 +10,52 @@ import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
-ENDLESS = "subscriptions/listen"  # is answered when the client goes, which it just did
-PATIENCE = 30.0  # seconds; a request that a client gave up in a way of its own gets no answer
+OPEN_ENDED_METHOD = "subscriptions/listen"  # is answered when the client goes, which it just did
+DRAIN_TIMEOUT = 30.0  # seconds; a request that a client gave up in a way of its own gets no answer
 
 
-class LastAnswers:
+class StdioDrain:
     """The streams of one client, and which of its requests wait for an answer. Give `self.reading` and `self.writing`
     to the SDK in place of `incoming` and `outgoing`.
     """
 
     def __init__(self, incoming: Any, outgoing: Any) -> None:
-        self.reading = _Reading(incoming, self)
-        self.writing = _Writing(outgoing, self)
-        self._open: set[types.RequestId] = set()
-        self._answered = anyio.Event()
+        self.input_stream = _InputStream(incoming, self)
+        self.output_stream = _OutputStream(outgoing, self)
+        self._pending: set[types.RequestId] = set()
+        self._response_sent = anyio.Event()
 
-    def read(self, item: SessionMessage | Exception) -> None:
+    def record_request(self, item: SessionMessage | Exception) -> None:
         """Note a request that was read, or that one was given up."""
         message = item.message if isinstance(item, SessionMessage) else None
-        if isinstance(message, types.JSONRPCRequest) and message.method != ENDLESS:
-            self._open.add(message.id)
+        if isinstance(message, types.JSONRPCRequest) and message.method != OPEN_ENDED_METHOD:
+            self._pending.add(message.id)
         elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
-            self._close((message.params or {}).get("requestId"))
+            self._complete((message.params or {}).get("requestId"))
 
-    def written(self, item: SessionMessage) -> None:
+    def record_response(self, item: SessionMessage) -> None:
         """Note an answer that was sent, or that nobody takes any longer."""
         if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
-            self._close(item.message.id)
+            self._complete(item.message.id)
 
     async def wait(self) -> None:
         """Return when all is answered, or nobody can be waited for any longer."""
-        with anyio.move_on_after(PATIENCE):
-            while self._open:
-                self._answered = anyio.Event()
-                await self._answered.wait()
+        with anyio.move_on_after(DRAIN_TIMEOUT):
+            while self._pending:
+                self._response_sent = anyio.Event()
+                await self._response_sent.wait()
 
-    def _close(self, request: Any) -> None:
+    def _complete(self, request: Any) -> None:
         if isinstance(request, int | str):
-            self._open.discard(request)
-        self._answered.set()
+            self._pending.discard(request)
+        self._response_sent.set()
 
 
 class _Stream:
     """A stream of the SDK with an eye on it."""
 
-    def __init__(self, stream: Any, answers: LastAnswers) -> None:
-        self._stream, self._answers = stream, answers
+    def __init__(self, stream: Any, drain: StdioDrain) -> None:
+        self._stream, self._drain = stream, drain
 
     async def __aenter__(self) -> Self:
         return self
@@ -67,16 +67,16 @@ class _Stream:
         await self._stream.aclose()
 
 
-class _Reading(_Stream):
+class _InputStream(_Stream):
     """What a client sends; its end comes when all is answered."""
 
     async def receive(self) -> SessionMessage | Exception:
         try:
             item: SessionMessage | Exception = await self._stream.receive()
         except anyio.EndOfStream:
-            await self._answers.wait()
+            await self._drain.wait()
             raise
-        self._answers.read(item)
+        self._drain.record_request(item)
         return item
 
     def __aiter__(self) -> Self:
@@ -89,11 +89,11 @@ class _Reading(_Stream):
             raise StopAsyncIteration from None
 
 
-class _Writing(_Stream):
+class _OutputStream(_Stream):
     """What a client is told."""
 
     async def send(self, item: SessionMessage, /) -> None:
         try:
             await self._stream.send(item)
         finally:
-            self._answers.written(item)
+            self._drain.record_response(item)

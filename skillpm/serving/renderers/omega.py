@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from skillpm.serving.body_modes import Mode
-from skillpm.serving.model_text import line_for_model
-from skillpm.serving.renderers.base import Opened, Style, Told
+from skillpm.serving.model_text import sanitize_line
+from skillpm.serving.renderers.base import OpenedSkill, RenderedSkill, Renderer
 
 INTRODUCTION = (
     "\n\nThese skills are available. Read a skill's file for its full instructions before using it. "
@@ -13,23 +13,23 @@ INTRODUCTION = (
 )
 
 
-class Omega(Style):
+class OmegaRenderer(Renderer):
     """The words of omega."""
 
     name: ClassVar[str] = "omega"
 
-    def loaded(self, opened: Opened, mode: Mode, longest: int) -> tuple[str, bool]:
+    def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
         """Give the body and nothing else: its model reads the file itself."""
-        return self._body(opened, mode, longest)
+        return self._prepare_body(opened, mode, max_length)
 
-    def catalogue(self, skills: Sequence[Told], mode: Mode) -> str:  # noqa: ARG002
+    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002
         """Give the block; empty where there is nothing."""
         if not skills:
             return ""
-        return INTRODUCTION + "".join(_listed(told) for told in skills)
+        return INTRODUCTION + "".join(_render_entry(told) for told in skills)
 
 
-def _listed(told: Told) -> str:
-    status = "not installed" if told.missing else "installed"
-    name, location = line_for_model(told.card.name), line_for_model(told.card.location)
-    return f"- {name} [{status}]: {line_for_model(told.description)} -> Read {location}\n"
+def _render_entry(skill: RenderedSkill) -> str:
+    status = "not installed" if skill.missing else "installed"
+    name, location = sanitize_line(skill.card.name), sanitize_line(skill.card.location)
+    return f"- {name} [{status}]: {sanitize_line(skill.description)} -> Read {location}\n"

@@ -4,67 +4,69 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.serving.body_modes import Mode
-from skillpm.serving.model_text import escaped, line_for_model
-from skillpm.serving.renderers.base import NONE_AVAILABLE, SENTENCES, Opened, Style, Told
+from skillpm.serving.model_text import escape_markup, sanitize_line
+from skillpm.serving.renderers.base import INTRO_SENTENCES, NO_SKILLS_MESSAGE, OpenedSkill, RenderedSkill, Renderer
 
 
-class OpenCode(Style):
+class OpenCodeRenderer(Renderer):
     """The words of OpenCode."""
 
     name: ClassVar[str] = "opencode"
 
-    def loaded(self, opened: Opened, mode: Mode, longest: int) -> tuple[str, bool]:
+    def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
         """Give the heading, the base directory and the body."""
-        body, was_cut = self._body(opened, mode, longest)
-        name, folder = line_for_model(opened.card.name), line_for_model(opened.card.folder)
+        body, was_cut = self._prepare_body(opened, mode, max_length)
+        name, folder = sanitize_line(opened.card.name), sanitize_line(opened.card.folder)
         return "\n".join([f"## Skill: {name}", "", f"**Base directory**: {folder}", "", body]), was_cut
 
-    def catalogue(self, skills: Sequence[Told], mode: Mode) -> str:  # noqa: ARG002
+    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002
         """Give the tool's description, which is the catalogue."""
         if not skills:
-            return NONE_AVAILABLE
-        parts = [*SENTENCES, "<available_skills>"]
+            return NO_SKILLS_MESSAGE
+        parts = [*INTRO_SENTENCES, "<available_skills>"]
         for told in skills:
-            name, description = escaped(told.card.name), escaped(told.line)
+            name, description = escape_markup(told.card.name), escape_markup(told.summary_line)
             parts += ["  <skill>", f"    <name>{name}</name>"]
             parts += [f"    <description>{description}</description>", "  </skill>"]
         return " ".join([*parts, "</available_skills>"])
 
-    def description(self, skills: Sequence[Told]) -> str:
+    def render_tool_description(self, skills: Sequence[RenderedSkill]) -> str:
         """Give the same: the description is the catalogue."""
-        return self.catalogue(skills, "full")
+        return self.render_catalog(skills, "full")
 
-    def not_found(self, name: str, similar: Sequence[str], visible: Sequence[str]) -> str:  # noqa: ARG002
+    def not_found_message(self, name: str, similar: Sequence[str], visible: Sequence[str]) -> str:  # noqa: ARG002
         """Say so, and name all that are visible."""
-        return f'Skill "{show(name)}" not found. Available skills: {", ".join(map(line_for_model, visible)) or "none"}'
+        return (
+            f'Skill "{sanitize(name)}" not found. Available skills: {", ".join(map(sanitize_line, visible)) or "none"}'
+        )
 
-    def answer(self, *, ok: bool, title: str, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    def format_result(self, *, ok: bool, title: str, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
         """Give title, output and metadata; an error is what the host throws."""
         return {"title": title, "output": text, "metadata": dict(metadata)} if ok else {"error": text}
 
 
-class Brutus(OpenCode):
+class BrutusRenderer(OpenCodeRenderer):
     """The words of BRUTUS."""
 
     name: ClassVar[str] = "brutus"
 
-    def catalogue(self, skills: Sequence[Told], mode: Mode) -> str:  # noqa: ARG002
+    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002
         """Give the tool's description, which is the catalogue."""
         if not skills:
-            return NONE_AVAILABLE
+            return NO_SKILLS_MESSAGE
         listed = "".join(
-            f" <skill> <name>{escaped(told.card.name)}</name> <description>{escaped(told.line)}</description> </skill>"
+            f" <skill> <name>{escape_markup(told.card.name)}</name> <description>{escape_markup(told.summary_line)}</description> </skill>"
             for told in skills
         )
-        return " ".join(SENTENCES) + f" <available_skills>{listed}</available_skills>"
+        return " ".join(INTRO_SENTENCES) + f" <available_skills>{listed}</available_skills>"
 
-    def not_found(self, name: str, similar: Sequence[str], visible: Sequence[str]) -> str:  # noqa: ARG002
+    def not_found_message(self, name: str, similar: Sequence[str], visible: Sequence[str]) -> str:  # noqa: ARG002
         """Say so with the name quoted as Go quotes it, and name all that are visible."""
-        quoted = json.dumps(show(name), ensure_ascii=False)
-        return f"skill {quoted} not found. Available skills: {', '.join(map(line_for_model, visible))}"
+        quoted = json.dumps(sanitize(name), ensure_ascii=False)
+        return f"skill {quoted} not found. Available skills: {', '.join(map(sanitize_line, visible))}"
 
-    def not_readable(self, name: str, why: str) -> str:  # noqa: ARG002
+    def unreadable_message(self, name: str, reason: str) -> str:  # noqa: ARG002
         """Say that the file cannot be read, and why."""
-        return f"failed to load skill: {why}"
+        return f"failed to load skill: {reason}"

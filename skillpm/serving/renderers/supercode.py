@@ -3,61 +3,61 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from skillpm.core.text import show
+from skillpm.core.text import sanitize
 from skillpm.serving.body_modes import Mode
-from skillpm.serving.model_text import line_for_model
-from skillpm.serving.renderers.base import SENTENCES, Opened, Style, Told
+from skillpm.serving.model_text import sanitize_line
+from skillpm.serving.renderers.base import INTRO_SENTENCES, OpenedSkill, RenderedSkill, Renderer
 
-DESCRIPTION = f"{SENTENCES[0]}\n\n{SENTENCES[1]}\n{SENTENCES[2]}"
+TOOL_DESCRIPTION = f"{INTRO_SENTENCES[0]}\n\n{INTRO_SENTENCES[1]}\n{INTRO_SENTENCES[2]}"
 
 
-class SuperCode(Style):
+class SuperCodeRenderer(Renderer):
     """The words of SuperCode."""
 
     name: ClassVar[str] = "supercode"
-    mode: ClassVar[Mode] = "compact"
-    guesses: ClassVar[bool] = True
-    no_registry: ClassVar[str] = "Skill registry not found. Run skill setup first."
+    default_mode: ClassVar[Mode] = "compact"
+    accepts_first_match: ClassVar[bool] = True
+    no_registry_message: ClassVar[str] = "Skill registry not found. Run skill setup first."
 
-    def loaded(self, opened: Opened, mode: Mode, longest: int) -> tuple[str, bool]:
+    def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
         """Give the body in its mode; in full, below a heading."""
-        body, was_cut = self._body(opened, mode, longest)
-        return f"# Skill: {line_for_model(opened.card.name)}\n\n{body}" if mode == "full" else body, was_cut
+        body, was_cut = self._prepare_body(opened, mode, max_length)
+        return f"# Skill: {sanitize_line(opened.card.name)}\n\n{body}" if mode == "full" else body, was_cut
 
-    def catalogue(self, skills: Sequence[Told], mode: Mode) -> str:
+    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:
         """Give the list by category, in the order in which the categories first appear."""
-        groups: dict[str, list[Told]] = {}
+        groups: dict[str, list[RenderedSkill]] = {}
         for told in skills:
             groups.setdefault(told.card.category, []).append(told)
         lines = ["# Available Skills\n"]
         for category, members in groups.items():
-            lines.append(f"## {line_for_model(category)}\n")
+            lines.append(f"## {sanitize_line(category)}\n")
             for told in members:
-                lines += _listed(told, mode)
+                lines += _render_entry(told, mode)
             lines.append("")
         return "\n".join(lines)
 
-    def description(self, skills: Sequence[Told]) -> str:  # noqa: ARG002
+    def render_tool_description(self, skills: Sequence[RenderedSkill]) -> str:  # noqa: ARG002
         """Give the description, which names no skill."""
-        return DESCRIPTION
+        return TOOL_DESCRIPTION
 
-    def listing(self, skills: Sequence[Told], mode: Mode) -> str:
+    def render_list(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:
         """Give the catalogue; with no skill it is the heading."""
-        return self.catalogue(skills, mode)
+        return self.render_catalog(skills, mode)
 
-    def not_readable(self, name: str, why: str) -> str:  # noqa: ARG002
+    def unreadable_message(self, name: str, reason: str) -> str:  # noqa: ARG002
         """Say that the file cannot be read."""
-        return f'Failed to load skill content for "{show(name)}"'
+        return f'Failed to load skill content for "{sanitize(name)}"'
 
-    def answer(self, *, ok: bool, title: str, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+    def format_result(self, *, ok: bool, title: str, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
         """Give success and data, or failure and error."""
         return {"success": True, "data": text} if ok else {"success": False, "error": text}
 
 
-def _listed(told: Told, mode: Mode) -> list[str]:
-    name = line_for_model(told.card.name)
+def _render_entry(skill: RenderedSkill, mode: Mode) -> list[str]:
+    name = sanitize_line(skill.card.name)
     if mode == "toon":
         return [f"- {name}"]
     if mode == "compact":
-        return [f"- **{name}**: {told.line}"]
-    return [f"### {name}", told.line, f"Triggers: {line_for_model(', '.join(told.card.triggers))}", ""]
+        return [f"- **{name}**: {skill.summary_line}"]
+    return [f"### {name}", skill.summary_line, f"Triggers: {sanitize_line(', '.join(skill.card.triggers))}", ""]
