@@ -1,9 +1,9 @@
 #!/bin/sh
-# Prints what a release decision needs to know. Reads only; touches neither network nor repository.
+# Print the facts for a release decision. Read-only: changes nothing and uses no network.
 # Usage: release-facts.sh [--prefix PREFIX] [--path DIR]
-#   --prefix PREFIX  what stands before the version in tags of one package, e.g. "web-v" or "web@"
+#   --prefix PREFIX  tag prefix of one package, e.g. "web-v" or "web@"
 #   --path DIR       only commits that touch DIR (monorepo)
-# Exit: 0 facts printed, 1 not usable here (no repository, no commits), 2 wrong usage.
+# Exit: 0 facts printed, 1 no repository, no commits or no such path, 2 usage error.
 set -eu
 
 usage() { sed -n '2,6s/^# \{0,1\}//p' "$0"; }
@@ -17,15 +17,15 @@ while [ $# -gt 0 ]; do
   esac
 done
 
-top=$(git rev-parse --show-toplevel 2>/dev/null) || { echo "not inside a git work tree" >&2; exit 1; }
+top=$(git rev-parse --show-toplevel 2>/dev/null) || { echo "not in a git work tree" >&2; exit 1; }
 cd "$top"
-git rev-parse --verify -q HEAD >/dev/null || { echo "no commits yet" >&2; exit 1; }
-[ -e "$path" ] || { echo "no such path below $top: $path" >&2; exit 1; }
+git rev-parse --verify -q HEAD >/dev/null || { echo "the repository has no commits" >&2; exit 1; }
+[ -e "$path" ] || { echo "path not found in $top: $path" >&2; exit 1; }
 
-# Without --path no path limit at all: git would leave out commits that change no file.
+# Without --path, pass no pathspec: with one, git omits empty commits.
 log() { if [ "$path" = . ]; then git log "$@"; else git log "$@" -- "$path"; fi; }
 
-# A version tag is the prefix (or an optional v), then digits.
+# A version tag is the prefix (or an optional "v") followed by digits.
 if [ -n "$prefix" ]; then match="$prefix[0-9]*"; else match='*[0-9]*'; fi
 version_tags() {
   git -c versionsort.suffix=- tag --list "$match" --sort=-v:refname "$@" |
@@ -43,7 +43,7 @@ if [ "$upstream" != none ]; then
 fi
 dirty=$(git --no-optional-locks status --porcelain | wc -l | tr -d ' ')
 echo "uncommitted or untracked files: $dirty"
-[ "$(git rev-parse --is-shallow-repository)" = false ] || echo "WARNING: shallow clone, history and tags are incomplete: git fetch --unshallow --tags"
+[ "$(git rev-parse --is-shallow-repository)" = false ] || echo "WARNING: shallow clone: history and tags are incomplete; run git fetch --unshallow --tags"
 
 echo "== tags"
 last=$(version_tags --merged HEAD | grep -Ev -- '-(alpha|beta|rc|pre|dev)|[0-9](a|b|rc)[0-9]+$' | head -n 1 || true)
@@ -65,7 +65,7 @@ echo "recent: $(version_tags | head -n 5 | tr '\n' ' ')"
 
 echo "== commits since ${last:-the beginning} ($path)"
 commits=$(log --no-merges --format=%h "$range" | wc -l | tr -d ' ')
-echo "count without merges: $commits"
+echo "commits without merges: $commits"
 [ "$commits" != 0 ] || echo "WARNING: nothing to release"
 log --no-merges --format='%h %s' "$range" | awk '
   {
@@ -84,7 +84,7 @@ log --no-merges --format='%h %s' "$range" | awk '
     n = split("feat fix perf revert other docs refactor build ci test style chore", order, " ")
     for (i = 1; i <= n; i++) if (count[order[i]]) {
       printf "-- %s (%d)\n%s", order[i], count[order[i]], lines[order[i]]
-      if (count[order[i]] > 60) print "  ... cut, see git log"
+      if (count[order[i]] > 60) print "  ... truncated, see git log"
     }
   }'
 footers=$(log -E --grep='^BREAKING[ -]CHANGE' --format='  %h %s' "$range")
@@ -105,11 +105,11 @@ for file in RELEASING.md RELEASE.md docs/RELEASING.md CHANGELOG.md CHANGES.md HI
 done
 git ls-files -- '*.gemspec' '*.csproj' 'Directory.Build.props' | head -n 10 | sed 's/^/  /'
 workflows=$(git grep -lE 'tags:|release:|npm publish|gh release|pypi-publish|cargo publish|goreleaser|docker/build-push' -- .github/workflows .gitlab-ci.yml 2>/dev/null || true)
-[ -z "$workflows" ] || printf '%s\n' "$workflows" | sed 's/^/  /;s/$/   (runs on tags or publishes: read it)/'
+[ -z "$workflows" ] || printf '%s\n' "$workflows" | sed 's/^/  /;s/$/   (runs on tags or publishes; read it)/'
 
 if [ -n "$last" ]; then
   plain=${last#"$prefix"}; plain=${plain#v}
-  echo "== places that say $plain"
+  echo "== occurrences of $plain"
   git grep -nIF -e "$plain" -- "$path" ':!*.lock' ':!package-lock.json' ':!pnpm-lock.yaml' ':!go.sum' ':!CHANGELOG*' ':!CHANGES*' ':!HISTORY*' 2>/dev/null |
     cut -c1-140 | head -n 20 | sed 's/^/  /' || true
 fi
