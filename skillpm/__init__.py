@@ -1,7 +1,7 @@
 """skillpm: the package manager for agent skills.
 
 From Python: `from skillpm import Registry, SkillService, discover, load_skill, open_service` (docs/guides/python.md).
-Importing the package loads nothing; each name is loaded when it is used.
+Importing the package loads nothing: each name is loaded on first use.
 """
 
 __version__ = "0.1.0"
@@ -38,10 +38,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name at its first use."""
+    """Load a public name on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module 'skillpm' has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415  (importing the package loads nothing at all)
+    from importlib import import_module  # noqa: PLC0415  (importing the package loads nothing)
 
     thing: object = getattr(import_module(_HOMES[name]), name)
     globals()[name] = thing

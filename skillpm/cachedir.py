@@ -1,7 +1,7 @@
-"""The mark of a cache of ours: a `CACHEDIR.TAG` in the folder that carries the number of the cache's format.
+"""`CACHEDIR.TAG`, the mark of a cache folder, and atomic writes to the cache.
 
-Programs that make backups leave a tagged folder out (https://bford.info/cachedir/), and skillpm empties no folder that
-lacks the tag: whoever once set SKILLPM_CACHE_DIR to HOME by mistake loses nothing else that lies there.
+Backup programs skip tagged folders (https://bford.info/cachedir/), and skillpm never empties a folder without the tag:
+with SKILLPM_CACHE_DIR set to HOME by mistake, `cache clean` would delete the home folder.
 """
 
 import os
@@ -22,14 +22,14 @@ Result = TypeVar("Result")
 
 
 def tag_cache_folder(folder: str) -> None:
-    """Make a folder a cache of ours, where it is none yet. Raises `OSError`."""
+    """Create the tag in a cache folder unless it exists. Raises `OSError`."""
     if is_tagged(folder):
         return
     write_cache_file(os.path.join(folder, TAG_FILE), TAG_CONTENT)
 
 
 def write_cache_file(path: str, data: bytes) -> None:
-    """Put a file into the cache, whole or not at all; halves of those who died doing so go. Raises `OSError`."""
+    """Write a file to the cache atomically; remove partial files of killed processes. Raises `OSError`."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     remove_stale_temporaries(path)
     temporary = f"{path}.{os.getpid()}-{threading.get_ident()}.new"
@@ -43,7 +43,7 @@ def write_cache_file(path: str, data: bytes) -> None:
 
 
 def retry_if_emptied(action: Callable[[], Result], folder: str) -> Result:
-    """Do something in a folder of the cache, again where somebody emptied the cache this very moment."""
+    """Run an action in a cache folder; retry if another process empties the cache at the same time."""
     for _ in range(MAX_ATTEMPTS):
         with suppress(FileNotFoundError):
             return action()
@@ -53,7 +53,7 @@ def retry_if_emptied(action: Callable[[], Result], folder: str) -> Result:
 
 
 def is_tagged(folder: str) -> bool:
-    """Tell whether a folder is a cache that skillpm made. A link to one is not."""
+    """Return whether skillpm created this cache folder. False for a link to one."""
     try:
         if os.path.islink(folder):
             return False
@@ -65,8 +65,8 @@ def is_tagged(folder: str) -> bool:
 
 
 def record_use(path: str) -> None:
-    """Remember, to the day, that something in the cache was used: `cache prune` goes by it."""
-    with suppress(OSError):
+    """Set the modification time of a cache entry, at most once a day: `cache prune` removes unused ones by it."""
+    with suppress(OSError):  # a read-only cache works, too
         now = time.time()
         if not now - DAY_SECONDS < os.stat(path, follow_symlinks=False).st_mtime <= now:
             os.utime(path, (now, now), follow_symlinks=False)

@@ -1,34 +1,34 @@
-"""Everything that can go wrong and be told to a person.
+"""The errors that skillpm reports to the user.
 
-An error is a small letter to the user: what happened (`message`), where (`where`: file, key, line) and what to
-try (`hint`). `code` is a stable kebab-case word for programs (docs/errors.md lists them); `exit_code` is what the
-process ends with.
+An error has three texts: what happened (`message`), where (`where`: file, key, line), and what to try (`hint`). `code`
+is a stable kebab-case identifier for programs (docs/errors.md lists them); `exit_code` is the exit code of the process.
 
     SkillpmError
-    ├── UsageError            usage               2   the command was called in a way that cannot be meant
-    ├── DocumentError         document                a manifest, lockfile, receipt, registry cannot be read
+    ├── UsageError            usage               2   invalid arguments, options or variables
+    ├── DocumentError         document                a manifest, lockfile, receipt or registry cannot be read
     │   └── NewerDocument     newer-format            ... because a newer skillpm wrote it
-    ├── NotFoundError         not-found               a skill, ref, folder or repository is not there
-    ├── ConflictError         conflict                two things want one name
-    ├── BlockedError          modified                somebody's own work is in the way
-    ├── LockfileOutdated      lockfile-outdated       the lockfile does not say what the manifest asks
-    ├── DigestMismatch        digest-mismatch         the bytes that came are not the bytes that were locked
-    ├── RefusedError          refused                 a skill that breaks the rules for what may be installed
-    ├── NotAllowedError       not-allowed             permissions forbid a skill, or want a person asked first
-    ├── FetchError            fetch                   a server or git did not give what was asked
-    ├── OfflineError          offline                 not in the caches, and not allowed to ask
+    ├── NotFoundError         not-found               a skill, ref, folder or repository does not exist
+    ├── ConflictError         conflict                two things need the same name, or no versions satisfy all ranges
+    ├── BlockedError          modified                a local change would be lost
+    ├── LockfileOutdated      lockfile-outdated       the lockfile does not satisfy the manifest
+    ├── DigestMismatch        digest-mismatch         downloaded content does not match the lockfile
+    ├── RefusedError          refused                 a skill breaks a rule for what may be installed
+    ├── NotAllowedError       not-allowed             permissions deny a skill, or require confirmation
+    ├── FetchError            fetch                   a request to a server, or a git command, failed
+    ├── OfflineError          offline                 not cached, and the network is disabled
     ├── BusyError             busy                    another skillpm holds the lock
-    ├── ManySkillsError       choose                  a repository of several skills, and none chosen
-    └── FileError             file                    the file system said no
+    ├── ManySkillsError       choose                  a repository contains several skills, and none is selected
+    └── FileError             file                    a file operation failed
 """
 
 from collections.abc import Sequence
 
 MAX_NAMES_LISTED = 40
+FIX_DOCUMENT_HINT = "fix the file by hand, or restore it from version control"
 
 
 class SkillpmError(Exception):
-    """The root: something did not work, and this says what, where and what to try."""
+    """Base class of all errors."""
 
     code = "error"
     exit_code = 1
@@ -41,56 +41,56 @@ class SkillpmError(Exception):
 
 
 class UsageError(SkillpmError):
-    """The command was called in a way that cannot be meant."""
+    """An argument, option or environment variable is invalid."""
 
     code = "usage"
     exit_code = 2
 
 
 class DocumentError(SkillpmError):
-    """A document of ours cannot be read; `where` is its file and key path."""
+    """A document cannot be read; `where` is its file and key path."""
 
     code = "document"
 
 
 class NewerDocument(DocumentError):
-    """A document was written by a newer skillpm; refused rather than misread."""
+    """A document has a newer format than this skillpm supports."""
 
     code = "newer-format"
 
     def __init__(self, where: str, *, document_format: object, supported_format: int) -> None:
         super().__init__(
-            f"this is format {document_format}; this skillpm knows up to {supported_format}",
+            f"unsupported format {document_format}; this version of skillpm reads up to {supported_format}",
             where=where,
             hint="upgrade skillpm: pip install --upgrade agent-skillpm",
         )
 
 
 class NotFoundError(SkillpmError):
-    """A skill, a ref, a folder or a repository is not there."""
+    """A skill, a ref, a folder or a repository does not exist."""
 
     code = "not-found"
 
 
 class ConflictError(SkillpmError):
-    """Two things want one name."""
+    """Two things need the same name, or no versions satisfy all requirements."""
 
     code = "conflict"
 
 
 class DocumentChanged(ConflictError):
-    """Somebody saved a document while a command was at work that had read it before; nothing was changed."""
+    """A document was saved by another program after the command had read it; nothing was changed."""
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            "this document was changed again and again while the command was at work; nothing was changed",
+            "the file kept changing while the command was running; nothing was changed",
             where=path,
-            hint="run the command again when nobody writes there",
+            hint="run the command again when no other program writes to the file",
         )
 
 
 class BlockedError(SkillpmError):
-    """Somebody's own work is in the way of the skills called `names`; nothing was changed."""
+    """A change would overwrite local changes to the skills `names`; nothing was changed."""
 
     code = "modified"
 
@@ -100,38 +100,51 @@ class BlockedError(SkillpmError):
 
 
 class LockfileOutdated(SkillpmError):
-    """The lockfile does not say what the manifest asks, and may not be changed."""
+    """The lockfile does not satisfy the manifest, and may not be updated."""
 
     code = "lockfile-outdated"
 
 
-CHECK_LOCK_HINT = "nothing was changed; see in version control who changed skills.lock, and take it from there"
+ACCEPT_HINT = "nothing was changed; to accept the new content, run"
+CHECK_LOCK_HINT = "nothing was changed; check the history of skills.lock in version control, and restore it"
+# A commit never changes: where its content does not match, the lockfile must have been edited.
+EDITED_LOCK_HINT = f"{CHECK_LOCK_HINT}, or lock the current content with"
 
 
 class DigestMismatch(SkillpmError):
-    """The bytes that came are not the bytes that were locked. The digests are as they are to be shown; `key` is where
-    the lockfile says what was locked.
+    """The content of a skill does not match the lockfile.
+
+    `locked` and `actual` are abbreviated for the message; `key` is the key in the lockfile that holds the digest, and
+    `advice` introduces the command that accepts the new content.
     """
 
     code = "digest-mismatch"
 
-    def __init__(self, name: str, *, locked: str, actual: str, origin: str, key: str = "digest") -> None:
+    def __init__(
+        self, name: str, *, locked: str, actual: str, origin: str, key: str = "digest", advice: str = ACCEPT_HINT
+    ) -> None:
         super().__init__(
-            f"`{name}` from {origin} is not what was locked: found {actual}, locked {locked}",
+            f"`{name}` from {origin} does not match the lockfile: expected {locked}, got {actual}",
             where=f"skills.lock: skills.{name}.{key}",
-            hint=f"nothing was changed; if the new content is what you want, run `skillpm update {name}`",
+            hint=f"{advice} `skillpm update {name}`",
         )
         self.name = name
         self.key = key
+        self.advice = advice
 
-    def with_lockfile(self, lockfile: str) -> "DigestMismatch":
-        """Say which lockfile it is."""
+    def make_hint(self, names: str, scope_flag: str) -> str:
+        """Return the hint with the command that accepts the new content of these skills, if there is one."""
+        return f"{self.advice} `skillpm update{scope_flag} {names}`" if self.advice else self.hint
+
+    def in_scope(self, lockfile: str, scope_flag: str) -> "DigestMismatch":
+        """Name the lockfile, and in the hint the scope."""
         self.where = f"{lockfile}: skills.{self.name}.{self.key}"
+        self.hint = self.make_hint(self.name, scope_flag)
         return self
 
 
 class DigestMismatches(DigestMismatch):
-    """The bytes of several skills are not those that were locked: each is named, as far as that can be read."""
+    """The content of several skills does not match the lockfile; the first ten are listed."""
 
     MAX_LISTED = 10
 
@@ -139,62 +152,60 @@ class DigestMismatches(DigestMismatch):
         names = [error.name for error in mismatches]
         lines = [f"  {error.message}" for error in mismatches[: self.MAX_LISTED]]
         lines += [f"  and {len(names) - self.MAX_LISTED} more"] if len(names) > self.MAX_LISTED else []
-        message = f"{len(names)} skills are not what was locked\n" + "\n".join(lines)
-        hints = {
-            error.hint.replace(f"update {error.name}`", f"update {' '.join(names[: self.MAX_LISTED])}`")
-            for error in mismatches
-        }
-        SkillpmError.__init__(
-            self, message, where="skills.lock", hint=min(hints) if len(hints) == 1 else CHECK_LOCK_HINT
-        )
+        message = f"{len(names)} skills do not match the lockfile\n" + "\n".join(lines)
+        SkillpmError.__init__(self, message, where="skills.lock", hint=CHECK_LOCK_HINT)
         self.name = names[0]
+        self.mismatches = mismatches
 
-    def with_lockfile(self, lockfile: str) -> "DigestMismatch":
-        """Say which lockfile it is."""
+    def in_scope(self, lockfile: str, scope_flag: str) -> "DigestMismatch":
+        """Name the lockfile, and in the hint the scope."""
         self.where = lockfile
+        names = " ".join(error.name for error in self.mismatches[: self.MAX_LISTED])
+        hints = {error.make_hint(names, scope_flag) for error in self.mismatches}
+        self.hint = hints.pop() if len(hints) == 1 else CHECK_LOCK_HINT
         return self
 
 
 class RefusedError(SkillpmError):
-    """A skill breaks a rule for what may be installed (a link that leaves it, a bad name, too big)."""
+    """A skill breaks a rule for what may be installed (a link to outside, an invalid name, too large)."""
 
     code = "refused"
 
 
 class NotAllowedError(SkillpmError):
-    """Permissions forbid a skill, or want a person to be asked first."""
+    """Permissions deny a skill, or require confirmation."""
 
     code = "not-allowed"
 
 
 class FetchError(SkillpmError):
-    """A server, or git, did not give what was asked."""
+    """A request to a server, or a git command, failed."""
 
     code = "fetch"
 
 
 class OfflineError(SkillpmError):
-    """Something is not in the caches, and the network may not be asked; names all of it at once."""
+    """Content is not cached, and the network is disabled; lists everything that is missing."""
 
     code = "offline"
 
     def __init__(self, missing: Sequence[str]) -> None:
         super().__init__(
-            "not in the cache, and the network is switched off: " + ", ".join(missing),
+            "not cached, and the network is disabled: " + ", ".join(missing),
             hint="run the same command once without --offline",
         )
 
 
 class BusyError(SkillpmError):
-    """Another skillpm holds the lock and did not finish in time."""
+    """Another skillpm did not release the lock in time."""
 
     code = "busy"
 
 
 class ManySkillsError(SkillpmError):
-    """A repository holds several skills and none was chosen; `offers` of `spec` are (name, path, description).
+    """A repository contains several skills and none is selected; each of `skills` is (name, path, description).
 
-    `shown` is the SPEC as it may be shown, `example` what to type for the first of them.
+    `display_spec` is the SPEC without credentials, `example` the command that installs the first skill.
     """
 
     code = "choose"
@@ -203,14 +214,14 @@ class ManySkillsError(SkillpmError):
         names = ", ".join(name for name, _, _ in skills[:MAX_NAMES_LISTED])
         more = f" and {len(skills) - MAX_NAMES_LISTED} more" if len(skills) > MAX_NAMES_LISTED else ""
         super().__init__(
-            f"`{display_spec}` holds {len(skills)} skills: {names}{more}",
-            hint=f"choose one with `{example}`, or take all with `--all`",
+            f"`{display_spec}` contains {len(skills)} skills: {names}{more}",
+            hint=f"select one with `{example}`, or install all with `--all`",
         )
         self.spec = spec
         self.skills = tuple(skills)
 
 
 class FileError(SkillpmError):
-    """The file system said no (no space, no permission, read-only)."""
+    """A file operation failed (no space, permission denied, read-only file system)."""
 
     code = "file"

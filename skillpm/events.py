@@ -1,4 +1,4 @@
-"""What happens on the way, told to whoever listens: the console draws it, tests record it."""
+"""Progress and diagnostics of an operation: the console prints them, tests record them."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -6,57 +6,55 @@ from typing import Protocol
 
 
 class Reporter(Protocol):
-    """Listens while an operation works. Every call returns at once and never fails."""
+    """Receives progress and diagnostics while an operation runs. Its methods must not block or raise."""
 
     def start_task(self, what: str) -> None:
-        """A piece of work that takes time begins (`fetching https://…`)."""
+        """A task that takes time starts (`fetching https://…`)."""
 
     def finish_task(self, what: str) -> None:
-        """That piece of work is over, well or badly."""
+        """The task has ended, successfully or not."""
 
     def warn(self, message: str) -> None:
-        """Something the user should know, which stops nothing."""
+        """A warning: the operation continues."""
 
     def log_verbose(self, message: str) -> None:
-        """A detail for `--verbose`: what was asked of the network, and how long it took."""
+        """A message for `--verbose`: network requests and their durations."""
 
     def log_debug(self, message: str) -> None:
-        """A detail for `-vv`: every program that was run, and how long it took."""
+        """A message for `-vv`: commands that were run and their durations."""
 
 
 class Recorder:
-    """A reporter that remembers; warnings come back in the result of every operation, in the words of `put`."""
+    """A reporter that collects warnings for the result of the operation, and forwards everything to `listener`."""
 
-    def __init__(self, listener: Reporter | None = None, transform: Callable[[str], str] = str) -> None:
+    def __init__(self, listener: Reporter | None = None) -> None:
         self.warnings: list[str] = []
-        self._transform = transform
         self._listener = listener
 
     def start_task(self, what: str) -> None:
-        """Pass the beginning on."""
+        """Forward the start of a task."""
         self._forward(lambda listener: listener.start_task(what))
 
     def finish_task(self, what: str) -> None:
-        """Pass the end on."""
+        """Forward the end of a task."""
         self._forward(lambda listener: listener.finish_task(what))
 
     def warn(self, message: str) -> None:
-        """Remember a warning once, and pass it on."""
-        message = self._transform(message)
+        """Record and forward a warning, unless it is a repetition."""
         if message not in self.warnings:
             self.warnings.append(message)
             self._forward(lambda listener: listener.warn(message))
 
     def log_verbose(self, message: str) -> None:
-        """Pass a detail on."""
+        """Forward a verbose message."""
         self._forward(lambda listener: listener.log_verbose(message))
 
     def log_debug(self, message: str) -> None:
-        """Pass a smaller detail on."""
+        """Forward a debug message."""
         self._forward(lambda listener: listener.log_debug(message))
 
     def _forward(self, send: Callable[[Reporter], None]) -> None:
-        """Tell the listener. Where nobody hears it any more (`skillpm … 2>&1 | head -1`), the work goes on."""
         if self._listener is not None:
+            # A closed pipe (`skillpm … 2>&1 | head -1`) must not abort a change half way.
             with suppress(OSError, ValueError):
                 send(self._listener)

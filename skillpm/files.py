@@ -1,4 +1,4 @@
-"""Files, touched carefully: whole documents written at once, trees removed without following links."""
+"""File operations: atomic writes of whole documents, removal of trees that follows no links, fsync."""
 
 import errno
 import os
@@ -13,28 +13,29 @@ NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 BINARY = getattr(os, "O_BINARY", 0)
 TEMPORARY_NAME = re.compile(r"(.+)\.(\d+)(?:-\d+)?\.(?:tmp|new)")
-MAX_DOCUMENT_SIZE = 200_000_000
+MAX_DOCUMENT_SIZE = 200_000_000  # bytes
 OS_ERROR_REASONS = {
     errno.ENOSPC: "no space left on the device",
-    errno.EDQUOT: "the disk quota is used up",
+    errno.EDQUOT: "disk quota exceeded",
     errno.EACCES: "permission denied",
     errno.EPERM: "not permitted",
     errno.EROFS: "the file system is read-only",
     errno.EIO: "input/output error",
     errno.ENAMETOOLONG: "the path is too long for this file system",
-    errno.EBUSY: "it is in use, or something is mounted there",
-    errno.EFBIG: "the file is larger than allowed here",
-    errno.ENOTDIR: "a part of the path is no folder",
+    errno.EBUSY: "it is in use, or a mount point",
+    errno.EFBIG: "the file is larger than the file system or a limit of this process allows",
+    errno.ENOTDIR: "a part of the path is not a folder",
 }
 
 
-RESUME_HINT = "the next command finishes what has begun"
+RESUME_HINT = "the next command completes the change"
 
 
 @contextmanager
 def translate_os_errors(action: str, path: str, *, is_resumable: bool = False) -> Iterator[None]:
-    """Turn the file system's refusals into an error that names what was being done, and where. `begun`: something was
-    changed already, and will be finished.
+    """Convert an `OSError` into a `FileError` that names the action and the path.
+
+    `is_resumable`: the change is journaled, and the next command completes it.
     """
     try:
         yield
@@ -47,19 +48,19 @@ def translate_os_errors(action: str, path: str, *, is_resumable: bool = False) -
 
 
 def _os_error_hint(error: OSError, *, is_resumable: bool) -> str:
-    state = RESUME_HINT if is_resumable else "nothing was left half done"
+    state = RESUME_HINT if is_resumable else "no partial change was left"
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return f"free some space and run the command again; {state}"
     if error.errno == errno.EIO:
-        return f"check that disk (the system's log says more) and run the command again; {state}"
+        return f"check the disk (see the system log), then run the command again; {state}"
     if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-        advice = "check who owns that place, or choose another with SKILLPM_HOME or SKILLPM_CACHE_DIR"
+        advice = "check its owner and permissions, or use another location: set SKILLPM_HOME or SKILLPM_CACHE_DIR"
         return f"{advice}; {RESUME_HINT}" if is_resumable else advice
     return RESUME_HINT if is_resumable else ""
 
 
 def read_text(path: str) -> str | None:
-    """Give a document's text, or None where there is no such file. Not UTF-8 is a `DocumentError`."""
+    """Return a document's text, or None if the file does not exist. Raises `DocumentError` if it is not UTF-8."""
     try:
         return read_regular_file(path).decode()
     except FileNotFoundError:
@@ -75,16 +76,16 @@ def read_text(path: str) -> str | None:
 
 
 def read_regular_file(path: str) -> bytes:
-    """Give a document's bytes. Raises `OSError`, for anything but a regular file of a sensible size too: a checkout may
-    bring a pipe, or a link to something endless.
-    """
+    """Return a document's bytes. Raises `OSError`, also for anything but a regular file below `MAX_DOCUMENT_SIZE`."""
+    # A cloned project may contain a named pipe, or a link to /dev/zero: opening the one would block without NONBLOCK,
+    # reading the other would never end.
     descriptor = os.open(path, os.O_RDONLY | NONBLOCK | BINARY)
     with open(descriptor, "rb") as file:
         state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode):
-            raise OSError(0, "it is no regular file", path)
+            raise OSError(0, "not a regular file", path)
         if state.st_size > MAX_DOCUMENT_SIZE:
-            raise OSError(0, f"it is over {MAX_DOCUMENT_SIZE} bytes", path)
+            raise OSError(0, f"larger than {MAX_DOCUMENT_SIZE} bytes", path)
         return file.read(MAX_DOCUMENT_SIZE)
 
 
@@ -97,11 +98,11 @@ def write_document(
     follow_links: bool = False,
     before_rename: Callable[[], None] = lambda: None,
 ) -> None:
-    """Write a whole document, or leave the old one: temporary file beside it, then one rename.
+    """Replace a document atomically: write a temporary file beside it, then rename it.
 
-    A link is replaced, unless `follow` is set: a manifest kept in dotfiles is often a link, and the file it points at
-    is the document. `at_last` is called when all is ready for the rename, and may raise against it: somebody may save
-    the document while the disk flushes ours.
+    A link is replaced by the file unless `follow_links` is set: a manifest kept with dotfiles is often a link, and its
+    target is the document. `before_rename` is called last and may raise to cancel: the user may save the document
+    while ours is being flushed to disk.
     """
     make_folders(os.path.dirname(path), fsync=fsync)
     if follow_links:
@@ -119,18 +120,17 @@ def write_document(
 
 
 def write_temporary(path: str, data: bytes, mode: int, *, fsync: bool = False) -> None:
-    """Write a file that bears the number of this process. One that is there already is of somebody who was killed and
-    had that number before: in a container each command has the same.
-    """
+    """Write a temporary file whose name contains the id of this process."""
     try:
         write_new_file(path, data, mode, fsync=fsync)
     except FileExistsError:
+        # Left by a killed process that had the same id: in a container, every command has.
         discard_file(path)
         write_new_file(path, data, mode, fsync=fsync)
 
 
 def write_new_file(path: str, data: bytes, mode: int, *, fsync: bool = False) -> os.stat_result:
-    """Write a file that must not exist yet, and give its state afterwards."""
+    """Write a file that must not exist yet; return its state. Raises `FileExistsError`."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY, mode)
     try:
         rest = memoryview(data)
@@ -138,7 +138,7 @@ def write_new_file(path: str, data: bytes, mode: int, *, fsync: bool = False) ->
             rest = rest[os.write(descriptor, rest) :]
         state = os.fstat(descriptor)
         if stat.S_IMODE(state.st_mode) != mode and hasattr(os, "fchmod"):
-            os.fchmod(descriptor, mode)  # whatever the umask is
+            os.fchmod(descriptor, mode)  # the umask applied to the mode of os.open
             state = os.fstat(descriptor)
         if fsync:
             os.fsync(descriptor)
@@ -148,7 +148,7 @@ def write_new_file(path: str, data: bytes, mode: int, *, fsync: bool = False) ->
 
 
 def make_folders(path: str, *, fsync: bool) -> None:
-    """Make a folder and those it lies in, where they are not there; flushed, each is there after a power loss."""
+    """Create a folder and its missing parents; with `fsync`, they survive a power loss."""
     made = []
     at = path
     while fsync and at and not os.path.isdir(at):
@@ -160,7 +160,7 @@ def make_folders(path: str, *, fsync: bool) -> None:
 
 
 def sync_folder(path: str) -> None:
-    """Ask the system to keep a folder's entries over a power loss, where it can."""
+    """Flush the entries of a folder to disk, on systems where that is possible."""
     if os.name != "posix":
         return
     descriptor = os.open(path, os.O_RDONLY)
@@ -171,10 +171,10 @@ def sync_folder(path: str) -> None:
 
 
 def sync_file(path: str) -> None:
-    """Ask the system to keep a file's content over a power loss; a link, and what is no file, has none."""
+    """Flush the content of a regular file to disk; anything else has none, and is ignored."""
     if not stat.S_ISREG(os.lstat(path).st_mode):
         return
-    # Windows flushes only what may be written.
+    # Windows flushes only files that are open for writing.
     descriptor = os.open(path, (os.O_RDONLY if os.name == "posix" else os.O_RDWR) | NOFOLLOW | BINARY)
     try:
         os.fsync(descriptor)
@@ -183,7 +183,7 @@ def sync_file(path: str) -> None:
 
 
 def discard_file(path: str) -> None:
-    """Remove a file or link if it is there."""
+    """Remove a file or link if it exists."""
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -191,8 +191,9 @@ def discard_file(path: str) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a file, a link or a folder with all that is in it; links are removed, never followed. What somebody else
-    removes meanwhile is gone as well.
+    """Remove a file, a link, or a folder and its contents. Links are removed, never followed.
+
+    Entries that another process removes at the same time are ignored.
     """
     try:
         state = os.lstat(path)
@@ -201,54 +202,55 @@ def remove_tree(path: str) -> None:
     if not stat.S_ISDIR(state.st_mode):
         discard_file(path)
         return
-    todo = [path]  # as deep as it may be
-    while todo:
-        inner = []
+    # A stack, not recursion: a tree may be deeper than Python's recursion limit.
+    stack = [path]
+    while stack:
+        subfolders = []
         with suppress(FileNotFoundError):
-            inner = _remove_files(todo[-1])
-            if not inner:
-                os.rmdir(todo[-1])
-        todo += inner
-        if not inner:
-            todo.pop()
+            subfolders = _remove_files(stack[-1])
+            if not subfolders:
+                os.rmdir(stack[-1])
+        stack += subfolders
+        if not subfolders:
+            stack.pop()
 
 
 def _remove_files(folder: str) -> list[str]:
-    """Remove what is in a folder but for the folders, and give these."""
-    if os.lstat(folder).st_mode & 0o700 != 0o700:  # noqa: PLR2004  (somebody took the right to empty it)
+    """Remove everything in a folder except its subfolders; return these."""
+    if os.lstat(folder).st_mode & 0o700 != 0o700:  # noqa: PLR2004  (a read-only folder cannot be emptied)
         os.chmod(folder, 0o700)
-    with os.scandir(folder) as entries:
-        inside = list(entries)
-    inner = []
-    for entry in inside:
+    with os.scandir(folder) as iterator:
+        entries = list(iterator)
+    subfolders = []
+    for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            inner.append(entry.path)
+            subfolders.append(entry.path)
         else:
             discard_file(entry.path)
-    return inner
+    return subfolders
 
 
 def is_process_alive(pid: int) -> bool:
-    """Tell whether a process runs, so that what it writes is no leftover."""
+    """Return whether a process with this id is running."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except OSError:
+    except OSError:  # it runs as another user
         return True
     return True
 
 
 def remove_stale_temporaries(path: str) -> None:
-    """Remove what processes that were killed left beside a file, of writing it; where that cannot be, it stays."""
+    """Remove, as far as possible, the temporary files that killed processes left beside a file they were writing."""
     folder, name = os.path.split(path)
-    for found in os.listdir(folder):
-        match = TEMPORARY_NAME.fullmatch(found)
+    for entry in os.listdir(folder):
+        match = TEMPORARY_NAME.fullmatch(entry)
         if match is not None and match[1] == name and not is_process_alive(int(match[2])):
             with suppress(OSError):
-                discard_file(os.path.join(folder, found))
+                discard_file(os.path.join(folder, entry))
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Tell whether a resolved path lies in a resolved folder, or is it."""
+    """Return whether a resolved path is in a resolved folder, or is that folder."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

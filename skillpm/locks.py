@@ -1,4 +1,4 @@
-"""Locks between processes: released by the system when a process dies, and told when one has to wait."""
+"""Locks between processes. The operating system releases them when a process dies."""
 
 import os
 import sys
@@ -23,25 +23,24 @@ def hold_lock(
     on_wait: Callable[[str], None] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[int]:
-    """Hold the lock file at `path`; give its descriptor. Whoever waits longer than a second is told so through
-    `waiting`.
+    """Hold the lock file at `path`; yield its descriptor. After a second of waiting, call `on_wait` with a message.
 
-    A child that is given the descriptor holds the lock, too, and on if this process is killed.
+    A child process that inherits the descriptor holds the lock, too, even after this process is killed.
 
-    Raises `BusyError` naming the process that holds it when `timeout` seconds are over, or `stopped` says so: an
-    interrupt does not reach a thread that sleeps.
+    Raises `BusyError`, naming the process that holds the lock, after `timeout` seconds, or as soon as `should_stop`
+    returns True: an interrupt does not reach a thread that sleeps.
     """
-    with translate_os_errors("make a lock file", path):
+    with translate_os_errors("create a lock file", path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         lock = _Lock(path, thread_local=False)
         if not _try_acquire(lock, min(NOTICE_DELAY, timeout), should_stop):
             if on_wait is not None and timeout > NOTICE_DELAY:
-                on_wait(f"waiting for {resource}, held by {_describe_holder(path)}")
+                on_wait(f"waiting for {resource}, locked by {_describe_holder(path)}")
             if not _try_acquire(lock, timeout - NOTICE_DELAY, should_stop):
                 raise BusyError(
-                    f"{resource} is held by {_describe_holder(path)}, for more than {timeout:g} s",
+                    f"{resource} has been locked by {_describe_holder(path)} for more than {timeout:g} s",
                     where=path,
-                    hint="wait for it to end, or allow more time with --lock-timeout",
+                    hint="wait for it to finish, or wait longer with --lock-timeout",
                 )
     try:
         with suppress(OSError):
@@ -52,18 +51,18 @@ def hold_lock(
 
 
 class _Lock(FileLock):
-    """A lock whose open file can be handed on."""
+    """A lock whose descriptor child processes can inherit."""
 
     @property
     def descriptor(self) -> int:
-        """The descriptor of the file, while the lock is held."""
+        """The open lock file, while the lock is held."""
         return self._context.lock_file_fd or 0
 
 
 def is_held(path: str) -> bool:
-    """Tell whether some process holds a lock file, without making or taking it."""
-    if sys.platform == "win32":
-        return False  # nobody can tell without trying
+    """Return whether a process holds a lock file, without creating or acquiring it. Always False on Windows."""
+    if sys.platform == "win32":  # which only an attempt to lock can find out
+        return False
     import fcntl  # noqa: PLC0415  (Unix only)
 
     try:
@@ -80,14 +79,13 @@ def is_held(path: str) -> bool:
 
 
 def _write_holder(path: str) -> None:
-    """Write down which process holds the lock, into a file and never through a link."""
+    """Record the id of this process beside the lock file, for messages; never through a link."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NOFOLLOW | NONBLOCK, 0o644)
     with open(descriptor, "w", encoding="ascii") as file:
         file.write(str(os.getpid()))
 
 
 def _try_acquire(lock: FileLock, seconds: float, should_stop: Callable[[], bool]) -> bool:
-    """Try for some seconds."""
     end = time.monotonic() + seconds
     while True:
         left = end - time.monotonic()
@@ -97,7 +95,7 @@ def _try_acquire(lock: FileLock, seconds: float, should_stop: Callable[[], bool]
             if left <= POLL_INTERVAL or should_stop():
                 return False
         except FileNotFoundError:
-            os.makedirs(os.path.dirname(lock.lock_file), exist_ok=True)  # somebody emptied the cache this very moment
+            os.makedirs(os.path.dirname(lock.lock_file), exist_ok=True)  # another process has just emptied the cache
         else:
             return True
 
@@ -108,6 +106,4 @@ def _describe_holder(path: str) -> str:
             process = int(file.read(20))
     except (OSError, ValueError):
         return "another process"
-    return (
-        f"process {process}" if is_process_alive(process) else f"what process {process}, which has ended, had started"
-    )
+    return f"process {process}" if is_process_alive(process) else f"a child of process {process}, which has exited"

@@ -1,6 +1,6 @@
-"""What the surroundings say, read once at the border: folders, switches, limits, the caller's environment.
+"""Settings of the process: folders, switches, limits and environment, read once from environment and options.
 
-Nothing below the command line looks at `os.environ`, so a test needs no patching: it makes a `Settings`.
+No other module reads `os.environ`, so a test patches nothing: it constructs `Settings`.
 """
 
 import os
@@ -20,13 +20,7 @@ LINK_MODES = ("symlink", "copy", "junction") if sys.platform == "win32" else ("s
 
 
 class Settings(Value):
-    """Everything a command has to know of its surroundings. All folders are absolute.
-
-    `exclude_newer` is what the command line or the environment says of it; `now` are the seconds since 1970.
-
-    `environ` is the caller's environment without `GIT_*`; those are kept apart in `git_environ`, since only chosen
-    ones may reach a git process.
-    """
+    """The environment in which a command runs. All folders are absolute; all times are in seconds."""
 
     home: str
     working_directory: str
@@ -42,13 +36,18 @@ class Settings(Value):
     fsync: bool = True
     link_mode: str = ""
     limits: Limits = Limits()
+    # From the command line or the environment; the manifest and config.toml may set it, too.
     exclude_newer: str = ""
+    # Seconds since 1970.
     now: float = 0.0
+    # The options that select the current scope, for commands in the messages of code that knows no scope.
+    scope_flag: str = ""
+    # The caller's environment without `GIT_*`. Those are separate, since only some of them may reach a git process.
     environ: Mapping[str, str] = EMPTY_MAPPING
     git_environ: Mapping[str, str] = EMPTY_MAPPING
 
     def __repr__(self) -> str:
-        """Hide the environment: it holds tokens."""
+        """Omit the environment, which contains tokens."""
         return f"Settings(home={self.home!r}, cache_dir={self.cache_dir!r})"
 
 
@@ -61,7 +60,7 @@ def read_settings(
     exclude_newer: str | None = None,
     now: float | None = None,
 ) -> Settings:
-    """Make settings from an environment and the command line's options. Raises `UsageError` for a bad value."""
+    """Return the settings from an environment and command-line options. Raises `UsageError` for an invalid value."""
     clock = time.time() if now is None else now
     home = _read_home(environ)
     skills_home = _read_folder(environ, "SKILLPM_HOME", home)
@@ -88,19 +87,17 @@ def read_settings(
 
 
 def current_settings() -> Settings:
-    """Give the settings of this process, for Python programs that call skillpm."""
+    """Return the settings of this process, for Python programs that use skillpm as a library."""
     return read_settings(os.environ)
 
 
 def _read_home(environ: Mapping[str, str]) -> str:
-    """Give the home folder: where nobody says and the system knows no such user (any number in a container), the root
-    of everything, as container engines set it.
-    """
     home = environ.get("HOME", "")
     if home and not os.path.isabs(home):
-        # From each folder it would be another one.
-        raise UsageError(f"HOME={sanitize(home)} is no whole path", hint="set HOME to the whole path of a folder")
+        # It would be a different folder for every working directory.
+        raise UsageError(f"HOME={sanitize(home)} is not an absolute path", hint="set HOME to an absolute path")
     home = home or os.path.expanduser("~")
+    # A container may run with an arbitrary user id that has no passwd entry; container engines set HOME to / then.
     return home if os.path.isabs(home) else os.path.abspath(os.sep)
 
 
@@ -108,7 +105,7 @@ def _read_working_directory() -> str:
     try:
         return os.getcwd()
     except OSError as error:
-        raise UsageError("the folder you are in is not there any more", hint="go to another one: cd") from error
+        raise UsageError("the working directory no longer exists", hint="change to another one: cd") from error
 
 
 def _read_limits(environ: Mapping[str, str]) -> Limits:
@@ -124,7 +121,7 @@ def _read_limits(environ: Mapping[str, str]) -> Limits:
 
 
 def _read_exclude_newer(environ: Mapping[str, str], option: str | None, now: float) -> str:
-    """Give what the command line says, else the environment: checked here, where it is still known who said it."""
+    """Return the option, else the environment variable; validated here, where the error can name which it was."""
     text = environ.get("SKILLPM_EXCLUDE_NEWER", "") if option is None else option
     if text or option is not None:
         parse_cutoff(text, now, where="SKILLPM_EXCLUDE_NEWER" if option is None else "--exclude-newer")
@@ -135,10 +132,10 @@ def _config_dir(environ: Mapping[str, str], home: str, skills_home: str) -> str:
     if chosen := _read_folder(environ, "SKILLPM_CONFIG_DIR", home):
         return chosen
     if skills_home:
-        # Two homes must never share a lockfile.
+        # Otherwise two values of SKILLPM_HOME would share one user lockfile.
         return os.path.join(skills_home, ".skillpm")
     if sys.platform in {"darwin", "win32"}:
-        from platformdirs import user_config_dir  # noqa: PLC0415  (10 ms that Linux need not pay)
+        from platformdirs import user_config_dir  # noqa: PLC0415  (10 ms that Linux saves)
 
         return user_config_dir("skillpm", appauthor=False)
     return os.path.join(_xdg_folder(environ, "XDG_CONFIG_HOME") or os.path.join(home, ".config"), "skillpm")
@@ -155,7 +152,7 @@ def _cache_dir(environ: Mapping[str, str], home: str) -> str:
 
 
 def _xdg_folder(environ: Mapping[str, str], name: str) -> str:
-    """Give a folder of the XDG Base Directory Specification, which says of a relative one that it does not count."""
+    """Return a folder of the XDG Base Directory Specification, which requires that relative paths are ignored."""
     folder = environ.get(name, "")
     return folder if os.path.isabs(folder) else ""
 
@@ -174,7 +171,7 @@ def _read_flag(environ: Mapping[str, str], name: str) -> bool:
 def _read_choice(environ: Mapping[str, str], name: str, allowed: Sequence[str]) -> str:
     text = environ.get(name, "")
     if text and text not in allowed:
-        raise UsageError(f"{name}={text} means nothing", hint=f"unset it, or give one of {', '.join(allowed)}")
+        raise UsageError(f"invalid value {name}={text}", hint=f"unset it, or use one of {', '.join(allowed)}")
     return text
 
 
@@ -184,6 +181,6 @@ def _read_number(environ: Mapping[str, str], name: str, default: float) -> float
         value = float(text) if text else float(default)
     except ValueError:
         value = -1
-    if not 0 <= value < float("inf"):  # `nan` is neither
-        raise UsageError(f"{name}={text} is no number", hint=f"unset it, or give a number like {default:g}")
+    if not 0 <= value < float("inf"):  # also rejects `nan`, which compares false
+        raise UsageError(f"invalid number {name}={text}", hint=f"unset it, or use a number like {default:g}")
     return value

@@ -1,9 +1,11 @@
-"""Content-addressed store: a skill's files live once, under the digest of their tree.
+"""Content-addressed store of skills, shared by all projects of a user.
 
-An entry is one file: a line with a checksum, a line of JSON that lists the files, then their bytes. Every reading
-checks every byte, so a damaged entry is never installed: it is thrown away and fetched anew. Two trees of the same
-content may differ in executable bits, which are no part of the digest, so an entry's key is the digest and a
-`variant` (of a git skill: its tree id).
+An entry is one file: a line with a checksum, a line of JSON that lists the files, then their bytes. One file rather
+than a folder, so that it is written by one rename and read by one open. Every read verifies every byte, so a damaged
+entry is never installed: it is removed and fetched again.
+
+Two trees with the same digest may differ in executable bits, which the digest does not include. An entry's key is
+therefore the digest and a `variant` (for a git skill, its tree id).
 """
 
 import json
@@ -20,26 +22,26 @@ MAGIC = b"skillpm-tree 1 "
 
 
 class StoreDamaged(Exception):
-    """An entry whose bytes are not what its name promises; it has been removed."""
+    """An entry did not match its digest; it has been removed."""
 
 
 class Store:
-    """A folder of entries, shared by all skills directories, runs and processes of a user."""
+    """A folder of entries, safe to use from several processes at once."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
     def path(self, digest: Digest, variant: str = "") -> str:
-        """Give where an entry lies."""
+        """Return the path of an entry, whether it exists or not."""
         key = digest.removeprefix("sha256:")
         return os.path.join(self.folder, key[:2], f"{key[2:]}-{variant[:16]}" if variant else key[2:])
 
     def has(self, digest: Digest, variant: str = "") -> bool:
-        """Tell whether an entry is there (not whether it is sound)."""
+        """Return whether an entry exists, without verifying it."""
         return os.path.isfile(self.path(digest, variant))
 
     def add(self, tree: FileTree, variant: str = "", *, replace: bool = False) -> Digest:
-        """Put a tree in; give its digest. A tree that is there already is left as it is, unless told otherwise."""
+        """Store a tree unless it exists; return its digest. `replace` writes it even so."""
         digest = tree.digest
         path = self.path(digest, variant)
         if os.path.exists(path) and not replace:
@@ -47,16 +49,16 @@ class Store:
         rows = [[file.path, len(file.data), file.content_hash, file.executable, file.link] for file in tree.files]
         listing = json.dumps(rows, ensure_ascii=False).encode()
         head = MAGIC + content_hash(listing).encode() + b"\n" + listing + b"\n"
-        with translate_os_errors("keep a skill in the store", path):
+        with translate_os_errors("write a skill to the store", path):
             data = b"".join([head, *(file.data for file in tree.files)])
             retry_if_emptied(lambda: _write_entry(path, data, self.folder), self.folder)
         return digest
 
     def read(self, digest: Digest, variant: str = "") -> FileTree | None:
-        """Give a tree, every byte of it checked; None where there is none.
+        """Return a tree, every byte of it verified; None if it is not stored.
 
-        Raises `StoreDamaged` after removing an entry that is not what it should be; `FileError` for one that cannot
-        be read at all, since fetching it anew would not help.
+        Raises `StoreDamaged` after removing an entry that does not match its digest, and `FileError` for one that
+        cannot be read at all, since fetching it again would not help.
         """
         path = self.path(digest, variant)
         with translate_os_errors("read a skill from the store", path):
@@ -67,6 +69,7 @@ class Store:
                 return None
         record_use(path)
         tree = _parse_entry(data)
+        # The entry's own checksums are verified by then. The digest detects an entry stored under another's name.
         if tree is None or tree.digest != digest:
             with suppress(OSError):
                 discard_file(path)
@@ -75,7 +78,7 @@ class Store:
 
 
 def is_intact(path: str) -> bool:
-    """Tell whether an entry is what its name promises; nothing is removed. Raises `OSError`."""
+    """Return whether an entry matches the digest in its name; nothing is removed. Raises `OSError`."""
     with open(path, "rb") as file:
         tree = _parse_entry(file.read())
     folder, name = os.path.split(path)
@@ -88,8 +91,8 @@ def _write_entry(path: str, data: bytes, folder: str) -> None:
 
 
 def _parse_entry(data: bytes) -> FileTree | None:
-    """Give the tree an entry holds, or None where a byte is wrong."""
-    start = len(MAGIC) + 65
+    """Return the tree of an entry, or None if any byte is wrong."""
+    start = len(MAGIC) + 65  # 64 hex digits and a line feed
     end = data.find(b"\n", start)
     listing = data[start:end]
     if not data.startswith(MAGIC) or end < 0 or data[len(MAGIC) : start] != content_hash(listing).encode() + b"\n":
@@ -99,6 +102,7 @@ def _parse_entry(data: bytes) -> FileTree | None:
         files, at = [], end + 1
         for path, size, content, executable, link in rows:
             part = data[at : at + size]
+            # A part cut short by a full disk has another hash, so sizes need no check of their own.
             if content_hash(part) != content or not (isinstance(path, str) and isinstance(link, str)):
                 return None
             files.append(TreeFile(path=path, data=part, executable=executable is True, link=link, content_hash=content))

@@ -1,4 +1,4 @@
-"""The store gives back every byte that was put in, or says that it cannot: never a byte that is wrong."""
+"""The store returns every byte that was stored or reports damage, but never a wrong byte."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from skillpm.store import MAGIC, Store, StoreDamaged
 
 
 def tree(**files: str | bytes) -> FileTree:
-    """A skill: names of files with `_` for `/`, those that begin with `#!` executable."""
+    """Make a tree: file names with `_` for `/`; files that begin with `#!` are executable."""
     parts = {"SKILL.md": b"# x\n", **{name.replace("_", "/"): as_bytes(data) for name, data in files.items()}}
     entries = [SourceEntry(path=path, data=data, executable=data.startswith(b"#!")) for path, data in parts.items()]
     return check_tree(entries, name="x", limits=Limits())
@@ -39,7 +39,7 @@ def entries(store: Store) -> list[str]:
     return sorted(str(path.relative_to(store.folder)) for path in Path(store.folder).rglob("*") if path.is_file())
 
 
-def test_what_was_kept_is_read_again(store: Store) -> None:
+def test_a_stored_tree_is_read_again(store: Store) -> None:
     skill = tree(scripts_run="#!/bin/sh\n", data=b"\0\xff\n", empty="")
 
     digest = store.add(skill)
@@ -49,14 +49,14 @@ def test_what_was_kept_is_read_again(store: Store) -> None:
     assert entries(store) == [f"{digest[7:9]}/{digest[9:]}"]
 
 
-def test_what_was_never_kept_is_not_there(store: Store) -> None:
+def test_an_unknown_digest_has_no_entry(store: Store) -> None:
     digest = Digest("sha256:" + "0" * 64)
 
     assert not store.has(digest)
     assert store.read(digest) is None
 
 
-def test_links_of_the_source_are_remembered(store: Store) -> None:
+def test_link_targets_of_the_source_are_stored(store: Store) -> None:
     linked = check_tree(
         [SourceEntry(path="SKILL.md", data=b"#"), SourceEntry(path="a", kind="link", data=b"SKILL.md")],
         name="x",
@@ -66,7 +66,7 @@ def test_links_of_the_source_are_remembered(store: Store) -> None:
     assert store.read(store.add(linked)) == linked
 
 
-def test_a_tree_that_is_there_is_left_as_it_is(store: Store) -> None:
+def test_an_existing_entry_is_kept(store: Store) -> None:
     digest = store.add(tree())
     before = os.stat(store.path(digest))
     store.add(tree())
@@ -74,7 +74,7 @@ def test_a_tree_that_is_there_is_left_as_it_is(store: Store) -> None:
     assert os.stat(store.path(digest)) == before
 
 
-def test_a_tree_that_is_there_is_replaced_when_told(store: Store) -> None:
+def test_an_existing_entry_is_replaced_on_request(store: Store) -> None:
     digest = store.add(tree())
     Path(store.path(digest)).write_bytes(b"damaged")
     store.add(tree(), replace=True)
@@ -100,7 +100,7 @@ def test_two_variants_of_one_content_are_two_entries(store: Store) -> None:
     ]
 
 
-def test_no_other_entry_passes_for_the_one_asked_for(store: Store) -> None:
+def test_another_entry_under_this_name_is_detected(store: Store) -> None:
     one, other = store.add(tree(a="1")), store.add(tree(a="2"))
     os.replace(store.path(one), store.path(other))
 
@@ -111,7 +111,7 @@ def test_no_other_entry_passes_for_the_one_asked_for(store: Store) -> None:
 # Damage
 
 
-def test_a_wrong_byte_at_any_place_is_found_and_the_entry_thrown_away(store: Store) -> None:
+def test_any_wrong_byte_is_detected_and_the_entry_removed(store: Store) -> None:
     digest = store.add(tree(run="#!/bin/sh\nexit 1\n", empty=""))
     path = Path(store.path(digest))
     sound = path.read_bytes()
@@ -126,7 +126,7 @@ def test_a_wrong_byte_at_any_place_is_found_and_the_entry_thrown_away(store: Sto
     assert path.read_bytes() == sound
 
 
-def test_an_entry_that_is_cut_or_has_more_is_found(store: Store) -> None:
+def test_a_truncated_or_extended_entry_is_detected(store: Store) -> None:
     digest = store.add(tree(a="1"))
     path = Path(store.path(digest))
     sound = path.read_bytes()
@@ -149,8 +149,8 @@ def test_an_entry_that_is_cut_or_has_more_is_found(store: Store) -> None:
     ],
     ids=lambda rows: rows[:40].encode("ascii", "replace").decode(),
 )
-def test_a_listing_that_somebody_made_up_is_no_tree(store: Store, rows: str) -> None:
-    """Its checksum is right, so nothing but its meaning is wrong."""
+def test_a_forged_listing_is_rejected(store: Store, rows: str) -> None:
+    """Its checksum is valid, so only its content is wrong."""
     digest = store.add(tree())
     listing = rows.encode("utf-8", "surrogateescape")
     path = Path(store.path(digest))
@@ -163,7 +163,7 @@ def test_a_listing_that_somebody_made_up_is_no_tree(store: Store, rows: str) -> 
 
 @settings(max_examples=100)
 @given(st.binary(max_size=80))
-def test_garbage_is_never_taken_for_an_entry(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+def test_garbage_is_never_read_as_an_entry(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     store = Store(str(tmp_path_factory.getbasetemp() / "garbage"))
     digest = store.add(tree(), replace=True)
     for garbage in (data, MAGIC + data):
@@ -199,13 +199,13 @@ def test_many_writers_and_readers_at_once_see_whole_entries_only(store: Store) -
     assert len(entries(store)) == 1
 
 
-def test_many_processes_at_once_leave_one_sound_entry(store: Store) -> None:
+def test_many_processes_at_once_leave_one_intact_entry(store: Store) -> None:
     program = (
         "import sys; from skillpm.store import Store; from skillpm.core.file_tree import *\n"
-        "from skillpm.core.tree_checks import checked_tree\n"
-        "tree = checked_tree([Entry(path='SKILL.md', data=b'x' * 100_000)], name='x', limits=Limits())\n"
+        "from skillpm.core.tree_checks import check_tree\n"
+        "tree = check_tree([SourceEntry(path='SKILL.md', data=b'x' * 100_000)], name='x', limits=Limits())\n"
         "sys.stdin.readline()\n"
-        "for _ in range(20): Store(sys.argv[1]).keep(tree, replace=True)\n"
+        "for _ in range(20): Store(sys.argv[1]).add(tree, replace=True)\n"
         "print(tree.digest)"
     )
     processes = [
@@ -231,22 +231,22 @@ def test_many_processes_at_once_leave_one_sound_entry(store: Store) -> None:
 # A store that cannot be used
 
 
-def test_a_store_that_is_no_folder_is_told(tmp_path: Path) -> None:
+def test_a_store_that_is_not_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("a file")
     store = Store(str(tmp_path / "store"))
 
     with pytest.raises(FileError) as caught:
         store.add(tree())
-    assert caught.value.message == "cannot keep a skill in the store: a part of the path is no folder"
+    assert caught.value.message == "cannot write a skill to the store: a part of the path is not a folder"
     with pytest.raises(FileError) as caught:
         store.read(tree().digest)
     assert (caught.value.message, caught.value.where) == (
-        "cannot read a skill from the store: a part of the path is no folder",
+        "cannot read a skill from the store: a part of the path is not a folder",
         store.path(tree().digest),
     )
 
 
-def test_an_entry_that_cannot_be_read_is_told_and_nothing_is_left_behind(store: Store) -> None:
+def test_an_unreadable_entry_is_reported_and_nothing_is_left_behind(store: Store) -> None:
     digest = tree().digest
     os.makedirs(store.path(digest))
 
@@ -258,5 +258,5 @@ def test_an_entry_that_cannot_be_read_is_told_and_nothing_is_left_behind(store: 
     )
     with pytest.raises(FileError) as caught:
         store.add(tree(), replace=True)
-    assert caught.value.message == "cannot keep a skill in the store: Is a directory"
+    assert caught.value.message == "cannot write a skill to the store: Is a directory"
     assert entries(store) == []

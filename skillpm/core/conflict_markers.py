@@ -1,19 +1,19 @@
-"""Git's conflict marks in a SKILL.md: somebody has to choose a side before anybody reads it as instructions. Pure."""
+"""Git's conflict markers in a SKILL.md: it must be resolved before an agent takes both sides for instructions."""
 
 import re
 
 FENCE = re.compile(r"[ \t]*(```+|~~~+)")
-RESOLVE_HINT = "take one side, or join both, and take the lines with <<<<<<<, ======= and >>>>>>> out"
+RESOLVE_HINT = "keep one side, or combine both, and delete the lines with <<<<<<<, ======= and >>>>>>>"
 
 
 def find_conflict(text: str) -> tuple[int, int] | None:
-    """Give the first and the last line of the first conflict that nobody resolved, from 1.
+    """Return the first and the last line, counted from 1, of the first unresolved conflict.
 
-    All three marks have to stand there in their order, none of them in a block of code: a skill may teach merging.
+    All three markers must appear in order, and outside fenced code blocks: a skill may teach merging.
     """
     if "<<<<<<<" not in text or ">>>>>>>" not in text:
         return None
-    fence, begun, parted = "", 0, False
+    fence, start, has_separator = "", 0, False
     for number, line in enumerate(text.split("\n"), 1):
         fenced = FENCE.match(line)
         if fenced is not None:
@@ -21,22 +21,22 @@ def find_conflict(text: str) -> tuple[int, int] | None:
         elif fence:
             continue
         elif _is_marker(line, "<"):
-            begun, parted = number, False
-        elif begun and _is_marker(line, "="):
-            parted = True
-        elif parted and _is_marker(line, ">"):
-            return begun, number
+            start, has_separator = number, False
+        elif start and _is_marker(line, "="):
+            has_separator = True
+        elif has_separator and _is_marker(line, ">"):
+            return start, number
     return None
 
 
 def conflict_warning(data: bytes) -> str:
-    """Say of the bytes of a SKILL.md that can be read where a conflict stands in it; empty where none does."""
+    """Return a warning about the first unresolved conflict in the bytes of a SKILL.md; empty if there is none."""
     if b"<<<<<<<" not in data:
         return ""
-    found = find_conflict(data.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n"))
-    return "" if found is None else f"a merge conflict is not resolved here, lines {found[0]} to {found[1]}"
+    lines = find_conflict(data.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n"))
+    return "" if lines is None else f"unresolved merge conflict, lines {lines[0]} to {lines[1]}"
 
 
 def _is_marker(line: str, character: str) -> bool:
-    mark = character * 7
-    return line == mark or line.startswith(f"{mark} ")
+    marker = character * 7
+    return line == marker or line.startswith(f"{marker} ")

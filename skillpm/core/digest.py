@@ -1,4 +1,4 @@
-"""The digest of a skill: what is trusted, whatever way the bytes came (docs/formats.md, "The digest of a skill")."""
+"""The digest that identifies the content of a skill (docs/formats.md, "The digest of a skill")."""
 
 import re
 from collections.abc import Iterable
@@ -12,39 +12,39 @@ DIGEST_PATTERN = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 
 
 def compute_digest(files: Iterable[tuple[str, str]]) -> Digest:
-    """Give `sha256:…` over (path, SHA-256 in hex) pairs, in whatever order they come."""
-    from hashlib import sha256  # noqa: PLC0415  (2 ms that a command which hashes nothing need not pay)
+    """Return `sha256:…` over (path, SHA-256 in hex) pairs, which may come in any order."""
+    from hashlib import sha256  # noqa: PLC0415  (2 ms that most commands save)
 
     lines = (_encode(f"{content}  {path}\n") for path, content in sorted(files, key=_path_bytes))
     return Digest("sha256:" + sha256(b"".join(lines)).hexdigest())
 
 
 def content_hash(data: bytes) -> str:
-    """Give the SHA-256 of one file in hex."""
+    """Return the SHA-256 of one file in hex."""
     from hashlib import sha256  # noqa: PLC0415
 
     return sha256(data).hexdigest()
 
 
 def is_content_hash(value: object) -> bool:
-    """Tell whether a value is the SHA-256 of something in hex, as documents write it."""
+    """Return whether a value is a SHA-256 in lower-case hex, as documents write it."""
     return isinstance(value, str) and SHA256_PATTERN.fullmatch(value) is not None
 
 
 def parse_digest(text: object, *, where: str) -> Digest:
-    """Check a digest that a document names: exactly `sha256:` and 64 lower-case hex digits, never "no check"."""
+    """Return a digest of a document: exactly `sha256:` and 64 lower-case hex digits. Raises `DocumentError`."""
     if isinstance(text, str) and DIGEST_PATTERN.fullmatch(text):
         return Digest(text)
     raise DocumentError(f"expected sha256: and 64 hex digits, got {text!r}"[:160], where=where)
 
 
 def shorten_digest(digest: str) -> str:
-    """Give a digest as people read it: `sha256:1a2b3c4d5e6f…`."""
+    """Return a digest abbreviated for messages: `sha256:1a2b3c4d5e6f…`."""
     return digest[:19] + "…"
 
 
 def shorten_distinct_digests(one: str, other: str) -> tuple[str, str]:
-    """Give two different digests short, but long enough to be seen to differ."""
+    """Return two different digests abbreviated, but long enough to differ."""
     length = next((at + 1 for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), 0)
     length = max(length, len(shorten_digest(one)) - 1)
     return (one[:length] + "…", other[:length] + "…") if length < len(one) else (one, other)
@@ -55,5 +55,6 @@ def _path_bytes(pair: tuple[str, str]) -> bytes:
 
 
 def _encode(text: str) -> bytes:
-    # A name on disk may be no UTF-8 (Python then has surrogates in it): no such skill is published, but edits are.
+    # A file name on disk may be invalid UTF-8, which Python decodes to surrogates. Such a skill is never published, but
+    # local edits are digested, too.
     return text.encode(errors="surrogatepass")

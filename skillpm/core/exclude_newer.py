@@ -1,4 +1,4 @@
-"""`exclude-newer`: what is younger than this is not taken, said as an age, a day or a moment. Pure."""
+"""`exclude-newer`: the age, date or timestamp after which versions are not considered."""
 
 import re
 from typing import TYPE_CHECKING
@@ -13,20 +13,19 @@ if TYPE_CHECKING:
 AGE = re.compile(r"([0-9]{1,4})\s*(h|hours?|d|days?|w|weeks?)", re.ASCII | re.IGNORECASE)
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 UNIT_SECONDS = {"h": 3600, "d": 86_400, "w": 604_800}
-HINT = "write it like `7 days`, `2 weeks`, `12h`, `2026-01-31` or `2026-01-31T12:00:00Z`; `0 days` switches it off"
+HINT = "e.g. `7 days`, `2 weeks`, `12h`, `2026-01-31` or `2026-01-31T12:00:00Z`; `0 days` turns it off"
 
 
 class Cutoff(Value):
-    """The moment (UTC, ISO 8601) after which nothing was published that may be taken anew; empty where all may.
+    """The limit on publication times of versions that are not locked yet."""
 
-    `said` is how a person reads it behind a version: `younger than 7 days`.
-    """
-
+    # In UTC, ISO 8601; empty for no limit.
     moment: str = ""
+    # For messages, after a version: `younger than 7 days`.
     description: str = ""
 
     def excludes(self, published: str) -> bool:
-        """Tell whether what was published then is too new. Where nobody says when, it is not."""
+        """Return whether a publication time is too new. An unknown one, empty, is not."""
         return bool(self.moment) and published > self.moment
 
 
@@ -34,40 +33,39 @@ NO_CUTOFF = Cutoff()
 
 
 def parse_cutoff(text: str, now: float, *, where: str = "", error_type: type[SkillpmError] = UsageError) -> Cutoff:
-    """Understand what a person wrote; `now` are seconds since 1970. Raises `fail` for what is no age, day or moment.
+    """Parse an age, a date or a timestamp; `now` is in seconds since 1970. Raises `error_type` for anything else.
 
-    A day counts to its end, in UTC: two machines must not choose differently for where they stand.
+    A date includes the whole day, in UTC: local time would resolve differently on two machines. For the same reason a
+    timestamp needs an offset.
     """
     from datetime import UTC, datetime  # noqa: PLC0415  (most users exclude nothing)
 
-    said = text.strip()
-    if age := AGE.fullmatch(said):
-        back = int(age[1]) * UNIT_SECONDS[age[2][0].lower()]
-        moment = datetime.fromtimestamp(max(0.0, now - back), UTC)
-        return Cutoff(moment=_format_utc(moment), description=f"younger than {said}") if back else NO_CUTOFF
-    whole = f"{said}T23:59:59Z" if DATE.fullmatch(said) else said
+    text = text.strip()
+    if age := AGE.fullmatch(text):
+        seconds = int(age[1]) * UNIT_SECONDS[age[2][0].lower()]
+        moment = datetime.fromtimestamp(max(0.0, now - seconds), UTC)
+        return Cutoff(moment=_format_utc(moment), description=f"younger than {text}") if seconds else NO_CUTOFF
+    timestamp = f"{text}T23:59:59Z" if DATE.fullmatch(text) else text
     try:
-        moment = datetime.fromisoformat(whole)
+        moment = datetime.fromisoformat(timestamp)
         if moment.tzinfo is not None:
-            return Cutoff(moment=_format_utc(moment.astimezone(UTC)), description=f"newer than {said}")
+            return Cutoff(moment=_format_utc(moment.astimezone(UTC)), description=f"newer than {text}")
     except (ValueError, OverflowError):
         pass
-    raise error_type(f"`{sanitize(said, 60)}` is no age, day or moment", where=where, hint=HINT)
+    raise error_type(f"`{sanitize(text, 60)}` is not an age, a date or a timestamp", where=where, hint=HINT)
 
 
 def _format_utc(moment: "datetime") -> str:
-    """Write a moment in UTC; its year has four digits, which `strftime` may not give: texts are compared."""
+    # Not strftime: its `%Y` does not pad years below 1000 on Linux, and these strings are compared.
     return f"{moment.replace(microsecond=0, tzinfo=None).isoformat()}Z"
 
 
 def allow_newer_hint(version: str) -> str:
-    """Say how a version that is too young is taken all the same."""
-    return f"if you trust {sanitize(version, 40)}, take it all the same with `--exclude-newer '0 days'`"
+    """Return how to allow a version that is too new."""
+    return f"if you trust {sanitize(version, 40)}, allow it with `--exclude-newer '0 days'`"
 
 
 def all_yanked_hint(name: str) -> str:
-    """Say what to do where every version was withdrawn."""
+    """Return what to do if every version of a skill is yanked."""
     repository = f"skillpm install owner/repo@{name}"
-    return (
-        f"no version of it is given out any more: ask whoever publishes it, or take it from where it is: {repository}"
-    )
+    return f"all of its versions are yanked: ask its publisher, or install it from its repository: {repository}"

@@ -1,7 +1,6 @@
-"""A skill's files as they will be installed, sorted and safe; and what they are made of, not yet checked.
+"""The files of a skill: `SourceEntry` as found in a git tree, archive or folder, `FileTree` as validated.
 
-Git trees, archives and local folders are turned into `Entry` values; the gate (`tree_checks.py`) makes a `Tree` of
-them.
+`tree_checks.check_tree` makes the one of the other.
 """
 
 from typing import Literal
@@ -12,7 +11,10 @@ from skillpm.core.values import Value
 
 
 class Limits(Value):
-    """How big a skill, and a document of an index, may be; each can be raised by a variable `SKILLPM_MAX_<NAME>`."""
+    """Maximum sizes of skills, downloads and index documents, in bytes; `files` is a count.
+
+    Each has an environment variable, `SKILLPM_MAX_<NAME>`.
+    """
 
     file: int = 25_000_000
     skill: int = 100_000_000
@@ -23,7 +25,7 @@ class Limits(Value):
 
 
 class SourceEntry(Value):
-    """Something found in a source, not yet checked: path with `/`, and bytes (of a link: its target)."""
+    """A file or link of a source, not yet validated: its path with `/`, and its bytes (for a link, the target)."""
 
     path: str
     kind: Literal["file", "link"] = "file"
@@ -31,14 +33,14 @@ class SourceEntry(Value):
     executable: bool = False
 
     def as_file(self, path: str, *, link: str = "") -> "TreeFile":
-        """Give its bytes as a file at a path; `link` says what pointed at it there."""
+        """Return a file with these bytes at a path; `link` is the target of the link that it replaces, if any."""
         return TreeFile(
             path=path, data=self.data, executable=self.executable, link=link, content_hash=content_hash(self.data)
         )
 
 
 class TreeFile(Value):
-    """A file that may be installed; `link` is where it pointed when it was a link in the source."""
+    """A validated file; `link` is its target if it was a link in the source."""
 
     path: str
     data: bytes
@@ -48,20 +50,20 @@ class TreeFile(Value):
 
 
 class FileTree(Value):
-    """All files of a skill, sorted by path as bytes."""
+    """All files of a skill, sorted by the bytes of their paths."""
 
     files: tuple[TreeFile, ...]
 
     @property
     def digest(self) -> Digest:
-        """The digest of the whole content."""
+        """The digest of all paths and contents."""
         return compute_digest((file.path, file.content_hash) for file in self.files)
 
     @property
     def skill_file(self) -> str:
-        """The path of the file that makes it a skill."""
+        """The path of its SKILL.md."""
         return find_skill_file({file.path for file in self.files}) or SKILL_FILE
 
     def read(self, path: str) -> bytes | None:
-        """Give the bytes of one file, if it is there."""
+        """Return the bytes of one file, or None if there is none at this path."""
         return next((file.data for file in self.files if file.path == path), None)

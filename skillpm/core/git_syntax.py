@@ -1,4 +1,4 @@
-"""Words that end up in a git command line or in a document: URLs, commits, refs. Checked here, trusted afterwards."""
+"""URLs, commits and refs, validated before they reach a git command line or a document."""
 
 import re
 
@@ -8,31 +8,32 @@ from skillpm.errors import SkillpmError, UsageError
 
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
 SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}", re.ASCII)
+# `user@host:path`. Neither part may begin with a hyphen, which ssh and git would read as an option (CVE-2017-1000117).
 SCP_URL = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?![-/]{2})(?!-)\S+", re.ASCII)
 REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/+@-]*", re.ASCII)
 SCHEMES = ("https", "ssh", "http", "file")
-# Forges whose URLs are git without ending in .git, and where owner/repo means a repository.
+# Forges whose URLs are repositories without a `.git` suffix.
 FORGES = ("github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "huggingface.co")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def is_commit(text: str) -> bool:
-    """Tell whether text is a whole commit id (SHA-1 or SHA-256, lower case)."""
+    """Return whether text is a full commit id (SHA-1 or SHA-256, lower case)."""
     return COMMIT.fullmatch(text) is not None
 
 
 def is_short_commit(text: str) -> bool:
-    """Tell whether text looks like a commit id that was cut short, as git and forges show it."""
+    """Return whether text looks like an abbreviated commit id."""
     return SHORT_COMMIT.fullmatch(text) is not None
 
 
 def short_commit(commit: str) -> str:
-    """Give a commit id as it is shown everywhere: as many digits as git and the forges show."""
+    """Return a commit id abbreviated to 7 digits, as git and the forges show it."""
     return commit[:7]
 
 
 def is_ref(text: str) -> bool:
-    """Tell whether text may be the short name of a branch or tag."""
+    """Return whether text may be the short name of a branch or tag (a subset of git-check-ref-format)."""
     return (
         REF.fullmatch(text) is not None
         and not any(bad in text for bad in ("..", "@{", "//"))
@@ -41,19 +42,20 @@ def is_ref(text: str) -> bool:
 
 
 def normalize_git_url(text: str, *, error_type: type[SkillpmError] = UsageError, where: str = "") -> str:
-    """Check a git URL and give it as documents keep it: without user info, trailing slash, or a forge's `.git`.
+    """Return a validated git URL as documents store it: without user info, trailing slash, or a forge's `.git`.
 
-    Raises `fail` for transports that run programs (`ext::`), unknown schemes, hidden characters, option look-alikes.
+    Raises `error_type` for transports that run programs (`ext::`), unknown schemes, hidden characters, and text that
+    git would read as an option.
     """
     url = text.strip()
     if HIDDEN.search(url) or " " in url or "::" in url.split("//")[0] or url.startswith("-"):
-        raise error_type(f"`{sanitize(url)}` is no URL that git may be given", where=where)
+        raise error_type(f"unsafe git URL `{sanitize(url)}`", where=where)
     scheme, separator, rest = url.partition("://")
     if not separator:
         if SCP_URL.fullmatch(url):
             return url.rstrip("/")
         raise error_type(
-            f"`{sanitize(url)}` is no git URL", where=where, hint="e.g. https://github.com/owner/repository"
+            f"invalid git URL `{sanitize(url)}`", where=where, hint="e.g. https://github.com/owner/repository"
         )
     if scheme.lower() not in SCHEMES:
         raise error_type(
@@ -63,17 +65,17 @@ def normalize_git_url(text: str, *, error_type: type[SkillpmError] = UsageError,
 
 
 def normalize_web_url(text: str, *, error_type: type[SkillpmError] = UsageError, where: str = "") -> str:
-    """Check the address of an archive, a file or a site, and give it as documents keep it: without user info."""
+    """Return a validated URL of an archive, a file or a site as documents store it: without user info."""
     url = text.strip()
     scheme, _, rest = url.partition("://")
     authority, path = _split_authority(rest)
     if HIDDEN.search(url) or " " in url or scheme.lower() not in {"https", "http"} or "#" in url or not host_of(url):
         raise error_type(
-            f"`{sanitize(url)}` is no web address", where=where, hint="e.g. https://host.example/skill.tar.gz"
+            f"invalid web address `{sanitize(url)}`", where=where, hint="e.g. https://host.example/skill.tar.gz"
         )
     host = authority.rpartition("@")[2].lower()
-    if fault := host_problem(host):
-        raise error_type(f"`{sanitize(url)}` is no address: {fault}", where=where)
+    if problem := host_problem(host):
+        raise error_type(f"invalid URL `{sanitize(url)}`: {problem}", where=where)
     return f"{scheme.lower()}://{host}{path}"
 
 
@@ -83,17 +85,18 @@ def _normalize_parts(scheme: str, rest: str, url: str, error_type: type[SkillpmE
     host = bare.lower()
     if scheme == "file":
         if host or not path.strip("/"):
-            raise error_type(f"`{sanitize(url)}`: a file URL is file:///path", where=where)
+            raise error_type(f"`{sanitize(url)}`: a file URL has the form file:///path", where=where)
         return "file:///" + path.rstrip("/")
+    # git passes them on to ssh, which reads them as options (CVE-2017-1000117).
     if any(part.startswith("-") for part in (user, bare, path)):
-        raise error_type(f"`{sanitize(url)}` is no URL that git may be given", where=where)
+        raise error_type(f"unsafe git URL `{sanitize(url)}`", where=where)
     if not host_of(f"{scheme}://{bare}"):
-        raise error_type(f"`{sanitize(url)}` names no host", where=where)
-    if fault := host_problem(host):
-        raise error_type(f"`{sanitize(url)}` is no address: {fault}", where=where)
+        raise error_type(f"`{sanitize(url)}` has no host", where=where)
+    if problem := host_problem(host):
+        raise error_type(f"invalid URL `{sanitize(url)}`: {problem}", where=where)
     if not path.strip("/"):
         raise error_type(f"`{sanitize(url)}` names no repository", where=where)
-    # The user name says whom ssh logs in as; anywhere else it is a credential, and no credential is kept.
+    # ssh needs the user name to log in. In any other URL it is a credential, and documents store no credentials.
     name = user.split(":")[0] + "@" if at and scheme == "ssh" else ""
     path = path.rstrip("/")
     if host in FORGES:
@@ -102,25 +105,25 @@ def _normalize_parts(scheme: str, rest: str, url: str, error_type: type[SkillpmE
 
 
 def has_credentials(text: str) -> bool:
-    """Tell whether a URL carries user info that `clean_url` would drop."""
+    """Return whether a URL has user info that `normalize_git_url` would drop."""
     scheme, _, rest = text.partition("://")
     user, at, _ = rest.split("/")[0].rpartition("@")
     return bool(at) and (":" in user or scheme.lower() not in {"ssh", "git+ssh"})
 
 
 def is_insecure(url: str) -> bool:
-    """Tell whether a URL is plain http to another machine."""
+    """Return whether a URL uses plain HTTP to another machine."""
     return url.startswith("http://") and host_of(url) not in LOOPBACK
 
 
 def _split_authority(rest: str) -> tuple[str, str]:
-    """Split what is behind `://` into the host, with user and port, and all else."""
+    """Split what follows `://` into the authority (user, host and port) and the rest."""
     end = re.search(r"[/?#]|$", rest)
     at = len(rest) if end is None else end.start()
     return rest[:at], rest[at:]
 
 
 def host_of(url: str) -> str:
-    """Give the host a URL names, without user and port; `::1` of `[::1]:80`."""
+    """Return the host of a URL, without user and port; `::1` for `[::1]:80`."""
     host = _split_authority(url.partition("://")[2])[0].rpartition("@")[2]
     return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]

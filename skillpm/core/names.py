@@ -1,4 +1,4 @@
-"""Names of skills, and of files inside them: one function each, so that nothing gets in by another door."""
+"""Names of skills and paths of their files, validated by one function each."""
 
 import re
 import unicodedata
@@ -13,26 +13,26 @@ SkillName = NewType("SkillName", str)
 # Agent Skills specification, "name": lower-case letters, digits and single hyphens, at most 64 characters.
 NAME_PATTERN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 MAX_NAME_LENGTH = 64
-# The file that makes a folder a skill. Some tools read it in lower case too; upper case is preferred where both stand.
+# The file that makes a folder a skill. Some tools also read the lower-case name; where both exist, upper case wins.
 SKILL_FILE = "SKILL.md"
 SKILL_FILES = (SKILL_FILE, "skill.md")
-# Windows, "Naming Files, Paths, and Namespaces": the superscript digits count too.
+# Windows, "Naming Files, Paths, and Namespaces": COM and LPT with superscript digits are reserved, too.
 RESERVED_NAMES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{port}{number}" for port in ("com", "lpt") for number in "0123456789\u00b9\u00b2\u00b3"]
 )
-# What nearly all paths look like, and nothing is wrong with: letters, digits, dots and dashes, not too deep.
+# The fast path of `path_problem`: nearly all paths are of letters, digits, dots and dashes, and not too deep.
 SIMPLE_PART = r"[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*"
 SIMPLE_PATH = re.compile(rf"{SIMPLE_PART}(?:/{SIMPLE_PART}){{0,30}}", re.ASCII)
 PART_SEPARATOR = re.compile(r"[./]")
-MAX_PATH_BYTES = 240  # and so no part is over the 255 bytes that file systems hold
+MAX_PATH_BYTES = 240  # which also keeps every part below the 255 bytes that file systems allow
 MAX_PATH_DEPTH = 32
-# What HFS+ ignores when it compares names (git's core.protectHFS).
+# The characters that HFS+ ignores when it compares names (git's core.protectHFS).
 IGNORED_BY_HFS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 
 
 def is_skill_name(text: object) -> bool:
-    """Tell whether a value may be the name of a skill and of its folder."""
+    """Return whether a value is a valid name for a skill and its folder."""
     return (
         isinstance(text, str)
         and len(text) <= MAX_NAME_LENGTH
@@ -42,10 +42,13 @@ def is_skill_name(text: object) -> bool:
 
 
 def parse_skill_name(text: object, *, where: str = "") -> SkillName:
-    """Give a checked name; `where` is the document and key it stands in, or empty for the command line."""
+    """Return a valid name. `where` is the document and key it was read from; empty for the command line.
+
+    Raises `DocumentError` if `where` is given, else `UsageError`.
+    """
     if is_skill_name(text):
         return SkillName(str(text))
-    message = f"`{sanitize(str(text), 80)}` is no name for a skill"
+    message = f"invalid skill name `{sanitize(str(text), 80)}`"
     hint = "use lower-case letters, digits and single hyphens, at most 64 characters, e.g. code-review"
     if where:
         raise DocumentError(message, where=where, hint=hint)
@@ -53,12 +56,12 @@ def parse_skill_name(text: object, *, where: str = "") -> SkillName:
 
 
 def find_skill_file(paths: Container[str], folder: str = "") -> str | None:
-    """Give the path of the file that makes a folder (`a/b/`, or empty for the top) a skill, if it is among these."""
+    """Return the path of a folder's SKILL.md if it is among `paths`; `folder` ends in `/`, or is empty for the top."""
     return next((folder + name for name in SKILL_FILES if folder + name in paths), None)
 
 
 def choose_install_name(declared: str, folder: str) -> SkillName | None:
-    """Give the name a skill is installed under: the declared one when valid, else its folder's, else nothing."""
+    """Return the name a skill is installed under: the declared one if valid, else that of its folder, else None."""
     for candidate in (declared, folder):
         if is_skill_name(candidate):
             return SkillName(candidate)
@@ -66,7 +69,7 @@ def choose_install_name(declared: str, folder: str) -> SkillName | None:
 
 
 def suggest_skill_name(text: str) -> SkillName | None:
-    """Make a name of what people call a file: `API Design` → `api-design`; nothing where letters would be lost."""
+    """Derive a skill name from a title: `API Design` → `api-design`. None if letters beyond ASCII would be lost."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     if any(c.isalnum() and not c.isascii() for c in plain):
         return None
@@ -75,9 +78,9 @@ def suggest_skill_name(text: str) -> SkillName | None:
 
 
 def path_problem(path: str) -> str:
-    """Say what is wrong with the path of a file inside a skill (`/` between parts), or nothing.
+    """Return what is wrong with the path of a file inside a skill (parts separated by `/`); empty if it is valid.
 
-    Refused on every platform, so that a lockfile means the same everywhere.
+    The rules are those of all platforms together: a skill that is locked on one must install on every other.
     """
     if (
         len(path) <= MAX_PATH_BYTES
@@ -91,8 +94,8 @@ def path_problem(path: str) -> str:
         return f"is longer than {MAX_PATH_BYTES} bytes"
     parts = path.split("/")
     if len(parts) > MAX_PATH_DEPTH:
-        return f"is deeper than {MAX_PATH_DEPTH} folders"
-    return next((fault for part in parts if (fault := _part_problem(part))), "")
+        return f"is nested deeper than {MAX_PATH_DEPTH} folders"
+    return next((problem for part in parts if (problem := _part_problem(part))), "")
 
 
 def _part_problem(part: str) -> str:
@@ -103,15 +106,16 @@ def _part_problem(part: str) -> str:
     if HIDDEN.search(part):
         return "has a control, hidden or undecodable character"
     if part[-1] in ". ":
-        return "has a part that ends in a dot or a blank"
+        return "has a part that ends in a dot or a space"
     if part.partition(".")[0].rstrip(" ").casefold() in RESERVED_NAMES:
         return "has a name that Windows reserves"
-    # core.protectHFS and core.protectNTFS: what some file system would take for .git
+    # git's core.protectHFS and core.protectNTFS: names that some file system resolves to .git. A file in there, such as
+    # a hook or a config, would run programs.
     if IGNORED_BY_HFS.sub("", part).rstrip(". ").casefold() in {".git", "git~1"}:
         return "is a .git folder or file"
     return ""
 
 
 def collision_key(path: str) -> str:
-    """Give what a file system that folds case and normalises would see, to find two names that are one."""
+    """Return a path as a case-insensitive, normalizing file system compares it: equal keys collide there."""
     return unicodedata.normalize("NFC", path).casefold()

@@ -1,4 +1,4 @@
-"""Who an address names: host and port, in a form that every part that will ever parse it understands."""
+"""Validation of the host and port of a URL, so strict that git, httpx and we agree on the host it names."""
 
 import re
 
@@ -11,13 +11,13 @@ IPV4_ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}", re.ASCII)
 
 
 def host_problem(authority: str) -> str:
-    """Say what is wrong with `host:port`, or nothing. Without a network: whether there is such a host is not asked."""
+    """Return what is wrong with `host:port`; empty if it is valid. The name is not resolved."""
     match = AUTHORITY.fullmatch(authority)
     if match is None:
-        return "it has no host and port that can be told apart"
+        return "its host and port cannot be parsed"
     host, port = match[1], match[2]
     if port and not (len(port) <= len(str(MAX_PORT)) and 0 < int(port) <= MAX_PORT):
-        return f"a port is a number from 1 to {MAX_PORT}"
+        return f"its port must be a number from 1 to {MAX_PORT}"
     if host.startswith("[") or IPV4_ADDRESS.fullmatch(host):
         return _ip_problem(host)
     return _host_name_problem(host)
@@ -27,32 +27,32 @@ def _ip_problem(host: str) -> str:
     import ipaddress  # noqa: PLC0415  (only for hosts without a name)
 
     if "%" in host:
-        return "the zone of an IPv6 address has no place in it"
+        return "it must not have an IPv6 zone"
     try:
         ipaddress.IPv6Address(host[1:-1]) if host.startswith("[") else ipaddress.IPv4Address(host)
     except ValueError:
-        return f"`{host}` is no IPv6 address" if host.startswith("[") else f"`{host}` is no IPv4 address"
+        return f"invalid IPv6 address `{host}`" if host.startswith("[") else f"invalid IPv4 address `{host}`"
     return ""
 
 
 def _host_name_problem(host: str) -> str:
     if not host:
-        return "it names no host"
+        return "it has no host"
     international = not host.isascii()
     if not international and not HOST_CHARACTERS.fullmatch(host):
-        return "its host has a character that no host has"
+        return "its host has an invalid character"
     labels = host.lower().removesuffix(".").split(".")
     if "" in labels:
         return "its host has an empty part between dots"
     if len(host) > MAX_HOST_LENGTH or any(len(label) > MAX_LABEL_LENGTH for label in labels):
-        return f"its host is over {MAX_HOST_LENGTH} letters, or a part of it over {MAX_LABEL_LENGTH}"
+        return f"its host is longer than {MAX_HOST_LENGTH} characters, or a part of it than {MAX_LABEL_LENGTH}"
     if not international and not any(label.startswith("xn--") for label in labels):
         return ""
-    import idna  # noqa: PLC0415  (only international names cost it)
+    import idna  # noqa: PLC0415  (only for international names)
 
     try:
-        # Whoever sends a request to it will do both.
+        # httpx does both when it sends a request.
         idna.decode(idna.encode(host.lower()))
-    except UnicodeError:  # of which idna's are
-        return "its host is no international domain name"
+    except UnicodeError:  # idna.IDNAError is one
+        return "its host is not a valid international domain name"
     return ""

@@ -1,24 +1,60 @@
-"""What somebody may have meant: the known words nearest to a mistyped one."""
+"""Suggestions for mistyped words: `did you mean ...?`, and short lists of names."""
 
 from collections.abc import Iterable, Sequence
 
 from skillpm.core.text import sanitize
 
+MAX_SUGGESTIONS = 3
+# difflib ranks; it is too generous to decide. It takes `zz` for a misspelling of `jazz`, since half the letters agree.
+MIN_SIMILARITY = 0.6
+# A word this long suggests the names it is a part of: `claude` suggests `claude-code`.
+MIN_PART_LENGTH = 4
+
 
 def closest_matches(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Give the known words nearest to a mistyped one, best first."""
+    """Return the known words that `word` may be a misspelling of, best first."""
     from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
 
-    return tuple(get_close_matches(word, list(known), n=3, cutoff=0.6))
+    ranked = get_close_matches(word, list(known), n=10 * MAX_SUGGESTIONS, cutoff=MIN_SIMILARITY)
+    return tuple(name for name in ranked if _is_plausible(word, name))[:MAX_SUGGESTIONS]
 
 
-def suggestion_hint(word: str, known: Iterable[str], fallback: str) -> str:
-    """Give the hint to a mistyped word: the known words nearest to it, or what else to try where none is near."""
-    similar = closest_matches(word, known)
-    return f"did you mean {', '.join(sanitize(name, 80) for name in similar)}?" if similar else fallback
+def did_you_mean(names: Sequence[str]) -> str:
+    """Return "did you mean `a`, `b` or `c`?" for names of any origin; empty for none."""
+    quoted = [f"`{sanitize(name, 80)}`" for name in names]
+    return f"did you mean {' or '.join(filter(None, (', '.join(quoted[:-1]), quoted[-1])))}?" if quoted else ""
+
+
+def suggestion_hint(word: str, known: Iterable[str], fallback: str = "") -> str:
+    """Return "did you mean ...?" for a mistyped word, or `fallback` where no known word is similar."""
+    return did_you_mean(closest_matches(word, known)) or fallback
 
 
 def list_some(names: Sequence[str], max_names: int, max_length: int = 80) -> str:
-    """Name some of many, and say how many there are where these are not all."""
-    said = ", ".join(sanitize(name, max_length) for name in names[:max_names])
-    return f"{said} ({max_names} of {len(names)})" if len(names) > max_names else said
+    """Return the first names of a list, followed by "(3 of 12)" if these are not all."""
+    listed = ", ".join(sanitize(name, max_length) for name in names[:max_names])
+    return f"{listed} ({max_names} of {len(names)})" if len(names) > max_names else listed
+
+
+def _is_plausible(word: str, name: str) -> bool:
+    """Return whether so few edits separate two words that one is a misspelling of the other, or one is a part of it.
+
+    One edit for each three letters, as rustc allows: two edits turn any word of three letters into some other.
+    """
+    shorter, longer = sorted((word, name), key=len)
+    is_part = len(shorter) >= MIN_PART_LENGTH and f"-{shorter}-" in f"-{longer}-"
+    return is_part or _edit_distance(word, name) <= max(len(word), 3) // 3
+
+
+def _edit_distance(one: str, other: str) -> int:
+    """Count the letters to insert, remove, replace or swap with a neighbor (optimal string alignment distance)."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        before, last, row = row, before, [i]
+        for j, target in enumerate(other, 1):
+            distance = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != target))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == target:
+                distance = min(distance, last[j - 2] + 1)
+            row.append(distance)
+    return row[-1]

@@ -1,8 +1,8 @@
-"""What a skill needs of the machine it runs on: the many spellings of `requires`, made one.
+"""What a skill requires of the machine it runs on: the many spellings of `requires`, normalized.
 
-In the wild it is a list of programs, text, an object, or an object below `metadata` of the host that brought the
-idea up (OpenClaw, under its four names), as YAML or as JSON in a string. Skills that a skill needs are no part of
-this: they have a key of their own.
+Published skills write it as a list of programs, as text, as an object, or as an object under `metadata` of the host
+that introduced it (OpenClaw, under four names), in YAML or as JSON in a string. The skills that a skill depends on are
+not part of this: they have a key of their own.
 """
 
 import re
@@ -14,7 +14,7 @@ from skillpm.core.text import one_line
 from skillpm.core.values import Value
 
 METADATA_HOSTS = ("openclaw", "clawdbot", "clawdis", "moltbot")
-# What an author may call each kind, in lower case and without `_` and `-`.
+# The names that authors use for each kind, in lower case and without `_` and `-`.
 KIND_ALIASES = {
     **dict.fromkeys(["bin", "bins", "binary", "binaries", "command", "commands", "program", "programs"], "bins"),
     **dict.fromkeys(["anybin", "anybins"], "any_bins"),
@@ -27,7 +27,7 @@ KIND_ALIASES = {
 PROGRAM_NAME = re.compile(r"(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9][\w.+-]{0,63}", re.ASCII)
 VARIABLE_NAME = re.compile(r"[A-Za-z_]\w{0,127}", re.ASCII)
 NAME_PATTERNS = {"bins": PROGRAM_NAME, "any_bins": PROGRAM_NAME, "env": VARIABLE_NAME}
-# Several words without a comma are a list only when each looks like this, and none belongs into a sentence.
+# Words without commas are a list only if each matches its pattern, and none is a word of sentences.
 LIST_WORD_PATTERNS = {
     "bins": re.compile(r"[a-z][a-z0-9_.+-]*", re.ASCII),
     "any_bins": re.compile(r"[a-z][a-z0-9_.+-]*", re.ASCII),
@@ -44,48 +44,53 @@ SENTENCE_WORDS = frozenset(
 
 
 class SystemRequirements(Value):
-    """What a skill needs: programs on PATH; at least one of some programs; environment variables; settings of its
-    host; operating systems; MCP servers, by name; and in `notes` whatever was said in other words.
-    """
+    """What a skill requires of its environment."""
 
+    # Programs on PATH.
     bins: tuple[str, ...] = ()
+    # Programs of which at least one must be on PATH.
     any_bins: tuple[str, ...] = ()
+    # Environment variables.
     env: tuple[str, ...] = ()
+    # Settings of the host.
     config: tuple[str, ...] = ()
+    # Operating systems.
     os: tuple[str, ...] = ()
+    # Names of MCP servers.
     mcp: tuple[str, ...] = ()
+    # Whatever is written in prose.
     notes: tuple[str, ...] = ()
 
 
 def read_system_requirements(value: Any, metadata: Mapping[str, Any]) -> SystemRequirements:
-    """Give what is needed: from `requires` where there is one, else from what `metadata` says for a host."""
+    """Return the requirements: those of `requires` if present, else those under `metadata` for a host."""
     if value is not None:
         return _group_by_kind(_parse_requirements(value))
     hosts = [to_object(metadata.get(name)) for name in METADATA_HOSTS]
-    for key in ("requires", "os"):  # OpenClaw has the systems beside `requires`, not in it
+    for key in ("requires", "os"):  # OpenClaw writes `os` next to `requires`, not in it
         host = next((host for host in hosts if host.get(key) is not None), None)
         if host is not None:
             return _group_by_kind([*_parse_requirements(host.get("requires")), *_parse_kind("os", host.get("os"))])
     return SystemRequirements()
 
 
-def _group_by_kind(needs: list[tuple[str, str]]) -> SystemRequirements:
+def _group_by_kind(pairs: list[tuple[str, str]]) -> SystemRequirements:
     kinds: dict[str, dict[str, None]] = {}
-    for kind, word in needs:
-        fits = kind not in NAME_PATTERNS or NAME_PATTERNS[kind].fullmatch(word)
-        kinds.setdefault(kind if fits else "notes", {})[word] = None
+    for kind, word in pairs:
+        is_name = kind not in NAME_PATTERNS or NAME_PATTERNS[kind].fullmatch(word)
+        kinds.setdefault(kind if is_name else "notes", {})[word] = None
     return SystemRequirements(**{kind: tuple(words) for kind, words in kinds.items()})
 
 
 def _parse_requirements(value: Any) -> list[tuple[str, str]]:
-    """Give everything needed, each with its kind; what stands outside of an object is meant to be programs."""
+    """Return every requirement with its kind. Outside of an object, words are names of programs."""
     if to_text(value).startswith("{"):
         value = to_object(value) or value
     if isinstance(value, dict):
-        return [need for key, inner in value.items() for need in _parse_member(key, inner)]
+        return [pair for key, inner in value.items() for pair in _parse_member(key, inner)]
     if isinstance(value, list):
         parts = (_parse_requirements(item) if isinstance(item, dict) else _parse_kind("bins", [item]) for item in value)
-        return [need for part in parts for need in part]
+        return [pair for part in parts for pair in part]
     return _parse_kind("bins", value)
 
 
@@ -93,8 +98,8 @@ def _parse_member(key: str, value: Any) -> list[tuple[str, str]]:
     kind = KIND_ALIASES.get(re.sub("[_-]", "", key.lower()))
     if kind is not None:
         return _parse_kind(kind, value)
-    said = ", ".join(word for _, word in _parse_kind("notes", value))
-    return [("notes", f"{one_line(key)}: {said}")] if said else []
+    text = ", ".join(word for _, word in _parse_kind("notes", value))
+    return [("notes", f"{one_line(key)}: {text}")] if text else []
 
 
 def _parse_kind(kind: str, value: Any) -> list[tuple[str, str]]:
@@ -108,7 +113,7 @@ def _parse_kind(kind: str, value: Any) -> list[tuple[str, str]]:
 
 
 def _split_list(kind: str, text: str) -> Iterator[str]:
-    """Give what a text lists: its parts between commas, and the words of a part that is a row of names."""
+    """Yield the items of a list written as text: its parts between commas, or a part's words if all are names."""
     if kind == "notes":
         yield text
         return

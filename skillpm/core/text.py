@@ -1,9 +1,9 @@
-"""Foreign text made safe to show: one line, no escapes, no hidden characters."""
+"""Text from outside, made safe to print: one line, no escape sequences, no hidden characters, no credentials."""
 
 import re
 
-# C0, DEL and C1 controls, bidi marks, zero-width characters, line separators, interlinear marks, surrogates,
-# private tags and variation selectors: what moves a cursor, hides or reorders text.
+# Characters that move the cursor, hide text or reorder it: C0, DEL and C1 controls, bidi marks, zero-width characters,
+# line separators, interlinear marks, surrogates, tags and variation selectors.
 HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
@@ -14,14 +14,14 @@ USER_INFO = re.compile(r"(?<=://)([^/\s]*)@")
 
 
 def pluralize(number: int, noun: str) -> str:
-    """Give a number of things as people write it: `1 skill`, `3 skills`."""
+    """Return a count with its noun: `1 skill`, `3 skills`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def sanitize(text: str, limit: int = 200) -> str:
-    """One safe line of foreign text for a terminal or a message: hidden characters escaped, cut at `limit`.
+    """Return text as one line that is safe in a terminal: hidden characters escaped, cut at `limit` characters.
 
-    Credentials in URLs are hidden.
+    Credentials in URLs are masked.
     """
     if "://" in text:
         text = redact_credentials(text)
@@ -30,22 +30,22 @@ def sanitize(text: str, limit: int = 200) -> str:
 
 
 def redact_credentials(text: str) -> str:
-    """Give text with the user info of every URL in it hidden."""
+    """Return text with the user info of every URL masked."""
     return USER_INFO.sub(_mask, text) if "://" in text else text
 
 
 def is_encodable(text: str) -> bool:
-    """Tell whether text can be written down: what was typed in bytes that are not UTF-8 holds half characters."""
+    """Return whether text can be encoded: arguments typed in bytes that are not UTF-8 contain surrogates."""
     return SURROGATES.search(text) is None
 
 
 def one_line(text: str) -> str:
-    """Text with every run of white space folded to one blank."""
+    """Return text with every run of white space collapsed to one space."""
     return " ".join(text.split())
 
 
 def _mask(match: re.Match[str]) -> str:
-    """Give what stands for the user info of a URL; whom ssh logs in as is no secret."""
+    # The login name of an ssh URL (`git@`) is not a secret, and the URL does not work without it.
     is_login = match.string.endswith("ssh://", 0, match.start()) and ":" not in match[1]
     return match.group() if is_login else "***@"
 

@@ -1,7 +1,8 @@
-"""The one gate every file of a skill passes on its way in.
+"""Validation that every file of a skill passes before it is installed, from whatever source.
 
-What comes out is a `Tree`: safe paths, no collisions, no links (a link inside the skill has become a copy of its
-target), a `SKILL.md` at the top, within the limits. Nothing here touches a disk, so nothing hostile has acted yet.
+The result is a `FileTree`: safe paths, no collisions, no links (a link inside the skill becomes a copy of its
+target), a `SKILL.md` at the top, within the limits. All of it happens in memory, so that a malicious skill is
+rejected before anything of it is on disk.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,86 +14,95 @@ from skillpm.errors import RefusedError
 
 
 def refusal_error(name: str, reason: str) -> RefusedError:
-    """Give the error for a skill in which something is not as it may be."""
-    return RefusedError(f"skill {sanitize(name)}: {reason}", hint="tell its author; nothing was installed")
+    """Return the error for a skill that may not be installed."""
+    return RefusedError(f"skill {sanitize(name)}: {reason}", hint="report it to its author; nothing was installed")
 
 
 def check_path(path: str, name: str) -> None:
     """Raise `RefusedError` for a path that is not safe on every system."""
-    if fault := path_problem(path):
-        raise refusal_error(name, f"the path '{sanitize(path)}' {fault}")
+    if problem := path_problem(path):
+        raise refusal_error(name, f"the path '{sanitize(path)}' {problem}")
 
 
-MAX_LINK_HOPS = 40
-MAX_TARGET_LENGTH = 4096
+MAX_LINK_HOPS = 40  # as Linux
+MAX_TARGET_LENGTH = 4096  # bytes: PATH_MAX of Linux
 
 
 class LinkResolver:
-    """Where links end: followed through the planned tree, lexically, never through the disk; each link once."""
+    """Resolves the links of a skill within its entries, never through the file system. Each is resolved only once."""
 
     def __init__(self, entries: Mapping[str, SourceEntry], name: str) -> None:
         self.entries = entries
         self.name = name
+        # By the link's path: the parts of the path it ends at, and how many links it passes through.
         self.targets: dict[str, tuple[list[str], int]] = {}
+        # By folder: all entries below it, at any depth.
         self.entries_by_folder: dict[str, list[SourceEntry]] = {}
 
     def copy_targets(self, entry: SourceEntry, path: str, ancestors: tuple[str, ...] = ()) -> Iterator[TreeFile]:
-        """Give the files a link becomes at a path, be it in a folder that is itself a copy."""
+        """Yield the files that replace a link at `path`, which may be inside a folder that is a copy itself.
+
+        `ancestors` are the folders being copied already. A link to one of them would be copied without end.
+        """
         text = _read_target(entry, self.name)
         target = "/".join(self.resolve(entry)[0])
         if target in self.entries:
             yield self._copy(path, self.entries[target], text)
             return
-        inside = self._entries_below(target)
-        if not inside:
-            raise _bad_link_error(self.name, entry, "points at nothing")
+        members = self._entries_below(target)
+        if not members:
+            raise _bad_link_error(self.name, entry, "points to a missing file")
         if target in ancestors:
-            raise _bad_link_error(self.name, entry, "goes in a circle")
-        for item in inside:
-            place = path + item.path[len(target) :]
-            if item.kind == "file":
-                yield self._copy(place, item, text)
+            raise _bad_link_error(self.name, entry, "is part of a cycle")
+        for member in members:
+            member_path = path + member.path[len(target) :]
+            if member.kind == "file":
+                yield self._copy(member_path, member, text)
             else:
-                check_path(place, self.name)
-                yield from self.copy_targets(item, place, (*ancestors, target))
+                # A chain of links in links grows the path at each step: check before descending.
+                check_path(member_path, self.name)
+                yield from self.copy_targets(member, member_path, (*ancestors, target))
 
     def resolve(self, entry: SourceEntry, hops: int = 0) -> tuple[list[str], int]:
-        """Give the parts of the path a link ends at, and how many links are on the way."""
+        """Return the parts of the path a link ends at, and how many links it passes through."""
         if entry.path not in self.targets:
             self.targets[entry.path] = self._follow(entry, hops)
         return self.targets[entry.path]
 
     def _follow(self, entry: SourceEntry, hops: int) -> tuple[list[str], int]:
-        taken = 0
-        done = entry.path.split("/")[:-1]
+        count = 0
+        parts = entry.path.split("/")[:-1]
         text = _read_target(entry, self.name)
         if text.startswith("/"):
-            raise _bad_link_error(self.name, entry, "leaves the skill")
+            raise _bad_link_error(self.name, entry, "points outside the skill")
+        # Part by part, as the kernel does: after `link/..`, the parent is that of the link's target. Normalizing the
+        # text first would resolve to another folder.
         for part in text.split("/"):
             if part == "..":
-                if not done:
-                    raise _bad_link_error(self.name, entry, "leaves the skill")
-                done = done[:-1]
+                if not parts:
+                    raise _bad_link_error(self.name, entry, "points outside the skill")
+                parts = parts[:-1]
             elif part not in {"", "."}:
-                done, further = self._step(entry, [*done, part], hops + taken)
-                taken += further
-        if not done:
-            raise _bad_link_error(self.name, entry, "points at the skill itself")
-        if taken > MAX_LINK_HOPS:
-            raise _bad_link_error(self.name, entry, "goes over too many links")
-        return done, taken
+                parts, links = self._step(entry, [*parts, part], hops + count)
+                count += links
+        if not parts:
+            raise _bad_link_error(self.name, entry, "points to the skill itself")
+        if count > MAX_LINK_HOPS:
+            raise _bad_link_error(self.name, entry, "passes through too many links")
+        return parts, count
 
     def _step(self, entry: SourceEntry, parts: list[str], hops: int) -> tuple[list[str], int]:
-        """Give where one step of a link leads: to where another link ends, when one stands there."""
+        """Return the path after one step, and how many links it took: if a link is at `parts`, the path it ends at."""
+        # No entry is deeper, so nothing can be there; and `parts` must not grow with every part of a long target.
         if len(parts) > MAX_PATH_DEPTH:
-            raise _bad_link_error(self.name, entry, "points at nothing")
-        there = self.entries.get("/".join(parts))
-        if there is None or there.kind == "file":
+            raise _bad_link_error(self.name, entry, "points to a missing file")
+        link = self.entries.get("/".join(parts))
+        if link is None or link.kind == "file":
             return parts, 0
         if hops >= MAX_LINK_HOPS:
-            raise _bad_link_error(self.name, entry, "goes in a circle")
-        end, further = self.resolve(there, hops + 1)
-        return end, further + 1
+            raise _bad_link_error(self.name, entry, "is part of a cycle")
+        end, links = self.resolve(link, hops + 1)
+        return end, links + 1
 
     def _entries_below(self, folder: str) -> list[SourceEntry]:
         if not self.entries_by_folder:
@@ -112,8 +122,9 @@ def _read_target(entry: SourceEntry, name: str) -> str:
         text = entry.data.decode()
     except UnicodeDecodeError:
         raise _bad_link_error(name, entry, "has a target that is not UTF-8") from None
+    # A backslash separates folders on Windows, and would pass the checks for `..` here as part of a name.
     if not text or len(entry.data) > MAX_TARGET_LENGTH or "\0" in text or "\n" in text or "\\" in text:
-        raise _bad_link_error(name, entry, "has no sensible target")
+        raise _bad_link_error(name, entry, "has an invalid target")
     return text
 
 
@@ -123,43 +134,44 @@ def _bad_link_error(name: str, entry: SourceEntry, problem: str) -> RefusedError
 
 
 def check_tree(entries: Iterable[SourceEntry], *, name: str, limits: Limits) -> FileTree:
-    """Pass a skill's entries through the gate.
+    """Return the validated tree of a skill's entries.
 
     Raises `RefusedError` naming the skill and the offending path.
     """
-    found: dict[str, SourceEntry] = {}
+    by_path: dict[str, SourceEntry] = {}
     for entry in entries:
         check_path(entry.path, name)
-        if entry.path in found:
-            raise refusal_error(name, f"'{sanitize(entry.path)}' is there twice")
-        found[entry.path] = entry
-        if len(found) > limits.files:
+        # git and tar both can list a path twice. Which of the two is installed must not depend on their order.
+        if entry.path in by_path:
+            raise refusal_error(name, f"duplicate path '{sanitize(entry.path)}'")
+        by_path[entry.path] = entry
+        if len(by_path) > limits.files:
             raise _too_large_error(name, f"more than {limits.files} files", "FILES")
-    files = _check_limits(_resolve_links(found, name), name, limits)
+    files = _check_limits(_resolve_links(by_path, name), name, limits)
     _check_collisions(files, name)
     if find_skill_file({file.path for file in files}) is None:
-        raise refusal_error(name, "it has no SKILL.md at its top")
+        raise refusal_error(name, "no SKILL.md at the top level")
     return FileTree(files=tuple(sorted(files, key=lambda file: file.path.encode())))
 
 
 def _check_limits(files: Iterable[TreeFile], name: str, limits: Limits) -> list[TreeFile]:
-    """Give the files, counted as they come: a few links to a big folder would be a million files."""
-    kept: list[TreeFile] = []
+    """Return the files, checked one by one as links are resolved: few links to a large folder make a million files."""
+    checked: list[TreeFile] = []
     size = 0
     for file in files:
-        kept.append(file)
+        checked.append(file)
         size += len(file.data)
-        if len(kept) > limits.files:
+        if len(checked) > limits.files:
             raise _too_large_error(name, f"more than {limits.files} files", "FILES")
         if len(file.data) > limits.file:
             raise _too_large_error(name, f"'{sanitize(file.path)}' is over {limits.file} bytes", "FILE")
         if size > limits.skill:
             raise _too_large_error(name, f"all files together are over {limits.skill} bytes", "SKILL")
-    return kept
+    return checked
 
 
 def _resolve_links(entries: Mapping[str, SourceEntry], name: str) -> Iterator[TreeFile]:
-    """Give what the entries become on disk: themselves, or for links copies of the files or folders they point at."""
+    """Yield the files as they will be on disk: links become copies of the files or folders they point to."""
     links = LinkResolver(entries, name)
     for entry in entries.values():
         if entry.kind == "file":
@@ -169,23 +181,26 @@ def _resolve_links(entries: Mapping[str, SourceEntry], name: str) -> Iterator[Tr
 
 
 def _check_collisions(files: list[TreeFile], name: str) -> None:
-    """Refuse two names that one file system would take for one, and a file where a folder must be."""
+    """Reject two paths that are the same on some file system, and a file in the place of a folder.
+
+    Otherwise one file would overwrite the other on macOS and Windows, and the digest would never match there.
+    """
     seen: dict[str, str] = {}
     folders: dict[str, str] = {}
     for file in files:
         if (other := seen.setdefault(collision_key(file.path), file.path)) is not file.path:
-            raise refusal_error(name, f"'{sanitize(other)}' and '{sanitize(file.path)}' are one name on some systems")
+            raise refusal_error(name, f"'{sanitize(other)}' and '{sanitize(file.path)}' are the same on some systems")
         parts = file.path.split("/")
         for depth in range(1, len(parts)):
             folder = "/".join(parts[:depth])
             other = folders.setdefault(collision_key(folder), folder)
             if other != folder:
                 raise refusal_error(
-                    name, f"the folders '{sanitize(other)}' and '{sanitize(folder)}' are one on some systems"
+                    name, f"the folders '{sanitize(other)}' and '{sanitize(folder)}' are the same on some systems"
                 )
     for key, folder in folders.items():
         if key in seen:
-            raise refusal_error(name, f"'{sanitize(folder)}' is a file and a folder")
+            raise refusal_error(name, f"'{sanitize(folder)}' is both a file and a folder")
 
 
 def _too_large_error(name: str, problem: str, setting: str) -> RefusedError:

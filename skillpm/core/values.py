@@ -1,7 +1,8 @@
-"""Frozen values: what `dataclass(frozen=True, kw_only=True)` gives, without writing a program for each class.
+"""Immutable values, as `dataclass(frozen=True, kw_only=True)`, without its import cost.
 
-A dataclass costs 0.4 ms when its module is imported, and every command starts with some forty of them: 17 ms of the
-45 that a start may take (docs/adr/0005-values.md). Here a class is made in a few microseconds.
+A dataclass takes 0.4 ms when its module is imported, since it generates and compiles its methods. Every command
+imports some forty of them: 17 ms of the 45 ms that startup may take (docs/adr/0005-values.md). A `Value` takes a few
+microseconds.
 """
 
 from collections.abc import Mapping
@@ -13,13 +14,13 @@ EMPTY_MAPPING: Mapping[Any, Any] = MappingProxyType({})
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Value:
-    """A value: fields are the annotations of the class, given by name, never changed; equal when all are equal."""
+    """Base of all values. The annotations of a class are its fields; two values are equal if all fields are."""
 
     _fields: frozenset[str] = frozenset()
     _required: frozenset[str] = frozenset()
 
     def __init_subclass__(cls) -> None:
-        # A class's own annotations, never inherited; from Python 3.14 on `__dict__` lacks them until somebody asks.
+        # Own annotations only. Not `cls.__dict__["__annotations__"]`, which Python 3.14 fills on first access.
         own = cls.__annotations__
         cls._fields = cls._fields | own.keys()
         cls._required = frozenset(name for name in cls._fields if not hasattr(cls, name))
@@ -28,14 +29,14 @@ class Value:
         given = values.keys()
         if not given <= self._fields or not self._required <= given:
             wrong = sorted((given - self._fields) | (self._required - given))
-            raise TypeError(f"{type(self).__name__}: missing or unknown: {', '.join(wrong)}")
+            raise TypeError(f"{type(self).__name__}: missing or unknown fields: {', '.join(wrong)}")
         self.__dict__.update(values)
 
     def __setattr__(self, name: str, _: object) -> None:
-        raise AttributeError(f"{type(self).__name__}.{name} is never changed; use `replace`")
+        raise AttributeError(f"{type(self).__name__}.{name} is immutable; use `replace`")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{type(self).__name__}.{name} is never removed")
+        raise AttributeError(f"{type(self).__name__}.{name} is immutable")
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and other._key() == self._key()
@@ -48,7 +49,7 @@ class Value:
         return f"{type(self).__name__}({fields})"
 
     def replace(self, **changes: Any) -> Self:
-        """Give the same value with some fields changed."""
+        """Return a copy with some fields changed."""
         return type(self)(**{**self.__dict__, **changes})
 
     def _key(self) -> tuple[tuple[str, Any], ...]:

@@ -1,6 +1,6 @@
-"""Versions and the ranges people type over them: `packaging`'s, plus `^1.2`, `~1.2`, bare numbers and `*`.
+"""Versions and version ranges: PEP 440, plus `^1.2`, `~1.2`, bare numbers and `*`.
 
-`packaging` is imported when a range is really looked at: a sync that has nothing to do never does.
+`packaging` is imported only when a range is evaluated: a sync with nothing to do never needs it.
 """
 
 import re
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet
     from packaging.version import Version
 
-# PEP 440, appendix B, word for word but for one thing: a hyphen between two digits is none of ours, which PEP 440
-# would read as a post release (`1.2.3-1`) and npm as a pre-release. Spelled out here, so that a range that means
-# nothing is found where it is read, without `packaging`. No version needs more than 61 characters.
+# PEP 440, appendix B, with one exception: `1.2.3-1` is not accepted, since PEP 440 reads it as a post-release and npm
+# as a pre-release. Spelled out here, so that an invalid range is reported where it is read, without importing
+# `packaging`. A version has at most 61 characters.
 RELEASE_START = r"(?![a-z0-9_.+!-]{62})v?(?:[0-9]+!)?[0-9]+"
 RELEASE_SUFFIX = (
     r"(?:[-_.]?(?:alpha|a|beta|b|preview|pre|c|rc)[-_.]?[0-9]*)?"
@@ -28,44 +28,44 @@ RELEASE_SUFFIX = (
 NUMBER = rf"{RELEASE_START}(?:\.[0-9]+)*{RELEASE_SUFFIX}"
 EXACT = rf"(?:{RELEASE_START}(?:\.[0-9]+)*\.\*|{NUMBER}(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?)"
 CLAUSE = rf"(?:(?:\^|~(?!=)|[<>]=?)\s*{NUMBER}|~=\s*{RELEASE_START}(?:\.[0-9]+)+{RELEASE_SUFFIX}|(?:===?|!=)\s*{EXACT})"
-# Compiled when the first range is read (2 ms): most commands read none.
+# Compiled when the first range is read, since that takes 2 ms and most commands read none.
 RANGE = rf"\s*(?:\*|{CLAUSE}(?:\s*,\s*{CLAUSE})*|{EXACT})\s*"
-RANGE_HINT = "write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
+RANGE_HINT = "e.g. `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
 ANY = "*"
 
 
 def is_range(text: str) -> bool:
-    """Tell whether text is a version range."""
+    """Return whether text is a version range."""
     return re.fullmatch(RANGE, text, re.ASCII | re.IGNORECASE) is not None
 
 
 class VersionRange:
-    """A version range understood, to be asked about many versions. `is_early`: it speaks of a pre-release itself."""
+    """A parsed version range. `includes_prereleases`: one of its own bounds is a pre-release."""
 
     def __init__(self, text: str) -> None:
-        """Understand a range. Raises `UsageError` for one that means nothing, with the comma form as hint."""
+        """Parse a range. Raises `UsageError` for an invalid one, with examples as the hint."""
         self.text = text.strip()
         self.includes_prereleases = False
         self.specifiers: SpecifierSet | None = None
         if self.text == ANY:
             return
-        from packaging import specifiers  # noqa: PLC0415  (a lazy door, see the module's head)
+        from packaging import specifiers  # noqa: PLC0415  (see the module's docstring)
 
         with suppress(ValueError):
             self.specifiers = specifiers.SpecifierSet(",".join(_to_specifier(part.strip()) for part in text.split(",")))
         if self.specifiers is None or not is_range(text):
-            raise UsageError(f"`{sanitize(text, 80)}` is no version range", hint=RANGE_HINT)
-        # Said out loud: from packaging 26 on, `None` would let pre-releases in.
+            raise UsageError(f"invalid version range `{sanitize(text, 80)}`", hint=RANGE_HINT)
+        # Always a bool: since packaging 26, `prereleases=None` admits pre-releases where nothing else matches.
         self.includes_prereleases = bool(self.specifiers.prereleases)
 
     def is_equivalent(self, other: "VersionRange") -> bool:
-        """Tell whether two ranges are one, spelled in two ways."""
+        """Return whether two ranges differ at most in spelling."""
         return self.text == other.text or (self.specifiers is not None and self.specifiers == other.specifiers)
 
     def contains(self, version: "Version | None", *, prereleases: bool = False) -> bool:
-        """Tell whether a version lies in it, pre-releases only where it or the caller asks for them.
+        """Return whether a version is in the range; a pre-release only if the range or the caller includes them.
 
-        A version that is none (None) lies only in `*`, which holds everything.
+        None, the version of a skill without a valid one, is only in `*`, which contains everything.
         """
         if self.specifiers is None:
             return True
@@ -76,17 +76,17 @@ class VersionRange:
 
 @lru_cache(maxsize=4096)
 def parse_range(text: str) -> VersionRange:
-    """Give a range, understood once."""
+    """Return a parsed range, from a cache."""
     return VersionRange(text)
 
 
 def parse_version(text: str) -> "Version | None":
-    """Give a version as PEP 440 reads it, else None; a plain number of 1000 or more is a date."""
+    """Return a version parsed by PEP 440, or None if it is invalid. A single number of 1000 or more is a date."""
     from packaging.version import Version  # noqa: PLC0415
 
     try:
         version = Version(text)
-    except ValueError:  # no version, or a number too long for an int
+    except ValueError:  # invalid, or a number too long for an int
         return None
     return None if len(version.release) == 1 and version.release[0] >= 1000 else version  # noqa: PLR2004
 
@@ -96,10 +96,10 @@ SIMPLE_CLAUSE = re.compile(r"\s*(\^|~(?!=)|[<>]=?|={0,2})\s*([0-9]+(?:\.[0-9]+)*
 
 
 def quick_contains(version_range: str, version: str) -> bool:
-    """Tell whether a version lies in a range where that can be seen at a glance; False where one has to look closer.
+    """Return True if a simple version certainly is in a simple range; False if that takes a full comparison.
 
-    It is a quick door and no second rule: a sync with nothing to do looks at every range, and must not pay for
-    `packaging` to hear that 1.4.0 is in `^1.2`.
+    A fast path, not a second set of rules: a sync with nothing to do checks every range, and should not import
+    `packaging` to learn that 1.4.0 is in `^1.2`.
     """
     if version_range.strip() == ANY:
         return True
@@ -116,44 +116,45 @@ def _release_numbers(text: str) -> list[int]:
     return [int(part[:20]) for part in text.split(".")]
 
 
-def _compare_release(sign: str, bound: list[int], version: list[int]) -> bool:
+def _compare_release(operator: str, bound: list[int], version: list[int]) -> bool:
     length = max(len(bound), len(version))
-    low, here = bound + [0] * (length - len(bound)), version + [0] * (length - len(version))
-    if sign in {"^", "~"}:
-        fixed = next((n for n, number in enumerate(bound) if number), len(bound) - 1) + 1 if sign == "^" else 2
-        return here >= low and here[: min(fixed, len(bound))] == bound[:fixed]
-    return {">=": here >= low, ">": here > low, "<=": here <= low, "<": here < low}.get(sign, here == low)
+    low, release = bound + [0] * (length - len(bound)), version + [0] * (length - len(version))
+    if operator in {"^", "~"}:
+        # `^` keeps all up to the first number that is not 0: `^0.2.3` is below 0.3, as in npm and cargo.
+        fixed = next((n for n, number in enumerate(bound) if number), len(bound) - 1) + 1 if operator == "^" else 2
+        return release >= low and release[: min(fixed, len(bound))] == bound[:fixed]
+    comparisons = {">=": release >= low, ">": release > low, "<=": release <= low, "<": release < low}
+    return comparisons.get(operator, release == low)
 
 
 def is_version(text: str) -> bool:
-    """Tell whether text is a version as PEP 440 reads it."""
+    """Return whether text is a valid PEP 440 version."""
     return parse_version(text) is not None
 
 
 def filter_versions(version_range: str, versions: Iterable[str]) -> list[str]:
-    """Give the versions that lie in a range. Of `*`, where there are only pre-releases, these.
+    """Return the versions in a range. If all versions are pre-releases, `*` matches them all.
 
-    Raises `UsageError` for a range that means nothing.
+    Raises `UsageError` for an invalid range.
     """
-    known = list(versions)
-    found = [version for version in known if matches(version_range, version)]
-    return known if not found and version_range.strip() == ANY else found
+    candidates = list(versions)
+    matching = [version for version in candidates if matches(version_range, version)]
+    return candidates if not matching and version_range.strip() == ANY else matching
 
 
 def matches(version_range: str, version: str) -> bool:
-    """Tell whether a version lies in a range; a version that is none lies only in `*`, a pre-release only where one
-    is asked for.
+    """Return whether a version is in a range; a pre-release only if the range includes them.
 
-    Raises `UsageError` for a range that means nothing, with the comma form as hint.
+    An invalid version is only in `*`. Raises `UsageError` for an invalid range, with examples as the hint.
     """
-    found = parse_version(version)
+    parsed = parse_version(version)
     if version_range.strip() == ANY:
-        return found is None or not found.is_prerelease
-    return parse_range(version_range).contains(found)
+        return parsed is None or not parsed.is_prerelease
+    return parse_range(version_range).contains(parsed)
 
 
 def _to_specifier(text: str) -> str:
-    """Give one part of a range in `packaging`'s words."""
+    """Translate one clause of a range to PEP 440."""
     if text.startswith("^"):
         epoch, numbers = _split_version(text[1:])
         fixed = next((n for n, number in enumerate(numbers) if number), len(numbers) - 1)
@@ -167,7 +168,7 @@ def _to_specifier(text: str) -> str:
 
 
 def _split_version(text: str) -> tuple[str, list[int]]:
-    """Give the epoch (`1!`, nearly always nothing) and the numbers of a version."""
+    """Return the epoch (`1!`, nearly always empty) and the release numbers of a version."""
     from packaging.version import Version  # noqa: PLC0415
 
     version = Version(text.strip())

@@ -1,1 +1,1 @@
-"""What other tools write down of skills, one reader each."""
+"""Parsers for the lockfiles and manifests of other tools, for `skillpm import`."""

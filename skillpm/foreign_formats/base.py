@@ -1,4 +1,4 @@
-"""What another tool's document says of its skills: what can be taken over, and what not, with the reason."""
+"""The parsed form of other tools' documents: skills that can be imported, and skills that cannot, with the reason."""
 
 from collections.abc import Callable, Iterator
 from typing import Literal
@@ -15,23 +15,22 @@ HashKind = Literal["", "vercel", "tree"]
 
 
 class ImportedSkill(Value):
-    """One skill that can be taken over: its requirement, and how exactly the other tool knew which it was.
-
-    `commit` is what it was locked to, where that was recorded. `mark` is a sum of its content otherwise: Vercel's over
-    the files, or git's tree id. `notes` are what it had beside, which skillpm does not do. `where` is file and key.
-    """
+    """One skill that can be imported, with what the other tool recorded of its exact version."""
 
     name: SkillName
     source: Source
+    # The locked commit, if recorded; else `content_hash`: Vercel's hash of the files, or git's tree id.
     commit: str = ""
     hash_kind: HashKind = ""
     content_hash: str = ""
+    # What is not imported.
     notes: tuple[str, ...] = ()
+    # File and key.
     where: str = ""
 
 
 class SkippedSkill(Value):
-    """One skill that cannot be taken over, and why; `where` is the file that asks for it, and the key in it."""
+    """One skill that cannot be imported, and why; `where` is file and key."""
 
     name: str
     reason: str
@@ -39,20 +38,21 @@ class SkippedSkill(Value):
 
 
 class Plugin(Value):
-    """A plugin of a marketplace: where its skills are, `folder` below that place, and which are meant if not all.
-
-    Each of `skills` is a folder below the plugin's: a skill, or a folder of skills. `where` is file and key.
-    """
+    """A plugin of a marketplace."""
 
     name: str
+    # None if it is in the repository of the marketplace.
     source: GitSource | None
+    # Its folder in the repository.
     folder: str = "."
+    # Folders below the plugin's, each a skill or a folder of skills; None for all skills.
     skills: tuple[str, ...] | None = None
+    # File and key.
     where: str = ""
 
 
 class ForeignDocument(Value):
-    """All that one document says. `tool` is what made it, `agents` whom it showed the skills to."""
+    """One parsed document. `tool` wrote it; `agents` are the hosts it had linked the skills to."""
 
     tool: str
     file: str
@@ -65,24 +65,24 @@ class ForeignDocument(Value):
 def read_entries(
     nodes: Iterator[tuple[str, JsonNode]], read: Callable[[SkillName, JsonNode], ImportedSkill | SkippedSkill]
 ) -> tuple[tuple[ImportedSkill, ...], tuple[SkippedSkill, ...]]:
-    """Read each entry by itself: one that cannot be read, or means nothing here, hides no other."""
-    taken: list[ImportedSkill] = []
-    left: list[SkippedSkill] = []
+    """Parse each entry by itself, so that an invalid one does not affect the others."""
+    imported: list[ImportedSkill] = []
+    skipped: list[SkippedSkill] = []
     for key, node in nodes:
         try:
-            found = read(parse_skill_name(key, where=node.where), node)
+            skill = read(parse_skill_name(key, where=node.where), node)
         except SkillpmError as error:
-            left.append(SkippedSkill(name=sanitize(key, 80), reason=error.message, where=error.where or node.where))
+            skipped.append(SkippedSkill(name=sanitize(key, 80), reason=error.message, where=error.where or node.where))
             continue
-        if isinstance(found, SkippedSkill):
-            left.append(found.replace(where=node.where))
+        if isinstance(skill, SkippedSkill):
+            skipped.append(skill.replace(where=node.where))
         else:
-            taken.append(found.replace(where=node.where))
-    return tuple(taken), tuple(left)
+            imported.append(skill.replace(where=node.where))
+    return tuple(imported), tuple(skipped)
 
 
 def make_git_source(url: JsonNode, path: str = "", ref: str = "", *, skill: str = "") -> GitSource:
-    """Give a folder in a repository; `ref` is a branch, a tag or a commit of whatever spelling."""
+    """Return a folder in a repository; `ref` is a branch, a tag or a commit, with or without `refs/…/`."""
     source = GitSource(
         url=normalize_git_url(url.text().removeprefix("git+"), error_type=DocumentError, where=url.where),
         path=path,
@@ -91,16 +91,17 @@ def make_git_source(url: JsonNode, path: str = "", ref: str = "", *, skill: str 
     if not ref:
         return source
     kind: RefKind = "rev" if is_commit(ref) else "any"
-    for spelled, prefix in (("tag", "refs/tags/"), ("branch", "refs/heads/")):
+    prefixes: tuple[tuple[RefKind, str], ...] = (("tag", "refs/tags/"), ("branch", "refs/heads/"))
+    for prefix_kind, prefix in prefixes:
         if ref.startswith(prefix):
-            kind, ref = ("tag" if spelled == "tag" else "branch"), ref.removeprefix(prefix)
+            kind, ref = prefix_kind, ref.removeprefix(prefix)
     if kind != "rev" and not is_ref(ref):
-        raise DocumentError(f"`{sanitize(ref, 80)}` is no name of a branch or tag", where=url.where)
+        raise DocumentError(f"invalid ref `{sanitize(ref, 80)}`", where=url.where)
     return source.replace(kind=kind, ref=ref)
 
 
 def read_folder(node: JsonNode | None) -> str:
-    """Give a skill's folder in its repository, from the path of it or of its SKILL.md; empty where none is said."""
+    """Return a skill's folder in its repository, from the path of the folder or of its SKILL.md; empty if missing."""
     if node is None or node.value is None:
         return ""
     path = node.text().strip().replace("\\", "/").strip("/").removeprefix("./")
@@ -108,13 +109,13 @@ def read_folder(node: JsonNode | None) -> str:
     path = folder if file in SKILL_FILES else path
     if path in {"", "."}:
         return "."
-    if fault := path_problem(path):
-        raise DocumentError(f"its path {fault}", where=node.where)
+    if problem := path_problem(path):
+        raise DocumentError(f"its path {problem}", where=node.where)
     return path
 
 
 def read_commit(node: JsonNode | None) -> str:
-    """Give a commit that a document names, or nothing; anything else than a whole id is a fault."""
+    """Return a full commit id; empty if missing. Raises `DocumentError` for anything else."""
     if node is None or node.value is None or node.value == "":
         return ""
-    return node.text() if is_commit(node.text()) else node.raise_expected("a whole commit id")
+    return node.text() if is_commit(node.text()) else node.raise_expected("a full commit id")

@@ -1,4 +1,4 @@
-"""`.claude-plugin/marketplace.json`: plugins, each of which may hold skills."""
+"""`.claude-plugin/marketplace.json`: plugins, each of which may contain skills."""
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import is_commit
@@ -10,18 +10,20 @@ from skillpm.requirements.source import GitSource
 
 
 def read_marketplace(top: JsonNode) -> ForeignDocument:
-    """Read where each plugin is; which skills it holds stands there, not here."""
+    """Parse the sources of plugins. Their skills are only known from the plugins themselves."""
     metadata = top.get("metadata")
     root = "" if metadata is None else metadata.text_or("pluginRoot")
-    plugins, left = [], []
+    plugins, skipped = [], []
     for node in top.require("plugins").elements():
         try:
             plugins.append(_read_plugin(node, root).replace(where=node.where))
         except SkillpmError as error:
             name = node.value.get("name") if isinstance(node.value, dict) else None
-            called = sanitize(str(name or f"plugin {node.keys[-1]}"), 80)
-            left.append(SkippedSkill(name=called, reason=error.message, where=error.where or node.where))
-    return ForeignDocument(tool="a marketplace of plugins", file=top.file, plugins=tuple(plugins), skipped=tuple(left))
+            label = sanitize(str(name or f"plugin {node.keys[-1]}"), 80)
+            skipped.append(SkippedSkill(name=label, reason=error.message, where=error.where or node.where))
+    return ForeignDocument(
+        tool="a marketplace of plugins", file=top.file, plugins=tuple(plugins), skipped=tuple(skipped)
+    )
 
 
 def _read_plugin(node: JsonNode, root: str) -> Plugin:
@@ -55,12 +57,12 @@ def _read_repository(node: JsonNode) -> tuple[GitSource, str]:
             return make_git_source(node.require("url"), ref=ref), _read_subfolder(node.require("path"))
         case _:
             raise DocumentError(
-                f"it comes from a `{sanitize(kind, 40)}` source, which skillpm does not have", where=node.where
+                f"it comes from a `{sanitize(kind, 40)}` source, which skillpm does not support", where=node.where
             )
 
 
 def read_skill_folders(node: JsonNode) -> tuple[str, ...]:
-    """Read `skills` of a plugin: one folder or many, each a skill or a folder of skills."""
+    """Parse `skills` of a plugin: one or several folders, each a skill or a folder of skills."""
     return (
         (_read_subfolder(node),)
         if isinstance(node.value, str)
@@ -74,10 +76,10 @@ def _read_path(node: JsonNode) -> str:
 
 
 def _read_subfolder(node: JsonNode) -> str:
-    """Give a folder below the place it is relative to. One that leads out of it is refused."""
+    """Return a relative folder. Raises `DocumentError` for a path that is absolute or leaves its base."""
     path = node.text().removeprefix("./").strip("/")
     if path in {"", "."}:
         return "."
-    if fault := "is absolute" if node.text().startswith("/") else path_problem(path):
-        raise DocumentError(f"the path `{sanitize(node.text(), 80)}` {fault}", where=node.where)
+    if problem := "is absolute" if node.text().startswith("/") else path_problem(path):
+        raise DocumentError(f"the path `{sanitize(node.text(), 80)}` {problem}", where=node.where)
     return path

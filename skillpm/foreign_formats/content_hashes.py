@@ -1,4 +1,4 @@
-"""How other tools recognise a skill's content: their sums over its files, computed as they do."""
+"""The content hashes of other tools, computed as they do."""
 
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -6,13 +6,13 @@ from hashlib import sha1, sha256
 
 from skillpm.core.values import Value
 
-# The order of ASCII's marks for `localeCompare` (ICU's root collation), which Vercel's `skills` sorts paths by.
+# The order of ASCII punctuation and digits in `localeCompare` (ICU's root collation), by which Vercel's `skills` sorts.
 COLLATION_ORDER = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789"
 IGNORED_FOLDERS = frozenset([".git", "node_modules"])
 
 
 class HashedFile(Value):
-    """One file of a folder, as sums see it: path with `/`, bytes (of a link: its target), git's kinds of file."""
+    """One file of a folder: path with `/`, bytes (for a link, the target), and git's kind of file."""
 
     path: str
     data: bytes
@@ -21,19 +21,19 @@ class HashedFile(Value):
 
 
 def vercel_hash(files: Iterable[HashedFile]) -> str:
-    """Give `computedHash` of `skills-lock.json`: SHA-256 over path and bytes of each file, in JavaScript's order.
+    """Return `computedHash` of `skills-lock.json`: SHA-256 over path and bytes of each file, in JavaScript's order.
 
-    Paths beyond ASCII are sorted by their bare letters, as nearly as can be said without ICU.
+    Paths beyond ASCII are sorted by their base letters, an approximation of ICU's order.
     """
-    known = sha256()
-    kept = (file for file in files if not (file.is_link or IGNORED_FOLDERS & {*file.path.split("/")[:-1]}))
-    for file in sorted(kept, key=lambda file: _locale_key(file.path)):
-        known.update(file.path.encode("utf-8", "surrogateescape") + file.data)
-    return known.hexdigest()
+    digest = sha256()
+    hashed = (file for file in files if not (file.is_link or IGNORED_FOLDERS & {*file.path.split("/")[:-1]}))
+    for file in sorted(hashed, key=lambda file: _locale_key(file.path)):
+        digest.update(file.path.encode("utf-8", "surrogateescape") + file.data)
+    return digest.hexdigest()
 
 
 def git_tree_id(files: Iterable[HashedFile]) -> str:
-    """Give the id that git has for a folder with these files."""
+    """Return the git tree id of a folder with these files."""
     root: dict[str, object] = {}
     for file in files:
         folder = root
@@ -65,5 +65,6 @@ def _object_id(kind: str, data: bytes) -> str:
 
 def _locale_key(path: str) -> tuple[list[int], list[bool], str]:
     plain = "".join(c for c in unicodedata.normalize("NFKD", path) if not unicodedata.combining(c))
-    first = [1000 + ord(c.lower()[0]) if c.isalpha() else COLLATION_ORDER.find(c) % 1000 for c in plain]
-    return first, [c != c.lower() for c in plain], path
+    # Letters after punctuation and digits. Case only decides between otherwise equal paths, lower case first.
+    primary = [1000 + ord(c.lower()[0]) if c.isalpha() else COLLATION_ORDER.find(c) % 1000 for c in plain]
+    return primary, [c != c.lower() for c in plain], path

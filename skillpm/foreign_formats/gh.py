@@ -1,4 +1,4 @@
-"""What `gh skill` writes into the frontmatter of a SKILL.md that it installs: where it came from."""
+"""The source that `gh skill` records in the frontmatter of the SKILL.md files it installs."""
 
 import re
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ ORIGIN_KEYS = frozenset(["github-repo", "local-path"])
 
 
 def is_from_gh(metadata: Mapping[str, Any]) -> bool:
-    """Tell whether a skill's metadata is of gh's making."""
+    """Return whether gh recorded a source in a skill's metadata."""
     return not ORIGIN_KEYS.isdisjoint(metadata)
 
 
 def read_gh(name: SkillName, metadata: Mapping[str, Any], file: str) -> ImportedSkill | SkippedSkill:
-    """Read where gh had a skill from."""
+    """Parse the source that gh recorded."""
     top = JsonNode(dict(metadata), file, ("metadata",))
     if (local := top.get("local-path")) is not None:
         return ImportedSkill(name=name, source=PathSource(path=local.path()))

@@ -1,4 +1,4 @@
-"""`skills-lock.json` of `skills-lock`: the only foreign lock that holds commit, path and sum."""
+"""`skills-lock.json` of `skills-lock`, the only foreign lockfile with commit, path and hash."""
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
@@ -18,12 +18,12 @@ MAX_VERSION = 1
 
 
 def read_skills_lock(top: JsonNode) -> ForeignDocument:
-    """Read the lock. `package.json` beside it says nothing that is not here too."""
+    """Parse the lockfile. The `package.json` beside it has no information that is not here, too."""
     version = top.require("lockfileVersion").number()
     if version > MAX_VERSION:
-        raise DocumentError(f"this is format {version} of skills-lock; up to {MAX_VERSION} is known", where=top.file)
-    taken, left = read_entries(top.require("skills").items(), _read_skill)
-    return ForeignDocument(tool="skills-lock", file=top.file, imported=taken, skipped=left)
+        raise DocumentError(f"unsupported format {version} of skills-lock (up to {MAX_VERSION})", where=top.file)
+    imported, skipped = read_entries(top.require("skills").items(), _read_skill)
+    return ForeignDocument(tool="skills-lock", file=top.file, imported=imported, skipped=skipped)
 
 
 def _read_skill(name: SkillName, node: JsonNode) -> ImportedSkill | SkippedSkill:
@@ -33,7 +33,7 @@ def _read_skill(name: SkillName, node: JsonNode) -> ImportedSkill | SkippedSkill
         folder = spec.text().removeprefix("file:")
         inner = "" if path in {"", "."} else f"/{path}"
         return ImportedSkill(name=name, source=PathSource(path=JsonNode(folder + inner, spec.file, spec.keys).path()))
-    ref = node.get("ref")
-    said = "" if ref is None or ref.value is None else ref.text()
-    source = make_git_source(node.require("resolved"), path, said, skill="" if path else name)
+    ref_node = node.get("ref")
+    ref = "" if ref_node is None or ref_node.value is None else ref_node.text()
+    source = make_git_source(node.require("resolved"), path, ref, skill="" if path else name)
     return ImportedSkill(name=name, source=source, commit=read_commit(node.require("commit")))

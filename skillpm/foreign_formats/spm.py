@@ -1,4 +1,4 @@
-"""spm's two files: `skills.json`, which says what is wanted, and `skills-lock.yaml`, which says what that was."""
+"""spm's manifest `skills.json` and lockfile `skills-lock.yaml`."""
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
@@ -19,22 +19,20 @@ OWN_KEYS = frozenset(["installDir", "linkTargets", "patchedSkills"])
 
 
 def read_spm(manifest: JsonNode | None, lock: JsonNode | None, file: str) -> ForeignDocument:
-    """Read both, or the one that is there. What is locked counts; what is only wanted is taken as it is asked for."""
+    """Parse both files, or the one that exists. Of skills in both, the locked version is used."""
     locked = dict(lock.require("skills").items()) if lock is not None else {}
-    wanted = dict(manifest.require("skills").items()) if manifest is not None else {}
+    required = dict(manifest.require("skills").items()) if manifest is not None else {}
     patches = manifest.get("patchedSkills") if manifest is not None else None
     patched = {} if patches is None else {key: node.text() for key, node in patches.items()}
 
     def read(name: SkillName, node: JsonNode) -> ImportedSkill | SkippedSkill:
-        found = _read_locked(name, locked[name]) if name in locked else _read_manifest_entry(name, node)
-        if isinstance(found, ImportedSkill) and name in patched:
-            return found.replace(
-                notes=(f"its patch {patched[name]} is not taken over: apply it to what was installed",)
-            )
-        return found
+        skill = _read_locked(name, locked[name]) if name in locked else _read_manifest_entry(name, node)
+        if isinstance(skill, ImportedSkill) and name in patched:
+            return skill.replace(notes=(f"its patch {patched[name]} is not imported: apply it after installing",))
+        return skill
 
-    taken, left = read_entries(iter((locked | wanted).items()), read)
-    return ForeignDocument(tool="spm", file=file, imported=taken, skipped=left)
+    imported, skipped = read_entries(iter((locked | required).items()), read)
+    return ForeignDocument(tool="spm", file=file, imported=imported, skipped=skipped)
 
 
 def _read_locked(name: SkillName, node: JsonNode) -> ImportedSkill | SkippedSkill:
@@ -67,14 +65,14 @@ def _read_manifest_entry(name: SkillName, node: JsonNode) -> ImportedSkill | Ski
     source: Source = parse_specifier(spec).source
     if isinstance(source, UrlSource | PathSource) or "/" in spec:
         return ImportedSkill(name=name, source=source, notes=("spm had not locked it",))
-    raise UsageError(f"`{spec}` is no source")
+    raise UsageError(f"`{spec}` is not a valid source")
 
 
 def _ref_of(specifier: str) -> str:
-    """Give the ref of `URL#ref&path:/folder`."""
+    """Return the ref of `URL#ref&path:/folder`; empty if there is none."""
     ref = specifier.partition("#")[2].split("&")[0]
     return "" if ref.startswith("path:") else ref
 
 
 def _unsupported_source_message(kind: str, spec: str) -> str:
-    return f"it comes from `{spec or kind}`, and skillpm has no {kind} source"
+    return f"it comes from `{spec or kind}`, and skillpm does not support {kind} sources"

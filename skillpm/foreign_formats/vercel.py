@@ -1,6 +1,6 @@
-"""Locks of Vercel's `skills`: `skills-lock.json` of a project, and `.skill-lock.json` of a user, which gh writes too.
+"""Lockfiles of Vercel's `skills`: `skills-lock.json` of a project, `.skill-lock.json` of a user (also written by gh).
 
-Neither holds a commit. What they hold is a sum of the content, so that is what a commit is looked for by.
+Neither records a commit, only a hash of the content, by which the import searches for the commit.
 """
 
 import re
@@ -25,17 +25,17 @@ MAX_VERSIONS = {"skills-lock.json": 1, ".skill-lock.json": 3}
 
 
 def read_vercel(top: JsonNode, name: str) -> ForeignDocument:
-    """Read either; `name` tells which it is."""
+    """Parse either file; `name` is its file name."""
     version = top.require("version").number()
     if version > MAX_VERSIONS[name]:
-        raise DocumentError(f"this is format {version} of {name}; up to {MAX_VERSIONS[name]} is known", where=top.file)
-    taken, left = read_entries(top.require("skills").items(), _read_skill)
+        raise DocumentError(f"unsupported format {version} of {name} (up to {MAX_VERSIONS[name]})", where=top.file)
+    imported, skipped = read_entries(top.require("skills").items(), _read_skill)
     agents = top.get("lastSelectedAgents")
     return ForeignDocument(
         tool="skills (Vercel)",
         file=top.file,
-        imported=taken,
-        skipped=left,
+        imported=imported,
+        skipped=skipped,
         agents=() if agents is None or agents.value is None else agents.texts(),
     )
 
@@ -52,13 +52,13 @@ def _read_skill(name: SkillName, node: JsonNode) -> ImportedSkill | SkippedSkill
             reason=_unsupported_source_message(kind, _read_text(node, "sourceUrl") or _read_text(node, "source")),
         )
     source = make_git_source(_repository_node(node, kind), path, ref, skill="" if path else name)
-    mark_kind, mark = _read_content_hash(node)
-    notes = ("it came with subagents, which are not taken over",) if node.value.get("subagents") else ()
-    return ImportedSkill(name=name, source=source, hash_kind=mark_kind, content_hash=mark, notes=notes)
+    hash_kind, content_hash = _read_content_hash(node)
+    notes = ("its subagents are not imported",) if node.value.get("subagents") else ()
+    return ImportedSkill(name=name, source=source, hash_kind=hash_kind, content_hash=content_hash, notes=notes)
 
 
 def _repository_node(node: JsonNode, kind: str) -> JsonNode:
-    """Give the repository's address: written out, or `owner/repo` on the forge that is named."""
+    """Return the repository's URL: written out, or `owner/repo` on the forge that `kind` names."""
     source = node.require("source")
     if OWNER_REPO.fullmatch(source.text()) and kind == "github":
         return JsonNode(f"https://github.com/{source.text()}", source.file, source.keys)
@@ -71,21 +71,21 @@ def _repository_node(node: JsonNode, kind: str) -> JsonNode:
 
 
 def _read_content_hash(node: JsonNode) -> tuple[HashKind, str]:
-    said = _read_text(node, "computedHash") or _read_text(node, "skillFolderHash")
-    if CONTENT_HASH.fullmatch(said):
-        return "vercel", said
-    return ("tree", said) if TREE_ID.fullmatch(said) else ("", "")
+    content_hash = _read_text(node, "computedHash") or _read_text(node, "skillFolderHash")
+    if CONTENT_HASH.fullmatch(content_hash):
+        return "vercel", content_hash
+    return ("tree", content_hash) if TREE_ID.fullmatch(content_hash) else ("", "")
 
 
 def _read_text(node: JsonNode, key: str) -> str:
-    """Give a text that may be null or missing."""
-    found = node.get(key)
-    return "" if found is None or found.value is None else found.text()
+    """Return a string that may be null or missing."""
+    member = node.get(key)
+    return "" if member is None or member.value is None else member.text()
 
 
 def _unsupported_source_message(kind: str, source: str) -> str:
     if kind == "well-known":
-        return f"it comes from the index of a site; `skillpm install {source}` asks that site"
+        return f"it comes from the index of a site; install it with `skillpm install {source}`"
     if kind == "node_modules":
-        return f"it comes with the npm package {source}; its folder there can be installed as a local one"
-    return f"it comes from a `{kind}` source, which skillpm does not have"
+        return f"it comes with the npm package {source}; install its folder in node_modules as a local one"
+    return f"it comes from a `{kind}` source, which skillpm does not support"

@@ -1,21 +1,23 @@
-"""Agent hosts: where each reads skills (profiles/agents.json), as values."""
+"""The table of agent hosts and their skills folders (profiles/agents.json)."""
 
 from skillpm.core.decoder import JsonNode, parse_json
 from skillpm.core.values import Value
 
 
 class Agent(Value):
-    """One agent host. Folders are templates: `~`, `$XDG` and, for a project, relative to its root."""
+    """One agent host. Folders are templates: with `~` or `$XDG`, or relative to the root of a project."""
 
     id: str
     project_dir: str | None
     user_dir: str | None
+    # Environment variable that moves the host's home folder.
     home_env: str
+    # Paths whose existence shows that the host is installed.
     presence: tuple[str, ...]
 
 
 def read_agents(text: str, file: str) -> tuple[Agent, ...]:
-    """Read the table of hosts."""
+    """Parse the table of hosts."""
     return tuple(_read_agent(node) for node in parse_json(text, file).require("agents").elements())
 
 

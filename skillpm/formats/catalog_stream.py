@@ -1,8 +1,8 @@
-"""The skills of a catalogue, read one by one as its bytes come: a large one is never in memory as a whole.
+"""A streaming parser for catalogs, for searching: a large one is never in memory as a whole.
 
-For searching only. Ours (`index.json`) and those of sites look alike from outside: an object with an array `skills`.
-What is large or deep can only be one of its entries, and those have a limit of their own. An entry with a fault is
-left out, and of two with one name neither is taken: one bad skill must not hide the others.
+The catalog of an index (`index.json`) and the index of a site have the same outer form: an object with an array
+`skills`. Only its entries can be large or deep, and each is limited by itself. A malformed entry is skipped, and so are
+all entries with the same name: one bad skill must not hide the others.
 """
 
 import codecs
@@ -20,7 +20,7 @@ from skillpm.formats.index_catalog import CATALOG_SCHEMA
 from skillpm.formats.index_schema import VERSION_PATTERN, check_schema
 from skillpm.formats.well_known import check_site_schema, read_site_skill
 
-MAX_ENTRY_SIZE = 1 << 18
+MAX_ENTRY_SIZE = 1 << 18  # characters
 MAX_SKILLS = 250_000
 MAX_DESCRIPTION_LENGTH, MAX_WORD_LENGTH, MAX_TAGS = 1_024, 64, 32
 KEYS = ("$schema", "name", "skills")
@@ -30,7 +30,7 @@ DECODER = json.JSONDecoder()
 
 
 class CatalogEntry(Value):
-    """What a search knows of a skill. `version` is empty for a site, which says none."""
+    """One skill as search knows it; `version` is empty for the skills of a site."""
 
     name: SkillName
     description: str
@@ -40,7 +40,7 @@ class CatalogEntry(Value):
 
 
 class CatalogStream:
-    """The entries of one catalogue; what it calls itself and what was wrong is known when they are all read."""
+    """Iterates over the entries of one catalog. The other attributes are complete after the iteration."""
 
     def __init__(self, chunks: Iterable[bytes], file: str, *, is_skillpm_index: bool) -> None:
         self.file = file
@@ -54,9 +54,9 @@ class CatalogStream:
         self._seen: set[str] = set()
 
     def __iter__(self) -> Iterator[CatalogEntry]:
-        """Give them in their order, those that stand in `doubled` afterwards included.
+        """Yield the entries in order, including the first of several with the same name (see `duplicates`).
 
-        Raises `DocumentError` for what is no catalogue, is of another format, or has an entry or more than the limit.
+        Raises `DocumentError` for a document that is not a catalog, has another format, or exceeds a limit.
         """
         text = self._text
         text.expect("{", "an object")
@@ -71,13 +71,13 @@ class CatalogStream:
                 yield from self._read_skills()
             else:
                 value = text.read_value(key[:MAX_WORD_LENGTH])
-            if key in KEYS:  # and no other: an enemy may have written a million
+            if key in KEYS:  # only these: a malicious catalog may have any number of others
                 self._top[key] = [] if key == "skills" else value
             if text.peek() != "}":
                 text.expect(",", "`,` or `}`")
         text.expect("}", "`}`")
         if text.peek():
-            text.fail("there is more behind its end")
+            text.fail("unexpected text after its end")
         top = JsonNode(self._top, self.file)
         self._check(top)
         top.require("skills")
@@ -101,25 +101,25 @@ class CatalogStream:
                 text.expect(",", "`,` or `]`")
             number += 1
             if number > MAX_SKILLS:
-                raise DocumentError(f"this catalogue has more than {MAX_SKILLS} skills", where=self.file)
+                raise DocumentError(f"the catalog has more than {MAX_SKILLS} skills", where=self.file)
         text.expect("]", "`]`")
 
     def _read_entry(self, node: JsonNode) -> CatalogEntry | None:
         try:
-            found = (
+            entry = (
                 _read_index_entry(node)
                 if self._is_skillpm_index
                 else _read_site_entry(node, is_legacy="$schema" not in self._top)
             )
         except DocumentError as error:
-            self._skip_entry(f"{error.where}: {error.message}; this entry is left out")
+            self._skip_entry(f"{error.where}: {error.message}; skipped this entry")
             return None
-        if found.name in self._seen:
-            self.duplicates.add(found.name)
-            self._skip_entry(f"{node.where}: `{found.name}` stands there twice; none is taken")
+        if entry.name in self._seen:
+            self.duplicates.add(entry.name)
+            self._skip_entry(f"{node.where}: duplicate skill `{entry.name}`; skipped all of its entries")
             return None
-        self._seen.add(found.name)
-        return found
+        self._seen.add(entry.name)
+        return entry
 
     def _skip_entry(self, reason: str) -> None:
         self.skipped_count += 1
@@ -127,12 +127,12 @@ class CatalogStream:
             self.problems.append(reason)
         if self.skipped_count > MAX_INVALID_ENTRIES:
             raise DocumentError(
-                f"more than {MAX_INVALID_ENTRIES} entries have faults, the last: {reason}", where=self.file
+                f"more than {MAX_INVALID_ENTRIES} entries are invalid, the last: {reason}", where=self.file
             )
 
 
 class _JsonWindow:
-    """JSON text of which only a window is here: what is being read, and enough behind it for any one value."""
+    """JSON text of which only a window is in memory: always enough for the next value."""
 
     def __init__(self, chunks: Iterable[bytes], file: str) -> None:
         self.file = file
@@ -143,22 +143,22 @@ class _JsonWindow:
         self._is_complete = False
 
     def peek(self) -> str:
-        """Give the next letter that is no blank; nothing at the end."""
+        """Return the next character that is not white space; empty at the end."""
         while True:
-            blanks = WHITESPACE.match(self._text, self._position)
-            self._position = blanks.end() if blanks else self._position
+            whitespace = WHITESPACE.match(self._text, self._position)
+            self._position = whitespace.end() if whitespace else self._position
             if self._position < len(self._text) or self._is_complete:
                 return self._text[self._position : self._position + 1]
             self._fill()
 
     def expect(self, character: str, what: str) -> None:
-        """Go past a letter. Raises `DocumentError` where another stands."""
+        """Consume a character. Raises `DocumentError` if there is another."""
         if self.peek() != character:
             self.fail(f"expected {what}")
         self._position += 1
 
     def read_value(self, key: str) -> Any:
-        """Give the value that stands here."""
+        """Parse and consume a value; `key` is its position for error messages."""
         self.peek()
         if len(self._text) - self._position < MAX_ENTRY_SIZE:
             self._fill()
@@ -166,22 +166,23 @@ class _JsonWindow:
             value, end = DECODER.raw_decode(self._text, self._position)
         except json.JSONDecodeError as error:
             if not self._is_complete and len(self._text) - self._position >= MAX_ENTRY_SIZE:
-                self.fail(f"a value is broken, or longer than {MAX_ENTRY_SIZE} letters", key)
+                # The window ends in the middle of the value, so both are possible.
+                self.fail(f"a value is malformed, or longer than {MAX_ENTRY_SIZE} characters", key)
             self.fail(error.msg, key)
         except (ValueError, RecursionError):
-            self.fail("a number is too long, or something nested too deeply", key)
+            self.fail("a number is too long, or a value nested too deeply", key)
         if end - self._position > MAX_ENTRY_SIZE:
-            self.fail(f"a value is longer than {MAX_ENTRY_SIZE} letters", key)
+            self.fail(f"a value is longer than {MAX_ENTRY_SIZE} characters", key)
         self._position = end
         return value
 
     def fail(self, reason: str, key: str = "") -> NoReturn:
-        """Raise `DocumentError`: this is no JSON that we read."""
+        """Raise `DocumentError`."""
         where = f"{self.file}: {key}" if key else self.file
-        raise DocumentError(f"this is no catalogue: {reason}", where=where, hint="tell whoever keeps the index")
+        raise DocumentError(f"invalid catalog: {reason}", where=where, hint="report it to the index maintainer")
 
     def _fill(self) -> None:
-        """Read on until there is enough for a value."""
+        """Read chunks until the window has two entries of maximum size, so that it need not be refilled for each."""
         parts = [self._text[self._position :]]
         missing = 2 * MAX_ENTRY_SIZE - len(parts[0])
         while missing > 0 and not self._is_complete:
@@ -210,10 +211,10 @@ def _read_index_entry(node: JsonNode) -> CatalogEntry:
 
 
 def _read_site_entry(node: JsonNode, *, is_legacy: bool) -> CatalogEntry:
-    found = read_site_skill(node, is_legacy=is_legacy)
-    return CatalogEntry(name=found.name, description=_clean_line(found.description, MAX_DESCRIPTION_LENGTH))
+    skill = read_site_skill(node, is_legacy=is_legacy)
+    return CatalogEntry(name=skill.name, description=_clean_line(skill.description, MAX_DESCRIPTION_LENGTH))
 
 
 def _clean_line(text: str, max_length: int) -> str:
-    """Give text of others as a database may hold it: one line, not too long, no half characters."""
+    """Return text as one line, cut at `max_length`, without lone surrogates, which SQLite cannot store."""
     return one_line(text[: 2 * max_length])[:max_length].encode("utf-8", "replace").decode()

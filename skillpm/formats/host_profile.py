@@ -1,7 +1,7 @@
-"""Host profiles: where an agent host looks for skills, in which order, and what it makes of what it finds. Pure.
+"""Host profiles: where an agent host looks for skills, in which order, and which of them it loads.
 
-A profile is data (`skillpm/profiles/hosts/*.json`, or `[profiles.NAME]` in the user's config.toml), never code:
-roots, highest precedence first. A host in which the last one wins has the same list the other way round.
+A profile is data (`skillpm/profiles/hosts/*.json`, or `[profiles.NAME]` in the user's config.toml), never code. Its
+roots are listed with the highest precedence first; for a host in which the last one wins, the list is reversed.
 """
 
 from typing import Literal, cast
@@ -26,46 +26,47 @@ MAX_DEPTH = 6
 
 
 class ProfileRoot(Value):
-    """Where to look: folders of one kind.
-
-    `paths` are templates (docs/guides/discovery.md), of a project relative to each folder that `walk` visits: the
-    working directory alone, or up to the git root, or without a git root up to the home folder. `nested`: look for
-    skills inside skills, too. `links`: follow all, only those to folders, only those that stay inside, or none.
-    `claude`: the switch that turns Claude's folders off turns those of these paths off that lie in `.claude`.
-    """
+    """Folders of one kind in which a host looks for skills."""
 
     scope: ScopeName
+    # Templates (docs/guides/discovery.md); in project scope, relative to each folder that `walk` visits.
     paths: tuple[str, ...]
     layout: Layout = "dir"
     depth: int = MAX_DEPTH
+    # Look for skills inside skills, too.
     nested: bool = False
+    # Look in hidden folders, too.
     hidden: bool = False
+    # Follow all links, only those to folders, only those that stay inside, or none.
     links: Links = "follow"
+    # Visit the working directory only, or its parents up to the git root, or (without one) up to the home folder.
     walk: Walk = "none"
     order: Order = "nearest"
+    # `disable-claude-paths` turns off those of the paths that are in `.claude`.
     claude: bool = False
 
 
 class HostProfile(Value):
-    """An agent host. `requires`: keys without which it does not take a skill; `compatibility`: the words it accepts.
-
-    `names`: whether a skill is called what it calls itself, or after the folder it lies in. `env` names a variable that
-    moves its folder `home` elsewhere.
-    """
+    """An agent host."""
 
     id: str
     roots: tuple[ProfileRoot, ...]
     about: str = ""
+    # Of skills with the same name, load the first or both.
     duplicates: Literal["first", "both"] = "first"
+    # Name a skill by its frontmatter or by its folder.
     names: Literal["declared", "folder"] = "declared"
+    # Frontmatter keys without which the host does not load a skill.
     requires: tuple[str, ...] = ()
+    # Values of `compatibility` that the host accepts.
     compatibility: tuple[str, ...] = ()
     home: str = ""
+    # Environment variable that moves `home`.
     env: str = ""
 
 
 def read_profile(node: JsonNode, name: str) -> HostProfile:
-    """Read the table of one profile. Raises `DocumentError` with the key that is wrong."""
+    """Parse one profile. Raises `DocumentError` with the invalid key."""
     node.check_keys("about", "roots", "duplicates", "names", "requires", "compatibility", "home", "env")
     compatibility = node.get("compatibility")
     return HostProfile(
@@ -107,32 +108,32 @@ def _read_path(node: JsonNode, scope: str) -> str:
 
 
 def _read_depth(node: JsonNode) -> int:
-    found = node.get("depth")
-    if found is None:
+    member = node.get("depth")
+    if member is None:
         return MAX_DEPTH
-    depth = found.number()
-    return depth if 1 <= depth <= MAX_DEPTH else found.raise_expected(f"a number from 1 to {MAX_DEPTH}")
+    depth = member.number()
+    return depth if 1 <= depth <= MAX_DEPTH else member.raise_expected(f"a number from 1 to {MAX_DEPTH}")
 
 
 def _read_flag(node: JsonNode, key: str) -> bool:
-    found = node.get(key)
-    return False if found is None else found.flag()
+    member = node.get(key)
+    return False if member is None else member.flag()
 
 
 def _read_choice(node: JsonNode, key: str, known: tuple[str, ...]) -> str:
-    """Give one of the known words; the first where the key is absent."""
-    found = node.get(key)
-    if found is None:
+    """Return one of the known words; the first if the key is absent."""
+    member = node.get(key)
+    if member is None:
         return known[0]
-    word = found.text()
-    return word if word in known else found.raise_expected(f"one of {', '.join(known)}")
+    word = member.text()
+    return word if word in known else member.raise_expected(f"one of {', '.join(known)}")
 
 
 def _read_choices(node: JsonNode, key: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    found = node.get(key)
-    if found is None:
+    member = node.get(key)
+    if member is None:
         return ()
-    for part in found.elements():
+    for part in member.elements():
         if part.text() not in known:
             part.raise_expected(f"one of {', '.join(known)}")
-    return found.texts()
+    return member.texts()

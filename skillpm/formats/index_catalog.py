@@ -1,6 +1,6 @@
-"""The catalogue of an index, `index.json`: all its skills, for searching (docs/formats.md, "An index").
+"""`index.json`, the catalog of an index: all its skills, for searching (docs/formats.md, "An index").
 
-Readers pass over keys that they do not know, since an index is written by a newer skillpm than many of its readers.
+Unknown keys are ignored, since an index may be written by a newer skillpm than the ones that read it.
 """
 
 from skillpm.core.decoder import dump_json, parse_json
@@ -14,7 +14,7 @@ MAX_DESCRIPTION_LENGTH = 1024
 
 
 class SkillSummary(Value):
-    """One skill in the catalogue: what a person searches by."""
+    """One skill in the catalog."""
 
     name: SkillName
     description: str
@@ -24,14 +24,14 @@ class SkillSummary(Value):
 
 
 class Catalog(Value):
-    """What an index calls itself, and all its skills by name."""
+    """The name of an index, and its skills sorted by name."""
 
     name: str
     skills: tuple[SkillSummary, ...]
 
 
 def read_catalog(text: str, file: str) -> Catalog:
-    """Read `index.json`. Of two skills with one name neither is taken: that is a `DocumentError`."""
+    """Parse `index.json`. Raises `DocumentError`, also for two skills with the same name."""
     top = parse_json(text, file)
     check_schema(top, CATALOG_SCHEMA, required=True)
     skills: dict[SkillName, SkillSummary] = {}
@@ -44,12 +44,12 @@ def read_catalog(text: str, file: str) -> Catalog:
             latest=read_version(node.require("latest")),
         )
         if skills.setdefault(summary.name, summary) is not summary:
-            raise DocumentError(f"`{summary.name}` stands here twice", where=node.where)
+            raise DocumentError(f"duplicate skill `{summary.name}`", where=node.where)
     return Catalog(name=top.require("name").text(), skills=tuple(skills[name] for name in sorted(skills)))
 
 
 def write_catalog(catalog: Catalog) -> str:
-    """Write `index.json`."""
+    """Return the text of `index.json`."""
     skills = [
         {
             "name": skill.name,

@@ -1,6 +1,6 @@
-"""The versions of one skill in an index, `skills/NAME.json` (docs/formats.md, "An index").
+"""`skills/NAME.json`, the versions of one skill in an index (docs/formats.md, "An index").
 
-Readers pass over keys that they do not know, since an index is written by a newer skillpm than many of its readers.
+Unknown keys are ignored, since an index may be written by a newer skillpm than the ones that read it.
 """
 
 import re
@@ -22,17 +22,23 @@ TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
 
 
 class Release(Value):
-    """One version of a skill. `url` is a web address, or a path from the index; `reason` says why it was yanked."""
+    """One version of a skill."""
 
     version: str
+    # Of its archive: a web address, or a path relative to the index.
     url: str
+    # Of the skill's content.
     digest: Digest
+    # Of the archive's bytes.
     sha256: str
+    # Of the archive, in bytes.
     size: int
     dependencies: Mapping[str, Any] = EMPTY_MAPPING
     requires: tuple[str, ...] = ()
+    # ISO 8601, UTC; empty if unknown.
     published: str = ""
     yanked: bool = False
+    # Why it was yanked.
     reason: str = ""
 
 
@@ -44,25 +50,25 @@ class SkillReleases(Value):
 
     @property
     def latest(self) -> Release | None:
-        """The newest that is not yanked; a pre-release only where there is nothing else."""
-        offered = [release for release in self.versions if not release.yanked]
-        return next((release for release in offered if not is_prerelease(release.version)), next(iter(offered), None))
+        """The newest version that is not yanked; a pre-release only if all are."""
+        available = [release for release in self.versions if not release.yanked]
+        return next((it for it in available if not is_prerelease(it.version)), next(iter(available), None))
 
 
 def read_releases(text: str, file: str, name: str = "") -> SkillReleases:
-    """Read `skills/NAME.json`; `name` is whose it must be. Raises `DocumentError` with the entry's number and key."""
+    """Parse `skills/NAME.json`, which must be of the skill `name`. Raises `DocumentError` with number and key."""
     top = parse_json(text, file)
     check_schema(top, VERSIONS_SCHEMA)
-    found = parse_skill_name(top.require("name").text(), where=top.require("name").where)
-    if name and found != name:
-        raise DocumentError(f"these are the versions of `{found}`, not of `{name}`", where=top.require("name").where)
+    actual = parse_skill_name(top.require("name").text(), where=top.require("name").where)
+    if name and actual != name:
+        raise DocumentError(f"these are the versions of `{actual}`, not of `{name}`", where=top.require("name").where)
     versions = [_read_release(node) for node in top.require("versions").elements()]
     _check_unique(versions, top.require("versions"))
-    return SkillReleases(name=found, versions=newest_first(versions))
+    return SkillReleases(name=actual, versions=newest_first(versions))
 
 
 def write_releases(releases: SkillReleases) -> str:
-    """Write `skills/NAME.json`: the same content gives the same bytes."""
+    """Return the text of `skills/NAME.json`; equal releases have equal bytes."""
     return dump_json(
         {
             "$schema": VERSIONS_SCHEMA,
@@ -73,21 +79,21 @@ def write_releases(releases: SkillReleases) -> str:
 
 
 def newest_first(versions: Iterable[Release]) -> tuple[Release, ...]:
-    """Sort versions as PEP 440 does, the newest first."""
-    from packaging.version import Version  # noqa: PLC0415  (a lazy door, as in `versions`)
+    """Return the releases sorted by PEP 440, newest first."""
+    from packaging.version import Version  # noqa: PLC0415  (lazy, as in `core.versions`)
 
     return tuple(sorted(versions, key=lambda release: Version(release.version), reverse=True))
 
 
 def is_prerelease(version: str) -> bool:
-    """Tell whether a version is a pre-release."""
+    """Return whether a valid version is a pre-release."""
     from packaging.version import Version  # noqa: PLC0415
 
     return Version(version).is_prerelease
 
 
 def is_same_version(one: str, other: str) -> bool:
-    """Tell whether two spellings are one version (`1.0` and `1.0.0`)."""
+    """Return whether two valid versions are equal (`1.0` and `1.0.0`)."""
     from packaging.version import Version  # noqa: PLC0415
 
     return Version(one) == Version(other)
@@ -97,7 +103,7 @@ def _read_release(node: JsonNode) -> Release:
     dependencies, requires, published = node.get("dependencies"), node.get("requires"), node.get("published")
     yanked = node.get("yanked")
     if published is not None and not TIMESTAMP.fullmatch(published.text()):
-        published.raise_expected("a moment in UTC like 2026-01-31T12:00:00Z")
+        published.raise_expected("a timestamp in UTC like 2026-01-31T12:00:00Z")
     if not is_content_hash(node.require("sha256").value):
         node.require("sha256").raise_expected("64 lower-case hex digits")
     if yanked is not None and not isinstance(yanked.value, bool | str):
@@ -119,21 +125,21 @@ def _read_release(node: JsonNode) -> Release:
 
 
 def _read_dependency_name(key: str, node: JsonNode) -> SkillName:
-    """Check one dependency. An index can only ask for versions of others that an index has."""
+    """Return the name of a dependency, whose value must be a range: releases depend on skills of indexes only."""
     if not is_range(node.text()):
         node.raise_expected("a version range like ^1.2")
     return parse_skill_name(key, where=node.where)
 
 
 def _read_archive_url(node: JsonNode) -> str:
-    """Check where an archive is: on the web, or a path below the index that leads nowhere else."""
+    """Return the address of an archive: a web address, or a path inside the index."""
     text = node.text()
     if "://" in text:
         return normalize_web_url(text, error_type=DocumentError, where=node.where)
-    if fault := path_problem(text):
-        raise DocumentError(f"the path `{sanitize(text)}` {fault}", where=node.where)
+    if problem := path_problem(text):
+        raise DocumentError(f"the path `{sanitize(text)}` {problem}", where=node.where)
     if any(mark in text for mark in "?#% "):
-        node.raise_expected("a plain path below the index, or a web address")
+        node.raise_expected("a plain path inside the index, or a web address")
     return text
 
 
@@ -144,12 +150,12 @@ def _check_unique(versions: list[Release], node: JsonNode) -> None:
     for release in versions:
         parsed = Version(release.version)
         if parsed in seen:
-            raise DocumentError(f"version {release.version} stands here twice, as {seen[parsed]}", where=node.where)
+            raise DocumentError(f"duplicate version {release.version}, also as {seen[parsed]}", where=node.where)
         seen[parsed] = release.version
 
 
 def _release_value(release: Release) -> dict[str, Any]:
-    """Give a version as JSON; what says nothing is left out."""
+    """Return a release as JSON, without empty keys."""
     value: dict[str, Any] = {
         "version": release.version,
         "url": release.url,

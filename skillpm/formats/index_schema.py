@@ -1,4 +1,4 @@
-"""What all documents of an index have in common: the number of their format, and what a version is."""
+"""What all documents of an index share: the format number, and the grammar of versions."""
 
 import re
 
@@ -13,7 +13,7 @@ VERSION_PATTERN = re.compile(r"[0-9][A-Za-z0-9_.+!-]{0,60}", re.ASCII)
 
 
 def check_schema(top: JsonNode, expected: str, *, required: bool = False) -> None:
-    """Refuse a document of another kind, and one of a newer format."""
+    """Raise `DocumentError` for a document of another kind, `NewerDocument` for one of a newer format."""
     schema = top.require("$schema") if required else top.get("$schema")
     if schema is None or schema.value == expected:
         return
@@ -24,12 +24,12 @@ def check_schema(top: JsonNode, expected: str, *, required: bool = False) -> Non
 
 
 def version_problem(version: str) -> str:
-    """Say why no index can hold a version; empty where one can. `1.2.0` it can, `one` it cannot."""
-    is_good = VERSION_PATTERN.fullmatch(version) and is_version(version)
-    return "" if is_good else f"`{sanitize(version, 60)}` is no version that can be compared"
+    """Return why an index cannot contain a version; empty if it can."""
+    is_valid = VERSION_PATTERN.fullmatch(version) and is_version(version)
+    return "" if is_valid else f"`{sanitize(version, 60)}` is not a valid version (PEP 440)"
 
 
 def read_version(node: JsonNode) -> str:
-    """Give the version that stands at a place of a document. Raises `DocumentError` for what is none."""
+    """Return a version of a document. Raises `DocumentError` for an invalid one."""
     text = node.text()
     return node.raise_expected("a version like 1.2.0") if version_problem(text) else text

@@ -1,4 +1,4 @@
-"""Where indexes are: `indexes` of a manifest, `[[indexes]]` of config.toml."""
+"""Configured indexes: `indexes` of a manifest, `[[indexes]]` of config.toml."""
 
 import re
 from collections.abc import Sequence
@@ -12,37 +12,37 @@ from skillpm.errors import ConflictError, DocumentError
 
 NAMING_HINT = 'name it: `skillpm config set indexes.NAME.url URL`, or for a whole project "indexes" in its skills.json'
 LOCAL_PREFIXES = ("./", "../", "/", "~/")
-# What somebody pastes who looked at an index in a browser.
+# Documents of an index whose URL users paste from a browser.
 INDEX_DOCUMENTS = (".well-known/agent-skills/index.json", ".well-known/skills/index.json", "index.json")
 
 
-ADDRESS_HINT = "on the web it is https://host.example/; a folder begins with /, ~/, or in skills.json ./ or ../"
+ADDRESS_HINT = "use a URL like https://host.example/, or a folder that begins with /, ~/, or in skills.json ./ or ../"
 
 
 class ConfiguredIndex(Value):
-    """An index by name. `url` ends in a slash: a web address, or a folder of this machine as it was written.
-
-    `is_own`: the user says that an index of this name is there, and not only a manifest, which may be a stranger's.
-    """
+    """An index with its name."""
 
     name: str
+    # A web address, or a local folder as it was written; ends in a slash.
     url: str
+    # The file and key that configure it, for messages.
     defined_in: str = ""
+    # Whether the user configured it. A manifest may be someone else's, so its indexes get no tokens.
     is_own: bool = False
 
     @property
     def is_local(self) -> bool:
-        """Tell whether it is a folder of this machine."""
+        """Whether it is a local folder."""
         return is_local(self.url)
 
     @property
     def token_variable(self) -> str:
-        """The environment variable that may hold a token for it."""
+        """The environment variable with a token for it."""
         return f"{self._variable_prefix}_TOKEN"
 
     @property
     def url_variable(self) -> str:
-        """The environment variable in which the user may say where it is."""
+        """The environment variable that overrides its URL."""
         return f"{self._variable_prefix}_URL"
 
     @property
@@ -51,50 +51,52 @@ class ConfiguredIndex(Value):
 
 
 def is_local(url: str) -> bool:
-    """Tell whether an index or an archive lies on this machine."""
+    """Return whether the address of an index or an archive is a local path."""
     return "://" not in url
 
 
 def read_indexes(node: JsonNode | None) -> tuple[ConfiguredIndex, ...]:
-    """Read a list of indexes. A name that stands twice in it is a fault."""
+    """Parse a list of indexes. Raises `DocumentError`, also for a duplicate name."""
     if node is None:
         return ()
-    places: dict[str, ConfiguredIndex] = {}
+    indexes: dict[str, ConfiguredIndex] = {}
     for item in node.elements():
         item.check_keys("name", "url")
         name = item.require("name")
         if not is_skill_name(name.value):
             name.raise_expected("a name of lower-case letters, digits and single hyphens")
-        if name.text() in places:
-            raise DocumentError(f"two indexes are called `{name.text()}`", where=item.where)
-        places[name.text()] = ConfiguredIndex(
+        if name.text() in indexes:
+            raise DocumentError(f"two indexes are named `{name.text()}`", where=item.where)
+        indexes[name.text()] = ConfiguredIndex(
             name=name.text(), url=_read_index_url(item.require("url")), defined_in=node.where
         )
-    return tuple(places.values())
+    return tuple(indexes.values())
 
 
 def merge_indexes(manifest: Sequence[ConfiguredIndex], user: Sequence[ConfiguredIndex]) -> tuple[ConfiguredIndex, ...]:
-    """Give all indexes in the order they are asked: the manifest's, then the user's. One of the user's that stands
-    before an index which both name stays before it: that a project names an index must not let it answer for another.
+    """Return all indexes in the order in which they are queried: the manifest's, then the user's.
 
-    Raises `ConflictError` for one name at two places: the user's token would go to whomever the manifest names.
+    A user's index that is listed before one that the manifest names as well stays before it. Otherwise a manifest could
+    raise the precedence of a shared index above that of a private one, and its skills would be preferred.
+
+    Raises `ConflictError` for one name with two URLs: the user's token would be sent to the URL in the manifest.
     """
-    shared = {place.name: place for place in manifest}
-    ahead: dict[str, list[ConfiguredIndex]] = {}
-    waiting: list[ConfiguredIndex] = []
-    for place in user:
-        there = shared.get(place.name)
-        if there is None:
-            waiting.append(place)
+    by_name = {index.name: index for index in manifest}
+    preceding: dict[str, list[ConfiguredIndex]] = {}
+    pending: list[ConfiguredIndex] = []
+    for index in user:
+        shared = by_name.get(index.name)
+        if shared is None:
+            pending.append(index)
             continue
-        if there.url != place.url:
+        if shared.url != index.url:
             raise ConflictError(
-                f"two indexes are called `{place.name}`: {there.url} and {place.url}",
-                where=f"{there.defined_in} and {place.defined_in}",
-                hint="if it has moved, write its new address into both; if they are two, give one another name",
+                f"two indexes are named `{index.name}`: {shared.url} and {index.url}",
+                where=f"{shared.defined_in} and {index.defined_in}",
+                hint="if it has moved, update its URL in both; if they are different indexes, rename one",
             )
-        ahead[place.name], waiting = waiting, []
-    return (*(one for place in manifest for one in (*ahead.get(place.name, ()), place)), *waiting)
+        preceding[index.name], pending = pending, []
+    return (*(it for index in manifest for it in (*preceding.get(index.name, ()), index)), *pending)
 
 
 def _read_index_url(node: JsonNode) -> str:
@@ -107,19 +109,17 @@ def _read_index_url(node: JsonNode) -> str:
             node.raise_expected("file:///path")
         if HIDDEN.search(text):
             raise DocumentError(
-                f"`{sanitize(node.text())}` is no address: no path has such characters", where=node.where
+                f"invalid URL `{sanitize(node.text())}`: its path has control characters", where=node.where
             )
     if text.startswith(LOCAL_PREFIXES):
         return text.rstrip("/") + "/"
     if "://" not in text:
-        raise DocumentError(
-            f"`{sanitize(node.text(), 80)}` is no address of an index", where=node.where, hint=ADDRESS_HINT
-        )
+        raise DocumentError(f"invalid index URL `{sanitize(node.text(), 80)}`", where=node.where, hint=ADDRESS_HINT)
     return normalize_site_url(node)
 
 
 def normalize_site_url(node: JsonNode) -> str:
-    """Give the address of an index on the web: without user info, whatever document of it was pasted, with a slash."""
+    """Return the base URL of an index, with a final slash, from its URL or that of one of its documents."""
     url = re.sub(r"[?].*", "", normalize_web_url(node.text(), error_type=DocumentError, where=node.where)).rstrip("/")
     for ending in INDEX_DOCUMENTS:
         if url.endswith(f"/{ending}"):

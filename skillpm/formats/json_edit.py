@@ -1,39 +1,39 @@
-"""Edit JSON that people wrote: one member is set or taken out, every other byte stays where it was."""
+"""Edits of hand-written JSON: set or remove one member, and leave every other byte unchanged."""
 
 import json
-from json.decoder import WHITESPACE  # type: ignore[attr-defined]  # the decoder's own notion of blanks
+from json.decoder import WHITESPACE  # type: ignore[attr-defined]  # what the decoder itself skips
 from typing import Any
 
 SCAN_VALUE = json.JSONDecoder().raw_decode
 
 
 def set_member(text: str, keys: tuple[str, ...], value: Any) -> str:
-    """Give the text with the member at `keys` set; objects on the way are made where they are missing.
+    """Return the text with the member at `keys` set; missing objects on the path are created.
 
-    A new member goes to its place in the alphabet when the others are sorted, else to the end.
+    A new member is inserted in alphabetical order if the others are sorted, else at the end.
     """
     start = skip_whitespace(text, 0)
     for depth, key in enumerate(keys):
         members = member_spans(text, start)
-        found = next((member for member in members if member[0] == key), None)
-        if found is None:
+        existing = next((member for member in members if member[0] == key), None)
+        if existing is None:
             for missing in reversed(keys[depth + 1 :]):
                 value = {missing: value}
             return _insert_member(text, start, members, key, value)
-        start = found[2]
+        start = existing[2]
         if depth == len(keys) - 1:
-            return text[:start] + _dump_value(value) + text[found[3] :]
+            return text[:start] + _dump_value(value) + text[existing[3] :]
     return text
 
 
 def remove_member(text: str, keys: tuple[str, ...]) -> str:
-    """Give the text without the member at `keys`; without change where it is not there."""
+    """Return the text without the member at `keys`; unchanged if there is none."""
     start = skip_whitespace(text, 0)
     for key in keys[:-1]:
-        found = next((member for member in member_spans(text, start) if member[0] == key), None)
-        if found is None:
+        parent = next((member for member in member_spans(text, start) if member[0] == key), None)
+        if parent is None:
             return text
-        start = found[2]
+        start = parent[2]
     members = member_spans(text, start)
     number = next((n for n, member in enumerate(members) if member[0] == keys[-1]), None)
     if number is None:
@@ -46,86 +46,87 @@ def remove_member(text: str, keys: tuple[str, ...]) -> str:
 
 
 def insert_element(text: str, key: str, number: int, value: Any) -> str:
-    """Give the text with one more element in the array at `key`, before the one that has this number now, else at its
-    end; the array is made where it is missing.
+    """Return the text with an element inserted into the array at `key`, before the element `number` or at the end.
+
+    A missing array is created.
     """
-    found = next((member for member in member_spans(text, skip_whitespace(text, 0)) if member[0] == key), None)
-    if found is None:
+    array = next((member for member in member_spans(text, skip_whitespace(text, 0)) if member[0] == key), None)
+    if array is None:
         return set_member(text, (key,), [value])
-    places = element_spans(text, found[2])
-    if not places:
-        return text[: found[2]] + _dump_value([value]) + text[found[3] :]
-    if number < len(places):
-        at = places[number][0]
-        return f"{text[:at]}{_dump_value(value)},{_whitespace_before(text, at)}{text[at:]}"
-    start, stop = places[-1]
-    return f"{text[:stop]},{_whitespace_before(text, start)}{_dump_value(value)}{text[stop:]}"
+    spans = element_spans(text, array[2])
+    if not spans:
+        return text[: array[2]] + _dump_value([value]) + text[array[3] :]
+    if number < len(spans):
+        start = spans[number][0]
+        return f"{text[:start]}{_dump_value(value)},{_whitespace_before(text, start)}{text[start:]}"
+    start, end = spans[-1]
+    return f"{text[:end]},{_whitespace_before(text, start)}{_dump_value(value)}{text[end:]}"
 
 
 def element_spans(text: str, start: int) -> list[tuple[int, int]]:
-    """List an array's elements by where they start and end."""
-    places: list[tuple[int, int]] = []
-    at = skip_whitespace(text, start + 1)
-    while text[at] != "]":
-        _, stop = SCAN_VALUE(text, at)
-        places.append((at, stop))
-        at = skip_whitespace(text, stop)
-        if text[at] == ",":
-            at = skip_whitespace(text, at + 1)
-    return places
+    """Return the start and end of each element of the array at `start`."""
+    spans: list[tuple[int, int]] = []
+    position = skip_whitespace(text, start + 1)
+    while text[position] != "]":
+        _, end = SCAN_VALUE(text, position)
+        spans.append((position, end))
+        position = skip_whitespace(text, end)
+        if text[position] == ",":
+            position = skip_whitespace(text, position + 1)
+    return spans
 
 
 def member_spans(text: str, start: int) -> list[tuple[str, int, int, int]]:
-    """List an object's members as (key, where the key starts, where the value starts, where it ends)."""
+    """Return (key, start of the key, start of the value, end of the value) for each member of the object at `start`."""
     members: list[tuple[str, int, int, int]] = []
-    at = skip_whitespace(text, start + 1)
-    while text[at] != "}":
-        key, end = SCAN_VALUE(text, at)
-        value = skip_whitespace(text, skip_whitespace(text, end) + 1)
-        _, stop = SCAN_VALUE(text, value)
-        members.append((key, at, value, stop))
-        at = skip_whitespace(text, stop)
-        if text[at] == ",":
-            at = skip_whitespace(text, at + 1)
+    position = skip_whitespace(text, start + 1)
+    while text[position] != "}":
+        key, key_end = SCAN_VALUE(text, position)
+        value_start = skip_whitespace(text, skip_whitespace(text, key_end) + 1)
+        _, value_end = SCAN_VALUE(text, value_start)
+        members.append((key, position, value_start, value_end))
+        position = skip_whitespace(text, value_end)
+        if text[position] == ",":
+            position = skip_whitespace(text, position + 1)
     return members
 
 
-def skip_whitespace(text: str, at: int) -> int:
-    """Give where the blanks that begin somewhere end."""
-    match = WHITESPACE.match(text, at)
-    return int(match.end()) if match else at
+def skip_whitespace(text: str, position: int) -> int:
+    """Return the position of the first character that is not white space."""
+    match = WHITESPACE.match(text, position)
+    return int(match.end()) if match else position
 
 
 def _insert_member(text: str, start: int, members: list[tuple[str, int, int, int]], key: str, value: Any) -> str:
     names = [member[0] for member in members]
-    written = f"{json.dumps(key, ensure_ascii=False)}: {_dump_value(value)}"
+    rendered = f"{json.dumps(key, ensure_ascii=False)}: {_dump_value(value)}"
     if not members:
-        end = "\r\n" if "\r\n" in text else "\n"
-        outer = end + _indent_before(text, start)
+        newline = "\r\n" if "\r\n" in text else "\n"
+        outer = newline + _indent_before(text, start)
         rest = skip_whitespace(text, start + 1)
-        return f"{text[: start + 1]}{outer}{_indent_unit(text)}{written}{outer}{text[rest:]}"
-    if names == sorted(names) and (after := next((member for member in members if member[0] > key), None)):
-        gap = _whitespace_before(text, after[1])
-        return f"{text[: after[1]]}{written},{gap}{text[after[1] :]}"
+        return f"{text[: start + 1]}{outer}{_indent_unit(text)}{rendered}{outer}{text[rest:]}"
+    if names == sorted(names) and (successor := next((member for member in members if member[0] > key), None)):
+        gap = _whitespace_before(text, successor[1])
+        return f"{text[: successor[1]]}{rendered},{gap}{text[successor[1] :]}"
     last = members[-1]
-    return f"{text[: last[3]]},{_whitespace_before(text, last[1])}{written}{text[last[3] :]}"
+    return f"{text[: last[3]]},{_whitespace_before(text, last[1])}{rendered}{text[last[3] :]}"
 
 
-def _whitespace_before(text: str, at: int) -> str:
-    """Give the blanks that stand before a member, to repeat them."""
-    start = at
+def _whitespace_before(text: str, position: int) -> str:
+    """Return the white space before a member, to repeat it before a new one; a space if there is none."""
+    start = position
     while start and text[start - 1] in " \t\r\n":
         start -= 1
-    return text[start:at] or " "
+    return text[start:position] or " "
 
 
-def _indent_before(text: str, at: int) -> str:
-    line = text[text.rfind("\n", 0, at) + 1 : at]
+def _indent_before(text: str, position: int) -> str:
+    line = text[text.rfind("\n", 0, position) + 1 : position]
     return line[: len(line) - len(line.lstrip())]
 
 
 def _indent_unit(text: str) -> str:
-    """Give what one level is indented by in this text; two blanks where nothing tells."""
+    """Return the indentation of one level, guessed from the first indented line; two spaces if there is none."""
     for line in text.split("\n"):
         if line[:1] in {" ", "\t"}:
             return line[: len(line) - len(line.lstrip(" \t"))]

@@ -1,4 +1,4 @@
-"""Where in a document a key stands, for whoever has to mend it: `skills.pdf.git` is line 4, column 7."""
+"""Line and column of a key in a document: error messages name `skills.pdf.git`, editors open line 4, column 7."""
 
 import re
 from collections.abc import Iterator
@@ -12,27 +12,30 @@ MAX_KEY_LENGTH = 80
 
 
 def find_json_key(text: str, keys: str) -> tuple[int, int] | None:
-    """Give line and column of the key at `skills.pdf.git`, as messages write it; None where it is not there."""
+    """Return line and column, from 1, of a key as messages name it (`skills.pdf.git`); None if it is not found."""
     try:
-        at = _find_key_below(text, skip_whitespace(text, 0), keys)
+        offset = _find_key_below(text, skip_whitespace(text, 0), keys)
     except (ValueError, IndexError, RecursionError):
         return None
-    return None if at is None else (text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+    return None if offset is None else (text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
 
 
 def _find_key_below(text: str, start: int, keys: str) -> int | None:
-    """Look for the key below a value. A key may have dots in it: of two that fit, the one that leads on counts."""
-    for key, at, value in _children(text, start):
-        shown = sanitize(key, MAX_KEY_LENGTH)
-        if keys == shown:
-            return at
-        if keys.startswith(f"{shown}.") and (found := _find_key_below(text, value, keys[len(shown) + 1 :])) is not None:
-            return found
+    """Return the offset of a key below the value at `start`, or None."""
+    for key, key_start, value_start in _children(text, start):
+        displayed = sanitize(key, MAX_KEY_LENGTH)
+        if keys == displayed:
+            return key_start
+        if keys.startswith(f"{displayed}."):
+            # A key may contain dots, so this one may not be the right prefix: go on if the rest is not below it.
+            offset = _find_key_below(text, value_start, keys[len(displayed) + 1 :])
+            if offset is not None:
+                return offset
     return None
 
 
 def _children(text: str, start: int) -> Iterator[tuple[str, int, int]]:
-    """Give the key of each member or element, where it begins, and where its value does."""
+    """Yield (key, offset of the key, offset of the value) for the members or elements of the value at `start`."""
     if text[start] == "{":
         yield from ((key, at, value) for key, at, value, _ in member_spans(text, start))
     elif text[start] == "[":
@@ -40,23 +43,23 @@ def _children(text: str, start: int) -> Iterator[tuple[str, int, int]]:
 
 
 def find_toml_key(text: str, keys: str) -> tuple[int, int] | None:
-    """Give line and column of a key written at the beginning of a line, or of its table."""
+    """Return line and column of a key, or of the inline value that contains it; None if it is not found."""
     table, rows = "", dict[str, int]()
     for number, line in enumerate(text.split("\n"), 1):
-        found = ""
-        if head := TABLE_HEADER.match(line):
-            table = _dotted_key(head[2])
-            if head[1] == "[[":
+        path = ""
+        if header := TABLE_HEADER.match(line):
+            table = _dotted_key(header[2])
+            if header[1] == "[[":
                 rows[table] = rows.get(table, -1) + 1
                 table = f"{table}.{rows[table]}"
-            found = table
-        elif assigned := ASSIGNMENT.match(line):
-            found = ".".join(part for part in (table, _dotted_key(assigned[1])) if part)
-        if found and (found == keys or (keys.startswith(f"{found}.") and not head)):
+            path = table
+        elif assignment := ASSIGNMENT.match(line):
+            path = ".".join(part for part in (table, _dotted_key(assignment[1])) if part)
+        if path and (path == keys or (keys.startswith(f"{path}.") and not header)):
             return number, len(line) - len(line.lstrip()) + 1
     return None
 
 
 def _dotted_key(key: str) -> str:
-    """Give a key as messages write it: without quotes and blanks."""
+    """Return a dotted key as messages write it: without quotes and spaces."""
     return ".".join(part.strip().strip("\"'") for part in key.split("."))

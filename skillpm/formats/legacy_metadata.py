@@ -1,4 +1,4 @@
-"""What an old hand-made registry said of a skill beyond its SKILL.md: `migrate` found it, the receipt keeps it."""
+"""Metadata of a skill from a hand-written registry that its SKILL.md lacks: found by `migrate`, kept in the receipt."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from skillpm.core.system_requirements import SystemRequirements
 from skillpm.core.values import Value
 
 TEXT_KEYS = ("category", "description", "version")
-# The kinds of needs: as documents spell them, as `Requires` does.
+# The kinds of requirements: the key in documents, and the field of `SystemRequirements`.
 REQUIREMENT_KINDS = {kind: kind for kind in ("bins", "env", "config", "os", "mcp", "notes")} | {"anyBins": "any_bins"}
 
 
 class LegacyMetadata(Value):
-    """What a skill inherited; the registry adds it to what the skill says itself."""
+    """The metadata of one skill; the registry adds it to that of its SKILL.md."""
 
     triggers: tuple[str, ...] = ()
     category: str = ""
@@ -23,8 +23,8 @@ class LegacyMetadata(Value):
 
     @property
     def present_keys(self) -> tuple[str, ...]:
-        """What it holds, in words."""
-        facts = {
+        """The names of the fields that are set, for messages."""
+        fields = {
             "triggers": self.triggers,
             "category": self.category,
             "description": self.description,
@@ -32,11 +32,11 @@ class LegacyMetadata(Value):
             "needs": self.requires != SystemRequirements(),
             "userOnly": self.user_only,
         }
-        return tuple(fact for fact, value in facts.items() if value)
+        return tuple(key for key, value in fields.items() if value)
 
 
 def read_legacy_metadata(node: JsonNode) -> LegacyMetadata:
-    """Read what was inherited of one skill. Raises `DocumentError`."""
+    """Parse the metadata of one skill. Raises `DocumentError`."""
     node.check_keys("triggers", *TEXT_KEYS, "requires", "userOnly")
     triggers, requires, user_only = node.get("triggers"), node.get("requires"), node.get("userOnly")
     return LegacyMetadata(
@@ -48,7 +48,7 @@ def read_legacy_metadata(node: JsonNode) -> LegacyMetadata:
 
 
 def legacy_metadata_value(metadata: LegacyMetadata) -> dict[str, Any]:
-    """Give it as it is written."""
+    """Return the metadata as JSON, without empty keys."""
     value = {
         "triggers": list(metadata.triggers),
         **{key: getattr(metadata, key) for key in TEXT_KEYS},
@@ -59,19 +59,19 @@ def legacy_metadata_value(metadata: LegacyMetadata) -> dict[str, Any]:
 
 
 def requirements_value(requires: SystemRequirements) -> dict[str, list[str]]:
-    """Give needs as documents spell them; kinds of which there are none are left out."""
+    """Return requirements as JSON, without empty kinds."""
     return {kind: list(words) for kind, field in REQUIREMENT_KINDS.items() if (words := getattr(requires, field))}
 
 
 def merge_requirements(first: SystemRequirements, second: SystemRequirements) -> SystemRequirements:
-    """Give what either needs, the first one's words first."""
+    """Return the union of two requirements; the words of the first one come first."""
     return SystemRequirements(
         **{field: _merge_words(getattr(first, field), getattr(second, field)) for field in REQUIREMENT_KINDS.values()}
     )
 
 
 def subtract_requirements(requirements: SystemRequirements, own: SystemRequirements) -> SystemRequirements:
-    """Give what is told to be needed and what the skill does not say itself."""
+    """Return the requirements without those that the skill declares itself."""
     return SystemRequirements(
         **{
             field: _subtract_words(getattr(requirements, field), getattr(own, field))

@@ -1,4 +1,4 @@
-"""`skills.lock`: what the manifest means, exactly (docs/formats.md, "skills.lock")."""
+"""`skills.lock`: the exact resolution of the manifest (docs/formats.md, "skills.lock")."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -15,7 +15,7 @@ FORMAT = 1
 
 
 class LockedSkill(Value):
-    """One skill made exact. `digest` is what is trusted; only a live link has none."""
+    """One locked skill. Its content must match `digest`, which only a live link lacks."""
 
     pin: Pin
     digest: Digest | None
@@ -24,22 +24,23 @@ class LockedSkill(Value):
 
 
 class Lockfile(Value):
-    """The manifest's requirements and overrides as they were when this was resolved, and every skill they led to."""
+    """All locked skills, and the manifest's requirements and overrides when they were resolved."""
 
     requirements: Mapping[SkillName, Any] = EMPTY_MAPPING
     skills: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
     overrides: Mapping[SkillName, Any] = EMPTY_MAPPING
 
     def with_requirements(self, requirements: Mapping[SkillName, Any]) -> "Lockfile":
-        """Give the same lockfile for other requirements."""
+        """Return a copy with other requirements."""
         return self.replace(requirements=requirements)
 
 
 @lru_cache(maxsize=2)
 def read_lockfile(text: str, file: str) -> Lockfile:
-    """Read a lockfile strictly: an unknown key is an error, since it would be a promise nobody keeps.
+    """Parse a lockfile. An unknown key is an error: it may be a constraint that this version does not enforce.
 
-    A command that changes something reads it twice, the second time under the lock, where it is mostly the same.
+    Cached, since a command that changes something reads it twice: the second time under the lock, nearly always the
+    same text.
     """
     top = parse_json(text, file)
     top.check_format("version", FORMAT)
@@ -53,7 +54,7 @@ def read_lockfile(text: str, file: str) -> Lockfile:
 
 
 def write_lockfile(lockfile: Lockfile) -> str:
-    """Write a lockfile: the same content always gives the same bytes."""
+    """Return the text of a lockfile; equal lockfiles have equal bytes."""
     overrides = {"overrides": dict(sorted(lockfile.overrides.items()))} if lockfile.overrides else {}
     return dump_json(
         {
@@ -71,12 +72,12 @@ def _read_skill(node: JsonNode) -> LockedSkill:
     digest = node.get("digest")
     if digest is None and not (isinstance(pin, PathPin) and pin.link):
         raise DocumentError("`digest` is missing", where=node.where)
-    needs = node.get("dependencies")
+    dependencies = node.get("dependencies")
     return LockedSkill(
         pin=pin,
         digest=None if digest is None else parse_digest(digest.value, where=digest.where),
         version=node.text_or("version"),
-        dependencies={} if needs is None else dict[str, Any](_read_requirements(needs).items()),
+        dependencies={} if dependencies is None else dict[str, Any](_read_requirements(dependencies).items()),
     )
 
 
@@ -85,11 +86,11 @@ def _read_requirements(node: JsonNode) -> dict[SkillName, Any]:
 
 
 def _read_requirement(node: JsonNode) -> Any:
-    """Check the outer form of a requirement: text, or an object of words. What it means is `sources`' business."""
+    """Check that a requirement is a string, or an object of strings and booleans; `requirements` interprets it."""
     if not isinstance(node.value, dict):
         return node.text()
-    wrong = next((key for key, part in node.value.items() if not isinstance(part, str | bool)), None)
-    return node.value if wrong is None else node.require(wrong).raise_expected("text or true")
+    invalid = next((key for key, part in node.value.items() if not isinstance(part, str | bool)), None)
+    return node.value if invalid is None else node.require(invalid).raise_expected("a string or true")
 
 
 def _skill_value(skill: LockedSkill) -> dict[str, Any]:

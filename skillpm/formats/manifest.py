@@ -1,7 +1,7 @@
-"""`skills.json` of a project or user: what is wanted (docs/formats.md, "skills.json, the manifest").
+"""The manifest, `skills.json` of a project or user (docs/formats.md, "skills.json, the manifest").
 
-People write this file, so it is edited in place (`json_edit`) and never written anew. What each requirement means
-is the next room's business (`sources`): here it is a checked name and a JSON value.
+Users write this file, so it is edited in place (`json_edit`) and never regenerated. A requirement is a valid name and a
+JSON value here; the `requirements` package interprets it.
 """
 
 import re
@@ -19,19 +19,22 @@ FORMAT = 1
 SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
 SCHEMA_NUMBER = re.compile(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
 KNOWN_KEYS = ("$schema", "name", "skills", "indexes", "agents", "disabled", "permissions", "overrides", "exclude-newer")
-START_HINT = 'a manifest has `"skills": {}`; start one with `skillpm init`, or work in user scope with `-g`'
+START_HINT = 'a manifest has `"skills": {}`; create one with `skillpm init`, or use `-g` for user scope'
 MAX_EXAMPLES = 3
 ACTIONS = ("allow", "ask", "deny")
 EMPTY_MANIFEST = '{\n  "$schema": "' + SCHEMA + '",\n  "skills": {}\n}\n'
 
 
 class Manifest(Value):
-    """What is wanted. `agents` is None where the manifest does not speak of agents at all."""
+    """A parsed manifest."""
 
     file: str
     skills: Mapping[SkillName, Any] = EMPTY_MAPPING
+    # None if the manifest has no key `agents`; then config.toml applies.
     agents: tuple[str, ...] | None = None
+    # True (for all agents), or a list of agents.
     disabled: Mapping[SkillName, Any] = EMPTY_MAPPING
+    # Actions by name pattern, in order.
     permissions: Mapping[str, str] = EMPTY_MAPPING
     overrides: Mapping[SkillName, Any] = EMPTY_MAPPING
     indexes: tuple[ConfiguredIndex, ...] = ()
@@ -40,24 +43,25 @@ class Manifest(Value):
 
     @property
     def disabled_for_all(self) -> set[SkillName]:
-        """The skills that are disabled for everybody."""
+        """The skills that are disabled for all agents."""
         return {name for name, agents in self.disabled.items() if agents is True}
 
 
 def document_kind(top: JsonNode) -> Literal["manifest", "registry", "foreign"]:
-    """Tell a manifest from a registry, and from another tool's file, which may all be called skills.json."""
+    """Return whether a skills.json is a manifest, a registry, or a file of another tool."""
     if not isinstance(top.value, dict):
         return "foreign"
     skills = top.value.get("skills")
     if isinstance(skills, list):
-        # One entry that is no object is a slip in somebody's registry; where none is one, it is another tool's list.
+        # A registry with one invalid entry still is a registry; a list without any object is another tool's.
         return "registry" if not skills or any(isinstance(skill, dict) for skill in skills) else "foreign"
-    ours = isinstance(skills, dict) and not {"installDir", "linkTargets", "patchedSkills"} & set(top.value)
-    return "manifest" if ours else "foreign"
+    # spm's manifest has `skills` as an object, too, but also keys of its own.
+    is_manifest = isinstance(skills, dict) and not {"installDir", "linkTargets", "patchedSkills"} & set(top.value)
+    return "manifest" if is_manifest else "foreign"
 
 
 def mistyped_manifest_error(top: JsonNode) -> DocumentError | None:
-    """Tell what is wrong with a file that is no manifest and yet is meant to be one: it has no key of another tool."""
+    """Return what is wrong with a file that is probably meant to be a manifest: it has no key of another tool."""
     if not isinstance(top.value, dict):
         return None
     if "skills" in top.value:
@@ -69,29 +73,26 @@ def mistyped_manifest_error(top: JsonNode) -> DocumentError | None:
 
 
 def _name_list_error(skills: JsonNode) -> DocumentError | None:
-    """Tell that skills are listed by their names alone, where a manifest says what is wanted of each."""
+    """Return the error for `skills` as a list of names instead of an object of requirements."""
     names = skills.value if isinstance(skills.value, list) else []
     if not names or not all(is_skill_name(name) for name in names):
         return None
-    few = ", ".join(f'"{name}": "*"' for name in names[:MAX_EXAMPLES]) + (", …" if len(names) > MAX_EXAMPLES else "")
-    hint = f'if it is a manifest, it says of each skill which: "skills": {{{few}}}; if another tool made it, use `-g`'
+    examples = ", ".join(f'"{name}": "*"' for name in names[:MAX_EXAMPLES])
+    examples += ", …" if len(names) > MAX_EXAMPLES else ""
+    hint = f'if it is a manifest, write "skills": {{{examples}}}; if it belongs to another tool, use `-g`'
     return DocumentError("`skills` is a list of names", where=skills.where, hint=hint)
 
 
 def read_manifest(text: str, file: str) -> Manifest:
-    """Read a manifest strictly; keys nobody knows are kept and named in `unknown`."""
+    """Parse a manifest. Unknown keys at the top level are allowed, and listed in `unknown_keys`."""
     top = parse_json(text, file)
     _check_format(top)
     kind = document_kind(top)
-    if kind == "foreign" and (fault := mistyped_manifest_error(top)):
-        raise fault
+    if kind == "foreign" and (error := mistyped_manifest_error(top)):
+        raise error
     if kind != "manifest":
-        whose = "a registry (its `skills` is an array)" if kind == "registry" else "no manifest of skillpm"
-        raise DocumentError(
-            f"this file is {whose}",
-            where=file,
-            hint=START_HINT,
-        )
+        what = "a registry (`skills` is an array)" if kind == "registry" else "not a skillpm manifest"
+        raise DocumentError(f"this file is {what}", where=file, hint=START_HINT)
     agents, disabled, permissions = top.get("agents"), top.get("disabled"), top.get("permissions")
     overrides = top.get("overrides")
     return Manifest(
@@ -114,21 +115,20 @@ def read_manifest(text: str, file: str) -> Manifest:
 
 
 def _check_format(top: JsonNode) -> None:
-    """Refuse a manifest whose `$schema` is a newer one of ours; any other schema is the writer's own business."""
+    """Raise `NewerDocument` for a newer `$schema` of skillpm. Any other is for editors, and ignored."""
     schema = top.value.get("$schema") if isinstance(top.value, dict) else None
-    ours = SCHEMA_NUMBER.fullmatch(schema) if isinstance(schema, str) else None
-    if ours and int(ours[1]) > FORMAT:
-        raise NewerDocument(top.file, document_format=ours[1], supported_format=FORMAT)
+    number = SCHEMA_NUMBER.fullmatch(schema) if isinstance(schema, str) else None
+    if number and int(number[1]) > FORMAT:
+        raise NewerDocument(top.file, document_format=number[1], supported_format=FORMAT)
 
 
 def _read_action(node: JsonNode) -> str:
-    """One of the three words of a permission."""
-    word = node.value
-    return word if isinstance(word, str) and word in ACTIONS else node.raise_expected("allow, ask or deny")
+    action = node.value
+    return action if isinstance(action, str) and action in ACTIONS else node.raise_expected("allow, ask or deny")
 
 
 def _read_disabled(node: JsonNode) -> Any:
-    """`true` (everywhere) or a list of agents."""
+    """Return true (for all agents) or a list of agents."""
     if node.value is not True:
         node.texts()
     return node.value

@@ -1,4 +1,4 @@
-"""A pin: a source made exact. What a lockfile holds for each skill, and a receipt for each installed one."""
+"""Pins: exact sources, recorded for each skill in lockfiles and receipts."""
 
 from typing import Any, assert_never
 
@@ -11,40 +11,39 @@ from skillpm.errors import DocumentError
 
 
 class GitPin(Value):
-    """A commit in a repository, where in it the skill stands, and the git tree id of that folder.
-
-    `ref` is where the commit was found: `HEAD`, `refs/heads/…`, `refs/tags/…`, or empty for a commit asked for by id.
-    """
+    """A folder at a commit of a repository."""
 
     url: str
     commit: str
+    # The git tree id of the folder.
     tree: str
     path: str = "."
+    # Where the commit was found: `HEAD`, `refs/heads/…`, `refs/tags/…`; empty if it was requested by id.
     ref: str = "HEAD"
 
 
 class PathPin(Value):
-    """A local folder, copied (its digest is locked) or linked live (then nothing is)."""
+    """A local folder, copied (its digest is locked) or linked live (it has no digest)."""
 
     path: str
     link: bool = False
 
 
 class BundledPin(Value):
-    """A skill that ships with the tool."""
+    """A skill that ships with skillpm."""
 
     name: str
 
 
 class UrlPin(Value):
-    """An archive or a single file at a URL, by the SHA-256 of its bytes."""
+    """An archive or a single file at a URL, with the SHA-256 of its bytes."""
 
     url: str
     sha256: str
 
 
 class IndexPin(Value):
-    """A version of a skill in an index: which index, which archive, and the SHA-256 of its bytes."""
+    """A version of a skill in an index: the URL of the index, and that of the archive with its SHA-256."""
 
     index: str
     url: str
@@ -55,11 +54,11 @@ Pin = GitPin | PathPin | BundledPin | UrlPin | IndexPin
 
 
 def pin_value(pin: Pin) -> dict[str, Any]:
-    """Give a pin as JSON."""
+    """Return a pin as JSON."""
     match pin:
         case GitPin():
-            found = {"git": pin.url, "commit": pin.commit, "tree": pin.tree, "path": pin.path, "ref": pin.ref}
-            return found if pin.ref else {key: value for key, value in found.items() if key != "ref"}
+            value = {"git": pin.url, "commit": pin.commit, "tree": pin.tree, "path": pin.path}
+            return {**value, "ref": pin.ref} if pin.ref else value
         case PathPin():
             return {"path": pin.path, "link": True} if pin.link else {"path": pin.path}
         case BundledPin():
@@ -73,7 +72,7 @@ def pin_value(pin: Pin) -> dict[str, Any]:
 
 
 def read_pin(node: JsonNode) -> Pin:
-    """Read a pin strictly."""
+    """Parse a pin. Raises `DocumentError`, also for an unknown key."""
     if node.get("git") is not None:
         return _read_git_pin(node)
     if (path := node.get("path")) is not None:
@@ -97,7 +96,10 @@ def read_pin(node: JsonNode) -> Pin:
 
 
 def pin_origin(pin: Pin) -> tuple[str, str]:
-    """Give where a pin comes from, whatever the version: what a manifest has to name before it may be installed."""
+    """Return the kind and the address of a pin's source, without the version.
+
+    A lockfile is only trusted for origins that the manifest names.
+    """
     match pin:
         case GitPin():
             return ("git", pin.url)
@@ -114,7 +116,7 @@ def pin_origin(pin: Pin) -> tuple[str, str]:
 
 
 def describe_pin(pin: Pin) -> str:
-    """Give a pin as people and registries read it: `git+https://…@commit#subdirectory=…`, `bundled:x`, a path."""
+    """Return a pin as text: `git+https://…@commit#subdirectory=…`, `bundled:x`, a URL or a path."""
     match pin:
         case GitPin():
             folder = "" if pin.path == "." else f"#subdirectory={pin.path}"
@@ -130,12 +132,12 @@ def describe_pin(pin: Pin) -> str:
 
 
 def read_archive_location(node: JsonNode) -> str:
-    """Give where an archive is: a file on this machine, or a web address without user info."""
+    """Return the address of an archive: a local file, or a web address without user info."""
     return node.path() if node.text().startswith(("./", "../", "/", "~/")) else _read_web_url(node)
 
 
 def summarize_pin(pin: Pin) -> str:
-    """Give a pin in a message: what tells a person where it came from, without the digits that tell it to a machine."""
+    """Return a pin for messages: as `describe_pin`, but a repository with a short commit id."""
     if isinstance(pin, GitPin):
         return f"{pin.url} at {short_commit(pin.commit)}"
     return describe_pin(pin)
@@ -156,9 +158,9 @@ def _read_git_pin(node: JsonNode) -> GitPin:
     )
     for part in (commit, tree):
         if not is_commit(part.text()):
-            part.raise_expected("a whole id (40 or 64 hex digits)")
-    if path.text() != "." and (fault := path_problem(path.text())):
-        raise DocumentError(f"the path {fault}", where=path.where)
+            part.raise_expected("a full id (40 or 64 hex digits)")
+    if path.text() != "." and (problem := path_problem(path.text())):
+        raise DocumentError(f"the path {problem}", where=path.where)
     if ref is not None and ref.text() != "HEAD":
         name = ref.text().removeprefix("refs/heads/").removeprefix("refs/tags/")
         if name == ref.text() or not is_ref(name):

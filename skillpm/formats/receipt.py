@@ -1,4 +1,4 @@
-"""`.skillpm/receipt.json`: what skillpm put into a skills directory, so what it may replace or remove."""
+"""`.skillpm/receipt.json`, the record of what skillpm installed, and so may replace or remove."""
 
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -17,7 +17,7 @@ LINK_KINDS = ("symlink", "junction", "copy")
 
 
 class InstalledFile(Value):
-    """One file as it was installed; `link` is where it pointed when the source had a link there."""
+    """One file as it was installed; `link` is its target if it was a link in the source."""
 
     sha256: str
     size: int
@@ -35,26 +35,25 @@ class InstalledSkill(Value):
 
 
 class Receipt(Value):
-    """All that skillpm installed: skills, and the links it made: agent folder -> skill -> kind of link.
-
-    `copies`: what was copied, where that is a skill made by hand, and so none of `skills`. `folders`: those of agents,
-    and of hosts above them, that were made for links, and so may go with the last one.
-    """
+    """Everything that skillpm installed in one scope."""
 
     skills: Mapping[SkillName, InstalledSkill] = EMPTY_MAPPING
+    # By agent folder and skill: the kind of link.
     links: Mapping[str, Mapping[SkillName, str]] = EMPTY_MAPPING
     inherited: Mapping[SkillName, LegacyMetadata] = EMPTY_MAPPING
+    # Digests of local skills that are copied, not linked, to agent folders.
     copies: Mapping[SkillName, Digest] = EMPTY_MAPPING
+    # Agent folders and their parents that were created for links, and are removed with the last one.
     folders: tuple[str, ...] = ()
 
     def copy_digest(self, name: SkillName) -> Digest | None:
-        """Give the digest that a copy of this skill in an agent's folder has, as it was put there."""
+        """Return the digest of the copy of a skill in an agent's folder when it was made; None if unknown."""
         installed = self.skills.get(name)
         return self.copies.get(name) if installed is None else installed.digest
 
 
 def read_receipt(text: str, file: str) -> Receipt:
-    """Read a receipt strictly."""
+    """Parse a receipt. Raises `DocumentError`, also for an unknown key."""
     top = parse_json(text, file)
     top.check_format("version", FORMAT)
     top.check_keys("version", "skills", "links", "inherited", "copies", "folders")
@@ -78,7 +77,7 @@ def read_receipt(text: str, file: str) -> Receipt:
 
 
 def write_receipt(receipt: Receipt) -> str:
-    """Write a receipt."""
+    """Return the text of a receipt."""
     value: dict[str, Any] = {
         "version": FORMAT,
         "skills": {name: _skill_value(receipt.skills[name]) for name in sorted(receipt.skills)},
@@ -109,8 +108,8 @@ def _read_skill(node: JsonNode) -> InstalledSkill:
 
 
 def _read_file(path: str, node: JsonNode) -> InstalledFile:
-    if fault := path_problem(path):
-        raise DocumentError(f"the path {fault}", where=node.where)
+    if problem := path_problem(path):
+        raise DocumentError(f"the path {problem}", where=node.where)
     value = node.value
     if not _is_valid_file(value):
         _raise_invalid_file(node)
@@ -123,7 +122,10 @@ def _read_file(path: str, node: JsonNode) -> InstalledFile:
 
 
 def _is_valid_file(value: Any) -> bool:
-    """Answer in one go what `_tell_fault` asks one by one: a receipt may hold ten thousand files."""
+    """Return whether a file entry is valid, without creating nodes: a receipt may have ten thousand files.
+
+    `_raise_invalid_file` repeats the checks one by one to name the invalid key.
+    """
     return (
         isinstance(value, dict)
         and value.keys() <= FILE_KEYS.keys()

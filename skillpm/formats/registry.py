@@ -1,6 +1,6 @@
-"""`skills.json` of a skills directory: the registry, generated, read by loaders and renderers.
+"""The registry, the generated `skills.json` of a skills directory, read by loaders and renderers.
 
-Ten thousand skills must be listed at once, so an entry stays the JSON object it is, with its keys typed.
+An entry is a plain dict with typed keys, not a `Value`: ten thousand skills must be listed at once.
 """
 
 import json
@@ -15,11 +15,11 @@ from skillpm.errors import DocumentError
 
 SCHEMA = "urn:skillpm:schema:registry:1"
 FORMAT = "1"
-MERGE_CONFLICT_MESSAGE = "a merge conflict is not resolved here; `skillpm registry build` makes it anew"
+MERGE_CONFLICT_MESSAGE = "unresolved merge conflict; `skillpm registry build` regenerates it"
 
 
 class RegistryEntry(TypedDict, total=False):
-    """One skill as loaders see it. The first five keys are always there, the others only when not empty."""
+    """One skill as loaders see it. The first five keys are always present, the others only if not empty."""
 
     name: str
     category: str
@@ -48,7 +48,7 @@ class RegistryEntry(TypedDict, total=False):
 REQUIRED_KEYS = ("name", "category", "description", "triggers", "filePath")
 KEY_ORDER = tuple(RegistryEntry.__annotations__)
 LIST_KEYS = ("triggers", "tags", "requires", "allowedTools")
-# What each key holds: a loader that is promised a list meets no number.
+# The type of each key, so that loaders need not check.
 KEY_TYPES: Mapping[str, type] = {
     **dict.fromkeys(KEY_ORDER, str),
     **dict.fromkeys(LIST_KEYS, list),
@@ -59,15 +59,15 @@ KEY_TYPES: Mapping[str, type] = {
 
 
 def normalize_entry(entry: RegistryEntry) -> RegistryEntry:
-    """Give an entry with its keys in the document's order and empty ones left out."""
+    """Return an entry with its keys in the order of the document, without empty ones."""
     return cast("RegistryEntry", {key: value for key in KEY_ORDER if (value := entry.get(key)) or key in REQUIRED_KEYS})
 
 
 def write_registry(entries: Iterable[RegistryEntry], disabled: Iterable[str] = ()) -> str:
-    """Write a registry: sorted by name, the same content always the same bytes.
+    """Return the text of a registry, sorted by name; equal content has equal bytes.
 
-    A line for each skill: a changed skill is one line of a diff, and ten thousand are written in a quarter of the time
-    that `json` takes to indent them.
+    One line for each skill: a changed skill is one line of a diff, and ten thousand take a quarter of the time that
+    `json` takes to indent them.
     """
     encode = json.JSONEncoder(ensure_ascii=False).encode
     lines = ",\n".join(f"    {encode(entry)}" for entry in sorted(entries, key=lambda entry: entry["name"]))
@@ -77,41 +77,42 @@ def write_registry(entries: Iterable[RegistryEntry], disabled: Iterable[str] = (
 
 
 def read_registry(text: str, file: str) -> tuple[dict[str, RegistryEntry], tuple[str, ...]]:
-    """Read a registry that this tool wrote: entries by name, and the disabled names.
+    """Parse a registry; return its entries by name, and the names of disabled skills.
 
-    Raises `DocumentError` when it is none; whoever asks can build it anew.
+    Raises `DocumentError` if it is invalid; the registry can be rebuilt then.
     """
     try:
         top = json.loads(text)
         if top["version"] != FORMAT:
+            number = sanitize(str(top["version"]), 20)
             raise DocumentError(
-                f"this registry is format {sanitize(str(top['version']), 20)}, known is {FORMAT}",
+                f"unsupported registry format {number}; this version of skillpm reads {FORMAT}",
                 where=file,
                 hint="run `skillpm registry build`",
             )
         entries = {entry["name"]: entry for entry in top["skills"]}
         disabled = top.get("disabled", [])
-        is_whole = isinstance(disabled, list) and all(map(_is_string, disabled)) and _have_valid_types(entries.values())
-        if is_whole and all(map(_has_valid_path, entries.values())):
+        is_valid = isinstance(disabled, list) and all(map(_is_string, disabled)) and _have_valid_types(entries.values())
+        if is_valid and all(map(_has_valid_path, entries.values())):
             return entries, tuple(disabled)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         if has_conflict_markers(text):
             raise DocumentError(MERGE_CONFLICT_MESSAGE, where=file) from None
-    raise DocumentError("this is no registry", where=file, hint="run `skillpm registry build`")
+    raise DocumentError("not a valid registry", where=file, hint="run `skillpm registry build`")
 
 
 def has_conflict_markers(text: str) -> bool:
-    """Tell whether git's conflict marks stand in a registry: two branches changed it, and nobody chose."""
+    """Return whether a registry has git's conflict markers."""
     return CONFLICT_MARKER.search(text) is not None
 
 
 def _is_string(value: Any) -> bool:
-    """Tell whether a value is a string."""
     return isinstance(value, str)
 
 
 def _have_valid_types(entries: Collection[dict[str, Any]]) -> bool:
-    """Tell whether every key of entries holds what it is for: key by key, since there may be ten thousand entries."""
+    """Return whether all values have the type of their key."""
+    # By column rather than by entry, so that the inner loops run in C: there may be ten thousand entries.
     columns = {key: [entry[key] for entry in entries if key in entry] for key in KEY_ORDER}
     lists = [words for key in LIST_KEYS for words in columns[key]]
     lists += [words for needs in columns["needs"] for words in needs.values()]
@@ -126,7 +127,7 @@ def _have_valid_types(entries: Collection[dict[str, Any]]) -> bool:
 
 def _has_valid_path(entry: dict[str, Any]) -> bool:
     name, path = entry["name"], entry["filePath"]
-    # The quick question first, of ten thousand entries. A folder made by hand may have any name that is one.
+    # The cheap check first, for ten thousand entries. The folder of a local skill may have any name.
     if path == f"{name}/SKILL.md" and (NAME_PATTERN.fullmatch(name) or _is_folder_name(name)):
         return True
     return not path_problem(path)

@@ -1,7 +1,7 @@
-"""Edit TOML that people wrote: one key is set or taken out, comments and order stay. Pure; `tomlkit` does the work.
+"""Edits of hand-written TOML with `tomlkit`: set or remove one key, and keep comments and order.
 
-A comment stands above what it is about. In tomlkit it belongs to whatever comes before it, so what is new is put
-before such trailing comments and never between one and its table.
+Users write a comment above what it is about; tomlkit attaches it to the table before it. New keys and rows are
+therefore inserted before trailing comments, never between a comment and the table it describes.
 """
 
 import re
@@ -18,50 +18,50 @@ from skillpm.errors import DocumentError
 
 
 def set_key(text: str, file: str, keys: tuple[str, ...], value: Any) -> str:
-    """Give the text with the value at `keys` set; tables on the way are made where they are missing."""
+    """Return the text with the value at `keys` set; missing tables on the path are created."""
     document = _parse_document(text, file)
     if len(keys) == 1 and keys[0] not in document:
         return _insert_top_level_key(text, document, keys[0], value)
-    here: Any = document
+    table: Any = document
     for key in keys[:-1]:
-        if key not in here:
-            here[key] = tomlkit.table()
-        here = here[key]
-        if not isinstance(here, Mapping):
+        if key not in table:
+            table[key] = tomlkit.table()
+        table = table[key]
+        if not isinstance(table, Mapping):
             raise DocumentError("expected a table", where=f"{file}: {'.'.join(keys[:-1])}")
-    if keys[-1] in here:
-        here[keys[-1]] = value
+    if keys[-1] in table:
+        table[keys[-1]] = value
     else:
-        inner = here.value if isinstance(here, Table) else None
+        inner = table.value if isinstance(table, Table) else None
         tail = _detach_trailing_comments(inner) if isinstance(inner, Container) else []
-        here[keys[-1]] = value
+        table[keys[-1]] = value
         if isinstance(inner, Container):
             inner.body.extend(tail)
     return document.as_string()
 
 
 def remove_key(text: str, file: str, keys: tuple[str, ...]) -> str:
-    """Give the text without the key; unchanged where it is not there."""
+    """Return the text without the key; unchanged if there is none."""
     document = _parse_document(text, file)
-    here: Any = document
+    table: Any = document
     for key in keys[:-1]:
-        here = here.get(key, {})
-        if not isinstance(here, Mapping):
+        table = table.get(key, {})
+        if not isinstance(table, Mapping):
             raise DocumentError("expected a table", where=f"{file}: {'.'.join(keys[:-1])}")
-    if keys[-1] not in here:
+    if keys[-1] not in table:
         return text
-    del here[keys[-1]]
+    del table[keys[-1]]
     return document.as_string()
 
 
 def set_row(text: str, file: str, key: str, row: Mapping[str, str]) -> str:
-    """Give the text with a row in an array of tables: the one of the same `name` changed, else a new last one."""
+    """Return the text with a row of an array of tables updated if there is one of this `name`, else appended."""
     document = _parse_document(text, file)
     rows = _rows_at(document, file, key)
     _check_duplicate_rows(text, file, key, row["name"], rows or ())
-    for there in rows or ():
-        if there.get("name") == row["name"]:
-            there.update({word: value for word, value in row.items() if there.get(word) != value})
+    for existing in rows or ():
+        if existing.get("name") == row["name"]:
+            existing.update({word: value for word, value in row.items() if existing.get(word) != value})
             return document.as_string()
     table = tomlkit.table() if rows is None or isinstance(rows, AoT) else tomlkit.inline_table()
     table.update(row)
@@ -82,9 +82,7 @@ def set_row(text: str, file: str, key: str, row: Mapping[str, str]) -> str:
 
 
 def remove_row(text: str, file: str, key: str, name: str) -> str:
-    """Give the text without the row of that name, or without all where it stands there twice; what stands behind it for
-    the next one stays.
-    """
+    """Return the text without the rows of that name; comments above the next row stay."""
     while (rest := _remove_first_row(text, file, key, name)) != text:
         text = rest
     return text
@@ -98,23 +96,23 @@ def _remove_first_row(text: str, file: str, key: str, name: str) -> str:
             body = row.as_string()
             if isinstance(rows, AoT) and text.count(body) == 1:
                 at = text.index(body)
-                kept = "".join(item.as_string() for _, item in _detach_trailing_comments(row.value))
-                return text[: text.rfind("\n", 0, at - 1) + 1] + kept.lstrip("\n") + text[at + len(body) :]
+                comments = "".join(item.as_string() for _, item in _detach_trailing_comments(row.value))
+                return text[: text.rfind("\n", 0, at - 1) + 1] + comments.lstrip("\n") + text[at + len(body) :]
             del rows[number]
             return document.as_string()
     return text
 
 
 def _check_duplicate_rows(text: str, file: str, key: str, name: str, rows: Iterable[Any]) -> None:
-    """Raise `DocumentError` for a name that stands in two rows: one of them would stay as it was."""
+    """Raise `DocumentError` for a name with two rows: updating the first would leave the second in effect."""
     if sum(row.get("name") == name for row in rows) < 2:  # noqa: PLR2004
         return
-    named = re.compile(rf"""\s*(?:\[\[{key}\]\]\s*)?name\s*=\s*["']{re.escape(name)}["']""")
-    lines = [number for number, line in enumerate(text.split("\n"), 1) if named.match(line)]
+    pattern = re.compile(rf"""\s*(?:\[\[{key}\]\]\s*)?name\s*=\s*["']{re.escape(name)}["']""")
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if pattern.match(line)]
     raise DocumentError(
-        f"`{name}` stands in {key} more than once" + (f", in the lines {' and '.join(map(str, lines))}" * bool(lines)),
+        f"duplicate name `{name}` in {key}" + (f", lines {' and '.join(map(str, lines))}" * bool(lines)),
         where=f"{file}:{lines[1]}" if len(lines) > 1 else file,
-        hint=f"take one of them out by hand, or all with `skillpm config unset {key}.{name}`",
+        hint=f"remove one of them by hand, or all with `skillpm config unset {key}.{name}`",
     )
 
 
@@ -126,7 +124,7 @@ def _rows_at(document: tomlkit.TOMLDocument, file: str, key: str) -> Any:
 
 
 def _parse_document(text: str, file: str) -> tomlkit.TOMLDocument:
-    parse_toml(text, file)  # whose faults name the line
+    parse_toml(text, file)  # its errors name the line; those of tomlkit do not always
     try:
         return tomlkit.parse(text)
     except (TOMLKitError, ValueError) as error:
@@ -134,14 +132,14 @@ def _parse_document(text: str, file: str) -> tomlkit.TOMLDocument:
 
 
 def _insert_top_level_key(text: str, document: tomlkit.TOMLDocument, key: str, value: Any) -> str:
-    """Put a new key of the top behind the last one there, before the first table and the comment above it."""
+    """Insert a new top-level key after the last one, before the first table and the comment above it."""
     head = tomlkit.document()
-    rows = list(document.body)
-    ends = [n for n, (_, item) in enumerate(rows) if isinstance(item, Table | AoT)]
-    simple = rows[: ends[0]] if ends else rows
-    while ends and simple and isinstance(simple[-1][1], Comment | Whitespace):
-        simple.pop()
-    for name, item in simple:
+    body = list(document.body)
+    tables = [n for n, (_, item) in enumerate(body) if isinstance(item, Table | AoT)]
+    top_level = body[: tables[0]] if tables else body
+    while tables and top_level and isinstance(top_level[-1][1], Comment | Whitespace):
+        top_level.pop()
+    for name, item in top_level:
         head.append(name, item)
     above = head.as_string()
     if not text.startswith(above):
@@ -154,7 +152,7 @@ def _insert_top_level_key(text: str, document: tomlkit.TOMLDocument, key: str, v
 
 
 def _detach_trailing_comments(container: Container) -> list[tuple[Any, Item]]:
-    """Take the blank lines and comments off the end: they are about what comes next."""
+    """Remove and return the blank lines and comments at the end of a table: they describe what follows."""
     start = len(container.body)
     while start and isinstance(container.body[start - 1][1], Comment | Whitespace):
         start -= 1

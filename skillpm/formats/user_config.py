@@ -1,4 +1,4 @@
-"""`config.toml`: the user's settings, as values. Pure; keys of other features are left to their readers."""
+"""`config.toml`, the user's settings: discovery, and the keys and values of `skillpm config`."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -6,7 +6,7 @@ from typing import Any, Literal
 from skillpm.core.decoder import JsonNode, parse_toml
 from skillpm.core.exclude_newer import parse_cutoff
 from skillpm.core.names import is_skill_name
-from skillpm.core.suggestions import closest_matches
+from skillpm.core.suggestions import closest_matches, did_you_mean
 from skillpm.core.text import is_encodable, sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, UsageError
@@ -16,16 +16,18 @@ from skillpm.formats.manifest import ACTIONS
 
 
 class UserConfig(Value):
-    """What the user says of discovery: whether skills are on at all, folders more or less, hosts of their own."""
+    """The settings for discovery."""
 
     skills_enabled: bool = True
     disable_claude_paths: bool = False
+    # Folders to look in besides those of the host.
     additional_paths: tuple[str, ...] = ()
+    # Hosts that the user defines.
     profiles: tuple[HostProfile, ...] = ()
 
 
 def read_config(text: str, file: str) -> UserConfig:
-    """Read the settings. Raises `DocumentError` with the key that is wrong."""
+    """Parse the settings for discovery. Raises `DocumentError` with the invalid key."""
     top = parse_toml(text, file)
     skills, discovery, profiles = top.get("skills"), top.get("discovery"), top.get("profiles")
     paths = None if discovery is None else discovery.get("additional-paths")
@@ -40,8 +42,8 @@ def read_config(text: str, file: str) -> UserConfig:
 
 
 def _read_flag(node: JsonNode | None, key: str, *, default: bool) -> bool:
-    found = None if node is None else node.get(key)
-    return default if found is None else found.flag()
+    member = None if node is None else node.get(key)
+    return default if member is None else member.flag()
 
 
 KeyKind = Literal["texts", "age", "flag", "index", "action"]
@@ -64,7 +66,7 @@ BOOLEAN_WORDS = {
     "off": False,
     "0": False,
 }
-# What somebody may look for here, and where it is said instead.
+# Settings that users look for here, but that only environment variables set.
 ENVIRONMENT_SETTINGS = {
     "offline": "SKILLPM_OFFLINE=1",
     "lock-timeout": "SKILLPM_LOCK_TIMEOUT",
@@ -78,7 +80,7 @@ ENVIRONMENT_SETTINGS = {
 
 
 class ConfigKey(Value):
-    """A key understood: `path` is where it stands in the document."""
+    """A parsed key; `path` is its path in the document."""
 
     text: str
     path: tuple[str, ...]
@@ -86,9 +88,7 @@ class ConfigKey(Value):
 
 
 def parse_key(text: str) -> ConfigKey:
-    """Understand `exclude-newer`, `indexes.acme.url`, `permissions.deploy-*`. Raises `UsageError` for any other, with
-    those that are near.
-    """
+    """Parse `exclude-newer`, `indexes.acme.url`, `permissions.deploy-*`. Raises `UsageError` with similar keys."""
     _check_encodable("a key", text)
     if text in FIXED_KEYS:
         return ConfigKey(text=text, path=tuple(text.split(".")), kind=FIXED_KEYS[text])
@@ -108,68 +108,66 @@ def parse_key(text: str) -> ConfigKey:
 def _unknown_key_error(text: str, group: str) -> UsageError:
     if text in ENVIRONMENT_SETTINGS:
         return UsageError(
-            f"`{text}` is not kept in config.toml", hint=f"set {ENVIRONMENT_SETTINGS[text]} in the environment"
+            f"`{text}` is not a setting of config.toml", hint=f"set {ENVIRONMENT_SETTINGS[text]} in the environment"
         )
     if group == "profiles":
-        return UsageError("a profile is a table of its own", hint="write it into config.toml by hand")
+        return UsageError("a profile is a table", hint="edit config.toml by hand")
     if text in OPEN_GROUPS or any(key.startswith(f"{text}.") for key in FIXED_KEYS):
-        inside = [key for key in (*FIXED_KEYS, *KEY_PATTERNS) if key.startswith(f"{text}.")]
-        return UsageError(f"`{text}` is a table", hint=f"name a key in it: {', '.join(inside)}")
+        keys = [key for key in (*FIXED_KEYS, *KEY_PATTERNS) if key.startswith(f"{text}.")]
+        return UsageError(f"`{text}` is a table", hint=f"name one of its keys: {', '.join(keys)}")
     groups = [name + text[len(group) :] for name in closest_matches(group, OPEN_GROUPS)] if "." in text else []
     similar = groups or closest_matches(text, [*FIXED_KEYS, *OPEN_GROUPS, *ENVIRONMENT_SETTINGS])
-    hint = (
-        f"did you mean {sanitize(' or '.join(similar), 200)}?"
-        if similar
-        else f"keys are: {', '.join((*FIXED_KEYS, *KEY_PATTERNS))}"
-    )
-    return UsageError(f"`{sanitize(text, 60)}` is no setting", hint=hint)
+    hint = did_you_mean(similar) or f"settings: {', '.join((*FIXED_KEYS, *KEY_PATTERNS))}"
+    return UsageError(f"`{sanitize(text, 60)}` is not a setting", hint=hint)
 
 
 def parse_value(key: ConfigKey, words: Sequence[str], now: float) -> Any:
-    """Give what was typed as the value that the key takes. Raises `UsageError` that says what it takes."""
+    """Convert arguments to the value of a key. Raises `UsageError` with what the key accepts."""
     for word in words:
         _check_encodable(f"a value of `{key.text}`", word)
     if key.kind == "texts":
         return _parse_texts(key, words)
     if len(words) != 1:
-        raise UsageError(f"`{key.text}` takes one value, and here are {len(words)}")
+        raise UsageError(f"`{key.text}` takes one value, got {len(words)}")
     word = words[0]
     if key.kind == "flag":
         if word.lower() not in BOOLEAN_WORDS:
-            raise UsageError(f"`{key.text}` is true or false, not `{sanitize(word, 60)}`")
+            raise UsageError(f"`{key.text}` must be true or false, not `{sanitize(word, 60)}`")
         return BOOLEAN_WORDS[word.lower()]
     if key.kind == "action" and word not in ACTIONS:
-        raise UsageError(f"`{key.text}` is {', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}, not `{sanitize(word, 60)}`")
+        actions = f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}"
+        raise UsageError(f"`{key.text}` must be {actions}, not `{sanitize(word, 60)}`")
     if key.kind == "age":
         parse_cutoff(word, now)
     return parse_index(key, word).url if key.kind == "index" else word
 
 
 def parse_index(key: ConfigKey, url: str) -> ConfiguredIndex:
-    """Give an index that is about to be written down. Raises `UsageError` for what is no place for one."""
+    """Return the index for a key and a URL. Raises `UsageError` for an invalid URL."""
     try:
-        place = read_indexes(JsonNode([{"name": key.path[1], "url": url}], "config.toml"))[0]
+        index = read_indexes(JsonNode([{"name": key.path[1], "url": url}], "config.toml"))[0]
     except DocumentError as error:
-        raise UsageError(error.message, hint="an index is https://host/, or a whole path like /srv/index") from error
-    if place.is_local and not place.url.startswith(("/", "~/")):
+        raise UsageError(error.message, hint="use https://host/, or an absolute path like /srv/index") from error
+    # config.toml has no folder that relative paths could refer to: it applies to all projects.
+    if index.is_local and not index.url.startswith(("/", "~/")):
         raise UsageError(
-            f"the folder of the index `{place.name}` must be whole here", hint="like /srv/index or ~/index"
+            f"the path of the index `{index.name}` must be absolute in config.toml", hint="e.g. /srv/index or ~/index"
         )
-    return place
+    return index
 
 
 def _check_encodable(what: str, text: str) -> None:
     if not is_encodable(text):
-        raise UsageError(f"{what} is no UTF-8: `{sanitize(text, 60)}`", hint="a file of settings holds nothing else")
+        raise UsageError(f"{what} is not UTF-8: `{sanitize(text, 60)}`", hint="config.toml is a UTF-8 file")
 
 
 def _parse_texts(key: ConfigKey, words: Sequence[str]) -> list[str]:
-    """Several words are several values; one that begins with `[` is an array as TOML has it."""
+    """Return the values of a list: one for each word, or those of a single word that is a TOML array."""
     if len(words) == 1 and words[0].lstrip().startswith("["):
         try:
             return list(parse_toml(f"x = {words[0]}", key.text).require("x").texts())
         except DocumentError as error:
-            raise UsageError(f"`{key.text}`: {error.message}", hint='like \'["one", "two"]\', or one two') from error
+            raise UsageError(f"`{key.text}`: {error.message}", hint='e.g. \'["one", "two"]\', or one two') from error
     if not words or not all(words):
-        raise UsageError(f"`{key.text}` takes one value or more; `[]` is none")
+        raise UsageError(f"`{key.text}` takes at least one value; write `[]` for none")
     return list(words)

@@ -1,7 +1,7 @@
-"""`.well-known/agent-skills/index.json`: Agent Skills Discovery, v0.2.0 and, without a `$schema`, v0.1.0.
+"""`.well-known/agent-skills/index.json`: Agent Skills Discovery v0.2.0 and, without `$schema`, v0.1.0.
 
-An entry of a type that nobody knows is left out with a word about it, one that is malformed too; of two entries with
-one name neither is taken. A document of another `$schema` is not looked at at all (v0.2.0, "Versioning").
+An entry that is malformed or of an unknown type is skipped with a warning; so are all entries with the same name. A
+document with another `$schema` is rejected as a whole (v0.2.0, "Versioning").
 """
 
 from collections import Counter
@@ -34,55 +34,57 @@ class SiteSkill(Value):
 
 
 class Site(Value):
-    """What a site offers; `problems` tells of the entries that are left out, `doubled` are names that stand twice.
-
-    `broken` says what is wrong with the entries of names that stand there and cannot be taken.
-    """
+    """The parsed index of a site."""
 
     skills: tuple[SiteSkill, ...]
+    # Warnings about the entries that were skipped.
     problems: tuple[str, ...] = ()
+    # Names with more than one entry.
     duplicates: tuple[str, ...] = ()
+    # By name: what is wrong with an entry that was skipped.
     invalid: Mapping[str, str] = EMPTY_MAPPING
 
 
 def read_site(text: str, file: str) -> Site:
-    """Read a site's index. Raises `DocumentError` for one of another schema, or that is no index."""
+    """Parse the index of a site. Raises `DocumentError` for another schema or a document that is not an index."""
     top = parse_json(text, file)
     check_site_schema(top)
-    is_old = top.get("$schema") is None
+    is_legacy = top.get("$schema") is None
     skills, problems = [], []
-    broken: dict[str, str] = {}
+    invalid: dict[str, str] = {}
     for node in top.require("skills").elements():
         try:
-            skills.append(read_site_skill(node, is_legacy=is_old))
+            skills.append(read_site_skill(node, is_legacy=is_legacy))
         except DocumentError as error:
-            problems.append(f"{error.where}: {error.message}; this entry is left out")
-            broken.setdefault(_entry_name(node), f"{error.where}: {error.message}")
+            problems.append(f"{error.where}: {error.message}; skipped this entry")
+            invalid.setdefault(_entry_name(node), f"{error.where}: {error.message}")
     counts = Counter(skill.name for skill in skills)
-    doubled = sorted(name for name, count in counts.items() if count > 1)
-    problems.extend(f"{file}: `{name}` stands there {counts[SkillName(name)]} times; none is taken" for name in doubled)
-    kept = tuple(skill for skill in skills if counts[skill.name] == 1)
-    return Site(skills=kept, problems=tuple(problems), duplicates=tuple(doubled), invalid=broken)
+    duplicates = sorted(name for name, count in counts.items() if count > 1)
+    problems.extend(
+        f"{file}: {counts[SkillName(name)]} entries for `{name}`; skipped all of them" for name in duplicates
+    )
+    unique = tuple(skill for skill in skills if counts[skill.name] == 1)
+    return Site(skills=unique, problems=tuple(problems), duplicates=tuple(duplicates), invalid=invalid)
 
 
 def check_site_schema(top: JsonNode) -> None:
-    """Raise `DocumentError` for an index of a `$schema` that nobody knows; v0.1.0 has none."""
+    """Raise `DocumentError` for an unknown `$schema`; v0.1.0 has none."""
     schema = top.get("$schema")
     if schema is not None and schema.value != SCHEMA:
         raise DocumentError(
-            f"this index is of another format than skillpm knows: {sanitize(str(schema.value), 80)}",
+            f"unsupported index format: {sanitize(str(schema.value), 80)}",
             where=schema.where,
-            hint="upgrade skillpm, or name the skill's repository or archive itself",
+            hint="upgrade skillpm, or install from the skill's repository or archive",
         )
 
 
 def read_site_skill(node: JsonNode, *, is_legacy: bool) -> SiteSkill:
-    """Read one entry of a site's index, an old one being of v0.1.0. Raises `DocumentError` with its number and key."""
+    """Parse one entry; `is_legacy` for v0.1.0. Raises `DocumentError` with its number and key."""
     return _read_legacy_skill(node) if is_legacy else _read_skill(node)
 
 
 def write_site(skills: Iterable[SiteSkill]) -> str:
-    """Write v0.2.0, for every client of the specification."""
+    """Return the text of an index, v0.2.0."""
     entries: list[dict[str, Any]] = [
         {
             "name": skill.name,
@@ -97,7 +99,7 @@ def write_site(skills: Iterable[SiteSkill]) -> str:
 
 
 def _entry_name(node: JsonNode) -> str:
-    """Give whose a broken entry is, as far as it can be told."""
+    """Return the name in a malformed entry; empty if it has none."""
     name = node.value.get("name") if isinstance(node.value, dict) else None
     return name if isinstance(name, str) else ""
 
@@ -106,10 +108,10 @@ def _read_skill(node: JsonNode) -> SiteSkill:
     name = node.require("name")
     kind = node.require("type")
     if kind.value not in ARTIFACT_TYPES:
-        kind.raise_expected(f"a type that skillpm knows ({', '.join(ARTIFACT_TYPES)})")
+        kind.raise_expected(f"a supported type ({', '.join(ARTIFACT_TYPES)})")
     url, digest = node.require("url"), node.require("digest")
     if not url.text() or HIDDEN.search(url.text()) or " " in url.text() or "\\" in url.text():
-        url.raise_expected("the address of a file")
+        url.raise_expected("the URL of a file")
     return SiteSkill(
         name=parse_skill_name(name.text(), where=name.where),
         description=node.require("description").text(),
@@ -122,11 +124,11 @@ def _read_skill(node: JsonNode) -> SiteSkill:
 def _read_legacy_skill(node: JsonNode) -> SiteSkill:
     name, files = node.require("name"), node.require("files")
     for item in files.elements():
-        if fault := path_problem(item.text()):
-            raise DocumentError(f"the path `{sanitize(item.text())}` {fault}", where=item.where)
+        if problem := path_problem(item.text()):
+            raise DocumentError(f"the path `{sanitize(item.text())}` {problem}", where=item.where)
     paths = files.texts()
     if "SKILL.md" not in paths or len(set(paths)) != len(paths) or len(paths) > MAX_FILES:
-        files.raise_expected("each file of the skill once, with SKILL.md among them")
+        files.raise_expected("the files of the skill without duplicates, including SKILL.md")
     return SiteSkill(
         name=parse_skill_name(name.text(), where=name.where),
         description=node.text_or("description"),

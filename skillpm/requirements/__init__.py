@@ -1,1 +1,1 @@
-"""What was asked for: a SPEC, its source, the requirements of manifests and skills."""
+"""Requirements: SPEC arguments, sources, and the requirements of manifests and skills."""

@@ -1,6 +1,6 @@
-"""The skills that a skill says it needs: `metadata.skill-dependencies`, or a `skills.json` beside its SKILL.md.
+"""The dependencies that a skill declares: `metadata.skill-dependencies`, or a `skills.json` beside its SKILL.md.
 
-They have a key of their own, since in the wild `requires` and `dependencies` name programs and pip packages.
+The key is a new one, since in published skills `requires` and `dependencies` list programs and pip packages.
 """
 
 import json
@@ -22,24 +22,23 @@ MAX_MANIFEST_SIZE = 1_000_000
 
 
 def read_declared_dependencies(metadata: Mapping[str, Any], manifest_bytes: bytes | None) -> dict[str, Any]:
-    """Give what a skill needs, in the value forms of a manifest; `beside` are the bytes of a `skills.json`.
+    """Return the dependencies of a skill, in the value forms of a manifest; `manifest_bytes` are its `skills.json`.
 
-    A file that is no manifest is another tool's business. Raises `DocumentError` for what cannot be understood.
+    A `skills.json` that is not a manifest belongs to another tool, and is ignored. Raises `DocumentError`.
     """
-    said = metadata.get(METADATA_KEY)
-    needs = _parse_metadata_text("; ".join(said) if isinstance(said, list | tuple) else said)
+    value = metadata.get(METADATA_KEY)
+    dependencies = _parse_metadata_text("; ".join(value) if isinstance(value, list | tuple) else value)
     if manifest_bytes is not None and len(manifest_bytes) <= MAX_MANIFEST_SIZE:
-        needs |= _parse_manifest(manifest_bytes)
-    return dict(sorted(needs.items()))
+        dependencies |= _parse_manifest(manifest_bytes)
+    return dict(sorted(dependencies.items()))
 
 
 def dependency_mismatch(published: Mapping[str, Any], own: Mapping[str, Any]) -> str:
-    """Give in what somebody who speaks for a skill (`said`) tells other needs than the skill itself; empty where they
-    mean the same.
-    """
+    """Return the first difference between the dependencies that an index publishes and those in the skill; or empty."""
     for name in sorted({*published, *own}):
         if not _is_same(published.get(name), own.get(name)):
-            return f"{_dependency_text(name, published.get(name))}, and the skill says {_dependency_text(name, own.get(name))}"
+            in_skill = _dependency_text(name, own.get(name))
+            return f"{_dependency_text(name, published.get(name))}, but the skill declares {in_skill}"
     return ""
 
 
@@ -52,35 +51,36 @@ def _is_same(one: Any, other: Any) -> bool:
 def _dependency_text(name: str, requirement: Any) -> str:
     if requirement is None:
         return f"no `{name}`"
-    return f"`{name}` {sanitize(requirement if isinstance(requirement, str) else json.dumps(requirement, ensure_ascii=False), 80)}"
+    text = requirement if isinstance(requirement, str) else json.dumps(requirement, ensure_ascii=False)
+    return f"`{name}` {sanitize(text, 80)}"
 
 
 def _parse_metadata_text(value: Any) -> dict[str, Any]:
-    """Read `git-basics>=1; code-style`."""
+    """Parse `git-basics>=1; code-style`."""
     if value is None:
         return {}
     where = f"metadata.{METADATA_KEY}"
     if not isinstance(value, str):
-        raise DocumentError("expected text like `git-basics>=1; code-style`", where=where)
-    needs: dict[str, Any] = {}
+        raise DocumentError("expected a string like `git-basics>=1; code-style`", where=where)
+    dependencies: dict[str, Any] = {}
     for part in (piece.strip() for piece in re.split(r"[;\n]", value)):
         if not part:
             continue
         match = DEPENDENCY.fullmatch(part)
         if match is None:
-            raise DocumentError(f"`{sanitize(part, 80)}` names no skill", where=where, hint="like `git-basics>=1`")
-        wanted = match[2].strip() or ANY
-        if not is_range(wanted):
-            raise DocumentError(f"`{sanitize(wanted, 80)}` is no version range", where=where, hint=RANGE_HINT)
-        needs[parse_skill_name(match[1], where=where)] = wanted
-    return needs
+            raise DocumentError(f"`{sanitize(part, 80)}` names no skill", where=where, hint="e.g. `git-basics>=1`")
+        version_range = match[2].strip() or ANY
+        if not is_range(version_range):
+            raise DocumentError(f"invalid version range `{sanitize(version_range, 80)}`", where=where, hint=RANGE_HINT)
+        dependencies[parse_skill_name(match[1], where=where)] = version_range
+    return dependencies
 
 
 def _parse_manifest(data: bytes) -> dict[str, Any]:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise DocumentError("this is not UTF-8", where=MANIFEST_FILE) from error
+        raise DocumentError("this document is not UTF-8", where=MANIFEST_FILE) from error
     top = parse_json(text, MANIFEST_FILE)
     if document_kind(top) != "manifest":
         return {}
@@ -91,10 +91,10 @@ def _parse_manifest(data: bytes) -> dict[str, Any]:
 
 
 def _check_form(node: JsonNode) -> None:
-    """A lockfile repeats these values: text, or an object of words."""
+    """Check that a value has the form that lockfiles accept: a string, or an object of strings and booleans."""
     if isinstance(node.value, dict):
-        wrong = next((key for key, part in node.value.items() if not isinstance(part, str | bool)), None)
-        if wrong is not None:
-            node.require(wrong).raise_expected("text or true")
+        invalid = next((key for key, part in node.value.items() if not isinstance(part, str | bool)), None)
+        if invalid is not None:
+            node.require(invalid).raise_expected("a string or true")
     else:
         node.text()

@@ -1,4 +1,4 @@
-"""What a skill needs of other skills: the value forms of a manifest, but from somebody else's hand."""
+"""Dependencies of skills: the value forms of a manifest, but untrusted."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,54 +14,57 @@ MAX_DEPENDENCIES = 500
 
 
 def read_dependencies(dependencies: Mapping[str, Any], owner: str) -> dict[SkillName, Source]:
-    """Understand the dependencies of a skill. Raises `RefusedError` for one that leads onto this machine, or over a
-    line that anybody can listen to: only the user's own manifest may name such a place.
+    """Parse the dependencies of a skill.
+
+    Raises `RefusedError` for a local path or a URL without encryption. Only the user's own manifest may name these: a
+    skill could otherwise install any folder of this machine, or content that can be tampered with in transit.
     """
     if len(dependencies) > MAX_DEPENDENCIES:
-        raise RefusedError(f"{owner} needs {len(dependencies)} skills; at most {MAX_DEPENDENCIES} are allowed")
-    needs = {}
+        raise RefusedError(f"{owner} requires {len(dependencies)} skills; at most {MAX_DEPENDENCIES} are allowed")
+    sources = {}
     for key, value in dependencies.items():
         name = parse_skill_name(key, where=f"{owner}: dependencies")
         try:
             source = read_requirement(name, JsonNode(value, owner, ("dependencies", key)))
         except DocumentError as error:
             raise RefusedError(
-                f"the dependencies of {owner} cannot be understood: {error.message}",
+                f"invalid dependencies of {owner}: {error.message}",
                 where=error.where,
-                hint="tell its author",
+                hint="report it to its author",
             ) from error
-        if place := _private_location(source):
+        if location := _private_location(source):
             raise RefusedError(
-                f"{owner} needs `{name}` from {sanitize(place)}, and only your own skills.json may name such a place",
+                f"{owner} requires `{name}` from {sanitize(location)}, a source that only your skills.json may name",
                 where=f"{owner}: dependencies.{key}",
-                hint=f'if you trust it, decide yourself: "overrides": {{"{name}": …}} in skills.json',
+                hint=f'if you trust it, override it: "overrides": {{"{name}": …}} in skills.json',
             )
-        needs[name] = source
-    return needs
+        sources[name] = source
+    return sources
 
 
 def has_open_version(source: Source) -> bool:
-    """Tell whether a source leaves open which version is taken."""
+    """Return whether a source allows several versions."""
     return isinstance(source, IndexSource) or (isinstance(source, GitSource) and source.kind == "version")
 
 
 def version_range_of(source: Source) -> str:
-    """Give the range a source asks for; `*` where it names no range."""
+    """Return the version range of a source; `*` if it has none."""
     if isinstance(source, IndexSource):
         return source.version
     return source.ref if isinstance(source, GitSource) and source.kind == "version" else "*"
 
 
 def without_range(source: Source) -> Source:
-    """Give where a source looks, whatever the version: equal places are listed once."""
+    """Return a source without its version range: equal results are queried once."""
     if isinstance(source, IndexSource):
         return source.replace(version="*")
     return source.replace(ref="*") if isinstance(source, GitSource) and source.kind == "version" else source
 
 
 def is_same_folder(one: Source | None, other: Source | None) -> bool:
-    """Tell whether two sources look at one folder of one repository, whatever the version. A folder that only one of
-    them names is where the other will find the skill by its name.
+    """Return whether two sources are the same folder of a repository, whatever the version.
+
+    If only one of them has a path, that is where the other is assumed to find the skill by its name.
     """
     return (
         isinstance(one, GitSource)
@@ -73,8 +76,9 @@ def is_same_folder(one: Source | None, other: Source | None) -> bool:
 
 
 def covers(one: Source | None, other: Source | None) -> bool:
-    """Tell whether a fixed source says all that another one says of the same folder at the same ref, and maybe more:
-    a path where the other has the skill found by its name.
+    """Return whether a fixed source specifies everything that another one does, for the same folder and ref.
+
+    It may specify more: a path where the other finds the skill by its name.
     """
     return (
         isinstance(one, GitSource)

@@ -1,4 +1,4 @@
-"""The requirements of a manifest, typed: what each name under `skills` asks for."""
+"""The requirements of a manifest: the value of each name under `skills` and `overrides`, as a source."""
 
 import re
 from collections.abc import Mapping
@@ -13,12 +13,12 @@ from skillpm.formats.manifest import Manifest
 from skillpm.requirements.source import BundledSource, IndexSource, Source, read_range, read_table, requirement_value
 from skillpm.requirements.specifier import parse_specifier
 
-# What somebody meant as a range, well formed or not: npm's blanks and `||` deserve a word about commas.
+# Meant as a range, valid or not, so that the error explains ranges: npm separates parts by spaces and `||`.
 RANGE_LIKE = re.compile(r"\s*(?:[\^<>=!*|]|~(?!/|$)|v?[0-9])[^/]*")
 
 
 def read_requirements(manifest: Manifest) -> dict[SkillName, Source]:
-    """Give every requirement of a manifest as a source; a fault names file and key."""
+    """Return every requirement of a manifest as a source. Errors name file and key."""
     return {
         name: read_requirement(name, JsonNode(value, manifest.file, ("skills", name)))
         for name, value in manifest.skills.items()
@@ -26,7 +26,7 @@ def read_requirements(manifest: Manifest) -> dict[SkillName, Source]:
 
 
 def read_overrides(manifest: Manifest) -> dict[SkillName, Source]:
-    """Give what the manifest puts in the place of every requirement on a name, whoever it comes from."""
+    """Return the sources that replace every requirement on a name, including those of skills."""
     return {
         name: read_requirement(name, JsonNode(value, manifest.file, ("overrides", name)))
         for name, value in manifest.overrides.items()
@@ -34,7 +34,7 @@ def read_overrides(manifest: Manifest) -> dict[SkillName, Source]:
 
 
 def read_requirement(name: SkillName, node: JsonNode) -> Source:
-    """Read one requirement: a version range, a SPEC of another kind, or an object."""
+    """Parse one requirement: a version range, a SPEC, or an object."""
     if not isinstance(node.value, str):
         return read_table(name, node)
     if is_range(node.value) or RANGE_LIKE.fullmatch(node.value):
@@ -45,18 +45,18 @@ def read_requirement(name: SkillName, node: JsonNode) -> Source:
         raise DocumentError(error.message, where=node.where, hint=error.hint) from error
     source = specifier.source
     if isinstance(source, BundledSource) and source.name != name:
-        # A lockfile repeats it as `{"bundled": true}`, which could not tell one from another.
+        # A lockfile records it as `{"bundled": true}`, without the name.
         raise DocumentError(
-            f"what ships with skillpm keeps its name: `{source.name}`",
+            f"a bundled skill cannot be renamed: `{source.name}`",
             where=node.where,
-            hint=f"write it under the key `{source.name}`",
+            hint=f"use the key `{source.name}`",
         )
     if isinstance(source, IndexSource) and source.index_url:
         if source.name != name:
             raise DocumentError(
-                f"a skill of an index keeps its name: `{source.name}`",
+                f"a skill of an index cannot be renamed: `{source.name}`",
                 where=node.where,
-                hint=f"write it under the key `{source.name}`",
+                hint=f"use the key `{source.name}`",
             )
         return source
     if isinstance(source, IndexSource) or specifier.page_path:
@@ -69,10 +69,10 @@ def read_requirement(name: SkillName, node: JsonNode) -> Source:
 
 
 def requirement_values(sources: Mapping[SkillName, Source]) -> dict[SkillName, Any]:
-    """Give the requirements as a lockfile repeats them."""
+    """Return requirements as a lockfile records them."""
     return {name: requirement_value(source) for name, source in sources.items()}
 
 
 def parse_locked_requirement(name: SkillName, value: Any, file: str = "skills.lock") -> Source:
-    """Read a requirement that stands in a lockfile."""
+    """Parse a requirement recorded in a lockfile."""
     return read_requirement(name, JsonNode(value, file, ("requirements", name)))

@@ -1,6 +1,6 @@
-"""Repositories as people spell them: an address, `owner/repo` or a page of a forge, and what may stand behind.
+"""Repositories in a SPEC: a URL, `owner/repo` or a page of a forge, with an optional ref, skill and path.
 
-What is no address of a repository is a `UsageError` that says which forms there are.
+All functions raise `UsageError`, with examples as the hint.
 """
 
 import re
@@ -16,17 +16,17 @@ SHORTHAND = re.compile(r"([A-Za-z0-9][\w.-]*)/([\w.-]+)((?:/[^#@]+)?)", re.ASCII
 
 
 def with_ref(source: GitSource, ref: str, spec: str) -> GitSource:
-    """Give a source at a ref of unknown kind: a commit when it has the form of one, else a tag or a branch."""
+    """Return a source at a ref of unknown kind: a commit if it looks like one, else a tag or a branch."""
     if not ref:
         return source
     kind: RefKind = "rev" if is_commit(ref) else "any"
     if kind == "any" and not is_ref(ref):
-        raise UsageError(f"`{sanitize(spec)}`: `{sanitize(ref)}` is no name of a branch, tag or commit")
+        raise UsageError(f"`{sanitize(spec)}`: invalid ref `{sanitize(ref)}`")
     return source.replace(kind=kind, ref=ref)
 
 
 def parse_repository(spec: str, address: str) -> GitSource:
-    """Understand the address of a repository, with what may stand behind it."""
+    """Parse the URL of a repository with an optional fragment."""
     return _make_source(spec, *_split_fragment(address))
 
 
@@ -35,21 +35,21 @@ def _make_source(spec: str, url: str, ref: str, skill: str, path: str) -> GitSou
 
 
 def parse_forge_shorthand(spec: str, host: str, rest: str) -> GitSource:
-    """`owner/repo`, with a path, a ref and a skill behind it."""
+    """Parse `owner/repo`, with an optional path, ref and skill."""
     head, ref, skill, path = _split_fragment(rest)
     match = SHORTHAND.fullmatch(head.removesuffix("/"))
     if match is None or match[2] in {".", ".."}:
-        raise UsageError(f"`{sanitize(spec)}` is no SPEC", hint=EXAMPLES)
+        raise UsageError(f"invalid SPEC `{sanitize(spec)}`", hint=EXAMPLES)
     url = f"https://{host}/{match[1]}/{match[2]}"
     return _make_source(spec, url, ref, skill, path or match[3])
 
 
 def parse_pip_url(spec: str) -> GitSource:
-    """`git+https://host/x.git@REF#subdirectory=PATH`."""
+    """Parse `git+https://host/x.git@REF#subdirectory=PATH`."""
     url, _, fragment = spec.removeprefix("git+").partition("#")
     path = next((part[13:] for part in fragment.split("&") if part.startswith("subdirectory=")), "")
     ref = ""
-    # A ref may have slashes in it: the last `@` behind the host begins it.
+    # The ref follows the last `@` after the host; it may contain slashes. An `@` before the host separates user info.
     if "@" in url[url.find("/", url.find("://") + 3) :]:
         url, _, ref = url.rpartition("@")
     if fragment and not path:
@@ -59,9 +59,10 @@ def parse_pip_url(spec: str) -> GitSource:
 
 
 def parse_browser_url(spec: str, host: str, path: str) -> tuple[GitSource, str]:
-    """`https://github.com/o/r`, `…/tree/REF/PATH`, `…/blob/REF/PATH/SKILL.md`, `https://gitlab.com/g/s/r/-/tree/…`.
+    """Parse `https://github.com/o/r`, `…/tree/REF/PATH`, `…/blob/REF/PATH/SKILL.md`, `https://gitlab.com/g/r/-/tree/…`.
 
-    Gives the repository and the `REF/PATH` of its page, where only the server knows which is which.
+    Return the repository and the `REF/PATH` of the page. Both may contain slashes, so only the server's list of refs
+    shows where one ends.
     """
     path = _percent_decode(path.partition("?")[0]).rstrip("/")
     where, separator, page = path.partition("/-/") if "/-/" in path else _split_page(host, path)
@@ -71,13 +72,13 @@ def parse_browser_url(spec: str, host: str, path: str) -> tuple[GitSource, str]:
     if separator and kind in {"tree", "blob", "raw", "src"} and browser:
         browser = browser.removeprefix("branch/") if kind == "src" else browser.removeprefix("refs/heads/")
         folder = _strip_skill_file(browser) if kind in {"blob", "raw"} else browser
-        if fault := path_problem(folder):
-            raise UsageError(f"`{sanitize(spec)}`: the path {fault}")
+        if problem := path_problem(folder):
+            raise UsageError(f"`{sanitize(spec)}`: the path {problem}")
         return GitSource(url=normalize_git_url(f"https://{host}/{where}")), folder
     if separator:
         raise UsageError(
-            f"`{sanitize(spec)}` is a page of a forge that names no folder",
-            hint=f"paste the address of the folder, or write https://{host}/{where}",
+            f"`{sanitize(spec)}` is a page of a forge that shows no folder",
+            hint=f"use the URL of the folder, or https://{host}/{where}",
         )
     return parse_repository(spec, f"https://{host}/{where}"), ""
 
@@ -101,7 +102,7 @@ def _split_fragment(spec: str) -> tuple[str, str, str, str]:
     if not hashed and "@" in tail:
         head, _, skill = head.rpartition("@")
     if (hashed and not (ref or skill or path)) or (spec.endswith("@") and not skill):
-        raise UsageError(f"`{sanitize(spec)}` ends where a ref or a skill should follow", hint=EXAMPLES)
+        raise UsageError(f"`{sanitize(spec)}`: missing ref or skill at the end", hint=EXAMPLES)
     return head, ref, skill, path
 
 
@@ -111,19 +112,19 @@ def _normalize_folder(path: str, spec: str) -> str:
         return ""
     if folder in SKILL_FILES:
         return "."
-    if fault := path_problem(folder):
-        raise UsageError(f"`{sanitize(spec)}`: the path {fault}")
+    if problem := path_problem(folder):
+        raise UsageError(f"`{sanitize(spec)}`: the path {problem}")
     return folder
 
 
 def _strip_skill_file(path: str) -> str:
-    """Give the folder of a SKILL.md that was named; any other path is one."""
+    """Return the folder of a path to a SKILL.md; any other path is a folder itself."""
     folder, _, file = path.rpartition("/")
     return folder if folder and file in SKILL_FILES else path
 
 
 def _percent_decode(text: str) -> str:
-    """Give a URL's path as it was before a browser escaped it."""
-    from urllib.parse import unquote  # noqa: PLC0415  (2 ms, for what only pasted addresses need)
+    """Undo the percent-encoding that browsers apply to paths."""
+    from urllib.parse import unquote  # noqa: PLC0415  (2 ms, needed for pasted URLs only)
 
     return unquote(text)

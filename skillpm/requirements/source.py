@@ -1,4 +1,4 @@
-"""Where a skill is to come from: the value forms of a manifest, and back."""
+"""Sources of skills, and their value forms in a manifest."""
 
 from typing import Any, Literal, assert_never
 
@@ -18,49 +18,47 @@ RefKind = Literal["", "rev", "tag", "branch", "version", "any"]
 
 
 class GitSource(Value):
-    """A folder in a git repository. Without `path` it is found by `skill`, the folder's or the declared name.
-
-    `kind` says what `ref` is: a commit, a tag, a branch, a range over tags; `any` where the person did not say.
-    """
+    """A folder in a git repository."""
 
     url: str
+    # Empty if the folder is found by `skill`.
     path: str = ""
+    # The name of the folder, or the declared name in its SKILL.md.
     skill: str = ""
+    # What `ref` is: a commit, a tag, a branch, or a range over tags; `any` if the user did not say.
     kind: RefKind = ""
     ref: str = ""
 
 
 class PathSource(Value):
-    """A folder on this machine, as written in the manifest; `link` makes it a live link."""
+    """A local folder, as written in the manifest; `link` makes it a live link."""
 
     path: str
     link: bool = False
 
 
 class BundledSource(Value):
-    """A skill that ships with the tool."""
+    """A skill that ships with skillpm."""
 
     name: str
 
 
 class IndexSource(Value):
-    """A version range, to be looked up in the indexes, and last among the bundled skills.
-
-    `index` is the only one to be asked: by its name, or by its address where nobody gave it one.
-    """
+    """A version range, looked up in the indexes, and last among the bundled skills."""
 
     name: str
     version: str = "*"
+    # Name or URL of the only index to query; empty for all.
     index: str = ""
 
     @property
     def index_url(self) -> str:
-        """The address of the index, where it is named so."""
+        """The URL of the index, if it is not given by name."""
         return self.index if "://" in self.index else ""
 
 
 class UrlSource(Value):
-    """An archive or single file at a URL, or a site with an index."""
+    """An archive or single file at a URL, or a site with an index of skills."""
 
     url: str
     digest: str = ""
@@ -70,7 +68,7 @@ Source = GitSource | PathSource | BundledSource | IndexSource | UrlSource
 
 
 def requirement_value(source: Source) -> Any:
-    """Give a source in the value form of a manifest; equal values mean equal requirements."""
+    """Return a source in the value form of a manifest. Two requirements are the same if their values are equal."""
     match source:
         case GitSource():
             value = {"git": source.url, "path": source.path, "skill": source.skill, source.kind: source.ref}
@@ -91,7 +89,7 @@ SOURCE_KEYS = ("git", "path", "bundled", "url", "version")
 
 
 def read_table(name: SkillName, node: JsonNode) -> Source:
-    """Read the object form of a requirement."""
+    """Parse the object form of a requirement."""
     if node.get("git") is not None:
         return _read_git_source(node)
     if (path := node.get("path")) is not None:
@@ -118,17 +116,17 @@ def read_table(name: SkillName, node: JsonNode) -> Source:
 
 
 def _read_index(node: JsonNode | None) -> str:
-    """Give an index by its name, or by its address as all documents keep it."""
+    """Return the name of an index, or its normalized URL."""
     if node is None:
         return ""
     return normalize_site_url(node) if "://" in node.text() else node.text()
 
 
 def read_range(node: JsonNode) -> str:
-    """Give a version range that has the form of one."""
+    """Return a version range. Raises `DocumentError` for an invalid one."""
     if not is_range(node.text()):
         raise DocumentError(
-            f"`{sanitize(node.text(), 80)}` is no version range",
+            f"invalid version range `{sanitize(node.text(), 80)}`",
             where=node.where,
             hint=RANGE_HINT,
         )
@@ -139,7 +137,7 @@ def _read_git_source(node: JsonNode) -> GitSource:
     node.check_keys("git", "path", "skill", "rev", "tag", "branch", "version")
     given: list[RefKind] = [kind for kind in ("rev", "tag", "branch", "version", "any") if kind in node.value]
     if len(given) > 1:
-        raise DocumentError(f"at most one of {', '.join(given)} may be given", where=node.where)
+        raise DocumentError(f"{', '.join(given)} cannot be combined", where=node.where)
     kind: RefKind = given[0] if given else ""
     url = node.require("git")
     return GitSource(
@@ -152,22 +150,22 @@ def _read_git_source(node: JsonNode) -> GitSource:
 
 
 def normalize_folder(text: str, *, where: str, error_type: type[DocumentError] = DocumentError) -> str:
-    """Give a folder in a repository without `./` and slashes around it; `.` is the repository's top."""
+    """Return a folder in a repository without leading `./` and surrounding slashes; `.` is the top level."""
     folder = text.strip().removeprefix("./").strip("/")
     if folder in {"", "."}:
         return "." if text.strip() else ""
-    if fault := path_problem(folder):
-        raise error_type(f"the path {fault}", where=where)
+    if problem := path_problem(folder):
+        raise error_type(f"the path {problem}", where=where)
     return folder
 
 
 def read_ref(kind: RefKind, node: JsonNode) -> str:
-    """Check a ref by its kind."""
+    """Return a ref, validated by its kind."""
     text = node.text()
     if kind == "version":
         return read_range(node)
     if kind == "rev" and not is_commit(text):
-        node.raise_expected("a whole commit id (40 hex digits)")
+        node.raise_expected("a full commit id (40 hex digits)")
     if kind in {"tag", "branch"} and not is_ref(text):
         node.raise_expected(f"the name of a {kind}")
     return text

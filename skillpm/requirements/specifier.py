@@ -1,4 +1,4 @@
-"""A SPEC: what people type or paste to name a skill, in all its forms (docs/specs.md)."""
+"""SPEC, the argument that names a skill to install, in all its forms (docs/specs.md)."""
 
 import re
 
@@ -33,27 +33,28 @@ FORGE_PREFIXES = {"github:": "github.com", "gitlab:": "gitlab.com"}
 
 
 class Specifier(Value):
-    """A SPEC understood. `browser` is the `REF/PATH` of a forge's page, where only the server knows which is which."""
+    """A parsed SPEC."""
 
     text: str
     source: Source
+    # The `REF/PATH` of a forge's page; only the server's list of refs shows where the ref ends.
     page_path: str = ""
 
 
 def parse_specifier(text: str) -> Specifier:
-    """Understand a SPEC. Raises `UsageError` that says which forms there are."""
+    """Parse a SPEC. Raises `UsageError` with a correction or examples as the hint."""
     spec = text.strip()
     if not spec:
-        raise UsageError("an empty SPEC names nothing", hint=EXAMPLES)
+        raise UsageError("the SPEC is empty", hint=EXAMPLES)
     if HIDDEN.search(spec):
-        raise UsageError(f"`{sanitize(spec)}` is no SPEC", hint=EXAMPLES)
-    if way := mistake_hint(spec):
-        raise UsageError(f"`{sanitize(spec)}` is no SPEC", hint=way)
+        raise UsageError(f"invalid SPEC `{sanitize(spec)}`", hint=EXAMPLES)
+    if hint := mistake_hint(spec):
+        raise UsageError(f"invalid SPEC `{sanitize(spec)}`", hint=hint)
     return _parse_local(spec) or _parse_remote(spec)
 
 
 def _parse_local(spec: str) -> Specifier | None:
-    """Understand what is on this machine already: bundled skills and folders."""
+    """Parse bundled skills and local folders."""
     if spec.startswith("bundled:"):
         return Specifier(text=spec, source=BundledSource(name=_check_name(spec.removeprefix("bundled:"), spec)))
     if spec.startswith("link:") and spec != "link:":
@@ -64,7 +65,7 @@ def _parse_local(spec: str) -> Specifier | None:
 
 
 def _parse_remote(spec: str) -> Specifier:
-    """Understand repositories, URLs and names."""
+    """Parse repositories, URLs and names."""
     for prefix, host in FORGE_PREFIXES.items():
         if spec.startswith(prefix):
             rest = spec.removeprefix(prefix)
@@ -81,8 +82,8 @@ def _parse_remote(spec: str) -> Specifier:
         first = spec.partition("/")[0].lower()
         if first in FORGES:
             return _parse_url(f"https://{spec}").replace(text=spec)
-        if "." in first and spec.count("/") > 1:  # no user of GitHub has a dot in the name: it is a host
-            raise UsageError(f"`{sanitize(spec)}` is no SPEC", hint=f"a repository on a host: https://{sanitize(spec)}")
+        if "." in first and spec.count("/") > 1:  # a host: GitHub user names have no dots
+            raise UsageError(f"invalid SPEC `{sanitize(spec)}`", hint=f"for other hosts: https://{sanitize(spec)}")
         return Specifier(text=spec, source=parse_forge_shorthand(spec, "github.com", spec))
     return Specifier(text=spec, source=_parse_name(spec))
 
@@ -99,19 +100,19 @@ def _local_source(spec: str) -> Source:
 def _parse_name(spec: str) -> Source:
     match = NAMED_SKILL.fullmatch(spec)
     if match is None:
-        raise UsageError(f"`{sanitize(spec)}` is no SPEC", hint=EXAMPLES)
-    wanted = (match[2] or match[3] or "*").strip()
-    if not is_range(wanted):
+        raise UsageError(f"invalid SPEC `{sanitize(spec)}`", hint=EXAMPLES)
+    version_range = (match[2] or match[3] or "*").strip()
+    if not is_range(version_range):
         raise UsageError(
-            f"`{sanitize(wanted)}` is no version range",
-            hint='write it like `name@^1.2`, `name@1.2.0` or `"name>=1.2,<2"`',
+            f"invalid version range `{sanitize(version_range)}`",
+            hint='e.g. `name@^1.2`, `name@1.2.0` or `"name>=1.2,<2"`',
         )
-    return IndexSource(name=_check_name(match[1], spec), version=wanted)
+    return IndexSource(name=_check_name(match[1], spec), version=version_range)
 
 
 def _check_name(name: str, spec: str) -> str:
     if not is_skill_name(name):
-        raise UsageError(f"`{sanitize(spec)}`: `{sanitize(name)}` is no name for a skill", hint=EXAMPLES)
+        raise UsageError(f"`{sanitize(spec)}`: invalid skill name `{sanitize(name)}`", hint=EXAMPLES)
     return name
 
 
@@ -139,8 +140,9 @@ def _parse_url(spec: str) -> Specifier:
 
 
 def _split_site_skill(spec: str) -> tuple[str, str] | None:
-    """Split `https://site/path/@skill`; at the top of a host `https://site@skill` will do, where `site` cannot be
-    meant as a login: it is called like a host, and the skill is not.
+    """Split `https://site/path/@skill` into URL and skill.
+
+    The form `https://site@skill` is accepted only if `site` looks like a host: URLs have user info before an `@`.
     """
     url, at, name = spec.rpartition("@")
     rest = url.partition("://")[2]

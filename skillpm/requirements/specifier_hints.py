@@ -1,4 +1,4 @@
-"""What people type by mistake where a SPEC is asked for, and the words that they meant; examples of what a SPEC is."""
+"""Hints for common mistakes in a SPEC, with the corrected one, and examples of valid ones."""
 
 import re
 from collections.abc import Sequence
@@ -11,26 +11,26 @@ from skillpm.core.versions import is_range
 
 EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
 SKILL_WITH_SUFFIX = re.compile(r"([^@\s]+/[^@\s]+)@([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))", re.ASCII)
-# What behind a second `@` is rather a branch or a tag than another skill.
+# After a second `@`: more likely a branch or a tag than another skill.
 REF_LIKE = re.compile(r"main|master|trunk|head|dev|develop|next|stable|latest|release|v?[0-9].*", re.ASCII)
 SHORTHAND = r"(?:git(?:hub|lab):)?[\w-]+/[\w.-]+"
 REPOSITORY_WITH_SUFFIX = re.compile(rf"({SHORTHAND}(?:/[^@#:\s]+)?)@(\S+)", re.ASCII)
 REPOSITORY_WITH_COLON = re.compile(rf"({SHORTHAND}):/?([^@#:\s]+)", re.ASCII)
 TWO_HASHES = re.compile(rf"({SHORTHAND})#([^#@\s]+)#([a-z0-9-]+)", re.ASCII)
 GIST = re.compile(r"(?:https?://)?(gist\.github\.com/[\w-]+/[0-9a-f]+)/?", re.ASCII)
-# What people paste whole, a command with its SPEC, and the words before that.
+# The commands that users paste together with their SPEC.
 COMMANDS = (("skillpm", "install"), ("skillpm", "add"), ("npx", "skills", "add"), ("skills", "add"))
 NON_REPOSITORY_PREFIXES = (".", "/", "~", "link:", "bundled:", "git+")
 
 
 def mistake_hint(spec: str) -> str:
-    """Say what to type instead of what people type by mistake; nothing where that is not known."""
+    """Return the hint for a mistake in a SPEC; empty if it has no known one."""
     return next(
         filter(
             None,
             (
-                look(spec)
-                for look in (
+                find_hint(spec)
+                for find_hint in (
                     _pasted_command_hint,
                     _repository_hint,
                     _name_hint,
@@ -44,96 +44,99 @@ def mistake_hint(spec: str) -> str:
 
 
 def _pasted_command_hint(spec: str) -> str:
-    """Say what of a whole command that was pasted is the SPEC."""
+    """Return the SPEC in a pasted command."""
     words = spec.split()
-    if words[:2] == ["git", "clone"] and len(words) > 2:  # noqa: PLR2004  (and an address)
-        return f"only the address: {sanitize(next((word for word in words[2:] if not word.startswith('-')), ''))}"
+    if words[:2] == ["git", "clone"] and len(words) > 2:  # noqa: PLR2004  (and a URL)
+        return f"pass only the URL: {sanitize(next((word for word in words[2:] if not word.startswith('-')), ''))}"
     for command in COMMANDS:
         if tuple(words[: len(command)]) == command and len(words) > len(command):
-            return f"only what stands behind it: {sanitize(' '.join(words[len(command) :]))}"
+            return f"pass only its arguments: {sanitize(' '.join(words[len(command) :]))}"
     return ""
 
 
 def _name_hint(spec: str) -> str:
-    """Say how several names, or one in capitals or of the newest, are written."""
+    """Return the hint for several names, upper case, or `@latest`."""
     names = [part.strip() for part in spec.split(",")]
     if len(names) > 1 and all(map(is_skill_name, names)):
-        return f"several skills have blanks between them: skillpm install {' '.join(names)}"
-    if several := _several_specs_command(names):
-        return f"each skill is a SPEC of its own: {several}"
+        return f"separate several skills with spaces: skillpm install {' '.join(names)}"
+    if command := _several_specs_command(names):
+        return f"each skill needs its own SPEC: {command}"
     if spec.isascii() and is_skill_name(spec.lower().removeprefix("@")):
         lower = spec.lower().removeprefix("@")
-        return f"names are in lower case, without `@`: {lower}" if lower != spec else ""
-    name, _, wanted = spec.partition("@")
-    if is_skill_name(name) and wanted.lower() in {"latest", "newest"}:
-        return f"the newest is what you get anyway: {name}"
+        return f"names are lower case, without `@`: {lower}" if lower != spec else ""
+    name, _, suffix = spec.partition("@")
+    if is_skill_name(name) and suffix.lower() in {"latest", "newest"}:
+        return f"the newest version is the default: {name}"
     return ""
 
 
 def _skill_suffix_hint(spec: str) -> str:
-    """Say how a range, a ref or a second skill behind a first one is written."""
-    if ranged := SKILL_WITH_SUFFIX.fullmatch(spec):
-        place, skill, behind = ranged[1], ranged[2], (ranged[3] or ranged[4]).strip()
-        if is_range(behind):
-            return f"a range is a flag: skillpm install {place.partition('#')[0]}@{skill} --version '{behind}'"
-        if is_ref(behind) and "#" not in place:
-            before = f"the ref comes before the skill: '{place}#{behind}@{skill}'"
-            is_skill = is_skill_name(behind) and not REF_LIKE.fullmatch(behind)
-            return (
-                f"for two skills: {_several_specs_command([f'{place}@{skill}', behind])}; {before}"
-                if is_skill
-                else before
-            )
-    before, found, ref = spec.partition("#")
-    place, at, skill = before.rpartition("@")
-    if found and at and "/" in place and is_skill_name(skill) and is_ref(ref) and not place.startswith("git+"):
-        return f"the ref comes before the skill: '{sanitize(place)}#{sanitize(ref)}@{skill}'"
+    """Return the hint for a range, a ref or another skill after `owner/repo@skill`."""
+    if match := SKILL_WITH_SUFFIX.fullmatch(spec):
+        repository, skill, suffix = match[1], match[2], (match[3] or match[4]).strip()
+        if is_range(suffix):
+            return f"use --version: skillpm install {repository.partition('#')[0]}@{skill} --version '{suffix}'"
+        if is_ref(suffix) and "#" not in repository:
+            hint = f"the ref comes before the skill: '{repository}#{suffix}@{skill}'"
+            is_skill = is_skill_name(suffix) and not REF_LIKE.fullmatch(suffix)
+            command = _several_specs_command([f"{repository}@{skill}", suffix])
+            return f"for two skills: {command}; {hint}" if is_skill else hint
+    head, hash_sign, ref = spec.partition("#")
+    repository, at, skill = head.rpartition("@")
+    if (
+        hash_sign
+        and at
+        and "/" in repository
+        and is_skill_name(skill)
+        and is_ref(ref)
+        and not repository.startswith("git+")
+    ):
+        return f"the ref comes before the skill: '{sanitize(repository)}#{sanitize(ref)}@{skill}'"
     return ""
 
 
 def _repository_hint(spec: str) -> str:
-    """Say how a repository is written that was named in another way; nothing where it was not."""
+    """Return the hint for another spelling of a repository."""
     if gist := GIST.fullmatch(spec):
         return f"a gist is a git repository: https://{gist[1]}.git"
     if re.match(r"(?:https?://)?www\.git(?:hub|lab)\.com/", spec):
         return f"without `www.`: {sanitize(spec.replace('www.', '', 1))}"
     if re.fullmatch(rf"@{SHORTHAND}(?:@\S+)?", spec, re.ASCII):
-        return f"without `@` in front: {spec[1:]}"
+        return f"without the leading `@`: {spec[1:]}"
     if spec.startswith("gh:"):
-        return f"the forge is called github: {sanitize(f'github:{spec[3:]}')}"
+        return f"use the prefix github: {sanitize(f'github:{spec[3:]}')}"
     return ""
 
 
 def _repository_suffix_hint(spec: str) -> str:
-    """Say how what stands behind a repository, or behind a folder in it, is written; nothing where it is right."""
+    """Return the hint for a folder, a skill, a ref or a range after a repository or a folder in it."""
     if colon := REPOSITORY_WITH_COLON.fullmatch(spec):
-        place, inside = colon[1], colon[2]
-        is_name = is_skill_name(inside)
-        return (
-            f"a skill of a repository: {place}@{inside}" if is_name else f"a folder in it: {place}/{sanitize(inside)}"
-        )
-    if twice := TWO_HASHES.fullmatch(spec):
-        return f"the skill comes behind `@`: '{twice[1]}#{twice[2]}@{twice[3]}'"
-    if (behind := REPOSITORY_WITH_SUFFIX.fullmatch(spec)) is None:
+        repository, inside = colon[1], colon[2]
+        if is_skill_name(inside):
+            return f"for a skill of a repository: {repository}@{inside}"
+        return f"for a folder of a repository: {repository}/{sanitize(inside)}"
+    if hashes := TWO_HASHES.fullmatch(spec):
+        return f"the skill follows `@`: '{hashes[1]}#{hashes[2]}@{hashes[3]}'"
+    if (match := REPOSITORY_WITH_SUFFIX.fullmatch(spec)) is None:
         return ""
-    place, said = behind[1], behind[2]
-    has_folder = place.count("/") > 1
-    if is_range(said) and (has_folder or not is_skill_name(said)):
-        one = place if has_folder else f"{place}@NAME"
-        return f"a range is a flag: skillpm install {one} --version '{said}'"
-    if has_folder and REF_LIKE.fullmatch(said) and is_ref(said):
-        return f"the ref comes behind `#`: '{place}#{said}'"
+    repository, suffix = match[1], match[2]
+    has_folder = repository.count("/") > 1
+    if is_range(suffix) and (has_folder or not is_skill_name(suffix)):
+        skill_spec = repository if has_folder else f"{repository}@NAME"
+        return f"use --version: skillpm install {skill_spec} --version '{suffix}'"
+    if has_folder and REF_LIKE.fullmatch(suffix) and is_ref(suffix):
+        return f"the ref follows `#`: '{repository}#{suffix}'"
     return ""
 
 
 def _several_specs_command(parts: Sequence[str]) -> str:
-    """Give the command for `owner/repo@one,two` and `owner/repo@one, owner/repo@two`, split at commas."""
+    """Return the command for `owner/repo@one,two` or `owner/repo@one, owner/repo@two`, already split at commas."""
     specs: list[str] = []
-    place = ""
+    repository = ""
     for part in parts:
-        before, at, name = part.rpartition("@")
-        place = before if at else place
-        if not ("/" in place and is_skill_name(name)) or place.startswith(NON_REPOSITORY_PREFIXES):
+        prefix, at, name = part.rpartition("@")
+        repository = prefix if at else repository
+        if not ("/" in repository and is_skill_name(name)) or repository.startswith(NON_REPOSITORY_PREFIXES):
             return ""
-        specs.append(f"{place}@{name}")
+        specs.append(f"{repository}@{name}")
     return f"skillpm install {' '.join(quote(sanitize(spec)) for spec in specs)}" if len(specs) > 1 else ""

@@ -1,1 +1,1 @@
-"""From requirements to exact versions: rules only; the world is asked through a `Provider`."""
+"""The resolver: from requirements to exact versions. All I/O goes through a `Provider`."""

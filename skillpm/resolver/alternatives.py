@@ -1,4 +1,4 @@
-"""What there would be to take, told of a name for which nothing fits: other versions, and those kept back."""
+"""The alternatives for a requirement that no candidate satisfies: available versions, and excluded ones."""
 
 from collections.abc import Sequence
 
@@ -13,34 +13,33 @@ MAX_REASONS = 3
 
 
 def describe_available(name: SkillName, requirements: Sequence[Requirement], candidate_set: CandidateSet) -> str:
-    """Say which versions there are, and which there would be if they were not kept back."""
-    options = sorted(
-        candidate_set.find_candidates(name, requirements), key=lambda option: option.sort_key, reverse=True
+    """Return which versions are available, and which would satisfy the requirements but are excluded."""
+    candidates = sorted(
+        candidate_set.find_candidates(name, requirements), key=lambda candidate: candidate.sort_key, reverse=True
     )
-    versions = list(dict.fromkeys(sanitize(option.version, 40) or "one without a version" for option in options))
-    early = [
-        option
-        for option in options
-        if option.parsed_version is not None
-        and option.parsed_version.is_prerelease
-        and all(need.range.contains(option.parsed_version, prereleases=True) for need in requirements)
+    versions = list(dict.fromkeys(sanitize(it.version, 40) or "one without a version" for it in candidates))
+    prereleases = [
+        candidate
+        for candidate in candidates
+        if candidate.parsed_version is not None
+        and candidate.parsed_version.is_prerelease
+        and all(it.range.contains(candidate.parsed_version, prereleases=True) for it in requirements)
     ]
-    verb = "are" if len(versions) > 1 else "is"
-    said = [f"there {verb} {list_versions(versions)}"] if versions else []
-    said += [f"{sanitize(option.version, 40)} is a pre-release, to be asked for as such" for option in early[:1]]
-    said += _exclusion_reasons(_matching_excluded(name, requirements, candidate_set))
-    # Where nothing at all is left, what was kept back tells why, whether it would do or not.
-    return "; ".join(said or _exclusion_reasons(_sort_excluded(name, candidate_set)) or ["there is none"])
+    clauses = [f"available: {list_versions(versions)}"] if versions else []
+    clauses += [f"{sanitize(it.version, 40)} is a pre-release, which a range must name" for it in prereleases[:1]]
+    clauses += _exclusion_reasons(_matching_excluded(name, requirements, candidate_set))
+    # If nothing is left, all excluded versions explain it, not only those that satisfy the requirements.
+    return "; ".join(clauses or _exclusion_reasons(_sort_excluded(name, candidate_set)) or ["none is available"])
 
 
 def _matching_excluded(
     name: SkillName, requirements: Sequence[Requirement], candidate_set: CandidateSet
 ) -> list[ExcludedCandidate]:
-    """Give the versions, the newest first, that would do but may not be taken."""
+    """Return the excluded versions, newest first, that satisfy the requirements."""
     return [
         item
         for item in _sort_excluded(name, candidate_set)
-        if all(need.range.contains(item.candidate.parsed_version, prereleases=True) for need in requirements)
+        if all(it.range.contains(item.candidate.parsed_version, prereleases=True) for it in requirements)
     ]
 
 
@@ -49,31 +48,31 @@ def _sort_excluded(name: SkillName, candidate_set: CandidateSet) -> list[Exclude
 
 
 def _exclusion_reasons(excluded: Sequence[ExcludedCandidate]) -> list[str]:
-    """Say why versions may not be taken, all that it holds for in one sentence; of very many reasons the first."""
-    said = []
+    """Return a clause for each of the first reasons, with all versions that it excludes."""
+    clauses = []
     reasons = [*dict.fromkeys((item.reason, item.is_too_new) for item in excluded)]
-    for why, is_young in reasons[:MAX_REASONS]:
-        versions = [sanitize(item.candidate.version, 40) for item in excluded if item.reason == why]
-        several = len(versions) > 1
-        verb = ("are" if several else "is") if is_young else ("were" if several else "was")
-        said.append(f"{list_versions(versions)} {verb} {why}")
+    for reason, is_too_new in reasons[:MAX_REASONS]:
+        versions = [sanitize(item.candidate.version, 40) for item in excluded if item.reason == reason]
+        is_plural = len(versions) > 1
+        verb = ("are" if is_plural else "is") if is_too_new else ("were" if is_plural else "was")
+        clauses.append(f"{list_versions(versions)} {verb} {reason}")
     if len(reasons) > MAX_REASONS:
-        said.append("and so on")
-    return said
+        clauses.append("and more")
+    return clauses
 
 
 def too_new_hint(name: SkillName, requirements: Sequence[Requirement], candidate_set: CandidateSet) -> str:
-    """Say what to do where a version would do that is only too young."""
-    young = [
+    """Return how to allow the newest version that is excluded only by its age; empty if there is none."""
+    versions = [
         item.candidate.version for item in _matching_excluded(name, requirements, candidate_set) if item.is_too_new
     ]
-    return allow_newer_hint(young[0]) if young else ""
+    return allow_newer_hint(versions[0]) if versions else ""
 
 
 def alternative_hint(name: SkillName, requirements: Sequence[Requirement], candidate_set: CandidateSet) -> str:
-    """Say what to do where no version will do: ask for one that there is, if there is one."""
+    """Return what to do when no version satisfies the manifest: require one that is available, if any is."""
     if candidate_set.find_candidates(name, requirements) or any(
         item.is_too_new for item in candidate_set.excluded.get(name, ())
     ):
-        return "ask for another version, or name the repository it is in"
+        return f"require another version, or name its repository: skillpm install owner/repo@{name}"
     return all_yanked_hint(name) if name in candidate_set.excluded else name_repository_hint(name)

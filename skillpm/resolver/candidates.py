@@ -1,4 +1,4 @@
-"""What is there to choose from, asked of the provider once a name, and as many names at once as are known."""
+"""The candidates of each name, queried from the provider once, and for as many names at once as possible."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -15,21 +15,20 @@ from skillpm.resolver.search_space import Candidate, LockedCandidates, Requireme
 
 
 class ResolutionRequest(Value):
-    """What is asked for: the manifest's requirements, its overrides, and how new things may be.
-
-    `upgrade` are the names whose locked version counts for nothing, `held` the local folders that are not looked at
-    again; what is younger than `cutoff` is not taken, but where it is locked.
-    """
+    """The input of a resolution besides the lockfile."""
 
     requirements: Mapping[SkillName, Source]
     overrides: Mapping[SkillName, Source] = EMPTY_MAPPING
+    # Names whose locked version is ignored.
     upgrade: Collection[SkillName] = ()
+    # Local folders that are not read again, but kept as they are locked.
     frozen: Collection[SkillName] = ()
+    # Excludes newer versions, except those that are locked.
     cutoff: Cutoff = NO_CUTOFF
 
 
 class ExcludedCandidate(Value):
-    """A version that may not be taken, and why; `is_young`: only because of its age."""
+    """A version that may not be selected, and why. `is_too_new`: because of `exclude-newer`; else it is yanked."""
 
     candidate: Candidate
     reason: str
@@ -37,20 +36,17 @@ class ExcludedCandidate(Value):
 
 
 class CandidateSet:
-    """Options by name and place, their dependencies, and what was pinned on the way.
-
-    While `is_settled`, a locked skill that fits is the only option: nobody is asked what else there would be.
-    """
+    """Candidates by name and source, their requirements, and what was pinned to find them."""
 
     def __init__(self, request: ResolutionRequest, provider: Provider, locked: Lockfile) -> None:
         self.request = request
         self.provider = provider
         self.locked = locked
         self.pinned: dict[Candidate, PinnedSkill] = {}
+        # While set, a locked version that satisfies all requirements is the only candidate, and no other is queried.
         self.prefers_locked = True
-        self.presumed_origins: dict[
-            SkillName, Source
-        ] = {}  # places that were named late, to be looked at from the start
+        # Sources to look in before a requirement names them; see `solver._solve_with_origins`.
+        self.presumed_origins: dict[SkillName, Source] = {}
         self.excluded: dict[SkillName, list[ExcludedCandidate]] = {}
         self._candidates: dict[tuple[SkillName, Source], list[Candidate]] = {}
         self._requirements: dict[tuple[SkillName, Source], Requirement] = {}
@@ -66,7 +62,7 @@ class CandidateSet:
         }
 
     def get_requirement(self, name: SkillName, source: Source) -> Requirement:
-        """Give a requirement, with the user's override in its place where there is one."""
+        """Return the requirement for a source, or for the override of this name if there is one."""
         if (override := self.request.overrides.get(name)) is not None:
             source = apply_override(source, override)
         key = (name, source)
@@ -75,170 +71,173 @@ class CandidateSet:
         return self._requirements[key]
 
     def find_candidates(self, name: SkillName, requirements: Sequence[Requirement]) -> list[Candidate]:
-        """Give what could fulfil needs on one name, best first: what is locked, then from the newest on.
+        """Return all candidates from the sources of the requirements, best first: the locked one, then newest first.
 
-        A name that somebody wants from a place of its own is never looked for elsewhere.
+        A name that is required from a repository is never looked up in an index: otherwise anyone could publish a skill
+        of that name there (dependency confusion).
         """
-        places = self.find_origins(name, requirements)
-        kept = [option for option in self._locked_candidates.candidates_for(name) if (name, option.origin) in places]
+        origins = self.find_origins(name, requirements)
+        locked = [it for it in self._locked_candidates.candidates_for(name) if (name, it.origin) in origins]
         if self.prefers_locked:
-            fitting = [option for option in kept if all(need.allows(option) for need in requirements)]
-            if fitting:
-                return fitting
-        self.look_up(places)
-        return [*kept, *(option for place in places for option in self._candidates[place])]
+            matching = [candidate for candidate in locked if all(it.allows(candidate) for it in requirements)]
+            if matching:
+                return matching
+        self.look_up(origins)
+        return [*locked, *(candidate for origin in origins for candidate in self._candidates[origin])]
 
     def find_matching(self, name: SkillName, requirements: Sequence[Requirement]) -> list[Candidate]:
-        """Give the options that fulfil all these needs, best first."""
-        return [
-            option
-            for option in self.find_candidates(name, requirements)
-            if all(need.allows(option) for need in requirements)
-        ]
+        """Return the candidates that satisfy all requirements, best first."""
+        candidates = self.find_candidates(name, requirements)
+        return [candidate for candidate in candidates if all(it.allows(candidate) for it in requirements)]
 
     def find_origins(self, name: SkillName, requirements: Sequence[Requirement]) -> list[tuple[SkillName, Source]]:
-        """Give where to look for a name: in the places that were named, else in the indexes.
+        """Return where to look up a name: the sources that requirements name, else the indexes.
 
-        Of one folder in a repository the most exact is enough: a tag before any range, a path before a name.
+        Of several sources for one folder in a repository, only the most specific is needed: a tag rather than a range,
+        a path rather than a name.
         """
         named = list(
-            dict.fromkeys(
-                need.origin for need in requirements if need.origin is not None and not need.accepts_any_origin
-            )
+            dict.fromkeys(it.origin for it in requirements if it.origin is not None and not it.accepts_any_origin)
         )
         if name in self.presumed_origins and self.presumed_origins[name] not in named:
             named.append(self.presumed_origins[name])
-        exact = [
-            place for place in named if not any(is_more_specific(other, place) for other in named if other != place)
+        specific = [
+            origin for origin in named if not any(is_more_specific(other, origin) for other in named if other != origin)
         ]
-        return [(name, place) for place in exact or [IndexSource(name=name)]]
+        return [(name, origin) for origin in specific or [IndexSource(name=name)]]
 
     def prefetch(self, requirements: Mapping[SkillName, Sequence[Requirement]]) -> None:
-        """Look up at once what needs on several names will have to be chosen from."""
+        """Look up the candidates of several names at once, except names whose locked version is kept."""
         unknown = [
             name
-            for name, needs in requirements.items()
-            if not (self.prefers_locked and self._is_met_by_locked(name, needs))
+            for name, known in requirements.items()
+            if not (self.prefers_locked and self._is_met_by_locked(name, known))
         ]
-        self.look_up([place for name in unknown for place in self.find_origins(name, requirements[name])])
+        self.look_up([origin for name in unknown for origin in self.find_origins(name, requirements[name])])
 
     def _is_met_by_locked(self, name: SkillName, requirements: Sequence[Requirement]) -> bool:
-        return any(
-            all(need.allows(option) for need in requirements) for option in self._locked_candidates.candidates_for(name)
-        )
+        locked = self._locked_candidates.candidates_for(name)
+        return any(all(it.allows(candidate) for it in requirements) for candidate in locked)
 
     def look_up(self, wanted: Collection[tuple[SkillName, Source]]) -> None:
-        """Ask for what is not known yet: lists of versions in one call, fixed sources in another."""
+        """Query the provider for what is not known yet: versions in one call, fixed sources in another."""
         new = {
             key: key[1] for key in wanted if key not in self._candidates and not self._locked_candidates.is_locked(*key)
         }
         self._candidates.update({key: [] for key in wanted if key not in self._candidates and key not in new})
-        while new:  # two places for one name are two calls
-            batch = {name: (name, place) for name, place in new}
-            ranges = {name: place for name, place in batch.values() if has_open_version(place)}
-            fixed = {name: place for name, place in batch.values() if not has_open_version(place)}
-            lists = self.provider.versions(ranges, dated=bool(self.request.cutoff.moment)) if ranges else {}
-            for name, place in ranges.items():
-                options = [
-                    (Candidate(name, it.source, it.version, dependencies=it.dependencies, origin=place), it)
-                    for it in lists.get(name, ())
-                ]
-                fitting = [option for option, offered in options if not self._is_excluded(option, offered)]
-                # Where there are only pre-releases, whoever asks for any version means these.
-                sole = all(
-                    option.parsed_version is not None and option.parsed_version.is_prerelease for option in fitting
-                )
-                for option in fitting:
-                    option.is_only_prerelease = sole
-                self._candidates[name, place] = sorted(fitting, key=lambda option: option.sort_key, reverse=True)
-            found = self.provider.pin(fixed) if fixed else {}
-            for name, place in fixed.items():
-                option = Candidate(name, place, found[name].version, dependencies=found[name].dependencies)
-                self.pinned[option] = found[name]
-                self._candidates[name, place] = [option]
+        while new:  # a call takes one source for each name, so two sources for one name are two calls
+            batch = {name: (name, origin) for name, origin in new}
+            ranges = {name: origin for name, origin in batch.values() if has_open_version(origin)}
+            fixed = {name: origin for name, origin in batch.values() if not has_open_version(origin)}
+            versions = self.provider.versions(ranges, dated=bool(self.request.cutoff.moment)) if ranges else {}
+            for name, origin in ranges.items():
+                self._candidates[name, origin] = self._make_candidates(name, origin, versions.get(name, ()))
+            pinned = self.provider.pin(fixed) if fixed else {}
+            for name, origin in fixed.items():
+                candidate = Candidate(name, origin, pinned[name].version, dependencies=pinned[name].dependencies)
+                self.pinned[candidate] = pinned[name]
+                self._candidates[name, origin] = [candidate]
             for key in batch.values():
                 del new[key]
 
+    def _make_candidates(
+        self, name: SkillName, origin: Source, versions: Sequence[AvailableVersion]
+    ) -> list[Candidate]:
+        """Return the available versions that may be selected, newest first."""
+        allowed = []
+        for available in versions:
+            dependencies = available.dependencies
+            candidate = Candidate(name, available.source, available.version, dependencies=dependencies, origin=origin)
+            if not self._is_excluded(candidate, available):
+                allowed.append(candidate)
+        # If there are only pre-releases, `*` means these, as in pip.
+        is_only_prerelease = all(it.parsed_version is not None and it.parsed_version.is_prerelease for it in allowed)
+        for candidate in allowed:
+            candidate.is_only_prerelease = is_only_prerelease
+        return sorted(allowed, key=lambda candidate: candidate.sort_key, reverse=True)
+
     def requirements_of(self, candidate: Candidate) -> list[Requirement]:
-        """Give what an option needs of others."""
+        """Return the requirements of a candidate."""
         if candidate.requirements is None:
             self.load_requirements([candidate])
         return candidate.requirements or []
 
     def load_requirements(self, candidates: Sequence[Candidate]) -> None:
-        """Learn what options need, those that only they themselves know in one call."""
-        closed = {option.name: option for option in candidates if option.dependencies is None}
-        if closed:
-            found = self._pin_available(closed)
-            self.pinned.update({closed[name]: candidate for name, candidate in found.items()})
-        for option in candidates:
-            if option.requirements is None:
-                option.requirements = self._read_requirements(option)
+        """Load the requirements of candidates; those that have to be fetched for that, in one call."""
+        unknown = {candidate.name: candidate for candidate in candidates if candidate.dependencies is None}
+        if unknown:
+            pinned = self._pin_available(unknown)
+            self.pinned.update({unknown[name]: skill for name, skill in pinned.items()})
+        for candidate in candidates:
+            if candidate.requirements is None:
+                candidate.requirements = self._read_requirements(candidate)
 
     def locked_skill(self, candidate: Candidate) -> LockedSkill:
-        """Give what a lockfile says of an option that was taken. Those that are not locked have to be pinned."""
+        """Return the lockfile entry of a selected candidate, which must be locked or pinned."""
         if candidate.locked is not None:
             return candidate.locked
-        found = self.pinned[candidate]
+        pinned = self.pinned[candidate]
         return LockedSkill(
-            pin=found.pin,
-            digest=found.digest,
-            version=candidate.version or found.version,
-            dependencies=found.dependencies,
+            pin=pinned.pin,
+            digest=pinned.digest,
+            version=candidate.version or pinned.version,
+            dependencies=pinned.dependencies,
         )
 
     def pin_remaining(self, candidates: Sequence[Candidate]) -> None:
-        """Make those exact that were taken and are not yet, in one call."""
-        rest = {option.name: option for option in candidates if option.locked is None and option not in self.pinned}
+        """Pin the selected candidates that are neither locked nor pinned, in one call."""
+        rest = {it.name: it for it in candidates if it.locked is None and it not in self.pinned}
         if rest:
-            found = self.provider.pin({name: option.source for name, option in rest.items()})
-            self.pinned.update({rest[name]: candidate for name, candidate in found.items()})
+            pinned = self.provider.pin({name: candidate.source for name, candidate in rest.items()})
+            self.pinned.update({rest[name]: skill for name, skill in pinned.items()})
 
     def _is_excluded(self, candidate: Candidate, available: AvailableVersion) -> bool:
-        """Tell whether a version may not be taken anew, and remember why. What is locked is not taken anew."""
+        """Return whether a version is yanked or too new, and record why; never the locked version."""
         if self._locked_candidates.is_locked_version(candidate):
-            if available.yanked:  # nobody gives it out any more, but what is locked is known
-                candidate.is_yanked, candidate.locked = (
-                    True,
-                    self._locked_candidates.with_current_pin(candidate.name, available),
-                )
+            if available.yanked:  # indexes may no longer serve it: its lockfile entry is used
+                candidate.is_yanked = True
+                candidate.locked = self._locked_candidates.with_current_pin(candidate.name, available)
             return False
-        is_young = not available.yanked and self.request.cutoff.excludes(available.published)
-        if is_young or available.yanked:
+        is_too_new = not available.yanked and self.request.cutoff.excludes(available.published)
+        if is_too_new or available.yanked:
             yanked = f"yanked: {sanitize(available.reason)}" if available.reason else "yanked"
-            why = f"{self.request.cutoff.description} (exclude-newer)" if is_young else yanked
+            reason = f"{self.request.cutoff.description} (exclude-newer)" if is_too_new else yanked
             self.excluded.setdefault(candidate.name, []).append(
-                ExcludedCandidate(candidate=candidate, reason=why, is_too_new=is_young)
+                ExcludedCandidate(candidate=candidate, reason=reason, is_too_new=is_too_new)
             )
-        return is_young or available.yanked
+        return is_too_new or available.yanked
 
     def _pin_available(self, candidates: Mapping[SkillName, Candidate]) -> dict[SkillName, PinnedSkill]:
-        """Pin versions to learn what they need; one that is not there after all is one that cannot be taken."""
+        """Pin candidates to learn their requirements, leaving out those that do not exist after all."""
         try:
-            return dict(self.provider.pin({name: option.source for name, option in candidates.items()}))
-        except NotFoundError:
-            found = {}
-            for name, option in candidates.items():
+            return dict(self.provider.pin({name: candidate.source for name, candidate in candidates.items()}))
+        except NotFoundError:  # which does not say for which of them
+            pinned = {}
+            for name, candidate in candidates.items():
                 try:
-                    found[name] = self.provider.pin({name: option.source})[name]
+                    pinned[name] = self.provider.pin({name: candidate.source})[name]
                 except NotFoundError:
                     continue
-            return found
+            return pinned
 
     def _read_requirements(self, candidate: Candidate) -> list[Requirement]:
         dependencies = candidate.dependencies
         if dependencies is None:
             if candidate not in self.pinned:
-                return [Requirement(candidate.name, None)]
+                return [Requirement(candidate.name, None)]  # rejects a candidate that cannot be fetched
             dependencies = self.pinned[candidate].dependencies
         if not dependencies:
             return []
-        whose = f"`{candidate.name}` {candidate.version}".strip()
-        # What the user decides is not read at all: it may be what cannot be understood, or may not be trusted.
-        decided = {SkillName(key): self._fixed_overrides[key] for key in dependencies if key in self._fixed_overrides}
-        said = read_dependencies({key: value for key, value in dependencies.items() if key not in decided}, whose)
-        needs = [self.get_requirement(name, source) for name, source in {**said, **decided}.items()]
-        own = [need for need in needs if need.name == candidate.name]
-        if any(not need.allows(candidate) for need in own):
+        owner = f"`{candidate.name}` {candidate.version}".strip()
+        # Overridden dependencies are not parsed: an override is how the user replaces one that is invalid or untrusted.
+        overridden = {
+            SkillName(key): self._fixed_overrides[key] for key in dependencies if key in self._fixed_overrides
+        }
+        declared = read_dependencies(
+            {key: value for key, value in dependencies.items() if key not in overridden}, owner
+        )
+        requirements = [self.get_requirement(name, source) for name, source in {**declared, **overridden}.items()]
+        # A skill that requires another version of itself can never be selected; one that requires this one can.
+        if any(it.name == candidate.name and not it.allows(candidate) for it in requirements):
             return [Requirement(candidate.name, None)]
-        return [need for need in needs if need.name != candidate.name]
+        return [requirement for requirement in requirements if requirement.name != candidate.name]

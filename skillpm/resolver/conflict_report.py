@@ -1,4 +1,4 @@
-"""A conflict in sentences: who asked for what, and what would solve it."""
+"""The message and hint of an unsolvable resolution: which requirements conflict, and how to resolve that."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -7,61 +7,73 @@ from skillpm.errors import ConflictError, NotFoundError, SkillpmError
 from skillpm.requirements.dependency_spec import has_open_version
 from skillpm.resolver.alternatives import alternative_hint, describe_available, too_new_hint
 from skillpm.resolver.candidates import CandidateSet
-from skillpm.resolver.conflict_phrases import describe_source, format_versions, join_words, name_repository_hint
+from skillpm.resolver.conflict_phrases import (
+    describe_source,
+    format_versions,
+    join_words,
+    name_repository_hint,
+    no_version_message,
+)
 from skillpm.resolver.search_space import Candidate, Requirement
 
 MAX_NAMES = 4
 MAX_SENTENCES = 5
+# A requirement and the candidate that has it; None for the manifest.
 Cause = tuple[Requirement, Candidate | None]
 
 
+# The requirements on one name by who has them (None for the manifest), with the candidates of that skill.
 Constraints = Mapping[tuple[SkillName | None, Requirement], list[Candidate]]
 FirstCauses = Mapping[SkillName, Cause]
 
 
 def conflict_error(causes: Sequence[Cause], first_causes: FirstCauses, candidate_set: CandidateSet) -> SkillpmError:
-    """Tell why there is no answer.
+    """Return the error for requirements without a solution.
 
-    `causes` are the needs that could not be met, each with who has it; `brought` is who wanted each name first, for
-    telling how a skill that the manifest does not name got into it.
+    `causes` are the requirements that could not be satisfied; `first_causes` is what required each name first, to
+    explain how a skill that the manifest does not name became part of the resolution.
     """
     by_name: dict[SkillName, dict[tuple[SkillName | None, Requirement], list[Candidate]]] = {}
-    for need, parent in causes:
-        options = by_name.setdefault(need.name, {}).setdefault((None if parent is None else parent.name, need), [])
+    for requirement, parent in causes:
+        requirer = None if parent is None else parent.name
+        candidates = by_name.setdefault(requirement.name, {}).setdefault((requirer, requirement), [])
         if parent is not None:
-            options.append(parent)
-    impossible = [name for name, rows in by_name.items() if any(need.source is None for _, need in rows)]
-    told = {name: rows for name, rows in by_name.items() if name not in impossible}
-    if not told:
-        name = impossible[0]
-        return NotFoundError(
-            f"none of the versions of `{name}` is there when it is fetched", hint=name_repository_hint(name)
-        )
-    name, rows = next(iter(told.items()))
+            candidates.append(parent)
+    # Names of which every candidate failed to be fetched, or contradicts itself: no requirement on them is at fault.
+    unusable = [name for name, rows in by_name.items() if any(requirement.source is None for _, requirement in rows)]
+    conflicts = {name: rows for name, rows in by_name.items() if name not in unusable}
+    if not conflicts:
+        name = unusable[0]
+        return NotFoundError(f"no version of `{name}` can be fetched", hint=name_repository_hint(name))
+    name, rows = next(iter(conflicts.items()))
+    requirements = _requirements_in(rows)
     if (
-        len(told) == 1
-        and [who for who, _ in rows] == [None]
-        and (candidate_set.find_candidates(name, _requirements_in(rows)) or name in candidate_set.excluded)
+        len(conflicts) == 1
+        and [requirer for requirer, _ in rows] == [None]
+        and (candidate_set.find_candidates(name, requirements) or name in candidate_set.excluded)
     ):
+        available = describe_available(name, requirements, candidate_set)
         return NotFoundError(
-            f"`{name}`{describe_source(_requirements_in(rows)[0].source)} is not there: {describe_available(name, _requirements_in(rows), candidate_set)}",
-            hint=too_new_hint(name, _requirements_in(rows), candidate_set)
-            or alternative_hint(name, _requirements_in(rows), candidate_set),
+            f"{no_version_message(name, requirements[0].source)}; {available}",
+            hint=too_new_hint(name, requirements, candidate_set) or alternative_hint(name, requirements, candidate_set),
         )
-    for name, rows in told.items():
+    for name, rows in conflicts.items():
         if (
             name not in candidate_set.excluded
             and not candidate_set.find_candidates(name, _requirements_in(rows))
             and len(candidate_set.find_origins(name, _requirements_in(rows))) == 1
         ):
             return _unknown_skill_error(name, rows, first_causes, candidate_set)
-    parts = [_conflict_message(name, rows, first_causes, candidate_set) for name, rows in told.items()]
-    name, rows = next(iter(told.items()))
-    older = too_new_hint(name, _requirements_in(rows), candidate_set)
+    messages = [_conflict_message(name, rows, first_causes, candidate_set) for name, rows in conflicts.items()]
+    name, rows = next(iter(conflicts.items()))
+    hints = (
+        too_new_hint(name, _requirements_in(rows), candidate_set),
+        _conflict_hint(name, conflicts, first_causes, candidate_set),
+    )
     return ConflictError(
-        "; besides, ".join(parts[:MAX_NAMES]),
-        where=_manifest_location(told.values()),
-        hint=f"{older}{'; or ' if older else ''}{_conflict_hint(name, told, first_causes, candidate_set)}",
+        "; also, ".join(messages[:MAX_NAMES]),
+        where=_manifest_location(conflicts.values()),
+        hint="; or ".join(filter(None, hints)),
     )
 
 
@@ -70,24 +82,23 @@ def _conflict_message(
 ) -> str:
     ordered = _sort_constraints(constraints)
     sentences = [
-        _constraint_message(name, who, need, options, first_causes) for (who, need), options in ordered[:MAX_SENTENCES]
+        _constraint_message(name, requirer, requirement, candidates, first_causes)
+        for (requirer, requirement), candidates in ordered[:MAX_SENTENCES]
     ]
     if len(ordered) > MAX_SENTENCES:
-        sentences.append(f"{len(ordered) - MAX_SENTENCES} more ask for something else")
+        sentences.append(f"{len(ordered) - MAX_SENTENCES} more have other requirements")
     return join_words(sentences) + _conflict_summary(name, constraints, candidate_set)
 
 
 def _requirements_in(constraints: Constraints) -> list[Requirement]:
-    return list(dict.fromkeys(need for _, need in constraints))
+    return list(dict.fromkeys(requirement for _, requirement in constraints))
 
 
 def _sort_constraints(
     constraints: Constraints,
 ) -> list[tuple[tuple[SkillName | None, Requirement], list[Candidate]]]:
-    """What the manifest asks comes first, then by name, the newest versions of each first."""
-    ordered = sorted(
-        constraints.items(), key=lambda row: max((option.sort_key for option in row[1]), default=()), reverse=True
-    )
+    """Sort requirements: the manifest's first, then by the skill that has them, newest version first."""
+    ordered = sorted(constraints.items(), key=lambda row: max((it.sort_key for it in row[1]), default=()), reverse=True)
     return sorted(ordered, key=lambda row: row[0][0] or "")
 
 
@@ -98,53 +109,57 @@ def _constraint_message(
     candidates: Sequence[Candidate],
     first_causes: FirstCauses,
 ) -> str:
-    said = f"`{name}`{describe_source(requirement.source)}"
+    required = f"`{name}`{describe_source(requirement.source)}"
     if requirer is None:
-        return f"skills.json asks for {said}"
+        return f"skills.json requires {required}"
     versions = format_versions(candidates)
-    verb = "needs" if len({option.version for option in candidates}) == 1 else "need"
-    return f"`{requirer}`{f' {versions}' if versions else ''}{_inclusion_reason(requirer, first_causes)} {verb} {said}"
+    verb = "requires" if len({candidate.version for candidate in candidates}) == 1 else "require"
+    reason = _inclusion_reason(requirer, first_causes)
+    return f"`{requirer}`{f' {versions}' if versions else ''}{reason} {verb} {required}"
 
 
 def _inclusion_reason(name: SkillName, first_causes: FirstCauses) -> str:
-    """Say how a skill got in that the manifest does not name, or only in some versions."""
-    need, parent = first_causes[name]
+    """Return why a skill is part of the resolution; empty if the manifest requires any version of it."""
+    requirement, parent = first_causes[name]
     if parent is not None:
-        return f" (which `{parent.name}` needs)"
-    said = describe_source(need.source)
-    return f" (skills.json asks for `{name}`{said})" if said else ""
+        return f" (required by `{parent.name}`)"
+    source = describe_source(requirement.source)
+    return f" (skills.json requires `{name}`{source})" if source else ""
 
 
 def _conflict_summary(name: SkillName, constraints: Constraints, candidate_set: CandidateSet) -> str:
-    needs = _requirements_in(constraints)
-    if len(candidate_set.find_origins(name, needs)) > 1:
-        return "; a skill comes from one place only"
-    which = "both" if len(needs) == 2 else "all of that" if len(needs) > 2 else "that"  # noqa: PLR2004
-    return f"; no version of `{name}` fits {which}: {describe_available(name, needs, candidate_set)}"
+    requirements = _requirements_in(constraints)
+    if len(candidate_set.find_origins(name, requirements)) > 1:
+        return "; a skill can have only one source"
+    which = "both" if len(requirements) == 2 else "all of them" if len(requirements) > 2 else "it"  # noqa: PLR2004
+    return f"; no version of `{name}` satisfies {which}; {describe_available(name, requirements, candidate_set)}"
 
 
 def _unknown_skill_error(
     name: SkillName, constraints: Constraints, first_causes: FirstCauses, candidate_set: CandidateSet
 ) -> SkillpmError:
-    """Nothing at all is known of a name: whoever was asked says best why."""
-    (who, need), options = _sort_constraints(constraints)[0]
+    """Return the error for a name without any version, with the provider's own reason."""
+    (requirer, requirement), candidates = _sort_constraints(constraints)[0]
+    # `versions` only omits unknown names. `pin` raises for them, with the places searched and similar names.
     try:
-        if need.source is not None:
-            candidate_set.provider.pin({name: need.source})
-        error: SkillpmError = NotFoundError(f"`{name}` is not there", hint=name_repository_hint(name))
-    except NotFoundError as found:
-        error = found
-    if who is None:
+        if requirement.source is not None:
+            candidate_set.provider.pin({name: requirement.source})
+        error: SkillpmError = NotFoundError(f"`{name}` was not found", hint=name_repository_hint(name))
+    except NotFoundError as not_found:
+        error = not_found
+    if requirer is None:
         return error
+    message = _constraint_message(name, requirer, requirement, candidates, first_causes)
     return NotFoundError(
-        f"{_constraint_message(name, who, need, options, first_causes)}, which is not there: {error.message}",
-        hint=f"tell its author, or take it from where you know it: skillpm install owner/repo@{name}",
+        f"{message}, which was not found: {error.message}",
+        hint=f"report it to its author, or install `{name}` from elsewhere: skillpm install owner/repo@{name}",
     )
 
 
 def _manifest_location(groups: Iterable[Constraints]) -> str:
-    """Give the place that a person can change."""
-    return next((f"skills.json: skills.{need.name}" for rows in groups for who, need in rows if who is None), "")
+    """Return the key of the first conflicting requirement in the manifest, which the user can edit; or empty."""
+    requirements = (requirement for rows in groups for requirer, requirement in rows if requirer is None)
+    return next((f"skills.json: skills.{requirement.name}" for requirement in requirements), "")
 
 
 def _conflict_hint(
@@ -153,25 +168,23 @@ def _conflict_hint(
     first_causes: FirstCauses,
     candidate_set: CandidateSet,
 ) -> str:
-    ranges = [need for _, need in constraints[name] if need.source is not None and has_open_version(need.source)]
-    value = '"…"' if ranges else "{…}"
-    asks = any(who is None for rows in constraints.values() for who, _ in rows)
-    narrow = sorted(
-        {who for rows in constraints.values() for who, _ in rows if who and _is_constrained(first_causes[who])}
-    )
-    others = (
-        f"allow other versions of {join_words([f'`{who}`' for who in narrow])} in skills.json, or " if narrow else ""
-    )
-    what = (
-        "name the other place"
-        if len(candidate_set.find_origins(name, _requirements_in(constraints[name]))) > 1
-        else "ask for another version"
-    )
-    ask = f"{what} in skills.json, or " if asks else others
-    return f'{ask}decide yourself, against what they say: "overrides": {{"{name}": {value}}} in skills.json'
+    requirements = _requirements_in(constraints[name])
+    is_range = any(it.source is not None and has_open_version(it.source) for it in requirements)
+    requirers = {requirer for rows in constraints.values() for requirer, _ in rows}
+    constrained = sorted(requirer for requirer in requirers if requirer and _is_constrained(first_causes[requirer]))
+    if None in requirers:
+        has_two_sources = len(candidate_set.find_origins(name, requirements)) > 1
+        advice = f"{'use the other source' if has_two_sources else 'require another version'} in skills.json, or "
+    elif constrained:
+        names = join_words([f"`{requirer}`" for requirer in constrained])
+        advice = f"allow other versions of {names} in skills.json, or "
+    else:
+        advice = ""
+    value = '"…"' if is_range else "{…}"
+    return f'{advice}override what the skills require: "overrides": {{"{name}": {value}}} in skills.json'
 
 
 def _is_constrained(cause: Cause) -> bool:
-    """Tell whether the manifest itself keeps other versions of a skill out."""
-    need, parent = cause
-    return parent is None and need.range.text != "*"
+    """Return whether the manifest itself excludes other versions of a skill."""
+    requirement, parent = cause
+    return parent is None and requirement.range.text != "*"

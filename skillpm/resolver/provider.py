@@ -1,4 +1,4 @@
-"""What the resolver may ask."""
+"""The interface through which the resolver queries sources."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ from skillpm.requirements.source import Source
 
 
 class PinnedSkill(Protocol):
-    """A skill made exact, as a provider found it; `dependencies` are in the value forms of a manifest."""
+    """A skill at an exact version or commit; `dependencies` are in the value forms of a manifest."""
 
     @property
     def pin(self) -> Pin: ...  # noqa: D102
@@ -24,35 +24,35 @@ class PinnedSkill(Protocol):
 
 
 class AvailableVersion(Value):
-    """One version of a skill that could be taken, before anything of it is fetched.
+    """A version that a repository or an index provides, before any of it is fetched."""
 
-    `version` is spelled as its publisher does. `source` is exact: what to ask `pin` for when this one is taken (a tag
-    of a repository, `==1.2.0` of an index). `dependencies` are in the value forms of a manifest; None where only the
-    skill itself knows them. `published` is a moment in ISO 8601, UTC, or empty where nobody says; `reason` says why it
-    was yanked. `pin` and `digest` are where it lies and what is in it, where its publisher says so.
-    """
-
+    # As spelled by its publisher.
     version: str
+    # An exact source for `Provider.pin`: a tag of a repository, `==1.2.0` of an index.
     source: Source
+    # In the value forms of a manifest; None if the skill has to be fetched to know them.
     dependencies: Mapping[str, Any] | None = None
     yanked: bool = False
+    # Why it was yanked.
     reason: str = ""
+    # ISO 8601, UTC; empty if unknown.
     published: str = ""
+    # Where it can be fetched and its digest, if its index says so.
     pin: Pin | None = None
     digest: Digest | None = None
 
 
 class Provider(Protocol):
-    """Knows what sources lead to today. Every call is for several skills, so that several places are asked at once."""
+    """Queries repositories and indexes. Every method takes several skills, so that requests run concurrently."""
 
     def versions(
         self, wanted: Mapping[SkillName, Source], *, dated: bool = False
     ) -> Mapping[SkillName, Sequence[AvailableVersion]]:
-        """List the versions of skills that are asked for by range (whatever the range), in any order.
+        """Return all versions of skills, whatever their ranges, in any order.
 
-        A name that nobody knows is left out. A resolver asks once for each name and place. Only when `dated` is wanted
-        does it say when each was published, where that has to be asked for.
+        Unknown names are left out. The resolver calls this once for each name and source. Publication times that take a
+        request of their own are only filled in if `dated` is set.
         """
 
     def pin(self, wanted: Mapping[SkillName, Source]) -> Mapping[SkillName, PinnedSkill]:
-        """Make sources exact, the newest that each allows. Raises `NotFoundError` for what is not there."""
+        """Return the newest version or commit that each source allows. Raises `NotFoundError` if there is none."""

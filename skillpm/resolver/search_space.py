@@ -1,4 +1,4 @@
-"""What the search goes over: needs (who wants which versions of a name) and options (what could be taken for it)."""
+"""The search space of the solver: requirements on names, and candidates that may satisfy them."""
 
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class Candidate:
-    """One way to have a skill: locked already, a version that is offered, or what a source leads to.
+    """One version of a skill that could be selected: the locked one, an available one, or what a fixed source leads to.
 
-    It is itself and equal to no other, so that asking whether two are the same costs nothing.
+    Not a `Value`: candidates are compared by identity, which the search does very often.
     """
 
     __slots__ = (
@@ -59,18 +59,18 @@ class Candidate:
         self.locked = locked
         self.origin = source if origin is None else origin
         self.requirements: list[Requirement] | None = None
-        self.is_only_prerelease = False  # a pre-release, and there is nothing else
-        self.is_yanked = False  # yanked, and allowed only since it is locked already
+        self.is_only_prerelease = False  # a pre-release of a skill that has no other versions
+        self.is_yanked = False  # allowed only since it is locked already
 
     @property
     def sort_key(self) -> tuple[bool, bool, Any]:
-        """What to sort by, newest last; what is no version comes before all that are, what was yanked before these."""
+        """Sorts newest last. Invalid versions come before all valid ones, yanked versions before these."""
         parsed = self.parsed_version
         return (not self.is_yanked, parsed is not None, self.version if parsed is None else parsed)
 
 
 class Requirement:
-    """A requirement on a name, from whomever it comes. `source` None is one that nothing can fulfil."""
+    """A requirement on a name, of the manifest or of a skill. With `source` None, nothing satisfies it."""
 
     __slots__ = ("_answers", "allows_prereleases", "name", "origin", "range", "source")
 
@@ -84,19 +84,22 @@ class Requirement:
 
     @property
     def accepts_any_origin(self) -> bool:
-        """Tell whether any place may fulfil it: a version range without a place of its own."""
+        """Whether a candidate from any source may satisfy it: it is a version range without a source."""
         return isinstance(self.source, IndexSource) and not self.source.index
 
     def allows(self, candidate: Candidate) -> bool:
-        """Tell whether an option fulfils this; the answer is remembered, for it is asked a million times."""
-        verdict = self._answers.get(candidate)
-        if verdict is None:
-            verdict = self._answers[candidate] = self._is_allowed(candidate)
-        return verdict
+        """Return whether a candidate satisfies this."""
+        # Cached: a long search asks this a million times.
+        answer = self._answers.get(candidate)
+        if answer is None:
+            answer = self._answers[candidate] = self._is_allowed(candidate)
+        return answer
 
     def _is_in_same_folder(self, candidate: Candidate) -> bool:
-        """Tell whether a range over tags may be fulfilled by a tag, a branch or a commit of the same folder, and a
-        skill that is to be found by its name by the folder that somebody else names.
+        """Return whether a candidate comes from the same folder of a repository.
+
+        A range over tags is satisfied by a tag, branch or commit of the same folder; a skill that is found by its name,
+        by the folder that another requirement names.
         """
         if self.source is None or not has_open_version(self.source):
             return covers(candidate.origin, self.origin)
@@ -109,48 +112,46 @@ class Requirement:
             return False
         if not has_open_version(self.source):
             return True
-        # What a person chose by tag, branch or folder, or locked once, is not shut out for being early.
-        chosen = candidate.locked is not None or not has_open_version(candidate.origin)
+        # A pre-release is fine if it was chosen explicitly, by tag, branch or folder, or is locked already.
+        is_chosen = candidate.locked is not None or not has_open_version(candidate.origin)
         if self.range.text == "*":
             return (
-                chosen
+                is_chosen
                 or self.allows_prereleases
                 or candidate.is_only_prerelease
                 or candidate.parsed_version is None
                 or not candidate.parsed_version.is_prerelease
             )
-        return self.range.contains(candidate.parsed_version, prereleases=chosen or self.allows_prereleases)
+        return self.range.contains(candidate.parsed_version, prereleases=is_chosen or self.allows_prereleases)
 
 
 class LockedCandidates:
-    """The locked skills, as far as what is locked counts: not for names in `upgrade`, and of local folders only for
-    those in `held`, which are not looked at again.
-    """
+    """The locked skills that may be kept: not those in `upgrade`, and local folders only if they are in `frozen`."""
 
     def __init__(self, lockfile: Lockfile, upgrade: Collection[SkillName], frozen: Collection[SkillName]) -> None:
         self.lockfile = lockfile
         self.frozen = frozen
-        anew = {*upgrade} - {*frozen}
-        self._origins = {name: _locked_origins(name, lockfile) for name in lockfile.skills if name not in anew}
+        upgraded = {*upgrade} - {*frozen}
+        self._origins = {name: _locked_origins(name, lockfile) for name in lockfile.skills if name not in upgraded}
         self._candidates: dict[SkillName, list[Candidate]] = {}
 
     def candidates_for(self, name: SkillName) -> list[Candidate]:
-        """Give the locked state of a skill, for each place that was asked for when it was locked."""
+        """Return the locked version of a skill as a candidate of each source that it was required from."""
         if name not in self._candidates:
             skill = self.lockfile.skills.get(name)
             self._candidates[name] = [
-                Candidate(name, place, skill.version, dependencies=skill.dependencies, locked=skill, origin=place)
-                for place in self._origins.get(name, ())
-                if skill is not None and (not isinstance(place, PathSource) or name in self.frozen)
+                Candidate(name, origin, skill.version, dependencies=skill.dependencies, locked=skill, origin=origin)
+                for origin in self._origins.get(name, ())
+                if skill is not None and (not isinstance(origin, PathSource) or name in self.frozen)
             ]
         return self._candidates[name]
 
     def is_locked(self, name: SkillName, origin: Source) -> bool:
-        """Tell whether a fixed source is locked as it stands: then nobody needs to be asked."""
-        return not has_open_version(origin) and any(option.origin == origin for option in self.candidates_for(name))
+        """Return whether a fixed source (a tag, a commit) is locked unchanged, so that no query is needed."""
+        return not has_open_version(origin) and any(it.origin == origin for it in self.candidates_for(name))
 
     def is_locked_version(self, candidate: Candidate) -> bool:
-        """Tell whether a version is the locked one, which an update must not take for a newer one that it may not."""
+        """Return whether a version is the locked one, which stays allowed even if it is yanked or too new."""
         skill = self.lockfile.skills.get(candidate.name)
         return (
             skill is not None
@@ -159,28 +160,28 @@ class LockedCandidates:
         )
 
     def with_current_pin(self, name: SkillName, available: AvailableVersion) -> LockedSkill:
-        """Give a locked skill as it is offered now: an index that moved has the same content at another address."""
+        """Return a locked skill with its current address: an index that moved has the same content at another URL."""
         skill = self.lockfile.skills[name]
         is_same = isinstance(skill.pin, IndexPin) and available.pin is not None and available.digest == skill.digest
         return skill.replace(pin=available.pin) if is_same else skill
 
 
 def _locked_origins(name: SkillName, locked: Lockfile) -> list[Source]:
-    """Give the places a locked skill was asked from. What lies in an index or ships is open to any range."""
+    """Return the sources a locked skill was required from; a plain range, too, if it is from an index or bundled."""
     values = [locked.requirements.get(name), locked.overrides.get(name)]
     values += [skill.dependencies.get(name) for skill in locked.skills.values()]
-    places: list[Source] = []
+    origins: list[Source] = []
     for value in values:
-        if value is not None and (place := without_range(parse_locked_requirement(name, value))) not in places:
-            places.append(place)
-    anywhere = IndexSource(name=name)
+        if value is not None and (origin := without_range(parse_locked_requirement(name, value))) not in origins:
+            origins.append(origin)
+    any_index = IndexSource(name=name)
     if isinstance(locked.skills[name].pin, IndexPin | BundledPin):
-        return places if anywhere in places else [*places, anywhere]
-    return [place for place in places if place != anywhere]
+        return origins if any_index in origins else [*origins, any_index]
+    return [origin for origin in origins if origin != any_index]
 
 
 def is_more_specific(one: Source, other: Source) -> bool:
-    """Tell whether one of two places says more exactly than the other what is wanted of the same folder."""
+    """Return whether one source describes the same folder as the other, but more specifically."""
     if not has_open_version(other):
         return covers(one, other) and not covers(other, one)
     if not is_same_folder(one, other):
@@ -191,7 +192,7 @@ def is_more_specific(one: Source, other: Source) -> bool:
 
 
 def apply_override(source: Source, override: Source) -> Source:
-    """Put an override in the place of a requirement: a mere range leaves the place as it was."""
+    """Return the source that an override makes of a requirement's; a range without a source keeps the source."""
     if not isinstance(override, IndexSource) or override.index:
         return override
     if isinstance(source, IndexSource):

@@ -1,10 +1,10 @@
-"""The search for versions that agree. Imported where there is a choice (docs/adr/0013-resolver.md).
+"""The version solver: a backtracking search (docs/adr/0013-resolver.md). Imported only if there is a choice.
 
-One name is decided after the other: first those of the manifest, sorted, then what they need, in the order in which
-it is met. Each takes its best option that nothing speaks against: what is locked, else the newest. When a name has
-none left, the search goes back to the latest decision that has a part in that (conflict-directed backjumping), and
-tries its next option. So it finds an answer wherever there is one, and of all answers the first in this order: no
-name could be newer without an earlier one being older.
+Names are decided one by one: first those of the manifest, sorted, then their dependencies in the order in which they
+are found. Each gets its best candidate that conflicts with nothing decided so far: the locked version, else the newest.
+If a name has no candidate left, the search returns to the latest decision that is involved in the conflict
+(conflict-directed backjumping) and tries its next candidate. It finds a solution if one exists, and the first in this
+order: no name could have a newer version without an older one for an earlier name.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,53 +16,64 @@ from skillpm.resolver.candidates import CandidateSet
 from skillpm.resolver.conflict_report import Cause, conflict_error
 from skillpm.resolver.search_space import Candidate, Requirement
 
-MAX_STEPS = 50_000  # nobody's honest skills take a hundredth; an enemy's could go on for ever
+# Real manifests take less than a hundredth. Version solving is NP-complete, so a malicious index could make it take for
+# ever; all other limits (sizes, numbers of dependencies) do not prevent that.
+MAX_STEPS = 50_000
 
 
 def solve(candidate_set: CandidateSet) -> dict[SkillName, Candidate]:
-    """Choose one option for each skill that is needed. Raises `ConflictError` that tells why there is none.
+    """Return one candidate for each required skill. Raises `ConflictError` with the reason if none exists.
 
-    What is locked is moved only where there is no answer without that.
+    A locked version changes only if no solution keeps it.
     """
     try:
         return _solve_with_origins(candidate_set)
     except (ConflictError, NotFoundError):
         if not candidate_set.locked.skills:
             raise
+    # The first search considered only locked candidates where these satisfy all requirements. That never queries a
+    # server for skills that stay as they are, but it may miss solutions, so failure is final only with all candidates.
     candidate_set.prefers_locked = False
     return _solve_with_origins(candidate_set)
 
 
 def _solve_with_origins(candidate_set: CandidateSet) -> dict[SkillName, Candidate]:
-    """Search, and where a name was looked for in the indexes before somebody named its place, search again with that
-    place from the start. An answer counts only if in it somebody really names the place.
+    """Search; if that fails because a source of a name was found too late, search again with that source presumed.
+
+    A name without a source is looked up in the indexes. If a skill that is decided later requires it from a repository,
+    the search cannot add that source to decisions already made, so it restarts.
     """
     candidate_set.presumed_origins = {}
-    late: dict[SkillName, Source] = {}
+    late_origins: dict[SkillName, Source] = {}
     try:
-        return _solve(candidate_set, late)
+        return _solve(candidate_set, late_origins)
     except (ConflictError, NotFoundError) as error:
-        first = error
-    while new := {name: place for name, place in late.items() if name not in candidate_set.presumed_origins}:
+        first_error = error
+    while new := {name: it for name, it in late_origins.items() if name not in candidate_set.presumed_origins}:
         candidate_set.presumed_origins = {**candidate_set.presumed_origins, **new}
         try:
-            found = _solve(candidate_set, late)
+            solution = _solve(candidate_set, late_origins)
         except (ConflictError, NotFoundError):
             continue
+        # Otherwise a skill that is not part of the solution could decide where another one comes from.
         if all(
-            _is_origin_required(name, found, candidate_set) for name in candidate_set.presumed_origins if name in found
+            _is_origin_required(name, solution, candidate_set)
+            for name in candidate_set.presumed_origins
+            if name in solution
         ):
-            return found
+            return solution
         break
     candidate_set.presumed_origins = {}
-    raise first
+    # The first error: those of the restarts are about sources that nothing may require.
+    raise first_error
 
 
 def _is_origin_required(name: SkillName, solution: dict[SkillName, Candidate], candidate_set: CandidateSet) -> bool:
-    """Tell whether anybody in an answer names the place of a skill itself."""
+    """Return whether the manifest or a skill of the solution itself requires a skill from its presumed source."""
     roots = [candidate_set.get_requirement(root, source) for root, source in candidate_set.request.requirements.items()]
-    needs = [*roots, *(need for option in solution.values() for need in candidate_set.requirements_of(option))]
-    return any(need.name == name and need.origin == candidate_set.presumed_origins[name] for need in needs)
+    transitive = (it for candidate in solution.values() for it in candidate_set.requirements_of(candidate))
+    origin = candidate_set.presumed_origins[name]
+    return any(it.name == name and it.origin == origin for it in (*roots, *transitive))
 
 
 def _solve(candidate_set: CandidateSet, late_origins: dict[SkillName, Source]) -> dict[SkillName, Candidate]:
@@ -82,25 +93,29 @@ def _solve(candidate_set: CandidateSet, late_origins: dict[SkillName, Source]) -
 
 
 class _Decision:
-    """A name to decide: the options that are left, and who and what spoke against those that were tried."""
+    """A name to decide: the remaining candidates, and why the others were rejected."""
 
     def __init__(self, search: "_Search", name: SkillName) -> None:
         self.name = name
-        self.remaining = search.candidate_set.find_matching(name, [need for need, _ in search.requirements[name]])[::-1]
-        # Whoever wants this name has a part in whatever goes wrong with it.
+        # Best last, since candidates are popped from the end.
+        self.remaining = search.candidate_set.find_matching(name, [it for it, _ in search.requirements[name]])[::-1]
+        # The names whose decisions are involved in any failure of this one. All that require it are: without them, the
+        # failure would not matter.
         self.conflict_set = {parent.name for _, parent in search.requirements[name] if parent is not None}
+        # The requirements that no candidate satisfied, for the error message, in order.
         self.causes: dict[Cause, None] = dict.fromkeys(search.requirements[name]) if not self.remaining else {}
+        # How many names were known before this decision; those after it are required only because of it.
         self.order_length = len(search.order)
 
 
 class _Search:
-    """What is decided so far, and all that is wanted because of it."""
+    """The decisions so far, and the requirements that follow from them."""
 
     def __init__(self, candidate_set: CandidateSet, late_origins: dict[SkillName, Source]) -> None:
         self.candidate_set = candidate_set
-        self.late_origins = (
-            late_origins  # places that were named for a skill which had been taken from the indexes already
-        )
+        # Sources required for a skill after it had been selected from an index.
+        self.late_origins = late_origins
+        # All required names, in the order in which they are decided.
         self.order: list[SkillName] = []
         self.requirements: dict[SkillName, list[Cause]] = {}
         self.first_causes: dict[SkillName, Cause] = {}
@@ -109,73 +124,83 @@ class _Search:
         self.steps = 0
 
     def advance(self, decision: _Decision) -> bool:
-        """Take the next option that nothing speaks against; False where none is left."""
+        """Select the next candidate whose requirements can be satisfied; return False if none is left."""
         while decision.remaining:
             self.steps += 1
             if self.steps > MAX_STEPS:
                 raise ConflictError(
-                    f"no versions that agree were found in {MAX_STEPS} steps",
-                    hint="narrow the ranges in skills.json, so that there is less to choose from",
+                    f"gave up resolving versions after {MAX_STEPS:,} steps",
+                    hint="narrow the version ranges in skills.json",
                 )
-            option = decision.remaining.pop()
-            self.selection[decision.name] = option
-            against = self.add_requirements(self.candidate_set.requirements_of(option), option)
-            if against is None:
+            candidate = decision.remaining.pop()
+            self.selection[decision.name] = candidate
+            conflict = self.add_requirements(self.candidate_set.requirements_of(candidate), candidate)
+            if conflict is None:
                 return True
             self._undo(decision)
-            decision.causes |= dict.fromkeys(against)
-            decision.conflict_set |= {parent.name for _, parent in against if parent is not None}
-            if against[0][0].name in self.selection:
-                decision.conflict_set.add(against[0][0].name)
+            decision.causes |= dict.fromkeys(conflict)
+            decision.conflict_set |= {parent.name for _, parent in conflict if parent is not None}
+            # Another candidate for a name that is decided already might satisfy all requirements on it.
+            if conflict[0][0].name in self.selection:
+                decision.conflict_set.add(conflict[0][0].name)
         return False
 
     def add_requirements(self, requirements: Sequence[Requirement], parent: Candidate | None) -> list[Cause] | None:
-        """Take in what an option (or the manifest) needs; give all needs on a name that cannot be met together."""
-        self.candidate_set.prefetch({need.name: [need] for need in requirements})
-        for need in requirements:
-            known = self.requirements.setdefault(need.name, [])
+        """Add the requirements of a candidate, or of the manifest; on a conflict, return all requirements on that name.
+
+        Checking undecided names here as well (forward checking) rejects a candidate before its other dependencies are
+        explored.
+        """
+        self.candidate_set.prefetch({requirement.name: [requirement] for requirement in requirements})
+        for requirement in requirements:
+            name = requirement.name
+            known = self.requirements.setdefault(name, [])
             if not known:
-                self.order.append(need.name)
-            known.append((need, parent))
-            self.first_causes.setdefault(need.name, (need, parent))
-            taken = self.selection.get(need.name)
-            met = (
-                need.allows(taken)
-                if taken
-                else self.candidate_set.find_matching(need.name, [other for other, _ in known])
+                self.order.append(name)
+            known.append((requirement, parent))
+            self.first_causes.setdefault(name, (requirement, parent))
+            selected = self.selection.get(name)
+            is_satisfiable = (
+                requirement.allows(selected)
+                if selected
+                else self.candidate_set.find_matching(name, [other for other, _ in known])
             )
             if (
-                taken is not None
-                and not met
-                and not need.accepts_any_origin
-                and need.origin not in {None, taken.origin}
+                selected is not None
+                and not is_satisfiable
+                and not requirement.accepts_any_origin
+                and requirement.origin not in {None, selected.origin}
             ):
-                self.late_origins.setdefault(need.name, need.origin)
-            if not met and parent is not None:
+                self.late_origins.setdefault(name, requirement.origin)
+            # A root requirement that cannot be satisfied fails when its name is decided, with the complete message.
+            if not is_satisfiable and parent is not None:
                 return list(known)
         return None
 
     def backjump(self, decision: _Decision) -> _Decision:
-        """Give the latest decision that has a part in a dead end, to be decided otherwise.
+        """Return the latest decision that is involved in a failure, undoing all after it.
 
-        Raises what is to be told where nobody has a part in it but the manifest.
+        Changing a decision that is not involved would only fail in the same way again. Raises the conflict if nothing
+        but the manifest is involved.
         """
-        blamed = decision.conflict_set - {decision.name}
+        involved = decision.conflict_set - {decision.name}
         while self.decisions:
             earlier = self.decisions.pop()
             self._undo(earlier)
-            if earlier.name in blamed:
-                earlier.conflict_set |= blamed
+            if earlier.name in involved:
+                earlier.conflict_set |= involved
                 earlier.causes |= decision.causes
                 return earlier
         raise conflict_error(list(decision.causes), self.first_causes, self.candidate_set)
 
     def _undo(self, decision: _Decision) -> None:
-        """Take back what was taken for a name, and all that is only wanted because of it."""
-        option = self.selection.pop(decision.name)
-        for need in self.candidate_set.requirements_of(option):
-            known = self.requirements.get(need.name, [])
-            if known and known[-1][1] is option:
+        """Undo the selection of a name, and everything that is required only because of it."""
+        candidate = self.selection.pop(decision.name)
+        for requirement in self.candidate_set.requirements_of(candidate):
+            # Decisions are undone in reverse order, so its requirement is the last one; unless `add_requirements`
+            # stopped at a conflict before it.
+            known = self.requirements.get(requirement.name, [])
+            if known and known[-1][1] is candidate:
                 known.pop()
         for name in self.order[decision.order_length :]:
             del self.requirements[name]
@@ -183,18 +208,24 @@ class _Search:
 
 
 def _prefetch(roots: Iterable[Requirement], candidate_set: CandidateSet) -> None:
-    """Ask ahead, all names of a generation in one call: what the search will ask for one by one is then there.
+    """Query the provider for all names of a generation at once, before the search queries them one by one.
 
-    It follows the best option of each name, which nearly always is the one that is taken.
+    Generation by generation, it follows the best candidate of each name, which is nearly always the one selected. It
+    decides nothing: what it misses, the search queries itself.
     """
-    needs: dict[SkillName, list[Requirement]] = {}
-    todo = list(roots)
-    while todo:
-        for need in todo:
-            needs.setdefault(need.name, []).append(need)
-        generation = dict.fromkeys(need.name for need in todo)
-        candidate_set.prefetch({name: needs[name] for name in generation})
-        best = [option for name in generation for option in candidate_set.find_matching(name, needs[name])[:1]]
-        new = [option for option in best if option.requirements is None]
-        candidate_set.load_requirements(new)
-        todo = [need for option in new for need in option.requirements or () if need not in needs.get(need.name, ())]
+    known: dict[SkillName, list[Requirement]] = {}
+    pending = list(roots)
+    while pending:
+        for requirement in pending:
+            known.setdefault(requirement.name, []).append(requirement)
+        generation = dict.fromkeys(requirement.name for requirement in pending)
+        candidate_set.prefetch({name: known[name] for name in generation})
+        best = [it for name in generation for it in candidate_set.find_matching(name, known[name])[:1]]
+        unread = [candidate for candidate in best if candidate.requirements is None]
+        candidate_set.load_requirements(unread)
+        pending = [
+            requirement
+            for candidate in unread
+            for requirement in candidate.requirements or ()
+            if requirement not in known.get(requirement.name, ())
+        ]

@@ -1,8 +1,8 @@
-"""Repairs that a program may make to an author's SKILL.md: each is named, and every other byte stays as it is.
+"""Automatic fixes of a SKILL.md (`validate --fix`): each is reported, and every other byte stays unchanged.
 
-Only what changes nothing of what is read is repaired: a value that needs quotes gets them, a field that the
-specification does not know goes under `metadata`, as text, where it is read just the same. What only its author can
-decide (which of two keys is meant, what the name should be) is left to them.
+A fix never changes the parsed skill: a value that needs quotes gets them; a field that the specification does not have
+moves under `metadata`, as text, where it is read as well. Decisions (which of two duplicate keys to keep, what the name
+should be) are left to the author.
 """
 
 import re
@@ -29,9 +29,9 @@ from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 BOM = b"\xef\xbb\xbf"
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|$)")
 MAX_PASSES = 50
-# What is read under `metadata` too, so that it may go there.
+# Fields that are also read under `metadata`.
 MOVABLE_FIELDS = frozenset(["version", "category", "triggers", "trigger", "tags", "requires", "homepage", "author"])
-# What no repair may change.
+# What no fix may change.
 PRESERVED_FIELDS = (
     *("description", "body", "version", "license", "compatibility", "category", "triggers", "tags"),
     *("homepage", "author", "requires", "allowed_tools", "mcp_servers", "extra"),
@@ -39,7 +39,7 @@ PRESERVED_FIELDS = (
 
 
 class LineEdit(Value):
-    """Lines from `start` up to `end` (counted from 0) become other ones; `fixed` says what that mends."""
+    """The replacement of lines `start` to `end` (exclusive, from 0), and what it fixes."""
 
     start: int
     end: int
@@ -48,24 +48,23 @@ class LineEdit(Value):
 
 
 class FixResult(Value):
-    """The bytes of a file after its repairs, and these, each with the line where it was needed."""
+    """The bytes of a fixed file, and the fixes, each with its line in the original."""
 
     data: bytes
     fixes: tuple[Finding, ...] = ()
 
 
 def fix(data: bytes, folder: str) -> FixResult:
-    """Repair what can be repaired in a SKILL.md that lies in a folder of this name.
+    """Fix a SKILL.md in a folder of this name. The result is a fixed point: fixing it again changes nothing.
 
-    Doing it twice is doing it once. A file that cannot be loaded is given back as it is, and so is one whose repairs
-    find no end.
+    A file that cannot be loaded is returned unchanged, and so is one for which the fixes do not converge.
     """
-    fixed = FixResult(data=data)
-    for _ in range(MAX_PASSES):  # what one repair laid open, the next turn mends
-        more = _fix_once(fixed.data, folder)
+    result = FixResult(data=data)
+    for _ in range(MAX_PASSES):  # one fix may make another possible
+        more = _fix_once(result.data, folder)
         if not more.fixes:
-            return fixed
-        fixed = FixResult(data=more.data, fixes=(*fixed.fixes, *more.fixes))
+            return result
+        result = FixResult(data=more.data, fixes=(*result.fixes, *more.fixes))
     return FixResult(data=data)
 
 
@@ -77,41 +76,42 @@ def _fix_once(data: bytes, folder: str) -> FixResult:
         return FixResult(data=data)
     lines = [match.groups() for match in LINE.finditer(data.removeprefix(BOM).decode())][:-1]
     opening = next(number for number, (line, _) in enumerate(lines) if line.strip())
-    mark = [warning("bom", "the byte order mark is gone", 1)] if data.startswith(BOM) else []
+    bom = [warning("bom", "removed the byte order mark", 1)] if data.startswith(BOM) else []
     head = [_drop_leading_blank_lines(opening)] if opening else []
-    inside, moved = _plan_edits(lines, opening, front, folder) if front.dialect == "yaml" else ([], [])
-    places = {edit.start for edit in moved if edit.fixes}
+    in_place, moves = _plan_edits(lines, opening, front, folder) if front.dialect == "yaml" else ([], [])
+    moved_lines = {edit.start for edit in moves if edit.fixes}
+    # The most extensive set of edits that leaves the parsed skill unchanged. A field that moves needs no edit in place.
     for edits in (
-        [*head, *moved, *(edit for edit in inside if edit.start not in places or edit.start == edit.end)],
-        [*head, *inside],
+        [*head, *moves, *(edit for edit in in_place if edit.start not in moved_lines or edit.start == edit.end)],
+        [*head, *in_place],
         head,
     ):
         after = _apply_edits(lines, edits)
         if _is_equivalent(before, after, folder):
             if after == data:
                 break
-            fixes = [*mark, *(item for edit in edits for item in edit.fixes)]
+            fixes = [*bom, *(item for edit in edits for item in edit.fixes)]
             return FixResult(data=after, fixes=tuple(sorted(fixes, key=lambda item: item.line)))
     return FixResult(data=data)
 
 
 def _drop_leading_blank_lines(opening: int) -> LineEdit:
-    fixed = warning("leading-blank", "the blank lines above the frontmatter are gone", 1)
+    fixed = warning("leading-blank", "removed the blank lines before the frontmatter", 1)
     return LineEdit(start=0, end=opening, lines=(), fixes=(fixed,))
 
 
 def _plan_edits(
     lines: Sequence[tuple[str, ...]], opening: int, front: Frontmatter, folder: str
 ) -> tuple[list[LineEdit], list[LineEdit]]:
-    """Give the edits that mend what stands there, and those that move fields under `metadata`."""
+    """Return the edits that fix fields in place, and those that move fields under `metadata`."""
     block = "".join(line + "\n" for line, _ in lines[opening + 1 : front.body_line - 2])
-    pieces = split_segments(block, [])
-    mended = list(map(recover_segment, pieces)) if _is_invalid_yaml(block) else []
-    edits = [edit for one in mended for edit in _plan_quoting(one, opening)]
+    segments = split_segments(block, [])
+    recovered = list(map(recover_segment, segments)) if _is_invalid_yaml(block) else []
+    edits = [edit for segment in recovered for edit in _plan_quoting(segment, opening)]
     if "name" not in front.values and is_skill_name(folder):
-        fixed = warning("missing-name", f"the name is the folder's now: `{folder}`", opening + 1)
+        fixed = warning("missing-name", f"added the name of the folder: `{folder}`", opening + 1)
         edits.append(LineEdit(start=opening + 1, end=opening + 1, lines=(f"name: {folder}",), fixes=(fixed,)))
-    return edits, list(_plan_moves(pieces, opening))
+    return edits, list(_plan_moves(segments, opening))
 
 
 def _is_invalid_yaml(block: str) -> bool:
@@ -123,30 +123,31 @@ def _is_invalid_yaml(block: str) -> bool:
 
 
 def _plan_quoting(recovered: RecoveredSegment, opening: int) -> Iterator[LineEdit]:
-    """Give the edit that writes a piece as YAML allows it; none where that does not help, or would lose a comment."""
-    piece = recovered.segment
-    start = opening + piece.line
-    length = 1 if recovered.repair == QUOTED_REPAIR else len(_content_lines(piece))
-    better = piece.replace(lines=(*recovered.lines[:1], *piece.lines[length:]))
+    """Yield the edit that makes a segment valid YAML; none if it would stay invalid or lose a comment."""
+    segment = recovered.segment
+    start = opening + segment.line
+    length = 1 if recovered.repair == QUOTED_REPAIR else len(_content_lines(segment))
+    quoted = segment.replace(lines=(*recovered.lines[:1], *segment.lines[length:]))
     if (
         recovered.repair
-        and not recover_segment(better).repair
-        and not any(line.lstrip().startswith("#") for line in piece.lines[1:length])
+        and not recover_segment(quoted).repair
+        and not any(line.lstrip().startswith("#") for line in segment.lines[1:length])
     ):
-        fixed = warning("frontmatter-repaired", f"`{sanitize(piece.key, 40)}` stands in quotes now", start + 1)
+        fixed = warning("frontmatter-repaired", f"quoted `{sanitize(segment.key, 40)}`", start + 1)
         yield LineEdit(start=start, end=start + length, lines=recovered.lines[:1], fixes=(fixed,))
 
 
 def _plan_moves(segments: list[Segment], opening: int) -> Iterator[LineEdit]:
-    """Give the edits that put fields under `metadata`: a block of it that is there, or one where the first stood."""
-    moving = [(piece, text) for piece in segments if (text := _movable_text(piece))]
-    home = next((piece for piece in segments if piece.key == "metadata"), None)
+    """Yield the edits that move fields under `metadata`: to its existing block, or to a new one for the first field."""
+    moving = [(segment, text) for segment in segments if (text := _movable_text(segment))]
+    home = next((segment for segment in segments if segment.key == "metadata"), None)
     content = _content_lines(home) if home is not None else ()
+    # `metadata: {a: b}` or `metadata: text`, to which no line can be added.
     if not moving or (home is not None and not re.fullmatch(r"metadata\s*:\s*", home.lines[0])):
         return
     below = next((line for line in content[1:] if line.strip() and not line.lstrip().startswith("#")), "  x")
     indent = below[: len(below) - len(below.lstrip())]
-    if not indent:  # a list, or what is no YAML at all
+    if not indent:  # a list, or invalid YAML
         return
     entries = tuple(f"{indent}{piece.key}: {text}" for piece, text in moving)
     if home is not None:
@@ -155,12 +156,12 @@ def _plan_moves(segments: list[Segment], opening: int) -> Iterator[LineEdit]:
     for number, (piece, _) in enumerate(moving):
         start = opening + piece.line
         new = ("metadata:", *entries) if home is None and number == 0 else ()
-        fixed = warning("unknown-field", f"`{piece.key}` stands under `metadata` now, as text", start + 1)
+        fixed = warning("unknown-field", f"moved `{piece.key}` under `metadata`, as text", start + 1)
         yield LineEdit(start=start, end=start + len(_content_lines(piece)), lines=new, fixes=(fixed,))
 
 
 def _movable_text(segment: Segment) -> str:
-    """Give the value of a field as one text, or nothing where it must stay: comments and objects would be lost."""
+    """Return the value of a field as one YAML string; empty if it cannot move without losing a comment or structure."""
     if (segment.key not in MOVABLE_FIELDS and not segment.key.startswith(KEY_PREFIX)) or any(
         "#" in line for line in _content_lines(segment)
     ):
@@ -172,7 +173,7 @@ def _movable_text(segment: Segment) -> str:
 
 
 def _content_lines(segment: Segment) -> tuple[str, ...]:
-    """Give the lines of a piece without the blank ones and the comments at its end: these belong to what follows."""
+    """Return the lines of a segment without blank lines and comments at its end, which belong to the next one."""
     length = len(segment.lines)
     while length > 1 and (not segment.lines[length - 1].strip() or segment.lines[length - 1].startswith("#")):
         length -= 1
@@ -180,8 +181,9 @@ def _content_lines(segment: Segment) -> tuple[str, ...]:
 
 
 def _apply_edits(lines: Sequence[tuple[str, ...]], edits: Sequence[LineEdit]) -> bytes:
-    """Carry out edits; a new line ends as the line does in whose place it comes."""
+    """Apply edits; a new line has the line ending of the one it replaces."""
     new = ["".join(line) for line in lines]
+    # From the end, so that the line numbers of the remaining edits stay valid.
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True):
         ending = lines[min(edit.start, len(lines) - 1)][1] or "\n"
         new[edit.start : edit.end] = [line + ending for line in edit.lines]
@@ -193,6 +195,7 @@ def _is_equivalent(before: Skill, data: bytes, folder: str) -> bool:
         after = read_skill(data)
     except NotLoadable:
         return False
-    same_name = after.declared == before.declared or (not before.declared and after.declared == folder)
-    kept = before.metadata.items() <= after.metadata.items()
-    return same_name and kept and all(getattr(before, field) == getattr(after, field) for field in PRESERVED_FIELDS)
+    has_same_name = after.declared == before.declared or (not before.declared and after.declared == folder)
+    has_metadata = before.metadata.items() <= after.metadata.items()
+    has_same_fields = all(getattr(before, field) == getattr(after, field) for field in PRESERVED_FIELDS)
+    return has_same_name and has_metadata and has_same_fields

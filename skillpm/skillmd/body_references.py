@@ -1,8 +1,7 @@
-r"""Files and commands that the body of a SKILL.md speaks of: `@file` and ``!`command` ``, found, nothing more.
+r"""References in the body of a SKILL.md: files as `@file`, and shell commands as ``!`command` ``.
 
-The expressions are those of the loaders that made the notation, which are written for JavaScript: `\w` is ASCII
-there, and what counts as a blank differs from Python's in a few characters. Whether a file is there is for whoever
-has a disk to say; a command is text, and nothing of ours ever runs it.
+The patterns are those of the loaders that introduced the notation. They are written for JavaScript, where `\w` is ASCII
+and `\s` differs from Python's in a few characters. Commands are only listed; skillpm never runs them.
 """
 
 import re
@@ -13,10 +12,10 @@ SHELL_COMMAND = re.compile(r"!`([^`]+)`")
 
 
 def find_file_references(body: str) -> tuple[str, ...]:
-    """Give what stands behind `@`, each once, in the order of the text; an `@` with nothing behind it is none."""
+    """Return the paths after `@`, without duplicates, in the order of the text."""
     return tuple(dict.fromkeys(match[1] for match in FILE_REFERENCE.finditer(body) if match[1]))
 
 
 def find_shell_commands(body: str) -> tuple[str, ...]:
-    """Give what stands in ``!`…` ``, all of it, in the order of the text."""
+    """Return the commands in ``!`…` ``, in the order of the text."""
     return tuple(match[1] for match in SHELL_COMMAND.finditer(body))

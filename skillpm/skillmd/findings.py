@@ -1,4 +1,4 @@
-"""What reading a SKILL.md found: values with a stable code, a level, a message and a line."""
+"""Findings about a SKILL.md, with a stable code, a level, a message and a line."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from skillpm.core.values import Value
 
 
 class Finding(Value):
-    """One remark on a file. An `error` means that it cannot be loaded; a `warning` stops nothing."""
+    """One problem of a file. An `error` means that it cannot be loaded or is invalid; a `warning` is advice."""
 
     code: str
     level: Literal["error", "warning"]
@@ -15,7 +15,7 @@ class Finding(Value):
 
 
 class NotLoadable(Exception):
-    """A file that cannot be loaded, and why."""
+    """A file cannot be loaded, because of one finding."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.message)
@@ -23,15 +23,15 @@ class NotLoadable(Exception):
 
 
 def error(code: str, message: str, line: int = 1) -> Finding:
-    """Make a finding that means: not loadable, or not valid."""
+    """Return a finding that makes a file unloadable or invalid."""
     return Finding(code=code, level="error", message=message, line=line)
 
 
 def warning(code: str, message: str, line: int = 1) -> Finding:
-    """Make a finding that stops nothing."""
+    """Return a finding that is only advice."""
     return Finding(code=code, level="warning", message=message, line=line)
 
 
 def not_loadable(code: str, message: str, line: int = 1) -> NotLoadable:
-    """Make the exception that ends a reading."""
+    """Return the exception for a file that cannot be loaded."""
     return NotLoadable(error(code, message, line))

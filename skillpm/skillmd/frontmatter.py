@@ -1,4 +1,4 @@
-"""The block at the head of a SKILL.md: found, its dialect told, read; repaired only after reading failed."""
+"""The frontmatter of a SKILL.md: found, its language detected, and parsed; leniently only if strict parsing failed."""
 
 import codecs
 import re
@@ -11,9 +11,9 @@ from skillpm.skillmd.findings import Finding, not_loadable
 from skillpm.skillmd.lenient_parser import read_lenient_yaml
 from skillpm.skillmd.yaml_loader import MAX_DEPTH, YamlError, read_yaml
 
-MAX_FILE_SIZE = 1_000_000
-MAX_BLOCK_SIZE = 64_000
-MAX_TOML_SIZE = 8_000  # tomllib takes time by the cube of a long dotted key: 20 seconds for 64 kB
+MAX_FILE_SIZE = 1_000_000  # bytes
+MAX_BLOCK_SIZE = 64_000  # bytes
+MAX_TOML_SIZE = 8_000  # bytes; tomllib takes cubic time for a long dotted key: 20 seconds for 64 kB
 OPENING = re.compile(r"\s*^(---|\+\+\+)([^\n]*)\n", re.MULTILINE)
 CLOSING = {fence: re.compile(rf"^{re.escape(fence)}[ \t]*$", re.MULTILINE) for fence in ("---", "+++")}
 KEY_LINE = re.compile(r"""(["']?)([^\s:"'=\[#][^:"'=]*)\1[ \t]{0,9}[:=]""")
@@ -21,17 +21,19 @@ TOML_LINE = re.compile(r"""\s*(?:\[[^\]]+\]\s*(?:#.*)?$|(?:[\w.-]+|"[^"]*"|'[^']
 
 
 class Frontmatter(Value):
-    """A SKILL.md split: its keys, its body, the line the body starts at, and what was found on the way."""
+    """A SKILL.md, split into frontmatter and body."""
 
     values: dict[str, Any]
     body: str
+    # The line at which the body starts, from 1.
     body_line: int
+    # `yaml` or `toml`.
     dialect: str
     findings: tuple[Finding, ...] = ()
 
 
 def decode_text(data: bytes) -> str:
-    """Give the text of a SKILL.md: UTF-8, without BOM, every line ending a line feed. Raises `NotLoadable`."""
+    """Return the text of a UTF-8 file, without BOM and with line feeds as line endings. Raises `NotLoadable`."""
     if len(data) > MAX_FILE_SIZE:
         raise not_loadable("too-large", f"the file is over {MAX_FILE_SIZE} bytes")
     try:
@@ -40,29 +42,30 @@ def decode_text(data: bytes) -> str:
         line = error.object[: error.start].count(b"\n") + 1
         raise not_loadable("not-utf8", "the file is not UTF-8", line) from None
     if b"\0" in data:
-        raise not_loadable("nul", "the file has a NUL character", text[: text.index("\0")].count("\n") + 1)
+        raise not_loadable("nul", "the file contains a NUL character", text[: text.index("\0")].count("\n") + 1)
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def read_frontmatter(text: str) -> Frontmatter:
-    """Split and read a SKILL.md. Raises `NotLoadable` where it has no frontmatter that can be read."""
+    """Split a SKILL.md and parse its frontmatter. Raises `NotLoadable`."""
     opening = OPENING.match(text)
+    # Without this, a conflict in the first line would be reported as missing frontmatter.
     if opening is None and text.lstrip().startswith("<<<<<<<"):
-        raise not_loadable("no-frontmatter", f"a merge conflict is not resolved here; {RESOLVE_HINT}")
+        raise not_loadable("no-frontmatter", f"unresolved merge conflict; {RESOLVE_HINT}")
     if opening is None:
         raise not_loadable("no-frontmatter", "the file does not begin with a `---` line")
-    fence, word = opening[1], opening[2].strip()
-    if word not in {"", "toml", "yaml"} or (fence == "+++" and word):
+    fence, language = opening[1], opening[2].strip()
+    if language not in {"", "toml", "yaml"} or (fence == "+++" and language):
         line = text[: opening.start(1)].count("\n") + 1
-        raise not_loadable("unknown-language", f"frontmatter in `{sanitize(word, 20)}` is not read", line)
+        raise not_loadable("unknown-language", f"frontmatter in `{sanitize(language, 20)}` is not supported", line)
     closing = CLOSING[fence].search(text, opening.end())
     if closing is None:
-        raise not_loadable("unclosed", f"the frontmatter is not closed by a `{fence}` line")
+        raise not_loadable("unclosed", f"the frontmatter has no closing `{fence}` line")
     block, first = text[opening.end() : closing.start()], text[: opening.end()].count("\n") + 1
     if closing.start() - opening.end() > MAX_BLOCK_SIZE or len(block.encode()) > MAX_BLOCK_SIZE:
         raise not_loadable("too-large", f"the frontmatter is over {MAX_BLOCK_SIZE} bytes", first)
     findings: list[Finding] = []
-    is_toml = fence == "+++" or word == "toml" or (not word and _looks_like_toml(block))
+    is_toml = fence == "+++" or language == "toml" or (not language and _looks_like_toml(block))
     values = _read_toml(block, first) if is_toml else _read_yaml(block, first, findings)
     return Frontmatter(
         values=values,
@@ -74,7 +77,7 @@ def read_frontmatter(text: str) -> Frontmatter:
 
 
 def find_key_lines(text: str, front: Frontmatter) -> dict[str, int]:
-    """Give the line of a file that each top-level key stands in."""
+    """Return the line of each top-level key in a file, from 1."""
     lines: dict[str, int] = {}
     for number, line in enumerate(text.split("\n")[: front.body_line - 1], 1):
         match = KEY_LINE.match(line)
@@ -91,17 +94,17 @@ def _looks_like_toml(block: str) -> bool:
 
 
 def _read_toml(block: str, first: int) -> dict[str, Any]:
-    import tomllib  # noqa: PLC0415  (nearly all files are YAML)
+    import tomllib  # noqa: PLC0415  (nearly all frontmatter is YAML)
 
     if len(block.encode()) > MAX_TOML_SIZE:
         raise not_loadable("too-large", f"the frontmatter is over {MAX_TOML_SIZE} bytes of TOML", first)
     try:
-        # `1.10` stays `1.10`, as in YAML.
+        # Numbers keep their spelling, as in YAML: the version `1.10` must not become 1.1.
         return {key: _to_text_values(value) for key, value in tomllib.loads(block, parse_float=str).items()}
     except RecursionError:
-        raise not_loadable("bad-toml", f"the frontmatter is no TOML: nested deeper than {MAX_DEPTH}", first) from None
-    except ValueError as error:  # not TOML, too deep, or a number too long for an int
-        raise not_loadable("bad-toml", f"the frontmatter is no TOML: {sanitize(str(error))}", first) from None
+        raise not_loadable("bad-toml", f"invalid TOML frontmatter: nested deeper than {MAX_DEPTH}", first) from None
+    except ValueError as error:  # invalid, too deep, or a number too long for an int
+        raise not_loadable("bad-toml", f"invalid TOML frontmatter: {sanitize(str(error))}", first) from None
 
 
 def _to_text_values(value: Any, depth: int = 2) -> Any:
@@ -117,19 +120,19 @@ def _to_text_values(value: Any, depth: int = 2) -> Any:
 
 
 def _read_yaml(block: str, first: int, findings: list[Finding]) -> dict[str, Any]:
-    """Read strictly; only if that fails, go key by key and quote what spoilt it."""
-    found: list[Finding] = []
+    """Parse YAML strictly, or leniently if that fails; `first` is the line of the block in the file."""
+    block_findings: list[Finding] = []
     try:
-        values = read_yaml(block, found)
-    except YamlError as fault:
-        found.clear()
-        values = read_lenient_yaml(block, found)
+        values = read_yaml(block, block_findings)
+    except YamlError as error:
+        block_findings.clear()
+        values = read_lenient_yaml(block, block_findings)
         if not values:
-            line = first + fault.line - 1
-            raise not_loadable("bad-yaml", f"the frontmatter is no YAML: {fault.message}", line) from None
-    findings.extend(item.replace(line=first + item.line - 1) for item in found)
+            line = first + error.line - 1
+            raise not_loadable("bad-yaml", f"invalid YAML frontmatter: {error.message}", line) from None
+    findings.extend(item.replace(line=first + item.line - 1) for item in block_findings)
     if values is None:
         return {}
     if not isinstance(values, dict):
-        raise not_loadable("not-a-map", "the frontmatter is no list of `key: value` lines", first)
+        raise not_loadable("not-a-map", "the frontmatter must be a list of `key: value` lines", first)
     return values

@@ -1,6 +1,6 @@
-"""What discovery reads of a skill: its frontmatter, and no byte more than that takes. Pure.
+"""The fields that discovery needs of a SKILL.md, read without its body.
 
-The body is looked at when somebody loads the skill.
+The body is only read when the skill is loaded.
 """
 
 import re
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from skillpm.core.text import one_line
 from skillpm.skillmd.frontmatter import decode_text, read_frontmatter
 
-HEAD_SIZE = 16_384  # nearly every frontmatter ends long before; where it does not, the whole file is read
+HEAD_SIZE = 16_384  # bytes; nearly all frontmatter is much shorter, and for the rest the whole file is read
 OPENING = re.compile(rb"(?:\xef\xbb\xbf)?\s*^(---|\+\+\+)[^\r\n]*[\r\n]", re.MULTILINE)
 CLOSING = {
     fence: re.compile(rb"[\r\n]" + re.escape(fence) + rb"[ \t]*(?=[\r\n])") for fence in (b"---", b"+++")
@@ -17,7 +17,7 @@ CLOSING = {
 
 
 class SkillHead(NamedTuple):
-    """What a skill says of itself at first sight; empty where it says nothing."""
+    """The fields of a skill that discovery needs; empty if missing."""
 
     name: str
     description: str
@@ -25,7 +25,7 @@ class SkillHead(NamedTuple):
 
 
 def extract_frontmatter(data: bytes) -> bytes | None:
-    """Give the bytes of a file up to the end of its frontmatter; None where these bytes do not hold the end."""
+    """Return the bytes of a file up to the end of its frontmatter; None if the end is not among these bytes."""
     opening = OPENING.match(data)
     if opening is None:
         return None
@@ -34,7 +34,7 @@ def extract_frontmatter(data: bytes) -> bytes | None:
 
 
 def read_head(data: bytes) -> SkillHead:
-    """Read the frontmatter of a file. Raises `NotLoadable` with the finding that says why it cannot be read."""
+    """Parse the frontmatter of a file. Raises `NotLoadable`."""
     values = read_frontmatter(decode_text(data)).values
     return SkillHead(*(_to_line(values.get(key)) for key in ("name", "description", "compatibility")))
 

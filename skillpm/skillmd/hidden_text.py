@@ -1,4 +1,4 @@
-"""Text that a reader does not see and a model does."""
+"""Invisible characters: instructions that a model reads but a reviewer does not see."""
 
 import re
 from collections.abc import Iterator
@@ -12,19 +12,19 @@ LAST_ASCII = 0x7F
 
 
 def find_hidden_characters(text: str) -> Iterator[Finding]:
-    """Find characters that a reader does not see and a model does, one in each line that has any."""
-    number, counted, told = 1, 0, 0
+    """Yield a finding for each line with invisible characters."""
+    line, counted, last_reported = 1, 0, 0
     for match in INVISIBLE.finditer(text):
         if is_legitimate_joiner(text, match.start()):
             continue
-        number += text.count("\n", counted, match.start())
+        line += text.count("\n", counted, match.start())
         counted = match.start()
-        if number != told:
-            yield error("hidden-text", f"a hidden character, {sanitize(match.group())}, stands in this line", number)
-            told = number
+        if line != last_reported:
+            yield error("hidden-text", f"hidden character {sanitize(match.group())} in this line", line)
+            last_reported = line
 
 
 def is_legitimate_joiner(text: str, at: int) -> bool:
-    """Tell whether a joiner does its work between letters or pictures that need one: never among ASCII."""
+    """Return whether a zero-width joiner is next to a character that may need one: a letter or emoji beyond ASCII."""
     neighbours = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
     return text[at] in JOINERS and any(ord(letter) > LAST_ASCII for letter in neighbours)

@@ -1,7 +1,8 @@
-"""What people meant who wrote YAML that is none: read key by key, each as far as it can be.
+"""A lenient parser for frontmatter that is not valid YAML: key by key, each as far as possible.
 
-Only asked after a strict reading failed, and every repair is reported with its line: repairing always would turn
-honest values into text. What is honest beside a broken neighbour stays what it is.
+Some published skills have such frontmatter, mostly an unquoted `: ` in the description, and hosts load them. It is used
+only after strict parsing failed, since it would turn valid values into text, and every repair is reported with its
+line. The valid keys next to an invalid one keep their values.
 """
 
 import re
@@ -12,14 +13,14 @@ from skillpm.core.values import Value
 from skillpm.skillmd.findings import Finding, warning
 from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 
-QUOTED_REPAIR = "this value was read as plain text, since YAML does not allow it unquoted"
+QUOTED_REPAIR = "this value was read as plain text, since YAML does not allow it without quotes"
 TOP_KEY = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(.*)|)$")
 BLOCK_SCALAR = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?")
 CONFLICT_MARKER = re.compile(r"(<{7}|={7}|>{7})(\s|$)")
 
 
 class Segment(Value):
-    """A top-level key and its lines, of which the first is `line` (counted from 1) of the block."""
+    """A top-level key and its lines; `line` is the number of the first one in the block, from 1."""
 
     key: str
     line: int
@@ -27,79 +28,76 @@ class Segment(Value):
 
 
 class RecoveredSegment(Value):
-    """A piece as it can be read: its value, and what had to be done to it, or nothing.
-
-    `lines` are how its author could write it so that YAML allows it.
-    """
+    """A segment with its recovered value."""
 
     segment: Segment
     value: Any
+    # Valid YAML for the value, for `validate --fix`.
     lines: tuple[str, ...]
+    # The warning about the repair; empty if the segment was valid.
     repair: str = ""
     findings: tuple[Finding, ...] = ()
 
 
 def read_lenient_yaml(block: str, findings: list[Finding]) -> dict[str, Any]:
-    """Give the top-level keys of a block that is no YAML, and report each that had to be repaired.
+    """Return the top-level keys of invalid YAML, and report each that had to be repaired.
 
-    A key's value is its own piece of YAML when that can be read; else the rest of its line as if it had been quoted;
-    else that and the lines below it, as text. Keys never come from nested lines.
+    A key's value is its segment parsed as YAML if that is valid; else with the rest of its first line quoted; else all
+    of its lines as text. Nested lines never become keys: text in a description must not set `allowed-tools`.
     """
     values: dict[str, Any] = {}
-    for mended in map(recover_segment, split_segments(block, findings)):
-        key, line = mended.segment.key, mended.segment.line
-        values[key] = mended.value
-        findings.extend(finding.replace(line=finding.line + line - 1) for finding in mended.findings)
-        if mended.repair:
-            findings.append(warning("frontmatter-repaired", mended.repair, line))
+    for recovered in map(recover_segment, split_segments(block, findings)):
+        key, line = recovered.segment.key, recovered.segment.line
+        values[key] = recovered.value
+        findings.extend(finding.replace(line=finding.line + line - 1) for finding in recovered.findings)
+        if recovered.repair:
+            findings.append(warning("frontmatter-repaired", recovered.repair, line))
     return values
 
 
 def split_segments(block: str, findings: list[Finding]) -> list[Segment]:
-    """Split a block at its top-level keys. Of two of one name the later counts; both this and what no key can have
-    is reported.
-    """
-    pieces: dict[str, tuple[int, list[str]]] = {}
+    """Split a block at its top-level keys. Of duplicate keys, the last one is used; these are reported."""
+    segments: dict[str, tuple[int, list[str]]] = {}
     current: list[str] = []
     for number, line in enumerate(block.removesuffix("\n").split("\n"), 1):
         match = TOP_KEY.match(line)
         if match is not None:
             current = [line]
-            if match[1] in pieces:
-                findings.append(
-                    warning("duplicate-key", f"the key `{match[1]}` stands twice; the last one counts", number)
-                )
-            pieces[match[1]] = (number, current)
+            if match[1] in segments:
+                findings.append(warning("duplicate-key", f"duplicate key `{match[1]}`; the last one is used", number))
+            segments[match[1]] = (number, current)
         elif CONFLICT_MARKER.match(line):
-            message = "this line is left over from a merge, and is no part of the frontmatter"
+            message = "this line is left over from a merge, and ignored"
             findings.append(warning("frontmatter-repaired", message, number))
+            # Belongs to no key: the following lines must not continue the value above the marker.
             current = []
         else:
             current.append(line)
-    found = [Segment(key=key, line=number, lines=tuple(lines)) for key, (number, lines) in pieces.items()]
-    return sorted(found, key=lambda piece: piece.line)
+    unsorted = [Segment(key=key, line=number, lines=tuple(lines)) for key, (number, lines) in segments.items()]
+    # A duplicate key keeps its first position in the dict, but has the line of the last one.
+    return sorted(unsorted, key=lambda segment: segment.line)
 
 
 def recover_segment(segment: Segment) -> RecoveredSegment:
-    """Read one piece, by the first of three ways that works."""
+    """Parse one segment, by the first of three ways that succeeds."""
     try:
-        value, found = _read_single_key(segment.key, segment.lines)
-        return RecoveredSegment(segment=segment, value=value, lines=segment.lines, findings=found)
-    except YamlError as fault:
-        why = fault.message
+        value, findings = _read_single_key(segment.key, segment.lines)
+        return RecoveredSegment(segment=segment, value=value, lines=segment.lines, findings=findings)
+    except YamlError as error:
+        reason = error.message
     for lines in _quote_first_line(segment):
         try:
-            value, found = _read_single_key(segment.key, lines)
-            return RecoveredSegment(segment=segment, value=value, lines=lines, repair=QUOTED_REPAIR, findings=found)
+            value, findings = _read_single_key(segment.key, lines)
+            return RecoveredSegment(segment=segment, value=value, lines=lines, repair=QUOTED_REPAIR, findings=findings)
         except YamlError:
             continue
     text = _fold_text(segment.lines)
-    repair = f"`{segment.key}` was read as plain text, since it is no YAML: {why}"
+    repair = f"`{segment.key}` was read as plain text, since it is not valid YAML: {reason}"
     return RecoveredSegment(segment=segment, value=text, lines=(f"{segment.key}: {quote_scalar(text)}",), repair=repair)
 
 
 def quote_scalar(text: str) -> str:
-    """Write text as a YAML scalar of one line: in single quotes, or in double ones where something must be escaped."""
+    """Return text as a YAML scalar of one line: in single quotes, or in double quotes if it needs escapes."""
     if text.isprintable():
         return "'" + text.replace("'", "''") + "'"
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
@@ -107,16 +105,17 @@ def quote_scalar(text: str) -> str:
 
 
 def _read_single_key(key: str, lines: tuple[str, ...]) -> tuple[Any, tuple[Finding, ...]]:
-    """Give the value of a piece that is one key, as it should be."""
-    found: list[Finding] = []
-    value = read_yaml("\n".join(lines) + "\n", found)
+    """Return the value of a segment. Raises `YamlError`, also if it has other keys than this one."""
+    findings: list[Finding] = []
+    value = read_yaml("\n".join(lines) + "\n", findings)
+    # A key that TOP_KEY does not match, such as `"quoted": x`, is part of the segment before it.
     if isinstance(value, dict) and list(value) == [key]:
-        return value[key], tuple(found)
-    raise YamlError("it is more or less than one key", 1)
+        return value[key], tuple(findings)
+    raise YamlError("expected exactly one key", 1)
 
 
 def _quote_first_line(segment: Segment) -> Iterator[tuple[str, ...]]:
-    """Give the piece with the rest of its first line quoted, where that could be meant."""
+    """Yield the segment with the value in its first line quoted, unless it is quoted already, or a block scalar."""
     rest = _value_text(segment.lines[0])
     if rest and rest[0] not in "\"'#" and not BLOCK_SCALAR.fullmatch(rest):
         yield (f"{segment.key}: {quote_scalar(rest)}", *segment.lines[1:])
@@ -128,11 +127,11 @@ def _value_text(line: str) -> str:
 
 
 def _fold_text(lines: tuple[str, ...]) -> str:
-    """Give the text of a value: the rest of its line and what follows, folded; a block scalar keeps its lines."""
+    """Return a value as text: the rest of its first line and all others, folded; a block scalar keeps its lines."""
     rest = _value_text(lines[0])
     below = [line.strip() for line in lines[1:]]
     if BLOCK_SCALAR.fullmatch(rest):
         return "\n".join(below).strip()
     text = " ".join(part for part in [rest, *below] if part and not part.startswith("#"))
-    quote = text[:1]
+    quote = text[:1]  # an opening quote without its closing one is why YAML failed
     return text[1:-1] if quote in {'"', "'"} and len(text) > 1 and text.endswith(quote) else text.lstrip("\"'")

@@ -1,8 +1,8 @@
-"""The Model Context Protocol servers that a skill brings, in their three spellings.
+"""The Model Context Protocol servers that a skill declares, in any of three spellings.
 
-TOML `[mcp.NAME]` and YAML `mcp: {NAME: {command, args}}` are one shape; `mcp-NAME: command args…` is quoted as in a
-shell, and may stand under `metadata`. Nothing is ever started by this tool, but what is listed here is what hosts
-start: a command is one program's name or path, and no shell line.
+TOML `[mcp.NAME]` and YAML `mcp: {NAME: {command, args}}` have the same form; `mcp-NAME: command args…` is quoted as in
+a shell, and may be under `metadata`. skillpm never starts a server, but hosts do: a command is the name or path of one
+program, not a shell command line.
 """
 
 import re
@@ -20,7 +20,7 @@ COMMAND_NAME = re.compile(r"[A-Za-z0-9_./@][\w./@+-]*", re.ASCII)
 
 
 class McpServer(Value):
-    """A Model Context Protocol server that a skill brings: what to run."""
+    """A Model Context Protocol server and the command that starts it."""
 
     name: str
     command: str
@@ -34,22 +34,22 @@ def read_mcp_servers(
     *,
     line_of: Callable[[str], int] = lambda _: 1,
 ) -> tuple[McpServer, ...]:
-    """Give the servers, sorted by name; the top level wins over `metadata`, the table over single keys.
+    """Return the servers, sorted by name. The top level overrides `metadata`, the table overrides single keys.
 
-    One that cannot be meant is left out, with a warning; `line_of` tells where a top-level key stands.
+    An invalid server is skipped with a warning; `line_of` returns the line of a top-level key.
     """
-    found: dict[str, McpServer] = {}
-    below = (("metadata", name, words) for name, words in _read_prefixed_keys(metadata))
-    above = ((KEY_PREFIX + name, name, words) for name, words in _read_prefixed_keys(values))
+    servers: dict[str, McpServer] = {}
+    nested = (("metadata", name, words) for name, words in _read_prefixed_keys(metadata))
+    top_level = ((KEY_PREFIX + name, name, words) for name, words in _read_prefixed_keys(values))
     table = (("mcp", name, words) for name, words in _read_table(values.get("mcp")))
-    for key, name, words in (*below, *above, *table):
-        fault = _server_problem(name, words)
-        if fault:
-            message = f"the MCP server `{sanitize(name, 64)}` is left out: {fault}"
+    for key, name, words in (*nested, *top_level, *table):
+        problem = _server_problem(name, words)
+        if problem:
+            message = f"the MCP server `{sanitize(name, 64)}` is ignored: {problem}"
             findings.append(Finding(code="mcp-left-out", level="warning", message=message, line=line_of(key)))
         else:
-            found[name] = McpServer(name=name, command=words[0], args=tuple(words[1:]))
-    return tuple(found[name] for name in sorted(found))
+            servers[name] = McpServer(name=name, command=words[0], args=tuple(words[1:]))
+    return tuple(servers[name] for name in sorted(servers))
 
 
 def _read_prefixed_keys(values: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
@@ -61,7 +61,7 @@ def _read_prefixed_keys(values: Mapping[str, Any]) -> Iterator[tuple[str, list[A
 def _split_command(value: Any) -> list[Any]:
     try:
         return shlex.split(value) if isinstance(value, str) else []
-    except ValueError:  # a quote that is not closed
+    except ValueError:  # unbalanced quotes
         return []
 
 
@@ -75,11 +75,11 @@ def _read_table(table: Any) -> Iterator[tuple[str, list[Any]]]:
 
 
 def _server_problem(name: str, words: list[Any]) -> str:
-    """Say why this cannot be a server, or nothing."""
+    """Return what is wrong with a server; empty if it is valid."""
     if not SERVER_NAME.fullmatch(name):
-        return "its name may have letters, digits and `. _ - @ /` only"
+        return "its name may contain only letters, digits and `. _ - @ /`"
     if not words or not all(isinstance(word, str) for word in words):
-        return "its command is no text with arguments"
+        return "its command must be text with arguments"
     if not COMMAND_NAME.fullmatch(words[0]):
-        return "its command may have letters, digits and `. _ - + @ /` only"
+        return "its command may contain only letters, digits and `. _ - + @ /`"
     return ""

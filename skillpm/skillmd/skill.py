@@ -1,7 +1,7 @@
-"""A SKILL.md as a value: its fields normalised, its body, and what was found while reading.
+"""A parsed SKILL.md: its fields normalized, its body, and the findings.
 
-Fields may stand at the top level or, as text, under `metadata` (the only place where the Agent Skills
-specification allows more than its own six); the top level wins. Everything else is kept as found in `extra`.
+Fields may be at the top level or, as text, under `metadata`, the only place where the Agent Skills specification allows
+more than its own six. The top level takes precedence. All other keys are kept unchanged in `extra`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +27,7 @@ KNOWN_KEYS = frozenset(
 
 
 class Skill(Value):
-    """What a SKILL.md says. `declared` is the name it gives itself; empty where it gives none."""
+    """The fields of a SKILL.md. `declared` is the name in its frontmatter; empty if it has none."""
 
     declared: str
     description: str
@@ -50,12 +50,12 @@ class Skill(Value):
 
     @property
     def tokens(self) -> int:
-        """An estimate of what the body costs a model."""
+        """The estimated number of tokens of the body."""
         return estimate_tokens(self.body)
 
 
 def read_skill(data: bytes) -> Skill:
-    """Read the bytes of a SKILL.md. Raises `NotLoadable` with the finding that says why not."""
+    """Parse the bytes of a SKILL.md. Raises `NotLoadable`."""
     text = decode_text(data)
     front = read_frontmatter(text)
     values = front.values
@@ -63,7 +63,7 @@ def read_skill(data: bytes) -> Skill:
     nested = EMPTY_MAPPING if metadata is None else metadata
     fields = {**nested, **{key: value for key, value in values.items() if value is not None}}
 
-    @cache
+    @cache  # most files have no findings, and need no line numbers
     def lines() -> Mapping[str, int]:
         return find_key_lines(text, front)
 
@@ -94,7 +94,7 @@ def read_skill(data: bytes) -> Skill:
 
 
 def _is_extra(key: str, *, known_metadata: bool) -> bool:
-    """Tell whether a key is kept as found: one that no field was made of."""
+    """Return whether a key belongs to no field. `metadata` does not if it could not be parsed."""
     if key == "metadata":
         return not known_metadata
     return key not in KNOWN_KEYS and not key.startswith(KEY_PREFIX)
@@ -103,9 +103,9 @@ def _is_extra(key: str, *, known_metadata: bool) -> bool:
 def _check_fields(values: Mapping[str, Any], line_of: Callable[[str], int]) -> Iterator[Finding]:
     name = to_text(values.get("name"))
     if not name:
-        yield warning("missing-name", "there is no name; the folder's name counts", line_of("name"))
+        yield warning("missing-name", "missing name; the folder's name is used", line_of("name"))
     elif not is_skill_name(name):
-        yield warning("bad-name", "the name is outside the specification's grammar", line_of("name"))
+        yield warning("bad-name", "the name does not match the specification", line_of("name"))
     if not to_text(values.get("description")):
-        message = "there is no description, so models are not told of this skill"
+        message = "missing description, so models do not see this skill"
         yield warning("missing-description", message, line_of("description"))

@@ -1,7 +1,7 @@
-"""Is a skill *valid*: does it keep the Agent Skills specification to the letter? For authors and publishers.
+"""Validation of a skill against the Agent Skills specification, for authors and publishers.
 
-Loading asks far less (`skill.py`). An error here means "not valid"; a warning is advice. Verdicts agree with the
-reference validator `skills-ref` on every file that its YAML dialect can read (docs/adr/0008-two-verdicts.md).
+Loading is far more lenient (`skill.py`). An error here means "not valid"; a warning is advice. The verdicts agree with
+the reference validator `skills-ref` on every file that its YAML dialect can read (docs/adr/0008-two-verdicts.md).
 """
 
 import posixpath
@@ -37,117 +37,114 @@ from skillpm.skillmd.mcp_servers import read_mcp_servers
 SPEC_FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 MAX_DESCRIPTION_LENGTH = 1024
 PLACEHOLDER = "What this skill does, in one sentence. Use when the user asks for it, in the words they would use."
-# How skills that a skill needs are called elsewhere. Only `metadata.skill-dependencies` is read
+# Names that authors use for dependencies. Only `metadata.skill-dependencies` is read
 # (`requirements/declared_dependencies.py`).
 DEPENDENCY_KEYS = frozenset(
     ["dependencies", "depends", "depends_on", "depends-on", "deps", METADATA_KEY, METADATA_KEY.replace("-", "_")]
 )
 MAX_COMPATIBILITY_LENGTH = 500
-DEPENDENCY_HINT = (
-    f'skills that this one needs are named under `metadata`, as `{METADATA_KEY}: "git-basics>=1; code-style"`'
-)
-# Under `metadata` nobody would heed it.
-HOST_FIELDS = {"disable-model-invocation": "Claude Code and skillpm heed it where it stands, other tools may refuse it"}
+DEPENDENCY_HINT = f'declare dependencies on skills under `metadata`, as `{METADATA_KEY}: "git-basics>=1; code-style"`'
+# Fields that have no effect under `metadata`.
+HOST_FIELDS = {"disable-model-invocation": "Claude Code and skillpm read it here, but other tools may reject it"}
 
 
 def check_fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding]:
-    """Find what is wrong with the fields of a skill in a folder of this name; `text` is the whole file."""
+    """Yield the problems of the fields of a skill in a folder of this name; `text` is the whole file."""
     lines = find_key_lines(text, front)
     values = front.values
     for key in values:
         if key not in SPEC_FIELDS:
-            what = (
-                DEPENDENCY_HINT if key in DEPENDENCY_KEYS else HOST_FIELDS.get(key, "put it under `metadata`, as text")
-            )
-            message = f"`{sanitize(key, 40)}` is no field of the specification; {what}"
+            advice = HOST_FIELDS.get(key, "move it under `metadata`, as text")
+            advice = DEPENDENCY_HINT if key in DEPENDENCY_KEYS else advice
+            message = f"`{sanitize(key, 40)}` is not a field of the specification; {advice}"
             yield error("unknown-field", message, lines.get(key, 1))
     yield from _check_name(values.get("name"), folder, lines.get("name", 1))
     yield from _check_description(values.get("description"), lines.get("description", 1))
     yield from _check_compatibility(values, lines.get("compatibility", 1))
     metadata = values.get("metadata")
     if metadata is not None and not (isinstance(metadata, dict) and all(isinstance(v, str) for v in metadata.values())):
-        message = "`metadata` should map names to text; other hosts may not read what is nested"
+        message = "`metadata` should map names to text; other hosts may not read nested values"
         yield warning("metadata-not-text", message, lines.get("metadata", 1))
     yield from _check_version(values, metadata, lines)
     for key in DEPENDENCY_KEYS.intersection(metadata) - {METADATA_KEY} if isinstance(metadata, dict) else ():
         yield warning("unread-needs", f"`{key}` is not read; {DEPENDENCY_HINT}", lines.get("metadata", 1))
     if isinstance(values.get("allowed-tools"), list):
-        message = "`allowed-tools` should be one text with blanks between the tools"
+        message = "`allowed-tools` should be a string, with spaces between the tools"
         yield warning("tools-not-text", message, lines.get("allowed-tools", 1))
-    left_out: list[Finding] = []
-    read_mcp_servers(values, to_metadata(metadata) or EMPTY_MAPPING, left_out, line_of=lambda key: lines.get(key, 1))
-    yield from left_out
+    findings: list[Finding] = []
+    read_mcp_servers(values, to_metadata(metadata) or EMPTY_MAPPING, findings, line_of=lambda key: lines.get(key, 1))
+    yield from findings
 
 
 def _check_version(values: Mapping[str, Any], metadata: Any, lines: Mapping[str, int]) -> Iterator[Finding]:
-    """Find what `pack` and `index build` refuse; the specification itself asks nothing of a version."""
-    above = to_text(values.get("version"))
-    version = above or to_text((to_metadata(metadata) or EMPTY_MAPPING).get("version"))
-    fault = version_problem(version) if version else ""
-    if fault:
-        message = f"{fault}, so it cannot be published; write one like `1.2.0`"
-        yield warning("bad-version", message, lines.get("version" if above else "metadata", 1))
+    """Yield a warning for a version that `pack` and `index build` reject. The specification allows any."""
+    top_level = to_text(values.get("version"))
+    version = top_level or to_text((to_metadata(metadata) or EMPTY_MAPPING).get("version"))
+    problem = version_problem(version) if version else ""
+    if problem:
+        message = f"{problem}, so it cannot be published; use one like `1.2.0`"
+        yield warning("bad-version", message, lines.get("version" if top_level else "metadata", 1))
 
 
 def _check_name(value: Any, folder: str, line: int) -> Iterator[Finding]:
     if not isinstance(value, str) or not value.strip():
-        yield error("missing-name", "`name` is missing or no text", line)
+        yield error("missing-name", "`name` is missing or not a string", line)
         return
     name = unicodedata.normalize("NFKC", value.strip())
     if len(name) > MAX_NAME_LENGTH:
         yield error("long-name", f"the name has {len(name)} characters; {MAX_NAME_LENGTH} are allowed", line)
-    # The reference validator takes letters of any script; hosts and file systems are safe with ASCII only.
+    # The reference validator accepts letters of any script; hosts and file systems only handle ASCII safely.
     if name != name.lower() or name.strip("-") != name or "--" in name or not name.replace("-", "a").isalnum():
-        better = suggest_skill_name(name)
-        advice = f", e.g. `{better}`" if better else ""
+        suggestion = suggest_skill_name(name)
+        advice = f", e.g. `{suggestion}`" if suggestion else ""
         yield error("bad-name", f"the name must be lower-case letters, digits and single hyphens{advice}", line)
     elif not is_skill_name(name):
         yield warning("unportable-name", "the name is not safe on every system: use a-z, 0-9 and hyphens", line)
     if unicodedata.normalize("NFKC", folder) != name:
-        message = f"the folder is called `{sanitize(folder, 64)}`, the skill `{sanitize(name, 64)}`"
+        message = f"the folder is named `{sanitize(folder, 64)}`, the skill `{sanitize(name, 64)}`"
         yield error("name-not-folder", message, line)
 
 
 def _check_description(value: Any, line: int) -> Iterator[Finding]:
     if not isinstance(value, str) or not value.strip():
-        yield error("missing-description", "`description` is missing or no text", line)
+        yield error("missing-description", "`description` is missing or not a string", line)
     elif len(value) > MAX_DESCRIPTION_LENGTH:
         message = f"the description has {len(value)} characters; {MAX_DESCRIPTION_LENGTH} are allowed"
         yield error("long-description", message, line)
     elif value.strip() == PLACEHOLDER:
-        message = "the description is still that of `skillpm new`; an agent chooses skills by it"
+        message = "the description is still the placeholder of `skillpm new`; agents choose skills by it"
         yield warning("placeholder", message, line)
 
 
 def _check_compatibility(values: Mapping[str, Any], line: int) -> Iterator[Finding]:
     value = values.get("compatibility")
     if "compatibility" in values and value is not None and not isinstance(value, str):
-        yield error("bad-compatibility", "`compatibility` must be text", line)
+        yield error("bad-compatibility", "`compatibility` must be a string", line)
     elif isinstance(value, str) and len(value) > MAX_COMPATIBILITY_LENGTH:
         message = f"`compatibility` has {len(value)} characters; {MAX_COMPATIBILITY_LENGTH} are allowed"
         yield error("long-compatibility", message, line)
 
 
 RECOMMENDED_MAX_TOKENS = 5_000
-# Every repeated class ends at what another match may begin with: a megabyte of brackets takes no time by the square.
+# No repeated class matches the character with which a match starts, so a megabyte of brackets takes linear time.
 MARKDOWN_LINK = re.compile(r'\[[^\[\]\n]*\]\(<?([^()<>\s]+)>?(?:[ \t]+"[^"\n]*")?\)')
 FENCE = re.compile(r"^[ \t]*(```+|~~~+)")
 
 
 def check_body(front: Frontmatter, files: Collection[str]) -> Iterator[Finding]:
-    """Find what is odd about a body that lies beside these files."""
+    """Yield warnings about a body with these files beside it."""
     tokens = estimate_tokens(front.body)
     if tokens > RECOMMENDED_MAX_TOKENS:
-        message = f"the body is about {tokens} tokens; move detail into files beside it, below {RECOMMENDED_MAX_TOKENS}"
+        message = f"the body has about {tokens} tokens; move details to other files (below {RECOMMENDED_MAX_TOKENS})"
         yield warning("long-body", message, front.body_line)
     if not front.body.strip():
-        yield warning("empty-body", "there are no instructions below the frontmatter", front.body_line)
-    there = {*files, "."}
+        yield warning("empty-body", "the body is empty: no instructions below the frontmatter", front.body_line)
+    existing = {*files, "."}
     for file in files:
-        there.update(_parent_folders(file))
+        existing.update(_parent_folders(file))
     for number, target in _find_links(front.body):
-        if not {posixpath.normpath(target), posixpath.normpath(unquote(target))} & there:
-            message = f"`{sanitize(target, 80)}` is no file of this skill"
+        if not {posixpath.normpath(target), posixpath.normpath(unquote(target))} & existing:
+            message = f"`{sanitize(target, 80)}` is not a file of this skill"
             yield warning("missing-file", message, front.body_line + number)
 
 
@@ -157,7 +154,7 @@ def _parent_folders(path: str) -> Iterator[str]:
 
 
 def _find_links(body: str) -> Iterator[tuple[int, str]]:
-    """Give the relative links of a Markdown text outside of code, with the line each stands in, from 0."""
+    """Yield the relative links of Markdown outside of code, each with its line, from 0."""
     fence = ""
     for number, line in enumerate(body.split("\n")):
         mark = FENCE.match(line)
@@ -174,7 +171,7 @@ MAX_FINDINGS = 100
 
 
 class ValidationReport(Value):
-    """The two verdicts on a skill, its name for itself, and everything found."""
+    """The two verdicts on a skill, the name it declares, and all findings."""
 
     declared: str
     loadable: bool
@@ -183,16 +180,16 @@ class ValidationReport(Value):
 
 
 def validate_skill(data: bytes, folder: str, files: Collection[str], *, install_problem: str = "") -> ValidationReport:
-    """Judge a SKILL.md that lies in a folder of this name beside these files (paths with `/` from the folder).
+    """Validate a SKILL.md in a folder of this name with these files (relative paths with `/`).
 
-    `refusal`: why these files would not be installed, where that is known.
+    `install_problem` is why these files could not be installed, if known.
     """
     try:
         text = decode_text(data)
         front = read_frontmatter(text)
-    except NotLoadable as unread:
-        return ValidationReport(declared="", loadable=False, valid=False, findings=(unread.finding,))
-    found = list(
+    except NotLoadable as not_loadable:
+        return ValidationReport(declared="", loadable=False, valid=False, findings=(not_loadable.finding,))
+    findings = list(
         _limit_findings(
             chain(
                 (finding.replace(level="error") for finding in front.findings),
@@ -209,23 +206,23 @@ def validate_skill(data: bytes, folder: str, files: Collection[str], *, install_
     return ValidationReport(
         declared=name if isinstance(name, str) else "",
         loadable=True,
-        valid=all(finding.level != "error" for finding in found),
-        findings=tuple(sorted(found, key=lambda finding: (finding.line, finding.code))),
+        valid=all(finding.level != "error" for finding in findings),
+        findings=tuple(sorted(findings, key=lambda finding: (finding.line, finding.code))),
     )
 
 
-def _limit_findings(found: Iterable[Finding]) -> Iterator[Finding]:
-    """Give the first hundred findings of each kind, and one that counts the others: a file may have a million."""
+def _limit_findings(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the first hundred findings of each code, and one that counts the rest: a file may have a million."""
     counts: Counter[str] = Counter()
     last: dict[str, Finding] = {}
-    for finding in found:
+    for finding in findings:
         counts[finding.code] += 1
         if counts[finding.code] <= MAX_FINDINGS:
             yield finding
         else:
             last[finding.code] = finding
     for code, finding in last.items():
-        yield finding.replace(message=f"{counts[code] - MAX_FINDINGS} more of these, up to here")
+        yield finding.replace(message=f"{counts[code] - MAX_FINDINGS} more of these, up to this line")
 
 
 def _check_form(data: bytes, text: str, front: Frontmatter) -> Iterator[Finding]:
@@ -234,26 +231,25 @@ def _check_form(data: bytes, text: str, front: Frontmatter) -> Iterator[Finding]
     if not text.startswith("---"):
         yield error("leading-blank", "the first line must be `---`")
     if front.dialect != "yaml":
-        yield error("not-yaml", "the frontmatter must be YAML; TOML is read by some hosts only")
+        yield error("not-yaml", "the frontmatter must be YAML; only some hosts read TOML")
 
 
 def _check_conflict(text: str) -> Iterator[Finding]:
-    """Find what a merge left to somebody to choose."""
-    found = find_conflict(text)
-    if found is not None:
-        message = f"a merge conflict is not resolved here, up to line {found[1]}; {RESOLVE_HINT}"
-        yield error("merge-conflict", message, found[0])
+    lines = find_conflict(text)
+    if lines is not None:
+        message = f"unresolved merge conflict, up to line {lines[1]}; {RESOLVE_HINT}"
+        yield error("merge-conflict", message, lines[0])
 
 
 def _check_files(files: Collection[str], install_problem: str) -> Iterator[Finding]:
     if find_skill_file(files) not in {None, SKILL_FILE}:
-        yield warning("file-name", f"the file should be called {SKILL_FILE}: some hosts read no other")
+        yield warning("file-name", f"the file should be named {SKILL_FILE}: some hosts read no other")
     if install_problem and not any(map(path_problem, files)):
-        yield error("not-installable", f"it would not be installed: {install_problem}")
+        yield error("not-installable", f"it cannot be installed: {install_problem}")
     for path in sorted(files):
         if posixpath.basename(path) in SKILL_FILES and "/" in path:
             yield warning(
                 "nested-skill", f"`{sanitize(path)}` is another skill inside this one; some hosts load it too"
             )
-        if fault := path_problem(path):
-            yield error("bad-path", f"the path `{sanitize(path)}` {fault}")
+        if problem := path_problem(path):
+            yield error("bad-path", f"the path `{sanitize(path)}` {problem}")

@@ -1,8 +1,7 @@
-"""YAML read as text: every scalar comes back as it was written, from PyYAML's C events.
+"""A YAML loader that keeps every scalar as written, built on the events of PyYAML's C parser.
 
-`1.10`, `on`, `0755` and `2026-01-31` stay what the author typed; an empty or null scalar is None. Depth, aliases
-and explicit tags are refused while the text is being parsed: a composed load would overflow the stack on deep
-nesting before anybody could look.
+`1.10`, `on`, `0755` and `2026-01-31` stay strings; an empty or null scalar is None. Deep nesting, aliases and explicit
+tags are rejected during parsing: `yaml.compose` would overflow the stack before its result could be checked.
 """
 
 import re
@@ -17,12 +16,12 @@ from skillpm.skillmd.findings import Finding
 MAX_DEPTH = 20
 SURROGATES = re.compile("[\ud800-\udfff]")
 NULL_WORDS = frozenset(["", "~", "null", "Null", "NULL"])
-# libyaml's parser alone; where libyaml is absent the pure one gives the same events, slower.
+# libyaml's parser without PyYAML's composer. Without libyaml, the Python parser yields the same events, slower.
 PARSER: Any = getattr(yaml.cyaml, "CParser") if yaml.__with_libyaml__ else yaml.SafeLoader  # noqa: B009  (untyped)
 
 
 class YamlError(Exception):
-    """The text is no YAML that we read; `line` counts from 1 within it."""
+    """The text is not YAML of the supported subset; `line` is relative to the text, from 1."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message)
@@ -31,9 +30,9 @@ class YamlError(Exception):
 
 
 def read_yaml(text: str, findings: list[Finding]) -> Any:
-    """Give a document as dicts, lists, strings and None. A doubled key is a warning, and the last one wins.
+    """Return a document as dicts, lists, strings and None. A duplicate key is a warning; the last one is used.
 
-    Raises `YamlFault` for anything else than one plain document.
+    Raises `YamlError` for anything but one plain document.
     """
     try:
         return _Builder(PARSER(text).get_event, findings).read_document()
@@ -49,7 +48,7 @@ def _line(event: Any) -> int:
 
 
 class _Builder:
-    """Builds values from `get_event`, the parser's own, without a generator between: there are many events."""
+    """Builds values from parser events. It calls `get_event` directly, since a generator would slow it down."""
 
     def __init__(self, get_event: Callable[[], Any], findings: list[Finding]) -> None:
         self.next_event = get_event
@@ -57,29 +56,29 @@ class _Builder:
         self.depth = 0
 
     def read_document(self) -> Any:
-        """Read a stream of at most one document."""
+        """Return the value of a stream with at most one document."""
         value: Any = None
         documents = 0
         while not isinstance(event := self.next_event(), yaml.StreamEndEvent):
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise YamlError("a second YAML document begins", _line(event))
+                    raise YamlError("more than one YAML document", _line(event))
                 value = self.read_value(self.next_event())
         return value
 
     def read_value(self, event: Any) -> Any:
-        """Read the value that begins with an event."""
+        """Return the value that starts with an event."""
         kind = type(event)
         if kind is yaml.AliasEvent or event.anchor is not None:
-            raise YamlError("anchors and aliases are not read", _line(event))
+            raise YamlError("anchors and aliases are not supported", _line(event))
         if event.tag is not None:
-            raise YamlError("tags are not read", _line(event))
+            raise YamlError("tags are not supported", _line(event))
         if kind is yaml.ScalarEvent:
-            # A plain scalar's style is "" where libyaml parses, None where Python does.
+            # The style of a plain scalar is "" from libyaml, None from the Python parser.
             text: str = event.value
-            if not text.isascii() and SURROGATES.search(text):  # the pure parser lets an escaped half through
-                raise YamlError("half a character (a lone surrogate) is not read", _line(event))
+            if not text.isascii() and SURROGATES.search(text):  # which the Python parser accepts
+                raise YamlError("half a character (a lone surrogate)", _line(event))
             return None if not event.style and text in NULL_WORDS else text
         self.depth += 1
         if self.depth > MAX_DEPTH:
@@ -89,29 +88,29 @@ class _Builder:
         return value
 
     def read_mapping(self) -> dict[str, Any]:
-        """Read the members of a mapping up to its end."""
+        """Return the members of a mapping."""
         members: dict[str, Any] = {}
         while type(event := self.next_event()) is not yaml.MappingEndEvent:
             key = self.read_value(event)
             if isinstance(key, dict | list):
-                raise YamlError("a key is no text", _line(event))
+                raise YamlError("a key is not a string", _line(event))
             name = "" if key is None else key
             if name in members:
-                message = f"the key `{sanitize(name, 80)}` stands twice; the last one counts"
+                message = f"duplicate key `{sanitize(name, 80)}`; the last one is used"
                 self.findings.append(Finding(code="duplicate-key", level="warning", message=message, line=_line(event)))
             members[name] = self.read_value(self.next_event())
         return members
 
     def read_sequence(self) -> list[Any]:
-        """Read the elements of a sequence up to its end."""
+        """Return the elements of a sequence."""
         elements: list[Any] = []
         while type(event := self.next_event()) is not yaml.SequenceEndEvent:
             elements.append(self.read_value(event))
         return elements
 
 
-class _CoreSchemaLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # which class it is, is known at run time
-    """Knows null, true, false and numbers, and takes no date for anything but text."""
+class _CoreSchemaLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # a dynamic base class
+    """Resolves scalars by YAML 1.2's core schema: null, booleans, numbers; all others (dates) are strings."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  (as the library has it)
 
@@ -141,5 +140,5 @@ _CoreSchemaLoader.add_constructor("tag:yaml.org,2002:float", _construct_float)
 
 
 def load_yaml(block: str) -> Any:
-    """Give a document as JSON values. Raises `yaml.YAMLError` for what is none."""
-    return yaml.load(block, Loader=_CoreSchemaLoader)  # noqa: S506  (a safe loader, with less than it has)
+    """Return a document as JSON values. Raises `yaml.YAMLError`."""
+    return yaml.load(block, Loader=_CoreSchemaLoader)  # noqa: S506  (a subset of the safe loader)

@@ -1,4 +1,4 @@
-"""`exclude-newer`, as people write it."""
+"""`exclude-newer`: ages, dates and timestamps."""
 
 from contextlib import suppress
 
@@ -29,7 +29,7 @@ NOW = 1_767_225_600.0  # the first moment of 2026
         ("9999 weeks", "1970-01-01T00:00:00Z", "younger than 9999 weeks"),
     ],
 )
-def test_an_age_a_day_and_a_moment_are_understood(text: str, moment: str, said: str) -> None:
+def test_parses_ages_dates_and_timestamps(text: str, moment: str, said: str) -> None:
     cutoff = parse_cutoff(text, NOW)
 
     assert (cutoff.moment, cutoff.description) == (moment, said)
@@ -38,12 +38,12 @@ def test_an_age_a_day_and_a_moment_are_understood(text: str, moment: str, said: 
 
 
 @pytest.mark.parametrize("text", ["0 days", "0h", "0d", "00 weeks"])
-def test_no_age_at_all_excludes_nothing(text: str) -> None:
+def test_zero_and_empty_exclude_nothing(text: str) -> None:
     assert parse_cutoff(text, NOW) == NO_CUTOFF
     assert not NO_CUTOFF.excludes("9999-01-01T00:00:00Z")
 
 
-def test_what_says_no_date_is_never_too_new() -> None:
+def test_an_unknown_publication_time_is_never_too_new() -> None:
     assert not parse_cutoff("2000-01-01", NOW).excludes("")
 
 
@@ -56,12 +56,12 @@ def test_anything_else_is_refused_with_examples(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_cutoff(text, NOW, where="--exclude-newer")
 
-    assert caught.value.message.endswith("` is no age, day or moment")
+    assert caught.value.message.endswith("` is not an age, a date or a timestamp")
     assert "\x1b" not in caught.value.message
     assert (caught.value.where, "`7 days`" in caught.value.hint) == ("--exclude-newer", True)
 
 
 @given(st.text(max_size=40))
-def test_no_text_breaks_it(text: str) -> None:
+def test_any_text_is_parsed_or_rejected(text: str) -> None:
     with suppress(UsageError):
         assert len(parse_cutoff(text, NOW).moment) in {0, 20}

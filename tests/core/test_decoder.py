@@ -1,4 +1,4 @@
-"""Documents are read strictly: every fault says in which file, at which key or at which line it stands."""
+"""Strict parsing of documents: every error names the file and the key or line."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from skillpm.core.decoder import JsonNode, dump_json, parse_json, parse_toml
 from skillpm.errors import DocumentError, NewerDocument
 
-MEND = "mend that place by hand, or take the file from version control"
-QUOTED = 'all {} stand in "double quotes"'
+FIX = "fix the file by hand, or restore it from version control"
+QUOTED = '{} need "double quotes"'
 UPGRADE = "upgrade skillpm: pip install --upgrade agent-skillpm"
 
 
@@ -30,7 +30,7 @@ def node(value: Any) -> JsonNode:
 
 
 @pytest.mark.parametrize(
-    ("text", "message", "where", "slip"),
+    ("text", "message", "where", "mistake"),
     [
         ("", "Expecting value", "f.json:1:1", "the file is empty"),
         ("nonsense", "Expecting value", "f.json:1:1", ""),
@@ -45,63 +45,60 @@ def node(value: Any) -> JsonNode:
         ),
         ('["a"\n\n "b"]', "Expecting ',' delimiter", "f.json:3:2", "a comma is missing at the end of line 1"),
         ('{\n  "a": tru\n}', "Expecting value", "f.json:2:8", ""),
-        ('{"a": True}', "Expecting value", "f.json:1:7", "it is `true` in JSON"),
-        ("{'a': 1}", "Expecting property name enclosed in double quotes", "f.json:1:2", QUOTED.format("texts")),
-        ("{a: 1}", "Expecting property name enclosed in double quotes", "f.json:1:2", QUOTED.format("names")),
+        ('{"a": True}', "Expecting value", "f.json:1:7", "write `true` in JSON"),
+        ("{'a': 1}", "Expecting property name enclosed in double quotes", "f.json:1:2", QUOTED.format("strings")),
+        ("{a: 1}", "Expecting property name enclosed in double quotes", "f.json:1:2", QUOTED.format("keys")),
         ('{"a": 1} // one', "Extra data", "f.json:1:10", "JSON has no comments"),
         ('{"a": "b\nc"}', "Invalid control character at", "f.json:1:9", 'a closing " is missing in line 1'),
         ('{"ä": 01}', "Expecting ',' delimiter", "f.json:1:8", ""),
         ('{"a": "\\x"}', "Invalid \\escape", "f.json:1:8", ""),
     ],
 )
-def test_text_that_is_not_json_is_told_with_line_and_column(text: str, message: str, where: str, slip: str) -> None:
-    hint = f"{slip}; {MEND}" if slip else MEND
-    assert fault(lambda: parse_json(text, "f.json")) == (f"this is not JSON: {message}", where, hint)
+def test_invalid_json_is_reported_with_line_and_column(text: str, message: str, where: str, mistake: str) -> None:
+    hint = f"{mistake}; {FIX}" if mistake else FIX
+    assert fault(lambda: parse_json(text, "f.json")) == (f"invalid JSON: {message}", where, hint)
 
 
 @pytest.mark.parametrize("text", ['{\n  "a": 1,\n}', '{"b": [\n1,\n\n]}'])
-def test_a_comma_too_many_is_told_as_that(text: str) -> None:
-    assert fault(lambda: parse_json(text, "f.json"))[2] in {
-        f"the comma at the end of line 2 is one too many; {MEND}",
-        f"the comma in line 2 is one too many; {MEND}",
-    }
+def test_a_trailing_comma_is_recognized(text: str) -> None:
+    assert fault(lambda: parse_json(text, "f.json"))[2] == f"remove the trailing comma in line 2; {FIX}"
 
 
 @pytest.mark.parametrize(
     ("text", "message", "where"),
     [
-        ('{"a": 1, "a": 1}', "`a` stands twice in one object", ":1:10"),
-        ('[{"b": {"c": 1, "d": 2,\n "c": 3}}]', "`c` stands twice in one object", ":2:2"),
-        ('{"a": {"c": 1}, "b": {"c": 2, "c": 3}}', "`c` stands twice in one object", ""),
-        ('{"\\u001b[31m": 1, "\\u001b[31m": 2}', "`\\x1b[31m` stands twice in one object", ":1:19"),
-        ('{"a": NaN}', "`NaN` is no JSON value", ":1:7"),
-        ("[-Infinity]", "`-Infinity` is no JSON value", ":1:2"),
+        ('{"a": 1, "a": 1}', "duplicate key `a`", ":1:10"),
+        ('[{"b": {"c": 1, "d": 2,\n "c": 3}}]', "duplicate key `c`", ":2:2"),
+        ('{"a": {"c": 1}, "b": {"c": 2, "c": 3}}', "duplicate key `c`", ""),
+        ('{"\\u001b[31m": 1, "\\u001b[31m": 2}', "duplicate key `\\x1b[31m`", ":1:19"),
+        ('{"a": NaN}', "`NaN` is not valid JSON", ":1:7"),
+        ("[-Infinity]", "`-Infinity` is not valid JSON", ":1:2"),
         ("9" * 5000, "a number is too long", ""),
-        ('{"a": "\\ud83c"}', "a string holds half a character (a lone surrogate)", ""),
-        ('{"\\uDF89": 1}', "a string holds half a character (a lone surrogate)", ""),
+        ('{"a": "\\ud83c"}', "a string contains half a character (a lone surrogate)", ""),
+        ('{"\\uDF89": 1}', "a string contains half a character (a lone surrogate)", ""),
         ("[" * 100_000, "this JSON is nested too deeply", ""),
         ('{"a":' * 100_000, "this JSON is nested too deeply", ""),
     ],
 )
-def test_json_that_cannot_be_meant_is_refused(text: str, message: str, where: str) -> None:
+def test_duplicate_keys_and_constants_are_rejected(text: str, message: str, where: str) -> None:
     assert fault(lambda: parse_json(text, "f.json")) == (message, f"f.json{where}", "")
 
 
 SIDES = '{\n<<<<<<< HEAD\n  "a": 1\n=======\n  "a": 2\n>>>>>>> theirs\n}\n'
-JOIN = "take one side, or join both, and take the lines with <<<<<<<, ======= and >>>>>>> out"
+JOIN = "keep one side, or combine both, and delete the lines with <<<<<<<, ======= and >>>>>>>"
 RELOCK = "take either side (`git checkout --ours skills.lock`, or --theirs), then run `skillpm lock`"
 
 
-def test_a_merge_that_was_not_finished_is_told_as_one() -> None:
-    told = "a merge conflict is not resolved here"
+def test_an_unresolved_merge_conflict_is_recognized() -> None:
+    message = "unresolved merge conflict"
 
-    assert fault(lambda: parse_json(SIDES, "skills.json")) == (told, "skills.json:2", JOIN)
-    assert fault(lambda: parse_json(SIDES, "/w/skills.lock")) == (told, "/w/skills.lock:2", RELOCK)
-    assert fault(lambda: parse_toml("a = 1\n>>>>>>> theirs\n", "config.toml")) == (told, "config.toml:2", JOIN)
-    assert fault(lambda: parse_json('{"a": "<<<<<<< HEAD"', "f.json"))[0] == "this is not JSON: Expecting ',' delimiter"
+    assert fault(lambda: parse_json(SIDES, "skills.json")) == (message, "skills.json:2", JOIN)
+    assert fault(lambda: parse_json(SIDES, "/w/skills.lock")) == (message, "/w/skills.lock:2", RELOCK)
+    assert fault(lambda: parse_toml("a = 1\n>>>>>>> theirs\n", "config.toml")) == (message, "config.toml:2", JOIN)
+    assert fault(lambda: parse_json('{"a": "<<<<<<< HEAD"', "f.json"))[0] == "invalid JSON: Expecting ',' delimiter"
 
 
-def test_characters_escaped_in_two_halves_are_whole() -> None:
+def test_surrogate_pairs_are_accepted() -> None:
     assert parse_json('"\\ud83c\\udf89"', "f.json").value == "🎉"
 
 
@@ -114,20 +111,20 @@ JSON = st.recursive(
 
 @settings(max_examples=150)
 @given(JSON)
-def test_what_is_written_is_read_again(value: Any) -> None:
+def test_written_documents_round_trip(value: Any) -> None:
     text = dump_json(value)
 
     assert parse_json(text, "f.json").value == value
     assert dump_json(parse_json(text, "f.json").value) == text
 
 
-def test_documents_have_two_blanks_real_letters_and_a_final_newline() -> None:
+def test_documents_have_two_spaces_no_escapes_and_a_final_newline() -> None:
     assert dump_json({"z": ["ä", "\u2028"], "a": {}}) == '{\n  "z": [\n    "ä",\n    "\u2028"\n  ],\n  "a": {}\n}\n'
 
 
 @settings(max_examples=200)
 @given(st.text('{}[]",:\\u0123dDe \n-.tfn', max_size=40) | st.text(max_size=40))
-def test_any_text_is_read_or_refused_and_never_a_crash(text: str) -> None:
+def test_any_text_is_parsed_or_rejected_without_a_crash(text: str) -> None:
     with suppress(DocumentError):
         dump_json(parse_json(text, "f.json").value).encode()
 
@@ -161,7 +158,7 @@ GOT: list[tuple[Any, str]] = [
     ids=["text", "flag", "number", "items", "elements", "texts", "get"],
 )
 @pytest.mark.parametrize(("value", "got"), GOT, ids=[got for _, got in GOT])
-def test_another_type_is_told_at_its_address(
+def test_a_wrong_type_is_reported_with_its_location(
     read: Callable[[JsonNode], object], expected: str, kinds: tuple[type, ...], value: Any, got: str
 ) -> None:
     place = JsonNode(value, "skills.json", ("skills", "pdf"))
@@ -176,30 +173,34 @@ def test_another_type_is_told_at_its_address(
     [
         (lambda top: top.text(), "expected a string, got an object", "skills.json"),
         (
-            lambda top: top.need("skills").need("pdf").need("git").text(),
+            lambda top: top.require("skills").require("pdf").require("git").text(),
             "expected a string, got 3",
             "skills.json: skills.pdf.git",
         ),
         (
-            lambda top: list(top.need("skills").need("pdf").need("list").elements())[1].need("x").text(),
+            lambda top: list(top.require("skills").require("pdf").require("list").elements())[1].require("x").text(),
             "expected a string, got null",
             "skills.json: skills.pdf.list.1.x",
         ),
-        (lambda top: top.need("skills").need("tdd"), "`tdd` is missing", "skills.json: skills"),
-        (lambda top: top.need("lock"), "`lock` is missing", "skills.json"),
-        (lambda top: top.need("skills").text_or("pdf"), "expected a string, got an object", "skills.json: skills.pdf"),
+        (lambda top: top.require("skills").require("tdd"), "`tdd` is missing", "skills.json: skills"),
+        (lambda top: top.require("lock"), "`lock` is missing", "skills.json"),
         (
-            lambda top: top.need("skills").only("deploy", "review"),
-            "unknown key `pdf`; known here: deploy, review",
+            lambda top: top.require("skills").text_or("pdf"),
+            "expected a string, got an object",
+            "skills.json: skills.pdf",
+        ),
+        (
+            lambda top: top.require("skills").check_keys("deploy", "review"),
+            "unknown key `pdf`; known keys: deploy, review",
             "skills.json: skills.pdf",
         ),
     ],
 )
-def test_a_fault_says_its_file_and_key_path(read: Callable[[JsonNode], object], message: str, where: str) -> None:
+def test_an_error_names_its_file_and_key_path(read: Callable[[JsonNode], object], message: str, where: str) -> None:
     assert fault(lambda: read(node(DEEP))) == (message, where, "")
 
 
-def test_an_address_is_shown_safely() -> None:
+def test_a_location_is_printed_safely() -> None:
     top = node({"\x1b[31m": {"b\n": 1}})
 
     assert fault(lambda: top.require("\x1b[31m").require("b\n").text()) == (
@@ -210,7 +211,7 @@ def test_an_address_is_shown_safely() -> None:
     assert fault(node("\u202e" * 100).number)[0] == 'expected a whole number, got "' + r"\u202e" * 9 + "\\u20…"
 
 
-def test_members_that_are_there_are_given() -> None:
+def test_existing_members_are_returned() -> None:
     top = node({"a": "x", "b": [1, "y"], "c": True, "d": 7})
 
     assert (top.require("a").text(), top.text_or("a"), top.text_or("e"), top.text_or("e", "z")) == ("x", "x", "", "z")
@@ -224,15 +225,15 @@ def test_members_that_are_there_are_given() -> None:
 # The number of the format
 
 
-def test_the_number_of_the_format_is_given() -> None:
+def test_the_format_number_is_returned() -> None:
     assert [node({"version": found}).check_format("version", 3) for found in (1, 2, 3)] == [1, 2, 3]
 
 
-def test_a_newer_document_is_refused_with_the_way_out() -> None:
+def test_a_newer_document_is_rejected_with_a_hint_to_upgrade() -> None:
     with pytest.raises(NewerDocument) as caught:
         node({"version": 4}).check_format("version", 3)
     assert (caught.value.message, caught.value.where, caught.value.hint, caught.value.code) == (
-        "this is format 4; this skillpm knows up to 3",
+        "unsupported format 4; this version of skillpm reads up to 3",
         "skills.json",
         UPGRADE,
         "newer-format",
@@ -245,11 +246,11 @@ def test_a_newer_document_is_refused_with_the_way_out() -> None:
         ("1", 'expected a whole number, got "1"'),
         (1.0, "expected a whole number, got 1.0"),
         (True, "expected a whole number, got true"),
-        (0, "expected the number of a format, 1 to 3, got 0"),
-        (-1, "expected the number of a format, 1 to 3, got -1"),
+        (0, "expected a format number, 1 to 3, got 0"),
+        (-1, "expected a format number, 1 to 3, got -1"),
     ],
 )
-def test_anything_else_is_no_number_of_a_format(value: Any, message: str) -> None:
+def test_anything_else_is_not_a_format_number(value: Any, message: str) -> None:
     read = node({"version": value})
 
     assert fault(lambda: read.check_format("version", 3)) == (message, "skills.json: version", "")

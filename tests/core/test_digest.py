@@ -1,4 +1,4 @@
-"""The digest of a skill, worked out by hand: printf '%s  %s\\n' HASH PATH … | sha256sum."""
+"""The digest of a skill, compared with: printf '%s  %s\\n' HASH PATH … | sha256sum."""
 
 import itertools
 
@@ -19,11 +19,11 @@ DIGEST = Digest("sha256:1256c9a4f57018f1a70a9bc079ee1f903b8ddea1d8da13c2fa550192
     [(b"hello\n", HELLO), (b"", NOTHING), (b"#!/bin/sh\n", SHEBANG)],
     ids=["text", "empty", "script"],
 )
-def test_a_file_counts_by_its_bytes(data: bytes, content: str) -> None:
+def test_a_content_hash_is_that_of_the_bytes(data: bytes, content: str) -> None:
     assert content_hash(data) == content
 
 
-def test_the_digest_is_the_one_worked_out_by_hand_whatever_the_order() -> None:
+def test_the_digest_equals_the_one_computed_with_sha256sum_in_any_order() -> None:
     assert {compute_digest(files) for files in itertools.permutations(FILES)} == {DIGEST}
 
 
@@ -38,11 +38,11 @@ def test_the_digest_is_the_one_worked_out_by_hand_whatever_the_order() -> None:
     ],
     ids=["file gone", "file more", "file renamed", "file changed", "contents exchanged"],
 )
-def test_any_change_gives_another_digest(files: list[tuple[str, str]]) -> None:
+def test_any_change_changes_the_digest(files: list[tuple[str, str]]) -> None:
     assert compute_digest(files) != DIGEST
 
 
-def test_a_digest_in_a_document_is_taken_as_it_stands() -> None:
+def test_a_valid_digest_is_returned_unchanged() -> None:
     assert parse_digest(DIGEST, where="skills.lock") == DIGEST
 
 
@@ -65,11 +65,11 @@ def test_a_digest_in_a_document_is_taken_as_it_stands() -> None:
         ("sha256:" + "\u0661" * 64, "expected sha256: and 64 hex digits, got 'sha256:" + "\u0661" * 64 + "'"),
     ],
 )
-def test_anything_else_is_an_error_and_never_no_check(value: object, message: str) -> None:
+def test_anything_else_is_an_error_and_never_disables_the_check(value: object, message: str) -> None:
     with pytest.raises(DocumentError) as caught:
         parse_digest(value, where="skills.lock: skills.pdf.digest")
     assert (caught.value.message, caught.value.where) == (message, "skills.lock: skills.pdf.digest")
 
 
-def test_people_read_the_first_twelve_digits() -> None:
+def test_a_short_digest_has_twelve_digits() -> None:
     assert shorten_digest(DIGEST) == "sha256:1256c9a4f570…"

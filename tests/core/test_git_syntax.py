@@ -1,4 +1,4 @@
-"""Words for a git command line: what may become one, what is kept of it, and what never gets there."""
+"""URLs, refs and commits: which are accepted for a git command line, and how they are normalized."""
 
 import pytest
 from hypothesis import given, settings
@@ -50,40 +50,40 @@ from skillpm.errors import DocumentError, UsageError
         ("file:///srv/skills/", "file:///srv/skills"),
     ],
 )
-def test_a_url_is_kept_without_user_info_slash_and_a_forges_ending(url: str, kept: str) -> None:
+def test_a_url_is_stored_without_user_info_slash_and_a_forges_suffix(url: str, kept: str) -> None:
     assert normalize_git_url(url) == kept
     assert normalize_git_url(kept) == kept
 
 
-NEVER = "is no URL that git may be given"
-NONE = "is no git URL"
-NO_HOST = "names no host"
-NO_REPOSITORY = "names no repository"
+UNSAFE = "unsafe git URL `{}`"
+INVALID = "invalid git URL `{}`"
+NO_HOST = "`{}` has no host"
+NO_REPOSITORY = "`{}` names no repository"
 
 
 @pytest.mark.parametrize(
-    ("url", "shown", "why"),
+    ("url", "shown", "message"),
     [
-        ("ext::sh -c touch% pwned", "ext::sh -c touch% pwned", NEVER),
-        ("ext::touch", "ext::touch", NEVER),
-        ("EXT::touch", "EXT::touch", NEVER),
-        ("fd::17", "fd::17", NEVER),
-        ("http::https://host/x", "http::https://host/x", NEVER),
-        ("git+ext::touch", "git+ext::touch", NEVER),
-        ("-oProxyCommand=touch", "-oProxyCommand=touch", NEVER),
-        ("--upload-pack=touch", "--upload-pack=touch", NEVER),
-        ("https://host/a b", "https://host/a b", NEVER),
-        ("https://host/a\nb", "https://host/a\\nb", NEVER),
-        ("https://host/a\0b", "https://host/a\\x00b", NEVER),
-        ("https://host/\x1b[2J", "https://host/\\x1b[2J", NEVER),
-        ("https://host/\u202ex", "https://host/\\u202ex", NEVER),
-        ("https://ho\u200bst/x", "https://ho\\u200bst/x", NEVER),
-        ("https://host/\udcff", "https://host/\\udcff", NEVER),
-        ("ssh://-oProxyCommand=touch/x", "ssh://-oProxyCommand=touch/x", NEVER),
-        ("ssh://git@-oProxyCommand=touch/x", "ssh://git@-oProxyCommand=touch/x", NEVER),
-        ("ssh://-o@host/x", "ssh://-o@host/x", NEVER),
-        ("https://host/-x", "https://host/-x", NEVER),
-        ("https://ann:secret@host/a b", "https://***@host/a b", NEVER),
+        ("ext::sh -c touch% pwned", "ext::sh -c touch% pwned", UNSAFE),
+        ("ext::touch", "ext::touch", UNSAFE),
+        ("EXT::touch", "EXT::touch", UNSAFE),
+        ("fd::17", "fd::17", UNSAFE),
+        ("http::https://host/x", "http::https://host/x", UNSAFE),
+        ("git+ext::touch", "git+ext::touch", UNSAFE),
+        ("-oProxyCommand=touch", "-oProxyCommand=touch", UNSAFE),
+        ("--upload-pack=touch", "--upload-pack=touch", UNSAFE),
+        ("https://host/a b", "https://host/a b", UNSAFE),
+        ("https://host/a\nb", "https://host/a\\nb", UNSAFE),
+        ("https://host/a\0b", "https://host/a\\x00b", UNSAFE),
+        ("https://host/\x1b[2J", "https://host/\\x1b[2J", UNSAFE),
+        ("https://host/\u202ex", "https://host/\\u202ex", UNSAFE),
+        ("https://ho\u200bst/x", "https://ho\\u200bst/x", UNSAFE),
+        ("https://host/\udcff", "https://host/\\udcff", UNSAFE),
+        ("ssh://-oProxyCommand=touch/x", "ssh://-oProxyCommand=touch/x", UNSAFE),
+        ("ssh://git@-oProxyCommand=touch/x", "ssh://git@-oProxyCommand=touch/x", UNSAFE),
+        ("ssh://-o@host/x", "ssh://-o@host/x", UNSAFE),
+        ("https://host/-x", "https://host/-x", UNSAFE),
+        ("https://ann:secret@host/a b", "https://***@host/a b", UNSAFE),
         ("https:///x", "https:///x", NO_HOST),
         ("https://:80/x", "https://:80/x", NO_HOST),
         ("https://ann@/x", "https://***@/x", NO_HOST),
@@ -91,26 +91,26 @@ NO_REPOSITORY = "names no repository"
         ("https://host", "https://host", NO_REPOSITORY),
         ("https://github.com/", "https://github.com/", NO_REPOSITORY),
         ("ssh://git@host//", "ssh://git@host//", NO_REPOSITORY),
-        ("", "", NONE),
-        ("skills", "skills", NONE),
-        ("/srv/skills.git", "/srv/skills.git", NONE),
-        ("./skills", "./skills", NONE),
-        ("owner/repo", "owner/repo", NONE),
-        ("git@host", "git@host", NONE),
-        ("git@host:", "git@host:", NONE),
-        ("git@host:-x", "git@host:-x", NONE),
-        ("git@-host:x", "git@-host:x", NONE),
-        ("h\u00f6st:x", "h\u00f6st:x", NONE),
+        ("", "", INVALID),
+        ("skills", "skills", INVALID),
+        ("/srv/skills.git", "/srv/skills.git", INVALID),
+        ("./skills", "./skills", INVALID),
+        ("owner/repo", "owner/repo", INVALID),
+        ("git@host", "git@host", INVALID),
+        ("git@host:", "git@host:", INVALID),
+        ("git@host:-x", "git@host:-x", INVALID),
+        ("git@-host:x", "git@-host:x", INVALID),
+        ("h\u00f6st:x", "h\u00f6st:x", INVALID),
     ],
 )
-def test_a_url_that_is_none_is_refused(url: str, shown: str, why: str) -> None:
+def test_an_invalid_url_is_rejected(url: str, shown: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         normalize_git_url(url)
-    assert caught.value.message == f"`{shown}` {why}"
+    assert caught.value.message == message.format(shown)
 
 
 @pytest.mark.parametrize("scheme", ["git", "ftp", "data", "git+https", "svn+ssh", "javascript", "git@host", ""])
-def test_only_four_schemes_are_taken(scheme: str) -> None:
+def test_only_four_schemes_are_accepted(scheme: str) -> None:
     with pytest.raises(UsageError) as caught:
         normalize_git_url(f"{scheme}://host/x")
     assert (caught.value.message, caught.value.hint) == (
@@ -120,17 +120,17 @@ def test_only_four_schemes_are_taken(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["file://host/share.git", "file://", "file:///", "file:////", "file://localhost/x"])
-def test_a_file_url_names_a_path_and_no_host(url: str) -> None:
+def test_a_file_url_has_a_path_and_no_host(url: str) -> None:
     with pytest.raises(UsageError) as caught:
         normalize_git_url(url)
-    assert caught.value.message == f"`{url}`: a file URL is file:///path"
+    assert caught.value.message == f"`{url}`: a file URL has the form file:///path"
 
 
-def test_in_a_document_the_fault_has_a_place() -> None:
+def test_in_a_document_the_error_has_a_location() -> None:
     with pytest.raises(DocumentError) as caught:
         normalize_git_url("ext::sh", error_type=DocumentError, where="skills.json: skills.pdf.git")
     assert (caught.value.message, caught.value.where) == (
-        "`ext::sh` is no URL that git may be given",
+        "unsafe git URL `ext::sh`",
         "skills.json: skills.pdf.git",
     )
 
@@ -140,7 +140,7 @@ def test_in_a_document_the_fault_has_a_place() -> None:
     st.sampled_from(["https://", "ssh://", "http://", "file://", "git@", "", "ext::", "HTTPS://"]),
     st.text("ab@:/.-[]\\%\u0430\u200b \n\0?#~", max_size=16),
 )
-def test_whatever_passes_is_harmless_and_stays_as_it_is(start: str, rest: str) -> None:
+def test_an_accepted_url_is_safe_and_normalized(start: str, rest: str) -> None:
     try:
         kept = normalize_git_url(start + rest)
     except UsageError:
@@ -171,7 +171,7 @@ def test_whatever_passes_is_harmless_and_stays_as_it_is(start: str, rest: str) -
         ("owner/repo@skill", False),
     ],
 )
-def test_it_is_known_whether_credentials_were_dropped(url: str, *, answer: bool) -> None:
+def test_credentials_that_were_dropped_are_detected(url: str, *, answer: bool) -> None:
     assert has_credentials(url) is answer
 
 
@@ -189,7 +189,7 @@ def test_it_is_known_whether_credentials_were_dropped(url: str, *, answer: bool)
         ("file:///x", "", False),
     ],
 )
-def test_plain_http_is_insecure_but_on_this_machine(url: str, host: str, *, insecure: bool) -> None:
+def test_plain_http_is_insecure_except_on_this_machine(url: str, host: str, *, insecure: bool) -> None:
     assert (host_of(url), is_insecure(url)) == (host, insecure)
 
 
@@ -207,7 +207,7 @@ def test_plain_http_is_insecure_but_on_this_machine(url: str, host: str, *, inse
         ("https://host.example/skills/", "https://host.example/skills/"),
     ],
 )
-def test_a_web_address_is_kept_without_user_info(url: str, kept: str) -> None:
+def test_a_web_address_is_stored_without_user_info(url: str, kept: str) -> None:
     assert normalize_web_url(url) == normalize_web_url(kept) == kept
 
 
@@ -226,11 +226,11 @@ def test_a_web_address_is_kept_without_user_info(url: str, kept: str) -> None:
         ("https://host.example/\u202ex", "https://host.example/\\u202ex"),
     ],
 )
-def test_an_address_that_is_none_is_refused(url: str, shown: str) -> None:
+def test_an_invalid_web_address_is_rejected(url: str, shown: str) -> None:
     with pytest.raises(DocumentError) as caught:
         normalize_web_url(url, error_type=DocumentError, where="skills.json: skills.pdf.url")
     assert (caught.value.message, caught.value.where, caught.value.hint) == (
-        f"`{shown}` is no web address",
+        f"invalid web address `{shown}`",
         "skills.json: skills.pdf.url",
         "e.g. https://host.example/skill.tar.gz",
     )
@@ -256,7 +256,7 @@ def test_an_address_that_is_none_is_refused(url: str, shown: str) -> None:
         ("", False),
     ],
 )
-def test_a_commit_is_a_whole_id(text: str, *, answer: bool) -> None:
+def test_a_commit_is_a_full_id(text: str, *, answer: bool) -> None:
     assert is_commit(text) is answer
 
 
@@ -274,5 +274,5 @@ def test_an_ordinary_name_may_be_a_ref(ref: str) -> None:
         *("a b", "a\n", "a\0", "a~1", "a^", "a:b", "a?", "a*", "a[", "a\\b", "a;b", "$(x)", "\u00e4", "a\u0661"),
     ],
 )
-def test_what_git_would_read_otherwise_is_no_ref(ref: str) -> None:
+def test_names_that_git_reads_differently_are_not_refs(ref: str) -> None:
     assert not is_ref(ref)

@@ -1,4 +1,4 @@
-"""What may be the name of a skill, and of a file in one: the same on every platform, whoever says it."""
+"""Names of skills and paths of their files: the same rules on every platform."""
 
 import pytest
 from hypothesis import given, settings
@@ -39,12 +39,12 @@ HINT = "use lower-case letters, digits and single hyphens, at most 64 characters
         ("x\n", "x"),
     ],
 )
-def test_a_valid_name_is_made_of_what_people_call_a_file(text: str, name: str | None) -> None:
+def test_a_valid_name_is_derived_from_a_title(text: str, name: str | None) -> None:
     assert suggest_skill_name(text) == name
 
 
 @pytest.mark.parametrize("name", ["a", "7", "pdf", "code-review", "a-1-b-2", "com", "com10", "console", "x" * 64])
-def test_a_name_of_small_letters_digits_and_single_hyphens_is_good(name: str) -> None:
+def test_lower_case_letters_digits_and_single_hyphens_are_a_valid_name(name: str) -> None:
     assert is_skill_name(name)
     assert parse_skill_name(name) == name
 
@@ -90,17 +90,17 @@ def test_a_name_of_small_letters_digits_and_single_hyphens_is_good(name: str) ->
         pytest.param(b"pdf", id="bytes"),
     ],
 )
-def test_any_other_value_is_no_name(name: object) -> None:
+def test_any_other_value_is_not_a_name(name: object) -> None:
     assert not is_skill_name(name)
     with pytest.raises(UsageError):
         parse_skill_name(name)
 
 
-def test_a_bad_name_on_the_command_line_is_a_matter_of_usage() -> None:
+def test_an_invalid_name_on_the_command_line_is_a_usage_error() -> None:
     with pytest.raises(UsageError) as caught:
         parse_skill_name("Code\nReview")
     assert (caught.value.message, caught.value.where, caught.value.hint) == (
-        r"`Code\nReview` is no name for a skill",
+        r"invalid skill name `Code\nReview`",
         "",
         HINT,
     )
@@ -109,14 +109,14 @@ def test_a_bad_name_on_the_command_line_is_a_matter_of_usage() -> None:
 def test_a_long_name_is_shown_in_part() -> None:
     with pytest.raises(UsageError) as caught:
         parse_skill_name("x" * 81)
-    assert caught.value.message == f"`{'x' * 79}…` is no name for a skill"
+    assert caught.value.message == f"invalid skill name `{'x' * 79}…`"
 
 
-def test_a_bad_name_in_a_document_is_told_with_its_place() -> None:
+def test_an_invalid_name_in_a_document_is_reported_with_its_location() -> None:
     with pytest.raises(DocumentError) as caught:
         parse_skill_name(5, where="skills.json: skills.5")
     assert (caught.value.message, caught.value.where, caught.value.hint) == (
-        "`5` is no name for a skill",
+        "invalid skill name `5`",
         "skills.json: skills.5",
         HINT,
     )
@@ -124,7 +124,7 @@ def test_a_bad_name_in_a_document_is_told_with_its_place() -> None:
 
 @settings(max_examples=200)
 @given(st.text(max_size=8) | st.text("ab1-", max_size=8) | st.sampled_from(["con", "com1", "lpt0", "nul-a", "com"]))
-def test_the_rule_in_other_words(text: str) -> None:
+def test_the_rule_as_a_property(text: str) -> None:
     reserved = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
     said = (
         0 < len(text) <= 64
@@ -193,17 +193,17 @@ def deep(folders: int) -> str:
         "~root/x",
     ],
 )
-def test_what_honest_skills_hold_may_be_installed(path: str) -> None:
+def test_ordinary_paths_are_valid(path: str) -> None:
     assert path_problem(path) == ""
 
 
 ABSOLUTE = "is absolute or empty"
 LONG = "is longer than 240 bytes"
-DEEP = "is deeper than 32 folders"
+DEEP = "is nested deeper than 32 folders"
 PART = "has an empty, `.` or `..` part"
 MARK = "has a backslash or a colon"
 HIDDEN = "has a control, hidden or undecodable character"
-ENDING = "has a part that ends in a dot or a blank"
+ENDING = "has a part that ends in a dot or a space"
 WINDOWS = "has a name that Windows reserves"
 GIT = "is a .git folder or file"
 
@@ -278,7 +278,7 @@ GIT = "is a .git folder or file"
         ("a/.gIt", GIT),
     ],
 )
-def test_what_no_skill_may_hold_is_named(path: str, fault: str) -> None:
+def test_an_unsafe_path_is_rejected_with_the_reason(path: str, fault: str) -> None:
     assert path_problem(path) == fault
 
 
@@ -287,7 +287,7 @@ TRAPS = [*"- a", "..", ".", "", ".git", ".GIT", "git~1", "con", "NUL", "Aux.txt"
 
 @settings(max_examples=200)
 @given(st.lists(st.sampled_from(TRAPS) | st.text(max_size=8), max_size=4).map("/".join))
-def test_a_path_without_fault_stays_where_it_is_told_to(path: str) -> None:
+def test_a_valid_path_stays_inside_its_folder(path: str) -> None:
     if path_problem(path):
         return
     parts = path.split("/")
@@ -302,9 +302,9 @@ def test_a_path_without_fault_stays_where_it_is_told_to(path: str) -> None:
     ("one", "other"),
     [("README.md", "readme.MD"), ("é.md", "e\u0301.md"), ("STRASSE", "straße"), ("\u212a", "k"), ("a/B", "A/b")],
 )
-def test_names_that_some_file_system_takes_for_one_have_one_key(one: str, other: str) -> None:
+def test_names_that_collide_on_some_file_system_have_equal_keys(one: str, other: str) -> None:
     assert collision_key(one) == collision_key(other)
 
 
-def test_names_that_are_two_everywhere_have_two_keys() -> None:
+def test_names_that_never_collide_have_different_keys() -> None:
     assert collision_key("a-b") != collision_key("a_b")

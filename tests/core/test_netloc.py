@@ -1,4 +1,4 @@
-"""Hosts: one that passes is understood by everything that parses it later."""
+"""Hosts: an accepted one is parsed equally by everything that uses it later."""
 
 from urllib.parse import urlsplit
 
@@ -8,11 +8,11 @@ import pytest
 from skillpm.core.netloc import host_problem
 
 EMPTY_PART = "its host has an empty part between dots"
-PORT = "a port is a number from 1 to 65535"
-TOLD_APART = "it has no host and port that can be told apart"
-CHARACTER = "its host has a character that no host has"
-INTERNATIONAL = "its host is no international domain name"
-LONG = "its host is over 253 letters, or a part of it over 63"
+PORT = "its port must be a number from 1 to 65535"
+TOLD_APART = "its host and port cannot be parsed"
+CHARACTER = "its host has an invalid character"
+INTERNATIONAL = "its host is not a valid international domain name"
+LONG = "its host is longer than 253 characters, or a part of it than 63"
 
 
 @pytest.mark.parametrize(
@@ -27,13 +27,13 @@ LONG = "its host is over 253 letters, or a part of it over 63"
         ("host:99999", PORT),
         ("host:0", PORT),
         ("host:" + "9" * 5000, PORT),
-        ("[fe80::1%25lo]:1", "the zone of an IPv6 address has no place in it"),
-        ("[::g]", "`[::g]` is no IPv6 address"),
-        ("[]", "`[]` is no IPv6 address"),
-        ("[v1.x]", "`[v1.x]` is no IPv6 address"),
-        ("999.1.1.1", "`999.1.1.1` is no IPv4 address"),
-        ("", "it names no host"),
-        (":80", "it names no host"),
+        ("[fe80::1%25lo]:1", "it must not have an IPv6 zone"),
+        ("[::g]", "invalid IPv6 address `[::g]`"),
+        ("[]", "invalid IPv6 address `[]`"),
+        ("[v1.x]", "invalid IPv6 address `[v1.x]`"),
+        ("999.1.1.1", "invalid IPv4 address `999.1.1.1`"),
+        ("", "it has no host"),
+        (":80", "it has no host"),
         ("a..b", EMPTY_PART),
         (".a", EMPTY_PART),
         ("a..", EMPTY_PART),
@@ -52,7 +52,7 @@ LONG = "its host is over 253 letters, or a part of it over 63"
         ("a。。b", INTERNATIONAL),
     ],
 )
-def test_an_odd_host_is_told_by_what_is_odd(authority: str, fault: str) -> None:
+def test_an_invalid_host_is_rejected_with_the_reason(authority: str, fault: str) -> None:
     assert host_problem(authority) == fault
 
 
@@ -77,7 +77,7 @@ def test_an_odd_host_is_told_by_what_is_odd(authority: str, fault: str) -> None:
         "a" * 63,
     ],
 )
-def test_what_passes_is_understood_by_everything_that_parses_it(authority: str) -> None:
+def test_an_accepted_host_is_parsed_equally_by_all_parsers(authority: str) -> None:
     assert host_problem(authority) == ""
     assert httpx.URL(f"https://{authority}/x").host
     assert urlsplit(f"https://{authority}/x").hostname

@@ -1,4 +1,4 @@
-"""What a skill needs, however its author wrote it."""
+"""System requirements of a skill, in all spellings."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_programs_are_listed_in_a_list_or_in_text(block: str, needs: SystemRequi
     assert requires(block) == needs
 
 
-def test_an_object_names_each_kind_in_the_words_that_people_use() -> None:
+def test_an_object_lists_each_kind_under_any_of_its_names() -> None:
     block = """\
 requires:
   bins: [git]
@@ -91,7 +91,7 @@ requires:
         (f"requires: {'x' * 65}", SystemRequirements(notes=("x" * 65,))),
     ],
 )
-def test_what_is_no_name_of_a_program_is_a_note(block: str, needs: SystemRequirements) -> None:
+def test_text_that_is_not_a_program_name_is_a_note(block: str, needs: SystemRequirements) -> None:
     assert requires(block) == needs
 
 
@@ -103,7 +103,10 @@ def test_what_is_no_name_of_a_program_is_a_note(block: str, needs: SystemRequire
             'metadata: {"openclaw": {"emoji": "x", "requires": {"bins": ["gh"], "env": ["TOKEN"]}}}',
             SystemRequirements(bins=("gh",), env=("TOKEN",)),
         ),
-        ('metadata:\n  openclaw: \'{"requires": {"bins": ["gh"], "env": "A"}}\'', SystemRequirements(bins=("gh",), env=("A",))),
+        (
+            'metadata:\n  openclaw: \'{"requires": {"bins": ["gh"], "env": "A"}}\'',
+            SystemRequirements(bins=("gh",), env=("A",)),
+        ),
         ('metadata: \'{"openclaw": {"requires": {"bins": ["gh"]}}}\'', bins("gh")),
         ("metadata: {clawdbot: {requires: {bins: [a]}}}", bins("a")),
         ("metadata: {clawdis: {requires: {bins: [a]}}}", bins("a")),
@@ -113,7 +116,10 @@ def test_what_is_no_name_of_a_program_is_a_note(block: str, needs: SystemRequire
         ("metadata: {openclaw: {requires: [a], os: [darwin]}}", SystemRequirements(bins=("a",), os=("darwin",))),
         ("metadata: {openclaw: {os: [linux]}}", SystemRequirements(os=("linux",))),
         ("metadata:\n  requires: git gh", bins("git", "gh")),
-        ("metadata:\n  requires: '{\"bins\": [\"gh\"], \"os\": \"linux\"}'", SystemRequirements(bins=("gh",), os=("linux",))),
+        (
+            "metadata:\n  requires: '{\"bins\": [\"gh\"], \"os\": \"linux\"}'",
+            SystemRequirements(bins=("gh",), os=("linux",)),
+        ),
         ("metadata: {requires: {bins: [gh]}}", bins("gh")),
         ("metadata: {requires: git, openclaw: {requires: {bins: [gh]}}}", bins("git")),
         ("metadata: {openclaw: [gh]}", SystemRequirements()),
@@ -123,7 +129,7 @@ def test_what_is_no_name_of_a_program_is_a_note(block: str, needs: SystemRequire
         ("metadata: words", SystemRequirements()),
     ],
 )  # fmt: skip
-def test_r39_what_hosts_keep_under_metadata_is_read_as_yaml_or_as_json(block: str, needs: SystemRequirements) -> None:
+def test_r39_host_metadata_is_read_as_yaml_or_json(block: str, needs: SystemRequirements) -> None:
     assert requires(block) == needs
 
 

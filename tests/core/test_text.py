@@ -1,4 +1,4 @@
-"""Foreign text is shown on one line, with everything seen that wants to stay unseen, and no secret in it."""
+"""Untrusted text is printed as one line, with hidden characters escaped and credentials masked."""
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +22,7 @@ from skillpm.core.text import HIDDEN, one_line, sanitize
         ("not UTF-8: \udcff", r"not UTF-8: \udcff"),
     ],
 )
-def test_hidden_characters_are_shown_as_what_they_are(text: str, shown: str) -> None:
+def test_hidden_characters_are_escaped(text: str, shown: str) -> None:
     assert sanitize(text) == shown
 
 
@@ -52,7 +52,7 @@ def test_credentials_in_urls_are_never_shown(text: str, shown: str) -> None:
 
 @settings(max_examples=200)
 @given(st.text(st.characters()))
-def test_whatever_comes_is_one_clean_line_of_bounded_length(text: str) -> None:
+def test_any_text_becomes_one_clean_line_of_bounded_length(text: str) -> None:
     shown = sanitize(text, 60)
 
     assert not HIDDEN.search(shown)
@@ -60,6 +60,6 @@ def test_whatever_comes_is_one_clean_line_of_bounded_length(text: str) -> None:
     assert len(shown.splitlines()) <= 1
 
 
-def test_one_line_folds_white_space() -> None:
+def test_one_line_collapses_white_space() -> None:
     assert one_line("  a\n\n b\t c\u00a0d ") == "a b c d"
     assert one_line(" \n ") == ""

@@ -1,4 +1,4 @@
-"""The gate: what passes is a safe list of files, what does not is refused by name, and nothing hostile has acted."""
+"""Validation of a skill's files: safe paths, resolved links, no collisions, limits."""
 
 import itertools
 from typing import Any
@@ -10,7 +10,7 @@ from skillpm.core.file_tree import FileTree, Limits, SourceEntry, TreeFile
 from skillpm.core.tree_checks import check_tree
 from skillpm.errors import RefusedError
 
-TELL = "tell its author; nothing was installed"
+REPORT = "report it to its author; nothing was installed"
 SKILL = SourceEntry(path="SKILL.md", data=b"# skill\n")
 
 
@@ -39,7 +39,7 @@ def installed(path: str, data: bytes = b"", **more: Any) -> TreeFile:
 # What passes
 
 
-def test_files_come_out_sorted_as_bytes_and_otherwise_as_they_came() -> None:
+def test_files_are_sorted_by_bytes_and_otherwise_unchanged() -> None:
     files = [file("é", b"1"), file("a/b", b"2"), file("a-b", b"\0\xff", executable=True), file("Z", b"3")]
 
     assert tree(*files) == FileTree(
@@ -53,7 +53,7 @@ def test_files_come_out_sorted_as_bytes_and_otherwise_as_they_came() -> None:
     )
 
 
-def test_the_order_of_entries_does_not_count() -> None:
+def test_the_order_of_entries_does_not_matter() -> None:
     entries = [SKILL, file("a", b"1"), link("b", "c/d"), file("c/d", b"2"), link("e", "c"), link("c/f", "../b")]
     trees = {check_tree(order, name="pdf", limits=Limits()) for order in itertools.permutations(entries)}
 
@@ -85,37 +85,37 @@ def test_a_tree_knows_its_digest_and_its_files() -> None:
     ],
 )
 @pytest.mark.parametrize("make", [file, lambda path: link(path, "SKILL.md")], ids=["file", "link"])
-def test_a_bad_path_is_refused_by_name(make: Any, path: str, said: str) -> None:
-    assert refused(make(path)) == (f"skill pdf: {said}", TELL)
+def test_an_unsafe_path_is_rejected_with_the_skill(make: Any, path: str, said: str) -> None:
+    assert refused(make(path)) == (f"skill pdf: {said}", REPORT)
 
 
 @pytest.mark.parametrize(
     ("entries", "said"),
     [
-        ([file("a"), file("a")], "'a' is there twice"),
-        ([link("a", "SKILL.md"), file("a")], "'a' is there twice"),
-        ([file("skill.MD")], "'SKILL.md' and 'skill.MD' are one name on some systems"),
-        ([file("é"), file("e\u0301")], "'é' and 'e\u0301' are one name on some systems"),
-        ([file("k"), file("\u212a")], "'k' and '\u212a' are one name on some systems"),
-        ([file("ß"), file("SS")], "'ß' and 'SS' are one name on some systems"),
-        ([file("a/x"), file("A/y")], "the folders 'a' and 'A' are one on some systems"),
-        ([file("s/é/x"), file("s/e\u0301/y")], "the folders 's/é' and 's/e\u0301' are one on some systems"),
-        ([file("a"), file("a/b")], "'a' is a file and a folder"),
-        ([file("A"), file("a/b/c")], "'a' is a file and a folder"),
-        ([link("a", "SKILL.md"), file("a/b")], "'a' is a file and a folder"),
-        ([file("d/x"), link("l", "d"), file("l/x")], "'l/x' and 'l/x' are one name on some systems"),
-        ([file("d/x"), link("l", "d"), file("l/X")], "'l/x' and 'l/X' are one name on some systems"),
+        ([file("a"), file("a")], "duplicate path 'a'"),
+        ([link("a", "SKILL.md"), file("a")], "duplicate path 'a'"),
+        ([file("skill.MD")], "'SKILL.md' and 'skill.MD' are the same on some systems"),
+        ([file("é"), file("e\u0301")], "'é' and 'e\u0301' are the same on some systems"),
+        ([file("k"), file("\u212a")], "'k' and '\u212a' are the same on some systems"),
+        ([file("ß"), file("SS")], "'ß' and 'SS' are the same on some systems"),
+        ([file("a/x"), file("A/y")], "the folders 'a' and 'A' are the same on some systems"),
+        ([file("s/é/x"), file("s/e\u0301/y")], "the folders 's/é' and 's/e\u0301' are the same on some systems"),
+        ([file("a"), file("a/b")], "'a' is both a file and a folder"),
+        ([file("A"), file("a/b/c")], "'a' is both a file and a folder"),
+        ([link("a", "SKILL.md"), file("a/b")], "'a' is both a file and a folder"),
+        ([file("d/x"), link("l", "d"), file("l/x")], "'l/x' and 'l/x' are the same on some systems"),
+        ([file("d/x"), link("l", "d"), file("l/X")], "'l/x' and 'l/X' are the same on some systems"),
     ],
 )
-def test_two_things_of_one_name_are_refused_on_every_platform(entries: list[SourceEntry], said: str) -> None:
-    assert refused(*entries) == (f"skill pdf: {said}", TELL)
+def test_colliding_names_are_rejected_on_every_platform(entries: list[SourceEntry], said: str) -> None:
+    assert refused(*entries) == (f"skill pdf: {said}", REPORT)
 
 
-def test_a_skill_has_a_file_of_its_name_at_its_top() -> None:
+def test_a_skill_has_a_skill_file_at_the_top_level() -> None:
     for entries in ([], [file("Skill.md")], [file("docs/SKILL.md")]):
         with pytest.raises(RefusedError) as caught:
             check_tree(entries, name="pdf", limits=Limits())
-        assert caught.value.message == "skill pdf: it has no SKILL.md at its top"
+        assert caught.value.message == "skill pdf: no SKILL.md at the top level"
 
 
 def test_a_link_may_be_the_skill_file() -> None:
@@ -124,10 +124,10 @@ def test_a_link_may_be_the_skill_file() -> None:
     assert found.files == (installed("SKILL.md", b"#", link="docs/it.md"), installed("docs/it.md", b"#"))
 
 
-def test_the_name_of_the_skill_is_shown_safely() -> None:
+def test_the_name_of_the_skill_is_printed_safely() -> None:
     with pytest.raises(RefusedError) as caught:
         check_tree([], name="p\x1bdf", limits=Limits())
-    assert caught.value.message == "skill p\\x1bdf: it has no SKILL.md at its top"
+    assert caught.value.message == "skill p\\x1bdf: no SKILL.md at the top level"
 
 
 # Links inside
@@ -169,10 +169,10 @@ def test_a_chain_of_links_is_followed() -> None:
     assert copies == {"SKILL.md", *(f"l{n}" for n in range(41))}
 
 
-def test_a_chain_of_more_than_forty_links_is_refused_in_whatever_order_it_comes() -> None:
+def test_a_chain_of_more_than_forty_links_is_rejected_in_any_order() -> None:
     chain = [link("l0", "SKILL.md"), *(link(f"l{n}", f"l{n - 1}") for n in range(1, 42))]
 
-    assert refused(*chain) == ("skill pdf: link 'l41' -> 'l40' goes over too many links", TELL)
+    assert refused(*chain) == ("skill pdf: link 'l41' -> 'l40' passes through too many links", REPORT)
     assert refused(*reversed(chain))[0].startswith("skill pdf: link ")
 
 
@@ -202,11 +202,11 @@ def test_links_in_a_linked_folder_are_copied_with_it() -> None:
     )
 
 
-LEAVES = "leaves the skill"
-CIRCLE = "goes in a circle"
-NOTHING = "points at nothing"
-ITSELF = "points at the skill itself"
-SENSELESS = "has no sensible target"
+LEAVES = "points outside the skill"
+CIRCLE = "is part of a cycle"
+NOTHING = "points to a missing file"
+ITSELF = "points to the skill itself"
+SENSELESS = "has an invalid target"
 
 
 @pytest.mark.parametrize(
@@ -235,22 +235,22 @@ SENSELESS = "has no sensible target"
         ("l", "C:\\x", SENSELESS),
     ],
 )
-def test_any_other_link_is_refused(path: str, target: str, how: str) -> None:
-    assert refused(file("a/x"), link(path, target)) == (f"skill pdf: link '{path}' -> '{target}' {how}", TELL)
+def test_any_other_link_is_rejected(path: str, target: str, how: str) -> None:
+    assert refused(file("a/x"), link(path, target)) == (f"skill pdf: link '{path}' -> '{target}' {how}", REPORT)
 
 
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        (b"SKILL.md\n", "link 'l' -> 'SKILL.md\\n' has no sensible target"),
-        (b"SKILL.md\0", "link 'l' -> 'SKILL.md\\x00' has no sensible target"),
-        (b"x" * 4097, f"link 'l' -> '{'x' * 79}…' has no sensible target"),
+        (b"SKILL.md\n", "link 'l' -> 'SKILL.md\\n' has an invalid target"),
+        (b"SKILL.md\0", "link 'l' -> 'SKILL.md\\x00' has an invalid target"),
+        (b"x" * 4097, f"link 'l' -> '{'x' * 79}…' has an invalid target"),
         (b"\xff", "link 'l' -> '\ufffd' has a target that is not UTF-8"),
-        (b"\x1b[31m", "link 'l' -> '\\x1b[31m' points at nothing"),
+        (b"\x1b[31m", "link 'l' -> '\\x1b[31m' points to a missing file"),
     ],
 )
-def test_the_target_of_a_link_is_shown_safely(target: bytes, said: str) -> None:
-    assert refused(link("l", target)) == (f"skill pdf: {said}", TELL)
+def test_the_target_of_a_link_is_printed_safely(target: bytes, said: str) -> None:
+    assert refused(link("l", target)) == (f"skill pdf: {said}", REPORT)
 
 
 @pytest.mark.parametrize(
@@ -264,26 +264,28 @@ def test_the_target_of_a_link_is_shown_safely(target: bytes, said: str) -> None:
     ],
     ids=["two", "three", "through each other", "folders in each other", "folders over a link"],
 )
-def test_a_circle_of_links_is_refused(links: list[SourceEntry]) -> None:
+def test_a_cycle_of_links_is_rejected(links: list[SourceEntry]) -> None:
     for order in (links, links[::-1]):
         message, hint = refused(*order)
         assert message.startswith("skill pdf: link '")
-        assert message.endswith("goes in a circle")
-        assert hint == TELL
+        assert message.endswith("is part of a cycle")
+        assert hint == REPORT
 
 
-def test_a_link_that_leaves_by_way_of_another_is_refused_by_the_one_that_leaves() -> None:
-    assert refused(link("a", "b/x"), link("b", "../out"))[0] == "skill pdf: link 'b' -> '../out' leaves the skill"
+def test_a_chain_that_leaves_the_skill_is_reported_for_the_link_that_leaves() -> None:
+    assert (
+        refused(link("a", "b/x"), link("b", "../out"))[0] == "skill pdf: link 'b' -> '../out' points outside the skill"
+    )
 
 
-def test_a_copy_must_have_a_good_path_too() -> None:
+def test_a_copy_must_have_a_valid_path_too() -> None:
     long = "x" * 100
     path = f"{'y' * 100}/{'y' * 100}/l/{long}"
 
     assert len(path) > 240
     assert refused(file(f"d/{long}"), link(path.removesuffix(f"/{long}"), "../../d")) == (
         f"skill pdf: the path '{path[:199]}…' is longer than 240 bytes",
-        TELL,
+        REPORT,
     )
 
 
@@ -303,7 +305,7 @@ def test_a_copy_must_have_a_good_path_too() -> None:
         ([file("d/a"), file("d/b"), link("l", "d")], {"files": 4}, "more than 4 files", "FILES"),
     ],
 )
-def test_every_limit_is_told_with_the_setting_that_raises_it(
+def test_every_limit_is_reported_with_its_setting(
     entries: list[SourceEntry], limits: dict[str, int], said: str | None, setting: str
 ) -> None:
     if said is None:
@@ -315,11 +317,11 @@ def test_every_limit_is_told_with_the_setting_that_raises_it(
         )
 
 
-def test_the_limits_are_those_that_are_written_down() -> None:
+def test_the_limits_are_the_documented_ones() -> None:
     assert Limits() == Limits(file=25_000_000, skill=100_000_000, files=5_000, download=100_000_000)
 
 
-def test_entries_without_end_are_stopped_at_the_limit() -> None:
+def test_endless_entries_stop_at_the_limit() -> None:
     asked: list[int] = []
 
     def endless() -> Any:
@@ -333,7 +335,7 @@ def test_entries_without_end_are_stopped_at_the_limit() -> None:
     assert len(asked) == 11
 
 
-def test_a_few_links_that_would_be_a_million_files_are_stopped_at_the_limit() -> None:
+def test_links_that_would_make_a_million_files_stop_at_the_limit() -> None:
     folders = [file("f0/x")]
     for n in range(1, 20):
         folders += [link(f"f{n}/a", f"../f{n - 1}"), link(f"f{n}/b", f"../f{n - 1}")]

@@ -1,4 +1,4 @@
-"""Versions and ranges: what people type means what they expect, and what means nothing is refused."""
+"""Versions and version ranges."""
 
 import pytest
 from hypothesis import example, given, settings
@@ -8,7 +8,7 @@ from packaging.version import Version
 from skillpm.core.versions import filter_versions, is_range, is_version, matches, quick_contains
 from skillpm.errors import UsageError
 
-HINT = "write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
+HINT = "e.g. `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
 
 
 RANGES = [
@@ -60,7 +60,7 @@ RANGES = [
 
 
 @pytest.mark.parametrize(("wanted", "inside", "outside"), RANGES)
-def test_a_range_holds_what_one_expects(wanted: str, inside: str, outside: str) -> None:
+def test_a_range_contains_the_expected_versions(wanted: str, inside: str, outside: str) -> None:
     assert is_range(wanted)
     verdicts = {version: matches(wanted, version) for version in (inside + " " + outside).split()}
     assert verdicts == dict.fromkeys(inside.split(), True) | dict.fromkeys(outside.split(), False)
@@ -116,12 +116,12 @@ def test_a_range_holds_what_one_expects(wanted: str, inside: str, outside: str) 
         ">=1.0+local",
     ],
 )
-def test_what_only_looks_like_a_range_is_refused(text: str) -> None:
+def test_an_invalid_range_is_rejected(text: str) -> None:
     assert not is_range(text)
     with pytest.raises(UsageError) as caught:
         matches(text, "1.2.0")
     shown = text.replace("\n", "\\n")
-    assert caught.value.message == f"`{shown if len(text) <= 80 else shown[:79] + '…'}` is no version range"
+    assert caught.value.message == f"invalid version range `{shown if len(text) <= 80 else shown[:79] + '…'}`"
     assert caught.value.hint == HINT
 
 
@@ -135,8 +135,8 @@ RANGE_PIECES = st.sampled_from(
 
 @settings(max_examples=1500)
 @given(st.lists(RANGE_PIECES, min_size=1, max_size=7).map("".join))
-def test_what_has_the_form_of_a_range_always_means_something(text: str) -> None:
-    """So that a fault is told where the range stands, and not when a version is looked for."""
+def test_every_syntactically_valid_range_can_be_evaluated(text: str) -> None:
+    """So that an error is reported where the range is written, not when a version is resolved."""
     if is_range(text):
         matches(text, "1.2.0")
     else:
@@ -155,7 +155,7 @@ def test_what_has_the_form_of_a_range_always_means_something(text: str) -> None:
         ("^1.0b1", "1.0b1 1.0", "1.0b1 1.0"),
     ],
 )
-def test_pre_releases_are_taken_where_they_are_asked_for_or_all_there_is(
+def test_pre_releases_match_if_the_range_names_one_or_nothing_else_exists(
     wanted: str, versions: str, found: str
 ) -> None:
     assert filter_versions(wanted, versions.split()) == found.split()
@@ -168,7 +168,7 @@ def test_pre_releases_are_taken_where_they_are_asked_for_or_all_there_is(
         *("1.2.3-1", "1!1.0", "1.0+a.1"),
     ],
 )
-def test_what_pep_440_reads_is_a_version(text: str) -> None:
+def test_pep_440_versions_are_valid(text: str) -> None:
     assert is_version(text)
 
 
@@ -179,7 +179,7 @@ def test_what_pep_440_reads_is_a_version(text: str) -> None:
         *("", "v", "main", "1.0-SNAPSHOT", "1.0-canary.1", "1.x", "1.0 final 2", "\u0661.0", "1.\u0662"),
     ],
 )
-def test_a_date_and_a_word_are_no_versions(text: str) -> None:
+def test_dates_and_words_are_not_versions(text: str) -> None:
     assert not is_version(text)
     assert not matches(">=0", text)
 
@@ -190,10 +190,10 @@ EARLY = st.sampled_from(["", "", "a1", "b2", "rc1", ".dev1"])
 
 @settings(max_examples=200)
 @given(mark=st.sampled_from("^~"), low=NUMBERS, low_early=EARLY, other=NUMBERS, early=EARLY)
-def test_caret_and_tilde_hold_from_the_version_to_the_next_breaking_one(
+def test_caret_and_tilde_allow_up_to_the_next_breaking_version(
     mark: str, low: list[int], low_early: str, other: list[int], early: str
 ) -> None:
-    """The rule in other words: not below, and equal up to the number that may not change."""
+    """The rule as a property: not below, and equal up to the number that may not change."""
     written, version = ".".join(map(str, low)) + low_early, ".".join(map(str, other)) + early
     fixed = next((n for n, number in enumerate(low) if number), len(low) - 1) + 1 if mark == "^" else min(2, len(low))
     same_line = (other + [0] * 4)[:fixed] == low[:fixed]
@@ -203,7 +203,7 @@ def test_caret_and_tilde_hold_from_the_version_to_the_next_breaking_one(
 
 
 @pytest.mark.parametrize(("wanted", "inside", "outside"), RANGES)
-def test_the_quick_look_never_holds_what_the_range_does_not(wanted: str, inside: str, outside: str) -> None:
+def test_the_fast_path_never_contains_more_than_the_range(wanted: str, inside: str, outside: str) -> None:
     plain = {version for version in inside.split() if version.replace(".", "").isdecimal()}
     is_plain = set(wanted) <= set("0123456789.,^~<>= *") and "~=" not in wanted and "===" not in wanted
     is_plain = is_plain and ".*" not in wanted
@@ -222,7 +222,7 @@ CLAUSES = st.tuples(st.sampled_from(["^", "~", ">=", ">", "<=", "<", "==", "", "
 @example("^0.0.3", "0.0.4")
 @settings(max_examples=500)
 @given(st.lists(CLAUSES, min_size=1, max_size=3).map(",".join), PLAIN)
-def test_what_holds_at_a_glance_is_what_holds(wanted: str, version: str) -> None:
+def test_the_fast_path_agrees_with_the_range(wanted: str, version: str) -> None:
     if is_range(wanted) and not is_date(version):
         closely = not set(wanted) & {"!"} and "~=" not in wanted and "===" not in wanted
         assert quick_contains(wanted, version) is (matches(wanted, version) if closely else False)
@@ -233,6 +233,6 @@ def is_date(version: str) -> bool:
 
 
 @pytest.mark.parametrize("version", ["", "main", "1.0b1", "v1.0", "1.0+x", "1!1.0", "\u0661.0"])
-def test_nothing_but_plain_numbers_holds_at_a_glance(version: str) -> None:
+def test_the_fast_path_handles_plain_numbers_only(version: str) -> None:
     assert not quick_contains(">=0", version)
     assert quick_contains(" * ", version)

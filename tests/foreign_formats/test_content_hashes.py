@@ -1,4 +1,4 @@
-"""Other tools' sums are computed as they compute them: checked against git, and against JavaScript's own order."""
+"""The content hashes of other tools, compared with git and with JavaScript's sort order."""
 
 import json
 import random
@@ -22,7 +22,7 @@ console.log(hash.digest("hex"));
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node, which CI has")
-def test_the_sum_of_vercels_skills_is_in_the_order_of_javascript() -> None:
+def test_vercels_hash_uses_the_order_of_javascript() -> None:
     chance = random.Random(7)
     paths = {
         "/".join("".join(chance.choices(LETTERS, k=chance.randint(1, 6))) for _ in range(chance.randint(1, 3)))
@@ -35,7 +35,7 @@ def test_the_sum_of_vercels_skills_is_in_the_order_of_javascript() -> None:
     assert vercel_hash(files) == said.stdout.strip()
 
 
-def test_the_id_of_a_folder_is_gits(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_the_tree_id_is_that_of_git(tmp_path_factory: pytest.TempPathFactory) -> None:
     repository = Repository.create(tmp_path_factory.mktemp("tree") / "r")
     files = {"a.md": b"1", "a/b.md": b"2", "a-b/c/d.sh": b"3", "Z": b"", "ü": b"4"}
     repository.write(files, executable=["a-b/c/d.sh"], symlinks={"link": "a/b.md"}).commit()

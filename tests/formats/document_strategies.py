@@ -1,4 +1,4 @@
-"""Documents out of thin air, for Hypothesis: whatever our own types allow, and no more."""
+"""Hypothesis strategies for documents: everything that the types allow."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The skills of a catalogue, read as its bytes come: whatever a server sends, and however it is cut into pieces."""
+"""The streaming parser of catalogs: for whatever a server sends, in chunks of any size."""
 
 import json
 import tracemalloc
@@ -44,7 +44,7 @@ def test_an_entry_has_what_a_search_needs() -> None:
     st.integers(1, 50),
     st.sampled_from([None, 1, "\t"]),
 )
-def test_how_it_is_cut_into_pieces_does_not_matter(texts: list[str], size: int, indent: Any) -> None:
+def test_chunk_boundaries_do_not_matter(texts: list[str], size: int, indent: Any) -> None:
     entries = [{**ONE, "name": f"s{number}", "description": said} for number, said in enumerate(texts)]
     body = json.dumps({"skills": entries, "name": "x", "$schema": SCHEMA}, indent=indent).encode()
 
@@ -57,8 +57,8 @@ def test_how_it_is_cut_into_pieces_does_not_matter(texts: list[str], size: int, 
 @pytest.mark.parametrize(
     ("entry", "why"),
     [
-        ({**ONE, "name": "../pdf"}, "skills.0.name: `../pdf` is no name for a skill"),
-        ({**ONE, "name": "PDF"}, "skills.0.name: `PDF` is no name for a skill"),
+        ({**ONE, "name": "../pdf"}, "skills.0.name: invalid skill name `../pdf`"),
+        ({**ONE, "name": "PDF"}, "skills.0.name: invalid skill name `PDF`"),
         ({**ONE, "latest": "$(x)"}, 'skills.0.latest: expected a version like 1.2.0, got "$(x)"'),
         ({**ONE, "description": 3}, "skills.0.description: expected a string, got 3"),
         ({**ONE, "tags": "none"}, 'skills.0.tags: expected an array, got "none"'),
@@ -67,18 +67,18 @@ def test_how_it_is_cut_into_pieces_does_not_matter(texts: list[str], size: int, 
         (None, "skills.0: expected an object, got null"),
     ],
 )
-def test_an_entry_with_a_fault_is_left_out_and_told(entry: Any, why: str) -> None:
+def test_an_invalid_entry_is_skipped_and_reported(entry: Any, why: str) -> None:
     found, entries = read(catalogue(entry, {**ONE, "name": "good"}))
 
     assert [it.name for it in found] == ["good"]
-    assert entries.problems == [f"index.json: {why}; this entry is left out"]
+    assert entries.problems == [f"index.json: {why}; skipped this entry"]
 
 
-def test_of_two_with_one_name_neither_is_meant() -> None:
+def test_duplicate_entries_are_all_skipped() -> None:
     found, entries = read(catalogue(ONE, {**ONE, "description": "Other."}))
 
     assert {it.name for it in found} == entries.duplicates == {"pdf"}
-    assert entries.problems == ["index.json: skills.1: `pdf` stands there twice; none is taken"]
+    assert entries.problems == ["index.json: skills.1: duplicate skill `pdf`; skipped all of its entries"]
 
 
 def test_long_texts_are_cut_and_problems_are_counted() -> None:
@@ -101,7 +101,7 @@ def test_sites_of_both_versions() -> None:
     assert read(json.dumps({"skills": [old]}).encode(), is_ours=False)[0] == [
         CatalogEntry(name=SkillName("c"), description="C.")
     ]
-    with pytest.raises(DocumentError, match="another format"):
+    with pytest.raises(DocumentError, match="unsupported index format"):
         read(json.dumps({"$schema": "urn:x", "skills": [old]}).encode(), is_ours=False)
 
 
@@ -118,19 +118,19 @@ def test_sites_of_both_versions() -> None:
     ids=range(27),
 )  # fmt: skip
 @pytest.mark.parametrize("size", [1000, 1 << 20])
-def test_what_is_no_catalogue_is_refused(body: bytes, size: int) -> None:
+def test_an_invalid_catalog_is_rejected(body: bytes, size: int) -> None:
     with pytest.raises(DocumentError) as caught:
         read(body, size=size)
 
     assert caught.value.where.startswith("index.json")
 
 
-def test_a_newer_format_is_told_as_one() -> None:
+def test_a_newer_format_is_reported_as_such() -> None:
     with pytest.raises(NewerDocument):
         read(catalogue(ONE).replace(b"index:1", b"index:2"))
 
 
-def test_blanks_without_end_and_keys_that_nobody_knows_are_passed_over() -> None:
+def test_endless_white_space_and_unknown_keys_are_skipped() -> None:
     wide = catalogue(ONE, **{f"x{number}": [number] for number in range(900)})
 
     assert len(read(wide.replace(b"{", b"{" + b" \n" * 700_000, 1))[0]) == 1
@@ -140,8 +140,8 @@ def test_blanks_without_end_and_keys_that_nobody_knows_are_passed_over() -> None
     "piece", [b"[],", b"{},", b'{"name":"a","latest":"1"},', b'"a":1,', b'"', b" ", b"[", b'{"":'], ids=ascii
 )
 @pytest.mark.parametrize("head", [b'{"skills":[', b'{"x":[', b"{"])
-def test_a_catalogue_made_to_be_large_takes_little_memory(piece: bytes, head: bytes) -> None:
-    """As a whole a byte of such JSON takes up to sixty bytes of memory: of these 10 MB some 600."""
+def test_a_malicious_large_catalog_takes_little_memory(piece: bytes, head: bytes) -> None:
+    """Parsed as a whole, each byte of such JSON takes up to sixty bytes of memory: 600 MB for these 10 MB."""
     chunk = piece * (60_000 // len(piece))
 
     def pieces() -> Iterator[bytes]:

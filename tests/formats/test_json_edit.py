@@ -1,4 +1,4 @@
-"""JSON that people wrote is edited, never written anew: whatever it looks like, all the rest keeps its bytes."""
+"""Edits of hand-written JSON: whatever its style, all other members keep their bytes."""
 
 import json
 from typing import Any
@@ -23,7 +23,7 @@ PRETTY = """\
 # Examples
 
 
-def test_a_new_member_takes_its_place_in_the_alphabet_and_looks_like_its_neighbour() -> None:
+def test_a_new_member_is_inserted_in_order_with_the_style_of_its_neighbor() -> None:
     assert set_member(PRETTY, ("skills", "pdf"), {"git": "https://x/ü"}) == PRETTY.replace(
         '"tdd"', '"pdf": {"git": "https://x/ü"},   "tdd"'
     )
@@ -33,11 +33,11 @@ def test_a_new_member_takes_its_place_in_the_alphabet_and_looks_like_its_neighbo
     assert set_member(PRETTY, ("skills", "zip"), "1") == PRETTY.replace('"tdd":"*"', '"tdd":"*",   "zip": "1"')
 
 
-def test_a_new_member_goes_to_the_end_where_there_is_no_order() -> None:
+def test_a_new_member_is_appended_if_the_others_are_unsorted() -> None:
     assert set_member('{"b": 1, "c": 2, "a": 3}', ("aa",), 4) == '{"b": 1, "c": 2, "a": 3, "aa": 4}'
 
 
-def test_an_element_goes_before_the_one_of_its_number_and_looks_like_it() -> None:
+def test_an_element_is_inserted_before_its_number_with_the_same_style() -> None:
     rows = '{\n  "x": [\n    {"a": 1},\n    {"b": 2}\n  ]\n}\n'
 
     first, last = insert_element(rows, "x", 0, {"c": 3}), insert_element(rows, "x", 2, {"c": 3})
@@ -53,16 +53,16 @@ def test_an_array_that_is_empty_or_missing_gets_its_first_element() -> None:
     assert insert_element('{\n  "skills": {}\n}', "x", 0, 3) == '{\n  "skills": {},\n  "x": [3]\n}'
 
 
-def test_letters_are_written_as_they_are() -> None:
+def test_letters_are_not_escaped() -> None:
     assert set_member('{"a":1}', ("ü",), "ß") == '{"a":1, "ü": "ß"}'
 
 
-def test_a_member_that_is_there_gets_its_new_value_in_place() -> None:
+def test_an_existing_member_is_updated_in_place() -> None:
     assert set_member(PRETTY, ("skills", "tdd"), "^2") == PRETTY.replace('"tdd":"*"', '"tdd":"^2"')
     assert set_member(PRETTY, ("agents",), []) == PRETTY.replace('[ "claude-code" ]', "[]")
 
 
-def test_objects_on_the_way_are_made() -> None:
+def test_missing_objects_are_created() -> None:
     assert set_member('{\n\t"a": 1\n}\n', ("skills", "pdf"), "*") == '{\n\t"a": 1,\n\t"skills": {"pdf": "*"}\n}\n'
     assert set_member("{}", ("a", "b", "c"), 1) == '{\n  "a": {"b": {"c": 1}}\n}'
 
@@ -95,15 +95,15 @@ def test_the_first_member_of_an_object_is_indented_as_the_rest_of_the_text(befor
         (("nowhere", "tdd"), PRETTY),
     ],
 )
-def test_a_dropped_member_takes_one_comma_with_it(keys: tuple[str, ...], after: str) -> None:
+def test_removing_a_member_removes_one_comma(keys: tuple[str, ...], after: str) -> None:
     assert remove_member(PRETTY, keys) == after
 
 
-def test_the_last_member_leaves_an_empty_object() -> None:
+def test_removing_the_only_member_leaves_an_empty_object() -> None:
     assert remove_member('{ "a": {\n  "b": 1\n} }', ("a", "b")) == '{ "a": {} }'
 
 
-def test_a_key_is_found_however_it_is_spelt() -> None:
+def test_a_key_is_found_with_any_escapes() -> None:
     assert set_member('{"p\\u0064f": 1}', ("pdf",), 2) == '{"p\\u0064f": 2}'
     assert remove_member('{"a": 0, "p\\u0064f": 1}', ("pdf",)) == '{"a": 0}'
 
@@ -129,7 +129,7 @@ BLANKS = st.sampled_from(["", "", " ", "\n", "\n  ", "\n\t", "\r\n    ", "  \n\n
 
 @st.composite
 def written(draw: st.DrawFn, value: Any) -> str:
-    """A value as somebody might write it: blanks of all kinds, letters escaped or not."""
+    """Generate a value in any style: all kinds of white space, characters escaped or not."""
 
     def blank() -> str:
         return draw(BLANKS)
@@ -150,7 +150,7 @@ EXAMPLES = settings(max_examples=60)
 
 
 def spans(text: str) -> dict[str, str]:
-    """Each member of the top object, exactly as it is written: key to the bytes of its value."""
+    """Return the members of the top-level object: the exact text of the value by key."""
     decoder = json.JSONDecoder()
     found: dict[str, str] = {}
     at = text.index("{") + 1
@@ -170,7 +170,7 @@ def spans(text: str) -> dict[str, str]:
 
 @EXAMPLES
 @given(TEXTS, KEYS, VALUES)
-def test_what_was_set_is_read_and_every_other_member_keeps_its_bytes(
+def test_a_set_member_is_read_and_all_others_keep_their_bytes(
     pair: tuple[dict[str, Any], str], key: str, new: Any
 ) -> None:
     value, text = pair
@@ -187,9 +187,7 @@ def test_what_was_set_is_read_and_every_other_member_keeps_its_bytes(
 
 @EXAMPLES
 @given(TEXTS, KEYS, KEYS, VALUES)
-def test_what_was_set_within_an_object_is_read(
-    pair: tuple[dict[str, Any], str], outer: str, key: str, new: Any
-) -> None:
+def test_a_set_nested_member_is_read(pair: tuple[dict[str, Any], str], outer: str, key: str, new: Any) -> None:
     value, text = pair
     there = value.get(outer, {})
     if isinstance(there, dict):
@@ -198,7 +196,7 @@ def test_what_was_set_within_an_object_is_read(
 
 @EXAMPLES
 @given(TEXTS, KEYS, KEYS, VALUES)
-def test_dropping_what_was_set_gives_the_same_json_again(
+def test_removing_a_set_member_restores_the_json(
     pair: tuple[dict[str, Any], str], outer: str, key: str, new: Any
 ) -> None:
     value, text = pair
@@ -211,7 +209,7 @@ def test_dropping_what_was_set_gives_the_same_json_again(
 
 @EXAMPLES
 @given(TEXTS, st.data())
-def test_a_dropped_member_is_gone_and_every_other_keeps_its_bytes(
+def test_a_removed_member_is_gone_and_all_others_keep_their_bytes(
     pair: tuple[dict[str, Any], str], data: st.DataObject
 ) -> None:
     value, text = pair
@@ -234,7 +232,9 @@ def test_members_in_order_stay_in_order(value: dict[str, Any], key: str) -> None
 
 @EXAMPLES
 @given(TEXTS, KEYS, st.integers(min_value=0, max_value=4), VALUES)
-def test_an_element_is_read_where_it_was_put(pair: tuple[dict[str, Any], str], key: str, number: int, new: Any) -> None:
+def test_an_inserted_element_is_read_at_its_position(
+    pair: tuple[dict[str, Any], str], key: str, number: int, new: Any
+) -> None:
     value, text = pair
     there = value.get(key, [])
     if isinstance(there, list):

@@ -1,4 +1,4 @@
-"""Where a key stands, in lines and columns, for the document as somebody wrote it."""
+"""Line and column of a key in a hand-written document."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def test_a_key_of_json_has_a_line_and_a_column(keys: str, place: tuple[int, int]
     assert find_json_key(JSON, keys) == place
 
 
-def test_what_is_no_json_has_no_places() -> None:
+def test_invalid_json_has_no_positions() -> None:
     assert find_json_key('{"skills": ', "skills") is None
     assert find_json_key("", "skills") is None
     assert find_json_key("[" * 100_000, "0.0.0") is None

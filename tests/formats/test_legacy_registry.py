@@ -1,4 +1,4 @@
-"""A skills.json that people wrote: what it tells of files, and nothing that harms."""
+"""Hand-written registries: their usable metadata, sanitized."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ def read(*entries: Any) -> LegacyRegistry:
     return read_legacy_registry(json.dumps({"version": "1.0.0", "skills": entries}), "F")
 
 
-def test_an_entry_is_told_by_its_path() -> None:
+def test_an_entry_is_keyed_by_its_path() -> None:
     entry = {
         "name": "api-design",
         "category": "development",
@@ -53,7 +53,7 @@ def test_an_entry_is_told_by_its_path() -> None:
         ({"filePath": "a/b/c.md", "name": None}, "a/b/c.md"),
     ],
 )
-def test_the_path_is_found_however_it_is_written(entry: Any, path: str) -> None:
+def test_the_path_is_normalized(entry: Any, path: str) -> None:
     assert list(read(entry).entries) == [path]
 
 
@@ -69,15 +69,15 @@ def test_the_path_is_found_however_it_is_written(entry: Any, path: str) -> None:
         ({"filePath": "\x1b.md"}, "its filePath '\\x1b.md' has a control, hidden or undecodable character"),
     ],
 )
-def test_an_entry_of_no_use_is_left_with_its_number(entry: Any, why: str) -> None:
+def test_an_unusable_entry_is_ignored_with_its_number(entry: Any, why: str) -> None:
     assert read({"name": "ok"}, entry).ignored == (IgnoredEntry(path="skills.json: skills.1", reason=why),)
 
 
-def test_the_first_of_two_entries_for_one_file_counts() -> None:
+def test_the_first_of_two_entries_for_one_file_is_used() -> None:
     found = read({"name": "one", "filePath": "x.md"}, {"name": "two", "filePath": "./x.md"})
     assert found.entries["x.md"].name == "one"
     assert found.ignored == (
-        IgnoredEntry(path="skills.json: skills.1", reason="an entry before it tells of the same file"),
+        IgnoredEntry(path="skills.json: skills.1", reason="an earlier entry has the same filePath"),
     )
 
 
@@ -92,12 +92,12 @@ def test_the_first_of_two_entries_for_one_file_counts() -> None:
         ('{"skills": [], "skills": []}', DocumentError),
     ],
 )
-def test_what_is_no_registry_is_refused(text: str, error: type[SkillpmError]) -> None:
+def test_another_document_is_rejected(text: str, error: type[SkillpmError]) -> None:
     with pytest.raises(error):
         read_legacy_registry(text, "F")
 
 
-def test_a_registry_of_ours_is_told_from_one_by_hand() -> None:
+def test_a_generated_registry_is_distinguished_from_a_hand_written_one() -> None:
     assert is_generated(write_registry([]))
     assert not is_generated('{"version": "1.0.0", "skills": []}')
     assert not is_generated("")

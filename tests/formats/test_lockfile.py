@@ -1,4 +1,4 @@
-"""The lockfile: the same content is the same bytes, what is written is read, and nothing unknown is let by."""
+"""The lockfile: deterministic, round-trips, and rejects unknown keys."""
 
 import json
 from collections.abc import Callable
@@ -77,12 +77,12 @@ TEXT = f"""\
 """
 
 
-def test_a_lockfile_looks_like_this() -> None:
+def test_a_lockfile_has_this_text() -> None:
     assert write_lockfile(LOCKFILE) == TEXT
     assert read_lockfile(TEXT, "skills.lock") == LOCKFILE
 
 
-def test_the_order_in_which_things_were_found_does_not_show() -> None:
+def test_the_order_of_resolution_does_not_matter() -> None:
     turned = Lockfile(
         requirements={name: LOCKFILE.requirements[name] for name in [PDF, MINE]},
         skills={name: LOCKFILE.skills[name] for name in [PDF, MINE, GIT_BASICS]},
@@ -91,20 +91,20 @@ def test_the_order_in_which_things_were_found_does_not_show() -> None:
     assert write_lockfile(turned) == TEXT
 
 
-def test_an_empty_lockfile_is_one() -> None:
+def test_an_empty_lockfile_is_valid() -> None:
     text = '{\n  "version": 1,\n  "requirements": {},\n  "skills": {}\n}\n'
 
     assert write_lockfile(Lockfile()) == text
     assert read_lockfile(text, "skills.lock") == Lockfile()
 
 
-def test_other_requirements_leave_the_skills_as_they_are() -> None:
+def test_replacing_the_requirements_keeps_the_skills() -> None:
     assert LOCKFILE.with_requirements({}) == Lockfile(skills=LOCKFILE.skills)
 
 
 @EXAMPLES
 @given(lockfiles)
-def test_what_is_written_is_read_again_and_written_the_same(lockfile: Lockfile) -> None:
+def test_written_documents_round_trip_to_the_same_bytes(lockfile: Lockfile) -> None:
     text = write_lockfile(lockfile)
 
     assert read_lockfile(text, "skills.lock") == lockfile
@@ -124,9 +124,9 @@ def pdf(**members: Any) -> Change:
     return lambda lock: lock["skills"]["pdf"].update(members)
 
 
-KEYS = "; known here: "
+KEYS = "; known keys: "
 GOT = "expected sha256: and 64 hex digits, got "
-NAME = "is no name for a skill"
+NAME = "invalid skill name"
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ NAME = "is no name for a skill"
     [
         (lambda lock: lock.pop("version"), "`version` is missing", ""),
         (lambda lock: lock.update(version="1"), 'expected a whole number, got "1"', ": version"),
-        (lambda lock: lock.update(version=0), "expected the number of a format, 1 to 1, got 0", ": version"),
+        (lambda lock: lock.update(version=0), "expected a format number, 1 to 1, got 0", ": version"),
         (lambda lock: lock.pop("requirements"), "`requirements` is missing", ""),
         (lambda lock: lock.pop("skills"), "`skills` is missing", ""),
         (
@@ -143,15 +143,15 @@ NAME = "is no name for a skill"
             ": generated",
         ),
         (lambda lock: lock.update(skills=[]), "expected an object, got an array", ": skills"),
-        (lambda lock: lock["requirements"].update({"A": "*"}), f"`A` {NAME}", ": requirements.A"),
+        (lambda lock: lock["requirements"].update({"A": "*"}), f"{NAME} `A`", ": requirements.A"),
         (lambda lock: lock["requirements"].update(a=1), "expected a string, got 1", ": requirements.a"),
         (lambda lock: lock["requirements"].update(a=None), "expected a string, got null", ": requirements.a"),
         (
             lambda lock: lock["requirements"].update(a={"b": ["c"]}),
-            "expected text or true, got an array",
+            "expected a string or true, got an array",
             ": requirements.a.b",
         ),
-        (lambda lock: lock["skills"].update({"../x": {}}), f"`../x` {NAME}", ": skills.../x"),
+        (lambda lock: lock["skills"].update({"../x": {}}), f"{NAME} `../x`", ": skills.../x"),
         (lambda lock: lock["skills"].update(a=[]), "expected an object, got an array", ": skills.a"),
         (pdf(sha="x"), f"unknown key `sha`{KEYS}version, source, digest, dependencies", ": skills.pdf.sha"),
         (pdf(version=1.0), "expected a string, got 1.0", ": skills.pdf.version"),
@@ -163,11 +163,11 @@ NAME = "is no name for a skill"
         (lambda lock: lock["skills"]["pdf"].pop("source"), "`source` is missing", ": skills.pdf"),
         (
             lambda lock: lock["skills"]["pdf"]["source"].update(commit="HEAD"),
-            'expected a whole id (40 or 64 hex digits), got "HEAD"',
+            'expected a full id (40 or 64 hex digits), got "HEAD"',
             ": skills.pdf.source.commit",
         ),
         (pdf(dependencies=["a"]), "expected an object, got an array", ": skills.pdf.dependencies"),
-        (pdf(dependencies={"../x": "*"}), f"`../x` {NAME}", ": skills.pdf.dependencies.../x"),
+        (pdf(dependencies={"../x": "*"}), f"{NAME} `../x`", ": skills.pdf.dependencies.../x"),
         (pdf(dependencies={"a": 1}), "expected a string, got 1", ": skills.pdf.dependencies.a"),
     ],
 )
@@ -178,17 +178,17 @@ def test_a_lockfile_is_read_strictly(change: Change, message: str, where: str) -
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "<<<<<<< HEAD\n", TEXT[:-4], TEXT + TEXT])
-def test_what_is_no_lockfile_is_refused(text: str) -> None:
+def test_another_document_is_not_a_lockfile(text: str) -> None:
     with pytest.raises(DocumentError) as caught:
         read_lockfile(text, "skills.lock")
     assert caught.value.where.startswith("skills.lock")
 
 
-def test_a_newer_lockfile_is_refused_even_when_all_else_is_strange() -> None:
+def test_a_newer_lockfile_is_rejected_whatever_its_content() -> None:
     with pytest.raises(NewerDocument) as caught:
         read_lockfile('{"version": 2, "packages": []}', "skills.lock")
     assert (caught.value.message, caught.value.where, caught.value.hint) == (
-        "this is format 2; this skillpm knows up to 1",
+        "unsupported format 2; this version of skillpm reads up to 1",
         "skills.lock",
         "upgrade skillpm: pip install --upgrade agent-skillpm",
     )

@@ -1,4 +1,4 @@
-"""The manifest: what is wanted, read strictly, with what nobody knows kept and named."""
+"""The manifest: parsed strictly, with unknown top-level keys kept and listed."""
 
 import json
 from typing import Any
@@ -16,7 +16,7 @@ from skillpm.formats.json_edit import set_member
 from skillpm.formats.manifest import EMPTY_MANIFEST, Manifest, document_kind, read_manifest
 
 FILE = "skills.json"
-START = 'a manifest has `"skills": {}`; start one with `skillpm init`, or work in user scope with `-g`'
+START = 'a manifest has `"skills": {}`; create one with `skillpm init`, or use `-g` for user scope'
 NAME = "use lower-case letters, digits and single hyphens, at most 64 characters, e.g. code-review"
 
 
@@ -53,12 +53,12 @@ def test_only_skills_must_be_there() -> None:
     assert read({"skills": {}}) == read_manifest(EMPTY_MANIFEST, FILE) == Manifest(file=FILE)
 
 
-def test_no_agents_is_something_else_than_no_word_of_agents() -> None:
+def test_an_empty_list_of_agents_differs_from_a_missing_one() -> None:
     assert read({"skills": {}, "agents": []}).agents == ()
     assert read({"skills": {}}).agents is None
 
 
-def test_keys_that_nobody_knows_are_kept_and_named_in_their_order() -> None:
+def test_unknown_keys_are_kept_and_listed_in_order() -> None:
     manifest = read({"x-team": 1, "skills": {}, "author": {"name": "Ann"}, "$schema": "https://other.example/schema"})
 
     assert manifest == Manifest(file=FILE, unknown_keys=("x-team", "author"))
@@ -67,28 +67,28 @@ def test_keys_that_nobody_knows_are_kept_and_named_in_their_order() -> None:
 @pytest.mark.parametrize(
     ("value", "message", "where", "hint"),
     [
-        ({"skills": {"PDF": "*"}}, "`PDF` is no name for a skill", "skills.json: skills.PDF", NAME),
-        ({"skills": {"../x": "*"}}, "`../x` is no name for a skill", "skills.json: skills.../x", NAME),
-        ({"skills": {"pdf\n": "*"}}, "`pdf\\n` is no name for a skill", "skills.json: skills.pdf\\n", NAME),
-        ({"skills": {"": "*"}}, "`` is no name for a skill", "skills.json: skills.", NAME),
-        ({"skills": {"con": "*"}}, "`con` is no name for a skill", "skills.json: skills.con", NAME),
+        ({"skills": {"PDF": "*"}}, "invalid skill name `PDF`", "skills.json: skills.PDF", NAME),
+        ({"skills": {"../x": "*"}}, "invalid skill name `../x`", "skills.json: skills.../x", NAME),
+        ({"skills": {"pdf\n": "*"}}, "invalid skill name `pdf\\n`", "skills.json: skills.pdf\\n", NAME),
+        ({"skills": {"": "*"}}, "invalid skill name ``", "skills.json: skills.", NAME),
+        ({"skills": {"con": "*"}}, "invalid skill name `con`", "skills.json: skills.con", NAME),
         ({"skills": {}, "agents": "claude-code"}, 'expected an array, got "claude-code"', "skills.json: agents", ""),
         ({"skills": {}, "agents": ["a", 1]}, "expected a string, got 1", "skills.json: agents.1", ""),
         ({"skills": {}, "disabled": ["a"]}, "expected an object, got an array", "skills.json: disabled", ""),
-        ({"skills": {}, "disabled": {"A": True}}, "`A` is no name for a skill", "skills.json: disabled.A", NAME),
+        ({"skills": {}, "disabled": {"A": True}}, "invalid skill name `A`", "skills.json: disabled.A", NAME),
         ({"skills": {}, "disabled": {"a": False}}, "expected an array, got false", "skills.json: disabled.a", ""),
         ({"skills": {}, "disabled": {"a": "x"}}, 'expected an array, got "x"', "skills.json: disabled.a", ""),
         ({"skills": {}, "disabled": {"a": [1]}}, "expected a string, got 1", "skills.json: disabled.a.0", ""),
     ],
 )
-def test_a_fault_is_told_with_its_key(value: Any, message: str, where: str, hint: str) -> None:
+def test_an_error_names_its_key(value: Any, message: str, where: str, hint: str) -> None:
     with pytest.raises(DocumentError) as caught:
         read(value)
     assert (caught.value.message, caught.value.where, caught.value.hint) == (message, where, hint)
 
 
-FOREIGN = "this file is no manifest of skillpm"
-REGISTRY = "this file is a registry (its `skills` is an array)"
+FOREIGN = "this file is not a skillpm manifest"
+REGISTRY = "this file is a registry (`skills` is an array)"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ REGISTRY = "this file is a registry (its `skills` is an array)"
         (None, "foreign", FOREIGN),
     ],
 )
-def test_a_file_of_the_same_name_that_is_no_manifest_is_told_apart(value: Any, kind: str, message: str) -> None:
+def test_another_document_named_skills_json_is_recognized(value: Any, kind: str, message: str) -> None:
     assert document_kind(JsonNode(value, FILE)) == kind
     with pytest.raises(DocumentError) as caught:
         read(value)
@@ -119,28 +119,28 @@ def test_a_file_of_the_same_name_that_is_no_manifest_is_told_apart(value: Any, k
 
 
 @pytest.mark.parametrize("skills", [{}, [], None])
-def test_a_newer_manifest_is_refused_rather_than_misread(skills: Any) -> None:
+def test_a_newer_manifest_is_rejected(skills: Any) -> None:
     with pytest.raises(NewerDocument) as caught:
         read({"$schema": "urn:skillpm:schema:manifest:2", "skills": skills})
     assert (caught.value.message, caught.value.where, caught.value.hint) == (
-        "this is format 2; this skillpm knows up to 1",
+        "unsupported format 2; this version of skillpm reads up to 1",
         FILE,
         "upgrade skillpm: pip install --upgrade agent-skillpm",
     )
 
 
-def test_what_is_no_json_is_told_with_line_and_column() -> None:
+def test_a_manifest_with_invalid_json_is_reported_with_line_and_column() -> None:
     with pytest.raises(DocumentError) as caught:
         read_manifest('{\n  "skills": {\n    "pdf": "*"\n    "tdd": "*"\n  }\n}\n', FILE)
     assert (caught.value.message, caught.value.where) == (
-        "this is not JSON: Expecting ',' delimiter",
+        "invalid JSON: Expecting ',' delimiter",
         "skills.json:4:5",
     )
 
 
 @EXAMPLES
 @given(st.dictionaries(names, requirements, max_size=6))
-def test_what_is_edited_in_is_read_again(skills: dict[SkillName, Any]) -> None:
+def test_an_edited_manifest_is_parsed_again(skills: dict[SkillName, Any]) -> None:
     text = EMPTY_MANIFEST
     for name, value in skills.items():
         text = set_member(text, ("skills", name), value)
@@ -150,7 +150,7 @@ def test_what_is_edited_in_is_read_again(skills: dict[SkillName, Any]) -> None:
 
 
 @pytest.mark.parametrize("value", ["yes", True, None, ["deny"]])
-def test_a_permission_is_one_of_three_words(value: Any) -> None:
+def test_a_permission_is_one_of_three_actions(value: Any) -> None:
     with pytest.raises(DocumentError) as caught:
         read({"skills": {}, "permissions": {"pdf": value}})
 

@@ -1,4 +1,4 @@
-"""A pin is written and read as the same place; what an enemy puts into one is refused with its key."""
+"""Pins round-trip; an invalid one is rejected with its key."""
 
 from typing import Any
 
@@ -67,7 +67,7 @@ def test_a_pin_is_a_value_a_place_and_words(pin: Pin, value: Any, where: tuple[s
 
 @EXAMPLES
 @given(stored_pins | live_links)
-def test_what_is_written_is_read_again(pin: Pin) -> None:
+def test_written_documents_round_trip(pin: Pin) -> None:
     assert read(pin_value(pin)) == pin
 
 
@@ -75,7 +75,7 @@ def without(key: str) -> dict[str, Any]:
     return {name: part for name, part in GIT_VALUE.items() if name != key}
 
 
-ID = "a whole id (40 or 64 hex digits)"
+ID = "a full id (40 or 64 hex digits)"
 REF = "HEAD, refs/heads/… or refs/tags/…"
 PART = "the path has an empty, `.` or `..` part"
 
@@ -90,10 +90,10 @@ PART = "the path has an empty, `.` or `..` part"
         (without("commit"), "`commit` is missing", ""),
         (without("tree"), "`tree` is missing", ""),
         (without("path"), "`path` is missing", ""),
-        (GIT_VALUE | {"sha": "1"}, "unknown key `sha`; known here: git, commit, tree, path, ref", ".sha"),
+        (GIT_VALUE | {"sha": "1"}, "unknown key `sha`; known keys: git, commit, tree, path, ref", ".sha"),
         (GIT_VALUE | {"git": None}, "expected a string, got null", ".git"),
-        (GIT_VALUE | {"git": "ext::sh -c x"}, "`ext::sh -c x` is no URL that git may be given", ".git"),
-        (GIT_VALUE | {"git": "--upload-pack=x"}, "`--upload-pack=x` is no URL that git may be given", ".git"),
+        (GIT_VALUE | {"git": "ext::sh -c x"}, "unsafe git URL `ext::sh -c x`", ".git"),
+        (GIT_VALUE | {"git": "--upload-pack=x"}, "unsafe git URL `--upload-pack=x`", ".git"),
         (GIT_VALUE | {"git": "ftp://h/x"}, "`ftp://` is not supported", ".git"),
         (GIT_VALUE | {"commit": "HEAD"}, f'expected {ID}, got "HEAD"', ".commit"),
         (GIT_VALUE | {"commit": COMMIT[:12]}, f'expected {ID}, got "{COMMIT[:12]}"', ".commit"),
@@ -119,31 +119,31 @@ PART = "the path has an empty, `.` or `..` part"
         ({"path": "a\0b"}, 'expected a path, got "a\\u0000b"', ".path"),
         ({"path": "a\u202eb"}, 'expected a path, got "a\\u202eb"', ".path"),
         ({"path": "a", "link": 1}, "expected true or false, got 1", ".link"),
-        ({"path": "a", "digest": "x"}, "unknown key `digest`; known here: path, link", ".digest"),
+        ({"path": "a", "digest": "x"}, "unknown key `digest`; known keys: path, link", ".digest"),
         ({"bundled": True}, "expected a string, got true", ".bundled"),
-        ({"bundled": "../pdf"}, "`../pdf` is no name for a skill", ".bundled"),
-        ({"bundled": "pdf\n"}, "`pdf\\n` is no name for a skill", ".bundled"),
-        ({"bundled": "pdf", "version": "1"}, "unknown key `version`; known here: bundled", ".version"),
+        ({"bundled": "../pdf"}, "invalid skill name `../pdf`", ".bundled"),
+        ({"bundled": "pdf\n"}, "invalid skill name `pdf\\n`", ".bundled"),
+        ({"bundled": "pdf", "version": "1"}, "unknown key `version`; known keys: bundled", ".version"),
         ({"url": ARCHIVE}, "`sha256` is missing", ""),
         ({"url": ARCHIVE, "sha256": ""}, 'expected 64 hex digits, got ""', ".sha256"),
         ({"url": ARCHIVE, "sha256": None}, "expected 64 hex digits, got null", ".sha256"),
         ({"url": ARCHIVE, "sha256": SHA256[1:]}, f'expected 64 hex digits, got "{SHA256[1:59]}…', ".sha256"),
         ({"url": ARCHIVE, "sha256": "md5:abc"}, 'expected 64 hex digits, got "md5:abc"', ".sha256"),
-        ({"url": "file:///etc/passwd", "sha256": SHA256}, "`file:///etc/passwd` is no web address", ".url"),
-        ({"url": "-x", "sha256": SHA256}, "`-x` is no web address", ".url"),
-        ({"url": ARCHIVE + "\n\0", "sha256": SHA256}, f"`{ARCHIVE}\\n\\x00` is no web address", ".url"),
-        ({"url": ARCHIVE, "sha256": SHA256, "index": ""}, "`` is no web address", ".index"),
-        ({"url": ARCHIVE, "sha256": SHA256, "index": "acme"}, "`acme` is no web address", ".index"),
-        ({"url": ARCHIVE, "sha256": SHA256, "size": 5}, "unknown key `size`; known here: index, url, sha256", ".size"),
+        ({"url": "file:///etc/passwd", "sha256": SHA256}, "invalid web address `file:///etc/passwd`", ".url"),
+        ({"url": "-x", "sha256": SHA256}, "invalid web address `-x`", ".url"),
+        ({"url": ARCHIVE + "\n\0", "sha256": SHA256}, f"invalid web address `{ARCHIVE}\\n\\x00`", ".url"),
+        ({"url": ARCHIVE, "sha256": SHA256, "index": ""}, "invalid web address ``", ".index"),
+        ({"url": ARCHIVE, "sha256": SHA256, "index": "acme"}, "invalid web address `acme`", ".index"),
+        ({"url": ARCHIVE, "sha256": SHA256, "size": 5}, "unknown key `size`; known keys: index, url, sha256", ".size"),
     ],
 )
-def test_a_pin_that_names_no_place_is_told_with_its_key(value: Any, message: str, key: str) -> None:
+def test_an_invalid_pin_is_reported_with_its_key(value: Any, message: str, key: str) -> None:
     with pytest.raises(DocumentError) as caught:
         read(value)
     assert (caught.value.message, caught.value.where) == (message, f"skills.lock: skills.pdf.source{key}")
 
 
-def test_credentials_in_a_pin_are_not_kept() -> None:
+def test_credentials_in_a_pin_are_dropped() -> None:
     assert read(GIT_VALUE | {"git": "https://ann:secret@github.com/acme/skills"}) == GIT
     assert read({"url": "https://ann:secret@host.example/x.zip", "sha256": SHA256}) == UrlPin(
         url="https://host.example/x.zip", sha256=SHA256

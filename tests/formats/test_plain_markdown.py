@@ -1,4 +1,4 @@
-"""Frontmatter for a file that has none: the first words of Markdown, and every byte of it kept."""
+"""Frontmatter for a Markdown file without any: derived from its text, whose bytes stay unchanged."""
 
 import json
 
@@ -53,16 +53,16 @@ def test_a_long_description_is_cut_at_a_word() -> None:
     assert said.endswith("word…")
 
 
-def test_links_without_end_take_no_time() -> None:
+def test_endless_links_take_linear_time() -> None:
     assert len(derive_description("[" * 100_000)) == 1024
 
 
-def test_what_is_told_comes_before_what_is_read() -> None:
-    told = LegacyEntry(
+def test_registry_metadata_takes_precedence_over_the_text() -> None:
+    legacy = LegacyEntry(
         name="X", description='Says "this": #1', category="a: b", triggers=("one", "two, three", "four|five")
     )
 
-    assert add_frontmatter(b"# Title\n", "x", told).decode() == expected_output("""\
+    assert add_frontmatter(b"# Title\n", "x", legacy).decode() == expected_output("""\
 ---
 name: x
 description: "Says \\"this\\": #1"
@@ -80,16 +80,16 @@ texts = st.text(st.characters(codec="utf-8"), max_size=80)
 
 @EXAMPLES
 @given(texts, st.sampled_from([b"", BOM]), st.text(st.characters(codec="utf-8"), max_size=9))
-def test_whatever_is_told_and_held_the_file_follows_and_the_skill_loads(body: str, mark: bytes, word: str) -> None:
+def test_the_file_follows_the_frontmatter_and_the_skill_loads(body: str, mark: bytes, word: str) -> None:
     data = mark + body.removeprefix("\ufeff").replace("\0", "").encode()
     entry = {"filePath": "x.md", "category": word, "triggers": [word], "description": word}
-    told = read_legacy_registry(json.dumps({"skills": [entry]}), "F").entries["x.md"]
+    legacy = read_legacy_registry(json.dumps({"skills": [entry]}), "F").entries["x.md"]
 
-    written = add_frontmatter(data, "a-name", told)
+    written = add_frontmatter(data, "a-name", legacy)
 
     assert written.startswith(mark)
     assert written.endswith(data.removeprefix(BOM))
     skill = read_skill(written)
-    assert (skill.declared, skill.category) == ("a-name", told.category)
-    assert skill.description == (told.description or skill.description)
+    assert (skill.declared, skill.category) == ("a-name", legacy.category)
+    assert skill.description == (legacy.description or skill.description)
     assert skill.description != ""

@@ -1,4 +1,4 @@
-"""The receipt: what skillpm put there, to the byte; so it must be read as strictly as it is written."""
+"""The receipt: written and parsed strictly, since it decides what may be removed."""
 
 import json
 from collections.abc import Callable
@@ -83,25 +83,25 @@ TEXT = f"""\
 """
 
 
-def test_a_receipt_looks_like_this() -> None:
+def test_a_receipt_has_this_text() -> None:
     assert write_receipt(RECEIPT) == TEXT
     assert read_receipt(TEXT, "receipt.json") == RECEIPT
 
 
-def test_an_empty_receipt_is_one() -> None:
+def test_an_empty_receipt_is_valid() -> None:
     text = '{\n  "version": 1,\n  "skills": {},\n  "links": {}\n}\n'
 
     assert write_receipt(Receipt()) == text
     assert read_receipt(text, "receipt.json") == Receipt()
 
 
-def test_a_folder_without_links_is_not_mentioned() -> None:
+def test_a_folder_without_links_is_not_written() -> None:
     assert write_receipt(Receipt(links={".claude/skills": {}})) == write_receipt(Receipt())
 
 
 @EXAMPLES
 @given(receipts)
-def test_what_is_written_is_read_again_and_written_the_same(receipt: Receipt) -> None:
+def test_written_documents_round_trip_to_the_same_bytes(receipt: Receipt) -> None:
     text = write_receipt(receipt)
 
     assert read_receipt(text, "receipt.json") == receipt
@@ -123,16 +123,16 @@ def named(path: str) -> Change:
     return lambda receipt: receipt["skills"]["pdf"]["files"].update({path: {"sha256": HASH, "size": 1}})
 
 
-KEYS = "; known here: "
+KEYS = "; known keys: "
 RUN = ": skills.pdf.files.scripts/run.sh"
-NAME = "is no name for a skill"
+NAME = "invalid skill name"
 
 
 @pytest.mark.parametrize(
     ("change", "message", "where"),
     [
         (lambda receipt: receipt.update(version=True), "expected a whole number, got true", ": version"),
-        (lambda receipt: receipt.update(version=-1), "expected the number of a format, 1 to 1, got -1", ": version"),
+        (lambda receipt: receipt.update(version=-1), "expected a format number, 1 to 1, got -1", ": version"),
         (lambda receipt: receipt.pop("skills"), "`skills` is missing", ""),
         (lambda receipt: receipt.pop("links"), "`links` is missing", ""),
         (
@@ -140,8 +140,8 @@ NAME = "is no name for a skill"
             f"unknown key `extra`{KEYS}version, skills, links, inherited, copies, folders",
             ": extra",
         ),
-        (lambda receipt: receipt["skills"].update({"..": {}}), f"`..` {NAME}", ": skills..."),
-        (lambda receipt: receipt["inherited"].update({"A": {}}), f"`A` {NAME}", ": inherited.A"),
+        (lambda receipt: receipt["skills"].update({"..": {}}), f"{NAME} `..`", ": skills..."),
+        (lambda receipt: receipt["inherited"].update({"A": {}}), f"{NAME} `A`", ": inherited.A"),
         (
             lambda receipt: receipt["inherited"]["pdf"].update(triggers="pdf"),
             'expected an array, got "pdf"',
@@ -152,7 +152,7 @@ NAME = "is no name for a skill"
             f"unknown key `name`{KEYS}triggers, category, description, version, requires, userOnly",
             ": inherited.pdf.name",
         ),
-        (lambda receipt: receipt["links"].update(x={"A": "copy"}), f"`A` {NAME}", ": links.x.A"),
+        (lambda receipt: receipt["links"].update(x={"A": "copy"}), f"{NAME} `A`", ": links.x.A"),
         (
             lambda receipt: receipt["links"].update(x={"a": "hardlink"}),
             "expected links of kind symlink, junction, copy, got an object",
@@ -189,10 +189,10 @@ def test_a_receipt_is_read_strictly(change: Change, message: str, where: str) ->
     assert (caught.value.message, caught.value.where) == (message, f"receipt.json{where}")
 
 
-def test_a_newer_receipt_is_refused() -> None:
+def test_a_newer_receipt_is_rejected() -> None:
     with pytest.raises(NewerDocument) as caught:
         read_receipt('{"version": 2}', "receipt.json")
     assert (caught.value.message, caught.value.where) == (
-        "this is format 2; this skillpm knows up to 1",
+        "unsupported format 2; this version of skillpm reads up to 1",
         "receipt.json",
     )

@@ -1,4 +1,4 @@
-"""The registry: small when little is said, the same bytes for the same skills, and never believed too much."""
+"""The registry: compact, deterministic, and validated when it is read."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ PDF: RegistryEntry = {
 }
 
 
-def test_a_registry_looks_like_this() -> None:
+def test_a_registry_has_this_text() -> None:
     other = normalize_entry(
         PDF | {"name": "docx", "filePath": "docx/SKILL.md", "tokens": 812, "version": "1.0", "tags": []}
     )
@@ -42,13 +42,13 @@ def test_a_registry_looks_like_this() -> None:
     )
 
 
-def test_what_is_empty_is_left_out_but_for_the_five_that_loaders_read() -> None:
+def test_empty_keys_are_omitted_except_the_required_five() -> None:
     nothing: RegistryEntry = {**PDF, "description": "", "license": "", "tokens": 0, "tags": [], "metadata": {}}
 
     assert normalize_entry(nothing) == {**PDF, "description": ""}
 
 
-def test_the_keys_of_an_entry_come_in_one_order() -> None:
+def test_the_keys_of_an_entry_have_one_order() -> None:
     turned = RegistryEntry(**dict(reversed({**PDF, "version": "1.0", "tokens": 5}.items())))  # type: ignore[typeddict-item]
 
     assert list(normalize_entry(turned)) == [*PDF, "version", "tokens"]
@@ -68,7 +68,7 @@ ENTRIES = st.builds(
 
 @EXAMPLES
 @given(st.lists(ENTRIES, max_size=5, unique_by=lambda entry: entry["name"]), st.lists(names, max_size=3))
-def test_what_is_written_is_read_again_and_written_the_same(entries: list[RegistryEntry], disabled: list[str]) -> None:
+def test_written_documents_round_trip_to_the_same_bytes(entries: list[RegistryEntry], disabled: list[str]) -> None:
     text = write_registry(entries, disabled)
     read, off = read_registry(text, "skills.json")
 
@@ -117,7 +117,7 @@ def test_an_entry_that_is_unsound_or_leads_out_spoils_the_registry(change: dict[
     with pytest.raises(DocumentError) as caught:
         read_registry(text, "skills.json")
     assert (caught.value.message, caught.value.where, caught.value.hint) == (
-        "this is no registry",
+        "not a valid registry",
         "skills.json",
         BUILD,
     )
@@ -127,7 +127,7 @@ def test_an_entry_that_is_unsound_or_leads_out_spoils_the_registry(change: dict[
 def test_an_entry_that_lacks_what_all_have_spoils_the_registry(key: str) -> None:
     less = {other: value for other, value in PDF.items() if other != key}
 
-    with pytest.raises(DocumentError, match="this is no registry"):
+    with pytest.raises(DocumentError, match="not a valid registry"):
         read_registry(json.dumps({"version": "1", "skills": [PDF | {"name": "docx"}, less]}), "skills.json")
 
 
@@ -141,10 +141,10 @@ def test_an_entry_that_lacks_what_all_have_spoils_the_registry(key: str) -> None
         pytest.param('{"version": ' + "1" * 5000 + "}", id="long number"),
     ],
 )
-def test_what_is_no_registry_is_refused(text: str) -> None:
+def test_another_document_is_rejected(text: str) -> None:
     with pytest.raises(DocumentError) as caught:
         read_registry(text, "skills.json")
-    assert (caught.value.message, caught.value.hint) == ("this is no registry", BUILD)
+    assert (caught.value.message, caught.value.hint) == ("not a valid registry", BUILD)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_registry_of_another_format_is_refused(version: Any, shown: str) -> No
     with pytest.raises(DocumentError) as caught:
         read_registry(json.dumps({"version": version, "skills": []}), "skills.json")
     assert (caught.value.message, caught.value.where, caught.value.hint) == (
-        f"this registry is format {shown}, known is 1",
+        f"unsupported registry format {shown}; this version of skillpm reads 1",
         "skills.json",
         BUILD,
     )

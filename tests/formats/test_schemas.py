@@ -1,4 +1,4 @@
-"""The published schemas: what we write keeps to them, what they allow is read, and what is wrong they refuse."""
+"""The published schemas: written documents match them, and they accept and reject what the parsers do."""
 
 import copy
 import json
@@ -45,7 +45,7 @@ def test_there_is_one_schema_for_each_document() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_schema_is_one_and_says_what_it_is(name: str) -> None:
+def test_a_schema_is_valid_and_names_itself(name: str) -> None:
     schema = SCHEMAS[name]
     Draft202012Validator.check_schema(schema)
 
@@ -59,7 +59,7 @@ def test_a_schema_is_one_and_says_what_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_schema_gives_as_an_example_keeps_to_it(name: str) -> None:
+def test_the_examples_of_a_schema_are_valid(name: str) -> None:
     schema = SCHEMAS[name]
     for part in [schema, *schema["$defs"].values()]:
         whole = {**part, "$defs": schema["$defs"]}
@@ -94,7 +94,7 @@ LOCKFILES = st.builds(
 
 @FEW
 @given(LOCKFILES, sources)
-def test_lockfiles_that_we_write_keep_to_the_schema(lockfile: Lockfile, need: Source) -> None:
+def test_written_lockfiles_match_the_schema(lockfile: Lockfile, need: Source) -> None:
     skills = {
         name: skill.replace(dependencies={SkillName("pdf"): requirement_value(need)})
         for name, skill in lockfile.skills.items()
@@ -106,7 +106,7 @@ def test_lockfiles_that_we_write_keep_to_the_schema(lockfile: Lockfile, need: So
 
 @FEW
 @given(receipts)
-def test_receipts_that_we_write_keep_to_the_schema(receipt: Receipt) -> None:
+def test_written_receipts_match_the_schema(receipt: Receipt) -> None:
     assert faults("receipt", json.loads(write_receipt(receipt))) == []
 
 
@@ -156,13 +156,13 @@ ENTRIES = st.builds(
 
 @FEW
 @given(st.lists(ENTRIES, max_size=4), st.sets(seen, max_size=3))
-def test_registries_that_we_write_keep_to_the_schema(entries: list[RegistryEntry], disabled: set[str]) -> None:
+def test_written_registries_match_the_schema(entries: list[RegistryEntry], disabled: set[str]) -> None:
     assert faults("registry", json.loads(write_registry(entries, disabled))) == []
 
 
 @FEW
 @given(st.dictionaries(names, sources.map(requirement_value), max_size=4))
-def test_manifests_that_we_edit_keep_to_the_schema(skills: dict[str, Any]) -> None:
+def test_edited_manifests_match_the_schema(skills: dict[str, Any]) -> None:
     text = EMPTY_MANIFEST
     for name, value in skills.items():
         text = set_member(text, ("skills", name), value)
@@ -291,7 +291,7 @@ DOCUMENTS = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_documentation_shows_keeps_to_the_schema(name: str) -> None:
+def test_documented_examples_match_the_schema(name: str) -> None:
     assert faults(name, DOCUMENTS[name]) == []
 
 
@@ -299,7 +299,7 @@ Change = Callable[[Any], object]
 
 
 def at(*keys: Any, **members: Any) -> Change:
-    """Change or add members of the object at these keys; None takes one away."""
+    """Change or add members of the object at these keys; None removes one."""
 
     def change(value: Any) -> None:
         for key in keys:
@@ -430,7 +430,7 @@ WRONG: list[tuple[str, Change]] = [
 
 
 @pytest.mark.parametrize(("name", "change"), WRONG)
-def test_what_is_wrong_is_refused(name: str, change: Change) -> None:
+def test_invalid_documents_are_rejected(name: str, change: Change) -> None:
     value = copy.deepcopy(DOCUMENTS[name])
     change(value)
 
@@ -449,7 +449,7 @@ def test_what_is_wrong_is_refused(name: str, change: Change) -> None:
         ("skill-versions", at("versions", 0, signature="x")),
     ],
 )
-def test_unknown_keys_are_allowed_where_readers_pass_over_them(name: str, change: Change) -> None:
+def test_unknown_keys_are_allowed_where_readers_ignore_them(name: str, change: Change) -> None:
     value = copy.deepcopy(DOCUMENTS[name])
     change(value)
 
@@ -480,8 +480,8 @@ def complaint(value: Any) -> str:
 
 @settings(max_examples=250)
 @given(TABLES)
-def test_a_requirement_that_the_schema_allows_is_read(table: dict[str, Any]) -> None:
-    """All but the finer rules for paths, which need a list of names."""
+def test_a_requirement_allowed_by_the_schema_is_parsed(table: dict[str, Any]) -> None:
+    """Except for the rules for paths that need a list of names."""
     if not faults("manifest", {"skills": {"pdf": table}}):
         finer = {"the path is a .git folder or file", "the path has a name that Windows reserves"}
         assert complaint(table) in {"", *finer}

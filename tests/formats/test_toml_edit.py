@@ -1,4 +1,4 @@
-"""TOML that people wrote, edited: what is meant changes, and nothing else."""
+"""Edits of hand-written TOML change one key and nothing else."""
 
 import copy
 import re
@@ -39,7 +39,7 @@ additional-paths = [
 
 
 def changed(before: str, after: str) -> tuple[list[str], list[str]]:
-    """Give the lines that went and the lines that came, in order."""
+    """Return the removed and the added lines, in order."""
     old, new = before.splitlines(), after.splitlines()
     gone = [line for line in old if line and line not in new]
     came = [line for line in new if line and line not in old]
@@ -56,25 +56,25 @@ def changed(before: str, after: str) -> tuple[list[str], list[str]]:
         (("permissions-for", "build", "x-*"), "deny", '\n[permissions-for.build]\n"x-*" = "deny"\n'),
     ],
 )
-def test_a_key_comes_to_where_a_person_would_put_it(keys: tuple[str, ...], value: Any, behind: str) -> None:
+def test_a_key_is_inserted_where_a_person_would_put_it(keys: tuple[str, ...], value: Any, behind: str) -> None:
     assert behind in set_key(WRITTEN, "config.toml", keys, value)
 
 
-def test_an_index_comes_last_and_before_the_comment_of_the_next_table() -> None:
+def test_an_index_is_appended_before_the_comment_of_the_next_table() -> None:
     after = set_row(WRITTEN, "config.toml", "indexes", {"name": "c", "url": "https://c/"})
 
     assert 'url = "https://b/"\n\n[[indexes]]\nname = "c"\nurl = "https://c/"\n\n# rules\n[permissions]' in after
     assert changed(WRITTEN, after) == ([], ['name = "c"', 'url = "https://c/"'])
 
 
-def test_an_index_that_is_there_gets_another_url_in_place() -> None:
+def test_an_existing_index_is_updated_in_place() -> None:
     after = set_row(WRITTEN, "config.toml", "indexes", {"name": "b", "url": "https://c/"})
 
     assert changed(WRITTEN, after) == (['url = "https://b/"'], ['url = "https://c/"'])
 
 
 @pytest.mark.parametrize("name", ["acme", "b"])
-def test_the_comment_of_the_next_one_stays_when_an_index_goes(name: str) -> None:
+def test_the_comment_of_the_next_index_stays_when_one_is_removed(name: str) -> None:
     after = remove_row(WRITTEN, "config.toml", "indexes", name)
 
     assert [row["name"] for row in tomllib.loads(after)["indexes"]] == [{"acme": "b", "b": "acme"}[name]]
@@ -86,21 +86,21 @@ def test_the_comment_of_the_next_one_stays_when_an_index_goes(name: str) -> None
     "before",
     ["", "# mine", "x = 1", "x = 1\n", 'indexes = [{name = "a", url = "u"}]\n', "[permissions]\n", "\r\n[t]\r\nx = 1"],
 )
-def test_any_beginning_will_do(before: str) -> None:
+def test_any_existing_text_can_be_edited(before: str) -> None:
     row = {"name": "c", "url": "https://c/"}
     assert tomllib.loads(set_row(before, "f", "indexes", row))["indexes"][-1] == row
     assert tomllib.loads(set_key(before, "f", ("exclude-newer",), "1d"))["exclude-newer"] == "1d"
     assert remove_key(before, "f", ("exclude-newer",)) == remove_row(before, "f", "indexes", "zzz") == before
 
 
-def test_what_is_no_toml_is_refused_with_its_line() -> None:
+def test_invalid_toml_is_rejected_with_its_line() -> None:
     with pytest.raises(DocumentError) as caught:
         set_key("a = 1\nb = = 2\n", "config.toml", ("c",), 1)
 
-    assert (caught.value.message, caught.value.where) == ("this is not TOML: Invalid value", "config.toml:2:5")
+    assert (caught.value.message, caught.value.where) == ("invalid TOML: Invalid value", "config.toml:2:5")
 
 
-def test_a_value_where_a_table_should_be_is_refused() -> None:
+def test_a_value_in_place_of_a_table_is_rejected() -> None:
     with pytest.raises(DocumentError, match="expected a table"):
         set_key("discovery = 3\n", "config.toml", ("discovery", "x"), 1)
 
@@ -112,7 +112,7 @@ COMMENTS = st.sampled_from(["", "# one\n", "\n# two\n\n", "\n"])
 
 @st.composite
 def documents(draw: st.DrawFn) -> str:
-    """Draw a settings file: keys, tables and indexes with comments between them."""
+    """Generate a config.toml: keys, tables and indexes with comments between them."""
     parts = [draw(COMMENTS)]
     for key in draw(st.lists(WORDS, unique=True, max_size=3)):
         parts += [f"{_key(key)} = {_value(draw(LEAVES))}\n", draw(COMMENTS)]
@@ -141,7 +141,7 @@ def comments(text: str) -> list[str]:
 
 @settings(max_examples=300)
 @given(documents(), st.sampled_from([(), ("permissions",), ("discovery",)]), WORDS, LEAVES)
-def test_setting_and_dropping_mean_just_that(text: str, above: tuple[str, ...], key: str, value: Any) -> None:
+def test_setting_and_removing_change_only_the_key(text: str, above: tuple[str, ...], key: str, value: Any) -> None:
     expected = copy.deepcopy(tomllib.loads(text))
     here = expected
     for part in above:
@@ -160,7 +160,7 @@ def test_setting_and_dropping_mean_just_that(text: str, above: tuple[str, ...], 
 
 @settings(max_examples=300)
 @given(documents(), st.integers(0, 4))
-def test_indexes_come_and_go_in_order(text: str, number: int) -> None:
+def test_indexes_are_added_and_removed_in_order(text: str, number: int) -> None:
     rows = tomllib.loads(text).get("indexes", [])
     row = {"name": f"n{number}", "url": "new"}
 

@@ -1,4 +1,4 @@
-"""Sources out of thin air, for Hypothesis: all that a manifest can say of a skill called `pdf`."""
+"""Hypothesis strategies for sources: everything that a manifest can require of a skill `pdf`."""
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy

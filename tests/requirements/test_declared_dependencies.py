@@ -1,4 +1,4 @@
-"""What a skill declares that it needs, in its metadata or in a `skills.json` beside it."""
+"""The dependencies that a skill declares, in its metadata or in a `skills.json` beside it."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ LIMIT = 1_000_000
     ],
     ids=["nothing", "text", "list", "manifest", "both", "other tools", "largest file", "file over the limit"],
 )
-def test_needs_are_read_from_metadata_and_manifest(
+def test_dependencies_are_read_from_metadata_and_manifest(
     metadata: dict[str, Any], beside: bytes | None, needs: dict[str, Any]
 ) -> None:
     assert read_declared_dependencies(metadata, beside) == needs

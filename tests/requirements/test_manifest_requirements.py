@@ -83,7 +83,7 @@ def test_a_value_means_a_source(value: Any, source: Source) -> None:
 
 
 EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
-COMMAS = "write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
+COMMAS = "e.g. `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
 RANGE_OR_OBJECT = "write a range like `^1.2`, or an object with git and path"
 HTTP = "e.g. https://host.example/skill.tar.gz"
 FORMS = "a requirement with git, path, bundled, url or version"
@@ -98,12 +98,12 @@ FORMS = "a requirement with git, path, bundled, url or version"
         ({}, f"expected {FORMS}, got an object", "", ""),
         ({"index": "acme"}, f"expected {FORMS}, got an object", "", ""),
         ({"gti": URL}, "unknown key `gti`; did you mean `git`?", ".gti", ""),
-        (">=1 <2", "`>=1 <2` is no version range", "", COMMAS),
-        ("^1 || ^2", "`^1 || ^2` is no version range", "", COMMAS),
-        ("1.2 - 2.0", "`1.2 - 2.0` is no version range", "", COMMAS),
-        ("=1.2", "`=1.2` is no version range", "", COMMAS),
-        ("1.2.3-1", "`1.2.3-1` is no version range", "", COMMAS),
-        ("v2.x\x1b", "`v2.x\\x1b` is no version range", "", COMMAS),
+        (">=1 <2", "invalid version range `>=1 <2`", "", COMMAS),
+        ("^1 || ^2", "invalid version range `^1 || ^2`", "", COMMAS),
+        ("1.2 - 2.0", "invalid version range `1.2 - 2.0`", "", COMMAS),
+        ("=1.2", "invalid version range `=1.2`", "", COMMAS),
+        ("1.2.3-1", "invalid version range `1.2.3-1`", "", COMMAS),
+        ("v2.x\x1b", "invalid version range `v2.x\\x1b`", "", COMMAS),
         ("latest", "expected a version range or a source, got `latest`", "", RANGE_OR_OBJECT),
         ("code-review@^1", "expected a version range or a source, got `code-review@^1`", "", RANGE_OR_OBJECT),
         (
@@ -114,30 +114,30 @@ FORMS = "a requirement with git, path, bundled, url or version"
         ),
         (
             "bundled:code-review",
-            "what ships with skillpm keeps its name: `code-review`",
+            "a bundled skill cannot be renamed: `code-review`",
             "",
-            "write it under the key `code-review`",
+            "use the key `code-review`",
         ),
-        ("", "an empty SPEC names nothing", "", EXAMPLES),
-        ("Code Review", "`Code Review` is no SPEC", "", EXAMPLES),
-        ("a\0b", "`a\\x00b` is no SPEC", "", EXAMPLES),
-        ("ext::sh", "`ext::sh` is no SPEC", "", EXAMPLES),
-        ({"version": ">=1 <2"}, "`>=1 <2` is no version range", ".version", COMMAS),
+        ("", "the SPEC is empty", "", EXAMPLES),
+        ("Code Review", "invalid SPEC `Code Review`", "", EXAMPLES),
+        ("a\0b", "invalid SPEC `a\\x00b`", "", EXAMPLES),
+        ("ext::sh", "invalid SPEC `ext::sh`", "", EXAMPLES),
+        ({"version": ">=1 <2"}, "invalid version range `>=1 <2`", ".version", COMMAS),
         ({"version": 1.2}, "expected a string, got 1.2", ".version", ""),
         ({"version": "^1", "index": 1}, "expected a string, got 1", ".index", ""),
-        ({"version": "^1", "rev": COMMIT}, "unknown key `rev`; known here: version, index", ".rev", ""),
+        ({"version": "^1", "rev": COMMIT}, "unknown key `rev`; known keys: version, index", ".rev", ""),
         ({"bundled": False}, "expected true, got false", ".bundled", ""),
         ({"bundled": "pdf"}, 'expected true, got "pdf"', ".bundled", ""),
-        ({"bundled": True, "version": "1"}, "unknown key `version`; known here: bundled", ".version", ""),
+        ({"bundled": True, "version": "1"}, "unknown key `version`; known keys: bundled", ".version", ""),
         ({"path": 1}, "expected a string, got 1", ".path", ""),
         ({"path": ""}, 'expected a path, got ""', ".path", ""),
         ({"path": "a\0b"}, 'expected a path, got "a\\u0000b"', ".path", ""),
         ({"path": "a", "link": "yes"}, 'expected true or false, got "yes"', ".link", ""),
-        ({"path": "a", "tag": "v1"}, "unknown key `tag`; known here: path, link", ".tag", ""),
+        ({"path": "a", "tag": "v1"}, "unknown key `tag`; known keys: path, link", ".tag", ""),
         ({"git": 3}, "expected a string, got 3", ".git", ""),
         ({"git": None}, "expected a string, got null", ".git", ""),
-        ({"git": "ext::sh"}, "`ext::sh` is no URL that git may be given", ".git", ""),
-        ({"git": "skills"}, "`skills` is no git URL", ".git", "e.g. https://github.com/owner/repository"),
+        ({"git": "ext::sh"}, "unsafe git URL `ext::sh`", ".git", ""),
+        ({"git": "skills"}, "invalid git URL `skills`", ".git", "e.g. https://github.com/owner/repository"),
         (
             {"git": URL, "tagg": "v1"},
             "unknown key `tagg`; did you mean `tag`?",
@@ -146,32 +146,32 @@ FORMS = "a requirement with git, path, bundled, url or version"
         ),
         (
             {"git": URL, "any": "v1"},
-            "unknown key `any`; known here: git, path, skill, rev, tag, branch, version",
+            "unknown key `any`; known keys: git, path, skill, rev, tag, branch, version",
             ".any",
             "",
         ),
-        ({"git": URL, "rev": COMMIT, "tag": "v1"}, "at most one of rev, tag may be given", "", ""),
-        ({"git": URL, "tag": "v1", "branch": "x", "version": "1"}, "at most one of tag, branch, version may be given",
+        ({"git": URL, "rev": COMMIT, "tag": "v1"}, "rev, tag cannot be combined", "", ""),
+        ({"git": URL, "tag": "v1", "branch": "x", "version": "1"}, "tag, branch, version cannot be combined",
          "", ""),
-        ({"git": URL, "rev": "main"}, 'expected a whole commit id (40 hex digits), got "main"', ".rev", ""),
-        ({"git": URL, "rev": COMMIT[:12]}, f'expected a whole commit id (40 hex digits), got "{COMMIT[:12]}"', ".rev",
+        ({"git": URL, "rev": "main"}, 'expected a full commit id (40 hex digits), got "main"', ".rev", ""),
+        ({"git": URL, "rev": COMMIT[:12]}, f'expected a full commit id (40 hex digits), got "{COMMIT[:12]}"', ".rev",
          ""),
         ({"git": URL, "tag": "-x"}, 'expected the name of a tag, got "-x"', ".tag", ""),
         ({"git": URL, "tag": ""}, 'expected the name of a tag, got ""', ".tag", ""),
         ({"git": URL, "branch": "a..b"}, 'expected the name of a branch, got "a..b"', ".branch", ""),
-        ({"git": URL, "version": "main"}, "`main` is no version range", ".version", COMMAS),
+        ({"git": URL, "version": "main"}, "invalid version range `main`", ".version", COMMAS),
         ({"git": URL, "path": "../x"}, "the path has an empty, `.` or `..` part", ".path", ""),
         ({"git": URL, "path": "a/.git"}, "the path is a .git folder or file", ".path", ""),
         ({"git": URL, "path": 1}, "expected a string, got 1", ".path", ""),
-        ({"url": "ftp://host/x.zip"}, "`ftp://host/x.zip` is no web address", ".url", HTTP),
-        ({"url": "file:///etc/passwd"}, "`file:///etc/passwd` is no web address", ".url", HTTP),
+        ({"url": "ftp://host/x.zip"}, "invalid web address `ftp://host/x.zip`", ".url", HTTP),
+        ({"url": "file:///etc/passwd"}, "invalid web address `file:///etc/passwd`", ".url", HTTP),
         ({"url": "./a\0"}, 'expected a path, got "./a\\u0000"', ".url", ""),
         ({"url": URL, "digest": ""}, "expected sha256: and 64 hex digits, got ''", ".digest", ""),
         ({"url": URL, "digest": None}, "expected sha256: and 64 hex digits, got None", ".digest", ""),
         ({"url": URL, "digest": "md5:abc"}, "expected sha256: and 64 hex digits, got 'md5:abc'", ".digest", ""),
     ],
 )  # fmt: skip
-def test_a_value_that_means_nothing_is_told_with_its_key(value: Any, message: str, where: str, hint: str) -> None:
+def test_an_invalid_value_is_reported_with_its_key(value: Any, message: str, where: str, hint: str) -> None:
     with pytest.raises(DocumentError) as caught:
         read(value)
     assert (caught.value.message, caught.value.where, caught.value.hint) == (
@@ -186,7 +186,7 @@ def test_a_value_that_means_nothing_is_told_with_its_key(value: Any, message: st
 
 @settings(max_examples=120)
 @given(sources)
-def test_what_is_written_down_is_read_again_as_the_same_source(source: Source) -> None:
+def test_a_source_round_trips_through_its_value(source: Source) -> None:
     value = requirement_value(source)
 
     assert read(value) == source
@@ -222,7 +222,7 @@ def test_a_source_has_one_value_form(source: Source, value: Any) -> None:
     assert requirement_value(source) == value
 
 
-def test_a_whole_manifest_is_understood() -> None:
+def test_a_whole_manifest_is_parsed() -> None:
     manifest = read_manifest(
         json.dumps({"skills": {"pdf": {"git": URL, "path": "skills/pdf"}, "tdd": "acme/skills#v2@tdd", "x": "^1"}}),
         "skills.json",
@@ -241,7 +241,7 @@ def test_a_whole_manifest_is_understood() -> None:
     }
 
 
-def test_a_fault_in_a_manifest_says_its_file_and_key() -> None:
+def test_an_error_in_a_manifest_names_file_and_key() -> None:
     manifest = read_manifest('{"skills": {"pdf": {"git": 3}}}', "/somewhere/skills.json")
     with pytest.raises(DocumentError) as caught:
         read_requirements(manifest)

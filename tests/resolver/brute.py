@@ -1,4 +1,4 @@
-"""All answers there are, found without any cleverness, to hold the resolver's against."""
+"""A brute-force search for all solutions, to compare the solver with."""
 
 import random
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ RANGES = ("*", "*", "1", "2", "3", ">=2", ">=1", "<3", "<2", "!=2")
 
 
 def random_index(chance: random.Random) -> tuple[Index, dict[str, str]]:
-    """Give a small index in which much contradicts itself, and what is asked of it."""
+    """Generate a small index with many conflicts, and requirements on it."""
     names = "abcdef"[: chance.randint(2, 6)]
     index = {
         name: {
@@ -25,7 +25,7 @@ def random_index(chance: random.Random) -> tuple[Index, dict[str, str]]:
 
 
 def answers(index: Index, asked: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Give every choice of versions in which all that is needed is there and all that is said of it is true.
+    """Yield every selection of versions that contains all required skills and satisfies all requirements.
 
     Names are decided as the resolver says that it does, each from its newest version on: the best answer comes first.
     """
@@ -33,7 +33,7 @@ def answers(index: Index, asked: dict[str, str]) -> Iterator[dict[str, str]]:
 
 
 def best_answer(index: Index, asked: dict[str, str]) -> dict[str, str] | None:
-    """Give the first answer; None where there is none at all."""
+    """Return the first solution, or None."""
     return next(answers(index, asked), None)
 
 

@@ -1,4 +1,4 @@
-"""A case of the resolver as a data file has it: an index, what is asked, and what was locked before."""
+"""Resolver cases in data files: an index, the requirements, and the lockfile before."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from skillpm.formats.lockfile import Lockfile
 
 
 def run(case: dict[str, Any]) -> dict[str, str] | str:
-    """Resolve a case; give the version of each name, or all that is said of why there is none."""
+    """Resolve a case; return the version of each name, or the whole error."""
     locked = Lockfile()
     if "locked" in case:
         earlier = Catalogue(case.get("history", {}) or case["index"])

@@ -1,4 +1,4 @@
-"""An index in memory, as a `Provider`: what tests resolve against. It counts how often each name was asked for."""
+"""An index in memory, as a `Provider` for tests. It counts how often each name is queried."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from skillpm.resolver.provider import AvailableVersion
 from skillpm.resolver.resolution import resolve
 
 Versions = Mapping[str, Any]
-"""Version to what it needs; or to `{"needs": …, "yanked": …, "published": …}`."""
+"""By version: its dependencies, or `{"needs": …, "yanked": …, "published": …}`."""
 
 
 class Catalogue:
@@ -77,7 +77,7 @@ class Catalogue:
         )
 
     def lockfile(self, requirements: Mapping[str, Any], taken: Mapping[str, str]) -> Lockfile:
-        """Give the lockfile of an earlier day: these requirements, and for each name the version that was taken."""
+        """Return an earlier lockfile with these requirements and versions."""
         skills = {}
         for name, version in taken.items():
             source = parse_locked_requirement(SkillName(name), requirements.get(name, "*"))
@@ -109,7 +109,7 @@ def _exactly(source: Source, version: str) -> Source:
 def answer(
     catalogue: Catalogue, asked: Mapping[str, Any], locked: Lockfile, **more: Any
 ) -> dict[str, str] | SkillpmError:
-    """Resolve; give the version of each name, or the error that tells why there is none."""
+    """Resolve; return the version of each name, or the error."""
     overrides = {
         SkillName(name): parse_locked_requirement(SkillName(name), value)
         for name, value in more.pop("overrides", {}).items()

@@ -1,4 +1,4 @@
-"""The resolver's answer to random questions, against that of a search without any cleverness."""
+"""The solver's solutions of random problems, compared with those of a brute-force search."""
 
 import random
 
@@ -15,7 +15,7 @@ indexes = st.integers(0, 2**32).map(lambda seed: random_index(random.Random(seed
 
 @settings(max_examples=300)
 @given(indexes)
-def test_the_best_answer_is_found_wherever_there_is_one(question: tuple[Index, dict[str, str]]) -> None:
+def test_the_best_solution_is_found_if_one_exists(question: tuple[Index, dict[str, str]]) -> None:
     index, asked = question
     catalogue = Catalogue(index)
 
@@ -28,7 +28,7 @@ def test_the_best_answer_is_found_wherever_there_is_one(question: tuple[Index, d
 
 @settings(max_examples=200)
 @given(indexes, st.integers(0, 2**32))
-def test_an_answer_that_was_locked_once_is_given_again(question: tuple[Index, dict[str, str]], seed: int) -> None:
+def test_a_locked_solution_is_kept(question: tuple[Index, dict[str, str]], seed: int) -> None:
     index, asked = question
     known = list(answers(index, asked))
     if known:
@@ -39,7 +39,7 @@ def test_an_answer_that_was_locked_once_is_given_again(question: tuple[Index, di
         assert answer(Catalogue(index), otherwise, locked) == earlier
 
 
-def test_a_thousand_skills_are_asked_for_once_each_and_many_at_a_time() -> None:
+def test_a_thousand_skills_are_queried_once_each_and_in_batches() -> None:
     chance = random.Random(7)
     names = [f"skill-{number}" for number in range(1000)]
     needs = {name: dict.fromkeys(chance.sample(names, 5), ">=1.2") for name in names}

@@ -1,4 +1,4 @@
-"""The resolver on cases that are data files: an index, what is asked, and the answer or all that is said."""
+"""The resolver on cases in data files: an index, the requirements, and the solution or the whole error."""
 
 import json
 from pathlib import Path
@@ -16,9 +16,9 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_answer_is_the_expected_one(case: dict[str, Any]) -> None:
+def test_the_solution_is_the_expected_one(case: dict[str, Any]) -> None:
     assert run(case) == case.get("expected", case.get("conflict"))
 
 
-def test_there_are_enough_of_them() -> None:
+def test_the_cases_are_found() -> None:
     assert len(CASES) >= 60

@@ -1,4 +1,4 @@
-"""Files of up to a megabyte that are meant to take long: what a reader would do by the square shows here."""
+"""Malicious files of up to a megabyte, on which quadratic parsing would take very long."""
 
 from collections.abc import Iterator
 from itertools import islice, product
@@ -88,7 +88,7 @@ def _files() -> Iterator[tuple[str, str]]:
 
 
 def slow_inputs() -> dict[str, bytes]:
-    """Give them all by name."""
+    """Return all of them by name."""
     texts = {name: f"---\n{block}\n---\nbody\n" for name, block in _blocks()}
     texts |= {name: f"---\nname: x\n---\n{body}" for name, body in _bodies()}
     texts |= dict(_files())

@@ -1,4 +1,4 @@
-"""`--fix` mends what it names and nothing else: what is read stays the same, twice is the same as once."""
+"""`validate --fix`: fixes what it reports and nothing else, without changing the parsed skill; idempotent."""
 
 from typing import Any
 
@@ -12,23 +12,23 @@ from skillpm.skillmd.skill import Skill, read_skill
 from skillpm.skillmd.validation import validate_skill
 
 
-def mended(text: str, folder: str = "x") -> tuple[str, list[tuple[int, str, str]]]:
-    fixed = fix(text.encode(), folder)
-    return fixed.data.decode(), [(item.line, item.code, item.message) for item in fixed.fixes]
+def run_fix(text: str, folder: str = "x") -> tuple[str, list[tuple[int, str, str]]]:
+    result = fix(text.encode(), folder)
+    return result.data.decode(), [(item.line, item.code, item.message) for item in result.fixes]
 
 
-QUOTED = "`{}` stands in quotes now"
-MOVED = "`{}` stands under `metadata` now, as text"
+QUOTED = "quoted `{}`"
+MOVED = "moved `{}` under `metadata`, as text"
 
 
 @pytest.mark.parametrize(
     ("before", "after", "fixes"),
     [
-        ("\ufeff---\nname: x\n---\n", "---\nname: x\n---\n", [(1, "bom", "the byte order mark is gone")]),
+        ("\ufeff---\nname: x\n---\n", "---\nname: x\n---\n", [(1, "bom", "removed the byte order mark")]),
         (
             "\n \n---\nname: x\n---\nb",
             "---\nname: x\n---\nb",
-            [(1, "leading-blank", "the blank lines above the frontmatter are gone")],
+            [(1, "leading-blank", "removed the blank lines before the frontmatter")],
         ),
         (
             "---\nname: x\ndescription: Use this: it's good # yes\n---\n",
@@ -46,7 +46,7 @@ MOVED = "`{}` stands under `metadata` now, as text"
             [(3, "frontmatter-repaired", QUOTED.format("a"))],
         ),
         ("---\n# c\ndescription: d\n---\n", "---\nname: x\n# c\ndescription: d\n---\n", [
-            (1, "missing-name", "the name is the folder's now: `x`")]),
+            (1, "missing-name", "added the name of the folder: `x`")]),
         (
             "---\nname: x\nversion: 1.0 \ndescription: d\ntags: [a, b c]\n---\n",
             "---\nname: x\nmetadata:\n  version: '1.0'\n  tags: 'a, b c'\ndescription: d\n---\n",
@@ -61,8 +61,8 @@ MOVED = "`{}` stands under `metadata` now, as text"
             (3, "unknown-field", MOVED.format("version"))]),
     ],
 )  # fmt: skip
-def test_what_can_be_mended_is_mended_and_named(before: str, after: str, fixes: list[tuple[int, str, str]]) -> None:
-    assert mended(before) == (after, fixes)
+def test_fixable_problems_are_fixed_and_reported(before: str, after: str, fixes: list[tuple[int, str, str]]) -> None:
+    assert run_fix(before) == (after, fixes)
 
 
 @pytest.mark.parametrize(
@@ -89,15 +89,15 @@ def test_what_can_be_mended_is_mended_and_named(before: str, after: str, fixes: 
         "---\nname: x\nmetadata:\n- a\nversion: 1\n---\n",
     ],
 )
-def test_what_only_its_author_can_decide_stays(text: str) -> None:
-    assert mended(text) == (text, [])
+def test_decisions_of_the_author_stay(text: str) -> None:
+    assert run_fix(text) == (text, [])
 
 
-def test_a_folder_without_a_valid_name_gives_none() -> None:
-    assert mended("---\ndescription: d\n---\n", "My Skill") == ("---\ndescription: d\n---\n", [])
+def test_a_folder_without_a_valid_name_adds_none() -> None:
+    assert run_fix("---\ndescription: d\n---\n", "My Skill") == ("---\ndescription: d\n---\n", [])
 
 
-def test_a_skill_that_is_mended_is_valid_where_nothing_else_was_wrong() -> None:
+def test_a_fixed_skill_is_valid_if_nothing_else_was_wrong() -> None:
     text = "\ufeff---\ndescription: Use this: it is good.\nversion: 1.0\ntriggers: [a, b]\n---\nBody.\n"
     fixed = fix(text.encode(), "x")
 
@@ -166,7 +166,7 @@ def said(skill: Skill) -> dict[str, Any]:
 @example("", ["version: x"] * 7, "", "\n")
 @example("", ["version: x"] * 99, "", "\n")
 @given(HEADS, st.lists(LINES, max_size=6), st.text(max_size=8), st.sampled_from(["\n", "\r\n", "\r"]))
-def test_mending_changes_nothing_of_what_is_read_and_twice_is_once(
+def test_fixing_never_changes_the_parsed_skill_and_is_idempotent(
     head: str, lines: list[str], body: str, ending: str
 ) -> None:
     data = (head + "\n".join(["---", *lines, "---", body])).replace("\n", ending).encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""What a body speaks of is found as the loaders that made the notation find it; checked against their expressions."""
+"""References in a body are found as by the loaders that introduced them; compared with their patterns."""
 
 import pytest
 

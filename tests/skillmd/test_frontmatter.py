@@ -1,4 +1,4 @@
-"""The head of a SKILL.md: nearly all of the world's files must load, and none may do harm on the way."""
+"""Frontmatter: nearly all published files must load, and no malicious one may do harm."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from skillpm.core.text import HIDDEN
 from skillpm.skillmd.findings import Finding, NotLoadable
 from skillpm.skillmd.frontmatter import Frontmatter, decode_text, read_frontmatter
 
-QUOTED = "this value was read as plain text, since YAML does not allow it unquoted"
+QUOTED = "this value was read as plain text, since YAML does not allow it without quotes"
 
 
 def values(block: str) -> dict[str, Any]:
-    """What a block of frontmatter says, when nothing is wrong with it."""
+    """Return the values of a valid block of frontmatter."""
     front = read_frontmatter(f"---\n{block}\n---\n")
     assert front.findings == ()
     return front.values
@@ -64,11 +64,11 @@ def test_bytes_are_read_as_utf_8_with_one_kind_of_line_ending(data: bytes, text:
         (b"\xef\xbb\xbf---\n\xff", broken("not-utf8", "the file is not UTF-8", 2)),
         ("---\nname: x\n---\n".encode("utf-16"), broken("not-utf8", "the file is not UTF-8", 1)),
         (b"a\nb\xed\xa0\x80", broken("not-utf8", "the file is not UTF-8", 2)),
-        (b"---\nname: x\n---\n\0", broken("nul", "the file has a NUL character", 4)),
+        (b"---\nname: x\n---\n\0", broken("nul", "the file contains a NUL character", 4)),
         (b"x" * 1_000_001, broken("too-large", "the file is over 1000000 bytes")),
     ],
 )
-def test_what_is_no_text_is_one_finding(data: bytes, finding: Finding) -> None:
+def test_a_file_that_is_not_text_is_one_finding(data: bytes, finding: Finding) -> None:
     with pytest.raises(NotLoadable) as caught:
         decode_text(data)
     assert caught.value.finding == finding
@@ -121,18 +121,18 @@ def test_a_fence_inside_a_value_is_text() -> None:
         ("x\n---\nname: x\n---\n", broken("no-frontmatter", "the file does not begin with a `---` line")),
         ("  ---\nname: x\n---\n", broken("no-frontmatter", "the file does not begin with a `---` line")),
         ("--\nname: x\n--\n", broken("no-frontmatter", "the file does not begin with a `---` line")),
-        ("---\nname: x\n", broken("unclosed", "the frontmatter is not closed by a `---` line")),
-        ("---\nname: x\n----\n", broken("unclosed", "the frontmatter is not closed by a `---` line")),
-        ("---\nname: x\n ---\n", broken("unclosed", "the frontmatter is not closed by a `---` line")),
-        ("+++\na = 1\n---\n", broken("unclosed", "the frontmatter is not closed by a `+++` line")),
-        ("---js\n({name: 'x'})\n---\n", broken("unknown-language", "frontmatter in `js` is not read")),
-        ("\n---coffee\nx\n---\n", broken("unknown-language", "frontmatter in `coffee` is not read", 2)),
-        ("---\x1b[2J\nx\n---\n", broken("unknown-language", "frontmatter in `\\x1b[2J` is not read")),
-        ("---json\n{}\n---\n", broken("unknown-language", "frontmatter in `json` is not read")),
-        ("+++toml\na = 1\n+++\n", broken("unknown-language", "frontmatter in `toml` is not read")),
-        ("----\nname: x\n----\n", broken("unknown-language", "frontmatter in `-` is not read")),
-        ("---\n- a\n- b\n---\n", broken("not-a-map", "the frontmatter is no list of `key: value` lines", 2)),
-        ("---\njust words\n---\n", broken("not-a-map", "the frontmatter is no list of `key: value` lines", 2)),
+        ("---\nname: x\n", broken("unclosed", "the frontmatter has no closing `---` line")),
+        ("---\nname: x\n----\n", broken("unclosed", "the frontmatter has no closing `---` line")),
+        ("---\nname: x\n ---\n", broken("unclosed", "the frontmatter has no closing `---` line")),
+        ("+++\na = 1\n---\n", broken("unclosed", "the frontmatter has no closing `+++` line")),
+        ("---js\n({name: 'x'})\n---\n", broken("unknown-language", "frontmatter in `js` is not supported")),
+        ("\n---coffee\nx\n---\n", broken("unknown-language", "frontmatter in `coffee` is not supported", 2)),
+        ("---\x1b[2J\nx\n---\n", broken("unknown-language", "frontmatter in `\\x1b[2J` is not supported")),
+        ("---json\n{}\n---\n", broken("unknown-language", "frontmatter in `json` is not supported")),
+        ("+++toml\na = 1\n+++\n", broken("unknown-language", "frontmatter in `toml` is not supported")),
+        ("----\nname: x\n----\n", broken("unknown-language", "frontmatter in `-` is not supported")),
+        ("---\n- a\n- b\n---\n", broken("not-a-map", "the frontmatter must be a list of `key: value` lines", 2)),
+        ("---\njust words\n---\n", broken("not-a-map", "the frontmatter must be a list of `key: value` lines", 2)),
         (f"---\na: {'x' * 64_000}\n---\n", broken("too-large", "the frontmatter is over 64000 bytes", 2)),
         (
             f'+++\na = "{"x" * 8_000}"\n+++\n',
@@ -141,7 +141,7 @@ def test_a_fence_inside_a_value_is_text() -> None:
         (f"---\na: {'é' * 32_000}\n---\n", broken("too-large", "the frontmatter is over 64000 bytes", 2)),
     ],
 )
-def test_what_has_no_frontmatter_to_read_is_told_with_its_line(text: str, finding: Finding) -> None:
+def test_missing_frontmatter_is_reported_with_its_line(text: str, finding: Finding) -> None:
     assert refused(text) == finding
 
 
@@ -159,11 +159,11 @@ def test_a_block_as_large_as_is_allowed_is_read() -> None:
         *("12:30:00", "2026-01-31T12:30:00Z", ".inf", ".nan", "+1", "-0", "1:20", "a#b", "a:b", "=", "<<", "C:\\x"),
     ],
 )
-def test_a_value_comes_back_as_it_was_written(text: str) -> None:
+def test_a_value_stays_as_written(text: str) -> None:
     assert values(f"key: {text}\nlist: [{text}]\nblock:\n- {text}") == {"key": text, "list": [text], "block": [text]}
 
 
-def test_a_key_comes_back_as_it_was_written() -> None:
+def test_a_key_stays_as_written() -> None:
     assert list(values("on: 1\n1.10: 2\n0755: 3\n'': 4\n<<: 5")) == ["on", "1.10", "0755", "", "<<"]
 
 
@@ -194,10 +194,10 @@ def test_yaml_is_read_as_text_lists_and_maps(block: str, value: Any) -> None:
     assert values(block) == {"a": value}
 
 
-def test_a_key_that_stands_twice_is_a_warning_and_the_last_one_counts() -> None:
+def test_a_duplicate_key_is_a_warning_and_the_last_one_is_used() -> None:
     assert repaired("name: a\nnested:\n  x: 1\n  x: 2\nname: b") == (
         {"name": "b", "nested": {"x": "2"}},
-        [(5, "the key `x` stands twice; the last one counts"), (6, "the key `name` stands twice; the last one counts")],
+        [(5, "duplicate key `x`; the last one is used"), (6, "duplicate key `name`; the last one is used")],
     )
 
 
@@ -223,7 +223,7 @@ def test_a_key_that_stands_twice_is_a_warning_and_the_last_one_counts() -> None:
         ("a-b.c: x: y", "x: y"),
     ],
 )
-def test_a_value_that_yaml_does_not_allow_is_read_as_text_and_told_with_its_line(line: str, value: str) -> None:
+def test_an_invalid_yaml_value_is_read_as_text_and_reported_with_its_line(line: str, value: str) -> None:
     key = line.partition(":")[0]
 
     assert repaired(f"name: x\n{line}\nversion: 1.10") == (
@@ -232,7 +232,7 @@ def test_a_value_that_yaml_does_not_allow_is_read_as_text_and_told_with_its_line
     )
 
 
-def test_what_yaml_allows_is_never_repaired() -> None:
+def test_valid_yaml_is_never_repaired() -> None:
     assert values('metadata: {"openclaw": {"emoji": "🎉"}}\nlist: [a, b]\nnote: "a: b"') == {
         "metadata": {"openclaw": {"emoji": "🎉"}},
         "list": ["a", "b"],
@@ -240,7 +240,7 @@ def test_what_yaml_allows_is_never_repaired() -> None:
     }
 
 
-def test_x9_what_is_honest_beside_a_broken_neighbour_stays_what_it_is() -> None:
+def test_x9_a_valid_value_next_to_an_invalid_one_is_unchanged() -> None:
     block = (
         'metadata: {"openclaw": {"emoji": "x"}}\ntags: [a, b]\ndescription: Use: it\nflow: {a: b,\n  c: d}\nlist: [x] y'
     )
@@ -261,7 +261,7 @@ def test_a_block_scalar_keeps_its_last_lines_when_another_line_is_repaired() -> 
     assert repaired("a: |+\n  x\n\nb: c: d\ne: |\n  y") == ({"a": "x\n\n", "b": "c: d", "e": "y\n"}, [(5, QUOTED)])
 
 
-def test_a_comment_behind_a_good_value_is_no_part_of_it_when_another_line_is_repaired() -> None:
+def test_a_comment_after_a_valid_value_is_not_part_of_it_when_another_line_is_repaired() -> None:
     assert repaired("a: one # note\nb: two: three # four") == ({"a": "one", "b": "two: three # four"}, [(3, QUOTED)])
 
 
@@ -294,12 +294,12 @@ def test_block_scalars_and_comments_stay_as_they_are_when_another_line_is_repair
         ("a: 'open\nb:\nc: ~", {"a": "open", "b": None, "c": None}, [2]),
     ],
 )
-def test_as_a_last_resort_each_key_is_read_by_itself(block: str, found: dict[str, Any], lines: list[int]) -> None:
-    front, told = repaired(block)
+def test_as_a_last_resort_each_key_is_parsed_by_itself(block: str, found: dict[str, Any], lines: list[int]) -> None:
+    front, repairs = repaired(block)
 
     assert front == found
     assert list(front) == list(found)
-    assert [line for line, _ in told] == lines
+    assert [line for line, _ in repairs] == lines
 
 
 def test_lines_count_from_the_top_of_the_file() -> None:
@@ -310,7 +310,7 @@ def test_lines_count_from_the_top_of_the_file() -> None:
         ("frontmatter-repaired", 6),
     ]
     assert refused("\n\n---\n{a: *b}\n---\n") == broken(
-        "bad-yaml", "the frontmatter is no YAML: anchors and aliases are not read", 4
+        "bad-yaml", "invalid YAML frontmatter: anchors and aliases are not supported", 4
     )
 
 
@@ -324,16 +324,16 @@ def test_lines_count_from_the_top_of_the_file() -> None:
         ("[" * 63_900, "nested deeper than 20"),
         ("- " * 31_900, "nested deeper than 20"),
         ("? " * 31_900, "nested deeper than 20"),
-        ("{a: &x 1}", "anchors and aliases are not read"),
-        ("- &x a\n- *x", "anchors and aliases are not read"),
-        ("!!map {a: 1}", "tags are not read"),
-        ("! x", "tags are not read"),
-        ("{[a]: b}", "a key is no text"),
+        ("{a: &x 1}", "anchors and aliases are not supported"),
+        ("- &x a\n- *x", "anchors and aliases are not supported"),
+        ("!!map {a: 1}", "tags are not supported"),
+        ("! x", "tags are not supported"),
+        ("{[a]: b}", "a key is not a string"),
     ],
     ids=["braces", "brackets", "dashes", "questions", "anchor", "alias", "tag", "bare tag", "list as key"],
 )
-def test_depth_aliases_and_tags_are_refused_while_reading(block: str, why: str) -> None:
-    assert refused(f"---\n{block}\n---\n") == broken("bad-yaml", f"the frontmatter is no YAML: {why}", 2)
+def test_depth_aliases_and_tags_are_rejected_during_parsing(block: str, why: str) -> None:
+    assert refused(f"---\n{block}\n---\n") == broken("bad-yaml", f"invalid YAML frontmatter: {why}", 2)
 
 
 @pytest.mark.parametrize(
@@ -349,11 +349,11 @@ def test_depth_aliases_and_tags_are_refused_while_reading(block: str, why: str) 
     ],
     ids=["braces", "brackets below", "dashes below", "billion laughs", "stairs", "colons", "one key often"],
 )
-def test_a_bomb_behind_a_key_is_only_text(block: str) -> None:
-    front, told = repaired(block)
+def test_a_yaml_bomb_in_a_repaired_key_is_text(block: str) -> None:
+    front, repairs = repaired(block)
 
     assert all(isinstance(value, str) for value in front.values())
-    assert told
+    assert repairs
 
 
 @pytest.mark.parametrize("depth", [19, 20])
@@ -368,7 +368,7 @@ def test_twenty_levels_are_allowed(depth: int) -> None:
 # TOML
 
 
-def test_toml_values_come_back_as_text() -> None:
+def test_toml_values_become_text() -> None:
     block = (
         'name = "x"\nversion = 1.10\ncount = 7\nday = 2026-01-31\ntime = 12:30:00\non = true\noff = false\n'
         'list = ["a", 1.50]\n[mcp.playwright]\ncommand = "npx"\nargs = ["-y"]\n'
@@ -401,7 +401,7 @@ def test_toml_values_come_back_as_text() -> None:
         ("a: =b", "yaml"),
     ],
 )
-def test_the_first_line_that_matters_tells_the_dialect(block: str, dialect: str) -> None:
+def test_the_first_significant_line_determines_the_dialect(block: str, dialect: str) -> None:
     assert read_frontmatter(f"---\n{block}\n---\n").dialect == dialect
 
 
@@ -420,11 +420,11 @@ def test_the_first_line_that_matters_tells_the_dialect(block: str, dialect: str)
     ],
     ids=["no value", "twice", "long number", "brackets", "braces", "dots", "many dots", "lists", "control"],
 )
-def test_bad_toml_is_refused(block: str, why: str) -> None:
+def test_invalid_toml_frontmatter_is_rejected(block: str, why: str) -> None:
     finding = refused(f"\n+++\n{block}\n+++\n")
 
     assert (finding.code, finding.line) == ("bad-toml", 3)
-    assert finding.message.startswith(f"the frontmatter is no TOML: {why}")
+    assert finding.message.startswith(f"invalid TOML frontmatter: {why}")
 
 
 def test_as_much_toml_as_is_allowed_is_read() -> None:
@@ -451,7 +451,7 @@ LINES = st.sampled_from(
 
 @settings(max_examples=200)
 @given(st.lists(LINES | st.text(max_size=6), max_size=10).map("\n".join))
-def test_any_text_is_read_or_refused_and_never_a_crash(text: str) -> None:
+def test_any_text_is_parsed_or_rejected_without_a_crash(text: str) -> None:
     for whole in (text, f"---\n{text}\n---\n", f"+++\n{text}\n+++\n"):
         try:
             findings = read_frontmatter(whole).findings

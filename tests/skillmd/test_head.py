@@ -1,4 +1,4 @@
-"""Reading only the head of a skill says what reading all of it would say."""
+"""Reading only the head of a skill yields the same fields as reading all of it."""
 
 import pytest
 from hypothesis import given, settings
@@ -24,7 +24,7 @@ def said(data: bytes) -> SkillHead | str:
 
 @settings(max_examples=3000)
 @given(st.lists(PIECES, max_size=14).map(b"".join))
-def test_the_front_says_what_the_whole_file_says(data: bytes) -> None:
+def test_the_head_has_the_same_fields_as_the_whole_file(data: bytes) -> None:
     front = extract_frontmatter(data)
     if front is not None:
         assert data.startswith(front)
@@ -44,10 +44,10 @@ def test_the_front_says_what_the_whole_file_says(data: bytes) -> None:
         (b"", None),
     ],
 )
-def test_the_front_ends_with_its_fence(data: bytes, front: bytes | None) -> None:
+def test_the_head_ends_with_its_fence(data: bytes, front: bytes | None) -> None:
     assert extract_frontmatter(data) == front
 
 
-def test_a_head_has_each_word_once_and_on_one_line() -> None:
+def test_a_head_has_each_field_on_one_line() -> None:
     data = b"---\nname: ' pdf '\ndescription: |\n  Reads\n  PDFs.\ncompatibility: [a]\n---\n"
     assert read_head(data) == SkillHead(name="pdf", description="Reads PDFs.", compatibility="")

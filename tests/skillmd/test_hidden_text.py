@@ -1,4 +1,4 @@
-"""Characters that a model reads and a person does not see."""
+"""Invisible characters that a model reads."""
 
 import pytest
 
@@ -20,7 +20,7 @@ from skillpm.skillmd.hidden_text import find_hidden_characters
         ("in a picture: \U0001f469\u200d\U0001f4bb", []),
     ],
 )
-def test_find_hidden_characters_are_found_by_line(text: str, found: list[tuple[int, str]]) -> None:
+def test_hidden_characters_are_found_by_line(text: str, found: list[tuple[int, str]]) -> None:
     assert [(finding.code, finding.line, finding.message) for finding in find_hidden_characters(text)] == [
-        ("hidden-text", line, f"a hidden character, {shown}, stands in this line") for line, shown in found
+        ("hidden-text", line, f"hidden character {shown} in this line") for line, shown in found
     ]

@@ -1,4 +1,4 @@
-"""The normal form of a field is a fixed point: normalising it again changes nothing. And no bytes are a crash."""
+"""Normalization of fields is idempotent, and no bytes crash the parser."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ def written(needs: SystemRequirements) -> dict[str, Any]:
 
 @MANY
 @given(VALUES)
-def test_words_triggers_and_tools_are_normalised_once(value: Any) -> None:
+def test_words_triggers_and_tools_are_normalized_once(value: Any) -> None:
     for normalise in (to_words, to_triggers, to_tools):
         once = normalise(value)
         assert normalise(list(once)) == once
@@ -82,21 +82,21 @@ def test_words_triggers_and_tools_are_normalised_once(value: Any) -> None:
 
 @MANY
 @given(VALUES, VALUES)
-def test_needs_are_normalised_once(value: Any, host: Any) -> None:
+def test_requirements_are_normalized_once(value: Any, host: Any) -> None:
     once = read_system_requirements(value, {"openclaw": host, "clawdbot": value})
     assert read_system_requirements(written(once), {}) == once
 
 
 @MANY
 @given(VALUES)
-def test_metadata_is_normalised_once(value: Any) -> None:
+def test_metadata_is_normalized_once(value: Any) -> None:
     once = to_metadata(value)
     assert once is None or to_metadata(dict(once)) == once
 
 
 @MANY
 @given(st.dictionaries(KEYS, VALUES, max_size=4), st.dictionaries(KEYS, VALUES, max_size=4))
-def test_servers_are_normalised_once(values: dict[str, Any], metadata: dict[str, Any]) -> None:
+def test_servers_are_normalized_once(values: dict[str, Any], metadata: dict[str, Any]) -> None:
     findings: list[Finding] = []
     once = read_mcp_servers(values, metadata, findings)
     table = {server.name: {"command": server.command, "args": list(server.args)} for server in once}
@@ -124,7 +124,7 @@ PIECES = st.sampled_from(
 
 @MANY
 @given(st.lists(PIECES | st.binary(max_size=8), max_size=12).map(b"".join), st.sampled_from(["x", "X y", "", "größe"]))
-def test_no_bytes_are_a_crash(data: bytes, folder: str) -> None:
+def test_no_bytes_crash_the_parser(data: bytes, folder: str) -> None:
     verdict = validate_skill(data, folder, ["SKILL.md", "b"])
     assert [finding for finding in verdict.findings if HIDDEN.search(finding.message) or finding.line < 1] == []
     assert fix(fix(data, folder).data, folder).fixes == ()

@@ -1,4 +1,4 @@
-"""What loaders of SKILL.md were asked to do, one test for each requirement and each contradiction settled."""
+"""The requirements for SKILL.md loaders: one test for each, and for each contradiction settled."""
 
 from typing import Any
 
@@ -43,25 +43,25 @@ def refused(text: str) -> str:
 # The file
 
 
-def test_r20_a_folder_is_one_skill_and_another_inside_is_remarked() -> None:
+def test_r20_a_folder_is_one_skill_and_a_nested_one_is_reported() -> None:
     verdict = validate_skill(
         b"---\nname: x\ndescription: d\n---\nb\n", "x", ["SKILL.md", "in/SKILL.md", "in/deep/skill.md"]
     )
     assert (verdict.valid, codes(verdict)) == (True, ["nested-skill", "nested-skill"])
 
 
-def test_r21_yaml_stands_between_fences_at_the_start() -> None:
+def test_r21_yaml_is_between_fences_at_the_start() -> None:
     assert read("---\nname: x\n---\nBody\n").declared == "x"
     assert refused("Words.\n---\nname: x\n---\n") == "the file does not begin with a `---` line"
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
-def test_r22_fences_end_as_lines_end_anywhere(ending: str) -> None:
+def test_r22_fences_may_have_any_line_ending(ending: str) -> None:
     skill = read(ending.join(["---", "name: x", "---", "one", "two"]))
     assert (skill.declared, skill.body) == ("x", "one\ntwo")
 
 
-def test_r23_blanks_behind_a_fence_are_accepted() -> None:
+def test_r23_spaces_after_a_fence_are_accepted() -> None:
     assert read("---  \t\nname: x\n---  \nb").declared == "x"
 
 
@@ -86,7 +86,7 @@ def test_x8_toml_may_have_fences_of_its_own(text: str) -> None:
 
 @pytest.mark.parametrize("word", ["js", "javascript", "coffee", "json", "cson"])
 def test_x8_any_other_language_is_refused_and_never_evaluated(word: str) -> None:
-    assert refused(f"---{word}\n({{name: process.exit(1)}})\n---\n") == f"frontmatter in `{word}` is not read"
+    assert refused(f"---{word}\n({{name: process.exit(1)}})\n---\n") == f"frontmatter in `{word}` is not supported"
 
 
 PLAYWRIGHT = (McpServer(name="playwright", command="npx", args=("@playwright/mcp", "--headless")),)
@@ -108,25 +108,25 @@ def test_r28_inline_lists_may_have_quotes() -> None:
     assert head("tags: [a, 'b c', \"d\"]").tags == ("a", "b c", "d")
 
 
-def test_r29_quotes_around_a_value_are_taken_away() -> None:
+def test_r29_quotes_around_a_value_are_removed() -> None:
     skill = head("name: 'x'\nversion: \"1\"\nauthor: '''")
     assert (skill.declared, skill.version, skill.author) == ("x", "1", "'")
 
 
-def test_r30_the_body_is_all_behind_the_closing_fence() -> None:
+def test_r30_the_body_is_everything_after_the_closing_fence() -> None:
     assert read("---\nname: x\n---\n\nOne.\n---\nTwo.\n").body == "\nOne.\n---\nTwo.\n"
     assert read("---\nname: x\n---").body == ""
 
 
-def test_r31_without_frontmatter_nothing_is_read_and_the_reason_said() -> None:
+def test_r31_a_file_without_frontmatter_is_rejected_with_the_reason() -> None:
     assert refused("# Title\n\nWords.\n") == "the file does not begin with a `---` line"
 
 
-def test_r32_yaml_that_nothing_can_be_read_of_says_why() -> None:
-    assert refused("---\n[unclosed\n---\n") == "the frontmatter is no YAML: did not find expected ',' or ']'"
+def test_r32_unrecoverable_yaml_is_rejected_with_the_reason() -> None:
+    assert refused("---\n[unclosed\n---\n") == "invalid YAML frontmatter: did not find expected ',' or ']'"
 
 
-def test_r33_x6_a_name_is_needed_to_be_valid_and_not_to_be_loaded() -> None:
+def test_r33_x6_a_name_is_required_for_validity_but_not_for_loading() -> None:
     assert codes(head("description: d")) == ["missing-name"]
     assert (judged("description: d").loadable, judged("description: d").valid) == (True, False)
 
@@ -137,7 +137,7 @@ def test_r34_x10_a_value_with_a_colon_is_read_without_a_line_end(value: str) -> 
     assert (skill.description, codes(skill)) == (value, ["frontmatter-repaired"])
 
 
-def test_r35_x9_nothing_else_is_touched_by_that() -> None:
+def test_r35_x9_no_other_value_is_changed_by_a_repair() -> None:
     block = (
         "name: x\n# a: b: c\n\nnested:\n  deep: d\nempty:\nfolded: >\n  a: b\nkept: |\n  a: b\nq: \"a: b\"\nr: 'a: b'\n"
         'metadata: {"openclaw": {"emoji": "x"}}\nargument-hint: a: b'
@@ -168,7 +168,7 @@ def test_r37_the_fields_of_others() -> None:
     assert skill.mcp_servers == (McpServer(name="s", command="run"),)
 
 
-def test_r38_what_is_not_said_is_empty() -> None:
+def test_r38_missing_fields_are_empty() -> None:
     skill = head("name: x\ndescription: d")
     assert (skill.requires, skill.triggers, skill.mcp_servers, skill.findings) == (SystemRequirements(), (), (), ())
 
@@ -180,16 +180,16 @@ def test_r39_programs_are_found_in_the_metadata_of_a_host() -> None:
     assert head(f"{block}\nrequires: [c]").requires.bins == ("c",)
 
 
-def test_r40_the_first_colon_parts_key_and_value() -> None:
+def test_r40_the_first_colon_separates_key_and_value() -> None:
     assert head("homepage: https://x.example:8080/a:b").homepage == "https://x.example:8080/a:b"
 
 
-def test_r41_a_field_that_nobody_knows_stops_nothing_and_is_kept() -> None:
+def test_r41_an_unknown_field_is_kept() -> None:
     skill = head("name: x\ndescription: d\nfuture: [a, {b: c}]")
     assert (skill.extra, skill.findings) == ({"future": ["a", {"b": "c"}]}, ())
 
 
-def test_r42_x7_a_name_may_differ_from_the_folder_and_is_not_valid_then() -> None:
+def test_r42_x7_a_name_that_differs_from_the_folder_loads_but_is_invalid() -> None:
     verdict = judged("name: gog\ndescription: d", folder="google-workspace")
     assert (verdict.declared, verdict.loadable, verdict.valid, codes(verdict)) == (
         "gog",
@@ -204,17 +204,17 @@ def test_r43_metadata_can_be_filtered_by() -> None:
     assert entry("metadata: {audience: developers, level: '2'}")["metadata"] == {"audience": "developers", "level": "2"}
 
 
-def test_r45_a_failure_says_what_and_on_which_line() -> None:
+def test_r45_an_error_has_a_message_and_a_line() -> None:
     with pytest.raises(NotLoadable) as caught:
         read("---\nname: x\n---\n\0")
     assert (caught.value.finding.code, caught.value.finding.line, str(caught.value)) == (
         "nul",
         4,
-        "the file has a NUL character",
+        "the file contains a NUL character",
     )
 
 
-def test_r46_a_registry_holds_no_body() -> None:
+def test_r46_a_registry_has_no_body() -> None:
     found = build_entry("x", "x/SKILL.md", b"---\ndescription: d\n---\nA secret recipe.\n", pin=None, digest=None)
     assert "secret" not in str(found)
 
@@ -222,7 +222,7 @@ def test_r46_a_registry_holds_no_body() -> None:
 # Contradictions
 
 
-def test_x6_a_description_is_needed_to_be_valid_and_not_to_be_loaded() -> None:
+def test_x6_a_description_is_required_for_validity_but_not_for_loading() -> None:
     assert codes(head("name: x")) == ["missing-description"]
     assert judged("name: x").valid is False
 
@@ -238,7 +238,7 @@ def test_x11_metadata_may_be_one_line_of_pairs(value: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["just words", "[a, b]", "'[1]'", "a:b, c"])
-def test_x11_metadata_that_is_neither_is_kept_as_found(value: str) -> None:
+def test_x11_any_other_metadata_is_kept_unchanged(value: str) -> None:
     skill = head(f"metadata: {value}")
     assert (skill.metadata, list(skill.extra)) == ({}, ["metadata"])
 
@@ -252,7 +252,7 @@ def test_x13_only_what_is_shaped_like_a_command_is_a_program() -> None:
     assert needs == SystemRequirements(bins=("git",), notes=("Active account at x.example", "click>=8"))
 
 
-def test_x13_what_a_skill_needs_of_other_skills_is_not_said_in_requires_or_dependencies() -> None:
+def test_x13_dependencies_on_skills_are_not_read_from_requires_or_dependencies() -> None:
     skill = head("requires: {skills: [other]}\ndependencies: [requests]")
     assert skill.requires == SystemRequirements(notes=("skills: other",))
     assert skill.extra == {"dependencies": ["requests"]}
@@ -276,12 +276,12 @@ def test_x30_letters_of_any_script_are_valid_with_a_warning() -> None:
     assert (verdict.valid, codes(verdict)) == (True, ["unportable-name"])
 
 
-def test_x31_a_body_is_cut_behind_its_frontmatter_and_never_inside_a_character() -> None:
+def test_x31_a_body_is_cut_after_its_frontmatter_and_never_inside_a_character() -> None:
     body = read(f"---\nname: x\n---\n{'😀' * (MAX_LENGTH + 5)}").body
     assert truncate(body) == ("😀" * MAX_LENGTH + TRUNCATED_NOTE, True)
 
 
-def test_x32_the_file_may_be_called_in_lower_case_and_upper_case_is_preferred() -> None:
+def test_x32_the_file_name_may_be_lower_case_and_upper_case_is_preferred() -> None:
     verdict = validate_skill(b"---\nname: x\ndescription: d\n---\nb\n", "x", ["skill.md"])
     assert (verdict.valid, codes(verdict)) == (True, ["file-name"])
     assert find_skill_file(["skill.md", "SKILL.md"]) == "SKILL.md"

@@ -1,4 +1,4 @@
-"""A SKILL.md as a value: the many spellings of one thing become one, and the rest is kept as found."""
+"""A parsed SKILL.md: fields are normalized from all spellings, and other keys kept unchanged."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from skillpm.skillmd.findings import Finding, NotLoadable
 from skillpm.skillmd.mcp_servers import McpServer
 from skillpm.skillmd.skill import Skill, read_skill
 
-OUTSIDE = "the name is outside the specification's grammar"
+OUTSIDE = "the name does not match the specification"
 
 
 def read(block: str, body: str = "") -> Skill:
@@ -62,39 +62,39 @@ def test_a_whole_skill() -> None:
     ("block", "findings"),
     [
         ("name: x\ndescription: d", ()),
-        ("description: d", (warning("missing-name", "there is no name; the folder's name counts"),)),
-        ("name:\ndescription: d", (warning("missing-name", "there is no name; the folder's name counts", 2),)),
-        ("name: [x]\ndescription: d", (warning("missing-name", "there is no name; the folder's name counts", 2),)),
+        ("description: d", (warning("missing-name", "missing name; the folder's name is used"),)),
+        ("name:\ndescription: d", (warning("missing-name", "missing name; the folder's name is used", 2),)),
+        ("name: [x]\ndescription: d", (warning("missing-name", "missing name; the folder's name is used", 2),)),
         (
             "name: My Skill\ndescription: d",
-            (warning("bad-name", "the name is outside the specification's grammar", 2),),
+            (warning("bad-name", "the name does not match the specification", 2),),
         ),
         (
             "name: x",
-            (warning("missing-description", "there is no description, so models are not told of this skill"),),
+            (warning("missing-description", "missing description, so models do not see this skill"),),
         ),
         (
             "name: x\ndescription: null",
-            (warning("missing-description", "there is no description, so models are not told of this skill", 3),),
+            (warning("missing-description", "missing description, so models do not see this skill", 3),),
         ),
         (
             "name: x\ndescription: use: it",
             (
                 warning(
                     "frontmatter-repaired",
-                    "this value was read as plain text, since YAML does not allow it unquoted",
+                    "this value was read as plain text, since YAML does not allow it without quotes",
                     3,
                 ),
             ),
         ),
     ],
 )
-def test_what_a_skill_lacks_is_a_warning(block: str, findings: tuple[Finding, ...]) -> None:
+def test_a_missing_field_is_a_warning(block: str, findings: tuple[Finding, ...]) -> None:
     assert read_skill(f"---\n{block}\n---\n".encode()).findings == findings
 
 
 @pytest.mark.parametrize("data", [b"", b"# no head\n", b"\xff", b"---\0\n---\n", b"---js\n---\n", b"---\n- a\n---\n"])
-def test_what_cannot_be_loaded_says_why(data: bytes) -> None:
+def test_an_unloadable_file_is_rejected_with_the_reason(data: bytes) -> None:
     with pytest.raises(NotLoadable) as caught:
         read_skill(data)
     assert caught.value.finding.level == "error"
@@ -190,7 +190,7 @@ def test_values_keep_their_text() -> None:
     )
 
 
-def test_half_a_character_in_metadata_makes_it_text() -> None:
+def test_metadata_with_a_lone_surrogate_is_text() -> None:
     skill = read_skill(b'---\nname: a\ndescription: b\nmetadata: \'{"x": "\\ud800"}\'\n---\n')
     assert skill.metadata == {}
     assert skill.extra == {"metadata": '{"x": "\\ud800"}'}
@@ -241,15 +241,15 @@ def test_mcp_servers_have_three_spellings(block: str, servers: list[McpServer]) 
     assert read(block).mcp_servers == tuple(servers)
 
 
-def test_an_mcp_server_that_cannot_be_meant_is_left_out_and_told() -> None:
+def test_an_invalid_mcp_server_is_skipped_and_reported() -> None:
     skill = read("mcp-good: run\nmcp-bad: run;rm -rf x\nmcp: {a b: {command: run}, c: {url: 'https://x'}}")
-    allowed = "may have letters, digits and `. _ - + @ /` only"
+    allowed = "may contain only letters, digits and `. _ - + @ /`"
 
     assert [server.name for server in skill.mcp_servers] == ["good"]
     assert skill.findings == (
-        warning("mcp-left-out", f"the MCP server `bad` is left out: its command {allowed}", 5),
-        warning("mcp-left-out", f"the MCP server `a b` is left out: its name {allowed.replace('- + @', '- @')}", 6),
-        warning("mcp-left-out", "the MCP server `c` is left out: its command is no text with arguments", 6),
+        warning("mcp-left-out", f"the MCP server `bad` is ignored: its command {allowed}", 5),
+        warning("mcp-left-out", f"the MCP server `a b` is ignored: its name {allowed.replace('- + @', '- @')}", 6),
+        warning("mcp-left-out", "the MCP server `c` is ignored: its command must be text with arguments", 6),
     )  # fmt: skip
 
 
@@ -265,7 +265,7 @@ def test_the_third_spelling_is_toml() -> None:
 # The rest
 
 
-def test_every_other_key_is_kept_as_found() -> None:
+def test_all_other_keys_are_kept_unchanged() -> None:
     block = "argument-hint: [file]\nmodel: opus\npaths: {a: [b]}\ndate_added: 2026-01-31\nmcp-x: y\ntrigger: t\nempty:"
 
     assert read(block).extra == {
@@ -281,7 +281,7 @@ def test_every_other_key_is_kept_as_found() -> None:
     ("body", "tokens"),
     [("", 0), ("a", 1), ("Read the file first.\n", 5), ("| `a` | `b` |\n", 8), ("读取文件", 4)],
 )
-def test_what_a_body_costs_a_model_is_estimated(body: str, tokens: int) -> None:
+def test_the_tokens_of_a_body_are_estimated(body: str, tokens: int) -> None:
     assert read("", body).tokens == tokens
 
 
@@ -298,7 +298,7 @@ VALUES = st.sampled_from(
 
 @settings(max_examples=200)
 @given(st.lists(st.tuples(KEYS, VALUES | st.text(max_size=5)), max_size=6), st.text(max_size=10))
-def test_any_skill_is_read_or_refused_and_its_fields_have_their_types(rows: list[tuple[str, str]], body: str) -> None:
+def test_any_skill_is_parsed_or_rejected_and_its_fields_are_typed(rows: list[tuple[str, str]], body: str) -> None:
     block = "\n".join(f"{key}: {value}" for key, value in rows)
     try:
         skill = read_skill(f"---\n{block}\n---\n{body}".encode("utf-8", "replace"))

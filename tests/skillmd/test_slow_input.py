@@ -1,4 +1,4 @@
-"""No file of a megabyte takes a second, whoever wrote it: read, judged, mended or searched for references."""
+"""No file of a megabyte takes a second to parse, validate, fix or search for references."""
 
 import time
 
@@ -16,7 +16,7 @@ INPUTS = slow_inputs()
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_a_file_made_to_take_long_does_not(name: str) -> None:
+def test_a_malicious_file_is_parsed_quickly(name: str) -> None:
     data = INPUTS[name]
     assert len(data) <= 1_000_000
     start = time.process_time()

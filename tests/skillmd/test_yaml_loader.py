@@ -1,4 +1,4 @@
-"""YAML that is not read says why and where, counted within the text."""
+"""Rejected YAML is reported with the reason and the line within the text."""
 
 import pytest
 import yaml
@@ -15,25 +15,25 @@ from skillpm.skillmd.yaml_loader import YamlError, read_yaml
         ("a: 1\nb: 'x", "found unexpected end of stream", 2),
         ("a: 1\n\tb: 2", "found a tab character that violates indentation", 2),
         ("a: 1\nb: c: d", "mapping values are not allowed in this context", 2),
-        ("a: 1\n--- b", "a second YAML document begins", 2),
-        ("a: 1\nb: *c", "anchors and aliases are not read", 2),
-        ("a: 1\nb: &c 1", "anchors and aliases are not read", 2),
-        ("a: 1\nb: &c [1]", "anchors and aliases are not read", 2),
-        ("a: 1\nb: !c 1", "tags are not read", 2),
-        ("a: 1\nb: !c [1]", "tags are not read", 2),
-        ("a: 1\n? [b]\n: c", "a key is no text", 2),
+        ("a: 1\n--- b", "more than one YAML document", 2),
+        ("a: 1\nb: *c", "anchors and aliases are not supported", 2),
+        ("a: 1\nb: &c 1", "anchors and aliases are not supported", 2),
+        ("a: 1\nb: &c [1]", "anchors and aliases are not supported", 2),
+        ("a: 1\nb: !c 1", "tags are not supported", 2),
+        ("a: 1\nb: !c [1]", "tags are not supported", 2),
+        ("a: 1\n? [b]\n: c", "a key is not a string", 2),
         ("a: 1\nb:\n  " + "[" * 20, "nested deeper than 20", 3),
         ("a: \x07", "unacceptable character #x0007: control characters are not allowed", 1),
     ],
 )
-def test_a_fault_says_what_and_on_which_line(text: str, message: str, line: int) -> None:
+def test_an_error_has_a_message_and_a_line(text: str, message: str, line: int) -> None:
     with pytest.raises(YamlError) as caught:
         read_yaml(text, [])
     assert (caught.value.message, caught.value.line) == (message, line)
 
 
 @pytest.mark.parametrize("parser", [yaml_text.PARSER, yaml.SafeLoader], ids=["as installed", "without libyaml"])
-def test_half_a_character_is_no_text_whichever_parser_reads(parser: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lone_surrogate_is_rejected_by_both_parsers(parser: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yaml_text, "PARSER", parser)
     with pytest.raises(YamlError):
         read_yaml('a: "\\ud800"', [])
@@ -45,7 +45,7 @@ def test_nothing_is_none(text: str) -> None:
     assert read_yaml(text, []) is None
 
 
-def test_a_directive_and_the_marks_of_one_document_are_no_fault() -> None:
+def test_a_directive_and_document_markers_are_accepted() -> None:
     assert read_yaml("%YAML 1.1\n---\na: 1.10\n...\n", []) == {"a": "1.10"}
 
 
@@ -53,7 +53,7 @@ def test_many_values_side_by_side_are_not_deep() -> None:
     assert read_yaml("a: [" + "[b], {c: d}, " * 50 + "]", []) == {"a": [["b"], {"c": "d"}] * 50}
 
 
-def test_doubled_keys_are_told_where_the_second_stands() -> None:
+def test_duplicate_keys_are_reported_at_the_second() -> None:
     findings: list[Finding] = []
 
     assert read_yaml("a: 1\nb: {x: 1, x: 2}\na: 3\n~: 4\n'': 5\n", findings) == {"a": "3", "b": {"x": "2"}, "": "5"}
@@ -61,7 +61,7 @@ def test_doubled_keys_are_told_where_the_second_stands() -> None:
         Finding(
             code="duplicate-key",
             level="warning",
-            message=f"the key `{key}` stands twice; the last one counts",
+            message=f"duplicate key `{key}`; the last one is used",
             line=line,
         )
         for key, line in (("x", 2), ("a", 3), ("", 5))

@@ -1,4 +1,4 @@
-"""A frontmatter as other programs read it: the core schema of YAML 1.2."""
+"""YAML loaded with the core schema of YAML 1.2, as other programs do."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from skillpm.skillmd.yaml_loader import load_yaml
         ("[a, 1, {b: true}]", ["a", 1, {"b": True}]), ("9" * 30, float("9" * 30)), ("1_000", "1_000"),
     ],
 )  # fmt: skip
-def test_scalars_are_what_every_reader_takes_them_for(text: str, value: object) -> None:
+def test_scalars_follow_the_core_schema(text: str, value: object) -> None:
     found = load_yaml(f"key: {text}")["key"]
 
     assert found == value
