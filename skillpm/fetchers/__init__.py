@@ -1,1 +1,1 @@
-"""Bytes by kind of source: git, folders, archives, what ships with the tool."""
+"""Fetch skills by kind of source: git, local folders, archives, bundled skills."""

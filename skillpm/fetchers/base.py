@@ -1,4 +1,4 @@
-"""What every fetcher gives, whatever the kind of source."""
+"""Interfaces of fetchers, and the values that they return."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -14,9 +14,9 @@ from skillpm.resolver.provider import AvailableVersion
 
 
 class FetchedSkill(Value):
-    """A source made exact: what a lockfile will say, and the name the skill gives itself.
+    """A resolved source: what the lockfile records, and what else SKILL.md declares.
 
-    `remarks` are what its user should know of it, `inner` the SKILL.md of skills within it.
+    `digest` is None for a live link. `nested_skills` are the paths of SKILL.md files below its own.
     """
 
     pin: Pin
@@ -29,7 +29,7 @@ class FetchedSkill(Value):
 
 
 class AvailableSkill(Value):
-    """One skill of a source that holds several: its name, where it stands, what it says of itself."""
+    """A skill of a source with several skills; `source` is its own."""
 
     name: str
     description: str
@@ -37,45 +37,45 @@ class AvailableSkill(Value):
 
 
 class Fetcher(Protocol):
-    """Brings skills of one kind of source into the store."""
+    """Fetcher for one kind of source."""
 
     def pin(self, sources: Mapping[SkillName, Source]) -> Mapping[SkillName, FetchedSkill]:
-        """Make sources exact, newest first, and put their content into the store."""
+        """Resolve sources to their newest content, and add it to the store."""
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> Sequence[str]:
-        """Put exactly these into the store; give what is missing and may not be asked for (`--offline`)."""
+        """Add locked content to the store; return descriptions of what is missing offline."""
 
 
 class VersionLister(Protocol):
-    """Knows which versions there are of skills that are asked for by range."""
+    """Fetcher for a kind of source that has versions."""
 
     def versions(
         self, sources: Mapping[SkillName, Source], *, dated: bool = False
     ) -> Mapping[SkillName, Sequence[AvailableVersion]]:
-        """List all versions of each, whatever the range; a name that nobody knows is left out."""
+        """List all versions of each skill, regardless of its range; unknown skills are left out."""
 
 
 class IndexQueries(Protocol):
-    """What the fetcher for indexes can say beside."""
+    """The fetcher for indexes, with its additional queries."""
 
     def pin(self, sources: Mapping[SkillName, IndexSource]) -> Mapping[SkillName, FetchedSkill]:
-        """Take the newest version of each that its range allows."""
+        """Resolve each source to the newest version in its range."""
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> Sequence[str]:
-        """Take exactly the locked archives; give what is missing offline."""
+        """Add the locked archives to the store; return descriptions of what is missing offline."""
 
     def find_newest(self, source: IndexSource, cutoff: Cutoff) -> str | None:
-        """Give the newest version that an index offers, empty where it has no number; None for an unknown name."""
+        """Return the newest version in the indexes, empty if it has no number; None for an unknown name."""
 
     def list_skills(self, url: str) -> list[tuple[str, str]] | None:
-        """Give all skills of the index at an address, name and description; None where there is no index."""
+        """Return name and description of all skills of the index at a URL; None if it is not an index."""
 
 
 def variant_of(pin: Pin) -> str:
-    """Give what besides the content tells two store entries apart, since executable bits are no part of the digest.
+    """Return what distinguishes store entries with the same digest, which does not include executable bits.
 
-    The tree id of a git skill knows them, and so does the sum of an archive; a local folder is kept anew each time it
-    is read.
+    The tree id of a git skill and the checksum of an archive do include them; a local folder's entry is replaced each
+    time the folder is read.
     """
     if isinstance(pin, UrlPin | IndexPin):
         return pin.sha256

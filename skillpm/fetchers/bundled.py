@@ -1,4 +1,4 @@
-"""The skills that ship with the tool: in the wheel as `skillpm/_bundled`, in a checkout beside the package."""
+"""Fetch the skills that are bundled with skillpm."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from skillpm.core.digest import shorten_digest, shorten_distinct_digests
 from skillpm.core.file_tree import FileTree, Limits
 from skillpm.core.names import SkillName
-from skillpm.core.suggestions import closest_matches
+from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.versions import filter_versions
 from skillpm.errors import DigestMismatch, NotFoundError
 from skillpm.events import Reporter
@@ -22,74 +22,76 @@ from skillpm.store import Store
 
 
 class BundledFetcher:
-    """The fetcher for bundled skills, and for bare names that no index knows."""
+    """The fetcher for bundled skills, and for bare names if no index is configured."""
 
-    def __init__(self, store: Store, reporter: Reporter) -> None:
+    def __init__(self, store: Store, reporter: Reporter, scope_flag: str = "") -> None:
         self.store = store
         self.reporter = reporter
+        self.scope_flag = scope_flag
 
     def pin(self, sources: Mapping[SkillName, BundledSource | IndexSource]) -> dict[SkillName, FetchedSkill]:
-        """Give the shipped version of each, if it lies in the range asked for."""
-        found = {}
+        """Read the bundled version of each skill. Raises `NotFoundError` if it is not in the required range."""
+        skills = {}
         for name, source in sources.items():
-            lead = "no index is configured, and " if isinstance(source, IndexSource) else ""
-            tree = read_bundled_skill(source.name, message_prefix=lead)
+            prefix = "no index is configured, and " if isinstance(source, IndexSource) else ""
+            tree = read_bundled_skill(source.name, message_prefix=prefix)
             pin = BundledPin(name=source.name)
-            shipped = read_metadata(tree, pin, name)
-            if isinstance(source, IndexSource) and not filter_versions(source.version, [shipped.version]):
+            skill = read_metadata(tree, pin, name)
+            if isinstance(source, IndexSource) and not filter_versions(source.version, [skill.version]):
                 raise NotFoundError(
-                    f"`{source.name}` {source.version} is not there: this skillpm ships {shipped.version}",
-                    hint="ask for another version, or name the repository it is in",
+                    f"no version of `{source.name}` satisfies {source.version}; available: {skill.version}",
+                    hint=f"require another version, or name its repository: skillpm install owner/repo@{source.name}",
                 )
             self.store.add(tree)
-            found[name] = shipped
-        return found
+            skills[name] = skill
+        return skills
 
     def versions(
         self,
         sources: Mapping[SkillName, IndexSource],
         *,
-        dated: bool = False,  # noqa: ARG002  (what ships with the tool is as old as the tool)
+        dated: bool = False,  # noqa: ARG002  (bundled skills have no date of their own)
     ) -> dict[SkillName, Sequence[AvailableVersion]]:
-        """Give the one version that ships with the tool of each that does."""
-        shipped = {name: source.name for name, source in sources.items() if source.name in bundled_names()}
+        """List the bundled version of each skill that is bundled."""
+        bundled = {name: source.name for name, source in sources.items() if source.name in bundled_names()}
         return {
             name: [
                 AvailableVersion(
-                    version=found.version, source=BundledSource(name=shipped[name]), dependencies=found.dependencies
+                    version=skill.version, source=BundledSource(name=bundled[name]), dependencies=skill.dependencies
                 )
             ]
-            for name, found in self.pin({name: BundledSource(name=called) for name, called in shipped.items()}).items()
+            for name, skill in self.pin(
+                {name: BundledSource(name=bundled_name) for name, bundled_name in bundled.items()}
+            ).items()
         }
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
-        """Put the locked bytes into the store when they are still the shipped ones."""
+        """Add the locked skills to the store, if skillpm still bundles the same content."""
         for name, skill in locked.items():
             if isinstance(skill.pin, BundledPin):
                 tree = read_bundled_skill(skill.pin.name)
                 if tree.digest != skill.digest:
-                    shipped = read_metadata(tree, skill.pin, name).version
-                    if shipped == skill.version:
-                        came_from = f"the bundled skills, version {shipped}"
-                        says, there = shorten_distinct_digests(skill.digest or "", tree.digest)
-                        raise DigestMismatch(name, locked=says, actual=there, origin=came_from)
-                    is_locked = skill.version or shorten_digest(skill.digest or "")
+                    version = read_metadata(tree, skill.pin, name).version
+                    if version == skill.version:
+                        origin = f"the bundled skills, version {version}"
+                        locked_digest, actual = shorten_distinct_digests(skill.digest or "", tree.digest)
+                        raise DigestMismatch(name, locked=locked_digest, actual=actual, origin=origin)
+                    locked_version = skill.version or shorten_digest(skill.digest or "")
                     raise NotFoundError(
-                        f"`{name}` is locked to {is_locked}, this skillpm ships {shipped}",
-                        hint=f"run `skillpm update {name}`",
+                        f"`{name}` is locked to {locked_version}, but this skillpm bundles {version}",
+                        hint=f"run `skillpm update{self.scope_flag} {name}`",
                     )
                 self.store.add(tree)
         return []
 
 
 def read_bundled_skill(name: str, *, message_prefix: str = "") -> FileTree:
-    """Give a bundled skill. Raises `NotFoundError` that names the nearest ones; `lead` says where else was looked."""
+    """Read a bundled skill. Raises `NotFoundError` with similar names; `message_prefix` begins its message."""
     names = bundled_names()
     if name not in names:
-        similar = closest_matches(name, names)
-        guess = f"did you mean {', '.join(similar)}? " if similar else ""
+        suggestion = suggestion_hint(name, names)
         raise NotFoundError(
-            f"{message_prefix}no skill called `{name}` ships with skillpm",
-            hint=f"{guess}bundled are: {', '.join(names)}; from a repository: owner/repo@{name}",
+            f"{message_prefix}skillpm bundles no skill named `{name}`",
+            hint=f"{suggestion} bundled are: {', '.join(names)}; from a repository: owner/repo@{name}".lstrip(),
         )
     return read_skill_folder(os.path.join(bundled_folder(), name), name, Limits())

@@ -1,4 +1,4 @@
-"""The content that a lockfile names, from the store; fetched where the store has it not, or has it no longer."""
+"""Read the content of locked skills from the store, and fetch it if it is missing there."""
 
 from skillpm.core.digest import Digest
 from skillpm.core.file_tree import FileTree
@@ -14,23 +14,23 @@ MAX_ATTEMPTS = 5
 
 
 def fetch_content(fetchers: FetcherDispatcher, name: SkillName, skill: LockedSkill, digest: Digest) -> FileTree:
-    """Give the content of a locked skill that is no live link, every byte checked against its digest.
+    """Return the content of a locked skill (not a live link), every byte verified against its digest.
 
-    What somebody takes out of the store between its arrival and the reading is fetched again, without a word. Raises
-    `OfflineError`, and `FetchError` where it goes away each time.
+    Raises `OfflineError`, or `FetchError` if the content disappears from the store again and again.
     """
-    for left in reversed(range(MAX_ATTEMPTS)):
+    # Another process may delete an entry between fetching and reading it (`cache clean`): then it is fetched again.
+    for remaining in reversed(range(MAX_ATTEMPTS)):
         try:
             tree = fetchers.store.read(digest, variant_of(skill.pin))
         except StoreDamaged:
-            fetchers.reporter.warn(f"{name}: its copy in the store was damaged; it is fetched anew")
+            fetchers.reporter.warn(f"{name}: its copy in the store was damaged; fetching it again")
             tree = None
         if tree is not None:
             return tree
-        if left and (missing := fetchers.fetch({name: skill})):
+        if remaining and (missing := fetchers.fetch({name: skill})):
             raise OfflineError(missing)
     raise FetchError(
-        f"`{name}` did not arrive from {describe_pin(skill.pin)}, or was taken out of the cache each time",
+        f"cannot fetch `{name}` from {describe_pin(skill.pin)}: it was removed from the cache each time",
         where=fetchers.store.folder,
-        hint="look for what empties the cache (`skillpm cache clean` in a loop, a cleaner of temporary files)",
+        hint="check what empties the cache (`skillpm cache clean` in a loop, a cleaner of temporary files)",
     )

@@ -1,6 +1,6 @@
-"""The fetcher in front of all: each source and pin goes to the one that knows its kind.
+"""Dispatch sources and pins to the fetcher of their kind.
 
-The kinds are imported when a source of that kind is met: a command that needs no git never loads it.
+Fetchers are imported on first use: a command without git sources never loads the git package.
 """
 
 import os
@@ -30,9 +30,11 @@ KINDS: Mapping[type[Any], str] = {
 
 
 class FetcherDispatcher:
-    """All fetchers of a run. `base` is the folder relative paths start at; `git_cache` tells where that cache lies,
-    asked when it is needed. The one for indexes is made upstairs, by `index`. `locked` is what those who ask know to be
-    locked already (`knowing`).
+    """All fetchers of a command.
+
+    `base` is the folder of relative paths, `locate_git_cache` returns the path of the git cache when it is needed,
+    `make_index_fetcher` creates the fetcher for indexes, a package above this one. `locked`: the locked skills, whose
+    warnings have been reported before.
     """
 
     def __init__(
@@ -54,97 +56,95 @@ class FetcherDispatcher:
         self._fetchers: dict[str, Fetcher] = {}
 
     def with_locked(self, locked: Mapping[SkillName, LockedSkill]) -> "FetcherDispatcher":
-        """Give the same fetchers, as they are asked where these skills are locked already: nothing is told again of
-        what is locked as it is found.
-        """
-        asked = copy(self)  # what was made is shared: no place is asked twice
-        asked.locked = locked
-        return asked
+        """Return the same fetchers with these skills as the locked ones: their warnings are not repeated."""
+        other = copy(self)  # a shallow copy shares the fetchers, and so what they have already fetched
+        other.locked = locked
+        return other
 
     def versions(
         self, sources: Mapping[SkillName, Source], *, dated: bool = False
     ) -> dict[SkillName, Sequence[AvailableVersion]]:
-        """List the versions of skills that are asked for by range: of an index, of a repository's tags."""
-        found: dict[SkillName, Sequence[AvailableVersion]] = {}
+        """List the versions of skills that are required by range: from an index, or from the tags of a repository."""
+        versions: dict[SkillName, Sequence[AvailableVersion]] = {}
         for kind, names in _group_by_kind(sources).items():
-            found |= self._version_lister(kind).versions({name: sources[name] for name in names}, dated=dated)
-        return found
+            versions |= self._version_lister(kind).versions({name: sources[name] for name in names}, dated=dated)
+        return versions
 
     def pin(self, sources: Mapping[SkillName, Source], *, quiet: bool = False) -> dict[SkillName, FetchedSkill]:
-        """Make all these sources exact. `quietly` is for who only asks what a skill is called."""
-        found: dict[SkillName, FetchedSkill] = {}
+        """Resolve sources to pins, and add their content to the store. `quiet` suppresses warnings."""
+        skills: dict[SkillName, FetchedSkill] = {}
         for kind, names in _group_by_kind(sources).items():
-            found |= self._fetcher(kind).pin({name: sources[name] for name in names})
-        if not quiet and any(it.warnings or it.nested_skills for it in found.values()):
+            skills |= self._fetcher(kind).pin({name: sources[name] for name in names})
+        if not quiet and any(skill.warnings or skill.nested_skills for skill in skills.values()):
             from skillpm.fetchers.notices import report_warnings  # noqa: PLC0415  (few skills have any)
 
-            report_warnings(found, self.locked, self.reporter)
-        return found
+            report_warnings(skills, self.locked, self.reporter)
+        return skills
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
-        """Put all these into the store; give everything that is missing offline."""
+        """Add the content of locked skills to the store; return descriptions of what is missing offline."""
         missing: list[str] = []
-        wrong: list[DigestMismatch] = []
+        mismatches: list[DigestMismatch] = []
         for kind, names in _group_by_kind({name: skill.pin for name, skill in locked.items()}).items():
             try:
                 missing.extend(self._fetcher(kind).fetch({name: locked[name] for name in names}))
             except DigestMismatch as error:
-                wrong.extend(self._find_mismatches(kind, error, {name: locked[name] for name in names}))
-        if wrong:
-            raise (wrong[0] if len(wrong) == 1 else DigestMismatches(wrong)).with_lockfile(self._lockfile_path())
+                mismatches.extend(self._find_mismatches(kind, error, {name: locked[name] for name in names}))
+        if mismatches:
+            mismatch = mismatches[0] if len(mismatches) == 1 else DigestMismatches(mismatches)
+            raise mismatch.in_scope(self._lockfile_path(), self.settings.scope_flag)
         return missing
 
     def _find_mismatches(
         self, kind: str, first: DigestMismatch, locked: Mapping[SkillName, LockedSkill]
     ) -> list[DigestMismatch]:
-        """Give every skill of a kind whose bytes are not the locked ones, found one by one: the first one found ended
-        the work on all, so a new fetcher looks.
-        """
-        found = {first.name: first}
+        """Return every mismatch among the skills of a kind: the first one stopped the fetch of all others."""
+        mismatches = {first.name: first}
+        # A new fetcher: the old one was interrupted.
         fetcher = self._create_fetcher(kind)
         for name in sorted({*locked} - {first.name})[:MAX_MISMATCH_CHECKS]:
             try:
                 fetcher.fetch({name: locked[name]})
             except DigestMismatch as error:
-                found[name] = error
+                mismatches[name] = error
             except SkillpmError:
-                continue  # this one failed otherwise: what is told is what is known to be wrong
-        return [found[name] for name in sorted(found)]
+                continue  # another failure: report only the mismatches
+        return [mismatches[name] for name in sorted(mismatches)]
 
     def _lockfile_path(self) -> str:
-        """Give the lockfile as it is called from here: it lies beside the manifest."""
+        """Return the path of the lockfile, relative if that is short."""
         path = os.path.join(self.base, "skills.lock")
-        here = self.settings.working_directory
-        return os.path.relpath(path, here) if is_below(self.base, here) or is_below(here, self.base) else path
+        cwd = self.settings.working_directory
+        return os.path.relpath(path, cwd) if is_below(self.base, cwd) or is_below(cwd, self.base) else path
 
     def has_folder(self, source: PathSource) -> bool:
-        """Tell whether the folder of a local source is there."""
+        """Return whether the folder of a local source exists."""
         from skillpm.fetchers.local import PathFetcher  # noqa: PLC0415
 
         return os.path.isdir(cast("PathFetcher", self._fetcher("path")).resolve_folder(source.path))
 
     def list_available_skills(self, source: GitSource, browser_path: str) -> Sequence[AvailableSkill]:
-        """List what a git source may mean."""
-        from skillpm.fetchers.git.git_fetcher import GitFetcher  # noqa: PLC0415  (the lazy door, see the module's head)
+        """List the skills that a git source matches."""
+        from skillpm.fetchers.git.git_fetcher import GitFetcher  # noqa: PLC0415  (on first use)
 
         return cast("GitFetcher", self._fetcher("git")).list_available_skills(source, browser_path)
 
     def find_commit_with_tree(self, source: GitSource, ref: str, tree: str) -> str:
-        """Give the newest commit on a ref in which a folder has this tree id, or nothing."""
+        """Return the newest commit on a ref in which a folder has this tree id, or an empty string."""
         from skillpm.fetchers.git.git_fetcher import GitFetcher  # noqa: PLC0415
 
         return cast("GitFetcher", self._fetcher("git")).find_commit_with_tree(source, ref, tree)
 
     def _version_lister(self, kind: str) -> VersionLister:
-        """Give the fetcher of a kind that has versions: only such sources are ever asked for by range."""
+        """Return the fetcher of a kind with versions; only sources of such kinds are required by range."""
         return cast("VersionLister", self._fetcher(kind))
 
     def find_in_index(self, source: IndexSource, cutoff: Cutoff) -> str | None:
-        """Give the newest version that an index has of a name and that may be taken; None where no index knows it."""
+        """Return the newest version of a skill in the indexes before the cutoff; None if no index has the skill."""
         return cast("IndexQueries", self._fetcher("index")).find_newest(source, cutoff)
 
     def list_index_skills(self, url: str) -> list[tuple[str, str]] | None:
-        """Give all skills of the index at an address, name and description; None where there is no index."""
+        """Return name and description of all skills of the index at a URL; None if it is not an index."""
         return cast("IndexQueries", self._fetcher("index")).list_skills(url)
 
     def _fetcher(self, kind: str) -> Fetcher:
@@ -160,12 +160,12 @@ class FetcherDispatcher:
         if kind == "path":
             from skillpm.fetchers.local import PathFetcher  # noqa: PLC0415
 
-            limits, home = self.settings.limits, self.settings.home
-            return cast("Fetcher", PathFetcher(self.base, home, limits, self.store, self.reporter))
+            limits, home, flag = self.settings.limits, self.settings.home, self.settings.scope_flag
+            return cast("Fetcher", PathFetcher(self.base, home, limits, self.store, self.reporter, flag))
         if kind == "bundled":
             from skillpm.fetchers.bundled import BundledFetcher  # noqa: PLC0415
 
-            return cast("Fetcher", BundledFetcher(self.store, self.reporter))
+            return cast("Fetcher", BundledFetcher(self.store, self.reporter, self.settings.scope_flag))
         if kind == "url":
             from skillpm.fetchers.url import UrlFetcher  # noqa: PLC0415
 
@@ -175,6 +175,6 @@ class FetcherDispatcher:
 
 def _group_by_kind(sources_or_pins: Mapping[SkillName, Any]) -> dict[str, list[SkillName]]:
     groups: dict[str, list[SkillName]] = {}
-    for name, thing in sources_or_pins.items():
-        groups.setdefault(KINDS[type(thing)], []).append(name)
+    for name, source_or_pin in sources_or_pins.items():
+        groups.setdefault(KINDS[type(source_or_pin)], []).append(name)
     return dict(sorted(groups.items()))

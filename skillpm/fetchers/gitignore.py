@@ -1,4 +1,4 @@
-"""What git ignores in a local folder is no part of the skill: build products, caches, secrets in `.env`."""
+"""Exclude what git ignores from a local skill: build output, caches, secrets in `.env`."""
 
 import os
 
@@ -11,37 +11,36 @@ from skillpm.fetchers.regular_file import read_regular_file
 
 MAX_RULES_SIZE = 1_000_000
 MAX_RULE_LENGTH = 1_000
-MAX_WILDCARDS = 6  # each more makes a hopeless match many times slower
+MAX_WILDCARDS = 6  # patterns become regular expressions: each further `*` multiplies the time of a failing match
 
 
 class GitIgnore:
-    """The `.gitignore` files that hold for a folder: those above it up to the git root, and those within."""
+    """The `.gitignore` files that apply to a folder: those inside it, and those above it in the work tree."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._specs: list[tuple[str, GitIgnoreSpec]] = []
-        outer = _enclosing_folders(folder)
-        for above in outer:
-            self._load_rules(above)
-        if any(spec.match_file(os.path.relpath(folder, above) + "/") for above, spec in self._specs):
-            # Somebody names a folder that git ignores: then they mean what is in it.
+        for parent in _enclosing_folders(folder):
+            self._load_rules(parent)
+        if any(spec.match_file(os.path.relpath(folder, parent) + "/") for parent, spec in self._specs):
+            # A skill in an ignored folder (a build directory) would be empty, so those rules do not apply to it.
             self._specs.clear()
 
     def load_folder(self, prefix: str) -> None:
-        """Take in the `.gitignore` of a folder within, before its entries are asked for."""
+        """Read the `.gitignore` of a folder inside; to be called before `ignores` is called for its entries."""
         self._load_rules(os.path.join(self.folder, prefix).rstrip("/"))
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
-        """Tell whether git ignores a path below the folder; the innermost file that speaks of it decides."""
+        """Return whether git ignores a path below the folder; the innermost file with a matching rule decides."""
         if path in SKILL_FILES:
-            return False  # without it there is no skill, whatever somebody's rules say of Markdown
-        whole = os.path.join(self.folder, path)
-        verdict = False
+            return False  # a rule such as `*.md` must not remove the skill itself
+        full_path = os.path.join(self.folder, path)
+        is_ignored = False
         for base, spec in self._specs:
-            if whole.startswith(base + os.sep):
-                found = spec.check_file(os.path.relpath(whole, base) + ("/" if is_folder else "")).include
-                verdict = verdict if found is None else found
-        return verdict
+            if full_path.startswith(base + os.sep):
+                match = spec.check_file(os.path.relpath(full_path, base) + ("/" if is_folder else "")).include
+                is_ignored = is_ignored if match is None else match
+        return is_ignored
 
     def _load_rules(self, folder: str) -> None:
         path = os.path.join(folder, ".gitignore")
@@ -55,14 +54,14 @@ class GitIgnore:
             return
         if data is None or len(data) > MAX_RULES_SIZE:
             raise RefusedError(
-                f"{sanitize(path)} is no file of rules that can be read", hint="remove it, or make it one"
+                f"cannot read the rules in {sanitize(path)}", hint="remove it, or replace it with a valid .gitignore"
             )
         lines = data.decode("utf-8", "replace").splitlines()
         self._specs.append((folder, GitIgnoreSpec.from_lines(line for line in lines if _is_valid_rule(line))))
 
 
 def _is_valid_rule(line: str) -> bool:
-    """Tell whether a line is a pattern that can be matched in reasonable time; any other one is no rule."""
+    """Return whether a line is a valid pattern that can be matched in reasonable time; others are ignored."""
     if len(line) > MAX_RULE_LENGTH or line.count("*") > MAX_WILDCARDS:
         return False
     try:
@@ -73,13 +72,13 @@ def _is_valid_rule(line: str) -> bool:
 
 
 def _enclosing_folders(folder: str) -> list[str]:
-    """Give the folders above that belong to the same git work tree, outermost first; none outside of git."""
-    above: list[str] = []
-    at = folder
-    while not os.path.lexists(os.path.join(at, ".git")):
-        parent = os.path.dirname(at)
-        if parent == at:
+    """Return the parent folders in the same git work tree, outermost first; none outside a work tree."""
+    parents: list[str] = []
+    current = folder
+    while not os.path.lexists(os.path.join(current, ".git")):
+        parent = os.path.dirname(current)
+        if parent == current:
             return []
-        above.insert(0, parent)
-        at = parent
-    return above
+        parents.insert(0, parent)
+        current = parent
+    return parents

@@ -1,4 +1,4 @@
-"""Skills from folders of this machine: the user's own, and those that ship with the tool."""
+"""Fetch skills from local folders."""
 
 import os
 import shlex
@@ -27,72 +27,75 @@ EXCLUDED_NAMES = frozenset([".git", ".agent-skills", "__pycache__", ".DS_Store"]
 
 
 class PathFetcher:
-    """The fetcher for local folders; relative ones start at `base`, the manifest's folder."""
+    """The fetcher for local folders; relative paths start at `base`, the folder of the manifest."""
 
-    def __init__(self, base: str, home: str, limits: Limits, store: Store, reporter: Reporter) -> None:
+    def __init__(
+        self, base: str, home: str, limits: Limits, store: Store, reporter: Reporter, scope_flag: str = ""
+    ) -> None:
         self.base = base
         self.home = home
         self.limits = limits
         self.store = store
         self.reporter = reporter
+        self.scope_flag = scope_flag
 
     def resolve_folder(self, path: str) -> str:
-        """Give the absolute folder a written path means."""
+        """Return the absolute path of a folder in the manifest."""
         if path == "~" or path.startswith("~/"):
             path = self.home + path[1:]
         return os.path.realpath(os.path.join(self.base, path))
 
     def pin(self, sources: Mapping[SkillName, PathSource]) -> dict[SkillName, FetchedSkill]:
-        """Read the folders as they are now, and keep their content; a live link is only looked at."""
-        found = {}
+        """Read the folders as they are now, and add their content to the store, except for live links."""
+        skills = {}
         for name, source in sources.items():
             tree = self.read_folder(name, source.path, is_live_link=source.link)
             pin = PathPin(path=source.path, link=source.link)
-            seen = read_metadata(self._exclude_own_manifest(tree, source.path), pin, name)
+            skill = read_metadata(self._exclude_own_manifest(tree, source.path), pin, name)
             if not source.link:
                 self.store.add(tree, variant_of(pin), replace=True)
-            found[name] = seen.replace(digest=None) if source.link else seen
-        return found
+            skills[name] = skill.replace(digest=None) if source.link else skill
+        return skills
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
-        """Read the folders again; content other than the locked one is an error. Nothing can be missing."""
+        """Read the folders again. Raises `DigestMismatch` for changed content; nothing can be missing offline."""
         for name, skill in locked.items():
             if isinstance(skill.pin, PathPin) and not skill.pin.link and skill.digest is not None:
                 tree = self.read_folder(name, skill.pin.path)
                 if tree.digest != skill.digest:
-                    says, there = shorten_distinct_digests(skill.digest, tree.digest)
-                    raise DigestMismatch(name, locked=says, actual=there, origin=skill.pin.path)
+                    shown, actual = shorten_distinct_digests(skill.digest, tree.digest)
+                    raise DigestMismatch(name, locked=shown, actual=actual, origin=skill.pin.path)
                 self.store.add(tree, variant_of(skill.pin), replace=True)
         return []
 
     def _exclude_own_manifest(self, tree: FileTree, path: str) -> FileTree:
-        """Leave out the manifest of the project that is linked into itself: what it asks for, it asks for itself."""
+        """Omit the manifest if a project links itself as a skill: its requirements are not the skill's dependencies."""
         if self.resolve_folder(path) != os.path.realpath(self.base):
             return tree
         return FileTree(files=tuple(file for file in tree.files if file.path != "skills.json"))
 
     def read_folder(self, name: str, path: str, *, is_live_link: bool = False) -> FileTree:
-        """Give a folder's tree through the gate. One that holds the project would change with each of its syncs."""
+        """Read and check a folder. One that contains the project is refused: it would change with every sync."""
         folder = self.resolve_folder(path)
         if not is_live_link and is_below(os.path.realpath(self.base), folder):
             raise RefusedError(
-                f"skill {sanitize(name)}: {sanitize(path)} holds the project that would install it",
-                hint="put the skill into a folder of its own",
+                f"skill {sanitize(name)}: {sanitize(path)} contains the project that would install it",
+                hint="move the skill to a folder of its own",
             )
         if not os.path.isdir(folder):
             raise NotFoundError(
-                f"`{sanitize(name)}`: its folder {sanitize(path)} is not there",
+                f"`{sanitize(name)}`: its folder {sanitize(path)} does not exist",
                 where=folder,
-                hint=f"bring it back, or take the skill out with `skillpm uninstall {sanitize(name)}`",
+                hint=f"restore it, or remove the skill with `skillpm uninstall{self.scope_flag} {sanitize(name)}`",
             )
         return read_skill_folder(folder, name, self.limits, display_path=path)
 
 
 def read_skill_folder(folder: str, name: str, limits: Limits, *, display_path: str = "") -> FileTree:
-    """Read a local folder as a skill. Raises `NotFoundError` where there is none, `RefusedError` at the gate."""
+    """Read a local folder as a skill. Raises `NotFoundError` if it is not one, `RefusedError` if a check fails."""
     shown = sanitize(display_path or folder)
     if not os.path.isdir(folder):
-        raise NotFoundError(f"there is no folder {shown}", hint="a SPEC without ./ in front means owner/repo")
+        raise NotFoundError(f"there is no folder {shown}", hint="a SPEC without a leading ./ means owner/repo")
     if not any(os.path.lexists(os.path.join(folder, file)) for file in SKILL_FILES):
         raise NotFoundError(f"{shown} has no SKILL.md", hint=_missing_skill_hint(folder, display_path))
     with translate_os_errors("read a skill's folder", folder):
@@ -100,13 +103,13 @@ def read_skill_folder(folder: str, name: str, limits: Limits, *, display_path: s
 
 
 def would_be_included(folder: str, path: str) -> bool:
-    """Tell whether a file at this place, which need not be there yet, would be one of a local skill's files."""
-    place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-    whole = os.path.realpath(folder)
-    if not is_below(place, whole):
+    """Return whether a file, which need not exist yet, would be one of a local skill's files."""
+    file_path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+    root = os.path.realpath(folder)
+    if not is_below(file_path, root):
         return False
     ignored = GitIgnore(folder)
-    *folders, file = os.path.relpath(place, whole).split(os.sep)
+    *folders, file = os.path.relpath(file_path, root).split(os.sep)
     prefix = ""
     for name in folders:
         ignored.load_folder(prefix)
@@ -120,19 +123,19 @@ def would_be_included(folder: str, path: str) -> bool:
 def _scan_entries(folder: str, limits: Limits, name: str) -> Iterator[SourceEntry]:
     ignored = GitIgnore(folder)
     total = 0
-    todo = [""]
-    while todo:
-        prefix = todo.pop()
-        with os.scandir(os.path.join(folder, prefix)) as found:
-            inside = sorted(found, key=lambda item: item.name)
+    prefixes = [""]
+    while prefixes:
+        prefix = prefixes.pop()
+        with os.scandir(os.path.join(folder, prefix)) as listing:
+            items = sorted(listing, key=lambda item: item.name)
         ignored.load_folder(prefix)
-        for item in inside:
+        for item in items:
             path = prefix + item.name
             is_folder = item.is_dir(follow_symlinks=False)
             if item.name in EXCLUDED_NAMES or ignored.ignores(path, is_folder=is_folder):
                 continue
             if is_folder:
-                todo.append(path + "/")
+                prefixes.append(path + "/")
             elif item.is_symlink():
                 yield SourceEntry(
                     path=path, kind="link", data=os.readlink(item.path).encode("utf-8", "surrogateescape")
@@ -146,21 +149,21 @@ def _scan_entries(folder: str, limits: Limits, name: str) -> Iterator[SourceEntr
 
 
 def _read_entry(item: os.DirEntry[str], path: str, name: str, limits: Limits) -> SourceEntry:
-    """Read one file. What it says of its size is only a first look: it may grow, or lie."""
-    state = item.stat(follow_symlinks=False)
-    if not stat.S_ISREG(state.st_mode):
-        raise RefusedError(f"skill {sanitize(name)}: '{sanitize(path)}' is no regular file")
-    if state.st_size > limits.file:
+    """Read one file. Its size is checked before and after: it may grow meanwhile, and special files report 0."""
+    status = item.stat(follow_symlinks=False)
+    if not stat.S_ISREG(status.st_mode):
+        raise RefusedError(f"skill {sanitize(name)}: '{sanitize(path)}' is not a regular file")
+    if status.st_size > limits.file:
         raise _too_large_error(name, f"'{sanitize(path)}' is over {limits.file} bytes", "FILE")
     try:
         data = read_regular_file(item.path, limits.file)
     except OSError as error:
         raise FileError(f"cannot read: {error.strerror}", where=item.path) from error
     if data is None:
-        raise RefusedError(f"skill {sanitize(name)}: '{sanitize(path)}' is no regular file")
+        raise RefusedError(f"skill {sanitize(name)}: '{sanitize(path)}' is not a regular file")
     if len(data) > limits.file:
         raise _too_large_error(name, f"'{sanitize(path)}' is over {limits.file} bytes", "FILE")
-    return SourceEntry(path=path, data=data, executable=bool(state.st_mode & 0o100))
+    return SourceEntry(path=path, data=data, executable=bool(status.st_mode & 0o100))
 
 
 def _too_large_error(name: str, what: str, setting: str) -> RefusedError:
@@ -168,21 +171,23 @@ def _too_large_error(name: str, what: str, setting: str) -> RefusedError:
 
 
 def _missing_skill_hint(folder: str, display_path: str = "") -> str:
-    """Say which skills a folder holds, when somebody names the folder of several, or that it is an index."""
+    """Return what to do about a folder that is not a skill: it may be an index, or contain skills or flat files."""
     if os.path.isfile(os.path.join(folder, "index.json")) and os.path.isdir(os.path.join(folder, "skills")):
         return f"it is an index: `skillpm config set indexes.NAME.url {sanitize(folder)}`, then `skillpm install SKILL`"
-    with os.scandir(folder) as found:
+    with os.scandir(folder) as listing:
         names = sorted(
             item.name
-            for item in found
+            for item in listing
             if item.name[:1] != "." and any(os.path.isfile(os.path.join(item.path, file)) for file in SKILL_FILES)
         )
     if not names and any(name.lower().endswith(".md") for name in os.listdir(folder)):
-        home = "~/" if display_path.startswith("~/") else ""  # in quotes a shell does not know it
-        flat = home + shlex.quote(sanitize((display_path or folder).removeprefix(home)))
-        return f"its flat files can become skills: `skillpm migrate {flat} --dry-run`, then install them from there"
+        home = "~/" if display_path.startswith("~/") else ""  # a shell does not expand it inside quotes
+        quoted = home + shlex.quote(sanitize((display_path or folder).removeprefix(home)))
+        return (
+            f"its flat files can become skills: run `skillpm migrate {quoted} --dry-run`, then install them from there"
+        )
     if not names:
-        return "a skill is a folder with a SKILL.md in it"
-    some = list_some([os.path.join(folder, name) for name in names], 5, 200)
-    every = f"skillpm install {sanitize(display_path or folder)} --all"
-    return f"it holds folders that have one: {some}; to install all of them: {every}"
+        return "a skill is a folder that contains a SKILL.md"
+    listed = list_some([os.path.join(folder, name) for name in names], 5, 200)
+    command = f"skillpm install {sanitize(display_path or folder)} --all"
+    return f"it contains folders that have one: {listed}; to install all of them: {command}"

@@ -1,4 +1,4 @@
-"""What a fetched skill says of itself, as far as locking it needs."""
+"""Read the metadata of a fetched skill: version, declared name, dependencies, warnings."""
 
 import posixpath
 from collections.abc import Callable
@@ -17,44 +17,44 @@ from skillpm.skillmd.skill import Skill, read_skill
 
 
 def read_metadata(tree: FileTree, pin: Pin, name: str) -> FetchedSkill:
-    """Give what a lockfile says of a tree. Raises `RefusedError` for a SKILL.md that cannot be loaded."""
+    """Return the metadata of a skill's files. Raises `RefusedError` if SKILL.md cannot be loaded."""
     try:
         skill = read_skill(tree.read(tree.skill_file) or b"")
     except NotLoadable as error:
-        where, hint = f"{tree.skill_file}:{error.finding.line}", "tell its author; nothing was installed"
-        if isinstance(pin, PathPin):  # its author is here
-            where, hint = f"{pin.path}/{where}", "mend that file; nothing was installed"
+        where, hint = f"{tree.skill_file}:{error.finding.line}", "report it to its author; nothing was installed"
+        if isinstance(pin, PathPin):  # a local folder: the user can fix it
+            where, hint = f"{pin.path}/{where}", "fix that file; nothing was installed"
         message = f"skill {sanitize(name)}: its SKILL.md cannot be loaded: {error.finding.message}"
         raise RefusedError(message, where=where, hint=hint) from None
-    remarks: list[str] = []
+    warnings: list[str] = []
     if tree.skill_file != SKILL_FILE:
-        remarks.append(f"{sanitize(name)}: its file is called {tree.skill_file}; some hosts read only {SKILL_FILE}")
-    inside = [file.path for file in tree.files if "/" in file.path and posixpath.basename(file.path) in SKILL_FILES]
+        warnings.append(f"{sanitize(name)}: its file is named {tree.skill_file}; some hosts read only {SKILL_FILE}")
+    nested = [file.path for file in tree.files if "/" in file.path and posixpath.basename(file.path) in SKILL_FILES]
     return FetchedSkill(
         pin=pin,
         digest=tree.digest,
-        version=_choose_version(skill, pin, name, remarks.append),
+        version=_choose_version(skill, pin, name, warnings.append),
         declared_name=skill.declared,
         dependencies=read_dependencies(tree, skill, name),
-        warnings=tuple(remarks),
-        nested_skills=tuple(inside),
+        warnings=tuple(warnings),
+        nested_skills=tuple(nested),
     )
 
 
 def read_dependencies(tree: FileTree, skill: Skill, name: str) -> dict[str, Any]:
-    """Give the skills it needs. One that cannot say what it needs would be installed without it, so it is refused."""
+    """Return the declared dependencies. Raises `RefusedError` for invalid ones, rather than install without them."""
     try:
         return read_declared_dependencies(skill.metadata, tree.read(MANIFEST_FILE))
     except DocumentError as error:
         raise RefusedError(
-            f"skill {sanitize(name)}: what it needs cannot be understood: {error.message}",
+            f"skill {sanitize(name)}: invalid dependencies: {error.message}",
             where=error.where,
-            hint="tell its author; nothing was installed",
+            hint="report it to its author; nothing was installed",
         ) from error
 
 
 def _choose_version(skill: Skill, pin: Pin, name: str, warn: Callable[[str], None]) -> str:
-    """Give the version: of the tag when it is one, else what the frontmatter says."""
+    """Return the version of the tag if it is a version tag, or else the one in the frontmatter."""
     tag = pin.ref.removeprefix("refs/tags/") if isinstance(pin, GitPin) and pin.ref.startswith("refs/tags/") else ""
     from_tag = parse_tag_version(tag, {name, skill.declared})
     if from_tag and skill.version and from_tag != skill.version:
@@ -63,11 +63,13 @@ def _choose_version(skill: Skill, pin: Pin, name: str, warn: Callable[[str], Non
 
 
 def parse_tag_version(tag: str, names: set[str]) -> str:
-    """Give the version a tag names, in any of its spellings (`v1.2.0`, `pdf-v1.2.0`, `pdf@1.2.0`), or nothing."""
+    """Return the version in a tag (`v1.2.0`, `pdf-v1.2.0`, `pdf@1.2.0`), or an empty string."""
     candidates = [tag]
     for name in names - {""}:
         candidates.extend(
-            tag.removeprefix(name + mark) for mark in ("--", "-", "@", "/") if tag.startswith(name + mark)
+            tag.removeprefix(name + separator)
+            for separator in ("--", "-", "@", "/")
+            if tag.startswith(name + separator)
         )
     for text in reversed(candidates):
         bare = text.removeprefix("v")

@@ -1,4 +1,4 @@
-"""What the user should know of skills that were made exact, told once: when they come, not each time they are seen."""
+"""Warnings about fetched skills, printed once: when a skill is new or changed, not on every command."""
 
 from collections.abc import Mapping
 
@@ -14,29 +14,29 @@ MAX_NAMED = 3
 def report_warnings(
     skills: Mapping[SkillName, FetchedSkill], locked: Mapping[SkillName, LockedSkill], reporter: Reporter
 ) -> None:
-    """Warn of what is new to a lockfile; of what is locked as it is, it was told then, and `--verbose` tells again.
+    """Warn about skills that are new to the lockfile, or changed; about all others only with `--verbose`.
 
-    Skills inside of skills are told of a few one by one, of many in one line, and with `--verbose` of each.
+    A few nested skills get a warning each; many are summarized in one, with `--verbose` listing them.
     """
-    news = {name: it for name, it in skills.items() if not _is_locked(it, locked.get(name))}
-    for name, it in skills.items():
-        for remark in it.warnings:
-            (reporter.warn if name in news else reporter.log_verbose)(remark)
-    inner = {name: it.nested_skills for name, it in news.items() if it.nested_skills}
-    few = sum(map(len, inner.values())) <= MAX_NAMED
-    for name, it in skills.items():
-        for path in it.nested_skills:
-            tell = reporter.warn if few and name in news else reporter.log_verbose
-            tell(f"{sanitize(name)}: it holds another skill at {sanitize(path)}, which some hosts load too")
-    if not few:
-        names = ", ".join(sanitize(name, 64) for name in sorted(inner)[:MAX_NAMED])
-        more = f" and {len(inner) - MAX_NAMED} more" if len(inner) > MAX_NAMED else ""
-        who = "1 skill holds" if len(inner) == 1 else f"{len(inner)} skills hold"
-        reporter.warn(f"{who} other skills inside, which some hosts load too: {names}{more} (-v names the files)")
+    new = {name: skill for name, skill in skills.items() if not _is_locked(skill, locked.get(name))}
+    for name, skill in skills.items():
+        for warning in skill.warnings:
+            (reporter.warn if name in new else reporter.log_verbose)(warning)
+    nested = {name: skill.nested_skills for name, skill in new.items() if skill.nested_skills}
+    are_few = sum(map(len, nested.values())) <= MAX_NAMED
+    for name, skill in skills.items():
+        for path in skill.nested_skills:
+            report = reporter.warn if are_few and name in new else reporter.log_verbose
+            report(f"{sanitize(name)}: contains another skill at {sanitize(path)}, which some hosts also load")
+    if not are_few:
+        names = ", ".join(sanitize(name, 64) for name in sorted(nested)[:MAX_NAMED])
+        more = f" and {len(nested) - MAX_NAMED} more" if len(nested) > MAX_NAMED else ""
+        subject = "1 skill contains" if len(nested) == 1 else f"{len(nested)} skills contain"
+        reporter.warn(f"{subject} nested skills, which some hosts also load: {names}{more} (-v lists the files)")
 
 
 def _is_locked(skill: FetchedSkill, locked: LockedSkill | None) -> bool:
-    """Tell whether a lockfile has this very content. A live link has none there: the same link is the same."""
+    """Return whether the lockfile has exactly this content. Live links have no digest: the pin decides."""
     if locked is None or skill.version != locked.version or skill.digest != locked.digest:
         return False
     return skill.digest is not None or skill.pin == locked.pin

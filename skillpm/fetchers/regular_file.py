@@ -1,4 +1,4 @@
-"""Read a file that somebody else made: only a regular one, without following a link, waiting, or reading on and on."""
+"""Read an untrusted file: regular files only, without following links, blocking on a pipe, or reading forever."""
 
 import os
 import stat
@@ -9,10 +9,11 @@ NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
 
 def read_regular_file(path: str, max_bytes: int) -> bytes | None:
-    """Give the first `most` bytes of a file, and one more where there are more; None where it is no regular file.
+    """Read up to `max_bytes` and one more, so that callers can detect larger files; None if not a regular file.
 
-    The kind is asked of what was opened, not of the name: a pipe may have taken its place. Raises `OSError`.
+    Raises `OSError`.
     """
     descriptor = os.open(path, os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY)
     with open(descriptor, "rb") as file:
+        # The kind of the open file, not of the path: a pipe may have replaced it in between.
         return file.read(max_bytes + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None

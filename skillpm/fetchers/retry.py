@@ -1,7 +1,7 @@
-"""How often a server is asked again, and how long is waited before: the same over HTTP and through git.
+"""Retry policy for HTTP and git: number of attempts, pauses, and the deadline of all attempts together.
 
-A pause of our own grows, is never in step with others', and is a tenth of the time left at most. A server that asks
-for a pause (`Retry-After`) gets it, up to half a minute; one that asks for more is not asked again.
+Pauses grow exponentially with random jitter, so that many clients do not retry at the same moment, up to a tenth of
+the remaining time. `Retry-After` is respected up to 30 seconds; a longer one ends the request.
 """
 
 import time
@@ -15,7 +15,7 @@ RETRYABLE_STATUSES = frozenset([408, 425, 429, 500, 502, 503, 504])
 
 
 class RetryPolicy:
-    """The time that one question to a server may take, with all its tries and pauses."""
+    """Deadline of one request, with all its attempts and pauses; `what` is the URL, for messages."""
 
     def __init__(self, what: str, seconds: float) -> None:
         self.what = what
@@ -24,40 +24,40 @@ class RetryPolicy:
 
     @property
     def remaining_seconds(self) -> float:
-        """Give the seconds that are left."""
+        """The seconds until the deadline; negative after it."""
         return self.deadline - time.monotonic()
 
     def check(self) -> None:
-        """Raise `FetchError` when it is over."""
+        """Raise `FetchError` after the deadline."""
         if self.remaining_seconds <= 0:
             raise FetchError(
-                f"{self.what} gave no answer within {self.seconds:g} s",
-                hint="try again, or allow more with SKILLPM_NETWORK_TIMEOUT",
+                f"{self.what} did not respond within {self.seconds:g} s",
+                hint="try again, or raise SKILLPM_NETWORK_TIMEOUT",
             )
 
     def pause(self, attempt: int, stop_event: Event, *, status: int = 0, retry_after: str = "") -> None:
-        """Wait before the next try. Raises `FetchError` where that is too long, or we are stopped."""
+        """Wait before the next attempt. Raises `FetchError` if the pause is too long, or `stop_event` is set."""
         self.check()
-        asked = parse_retry_after(retry_after, time.time())
-        if asked > min(MAX_PAUSE, self.remaining_seconds):
+        requested = parse_retry_after(retry_after, time.time())
+        if requested > min(MAX_PAUSE, self.remaining_seconds):
             raise FetchError(
-                f"{self.what}: the server asks to wait {asked:.0f} s (it answers {status})",
-                hint="try again then; nothing was changed",
+                f"{self.what}: the server asks to wait {requested:.0f} s (HTTP {status})",
+                hint="try again after that; nothing was changed",
             )
-        import random  # noqa: PLC0415  (2 ms, and nearly nobody has to wait)
+        import random  # noqa: PLC0415  (takes 2 ms, and is rarely needed)
 
-        if stop_event.wait(asked or min(random.uniform(0.5, 1) * 0.5 * 2**attempt, self.remaining_seconds / 10)):  # noqa: S311
+        if stop_event.wait(requested or min(random.uniform(0.5, 1) * 0.5 * 2**attempt, self.remaining_seconds / 10)):  # noqa: S311
             raise FetchError("interrupted")
 
 
 def parse_retry_after(retry_after: str, now: float) -> float:
-    """Read a `Retry-After`: seconds, or a date. 0 for what cannot be understood."""
+    """Parse a `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date. 0 if it is invalid."""
     try:
         if (seconds := float(retry_after)) >= 0:
             return seconds
     except ValueError:
         pass
-    import email.utils  # noqa: PLC0415  (the same)
+    import email.utils  # noqa: PLC0415  (as above)
 
     try:
         return max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - now)

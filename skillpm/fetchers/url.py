@@ -1,4 +1,4 @@
-"""Skills from an archive or a single SKILL.md, at a web address or on this machine."""
+"""Fetch skills from an archive or a single SKILL.md, at a URL or in a local file."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class UrlFetcher:
-    """The fetcher for archives; relative files start at `base`, the manifest's folder."""
+    """The fetcher for archives; relative paths start at `base`, the folder of the manifest."""
 
     def __init__(self, settings: Settings, base: str, store: Store, reporter: Reporter) -> None:
         self.settings = settings
@@ -37,8 +37,8 @@ class UrlFetcher:
         self._cache: dict[str, tuple[UrlPin, FileTree]] = {}
 
     def pin(self, sources: Mapping[SkillName, UrlSource]) -> dict[SkillName, FetchedSkill]:
-        """Take each archive as it is now, and keep its content."""
-        found = {}
+        """Download each archive as it is now, and add its content to the store."""
+        skills = {}
         for name, source in sources.items():
             if self.settings.offline and not _is_local(source.url):
                 raise OfflineError([f"{name} ({source.url})"])
@@ -46,11 +46,11 @@ class UrlFetcher:
             if source.digest and tree.digest != source.digest:
                 raise _mismatch_error(name, source.digest, tree.digest, source.url)
             self.store.add(tree, variant_of(pin))
-            found[name] = read_metadata(tree, pin, name)
-        return found
+            skills[name] = read_metadata(tree, pin, name)
+        return skills
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> Sequence[str]:
-        """Take the archives anew; the sum of the bytes is checked before anything looks into them."""
+        """Download the locked archives; the checksum of each is verified before it is opened."""
         missing = []
         for name, skill in locked.items():
             if not isinstance(skill.pin, UrlPin):
@@ -68,7 +68,7 @@ class UrlFetcher:
         return missing
 
     def _read_once(self, name: str, url: str) -> tuple[UrlPin, FileTree]:
-        """Take an archive, once in a run: whoever installs one looks at it first, for its name."""
+        """Download an archive once per command: `install` first opens it to find the skill's name."""
         if url not in self._cache:
             data = self._read_data(url)
             self._cache[url] = UrlPin(url=url, sha256=content_hash(data)), self._read_tree(name, data, url)
@@ -82,7 +82,7 @@ class UrlFetcher:
         limit = self.settings.limits.download
         if not _is_local(url):
             if self._http_client is None:
-                from skillpm.fetchers.http.client import HttpClient  # noqa: PLC0415  (114 ms that only archives from the web cost)
+                from skillpm.fetchers.http.client import HttpClient  # noqa: PLC0415  (114 ms, only for archives from the web)
 
                 self._http_client = HttpClient(self.settings, self.reporter.log_verbose)
             self.reporter.start_task(f"fetching {sanitize(url)}")
@@ -94,7 +94,7 @@ class UrlFetcher:
         with translate_os_errors("read an archive", path):
             if not os.path.isfile(path):
                 raise NotFoundError(
-                    f"there is no file {sanitize(url)}", hint="relative ones start where skills.json is"
+                    f"there is no file {sanitize(url)}", hint="relative paths start at the folder of skills.json"
                 )
             with open(path, "rb") as file:
                 data = file.read(limit + 1)
@@ -109,6 +109,6 @@ def _is_local(url: str) -> bool:
     return "://" not in url
 
 
-def _mismatch_error(name: str, locked: str, found: str, url: str) -> DigestMismatch:
-    says, there = shorten_distinct_digests(locked, found)
-    return DigestMismatch(name, locked=says, actual=there, origin=url)
+def _mismatch_error(name: str, locked: str, actual: str, url: str) -> DigestMismatch:
+    shown_locked, shown_actual = shorten_distinct_digests(locked, actual)
+    return DigestMismatch(name, locked=shown_locked, actual=shown_actual, origin=url)

@@ -1,4 +1,4 @@
-"""An upstream, a server and a project for each test of fetching."""
+"""Fixtures: an upstream repository, a server and a project for each test."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Archives as honest tools and enemies make them, in memory."""
+"""Archives as honest tools and attackers create them, in memory."""
 
 import gzip
 import io
@@ -14,7 +14,7 @@ from kit.skills import to_bytes
 
 
 def tar(files: Files, *more: tarfile.TarInfo, executable: Iterable[str] = ()) -> bytes:
-    """Pack files, then members that hold nothing (links, devices), uncompressed."""
+    """Create an uncompressed tar of files, then of members without content (links, devices)."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for path, content in files.items():
@@ -28,19 +28,19 @@ def tar(files: Files, *more: tarfile.TarInfo, executable: Iterable[str] = ()) ->
 
 
 def tgz(files: Files, *more: tarfile.TarInfo, executable: Iterable[str] = ()) -> bytes:
-    """Pack files and compress them."""
+    """Create a compressed tar of files."""
     return gzip.compress(tar(files, *more, executable=executable), mtime=0)
 
 
 def member(path: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
-    """Give a member of a tar that is no file: `tarfile.SYMTYPE`, `LNKTYPE`, `FIFOTYPE` …"""
+    """Create a special member of a tar: `tarfile.SYMTYPE`, `LNKTYPE`, `FIFOTYPE`, ..."""
     found = tarfile.TarInfo(path)
     found.type, found.linkname = kind, target
     return found
 
 
 def zipped(files: Files, *, mode: Callable[[str], int] = lambda _: stat.S_IFREG | 0o644, extra: bytes = b"") -> bytes:
-    """Pack files as a zip of Unix; `mode` gives type and permissions of each, `extra` is the extra field of all."""
+    """Create a Unix zip; `mode` is the type and permissions of each file, `extra` the extra field of all."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in files.items():
@@ -52,12 +52,12 @@ def zipped(files: Files, *, mode: Callable[[str], int] = lambda _: stat.S_IFREG 
 
 
 def zip_bomb(size: int) -> bytes:
-    """Give a zip whose one file is zeros, and says so truly."""
+    """Create a zip of one file of zeros, with its true size."""
     return zipped({"SKILL.md": bytes(size)})
 
 
-def zip_that_lies(size: int) -> bytes:
-    """Give a zip whose one file unpacks to `size` bytes and says that it has ten."""
+def zip_with_false_size(size: int) -> bytes:
+    """Create a zip of one file that unpacks to `size` bytes, but whose headers say ten."""
     content = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = content.compress(bytes(size)) + content.flush()
     name = b"SKILL.md"

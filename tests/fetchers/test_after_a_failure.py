@@ -1,4 +1,4 @@
-"""One repository that cannot be read ends a parallel fetch, and not what is asked for afterwards."""
+"""An unreadable repository ends a parallel fetch, but not the work after it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from skillpm.operations.context.runtime import Context
 from skillpm.settings import Settings
 
 
-def test_what_is_asked_for_after_a_failure_is_not_interrupted(tmp_path: Path) -> None:
+def test_work_after_a_failure_is_not_interrupted(tmp_path: Path) -> None:
     root = str(tmp_path)
     settings = Settings(
         home=root, working_directory=root, skills_home=root, config_dir=root, cache_dir=root, fsync=False

@@ -1,4 +1,4 @@
-"""Archives: honest ones give the same skill whoever packed them; of all others nothing is given."""
+"""Archives: all valid ones give the same skill, and all others are refused completely."""
 
 import gzip
 import os
@@ -9,7 +9,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from fetchers.packing import member, tar, tgz, zip_bomb, zip_that_lies, zipped
+from fetchers.packing import member, tar, tgz, zip_bomb, zip_with_false_size, zipped
 from hypothesis import given
 from hypothesis import strategies as some
 from kit import make_skill
@@ -25,7 +25,7 @@ TIGHT = Limits(file=1_000, skill=2_000, files=5)
 
 
 def taken(data: bytes, came_from: str = "x.tar.gz", limits: Limits = ROOMY) -> FileTree:
-    """Read an archive and pass it through the gate, as every fetcher does."""
+    """Read and check an archive, as every fetcher does."""
     return check_tree(read_archive(data, came_from, limits), name="pdf", limits=limits)
 
 
@@ -58,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("packed", ["tar", "tar of a folder", "git tar.gz", "git zip"])
-def test_whoever_packed_it_the_skill_is_the_same(folder: Path, packed: str) -> None:
+def test_every_valid_archive_gives_the_same_skill(folder: Path, packed: str) -> None:
     if packed.startswith("git"):
         data = by_git(folder, packed.split()[1])
     else:
@@ -72,7 +72,7 @@ def test_whoever_packed_it_the_skill_is_the_same(folder: Path, packed: str) -> N
     }
 
 
-def test_a_zip_of_windows_says_nothing_of_modes() -> None:
+def test_a_zip_from_windows_has_no_modes() -> None:
     data = zipped(FILES, mode=lambda _: 0)
     assert content(taken(data, "x.zip"))["scripts/run.sh"] == (b"#!/bin/sh\n", False)
 
@@ -82,47 +82,47 @@ def test_a_single_file_is_a_skill() -> None:
     assert content(tree) == {"SKILL.md": (FILES["SKILL.md"], False)}
 
 
-def test_a_hard_link_is_a_copy_of_a_file_before_it() -> None:
+def test_a_hard_link_becomes_a_copy_of_an_earlier_file() -> None:
     data = tgz(FILES, member("copy.md", tarfile.LNKTYPE, "references/a.md"))
     assert content(taken(data))["copy.md"] == (b"A.\n", False)
 
 
 LINK, HARD, FIFO, DEVICE = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE
 REFUSED = {
-    "a web page": (b"<!DOCTYPE html><html>", "it is no .tar.gz, no .zip and no SKILL.md, but a web page"),
-    "anything else": (b"GIF89a", "it is no .tar.gz, no .zip and no SKILL.md, but something else"),
-    "nothing": (b"", "it is no .tar.gz, no .zip and no SKILL.md, but something else"),
-    "no skill": (tgz({"README.md": "x"}), "it holds no SKILL.md"),
+    "a web page": (b"<!DOCTYPE html><html>", "expected a .tar.gz, a .zip or a SKILL.md, got a web page"),
+    "anything else": (b"GIF89a", "expected a .tar.gz, a .zip or a SKILL.md, got an unknown format"),
+    "nothing": (b"", "expected a .tar.gz, a .zip or a SKILL.md, got an unknown format"),
+    "no skill": (tgz({"README.md": "x"}), "it has no SKILL.md"),
     "many skills": (
         tgz({"a/SKILL.md": "x", "b/SKILL.md": "y"}),
-        "its SKILL.md is not at the top, but in a, b; an archive holds one skill",
+        "SKILL.md is not at the top level, but in a, b; an archive contains one skill",
     ),
     "a climb": (tgz(FILES | {"../evil": "x"}), "the path '../evil' has an empty, `.` or `..` part"),
     "an absolute path": (tgz(FILES | {"/etc/evil": "x"}), "the path '/etc/evil' is absolute or empty"),
-    "twice": (tgz(FILES, member("SKILL.md", LINK, "references/a.md")), "'SKILL.md' is there twice"),
-    "twins": (tgz(FILES | {"skill.MD": "x"}), "'SKILL.md' and 'skill.MD' are one name on some systems"),
+    "twice": (tgz(FILES, member("SKILL.md", LINK, "references/a.md")), "duplicate path 'SKILL.md'"),
+    "twins": (tgz(FILES | {"skill.MD": "x"}), "'SKILL.md' and 'skill.MD' are the same on some systems"),
     "a link out": (
         tgz(FILES, member("out", LINK, "../../etc/passwd")),
-        "link 'out' -> '../../etc/passwd' leaves the skill",
+        "link 'out' -> '../../etc/passwd' points outside the skill",
     ),
     "a hard link out": (
         tgz(FILES, member("out", HARD, "/etc/passwd")),
-        "the hard link `out` leads to no file before it",
+        "the hard link `out` does not point to an earlier file",
     ),
     "a hard link to a link": (
         tgz(FILES, member("a", LINK, "SKILL.md"), member("b", HARD, "a")),
-        "the hard link `b` leads to no file before it",
+        "the hard link `b` does not point to an earlier file",
     ),
-    "a pipe": (tgz(FILES, member("pipe", FIFO)), "`pipe` is no file, folder or link"),
-    "a device": (tgz(FILES, member("zero", DEVICE)), "`zero` is no file, folder or link"),
+    "a pipe": (tgz(FILES, member("pipe", FIFO)), "`pipe` is not a file, folder or link"),
+    "a device": (tgz(FILES, member("zero", DEVICE)), "`zero` is not a file, folder or link"),
     "a git folder": (tgz(FILES | {".git/config": "x"}), "the path '.git/config' is a .git folder or file"),
     "a pipe in a zip": (
         zipped(FILES | {"pipe": ""}, mode=lambda path: (stat.S_IFIFO if path == "pipe" else stat.S_IFREG) | 0o644),
-        "`pipe` is no file, folder or link",
+        "`pipe` is not a file, folder or link",
     ),
     "a link out of a zip": (
         zipped(FILES | {"out": "/etc"}, mode=lambda path: (stat.S_IFLNK if path == "out" else stat.S_IFREG) | 0o777),
-        "link 'out' -> '/etc' leaves the skill",
+        "link 'out' -> '/etc' points outside the skill",
     ),
     "a climb in a zip": (zipped(FILES | {"../evil": "x"}), "the path '../evil' has an empty, `.` or `..` part"),
     "a second name in a zip": (
@@ -133,61 +133,61 @@ REFUSED = {
         zipped(FILES, extra=struct.pack("<HH2sHHBI7s", 0x9999, 2, b"xx", 0x7075, 12, 1, 0, b"EVIL.md")),
         "the name `SKILL.md` is not plain UTF-8",
     ),
-    "something behind a zip": (zipped(FILES) + b"x", "it is not a complete .zip, or something follows its end"),
+    "something behind a zip": (zipped(FILES) + b"x", "not a complete .zip, or data follows its end"),
     "something before a zip": (
         b"PK\x03\x04" + zipped(FILES),
-        "`SKILL.md` does not begin where the member before it ends",
+        "`SKILL.md` does not start where the previous member ends",
     ),
     "something behind a tar": (
         gzip.compress(tar(FILES)) + b"more",
-        "it is not a complete .tar.gz: Not a gzipped file (b'mo')",
+        "not a complete .tar.gz: Not a gzipped file (b'mo')",
     ),
-    "half a tar": (gzip.compress(tar(FILES)[:600]), "it is not a complete .tar.gz: unexpected end of data"),
+    "half a tar": (gzip.compress(tar(FILES)[:600]), "not a complete .tar.gz: unexpected end of data"),
     "a tar without its end": (
         gzip.compress(tar(FILES).rstrip(b"\0") + bytes(512 - len(tar(FILES).rstrip(b"\0")) % 512)),
-        "it is not a complete .tar.gz: its end mark is missing",
+        "not a complete .tar.gz: the end-of-archive marker is missing",
     ),
 }
 
 
 @pytest.mark.parametrize(("data", "why"), REFUSED.values(), ids=REFUSED.keys())
-def test_of_anything_else_nothing_is_taken(data: bytes, why: str) -> None:
+def test_an_invalid_archive_is_refused(data: bytes, why: str) -> None:
     with pytest.raises(RefusedError) as caught:
         taken(data, "x.bin")
     assert caught.value.message in {f"x.bin: {why}", f"skill pdf: {why}"}
 
 
 TOO_MUCH = {
-    "a tar bomb": (tgz(FILES | {"zeros": bytes(60_000)}), "it holds more than 2000 bytes (SKILLPM_MAX_SKILL)"),
+    "a tar bomb": (tgz(FILES | {"zeros": bytes(60_000)}), "it unpacks to more than 2000 bytes (SKILLPM_MAX_SKILL)"),
     "many files": (tgz(FILES | {f"{n}": "" for n in range(9)}), "it has more than 5 files (SKILLPM_MAX_FILES)"),
-    "a zip bomb": (zip_bomb(60_000), "it holds more bytes than a skill may have (SKILLPM_MAX_SKILL)"),
+    "a zip bomb": (zip_bomb(60_000), "it unpacks to more bytes than a skill may have (SKILLPM_MAX_SKILL)"),
     "many bytes in the files of a zip together": (
         zipped(make_skill("pdf") | {f"{n}": bytes(900) for n in range(3)}),
-        "it holds more bytes than a skill may have (SKILLPM_MAX_SKILL)",
+        "it unpacks to more bytes than a skill may have (SKILLPM_MAX_SKILL)",
     ),
     "many files in a zip": (
         zipped(FILES | {f"{n}": "" for n in range(9)}),
         "it has more than 5 files (SKILLPM_MAX_FILES)",
     ),
-    "a zip that lies": (zip_that_lies(60_000), "it is not a complete .zip: Bad CRC-32 for file 'SKILL.md'"),
+    "a zip with a false size": (zip_with_false_size(60_000), "not a complete .zip: Bad CRC-32 for file 'SKILL.md'"),
 }
 
 
 @pytest.mark.parametrize(("data", "why"), TOO_MUCH.values(), ids=TOO_MUCH.keys())
-def test_what_is_too_much_is_counted_as_it_comes(data: bytes, why: str) -> None:
+def test_limits_apply_to_the_actual_bytes(data: bytes, why: str) -> None:
     with pytest.raises(RefusedError) as caught:
         taken(data, "x.bin", TIGHT)
     assert caught.value.message == f"x.bin: {why}"
 
 
 @pytest.mark.parametrize("data", [tgz(FILES | {"zeros": bytes(12_000_000)}), zip_bomb(12_000_000)], ids=["tar", "zip"])
-def test_what_unpacks_to_two_hundred_times_its_size_is_a_bomb(data: bytes) -> None:
+def test_unpacking_to_two_hundred_times_the_size_is_a_bomb(data: bytes) -> None:
     with pytest.raises(RefusedError, match="unpacks to more than 200 times its size"):
         taken(data)
 
 
 @pytest.mark.parametrize("data", [tgz(FILES), zipped(FILES)], ids=["tar", "zip"])
-def test_cut_short_anywhere_it_gives_nothing(data: bytes) -> None:
+def test_a_truncated_archive_is_refused(data: bytes) -> None:
     for length in range(len(data)):
         with pytest.raises(RefusedError):
             taken(data[:length])
@@ -195,10 +195,10 @@ def test_cut_short_anywhere_it_gives_nothing(data: bytes) -> None:
 
 @pytest.mark.parametrize("data", [tgz(FILES), zipped(FILES)], ids=["tar", "zip"])
 @given(at=some.integers(min_value=0), byte=some.integers(0, 255))
-def test_a_changed_byte_gives_the_same_content_or_nothing(data: bytes, at: int, byte: int) -> None:
-    """The sums of both formats cover the content; what they leave open are times, owners and modes.
+def test_a_changed_byte_is_detected_or_harmless(data: bytes, at: int, byte: int) -> None:
+    """The checksums of both formats cover the content, but not times, owners and modes.
 
-    So a file may become a link to what it holds, which leads nowhere here, but never other content.
+    So a file may turn into a link whose target is its content (and points nowhere), but never into other content.
     """
     at %= len(data)
     changed = data[:at] + bytes([byte]) + data[at + 1 :]

@@ -1,4 +1,4 @@
-"""Addresses pasted from a browser: only the server knows where a branch's name ends and a folder begins."""
+"""URLs pasted from a browser: only the server's refs show where a branch name ends and a folder begins."""
 
 import json
 
@@ -24,15 +24,13 @@ def wanted(project: Project) -> object:
 
 
 @pytest.mark.parametrize("ending", ["tree/main/tools/pdf", "tree/main/tools/pdf/", "blob/main/tools/pdf/SKILL.md"])
-def test_the_page_of_a_folder(project: Project, page: str, ending: str) -> None:
+def test_url_of_a_folder_page(project: Project, page: str, ending: str) -> None:
     project.run("install", f"{page}/{ending}", check=True)
 
     assert wanted(project) == {"git": page, "path": "tools/pdf", "branch": "main"}
 
 
-def test_the_page_of_a_folder_of_skills_offers_those_below_it(
-    project: Project, upstream: Repository, page: str
-) -> None:
+def test_url_of_a_folder_with_several_skills(project: Project, upstream: Repository, page: str) -> None:
     upstream.write(
         prefix_paths("tools/deep/docx", make_skill("docx")) | prefix_paths("other/notes", make_skill("notes"))
     ).commit()
@@ -44,8 +42,8 @@ def test_the_page_of_a_folder_of_skills_offers_those_below_it(
     assert [line.split()[0] for line in listed.stdout.splitlines()] == ["docx", "pdf"]
     assert (many.code, many.stderr) == (
         1,
-        f"error: `{page}/tree/main/tools` holds 2 skills: docx, pdf\n"
-        f"  try: choose one with `{page}#main@docx`, or take all with `--all`\n",
+        f"error: `{page}/tree/main/tools` contains 2 skills: docx, pdf\n"
+        f"  try: select one with `{page}#main@docx`, or install all with `--all`\n",
     )
     assert project.snapshot() == before
 
@@ -57,7 +55,7 @@ def test_the_page_of_a_folder_of_skills_offers_those_below_it(
 
 
 @pytest.mark.parametrize("words", [["acme/skills/tools@docx"], ["acme/skills@docx", "--path", "tools"]])
-def test_a_skill_is_named_in_a_folder_of_skills(
+def test_a_skill_named_in_a_folder_of_skills(
     project: Project, upstream: Repository, page: str, words: list[str]
 ) -> None:
     upstream.write(
@@ -70,7 +68,7 @@ def test_a_skill_is_named_in_a_folder_of_skills(
     mistyped = project.run("install", "acme/skills/tools@dox")
     assert (mistyped.code, mistyped.stderr) == (
         1,
-        f"error: {page} holds no skill called `dox`\n  try: did you mean: docx\n",
+        f"error: {page} has no skill named `dox`\n  try: did you mean `docx`?\n",
     )
 
 
@@ -85,7 +83,7 @@ def test_the_longest_branch_wins(project: Project, upstream: Repository, page: s
     assert project.read(".agent-skills/pdf/SKILL.md").endswith("Long.\n")
 
 
-def test_a_tag_and_a_commit_have_pages_too(project: Project, upstream: Repository, page: str) -> None:
+def test_urls_of_tags_and_commits(project: Project, upstream: Repository, page: str) -> None:
     upstream.tag("v1.0", annotated=True)
     project.run("install", f"{page}/tree/v1.0/tools/pdf", check=True)
     assert wanted(project) == {"git": page, "path": "tools/pdf", "tag": "v1.0"}
@@ -95,22 +93,22 @@ def test_a_tag_and_a_commit_have_pages_too(project: Project, upstream: Repositor
     assert wanted(project) == {"git": page, "path": "tools/pdf", "rev": commit}
 
 
-def test_a_page_whose_branch_is_not_there(project: Project, page: str) -> None:
+def test_url_of_a_missing_branch(project: Project, page: str) -> None:
     result = project.run("install", f"{page}/tree/gone/tools/pdf")
 
     assert (result.code, result.stderr.splitlines()[0]) == (1, f"error: {page} has no branch or tag `gone/tools/pdf`")
 
 
-def test_a_folder_that_is_not_in_the_branch(project: Project, page: str) -> None:
+def test_url_of_a_missing_folder(project: Project, page: str) -> None:
     result = project.run("install", f"{page}/tree/main/tools/pfd")
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: {page} has no folder `tools/pfd` at main\n  try: skills are at: tools/pdf\n",
+        f"error: {page} has no folder `tools/pfd` at main\n  try: its skills are in: tools/pdf\n",
     )
 
 
-def test_globs_in_an_address_match_nothing(project: Project, page: str) -> None:
+def test_globs_in_a_url_match_nothing(project: Project, page: str) -> None:
     result = project.run("install", f"{page}/tree/m*/tools/pdf")
 
     assert (result.code, result.stderr.splitlines()[0]) == (1, f"error: {page} has no branch or tag `m*/tools/pdf`")

@@ -1,4 +1,4 @@
-"""Passwords and tokens reach exactly the server they are for, and are found nowhere afterwards."""
+"""Passwords and tokens reach only their own server, and are stored and printed nowhere."""
 
 import base64
 import json
@@ -23,7 +23,7 @@ def url(upstream: Repository, server: GitServer) -> str:
 
 
 def assert_secret(project: Project, *results: Result, allowed: tuple[str, ...] = ()) -> None:
-    """No file of the sandbox but those the user wrote, and no output, holds the password."""
+    """Assert that neither the output nor any file that skillpm wrote contains the password."""
     for needle in (PASSWORD, base64.b64encode(f"ann:{PASSWORD}".encode()).decode(), TOKEN):
         for result in results:
             assert needle not in result.stdout + result.stderr
@@ -38,19 +38,19 @@ def test_without_credentials_the_message_says_what_to_do(project: Project, url: 
     assert (result.code, result.stderr) == (
         1,
         (
-            f"error: no access to {url}, or there is no such repository\n"
-            "  try: check that git can read it by itself (`git ls-remote`), with a credential helper or an ssh key\n"
+            f"error: no access to {url}, or the repository does not exist\n"
+            "  try: check that git can read it (`git ls-remote`) with a credential helper or an SSH key\n"
         ),
     )
     assert project.is_untouched
 
 
-def test_credentials_in_an_address_are_dropped_and_told(project: Project, url: str) -> None:
+def test_credentials_in_a_url_are_dropped_with_a_warning(project: Project, url: str) -> None:
     result = project.run("install", url.replace("//", f"//ann:{PASSWORD}@"))
 
     assert result.code == 1
     assert result.stderr.splitlines()[0] == (
-        "warning: the credentials in the URL are not kept; use a git credential helper"
+        "warning: credentials in the URL are not saved; use a git credential helper"
     )
     assert_secret(project, result)
 
@@ -66,7 +66,7 @@ def test_credentials_in_a_manifest_are_dropped(project: Project, url: str) -> No
 
 
 @pytest.mark.parametrize("where", ["credential.helper", "for its host"])
-def test_a_credential_helper_is_asked(
+def test_a_credential_helper_is_used(
     project: Project, upstream: Repository, server: GitServer, url: str, where: str
 ) -> None:
     (project.home / ".git-credentials").write_text(server.address.replace("//", f"//ann:{PASSWORD}@") + "\n")
@@ -79,7 +79,7 @@ def test_a_credential_helper_is_asked(
     assert_secret(project, result, allowed=(".git-credentials",))
 
 
-def test_an_insteadof_that_carries_a_token_works_and_stays_secret(
+def test_an_insteadof_with_a_token_works_and_stays_secret(
     project: Project, upstream: Repository, server: GitServer, url: str
 ) -> None:
     assert url
@@ -96,7 +96,7 @@ def test_an_insteadof_that_carries_a_token_works_and_stays_secret(
     assert_secret(project, works, broken, missing, allowed=(".gitconfig",))
 
 
-def test_a_password_with_an_at_sign_is_hidden_whole(project: Project, server: GitServer, url: str) -> None:
+def test_a_password_with_an_at_sign_is_hidden_completely(project: Project, server: GitServer, url: str) -> None:
     assert url
     project.redirect_git("https://github.com/", server.address.replace("//", f"//ann:p@{PASSWORD}@"))
     server.fail_next(9, 500)
@@ -143,7 +143,7 @@ def basic(user: str, token: str) -> str:
         ("github.com", {}, []),
     ],
 )  # fmt: skip
-def test_a_token_is_for_exactly_its_host(
+def test_a_token_is_sent_to_its_host_only(
     host: str, environ: Mapping[str, str], expected: list[tuple[str, str]]
 ) -> None:
     settings = [
@@ -159,7 +159,7 @@ def test_a_token_is_for_exactly_its_host(
 
 @pytest.fixture
 def silent_proxy() -> Iterator[str]:
-    """Give a proxy that takes connections and never says a word."""
+    """A proxy that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
@@ -167,7 +167,7 @@ def silent_proxy() -> Iterator[str]:
 def git_under_way(
     project: Project, spec: str, proxy: str, env: Mapping[str, str]
 ) -> tuple[str, list[Mapping[str, str]]]:
-    """Give command lines and environments of the gits that wait for a proxy."""
+    """Return command lines and environments of the git processes that wait for a proxy."""
     with project.spawn("install", spec, env={"https_proxy": proxy, **env}) as process:
         try:
             children = wait_for(
@@ -191,7 +191,7 @@ def extra_headers(environments: list[Mapping[str, str]]) -> set[str]:
     }
 
 
-def test_a_token_travels_in_variables_and_never_in_a_command_line(project: Project, silent_proxy: str) -> None:
+def test_a_token_is_passed_in_variables_not_arguments(project: Project, silent_proxy: str) -> None:
     words, environments = git_under_way(project, "acme/pdf", silent_proxy, {"GITHUB_TOKEN": TOKEN})
 
     assert extra_headers(environments) == {basic("x-access-token", TOKEN)}
@@ -209,7 +209,7 @@ def test_a_token_travels_in_variables_and_never_in_a_command_line(project: Proje
     ],
     ids=["helper", "header", "insteadof"],
 )
-def test_a_token_is_not_sent_where_the_user_has_said_how(project: Project, silent_proxy: str, config: str) -> None:
+def test_a_configured_login_takes_precedence_over_a_token(project: Project, silent_proxy: str, config: str) -> None:
     """Two `Authorization` headers are an error for GitHub."""
     project.git_config(config)
 
@@ -218,7 +218,7 @@ def test_a_token_is_not_sent_where_the_user_has_said_how(project: Project, silen
     assert basic("x-access-token", TOKEN) not in extra_headers(environments)
 
 
-def test_a_token_is_not_sent_where_insteadof_leads_elsewhere(project: Project, server: GitServer, url: str) -> None:
+def test_a_token_is_not_sent_to_the_target_of_insteadof(project: Project, server: GitServer, url: str) -> None:
     assert url
     project.redirect_git("https://github.com/", server.address)
 

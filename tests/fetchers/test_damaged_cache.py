@@ -1,4 +1,4 @@
-"""A damaged cache costs a fetch, never a wrong byte: each of its files is spoilt in turn."""
+"""A damaged cache costs another fetch, but never a wrong byte: each of its files is damaged in turn."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 
 class World(NamedTuple):
-    """A project with a filled cache, to be copied for each damage."""
+    """A project with a filled cache, to be copied for each kind of damage."""
 
     root: Path
     url: str
@@ -21,14 +21,14 @@ class World(NamedTuple):
     server: GitServer
 
     def copy(self, to: Path) -> Project:
-        """Give the project with nothing installed, and its cache."""
+        """Copy the project, with its cache and without installed skills."""
         shutil.copytree(self.root, to, symlinks=True)
         project = Project.__new__(Project)
         project.root, project.home, project.work, project.cache = (to, to / "home", to / "work", to / "cache")
         return project
 
     def cached_files(self) -> list[str]:
-        """Give every file of the git cache, but for locks: they hold nothing."""
+        """Return every file of the git cache except locks, which are empty."""
         cache = self.root / "cache"
         found = (path for path in (cache / "v1/git").rglob("*") if path.is_file())
         return sorted(str(path.relative_to(cache)) for path in found if path.suffix not in {".lock", ".pid"})
@@ -67,7 +67,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_whatever_is_damaged_the_next_install_is_right(world: World, tmp_path: Path, damage: str) -> None:
+def test_any_damage_is_repaired_by_the_next_install(world: World, tmp_path: Path, damage: str) -> None:
     files = world.cached_files()
     assert {Path(file).suffix or Path(file).name for file in files} >= {".pack", ".idx", "HEAD", "shallow"}
     for number, file in enumerate(files):
@@ -93,7 +93,7 @@ def test_whatever_is_damaged_the_next_install_is_right(world: World, tmp_path: P
             assert project.installed_files(name) == world.upstream.read_files(f"skills/{name}"), file
 
 
-def test_a_cache_that_cannot_be_read_is_fetched_anew_and_told(world: World, tmp_path: Path) -> None:
+def test_an_unreadable_cache_is_fetched_again_with_a_warning(world: World, tmp_path: Path) -> None:
     project = world.copy(tmp_path / "project")
     for pack in project.git_cache.rglob("*.pack"):
         pack.chmod(0o644)
@@ -101,10 +101,10 @@ def test_a_cache_that_cannot_be_read_is_fetched_anew_and_told(world: World, tmp_
 
     result = project.run("sync", "--frozen", check=True)
 
-    assert result.stderr.splitlines()[0] == f"warning: the cache of {world.url} was damaged; it is fetched anew"
+    assert result.stderr.splitlines()[0] == f"warning: the cache of {world.url} was damaged; fetching it again"
 
 
-def test_offline_a_damaged_cache_is_told_and_kept(world: World, tmp_path: Path) -> None:
+def test_a_damaged_cache_is_kept_offline(world: World, tmp_path: Path) -> None:
     project = world.copy(tmp_path / "project")
     for pack in project.git_cache.rglob("*.pack"):
         pack.chmod(0o644)
@@ -116,14 +116,14 @@ def test_offline_a_damaged_cache_is_told_and_kept(world: World, tmp_path: Path) 
     assert (result.code, result.stderr) == (
         1,
         (
-            f"error: the cache of {world.url} is damaged, and the network is switched off\n"
+            f"error: the cache of {world.url} is damaged, and cannot be fetched again offline\n"
             "  try: run the same command once without --offline\n"
         ),
     )
     assert {path for path in before if ".pack" in path} <= set(project.snapshot("../cache/v1/git"))
 
 
-def test_what_a_killed_git_left_behind_is_swept_away(world: World, tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_git_are_removed(world: World, tmp_path: Path) -> None:
     project = world.copy(tmp_path / "project")
     cache = project.git_cache
     reference = next(path for path in (cache / "refs").rglob("*") if path.is_file())
@@ -148,8 +148,8 @@ def test_what_a_killed_git_left_behind_is_swept_away(world: World, tmp_path: Pat
 
 
 @pytest.mark.parametrize("how", ["link", "foreign", "file"])
-def test_a_cache_that_somebody_else_put_there_is_not_used(world: World, tmp_path: Path, how: str) -> None:
-    """It could bring configuration that git would obey."""
+def test_a_cache_of_another_user_is_not_used(world: World, tmp_path: Path, how: str) -> None:
+    """Its configuration could make git run programs."""
     project = world.copy(tmp_path / "project")
     cache, away = project.git_cache, tmp_path / "away"
     cache.rename(away)
@@ -171,7 +171,7 @@ def test_a_cache_that_somebody_else_put_there_is_not_used(world: World, tmp_path
     assert away.is_dir() == (how != "foreign")
 
 
-def test_configuration_slipped_into_the_cache_is_not_obeyed(world: World, tmp_path: Path) -> None:
+def test_injected_configuration_in_the_cache_is_not_obeyed(world: World, tmp_path: Path) -> None:
     project = world.copy(tmp_path / "project")
     proof = tmp_path / "pwned"
     with (project.git_cache / "config").open("a") as config:
@@ -188,7 +188,7 @@ def test_configuration_slipped_into_the_cache_is_not_obeyed(world: World, tmp_pa
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_store_entry_is_fetched_anew(world: World, tmp_path: Path, damage: str) -> None:
+def test_a_damaged_store_entry_is_fetched_again(world: World, tmp_path: Path, damage: str) -> None:
     project = world.copy(tmp_path / "project")
     project.run("sync", "--frozen", check=True)
     (entry,) = (path for path in (project.cache / "v1/store").rglob("*") if path.is_file())
@@ -201,5 +201,5 @@ def test_a_damaged_store_entry_is_fetched_anew(world: World, tmp_path: Path, dam
     result = project.run("sync", "--frozen", "--offline", check=True)
 
     assert project.installed_files("pdf") == world.upstream.read_files("skills/pdf")
-    told = "warning: pdf: its copy in the store was damaged; it is fetched anew"
-    assert (told in result.stderr.splitlines()) == (damaged is not None)
+    warning = "warning: pdf: its copy in the store was damaged; fetching it again"
+    assert (warning in result.stderr.splitlines()) == (damaged is not None)

@@ -1,4 +1,4 @@
-"""Another process empties the cache, or deletes it, at the worst moment: what is missing is fetched again, quietly."""
+"""Another process empties or deletes the cache at the worst moment: missing content is fetched again, silently."""
 
 import json
 import shutil
@@ -33,7 +33,7 @@ NEXT = "next: `skillpm link AGENT` shows them to your agent; `skillpm agents --a
 
 @pytest.fixture
 def first(upstream: Repository, server: GitServer) -> str:
-    """Give the address of a repository of two skills."""
+    """The URL of a repository with two skills."""
     upstream.write(
         prefix_paths("skills/pdf", make_skill("pdf")) | prefix_paths("skills/ocr", make_skill("ocr"))
     ).commit()
@@ -42,43 +42,43 @@ def first(upstream: Repository, server: GitServer) -> str:
 
 @pytest.fixture
 def second(tmp_path: Path, server: GitServer) -> str:
-    """Give the address of a repository of one skill."""
+    """The URL of a repository with one skill."""
     other = Repository.create(tmp_path / "other").write(make_skill("chart"))
     other.commit()
     return server.serve("acme/second", other)
 
 
-def said(result: Result) -> list[str]:
-    """Give the lines on stderr, but for the one that a slow machine adds."""
+def stderr_lines(result: Result) -> list[str]:
+    """Return the lines of stderr, without the one that a slow machine adds."""
     return result.error_output.splitlines()
 
 
 def emptied(project: Project, words: tuple[str, ...], held: str) -> None:
-    """Empty the cache of a project, while it has one repository in its hands."""
+    """Empty the cache of a project while it works in one repository."""
     done = Project(project.root / "other").run(*words, env={"SKILLPM_CACHE_DIR": str(project.cache)})
     (path,) = (project.cache / "v1/git").glob(f"*{held}*.git")
-    assert done.stderr == f"warning: {path} is in use; it is left\n"
-    assert done.stdout.endswith("; left 1 in use\n")
+    assert done.stderr == f"warning: {path} is in use; skipped\n"
+    assert done.stdout.endswith("; skipped 1 in use\n")
     assert {found.name for found in (project.cache / "v1/git").glob("*.git")} == {path.name}
 
 
 @WORDS
-def test_what_was_learnt_of_a_repository_does_not_outlive_its_cache(
+def test_resolved_refs_do_not_outlive_the_cache(
     project: Project, server: GitServer, first: str, second: str, words: tuple[str, ...]
 ) -> None:
-    """The first repository was looked at, and is gone when its skill is to be fetched."""
+    """The cache of the first repository is deleted between resolving its ref and fetching its skill."""
     server.add_fault(r"acme/second\.git.* fetch", respond_after(lambda: emptied(project, words, "second")), times=1)
 
     done = project.run("install", f"{first}@pdf", second, check=True)
 
-    assert said(done) == [NEXT]
+    assert stderr_lines(done) == [NEXT]
     assert {*project.installed_files("pdf")} == {"SKILL.md"}
 
 
-def test_what_another_process_put_into_its_place_is_not_taken_for_all_of_it(
+def test_a_cache_recreated_by_another_process_is_completed(
     project: Project, upstream: Repository, server: GitServer, first: str, second: str, tmp_path: Path
 ) -> None:
-    """There is a repository again, and in it only what somebody else needed."""
+    """The cache exists again, but has only the objects that the other process needed."""
     other = Project(tmp_path / "twin")
     shared = {"SKILLPM_CACHE_DIR": str(project.cache)}
     other.run("install", f"{first}@ocr", check=True)
@@ -92,12 +92,12 @@ def test_what_another_process_put_into_its_place_is_not_taken_for_all_of_it(
 
     done = project.run("install", f"{first}@pdf", second, check=True)
 
-    assert said(done) == [NEXT]
+    assert stderr_lines(done) == [NEXT]
     assert project.installed_files("pdf") == upstream.read_files("skills/pdf")
 
 
 @WORDS
-def test_what_was_taken_out_of_the_store_before_it_was_read_is_fetched_again(
+def test_content_removed_before_it_is_read_is_fetched_again(
     project: Project, server: GitServer, first: str, second: str, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     project.run("install", f"{first}@pdf", second, check=True)
@@ -114,13 +114,13 @@ def test_what_was_taken_out_of_the_store_before_it_was_read_is_fetched_again(
 
     server.add_fault(r"acme/second\.git.* fetch", respond_after(taken_out), times=1)
 
-    assert said(other.run("sync", "--frozen", check=True)) == [NEXT]
+    assert stderr_lines(other.run("sync", "--frozen", check=True)) == [NEXT]
 
     assert other.installed_files("pdf") == project.installed_files("pdf")
 
 
 @pytest.mark.parametrize("whose", ["git", "v1"])
-def test_a_cache_that_is_deleted_in_the_midst_of_a_fetch_is_made_again(
+def test_a_cache_deleted_during_a_fetch_is_created_again(
     project: Project, server: GitServer, first: str, whose: str
 ) -> None:
     gone = project.cache / ("v1" if whose == "v1" else "v1/git")
@@ -128,18 +128,18 @@ def test_a_cache_that_is_deleted_in_the_midst_of_a_fetch_is_made_again(
 
     done = project.run("install", f"{first}@pdf", check=True)
 
-    assert said(done) == [f"warning: the cache of {first} was damaged; it is fetched anew", NEXT]
+    assert stderr_lines(done) == [f"warning: the cache of {first} was damaged; fetching it again", NEXT]
     assert (project.cache / "v1/CACHEDIR.TAG").exists()
 
 
 class Emptying(Recorder):
-    """A listener that takes everything out of the store whenever a fetch is over, so many times."""
+    """A reporter that empties the store after each of the first `times` fetches."""
 
     def __init__(self, store: Path, times: int) -> None:
         super().__init__()
         self.store, self.times = store, times
 
-    def finished(self, what: str) -> None:
+    def finish_task(self, what: str) -> None:
         """Empty the store."""
         if self.times:
             self.times -= 1
@@ -148,7 +148,7 @@ class Emptying(Recorder):
 
 
 def content(project: Project, name: str, listener: Recorder) -> FileTree:
-    """Have the content of what is locked, with a listener."""
+    """Fetch the locked content, with a reporter."""
     settings: Settings = read_settings(project.environment())
     locked: Mapping[SkillName, LockedSkill] = read_lockfile(project.read("skills.lock"), "skills.lock").skills
     store = Store(f"{settings.cache_dir}/store")
@@ -162,7 +162,7 @@ def content(project: Project, name: str, listener: Recorder) -> FileTree:
     return fetch_content(fetchers, skill_name, locked[skill_name], locked[skill_name].digest or Digest(""))
 
 
-def test_what_goes_again_and_again_is_fetched_four_times_and_then_told(project: Project, first: str) -> None:
+def test_content_that_keeps_disappearing_is_an_error_after_four_fetches(project: Project, first: str) -> None:
     project.run("install", f"{first}@pdf", check=True)
     store = project.cache / "v1/store"
     shutil.rmtree(store)
@@ -176,20 +176,20 @@ def test_what_goes_again_and_again_is_fetched_four_times_and_then_told(project: 
         content(project, "pdf", Emptying(store, times=4))
     commit = project.locked_source("pdf")["commit"]
     pdf = f"git+{first}@{commit}#subdirectory=skills/pdf"
-    assert raised.value.message == f"`pdf` did not arrive from {pdf}, or was taken out of the cache each time"
+    assert raised.value.message == f"cannot fetch `pdf` from {pdf}: it was removed from the cache each time"
     assert raised.value.where == str(store)
 
 
 def digest_of(project: Project, name: str) -> str:
-    """Give the digest that the lockfile has of a skill."""
+    """Return the locked digest of a skill."""
     digest: str = json.loads(project.read("skills.lock"))["skills"][name]["digest"]
     return digest
 
 
-def test_the_folder_that_git_is_run_in_may_go_right_before_git_is_started(tmp_path: Path) -> None:
+def test_the_working_folder_of_git_may_be_deleted_before_git_starts(tmp_path: Path) -> None:
     cache = GitCache(str(tmp_path / "v1/git"))
     cache.prepare()
     with run_before_event("subprocess.Popen", "git", lambda: shutil.rmtree(tmp_path / "v1")):
-        said = GitProcesses().run(["version"], {"PATH": "/usr/bin:/bin"}, cache.empty_folder)
+        output = GitProcesses().run(["version"], {"PATH": "/usr/bin:/bin"}, cache.empty_folder)
 
-    assert said == subprocess.check_output(["git", "version"])
+    assert output == subprocess.check_output(["git", "version"])

@@ -1,4 +1,4 @@
-"""The ways from a server to the files: how much each asks for, and which is next where a server cannot."""
+"""Fetch strategies: how many requests each takes, and which is next if a server refuses one."""
 
 import random
 from pathlib import Path
@@ -20,14 +20,16 @@ def url(upstream: Repository, server: GitServer) -> str:
     return server.serve("acme/skills", upstream)
 
 
-def test_a_first_install_asks_five_times(project: Project, server: GitServer, upstream: Repository, url: str) -> None:
+def test_a_first_install_takes_five_requests(
+    project: Project, server: GitServer, upstream: Repository, url: str
+) -> None:
     project.run("install", f"{url}@pdf", check=True)
 
     assert take_requests(server) == BY_NAME + BY_ID
     assert project.installed_files("pdf") == upstream.read_files("skills/pdf")
 
 
-def test_a_locked_install_asks_twice_for_all_skills_of_a_repository(
+def test_a_locked_install_takes_two_requests_per_repository(
     project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path
 ) -> None:
     project.run("install", url, "--all", check=True)
@@ -41,7 +43,7 @@ def test_a_locked_install_asks_twice_for_all_skills_of_a_repository(
         assert twin.installed_files(name) == upstream.read_files(f"skills/{name}")
 
 
-def test_what_was_fetched_is_not_fetched_again(project: Project, server: GitServer, url: str, tmp_path: Path) -> None:
+def test_cached_skills_are_not_fetched_again(project: Project, server: GitServer, url: str, tmp_path: Path) -> None:
     project.run("install", f"{url}@pdf", check=True)
     take_requests(server)
     other = project.clone(tmp_path / "other")
@@ -56,10 +58,10 @@ def test_what_was_fetched_is_not_fetched_again(project: Project, server: GitServ
     assert project.installed_files("pdf") == other.installed_files("pdf")
 
 
-def test_a_neighbour_comes_whole_into_a_cache_that_has_only_its_name(
+def test_another_skill_is_completed_in_a_cache_with_its_tree_only(
     project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path
 ) -> None:
-    """A partial clone answers a fetch of trees it knows with success and brings nothing: here one fetch brings all."""
+    """In a partial clone, fetching known trees succeeds and brings nothing; skillpm gets everything with one fetch."""
     locked = Project(tmp_path / "locked")
     locked.run("install", f"{url}@ocr", f"{url}@web", check=True)
     project.run("install", f"{url}@pdf", check=True)
@@ -74,7 +76,7 @@ def test_a_neighbour_comes_whole_into_a_cache_that_has_only_its_name(
         assert project.installed_files(name) == upstream.read_files(f"skills/{name}")
 
 
-def test_an_update_of_one_file_brings_little(
+def test_an_update_of_one_file_fetches_little(
     project: Project, server: GitServer, upstream: Repository, url: str
 ) -> None:
     project.run("install", f"{url}@pdf", check=True)
@@ -87,7 +89,7 @@ def test_an_update_of_one_file_brings_little(
     assert project.installed_files("pdf") == upstream.read_files("skills/pdf")
 
 
-def test_an_update_with_nothing_new_asks_once(project: Project, server: GitServer, url: str) -> None:
+def test_an_update_without_changes_takes_one_request(project: Project, server: GitServer, url: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
     take_requests(server)
 
@@ -97,7 +99,7 @@ def test_an_update_with_nothing_new_asks_once(project: Project, server: GitServe
 
 
 @pytest.mark.parametrize("protocol_v0", [False, True], ids=["v2", "v0"])
-def test_a_server_without_partial_clone_gives_the_same(
+def test_a_server_without_partial_clone_gives_the_same_files(
     project: Project, server: GitServer, tmp_path: Path, *, protocol_v0: bool
 ) -> None:
     old = Repository.create(tmp_path / "old", partial_clone=False)
@@ -118,7 +120,7 @@ def test_a_server_without_partial_clone_gives_the_same(
 
 
 @pytest.mark.parametrize("partial_clone", [False, True])
-def test_an_old_commit_is_found_on_a_server_that_names_only_tips(
+def test_an_old_commit_is_found_on_a_server_that_serves_tips_only(
     project: Project, server: GitServer, tmp_path: Path, *, partial_clone: bool
 ) -> None:
     old = Repository.create(tmp_path / "old", partial_clone=partial_clone)
@@ -132,7 +134,7 @@ def test_an_old_commit_is_found_on_a_server_that_names_only_tips(
 
 
 @pytest.mark.parametrize("protocol_v0", [False, True], ids=["v2", "v0"])
-def test_a_commit_that_is_gone_is_named_and_nothing_changes(
+def test_a_missing_commit_is_an_error_and_changes_nothing(
     project: Project, server: GitServer, tmp_path: Path, *, protocol_v0: bool
 ) -> None:
     rewritten = Repository.create(tmp_path / "rewritten", partial_clone=False)
@@ -151,8 +153,8 @@ def test_a_commit_that_is_gone_is_named_and_nothing_changes(
     assert (result.code, result.stderr) == (
         1,
         (
-            f"error: {url} no longer has the locked commit {gone[:12]}, and neither has the cache\n"
-            "  try: lock what is there now with `skillpm update`, or sync on a machine whose cache still has it\n"
+            f"error: {url} no longer has the locked commit {gone[:12]}, and it is not cached\n"
+            "  try: lock the current commit with `skillpm update`, or sync on a machine that still has it cached\n"
         ),
     )
     assert twin.snapshot() == before
@@ -163,7 +165,7 @@ def test_a_commit_that_is_gone_is_named_and_nothing_changes(
 
 @pytest.mark.parametrize("protocol_v0", [False, True], ids=["v2", "v0"])
 @pytest.mark.parametrize("path", ["skills/pdf", "skills/gone"])
-def test_a_tree_that_is_not_the_commits_is_told_as_that(
+def test_a_tree_that_is_not_in_its_commit_is_a_mismatch(
     project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path, path: str, *, protocol_v0: bool
 ) -> None:
     project.run("install", f"{url}@pdf", check=True)
@@ -174,13 +176,14 @@ def test_a_tree_that_is_not_the_commits_is_told_as_that(
     twin.write("skills.json", twin.read("skills.json").replace("skills/pdf", path))
     before = twin.snapshot()
 
-    found = f"tree {tree[:7]}" if path == "skills/pdf" else "no such folder"
+    actual = f"tree {tree[:7]}" if path == "skills/pdf" else "no such folder"
     refused = (
         1,
-        f"error: `pdf` from {url} at {commit[:7]}, {path} is not what was locked: found {found}, locked tree 0000000\n"
+        f"error: `pdf` from {url} at {commit[:7]}, {path} does not match the lockfile: "
+        f"expected tree 0000000, got {actual}\n"
         "  where: skills.lock: skills.pdf.source.tree\n"
-        "  try: nothing was changed; see in version control who changed skills.lock, and take it from there, "
-        "or lock it anew with `skillpm update pdf`\n",
+        "  try: nothing was changed; check the history of skills.lock in version control, and restore it, "
+        "or lock the current content with `skillpm update pdf`\n",
     )
     for words in (["sync", "--frozen"], ["sync", "--frozen", "--offline"]):
         result = twin.run(*words)
@@ -188,7 +191,7 @@ def test_a_tree_that_is_not_the_commits_is_told_as_that(
     assert twin.snapshot() == before
 
 
-def test_of_a_large_repository_little_is_received(server: GitServer, project: Project, tmp_path: Path) -> None:
+def test_little_is_received_of_a_large_repository(server: GitServer, project: Project, tmp_path: Path) -> None:
     large = Repository.create(tmp_path / "large")
     dice = random.Random(1)
     large.write({f"docs/{n % 70}/{n}.bin": dice.randbytes(400) for n in range(5000)})
@@ -209,7 +212,7 @@ def test_of_a_large_repository_little_is_received(server: GitServer, project: Pr
     assert (unlocked < shallow_clone / 5, locked < 2000) == (True, True), (shallow_clone, unlocked, locked)
 
 
-def test_http_and_file_of_one_repository_are_two_caches(
+def test_http_and_file_urls_have_separate_caches(
     project: Project, upstream: Repository, url: str, tmp_path: Path
 ) -> None:
     project.run("install", f"{url}@pdf", check=True)

@@ -1,4 +1,4 @@
-"""Repositories on this disk: by `file://`, also when they belong to somebody else."""
+"""Local repositories (`file://`), including those of other users."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ OTHER = 12345
 
 @pytest.fixture
 def foreign(upstream: Repository) -> Repository:
-    """Give a repository of another user."""
+    """A repository of another user."""
     if os.geteuid() != 0:
         pytest.skip("only root can give files away")
     upstream.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
@@ -21,14 +21,14 @@ def foreign(upstream: Repository) -> Repository:
     return upstream
 
 
-def test_a_repository_of_another_user_is_not_read_unasked(foreign: Repository, project: Project) -> None:
+def test_a_repository_of_another_user_is_refused(foreign: Repository, project: Project) -> None:
     result = project.run("install", f"{foreign.file_url}@pdf")
 
     assert (result.code, result.stdout, result.stderr) == (
         1,
         "",
         (
-            f"error: {foreign.file_url} belongs to another user, and git will not read it unasked\n"
+            f"error: {foreign.file_url} is owned by another user, so git refuses to read it\n"
             f"  try: if you trust it: git config --global --add safe.directory {foreign.git_dir}\n"
         ),
     )
@@ -36,32 +36,30 @@ def test_a_repository_of_another_user_is_not_read_unasked(foreign: Repository, p
 
 
 @pytest.mark.parametrize("how", ["path", "star", "include"])
-def test_a_repository_of_another_user_is_read_when_it_is_called_safe(
-    foreign: Repository, project: Project, how: str
-) -> None:
-    said = f"[safe]\n\tdirectory = {'*' if how == 'star' else foreign.git_dir}"
+def test_a_safe_directory_of_another_user_is_read(foreign: Repository, project: Project, how: str) -> None:
+    config = f"[safe]\n\tdirectory = {'*' if how == 'star' else foreign.git_dir}"
     if how == "include":
-        (project.home / "more").write_text(said + "\n")
-        said = "[include]\n\tpath = ~/more"
-    project.git_config(said)
+        (project.home / "more").write_text(config + "\n")
+        config = "[include]\n\tpath = ~/more"
+    project.git_config(config)
 
     project.run("install", f"{foreign.file_url}@pdf", check=True)
 
     assert project.installed_files("pdf") == foreign.read_files("skills/pdf")
 
 
-def test_a_folder_that_is_no_repository(project: Project, tmp_path: Path) -> None:
+def test_a_folder_without_a_repository(project: Project, tmp_path: Path) -> None:
     url = (tmp_path / "nothing").as_uri()
 
     result = project.run("install", url)
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: there is no git repository at {url}\n  try: check the path: is it what `git clone` takes?\n",
+        f"error: there is no git repository at {url}\n  try: check that `git clone` accepts this path\n",
     )
 
 
-def test_a_repository_with_longer_ids_is_told(project: Project, tmp_path: Path) -> None:
+def test_a_sha256_repository_is_refused(project: Project, tmp_path: Path) -> None:
     git("init", "-q", "--bare", "-b", "main", "--object-format=sha256", str(tmp_path / "new/.git"))
     repository = Repository(tmp_path / "new")
     repository.write(make_skill("pdf")).commit()
@@ -70,11 +68,11 @@ def test_a_repository_with_longer_ids_is_told(project: Project, tmp_path: Path) 
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: {repository.file_url} has object ids of SHA-256, which skillpm cannot read yet\n",
+        f"error: {repository.file_url} uses SHA-256 object ids, which skillpm does not support yet\n",
     )
 
 
-def test_a_path_with_blanks_and_other_alphabets(project: Project, tmp_path: Path) -> None:
+def test_a_path_with_spaces_and_other_alphabets(project: Project, tmp_path: Path) -> None:
     repository = Repository.create(tmp_path / "naïve 漢字")
     repository.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
 
@@ -84,7 +82,7 @@ def test_a_path_with_blanks_and_other_alphabets(project: Project, tmp_path: Path
 
 
 def test_the_configuration_of_a_local_repository_runs_nothing(project: Project, upstream: Repository) -> None:
-    """CVE-2024-32465: a partial clone on this disk would have upload-pack run what its configuration names."""
+    """CVE-2024-32465: `upload-pack` in a local partial clone ran programs that its configuration names."""
     files = prefix_paths("skills/pdf", make_skill("pdf"))
     upstream.write(files).commit()
     proof = project.home / "pwned"

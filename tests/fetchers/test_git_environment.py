@@ -1,4 +1,4 @@
-"""The caller's environment and configuration cannot bend what git does for skillpm."""
+"""Environment and configuration of the caller cannot change what git does for skillpm."""
 
 import stat
 from pathlib import Path
@@ -16,7 +16,7 @@ def url(upstream: Repository, server: GitServer) -> str:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """Give a repository with a work tree that must stay as it is."""
+    """A repository with a work tree that must not change."""
     git("init", "-q", str(tmp_path / "elsewhere"))
     (tmp_path / "elsewhere/file").write_text("mine")
     return tmp_path / "elsewhere"
@@ -64,7 +64,7 @@ def test_variables_that_point_git_somewhere_have_no_effect(
 
 
 @pytest.mark.parametrize("variable", ["GIT_DIR", "GIT_CONFIG"])
-def test_the_users_configuration_counts_whatever_points_elsewhere(
+def test_the_users_configuration_applies_despite_redirecting_variables(
     project: Project, upstream: Repository, server: GitServer, url: str, elsewhere: Path, variable: str
 ) -> None:
     assert url
@@ -79,7 +79,7 @@ def test_the_users_configuration_counts_whatever_points_elsewhere(
 def test_the_configuration_of_the_project_is_not_the_users(
     project: Project, upstream: Repository, url: str, where: str
 ) -> None:
-    """A hostile checkout must not redirect what is fetched, nor one around the cache."""
+    """Neither the current directory nor a parent of the cache may configure git."""
     folder = project.work if where == "project" else project.cache
     git("init", "-q", str(folder))
     proof = project.root / "pwned"
@@ -94,7 +94,7 @@ def test_the_configuration_of_the_project_is_not_the_users(
     assert not proof.exists()
 
 
-def test_a_configuration_that_git_cannot_read_is_told(project: Project, url: str) -> None:
+def test_an_invalid_configuration_is_an_error(project: Project, url: str) -> None:
     project.git_config("[user\nname = x")
 
     result = project.run("install", url)
@@ -103,7 +103,7 @@ def test_a_configuration_that_git_cannot_read_is_told(project: Project, url: str
     message, hint = result.stderr.splitlines()
     assert message.startswith("error: git cannot read your configuration; git says: fatal: bad config line 1 in file ")
     assert ".gitconfig" in message
-    assert hint == "  try: `git config --list` shows where; mend it there"
+    assert hint == "  try: `git config --list` shows where; fix it there"
     assert project.is_untouched
 
 
@@ -117,19 +117,16 @@ def test_messages_are_understood_in_any_language(project: Project, server: GitSe
     assert (result.code, result.stderr.splitlines()[0]) == (1, f"error: there is no git repository at {url}")
 
 
-def test_git_is_needed_and_its_absence_is_told(project: Project, url: str) -> None:
+def test_missing_git_is_an_error(project: Project, url: str) -> None:
     result = project.run("install", url, env={"PATH": "/nonexistent"})
 
     assert (result.code, result.stderr) == (
         1,
-        (
-            "error: the program `git` was not found on PATH\n"
-            "  try: install git (2.36 or newer), e.g. `apt-get install git`\n"
-        ),
+        ("error: `git` was not found on PATH\n  try: install git (2.36 or newer), e.g. `apt-get install git`\n"),
     )
 
 
-def test_a_git_that_is_too_old_is_told(project: Project, url: str, tmp_path: Path) -> None:
+def test_an_old_git_is_an_error(project: Project, url: str, tmp_path: Path) -> None:
     old = tmp_path / "bin" / "git"
     old.parent.mkdir()
     old.write_text('#!/bin/sh\ncase "$*" in *--get-regexp*) exit 1;; *) echo usage: git >&2; exit 129;; esac\n')
@@ -137,7 +134,7 @@ def test_a_git_that_is_too_old_is_told(project: Project, url: str, tmp_path: Pat
 
     result = project.run("install", url, env={"PATH": f"{old.parent}:/usr/bin:/bin"})
 
-    assert (result.code, result.stderr.splitlines()[0]) == (1, "error: this git is too old for skillpm")
+    assert (result.code, result.stderr.splitlines()[0]) == (1, "error: the installed git is too old for skillpm")
     assert "2.36" in result.stderr
 
 
@@ -152,7 +149,7 @@ def test_a_program_called_git_in_the_project_is_not_run(project: Project, upstre
     assert not (project.root / "pwned").exists()
 
 
-def test_nobody_else_can_read_the_cache(project: Project, url: str) -> None:
+def test_the_cache_is_readable_by_its_owner_only(project: Project, url: str) -> None:
     project.run("install", url, check=True)
 
     assert stat.S_IMODE(project.git_cache.stat().st_mode) == 0o700

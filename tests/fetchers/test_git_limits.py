@@ -1,4 +1,4 @@
-"""What the system itself holds git to, between two looks at it."""
+"""The kernel's limits on git, between two checks."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""Which addresses git may be given, and which ways it may take from there."""
+"""URLs that git may receive, and the transports that it may use for them."""
 
 import json
 import os
@@ -41,7 +41,7 @@ BAD = [
 
 @pytest.mark.parametrize("spec", BAD)
 @pytest.mark.parametrize("where", ["command", "manifest"])
-def test_an_address_that_git_is_never_given(project: Project, spec: str, where: str) -> None:
+def test_an_invalid_url_is_never_passed_to_git(project: Project, spec: str, where: str) -> None:
     if where == "command":
         result = project.run("install", "--", spec)
         assert result.code == 2, result
@@ -57,13 +57,13 @@ def test_an_address_that_git_is_never_given(project: Project, spec: str, where: 
     assert not (project.cache / "v1" / "git").exists()
 
 
-def test_plain_http_to_another_machine_is_refused_before_anything_is_sent(project: Project) -> None:
+def test_plain_http_is_refused_before_anything_is_sent(project: Project) -> None:
     result = project.run("install", "http://skills.example/acme/pdf.git")
 
     assert (result.code, result.stderr) == (
         1,
         (
-            "error: http://skills.example/acme/pdf.git is plain http, which anybody on the way can change\n"
+            "error: http://skills.example/acme/pdf.git uses plain HTTP, which can be tampered with in transit\n"
             "  try: use https, or allow it with --allow-insecure-host skills.example\n"
         ),
     )
@@ -77,13 +77,13 @@ def test_plain_http_may_be_allowed_for_one_host(project: Project, server: GitSer
     allowed = project.run("install", "http://skills.example/acme/pdf.git", "--allow-insecure-host", "skills.example")
     other = project.run("install", "http://skills.example/acme/pdf.git", "--allow-insecure-host", "other.example")
 
-    assert "is plain http" not in allowed.stderr
-    assert "is plain http" in other.stderr
+    assert "uses plain HTTP" not in allowed.stderr
+    assert "uses plain HTTP" in other.stderr
 
 
 @pytest.mark.usefixtures("url")
 @pytest.mark.parametrize("how", ["global", "include", "environment", "system"])
-def test_the_users_own_insteadof_is_honoured(
+def test_the_users_insteadof_applies(
     project: Project, server: GitServer, upstream: Repository, how: str, tmp_path: Path
 ) -> None:
     key, value = f"url.{server.address}/.insteadOf", "https://github.com/"
@@ -109,10 +109,8 @@ def test_the_users_own_insteadof_is_honoured(
 
 @pytest.mark.parametrize("base", ["git@forge.example:", "ssh://git@forge.example/"])
 @pytest.mark.parametrize("how", ["core.sshCommand", "GIT_SSH_COMMAND", "GIT_SSH"])
-def test_ssh_goes_by_the_users_own_command(
-    project: Project, upstream: Repository, url: str, base: str, how: str
-) -> None:
-    """Also where insteadOf turns https into an address like `git@host:path`."""
+def test_the_users_ssh_command_applies(project: Project, upstream: Repository, url: str, base: str, how: str) -> None:
+    """Also if insteadOf turns https into a URL such as `git@host:path`."""
     assert url
     ssh = project.home / "my ssh"
     ssh.write_text(f'#!/bin/sh\necho "$@" >> {project.home}/calls\nexec git-upload-pack {upstream.git_dir}\n')
@@ -134,13 +132,13 @@ def test_ssh_goes_by_the_users_own_command(
     assert "git@forge.example" in (project.home / "calls").read_text()
 
 
-def test_an_insteadof_to_a_transport_that_runs_programs_is_refused(project: Project) -> None:
+def test_an_insteadof_to_a_transport_helper_is_refused(project: Project) -> None:
     project.git_config('[url "ext::touch pwned #"]\n\tinsteadOf = https://github.com/')
 
     result = project.run("install", "acme/pdf")
 
     assert result.code == 1
-    assert result.stderr.startswith("error: https://github.com/acme/pdf leads to a transport that is not allowed")
+    assert result.stderr.startswith("error: https://github.com/acme/pdf uses a transport that is not allowed")
     assert not list(project.root.rglob("pwned"))
 
 
@@ -167,7 +165,7 @@ def test_a_redirect_within_its_scheme_is_followed(
     assert project.locked_source("pdf")["git"] == url
 
 
-def test_a_redirect_without_end_is_over_soon(project: Project, server: GitServer, url: str) -> None:
+def test_an_endless_redirect_fails_fast(project: Project, server: GitServer, url: str) -> None:
     server.redirect_to = server.address + "/again"
 
     result = project.run("install", url)

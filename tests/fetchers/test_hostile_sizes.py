@@ -1,4 +1,4 @@
-"""Repositories made to eat memory, disk and time: refused within bounds, and nothing is installed."""
+"""Repositories built to exhaust memory, disk and time: refused within limits, and nothing is installed."""
 
 import random
 
@@ -33,7 +33,7 @@ def with_skill(upstream: Repository, rows: list[tuple[str, str | bytes, str]], n
 
 
 def big_blob(upstream: Repository, megabytes: int) -> str:
-    """Store a file of zeros; it costs a thousandth of its size to send."""
+    """Store a file of zeros, which compresses to a thousandth of its size."""
     zeros = upstream.path / f"{megabytes}.zeros"
     with zeros.open("wb") as file:
         file.truncate(megabytes * 1_000_000)
@@ -42,7 +42,7 @@ def big_blob(upstream: Repository, megabytes: int) -> str:
 
 
 @pytest.mark.parametrize("words", [["--path", "evil"], []], ids=["path", "search"])
-def test_a_tree_that_names_itself_ten_to_the_tenth_times(
+def test_a_tree_bomb_of_ten_billion_paths(
     project: Project, server: GitServer, upstream: Repository, words: list[str]
 ) -> None:
     tree = upstream.store_tree([(FILE, "f", upstream.hash_object("x"))])
@@ -52,8 +52,8 @@ def test_a_tree_that_names_itself_ten_to_the_tenth_times(
 
     url = server.serve("bomb", upstream)
 
-    said = "skill evil: more than 5000 files" if words else f"{url} holds more files than can be searched"
-    assert refused(project, url, *words).splitlines()[0] == f"error: {said}"
+    expected = "skill evil: more than 5000 files" if words else f"{url} has too many files to search"
+    assert refused(project, url, *words).splitlines()[0] == f"error: {expected}"
 
 
 def test_a_bomb_of_long_names(project: Project, server: GitServer, upstream: Repository) -> None:
@@ -64,7 +64,7 @@ def test_a_bomb_of_long_names(project: Project, server: GitServer, upstream: Rep
 
     url = server.serve("bomb", upstream)
 
-    assert refused(project, url).splitlines()[0] == f"error: {url} holds more files than can be searched"
+    assert refused(project, url).splitlines()[0] == f"error: {url} has too many files to search"
 
 
 def test_a_wide_folder(project: Project, server: GitServer, upstream: Repository) -> None:
@@ -72,11 +72,11 @@ def test_a_wide_folder(project: Project, server: GitServer, upstream: Repository
     tree = upstream.store_tree([(FILE, f"{n:07}" + "x" * 200, blob) for n in range(350_000)])
     with_skill(upstream, [(FOLDER, "wide", tree)])
 
-    assert "more files than can be searched" in refused(project, server.serve("wide", upstream))
+    assert "too many files to search" in refused(project, server.serve("wide", upstream))
 
 
-def test_a_bomb_beside_the_skill_does_not_hurt_it(project: Project, server: GitServer, upstream: Repository) -> None:
-    """Where the path is written down nobody has to search."""
+def test_a_bomb_beside_the_skill_is_harmless(project: Project, server: GitServer, upstream: Repository) -> None:
+    """With an explicit path, the rest of the repository is not searched."""
     tree = upstream.store_tree([(FILE, "f", upstream.hash_object("x"))])
     for _ in range(10):
         tree = upstream.store_tree([(FOLDER, f"d{n}", tree) for n in range(10)])
@@ -86,6 +86,7 @@ def test_a_bomb_beside_the_skill_does_not_hurt_it(project: Project, server: GitS
     result, cost = project.run_measured("install", server.serve("bomb", upstream), "--path", "good")
 
     assert result.code == 0, result
+    assert project.installed_files("good") == upstream.read_files("good")
     assert_within_bounds(cost)
 
 
@@ -99,9 +100,7 @@ def test_a_file_over_the_limit(project: Project, server: GitServer, upstream: Re
     assert "SKILLPM_MAX_FILE" in message
 
 
-def test_many_files_below_the_limit_that_are_together_over_it(
-    project: Project, server: GitServer, upstream: Repository
-) -> None:
+def test_many_files_that_exceed_the_limit_together(project: Project, server: GitServer, upstream: Repository) -> None:
     blob = big_blob(upstream, 20)
     with_skill(upstream, [(FILE, f"{n:04}.bin", blob) for n in range(1000)])
 
@@ -117,6 +116,9 @@ def test_a_skill_just_below_the_limit_is_installed(project: Project, server: Git
     result, cost = project.run_measured("install", server.serve("large", upstream))
 
     assert result.code == 0, result
+    sizes = {path: len(content) for path, (_, content) in project.installed_files("evil").items()}
+    expected = {f"{n}.bin": (20 + n) * 1_000_000 for n in range(4)}
+    assert sizes == expected | {"SKILL.md": len(make_skill("evil")["SKILL.md"])}
     assert_within_bounds(cost)
 
 
@@ -166,7 +168,7 @@ def test_many_skills_that_are_each_large(project: Project, server: GitServer, up
 
 
 @pytest.mark.parametrize("depth", [33, 200])
-def test_folders_deeper_than_allowed(project: Project, server: GitServer, upstream: Repository, depth: int) -> None:
+def test_folders_nested_too_deeply(project: Project, server: GitServer, upstream: Repository, depth: int) -> None:
     upstream.write(make_skill("evil") | {"d/" * depth + "f": "x"}).commit()
 
     message = refused(project, server.serve("evil", upstream))
@@ -175,7 +177,7 @@ def test_folders_deeper_than_allowed(project: Project, server: GitServer, upstre
     assert "deeper than 32 folders" in message
 
 
-def test_deep_folders_elsewhere_do_not_matter(project: Project, server: GitServer, upstream: Repository) -> None:
+def test_deep_folders_outside_the_skill_are_harmless(project: Project, server: GitServer, upstream: Repository) -> None:
     good = {f"skills/good/{path}": data for path, data in make_skill("good").items()}
     upstream.write(good | {"src/" + "d/" * 60 + "f": "x"}).commit()
 

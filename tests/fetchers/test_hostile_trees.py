@@ -1,4 +1,4 @@
-"""Repositories made to do harm: each is refused with one clear error, and nothing is installed."""
+"""Malicious repositories: each is refused with one clear error, and nothing is installed."""
 
 import json
 
@@ -13,7 +13,7 @@ FILE, FOLDER, LINK = "100644", "40000", "120000"
 
 
 def evil(upstream: Repository, rows: Rows, *, inside: str = "") -> None:
-    """Commit the skill `evil` with these rows in its tree, or in a folder below."""
+    """Commit the skill `evil` with these entries in its tree, or in a folder of it."""
     text = upstream.hash_object(make_skill("evil")["SKILL.md"])
     folder = upstream.store_tree(sorted(rows, key=lambda row: row[1].encode() if isinstance(row[1], str) else row[1]))
     if inside:
@@ -30,7 +30,7 @@ def _in_git_order(row: tuple[str, str | bytes, str]) -> bytes:
 
 
 def refused(project: Project, url: str) -> str:
-    """Give the message of an installation that must fail, and change nothing."""
+    """Run an installation that must fail and change nothing; return its message."""
     result = project.run("install", f"{url}@evil")
     assert_one_clear_error(result)
     assert project.is_untouched
@@ -57,11 +57,11 @@ NAMES: dict[str, tuple[str | bytes, str]] = {
     "short-name": ("git~1", "'.git'"),
     "hfs": (".g\u200cit", "'.git'"),
     "trailing-dot": (".git.", "'.git'"),
-    "trailing-blank": (".git ", "'.git'"),
+    "trailing-space": (".git ", "'.git'"),
     "stream": (".git::$INDEX_ALLOCATION", "'.git'"),
     "slash": ("a/b", "full pathnames"),
     "absolute": ("/etc", "full pathnames"),
-    "empty": ("", "was reached, but failed"),
+    "empty": ("", "was reached, but the server failed"),
     "windows": ("CON", "CON"),
     "windows-ending": ("aux.txt", "aux.txt"),
     "backslash": ("a\\b", "a\\b"),
@@ -72,7 +72,7 @@ NAMES: dict[str, tuple[str | bytes, str]] = {
     "bidi": ("a\u202egpj.exe", "a\\u202egpj.exe"),
     "zero-width": ("a\u200bb", "a\\u200bb"),
     "not-utf-8": (b"caf\xe9", "caf\\udce9"),
-    "blank-at-end": ("a ", "'a '"),
+    "space-at-end": ("a ", "'a '"),
     "dot-at-end": ("a.", "'a.'"),
     "too-long": ("x" * 256, "x" * 50),
     "path-too-long": ("x" * 241, "x" * 50),
@@ -83,13 +83,13 @@ NAMES: dict[str, tuple[str | bytes, str]] = {
     ("case", "inside"),
     [*((case, "") for case in NAMES), *((case, "deep") for case in ("parent", "dot-git", "windows"))],
 )
-def test_a_name_that_could_do_harm(project: Project, upstream: Repository, case: str, inside: str) -> None:
-    name, said = NAMES[case]
+def test_a_dangerous_name_is_refused(project: Project, upstream: Repository, case: str, inside: str) -> None:
+    name, expected = NAMES[case]
     evil(upstream, [(FILE, name, upstream.hash_object("x"))], inside=inside)
 
     message = refused(project, upstream.file_url)
 
-    assert said in message or said.strip("'") in message
+    assert expected in message or expected.strip("'") in message
     assert "evil" in message or upstream.file_url in message
     assert "\x1b" not in message
 
@@ -104,7 +104,7 @@ COLLISIONS: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("case", COLLISIONS)
-def test_two_names_that_some_system_takes_for_one(project: Project, upstream: Repository, case: str) -> None:
+def test_names_that_collide_on_some_systems(project: Project, upstream: Repository, case: str) -> None:
     one, other = COLLISIONS[case]
     blob = upstream.hash_object("x")
     evil(upstream, [(FILE, one, blob), (FILE, other, blob)])
@@ -115,16 +115,16 @@ def test_two_names_that_some_system_takes_for_one(project: Project, upstream: Re
     assert "evil" in message or upstream.file_url in message
 
 
-def test_folders_that_some_system_takes_for_one(project: Project, upstream: Repository) -> None:
+def test_folders_that_collide_on_some_systems(project: Project, upstream: Repository) -> None:
     folder = upstream.store_tree([(FILE, "x", upstream.hash_object("x"))])
     evil(upstream, [(FOLDER, "Docs", folder), (FOLDER, "docs", folder)])
 
     assert refused(project, upstream.file_url).splitlines()[0] == (
-        "error: skill evil: 'Docs/x' and 'docs/x' are one name on some systems"
+        "error: skill evil: 'Docs/x' and 'docs/x' are the same on some systems"
     )
 
 
-def test_a_file_and_a_folder_of_one_name(project: Project, upstream: Repository) -> None:
+def test_a_file_and_a_folder_with_the_same_name(project: Project, upstream: Repository) -> None:
     blob = upstream.hash_object("x")
     evil(upstream, [(FILE, "docs", blob), (FOLDER, "docs", upstream.store_tree([(FILE, "x", blob)]))])
 
@@ -212,12 +212,12 @@ def test_a_manifest_cannot_name_a_path_through_a_link(project: Project, upstream
     assert (result.code, result.stderr) == (
         1,
         f"error: {upstream.file_url} has no folder `alias/evil`\n"
-        f"  try: did you mean {upstream.file_url}@evil? its folder is skills/evil\n",
+        f"  try: did you mean `{upstream.file_url}@evil`? its folder is skills/evil\n",
     )
 
 
-def test_a_bad_name_elsewhere_does_not_matter(project: Project, server: GitServer, upstream: Repository) -> None:
-    """Honest repositories hold `aux.c` and case twins somewhere; only the skill itself must be clean."""
+def test_a_bad_name_outside_the_skill_is_harmless(project: Project, server: GitServer, upstream: Repository) -> None:
+    """Honest repositories may contain `aux.c` or names that differ in case; only the skill itself is checked."""
     files = {f"skills/evil/{name}": data for name, data in make_skill("evil").items()}
     upstream.write(
         files | {"src/aux.c": "x", "src/A": "", "src/a": "", "src/b\\c": ""}, symlinks={"out": "/etc"}
@@ -241,8 +241,8 @@ def test_a_submodule_instead_of_the_skill(project: Project, upstream: Repository
     )
 
 
-def test_odd_modes_become_the_two_that_are_allowed(project: Project, server: GitServer, upstream: Repository) -> None:
-    """Old gits wrote 100664; setuid bits cannot be told to git, and are not kept where somebody forges them."""
+def test_unusual_modes_are_normalized(project: Project, server: GitServer, upstream: Repository) -> None:
+    """Old versions of git wrote 100664. Git never writes setuid bits, and forged ones are dropped."""
     files = {"SKILL.md": make_skill("evil")["SKILL.md"], "group": b"g"}
     rows: Rows = [
         (FILE, "SKILL.md", upstream.hash_object(files["SKILL.md"])),

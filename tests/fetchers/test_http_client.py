@@ -1,4 +1,4 @@
-"""HTTP: a file comes whole or not at all, and leads nowhere it should not."""
+"""HTTP: a file is downloaded completely or not at all, and only allowed redirects are followed."""
 
 import gzip
 import os
@@ -33,8 +33,8 @@ def server() -> Iterator[GitServer]:
         yield found
 
 
-def said(project: Sandbox, *words: str) -> str:
-    """Run a command that has to fail and change nothing; give its message."""
+def error_message(project: Sandbox, *words: str) -> str:
+    """Run a command that must fail and change nothing; return its message."""
     before = project.snapshot(".", ignore=[".agent-skills/.skillpm"])
     result = project.run(*words)
     assert (result.code, result.stdout) == (1, "")
@@ -58,7 +58,7 @@ def test_an_archive_is_installed_locked_and_restored(project: Sandbox, server: G
     assert len(server.requests) == 2
 
 
-def test_another_file_at_the_locked_address_is_not_installed(project: Sandbox, server: GitServer) -> None:
+def test_a_changed_file_at_the_locked_url_is_not_installed(project: Sandbox, server: GitServer) -> None:
     url = f"{server.address}/pdf.tar.gz"
     project.run("install", url, check=True)
     server.publish("/pdf.tar.gz", tgz(FILES | {"b.md": "B.\n"}))
@@ -66,7 +66,9 @@ def test_another_file_at_the_locked_address_is_not_installed(project: Sandbox, s
     other.write("skills.json", project.read("skills.json"))
     other.write("skills.lock", project.read("skills.lock"))
 
-    assert said(other, "sync", "--frozen").startswith(f"`pdf` from {url} is not what was locked: found ")
+    assert error_message(other, "sync", "--frozen").startswith(
+        f"`pdf` from {url} does not match the lockfile: expected "
+    )
 
 
 def test_update_takes_the_new_file(project: Sandbox, server: GitServer) -> None:
@@ -80,53 +82,55 @@ def test_update_takes_the_new_file(project: Sandbox, server: GitServer) -> None:
 
 def test_offline_names_what_is_missing(project: Sandbox, server: GitServer) -> None:
     url = f"{server.address}/pdf.tar.gz"
-    message = said(project, "install", url, "--offline")
-    assert message == f"not in the cache, and the network is switched off: pdf ({url})"
+    message = error_message(project, "install", url, "--offline")
+    assert message == f"not cached, and the network is disabled: pdf ({url})"
     assert server.requests == []
 
 
-def test_what_passes_by_itself_is_asked_for_again(project: Sandbox, server: GitServer) -> None:
+def test_transient_failures_are_retried(project: Sandbox, server: GitServer) -> None:
     server.fail_next(2, 503)
     project.run("install", f"{server.address}/pdf.tar.gz", check=True)
     assert [request.status for request in server.requests] == [503, 503, 200]
 
 
-def test_what_does_not_pass_is_told(project: Sandbox, server: GitServer) -> None:
+def test_permanent_failures_are_errors(project: Sandbox, server: GitServer) -> None:
     url = f"{server.address}/pdf.tar.gz"
     server.fail_next(3, 503)
-    assert said(project, "install", url) == f"{url}: the server answers 503, 3 times"
+    assert error_message(project, "install", url) == f"{url}: the server returned HTTP 503 (3 attempts)"
     server.fail_next(1, 403)
-    assert said(project, "install", url) == f"{url}: the server wants other credentials (it answers 403)"
+    assert error_message(project, "install", url) == f"{url}: access denied (HTTP 403)"
     server.fail_next(1, 418)
-    assert said(project, "install", url) == f"{url}: the server answers 418"
+    assert error_message(project, "install", url) == f"{url}: the server returned HTTP 418"
 
 
-def test_a_server_that_asks_for_a_pause_gets_it(project: Sandbox, server: GitServer) -> None:
+def test_retry_after_is_respected(project: Sandbox, server: GitServer) -> None:
     server.publish("/slow.tgz", Response(429, {"Retry-After": "1"}, b""))
     begun = time.monotonic()
-    assert said(project, "install", f"{server.address}/slow.tgz").endswith("the server answers 429, 3 times")
+    assert error_message(project, "install", f"{server.address}/slow.tgz").endswith(
+        "the server returned HTTP 429 (3 attempts)"
+    )
     assert time.monotonic() - begun > 2
 
 
-def test_what_is_not_there_is_told(project: Sandbox, server: GitServer) -> None:
+def test_a_missing_file_is_an_error(project: Sandbox, server: GitServer) -> None:
     url = f"{server.address}/other.zip"
-    assert said(project, "install", url) == f"{url} is not there (the server answers 404)"
+    assert error_message(project, "install", url) == f"{url} does not exist (HTTP 404)"
 
 
-def test_an_answer_that_breaks_off_is_never_installed(project: Sandbox, server: GitServer) -> None:
+def test_a_truncated_response_is_never_installed(project: Sandbox, server: GitServer) -> None:
     server.truncate_after = 100
-    message = said(project, "install", f"{server.address}/pdf.tar.gz")
-    assert message.startswith(f"{server.address}/pdf.tar.gz: the answer broke off (")
+    message = error_message(project, "install", f"{server.address}/pdf.tar.gz")
+    assert message.startswith(f"{server.address}/pdf.tar.gz: the connection was lost (")
     assert len(server.requests) == 3
 
 
-def test_a_server_that_is_gone_is_told(project: Sandbox) -> None:
+def test_an_unreachable_server_is_an_error(project: Sandbox) -> None:
     with GitServer() as gone:
         url = f"{gone.address}/pdf.tar.gz"
-    assert said(project, "install", url).startswith(f"{url}: no connection (")
+    assert error_message(project, "install", url).startswith(f"{url}: cannot connect (")
 
 
-def test_more_than_the_limit_is_not_read(project: Sandbox, server: GitServer) -> None:
+def test_a_response_over_the_limit_is_not_read(project: Sandbox, server: GitServer) -> None:
     url = f"{server.address}/pdf.tar.gz"
     result = project.run("install", url, env={"SKILLPM_MAX_DOWNLOAD": "100"})
     assert result.stderr.splitlines()[:2] == [
@@ -135,10 +139,10 @@ def test_more_than_the_limit_is_not_read(project: Sandbox, server: GitServer) ->
     ]
 
 
-def test_an_encoding_nobody_asked_for_is_not_read(project: Sandbox, server: GitServer) -> None:
+def test_an_unexpected_encoding_is_refused(project: Sandbox, server: GitServer) -> None:
     server.publish("/odd.tgz", Response(200, {"Content-Encoding": "gzip"}, DATA))
     url = f"{server.address}/odd.tgz"
-    assert said(project, "install", url) == f"{url} comes in an encoding that was not asked for"
+    assert error_message(project, "install", url) == f"{url}: unexpected Content-Encoding: gzip"
 
 
 def test_a_redirect_is_followed(project: Sandbox, server: GitServer) -> None:
@@ -147,29 +151,30 @@ def test_a_redirect_is_followed(project: Sandbox, server: GitServer) -> None:
     assert project.exists(".agent-skills/pdf/SKILL.md")
 
 
-def test_a_redirect_in_a_circle_ends(project: Sandbox, server: GitServer) -> None:
+def test_a_redirect_loop_ends(project: Sandbox, server: GitServer) -> None:
     server.publish("/round.tgz", Response(302, {"Location": "/round.tgz"}, b""))
     url = f"{server.address}/round.tgz"
-    assert said(project, "install", url) == f"{url} leads on and on, over more than 5 redirects"
+    assert error_message(project, "install", url) == f"too many redirects fetching {url} (limit 5)"
     assert len(server.requests) == 6
 
 
 @pytest.mark.parametrize("there", ["file:/etc/passwd", "ftp://127.0.0.1/x", "http://me:secret@127.0.0.1/x"])
-def test_a_redirect_to_no_plain_web_address_is_refused(project: Sandbox, server: GitServer, there: str) -> None:
+def test_a_redirect_to_another_kind_of_url_is_refused(project: Sandbox, server: GitServer, there: str) -> None:
     server.publish("/away.tgz", Response(302, {"Location": there}, b""))
-    message = said(project, "install", f"{server.address}/away.tgz")
+    target = there.replace("me:secret", "***")
     assert (
-        message
-        == f"{server.address}/away.tgz leads to {there.replace('me:secret', '***')}, which is no plain web address"
+        error_message(project, "install", f"{server.address}/away.tgz")
+        == f"{server.address}/away.tgz points to {target}, which is not a plain http or https URL"
     )
 
 
-def test_a_redirect_to_plain_http_elsewhere_is_refused(project: Sandbox, server: GitServer) -> None:
+def test_a_redirect_to_plain_http_on_another_host_is_refused(project: Sandbox, server: GitServer) -> None:
     server.publish("/away.tgz", Response(302, {"Location": "http://skills.example/x.tgz"}, b""))
-    assert said(project, "install", f"{server.address}/away.tgz") == "http://skills.example/x.tgz is plain http"
+    message = error_message(project, "install", f"{server.address}/away.tgz")
+    assert message == "http://skills.example/x.tgz uses plain HTTP, which can be tampered with in transit"
 
 
-def test_credentials_of_netrc_go_to_their_host_and_nowhere_else(project: Sandbox, server: GitServer) -> None:
+def test_netrc_credentials_are_sent_to_their_host_only(project: Sandbox, server: GitServer) -> None:
     port = server.address.rpartition(":")[2]
     netrc = project.home / ".netrc"
     netrc.write_text("machine 127.0.0.1 login me password secret\n")
@@ -180,14 +185,12 @@ def test_credentials_of_netrc_go_to_their_host_and_nowhere_else(project: Sandbox
 
     other = Sandbox(project.root / "other")
     other.write("skills.json", '{"skills": {}}\n')
-    message = said(other, "install", f"http://localhost:{port}/pdf.tar.gz")
-    assert message == f"http://localhost:{port}/pdf.tar.gz: the server wants other credentials (it answers 401)"
+    message = error_message(other, "install", f"http://localhost:{port}/pdf.tar.gz")
+    assert message == f"http://localhost:{port}/pdf.tar.gz: access denied (HTTP 401)"
     assert b"secret" not in b"".join(file.read_bytes() for file in project.cache.rglob("*") if file.is_file())
 
 
-def test_the_default_of_netrc_goes_to_nobody_and_a_redirect_takes_no_login_along(
-    project: Sandbox, server: GitServer
-) -> None:
+def test_netrc_defaults_and_redirects_send_no_login(project: Sandbox, server: GitServer) -> None:
     netrc = project.home / ".netrc"
     netrc.write_text("machine 127.0.0.1 login me password secret\ndefault login all password everywhere\n")
     netrc.chmod(0o600)
@@ -202,13 +205,13 @@ def test_the_default_of_netrc_goes_to_nobody_and_a_redirect_takes_no_login_along
         assert [request.authorization for request in other.requests] == [""]
 
 
-def test_a_netrc_that_cannot_be_read_is_told(project: Sandbox, server: GitServer) -> None:
+def test_an_invalid_netrc_is_an_error(project: Sandbox, server: GitServer) -> None:
     (project.home / ".netrc").write_text("what is this\n")
-    message = said(project, "install", f"{server.address}/pdf.tar.gz")
+    message = error_message(project, "install", f"{server.address}/pdf.tar.gz")
     assert message.startswith("cannot read the credentials: bad toplevel token 'what'")
 
 
-def test_a_local_archive_is_written_down_as_others_find_it(project: Sandbox) -> None:
+def test_a_local_archive_is_recorded_relative_to_the_manifest(project: Sandbox) -> None:
     (project.work / "packed").mkdir()
     (project.work / "packed/pdf-1.0.tgz").write_bytes(DATA)
 
@@ -218,10 +221,10 @@ def test_a_local_archive_is_written_down_as_others_find_it(project: Sandbox) -> 
     assert project.run("sync", "--frozen", "--offline").code == 0
 
 
-def test_a_web_page_in_place_of_an_archive_is_told(project: Sandbox, server: GitServer) -> None:
+def test_a_web_page_instead_of_an_archive_is_an_error(project: Sandbox, server: GitServer) -> None:
     server.garbage = True
     url = f"{server.address}/pdf.tar.gz"
-    assert said(project, "install", url) == f"{url}: it is no .tar.gz, no .zip and no SKILL.md, but a web page"
+    assert error_message(project, "install", url) == f"{url}: expected a .tar.gz, a .zip or a SKILL.md, got a web page"
 
 
 def test_a_redirect_from_https_to_http_is_refused(project: Sandbox, server: GitServer, tmp_path: Path) -> None:
@@ -235,14 +238,14 @@ def test_a_redirect_from_https_to_http_is_refused(project: Sandbox, server: GitS
 
         assert (result.code, result.stderr.splitlines()[0]) == (
             1,
-            f"error: {secure.address}/pdf.tar.gz leads from https to http: {server.address}/pdf.tar.gz",
+            f"error: {secure.address}/pdf.tar.gz points from https to http: {server.address}/pdf.tar.gz",
         )
         assert [request.path for request in secure.requests] == ["/pdf.tar.gz"]
     assert server.requests == []
     assert not project.exists(".agent-skills")
 
 
-def test_a_pause_longer_than_the_time_that_is_left_is_not_waited_for(project: Sandbox, server: GitServer) -> None:
+def test_a_pause_beyond_the_deadline_is_an_error(project: Sandbox, server: GitServer) -> None:
     server.publish("/slow.tgz", Response(503, {"Retry-After": "25"}, b""))
     url = f"{server.address}/slow.tgz"
 
@@ -250,14 +253,12 @@ def test_a_pause_longer_than_the_time_that_is_left_is_not_waited_for(project: Sa
 
     assert (result.code, result.stderr.splitlines()[0]) == (
         1,
-        f"error: {url}: the server asks to wait 25 s (it answers 503)",
+        f"error: {url}: the server asks to wait 25 s (HTTP 503)",
     )
     assert len(server.requests) == 1
 
 
-def test_the_same_skill_in_another_archive_is_not_what_was_locked(
-    project: Sandbox, server: GitServer, tmp_path: Path
-) -> None:
+def test_the_same_skill_in_another_archive_is_a_mismatch(project: Sandbox, server: GitServer, tmp_path: Path) -> None:
     url = f"{server.address}/pdf.tar.gz"
     project.run("install", url, check=True)
     repacked = gzip.compress(gzip.decompress(DATA), compresslevel=1, mtime=1)
@@ -267,12 +268,12 @@ def test_the_same_skill_in_another_archive_is_not_what_was_locked(
     other.write("skills.lock", project.read("skills.lock"))
 
     found, locked = sha256(repacked).hexdigest(), sha256(DATA).hexdigest()
-    assert said(other, "sync", "--frozen") == (
-        f"`pdf` from {url} is not what was locked: found {found[:19]}…, locked {locked[:19]}…"
+    assert error_message(other, "sync", "--frozen") == (
+        f"`pdf` from {url} does not match the lockfile: expected {locked[:19]}…, got {found[:19]}…"
     )
 
 
-def test_a_host_with_the_name_default_does_not_get_the_default_login(tmp_path: Path) -> None:
+def test_a_host_named_default_does_not_get_the_default_login(tmp_path: Path) -> None:
     netrc = tmp_path / ".netrc"
     netrc.write_text("machine skills.example login me password secret\ndefault login all password everywhere\n")
     logins_of_user = read_netrc(read_settings({"HOME": str(tmp_path)}))

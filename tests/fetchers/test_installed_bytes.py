@@ -1,4 +1,4 @@
-"""What is installed is what the repository holds, byte for byte, whatever git's settings would make of it."""
+"""Installed files are those of the repository, byte for byte, regardless of git's settings."""
 
 from pathlib import Path
 
@@ -49,7 +49,7 @@ ODD = [
     "~",
     "#",
 ]
-# A configuration that would change, run or write something at every checkout.
+# A configuration that would change files or run programs on every checkout.
 EVIL = """\
 [core]
 \tautocrlf = true
@@ -80,7 +80,7 @@ EVIL = """\
 
 @pytest.fixture
 def pwned(project: Project) -> Path:
-    """Give the file that appears when anything of the user's configuration is run."""
+    """The file that appears if a command of the user's configuration is run."""
     proof = project.home / "pwned"
     script = project.home / "pwn.sh"
     script.write_text(f"#!/bin/sh\ntouch {proof}\ncat\n")
@@ -97,7 +97,7 @@ def pwned(project: Project) -> Path:
 
 
 @pytest.mark.parametrize("over", ["http", "file"])
-def test_every_byte_and_executable_bit_is_that_of_the_blob(
+def test_bytes_and_executable_bits_are_those_of_the_blobs(
     upstream: Repository, server: GitServer, project: Project, pwned: Path, over: str
 ) -> None:
     files = make_skill("odd") | FILES | dict.fromkeys(ODD, "odd\n") | {"run.sh": "#!/bin/sh\n", "deep/er/run": "x"}
@@ -136,7 +136,7 @@ def test_links_within_the_skill_become_copies(upstream: Repository, project: Pro
     }
 
 
-def test_a_submodule_is_left_out_and_told(upstream: Repository, project: Project) -> None:
+def test_a_submodule_is_left_out_with_a_warning(upstream: Repository, project: Project) -> None:
     upstream.write(
         make_skill("modular") | {".gitmodules": '[submodule "m"]\n\tpath = lib/m\n\turl = ext::sh -c id\n'}
     ).commit()
@@ -150,11 +150,11 @@ def test_a_submodule_is_left_out_and_told(upstream: Repository, project: Project
 
     result = project.run("install", upstream.file_url, check=True)
 
-    assert "warning: modular: `lib/m` is a submodule, which is not followed\n" in result.stderr
+    assert "warning: modular: `lib/m` is a submodule, which skillpm does not fetch\n" in result.stderr
     assert set(project.installed_files("modular")) == {".gitmodules", "SKILL.md"}
 
 
-def test_the_store_gives_back_the_same_bytes_and_bits(upstream: Repository, project: Project, tmp_path: Path) -> None:
+def test_the_store_returns_the_same_bytes_and_bits(upstream: Repository, project: Project, tmp_path: Path) -> None:
     upstream.write(make_skill("odd") | FILES | {"run": "#!"}, executable=["run"]).commit()
     project.run("install", upstream.file_url, check=True)
     other = project.clone(tmp_path / "other")
@@ -164,7 +164,7 @@ def test_the_store_gives_back_the_same_bytes_and_bits(upstream: Repository, proj
     assert other.installed_files("odd") == upstream.read_files()
 
 
-def test_two_trees_that_differ_only_in_an_executable_bit_are_two(upstream: Repository, project: Project) -> None:
+def test_trees_that_differ_in_an_executable_bit_are_distinct(upstream: Repository, project: Project) -> None:
     upstream.write(make_skill("bit") | {"run": "#!"}).commit()
     project.run("install", upstream.file_url, check=True)
     upstream.write({"run": "#!"}, executable=["run"]).commit()

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and `kill -9` in the middle of a fetch: soon over, no git left behind, and no harm done."""
+"""Ctrl-C, SIGTERM and `kill -9` during a fetch: it ends soon, leaves no git running, and damages nothing."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ def urls(server: GitServer, url: str, tmp_path: Path) -> list[str]:
 
 @pytest.mark.parametrize("repositories", [1, 2])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupt_ends_all_soon(locked: Project, server: GitServer, number: int, code: int) -> None:
+def test_an_interrupt_ends_all_processes(locked: Project, server: GitServer, number: int, code: int) -> None:
     before = locked.snapshot()
     server.stall = True
     with locked.spawn("sync", "--frozen") as process:
@@ -45,13 +45,13 @@ def test_an_interrupt_ends_all_soon(locked: Project, server: GitServer, number: 
 
 @pytest.fixture
 def locked(project: Project, server: GitServer, urls: list[str], tmp_path: Path, repositories: int) -> Project:
-    """Give a project with a lockfile and nothing else."""
+    """A project with a lockfile and nothing else."""
     project.run("install", *urls[:repositories], check=True)
     server.clear_requests()
     return project.clone(tmp_path / "twin")
 
 
-def test_an_interrupt_while_another_process_holds_the_caches(
+def test_an_interrupt_while_waiting_for_locked_caches(
     project: Project, server: GitServer, urls: list[str], tmp_path: Path
 ) -> None:
     project.run("install", *urls, check=True)
@@ -93,7 +93,7 @@ def test_a_killed_git_leaves_a_usable_cache(
     assert project.installed_files("pdf") == upstream.read_files()
 
 
-def test_a_cache_is_held_until_the_git_of_a_killed_command_has_ended(
+def test_a_cache_stays_locked_until_the_git_of_a_killed_command_ends(
     project: Project, server: GitServer, url: str, tmp_path: Path
 ) -> None:
     other = Project(tmp_path / "other")
@@ -107,10 +107,10 @@ def test_a_cache_is_held_until_the_git_of_a_killed_command_has_ended(
     server.stall = False
     wait_for(lambda: not find_git_processes(project))
 
-    holder = f"what process {process.pid}, which has ended, had started"
+    holder = f"a child of process {process.pid}, which has exited"
     assert waiting.stderr.splitlines()[:2] == [
-        f"warning: waiting for the cache of {url}, held by {holder}",
-        f"error: the cache of {url} is held by {holder}, for more than 1.5 s",
+        f"warning: waiting for the cache of {url}, locked by {holder}",
+        f"error: the cache of {url} has been locked by {holder} for more than 1.5 s",
     ]
     other.run("install", url, env=env, check=True)
 

@@ -1,4 +1,4 @@
-"""Skills from folders of this machine: what counts, what is left out, what is refused."""
+"""Skills from local folders: what is included, what is left out, what is refused."""
 
 import os
 from pathlib import Path
@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from fetchers.world import Project
 from kit import git, make_skill, prefix_paths
+from kit.sandbox import CANNOT_DROP_RIGHTS, without_rights
 
 
 @pytest.fixture
 def folder(project: Project) -> Path:
-    """Give the folder `mine`, inside the project, with a skill in it."""
+    """The folder `mine` in the project, which is a skill."""
     project.write_files(prefix_paths("mine", make_skill("mine")))
     return project.work / "mine"
 
@@ -45,7 +46,7 @@ def test_an_edit_is_seen_by_the_next_sync(project: Project, folder: Path) -> Non
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_no_skill_means_is_left_out(project: Project) -> None:
+def test_files_no_skill_needs_are_left_out(project: Project) -> None:
     left_out = ["__pycache__/x.pyc", "lib/__pycache__/y.pyc", ".DS_Store", "docs/.DS_Store", ".git/config"]
     for path in [*left_out, ".agent-skills/other/SKILL.md"]:
         project.write(f"mine/{path}", "x")
@@ -69,7 +70,7 @@ KEPT = ["kept.log", "deep/kept.log", "build/x", "docs/x.md", "deep/only-top", "a
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_git_ignores_is_left_out(project: Project) -> None:
+def test_ignored_files_are_left_out(project: Project) -> None:
     git("init", "-q", str(project.work))
     project.write_files(RULES)
     for path in [*IGNORED, *KEPT]:
@@ -83,7 +84,7 @@ def test_what_git_ignores_is_left_out(project: Project) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_an_ignored_folder_that_is_named_is_meant(project: Project) -> None:
+def test_a_skill_in_an_ignored_folder_is_complete(project: Project) -> None:
     git("init", "-q", str(project.work))
     project.write(".gitignore", "/mine/\n*.log\n")
     project.write("mine/.gitignore", "*.tmp\n")
@@ -96,7 +97,7 @@ def test_an_ignored_folder_that_is_named_is_meant(project: Project) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_outside_of_git_only_its_own_rules_hold(project: Project) -> None:
+def test_only_its_own_rules_apply_outside_git(project: Project) -> None:
     project.write(".gitignore", "*\n")
     project.write("mine/.gitignore", "*.tmp\n")
     project.write("mine/x.tmp", "x")
@@ -118,18 +119,18 @@ def test_the_skill_file_itself_is_never_left_out(project: Project) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_odd_rules_do_no_harm(project: Project) -> None:
+def test_odd_rules_are_harmless(project: Project) -> None:
     project.write("mine/.gitignore", b"!\n/\n**\n[\n\\\n***/x\n\xff\xfe\n" + b"(" * 5000)
     project.write("mine/a", "x")
 
     result = project.run("install", "./mine")
 
     assert result.code in {0, 1}
-    assert "defect" not in result.stderr
+    assert "internal error" not in result.stderr
 
 
 @pytest.mark.parametrize("what", ["pipe", "device", "folder", "endless"])
-def test_rules_that_are_no_file_are_no_rules(project: Project, folder: Path, what: str) -> None:
+def test_a_gitignore_that_is_not_a_file(project: Project, folder: Path, what: str) -> None:
     rules = folder / ".gitignore"
     match what:
         case "pipe":
@@ -170,7 +171,7 @@ def test_links_inside_become_copies(project: Project, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["/etc/passwd", "../skills.json", "/dev/zero", "nothing", "."])
-def test_links_that_lead_out_are_refused(project: Project, folder: Path, target: str) -> None:
+def test_links_that_leave_the_skill_are_refused(project: Project, folder: Path, target: str) -> None:
     (folder / "link").symlink_to(target)
     before = project.snapshot()
 
@@ -183,7 +184,7 @@ def test_links_that_lead_out_are_refused(project: Project, folder: Path, target:
 
 
 def test_a_folder_that_is_itself_a_link_is_followed(project: Project, folder: Path) -> None:
-    """The user named it; nothing inside it may lead out all the same."""
+    """The user named the link; but links inside it may still not leave it."""
     (project.work / "alias").symlink_to(folder)
 
     project.run("install", "./alias", check=True)
@@ -196,7 +197,7 @@ def test_a_pipe_and_a_socket_never_hang(project: Project, folder: Path) -> None:
 
     result = project.run("install", "./mine")
 
-    assert (result.code, result.stderr.splitlines()[0]) == (1, "error: skill mine: 'pipe' is no regular file")
+    assert (result.code, result.stderr.splitlines()[0]) == (1, "error: skill mine: 'pipe' is not a regular file")
 
 
 def test_a_skill_file_that_is_a_pipe_never_hangs(project: Project, folder: Path) -> None:
@@ -205,34 +206,44 @@ def test_a_skill_file_that_is_a_pipe_never_hangs(project: Project, folder: Path)
 
     result = project.run("install", "./mine")
 
-    assert (result.code, result.stderr.splitlines()[0]) == (1, "error: skill mine: 'SKILL.md' is no regular file")
+    assert (result.code, result.stderr.splitlines()[0]) == (1, "error: skill mine: 'SKILL.md' is not a regular file")
+
+
+class OrdinaryProject(Project):
+    """A project whose commands run with the rights of an ordinary user."""
+
+    command = without_rights(Project.command)
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+@pytest.mark.skipif(CANNOT_DROP_RIGHTS, reason="root reads everything, and setpriv is missing")
 def test_a_file_that_cannot_be_read_is_named(project: Project) -> None:
+    project = OrdinaryProject(project.root)
     project.write("mine/secret", "x").chmod(0)
 
     result = project.run("install", "./mine")
 
-    assert result.code == 1
-    assert "mine/secret" in result.stderr
+    assert (result.code, result.stdout, result.stderr) == (
+        1,
+        "",
+        f"error: cannot read: Permission denied\n  where: {project.work}/mine/secret\n",
+    )
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("env", "files", "said"),
+    ("env", "files", "expected"),
     [
         ({"SKILLPM_MAX_FILE": "100"}, {"big": "x" * 101}, "'big' is over 100 bytes"),
         ({"SKILLPM_MAX_SKILL": "300"}, {"a": "x" * 150, "b": "x" * 150}, "all files together are over 300 bytes"),
         ({"SKILLPM_MAX_FILES": "2"}, {"a": "", "b": ""}, "more than 2 files"),
         ({}, {"d/" * 40 + "x": ""}, "deeper than 32 folders"),
         ({}, {"CON": ""}, "'CON' has a name that Windows reserves"),
-        ({}, {"a": "", "A": ""}, "are one name on some systems"),
+        ({}, {"a": "", "A": ""}, "are the same on some systems"),
     ],
 )
-def test_limits_and_names_hold_here_too(
-    project: Project, env: dict[str, str], files: dict[str, str], said: str
+def test_limits_and_names_are_checked(
+    project: Project, env: dict[str, str], files: dict[str, str], expected: str
 ) -> None:
     project.write_files(prefix_paths("mine", files))
     before = project.snapshot()
@@ -241,7 +252,7 @@ def test_limits_and_names_hold_here_too(
 
     assert result.code == 1
     assert result.stderr.startswith("error: skill mine: ")
-    assert said in result.stderr
+    assert expected in result.stderr
     assert project.snapshot() == before
 
 
@@ -256,8 +267,8 @@ def test_a_large_ignored_file_costs_nothing(project: Project, folder: Path) -> N
     assert names(project) == {"SKILL.md"}
 
 
-def test_a_file_that_pretends_to_be_small_is_not_read_without_end(project: Project, folder: Path) -> None:
-    """/proc files say 0 bytes and hold more."""
+def test_a_file_that_reports_a_small_size_is_not_read_forever(project: Project, folder: Path) -> None:
+    """Files in /proc report 0 bytes and contain more."""
     with (folder / "big.bin").open("wb") as file:
         file.truncate(10**12)
 
@@ -270,7 +281,7 @@ def test_a_file_that_pretends_to_be_small_is_not_read_without_end(project: Proje
 
 @pytest.mark.parametrize("spec", [".", "./", ".."])
 def test_a_project_cannot_be_a_skill_of_itself(project: Project, spec: str) -> None:
-    """Its lockfile would be a part of the skill, and the skill's digest a part of the lockfile."""
+    """Its lockfile would be part of the skill, and the skill's digest part of the lockfile."""
     project.write_files(make_skill("mine"))
     (project.work / "deeper").mkdir()
     before = project.snapshot()
@@ -278,7 +289,7 @@ def test_a_project_cannot_be_a_skill_of_itself(project: Project, spec: str) -> N
     result = project.run("install", spec, "--project", str(project.work), cwd="deeper" if spec == ".." else ".")
 
     assert result.code == 1
-    assert "holds the project that would install it" in result.stderr
+    assert "contains the project that would install it" in result.stderr
     assert project.snapshot() == before
 
 
@@ -292,7 +303,7 @@ def test_a_project_may_be_linked_into_itself(project: Project) -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("words", [["./nothing"], ["./mine/SKILL.md"], ["./empty"]])
-def test_what_is_no_skill_is_told(project: Project, words: list[str]) -> None:
+def test_a_folder_that_is_not_a_skill_is_an_error(project: Project, words: list[str]) -> None:
     (project.work / "empty").mkdir()
 
     result = project.run("install", *words)
@@ -302,7 +313,7 @@ def test_what_is_no_skill_is_told(project: Project, words: list[str]) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_folder_of_several_skills_names_them(project: Project) -> None:
+def test_the_error_for_a_folder_of_skills_lists_them(project: Project) -> None:
     project.write_files(prefix_paths("all/a", make_skill("a")) | prefix_paths("all/b", make_skill("b")))
 
     result = project.run("install", "./all")

@@ -1,4 +1,4 @@
-"""What goes wrong on the way: told within bounded time, nothing changed, and right again with the next try."""
+"""Network faults: an error within bounded time, nothing changed, and the next run works."""
 
 import shutil
 from collections.abc import Callable
@@ -34,12 +34,12 @@ def status(number: int) -> Trouble:
 TROUBLES: dict[str, tuple[Trouble, str]] = {
     "500": (status(500), "the server failed (HTTP 500): {url}"),
     "503": (status(503), "the server failed (HTTP 503): {url}"),
-    "429": (status(429), "the server asks to wait (HTTP 429): {url}"),
+    "429": (status(429), "too many requests (HTTP 429): {url}"),
     "404": (status(404), "there is no git repository at {url}"),
-    "403": (status(403), "no access to {url}, or there is no such repository"),
-    "garbage": (switch("garbage", value=True), "{url} answers, but not as a git server does"),
-    "truncated": (switch("truncate_after", value=30), "the connection to {url} broke off"),
-    "stall": (switch("stall", value=True), "{url} gave no answer within 3 s"),
+    "403": (status(403), "no access to {url}, or the repository does not exist"),
+    "garbage": (switch("garbage", value=True), "{url} did not answer like a git server"),
+    "truncated": (switch("truncate_after", value=30), "the connection to {url} was lost"),
+    "stall": (switch("stall", value=True), "{url} did not respond within 3 s"),
 }
 
 
@@ -53,7 +53,7 @@ def all_is_well_again(server: GitServer) -> None:
 
 @pytest.fixture(params=["first", "locked"])
 def command(request: pytest.FixtureRequest, project: Project, url: str) -> list[str]:
-    """Give a command that has to fetch: with nothing at hand, or with a lockfile."""
+    """A command that has to fetch: in a new project, or with a lockfile."""
     if request.param == "first":
         return ["install", f"{url}@pdf"]
     project.run("install", f"{url}@pdf", check=True)
@@ -63,7 +63,7 @@ def command(request: pytest.FixtureRequest, project: Project, url: str) -> list[
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-def test_a_fault_is_told_and_the_next_try_works(
+def test_a_fault_is_an_error_and_the_next_run_works(
     project: Project, server: GitServer, upstream: Repository, command: list[str], trouble: str
 ) -> None:
     begin, message = TROUBLES[trouble]
@@ -76,15 +76,15 @@ def test_a_fault_is_told_and_the_next_try_works(
     again = project.run(*command)
 
     assert (result.code, result.stdout, changed) == (1, "", False), result
-    said = result.stderr.splitlines()
-    assert said[0].partition("; git says: ")[0] == "error: " + message.format(url=server.url("acme/skills"))
-    assert len(said) <= 3
+    lines = result.stderr.splitlines()
+    assert lines[0].partition("; git says: ")[0] == "error: " + message.format(url=server.url("acme/skills"))
+    assert len(lines) <= 3
     assert again.code == 0, again
     assert project.installed_files("pdf") == upstream.read_files("skills/pdf")
 
 
 @pytest.mark.parametrize("number", [500, 502, 503, 504, 429])
-def test_a_passing_failure_is_waited_out(project: Project, server: GitServer, url: str, number: int) -> None:
+def test_a_transient_failure_is_retried(project: Project, server: GitServer, url: str, number: int) -> None:
     server.fail_next(1, number)
 
     result = project.run("install", f"{url}@pdf", check=True)
@@ -94,16 +94,14 @@ def test_a_passing_failure_is_waited_out(project: Project, server: GitServer, ur
 
 
 @pytest.mark.parametrize("number", [404, 401, 403])
-def test_an_answer_that_is_final_is_not_asked_for_again(
-    project: Project, server: GitServer, url: str, number: int
-) -> None:
+def test_a_permanent_failure_is_not_retried(project: Project, server: GitServer, url: str, number: int) -> None:
     server.fail_next(1, number)
 
     assert project.run("install", f"{url}@pdf").code == 1
     assert take_requests(server) == ["info"]
 
 
-def test_a_pack_cut_short_leaves_a_usable_cache(
+def test_a_truncated_pack_leaves_a_usable_cache(
     project: Project, server: GitServer, upstream: Repository, url: str
 ) -> None:
     project.run("install", f"{url}@pdf", check=True)
@@ -112,7 +110,7 @@ def test_a_pack_cut_short_leaves_a_usable_cache(
     server.truncate_after = None
 
     assert more.code == 1
-    assert f"the connection to {url} broke off" in more.stderr
+    assert f"the connection to {url} was lost" in more.stderr
     assert not list(project.git_cache.rglob("tmp_*")) or project.run("list").code == 0
     project.delete_installed()
     project.run("sync", "--offline", check=True)
@@ -121,18 +119,18 @@ def test_a_pack_cut_short_leaves_a_usable_cache(
     assert not list(project.git_cache.rglob("tmp_*"))
 
 
-def test_a_machine_that_is_not_there(project: Project) -> None:
+def test_an_unreachable_host(project: Project) -> None:
     result = project.run("install", "http://127.0.0.1:1/acme/skills.git")
 
     message, _, quoted = result.stderr.splitlines()[0].partition("; git says: ")
     assert (result.code, message) == (1, "error: http://127.0.0.1:1/acme/skills.git could not be reached")
     assert quoted.startswith("fatal: unable to access 'http://127.0.0.1:1/acme/skills.git/': ")
-    assert result.stderr.splitlines()[1:] == ["  try: check the address and the network"]
+    assert result.stderr.splitlines()[1:] == ["  try: check the URL and your network connection"]
     assert project.is_untouched
 
 
 @pytest.mark.usefixtures("url")
-def test_of_two_repositories_one_fails_and_nothing_is_installed(
+def test_nothing_is_installed_if_one_of_two_repositories_fails(
     project: Project, server: GitServer, tmp_path: Path
 ) -> None:
     good = Repository.create(tmp_path / "good")
@@ -148,7 +146,7 @@ def test_of_two_repositories_one_fails_and_nothing_is_installed(
     assert project.is_untouched
 
 
-def test_a_failure_does_not_wait_for_a_repository_that_stalls(
+def test_a_failure_does_not_wait_for_a_stalled_repository(
     project: Project, server: GitServer, url: str, tmp_path: Path
 ) -> None:
     other = Repository.create(tmp_path / "other")
@@ -178,7 +176,7 @@ def test_two_processes_share_one_cache(project: Project, upstream: Repository, u
         assert box.installed_files(name) == upstream.read_files(f"skills/{name}")
 
 
-def test_a_cache_in_use_is_waited_for_and_told(project: Project, server: GitServer, url: str, tmp_path: Path) -> None:
+def test_a_locked_cache_is_waited_for(project: Project, server: GitServer, url: str, tmp_path: Path) -> None:
     other = Project(tmp_path / "other")
     env = {"SKILLPM_CACHE_DIR": str(project.cache)}
     server.stall = True
@@ -191,6 +189,6 @@ def test_a_cache_in_use_is_waited_for_and_told(project: Project, server: GitServ
 
     assert (waiting.code, waiting.stderr.splitlines()[-3]) == (
         1,
-        f"error: the cache of {url} is held by process {holder.pid}, for more than 1.5 s",
+        f"error: the cache of {url} has been locked by process {holder.pid} for more than 1.5 s",
     )
     assert other.is_untouched

@@ -1,4 +1,4 @@
-"""Proxies and detours of one's own that cannot be meant: told in a line with where they stand, and no login shown."""
+"""Unusable proxies and insteadOf settings: one error that names the setting, without its login."""
 
 import socket
 from pathlib import Path
@@ -8,7 +8,7 @@ from kit import Sandbox, git, make_skill
 
 URL = "https://127.0.0.1:9/x.tar.gz"
 FORM = "write it as http://HOST:PORT, or unset it"
-SOCKS = "skillpm knows HTTP proxies; for SOCKS, add `pip install 'httpx[socks]'` to where skillpm is"
+SOCKS = "skillpm supports HTTP proxies; for SOCKS, run `pip install 'httpx[socks]'` in the environment of skillpm"
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def project(tmp_path: Path) -> Sandbox:
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "said", "hint"),
+    ("variable", "value", "shown", "hint"),
     [
         ("HTTPS_PROXY", "http://user:secret@host:notaport", "http://***@host:notaport", FORM),
         ("https_proxy", "user:secret@host:notaport", "http://***@host:notaport", FORM),
@@ -30,21 +30,20 @@ def project(tmp_path: Path) -> Sandbox:
         ("https_proxy", "file:///etc/passwd", "file:///etc/passwd", FORM),
     ],
 )
-def test_a_proxy_that_cannot_be_used_is_told(project: Sandbox, variable: str, value: str, said: str, hint: str) -> None:
+def test_an_unusable_proxy_is_named(project: Sandbox, variable: str, value: str, shown: str, hint: str) -> None:
     result = project.run("install", URL, env={variable: value})
     assert (result.code, result.stdout) == (2, "")
-    assert result.stderr == f"error: {variable} is no proxy that can be used: {said}\n  try: {hint}\n"
+    assert result.stderr == f"error: {variable} is not a usable proxy: {shown}\n  try: {hint}\n"
 
 
-def test_a_list_of_hosts_that_cannot_be_understood_is_told(project: Sandbox) -> None:
+def test_an_invalid_no_proxy_is_named(project: Sandbox) -> None:
     result = project.run("install", URL, env={"NO_PROXY": "[::,, ,http://x y:z,["})
     assert result.stderr == (
-        "error: NO_PROXY cannot be understood: [::,, ,http://x y:z,[\n"
-        "  try: it is a list of hosts, e.g. localhost,.example.org\n"
+        "error: invalid NO_PROXY: [::,, ,http://x y:z,[\n  try: use a list of hosts, e.g. localhost,.example.org\n"
     )
 
 
-def test_a_detour_of_git_to_no_address_is_told_without_its_login(project: Sandbox) -> None:
+def test_an_insteadof_to_an_invalid_url_is_an_error_without_its_login(project: Sandbox) -> None:
     git(
         "config",
         "--file",
@@ -55,13 +54,13 @@ def test_a_detour_of_git_to_no_address_is_told_without_its_login(project: Sandbo
     result = project.run("install", "https://a.example/skills.git")
     assert result.code == 1
     assert result.stderr == (
-        "error: https://a.example/skills.git leads to what is no address\n  try: look at your `insteadOf`\n"
+        "error: https://a.example/skills.git is rewritten to an invalid URL\n  try: check git's `insteadOf` settings\n"
     )
 
 
-def test_a_socket_in_a_skill_is_refused_as_what_it_is(project: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_socket_in_a_skill_is_refused(project: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write_files({f"x/{path}": text for path, text in make_skill("x").items()})
-    monkeypatch.chdir(project.work / "x")  # the path of a socket may have no more than a hundred letters
+    monkeypatch.chdir(project.work / "x")  # the path of a socket is limited to about 100 characters
     with socket.socket(socket.AF_UNIX) as sock:
         sock.bind("sock")
-        assert project.run("install", "./x").stderr == "error: skill x: 'sock' is no regular file\n"
+        assert project.run("install", "./x").stderr == "error: skill x: 'sock' is not a regular file\n"

@@ -28,11 +28,11 @@ HOOKED = make_skill("hooked", hooks={"PreToolUse": [{"command": "./scripts/insta
 
 
 class Traced(Project):
-    """A project whose commands are watched by strace."""
+    """A project whose commands are traced by strace."""
 
     @property
     def executed(self) -> list[tuple[str, str]]:
-        """Give each program that was started, and its command line as strace shows it."""
+        """Return each started program, with its command line as strace prints it."""
         log = (self.root / "strace.log").read_text()
         return [(match[1], match[2]) for match in re.finditer(r'execve\("([^"]+)", (\[.*\]), .*\) = 0', log)]
 
@@ -49,7 +49,7 @@ def test_only_git_is_run(upstream: Repository, server: GitServer, tmp_path: Path
 
     own = Path(Project.command[0]).name
     programs = [(Path(program).name, words) for program, words in project.executed if Path(program).name != own]
-    # For file:// git itself asks a shell to start its other half: exactly that, with the path quoted.
+    # For file:// git itself starts upload-pack through a shell: exactly that, with the path quoted.
     shells = {words for name, words in programs if name == "sh"}
     other_half = f"git-upload-pack '{upstream.path}'"
     assert shells == ({f'["/bin/sh", "-c", "{other_half}", "{other_half}"]'} if over == "file" else set())

@@ -1,4 +1,4 @@
-"""A company's own sources: behind its CA, its proxy and its logins; and the secret is found nowhere afterwards."""
+"""Sources behind a company's CA, proxy and logins; and the secrets are stored and printed nowhere."""
 
 import base64
 import os
@@ -25,7 +25,7 @@ def company(tmp_path: Path) -> CertificateAuthority:
 
 @pytest.fixture
 def host(company: CertificateAuthority, tmp_path: Path) -> Iterator[GitServer]:
-    """Give the company's server, with an index at its top and a repository beside it."""
+    """The company's server, with an index at its root and a repository."""
     desk = IndexPublisher(tmp_path / "desk")
     desk.write_draft("pdf", "1.2.0")
     desk.build()
@@ -45,7 +45,7 @@ def proxy(host: GitServer) -> Iterator[Proxy]:
 
 @pytest.fixture
 def world(project: Project, company: CertificateAuthority, proxy: Proxy) -> dict[str, str | None]:
-    """Give what IT tells everybody to put into the environment, in a home that names the index."""
+    """The environment that the IT department prescribes, in a home whose configuration names the index."""
     config = project.home / ".config/skillpm/config.toml"
     config.parent.mkdir(parents=True)
     config.write_text(f'[[indexes]]\nname = "acme"\nurl = "https://{HOST}/"\n')
@@ -65,7 +65,7 @@ def found_in(project: Project, secret: str) -> list[str]:
 
 
 def command_lines() -> list[str]:
-    """Give every command line of the machine, as any user can read it."""
+    """Return every command line of the machine, as any user can read it."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -95,34 +95,34 @@ def test_a_repository_behind_a_proxy_and_a_company_ca(
     assert set(proxy.requested_hosts) == {HOST}
 
 
-def test_without_the_ca_an_index_is_not_believed(project: Project, world: dict[str, str | None]) -> None:
+def test_an_index_is_not_trusted_without_the_ca(project: Project, world: dict[str, str | None]) -> None:
     result = project.run("install", "pdf", env={**world, "SSL_CERT_FILE": None})
 
     assert (result.code, result.stderr) == (
         1,
         (
-            f"error: the index acme cannot be read: https://{HOST}/skills/pdf.json: the certificate of {HOST} is not "
+            f"error: cannot read the index acme: https://{HOST}/skills/pdf.json: the certificate of {HOST} is not "
             "trusted (unable to get local issuer certificate)\n"
-            "  try: if your company signs for it, give its CA: SSL_CERT_FILE=/path/to/ca.pem, or add it to the system\n"
+            "  try: if your company issued it, set SSL_CERT_FILE=/path/to/ca.pem, or add its CA to the system\n"
         ),
     )
     assert project.is_untouched
 
 
-def test_without_the_ca_a_repository_is_not_believed(project: Project, world: dict[str, str | None]) -> None:
+def test_a_repository_is_not_trusted_without_the_ca(project: Project, world: dict[str, str | None]) -> None:
     result = project.run("install", f"https://{HOST}/acme/deploy.git", env={**world, "GIT_SSL_CAINFO": None})
 
     assert (result.code, result.stderr) == (
         1,
         (
             f"error: the certificate of https://{HOST}/acme/deploy.git is not trusted\n"
-            "  try: if your company signs for it: git config --global http.sslCAInfo /path/to/ca.pem\n"
+            "  try: if your company issued it: git config --global http.sslCAInfo /path/to/ca.pem\n"
         ),
     )
     assert project.is_untouched
 
 
-def test_a_proxy_that_refuses_is_told(project: Project, world: dict[str, str | None], proxy: Proxy) -> None:
+def test_a_proxy_that_refuses_is_an_error(project: Project, world: dict[str, str | None], proxy: Proxy) -> None:
     proxy.servers.clear()
 
     result = project.run("install", "pdf", env=world)
@@ -130,8 +130,8 @@ def test_a_proxy_that_refuses_is_told(project: Project, world: dict[str, str | N
     assert (result.code, result.stderr) == (
         1,
         (
-            f"error: the index acme cannot be read: https://{HOST}/skills/pdf.json: no connection (502 Bad Gateway)\n"
-            "  try: try again, or look at your proxy; --offline takes what is cached of acme\n"
+            f"error: cannot read the index acme: https://{HOST}/skills/pdf.json: cannot connect (502 Bad Gateway)\n"
+            "  try: try again, or check your proxy; --offline uses the cached documents of acme\n"
         ),
     )
 
@@ -164,12 +164,12 @@ def test_an_index_with_a_login(project: Project, world: dict[str, str | None], h
 @pytest.mark.parametrize(
     ("spec", "begin", "url", "more"),
     [
-        ("pdf", "the index acme cannot be read: ", f"https://{HOST}/skills/pdf.json", ""),
+        ("pdf", "cannot read the index acme: ", f"https://{HOST}/skills/pdf.json", ""),
         (f"https://{HOST}/acme/deploy.git", "", f"https://{HOST}/acme/deploy.git", ", or in git's http.proxy"),
     ],
     ids=["an index", "a repository"],
 )
-def test_a_proxy_that_wants_a_login_is_asked_once_and_told(
+def test_a_proxy_that_requires_a_login_is_not_retried(
     project: Project, world: dict[str, str | None], proxy: Proxy, spec: str, begin: str, url: str, more: str
 ) -> None:
     proxy.requires_login = True
@@ -179,14 +179,14 @@ def test_a_proxy_that_wants_a_login_is_asked_once_and_told(
     assert (result.code, result.stderr) == (
         1,
         (
-            f"error: {begin}the proxy on the way to {url} wants another user or password\n"
-            f"  try: they stand in https_proxy or http_proxy{more}\n"
+            f"error: {begin}proxy authentication required for {url}\n"
+            f"  try: check the user and password in https_proxy or http_proxy{more}\n"
         ),
     )
     assert len(proxy.request_heads) == 1
 
 
-def test_the_password_of_a_proxy_is_never_told(project: Project, world: dict[str, str | None], proxy: Proxy) -> None:
+def test_the_password_of_a_proxy_is_never_printed(project: Project, world: dict[str, str | None], proxy: Proxy) -> None:
     world["https_proxy"] = proxy.address.replace("//", f"//ann:{SECRET}@")
     installed = project.run("install", "pdf", f"https://{HOST}/acme/deploy.git", "-vv", env=world, check=True)
     proxy.servers.clear()
@@ -201,10 +201,10 @@ def test_the_password_of_a_proxy_is_never_told(project: Project, world: dict[str
 
 
 @pytest.mark.parametrize("source", ["index", "git"])
-def test_no_secret_stands_in_a_command_line(
+def test_no_secret_is_in_a_command_line(
     project: Project, world: dict[str, str | None], host: GitServer, source: str
 ) -> None:
-    """What a process was started with, every user of the machine can read."""
+    """Every user of the machine can read the arguments of a process."""
     project.git_config(f'[url "https://ann:{SECRET}@{HOST}/"]\n\tinsteadOf = https://{HOST}/')
     spec = "pdf" if source == "index" else f"https://{HOST}/acme/deploy.git"
     env: dict[str, Any] = {**world, "SKILLPM_INDEX_ACME_TOKEN": SECRET, "GITHUB_TOKEN": SECRET}

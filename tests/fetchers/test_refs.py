@@ -1,4 +1,4 @@
-"""Which commit a ref means: branches, tags, commits, and names that could be either."""
+"""Resolving refs: branches, tags, commits, and names that could be either."""
 
 import json
 from pathlib import Path
@@ -43,9 +43,7 @@ def test_a_branch_is_followed(project: Project, upstream: Repository, url: str) 
 
 @pytest.mark.parametrize("annotated", [False, True], ids=["light", "annotated"])
 @pytest.mark.parametrize("how", ["option", "hash"])
-def test_a_tag_stays_where_it_is(
-    project: Project, upstream: Repository, url: str, how: str, *, annotated: bool
-) -> None:
+def test_a_tag_is_not_moved(project: Project, upstream: Repository, url: str, how: str, *, annotated: bool) -> None:
     tagged = upstream.resolve()
     upstream.tag("v1", annotated=annotated)
     say(upstream, "Later.\n")
@@ -90,7 +88,7 @@ def test_a_commit_is_that_commit(project: Project, upstream: Repository, url: st
     assert "ref" not in project.locked_source("pdf")
 
 
-def test_a_branch_named_like_a_commit_loses(project: Project, upstream: Repository, url: str) -> None:
+def test_a_commit_wins_over_a_branch_named_like_it(project: Project, upstream: Repository, url: str) -> None:
     first = upstream.resolve()
     evil = say(upstream, "Evil.\n", "evil")
     for kind in ("heads", "tags"):
@@ -101,7 +99,7 @@ def test_a_branch_named_like_a_commit_loses(project: Project, upstream: Reposito
     assert (body(project), project.locked_source("pdf")["commit"]) == ("First.\n", first)
 
 
-def test_a_tag_of_a_tree_is_no_skill(project: Project, upstream: Repository, url: str) -> None:
+def test_a_tag_of_a_tree_is_refused(project: Project, upstream: Repository, url: str) -> None:
     upstream.tag("tree", upstream.tree_id())
 
     result = project.run("install", url, "--tag", "tree")
@@ -115,39 +113,37 @@ def test_a_tag_of_a_tree_is_no_skill(project: Project, upstream: Repository, url
     [
         (["--branch", "nope"], "has no branch `nope`", "its branches: main"),
         (["--tag", "v9"], "has no tag `v9`", "it has no tags; its branches: main"),
-        (["--rev", "0" * 39 + "1"], f"has no commit `{'0' * 39}1`", "see what it has: git ls-remote URL"),
+        (["--rev", "0" * 39 + "1"], f"has no commit `{'0' * 39}1`", "list what it has: git ls-remote URL"),
     ],
 )
-def test_a_ref_that_is_not_there_is_named(
-    project: Project, url: str, words: list[str], message: str, hint: str
-) -> None:
+def test_a_missing_ref_is_named(project: Project, url: str, words: list[str], message: str, hint: str) -> None:
     result = project.run("install", url, *words)
 
     assert (result.code, result.stderr.replace(url, "URL")) == (1, f"error: URL {message}\n  try: {hint}\n")
     assert project.is_untouched
 
 
-def test_a_ref_of_unknown_kind_that_is_not_there(project: Project, url: str) -> None:
+def test_a_missing_ref_of_unknown_kind(project: Project, url: str) -> None:
     result = project.run("install", f"{url}#nope")
 
     assert (result.code, result.stderr) == (
         1,
         f"error: {url} has no branch or tag `nope`\n"
-        "  try: it has no tags; its branches: main; a skill comes behind `@`: @nope\n",
+        "  try: it has no tags; its branches: main; a skill's name follows `@`: @nope\n",
     )
 
 
-def test_a_commit_id_cut_short_is_told_so(project: Project, upstream: Repository, url: str) -> None:
+def test_an_abbreviated_commit_id_is_explained(project: Project, upstream: Repository, url: str) -> None:
     short = upstream.resolve()[:12]
 
     for spec in (f"{url}#{short}@pdf", f"{url}#{short}"):
-        said = project.run("install", spec)
+        result = project.run("install", spec)
 
-        assert said.stderr.splitlines() == [
+        assert result.stderr.splitlines() == [
             f"error: {url} has no branch or tag `{short}`",
-            "  try: if it is the beginning of a commit id, give all of its 40 digits",
+            "  try: if it is an abbreviated commit id, use all 40 digits",
         ]
-        assert said.code == 1
+        assert result.code == 1
 
 
 def test_a_branch_that_looks_like_a_short_commit_is_a_branch(project: Project, upstream: Repository, url: str) -> None:
@@ -159,23 +155,23 @@ def test_a_branch_that_looks_like_a_short_commit_is_a_branch(project: Project, u
 
 
 @pytest.mark.parametrize("ref", ["--upload-pack=id", "-x", "a..b", "a@{1}", "x.lock", "a//b", "a b", "ä", "x^", "*"])
-def test_a_word_that_is_no_name_is_never_given_to_git(project: Project, server: GitServer, url: str, ref: str) -> None:
+def test_an_invalid_ref_is_never_passed_to_git(project: Project, server: GitServer, url: str, ref: str) -> None:
     result = project.run("install", url, f"--branch={ref}")
 
     assert (result.code, take_requests(server)) == (2, [])
     assert result.stderr.startswith("error: ")
 
 
-def test_an_empty_repository_says_so(project: Project, server: GitServer, tmp_path: Path) -> None:
+def test_an_empty_repository(project: Project, server: GitServer, tmp_path: Path) -> None:
     url = server.serve("empty", Repository.create(tmp_path / "empty"))
 
     result = project.run("install", url)
 
-    assert (result.code, result.stderr) == (1, f"error: {url} is empty: it has no commit yet\n")
+    assert (result.code, result.stderr) == (1, f"error: {url} is empty: it has no commits yet\n")
 
 
 def test_a_branch_may_become_a_folder_of_branches(project: Project, upstream: Repository, url: str) -> None:
-    """In the cache too, and without losing what the cache alone still has."""
+    """In the cache as well, without losing what only the cache still has."""
     upstream.branch("a")
     say(upstream, "A.\n", "a")
     project.run("install", url, "--branch", "a", check=True)
@@ -192,7 +188,7 @@ def test_a_branch_may_become_a_folder_of_branches(project: Project, upstream: Re
     assert body(project) == "A.\n"
 
 
-def test_branches_that_differ_in_case_are_two(project: Project, upstream: Repository, url: str) -> None:
+def test_branches_that_differ_in_case_are_distinct(project: Project, upstream: Repository, url: str) -> None:
     for name in ("dev", "Dev"):
         upstream.branch(name)
         say(upstream, f"{name}.\n", name)
@@ -218,7 +214,7 @@ def test_a_moved_tag_moves_only_with_an_update(project: Project, upstream: Repos
     assert (before, body(project)) == ("First.\n", "Moved.\n")
 
 
-def test_offline_a_ref_is_what_it_was(project: Project, upstream: Repository, url: str) -> None:
+def test_a_ref_resolves_from_the_cache_offline(project: Project, upstream: Repository, url: str) -> None:
     upstream.branch("dev")
     project.run("install", url, "--branch", "dev", check=True)
     say(upstream, "Later.\n", "dev")
@@ -229,5 +225,5 @@ def test_offline_a_ref_is_what_it_was(project: Project, upstream: Repository, ur
     assert project.read(".agent-skills/again/SKILL.md").endswith("First.\n")
     assert (result.code, result.stderr.splitlines()[0]) == (
         1,
-        f"error: not in the cache, and the network is switched off: {url} at other",
+        f"error: not cached, and the network is disabled: {url} at other",
     )

@@ -1,4 +1,4 @@
-"""A token of the environment on its way: over TLS, through a proxy, to exactly its host, and not further."""
+"""A token in the environment is sent over TLS, through a proxy, to its own host only."""
 
 import base64
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ TOKEN = "ghp_0123456789abcdefToken"  # noqa: S105
 
 @pytest.fixture
 def forges(tmp_path: Path, project: Project, upstream: Repository) -> Iterator[dict[str, GitServer]]:
-    """Give github.com and another host, as the project's git reaches them."""
+    """github.com and another host, as the project's git reaches them."""
     company = CertificateAuthority(tmp_path)
     upstream.write(make_skill("pdf")).commit()
     with company.start_server("github.com") as github, company.start_server("elsewhere.example") as elsewhere:
@@ -54,10 +54,8 @@ def test_another_host_never_sees_the_token(project: Project, forges: dict[str, G
     assert (result.code, {request.status for request in forges["elsewhere.example"].requests}) == (1, {401})
 
 
-def test_a_redirect_to_another_host_does_not_carry_the_token_along(
-    project: Project, forges: dict[str, GitServer]
-) -> None:
-    """Git by itself repeats the header to whomever it is sent to."""
+def test_a_redirect_to_another_host_does_not_carry_the_token(project: Project, forges: dict[str, GitServer]) -> None:
+    """Git by itself sends the header to redirect targets, too."""
     only_with(forges["elsewhere.example"], TOKEN)
     forges["github.com"].redirect_to = "https://elsewhere.example"
 

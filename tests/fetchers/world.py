@@ -1,4 +1,4 @@
-"""What the tests of fetching share: a project, its twin on another machine, and how to look at both."""
+"""Helpers for tests of fetchers: a project, its clone on another machine, and ways to inspect both."""
 
 import json
 import shutil
@@ -12,7 +12,7 @@ from typing import Any, Self
 from kit import GitServer, Result, Sandbox
 
 EMPTY_MANIFEST = '{"skills": {}}\n'
-# A process inherits the peak of whoever starts it: so a small one does, between the tests and the command.
+# A process inherits the peak memory of its parent, so a small process is started between pytest and the command.
 MEASURE_SCRIPT = """
 import resource, subprocess, sys
 code = subprocess.call(sys.argv[2:], timeout=300)
@@ -25,33 +25,33 @@ Environment = Mapping[str, str | None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResourceUsage:
-    """What a command took: seconds of a processor, and the most memory that it or one of its children held."""
+    """Usage of a command: CPU seconds, and the peak memory of it or one of its children."""
 
     cpu_seconds: float
     peak_megabytes: float
 
 
 class Project(Sandbox):
-    """A sandbox whose working directory is a project that asks for nothing yet."""
+    """A sandbox whose working directory is a project without requirements."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
         self.write("skills.json", EMPTY_MANIFEST)
 
     def clone(self, root: Path) -> Self:
-        """Give a project of the same documents on another machine: its caches are empty, nothing is installed."""
+        """Copy the manifest and lockfile to another machine, with empty caches and nothing installed."""
         other = type(self)(root)
         for name in ("skills.json", "skills.lock"):
             other.write(name, self.read(name))
         return other
 
     def delete_installed(self) -> None:
-        """Delete the installed skills and the store, so that only the git cache can give them back."""
+        """Delete the installed skills and the store, so that only the git cache still has them."""
         for folder in (self.work / ".agent-skills", self.cache / "v1" / "store"):
             shutil.rmtree(folder)
 
     def installed_files(self, name: str) -> dict[str, tuple[str, bytes]]:
-        """Give mode (as git writes it) and content of each file of an installed skill."""
+        """Return mode (in git's notation) and content of each file of an installed skill."""
         return {
             path: ("100755" if entry.mode == 0o755 else "100644", entry.content)
             for path, entry in self.snapshot(f".agent-skills/{name}").items()
@@ -60,7 +60,7 @@ class Project(Sandbox):
 
     @property
     def is_untouched(self) -> bool:
-        """Tell whether a refused command left the project as it was made."""
+        """Whether the project is still as it was created."""
         return self.render_tree() == "skills.json\n" and self.read("skills.json") == EMPTY_MANIFEST
 
     @property
@@ -70,7 +70,7 @@ class Project(Sandbox):
         return found
 
     def locked_source(self, name: str) -> Mapping[str, Any]:
-        """Give where the lockfile says that a skill comes from."""
+        """Return the locked source of a skill."""
         source: Mapping[str, Any] = json.loads(self.read("skills.lock"))["skills"][name]["source"]
         return source
 
@@ -92,14 +92,14 @@ class Project(Sandbox):
 
 
 def take_requests(server: GitServer) -> list[str]:
-    """Give what a server was asked since the last look, a word a request, and forget it."""
+    """Return and clear the requests of a server, one word each."""
     words = [request.command or "info" for request in server.requests]
     server.clear_requests()
     return words
 
 
 def find_git_processes(sandbox: Sandbox) -> dict[int, tuple[str, dict[str, str]]]:
-    """Give command line and environment of each git that works for a sandbox: they are known by its HOME."""
+    """Return command line and environment of each git process of a sandbox, recognized by its HOME."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and _read(entry / "comm").startswith("git"):

@@ -1,4 +1,4 @@
-"""Answers of git that never end, each sent as fast as it is taken."""
+"""Endless responses of a git server, each sent as fast as it is received."""
 
 import random
 import socket
@@ -14,7 +14,7 @@ BLOB = 60_000
 
 
 def endless_pack(client: socket.socket, answer: Response, count: int = 1_000_000) -> None:
-    """Send a pack of so many files, without an end."""
+    """Send an endless pack of this many files."""
     before, _, _ = answer.body.partition(MARK)
     dice = random.Random(1)
     files = [_entry(dice.randbytes(BLOB)) for _ in range(50)]
@@ -23,29 +23,29 @@ def endless_pack(client: socket.socket, answer: Response, count: int = 1_000_000
 
 
 def giant_pack(client: socket.socket, answer: Response) -> None:
-    """Send a pack that says it has more files than fit into any memory."""
+    """Send a pack that announces more files than fit into memory."""
     endless_pack(client, answer, 0x7FFF_FFFF)
 
 
 def endless_progress(client: socket.socket, answer: Response) -> None:
-    """Tell of progress, and never come to the pack."""
+    """Send progress messages forever, and never the pack."""
     before, _, _ = answer.body.partition(MARK)
     _flood(client, before + MARK, [_line(b"\2Counting objects: " + b"9" * 900 + b"\n")])
 
 
 def endless_patience(client: socket.socket, answer: Response) -> None:
-    """Send what keeps a line open, and nothing else."""
+    """Send keepalive packets and nothing else."""
     before, _, _ = answer.body.partition(MARK)
     _flood(client, before + MARK, [_line(b"\1") * 1000])
 
 
 def endless_refs(client: socket.socket, _: Response) -> None:
-    """Name one branch after the other."""
+    """Advertise branches forever."""
     _flood(client, b"", [b"".join(_line(b"%040x refs/heads/%d-" % (n, n) + b"x" * 200 + b"\n") for n in range(1, 500))])
 
 
 def endless_greeting(client: socket.socket, answer: Response) -> None:
-    """Name one capability after the other."""
+    """Advertise capabilities forever."""
     _flood(client, answer.body.removesuffix(b"0000"), [_line(b"x" * 900 + b"\n") * 100])
 
 
@@ -69,7 +69,7 @@ def _line(data: bytes) -> bytes:
 
 
 def _entry(data: bytes) -> bytes:
-    """Give a file as a pack holds it: kind and size in a number of variable length, and the bytes deflated."""
+    """Encode a file as a pack entry: kind and size as a variable-length number, then the deflated bytes."""
     size = len(data)
     head = bytearray([(3 << 4) | (size & 15)])
     size >>= 4

@@ -1,6 +1,6 @@
-"""Archives of an index that unfold to more than may be: ended at the limit in bounded memory, and nothing is changed.
+"""Archive bombs from an index: ended at the limit in bounded memory, and nothing is changed.
 
-`SKILLPM_SIZES=full` makes them as large as an enemy would: gigabytes, and a million entries.
+`SKILLPM_SIZES=full` creates them as large as an attacker would: gigabytes, and a million entries.
 """
 
 import gzip
@@ -27,36 +27,36 @@ TEXT = make_skill("pdf")["SKILL.md"]
 
 
 def large_file() -> bytes:
-    """Give a tar of one file, of zeros."""
+    """Create a tar of one file of zeros."""
     return _packed([_head("zeros.bin", MEGABYTES * len(ZEROS)), *[ZEROS] * MEGABYTES])
 
 
 def large_files() -> bytes:
-    """Give a tar of files that are each small enough."""
+    """Create a tar of files that are each within the limit."""
     return _packed(
         [part for n in range(MEGABYTES // 20 + 1) for part in (_head(f"{n}.bin", 20_000_000), *[ZEROS] * 20)]
     )
 
 
 def many_entries() -> bytes:
-    """Give a tar of empty files."""
+    """Create a tar of empty files."""
     return _packed(
         [b"".join(_head(f"{n}.txt", 0) for n in range(start, start + 1000)) for start in range(0, ENTRIES, 1000)]
     )
 
 
 def deep_folders() -> bytes:
-    """Give a tar of a file in folders within folders."""
+    """Create a tar of a file in deeply nested folders."""
     return _packed([_head("d/" * 40 + "x", 0)])
 
 
 def zeros_behind_the_end() -> bytes:
-    """Give a tar that has ended, and a gzip that has not."""
+    """Create a gzip that continues after the end of its tar."""
     return _packed([bytes(1024), *[ZEROS] * MEGABYTES])
 
 
 def large_zip() -> bytes:
-    """Give a zip of one file, of zeros."""
+    """Create a zip of one file of zeros."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("SKILL.md", TEXT)
@@ -67,7 +67,7 @@ def large_zip() -> bytes:
 
 
 def many_in_a_zip() -> bytes:
-    """Give a zip of empty files."""
+    """Create a zip of empty files."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:
         file.writestr("SKILL.md", TEXT)
@@ -82,17 +82,17 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Network:
 
 
 ARCHIVE = "SERVER/acme/archives/pdf-1.0.0.tar.gz"
-TOO_LARGE = f"{ARCHIVE}: it holds more than 100000000 bytes (SKILLPM_MAX_SKILL)"
+TOO_LARGE = f"{ARCHIVE}: it unpacks to more than 100000000 bytes (SKILLPM_MAX_SKILL)"
 TOO_MANY = f"{ARCHIVE}: it has more than 5000 files (SKILLPM_MAX_FILES)"
 BOMBS = {
     large_file: TOO_LARGE,
     large_files: TOO_LARGE,
-    many_entries: TOO_LARGE if IS_FULL else TOO_MANY,  # a million heads are more than the limit, too
-    deep_folders: f"skill pdf: the path '{'d/' * 40}x' is deeper than 32 folders",
+    many_entries: TOO_LARGE if IS_FULL else TOO_MANY,  # the headers of a million entries exceed the limit, too
+    deep_folders: f"skill pdf: the path '{'d/' * 40}x' is nested deeper than 32 folders",
     zeros_behind_the_end: TOO_LARGE,
     large_zip: f"{ARCHIVE}: "
     + (
-        "it holds more bytes than a skill may have (SKILLPM_MAX_SKILL)"
+        "it unpacks to more bytes than a skill may have (SKILLPM_MAX_SKILL)"
         if IS_FULL
         else "`zeros.bin` unpacks to more than 200 times its size"
     ),
@@ -100,9 +100,9 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize(("bomb", "said"), BOMBS.items(), ids=[bomb.__name__ for bomb in BOMBS])
+@pytest.mark.parametrize(("bomb", "error"), BOMBS.items(), ids=[bomb.__name__ for bomb in BOMBS])
 def test_a_bomb_from_an_index_ends_at_the_limit(
-    network: Network, tmp_path: Path, bomb: Callable[[], bytes], said: str
+    network: Network, tmp_path: Path, bomb: Callable[[], bytes], error: str
 ) -> None:
     archive = bomb()
     versions = json.loads(network.files["/acme/skills/pdf.json"])
@@ -116,7 +116,7 @@ def test_a_bomb_from_an_index_ends_at_the_limit(
         result, cost = project.run_measured("install", "pdf")
         message = result.error_output.replace(server.address, "SERVER")
 
-    assert (result.code, result.stdout, message.splitlines()[0]) == (1, "", f"error: {said}")
+    assert (result.code, result.stdout, message.splitlines()[0]) == (1, "", f"error: {error}")
     assert (snapshot_project(project) == before, cost.peak_megabytes < 300) == (True, True), cost
 
 

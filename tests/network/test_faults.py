@@ -1,6 +1,6 @@
-"""Whatever goes wrong on the way: told in bounded time after bounded tries, nothing changed; the third try may work.
+"""Network faults: an error in bounded time after bounded attempts, nothing changed; the third attempt may succeed.
 
-`SKILLPM_FAULTS=all` tries every fault with every document.
+`SKILLPM_FAULTS=all` tests every fault with every document.
 """
 
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from kit import FAULTS
-from network.table import DOCUMENTS, MAY_SUCCEED, expected, may_pass, plain, run_row, spelled
+from network.table import DOCUMENTS, MAY_SUCCEED, expected, expected_message, is_retried, normalize_error, run_row
 from network.world import Network
 
 pytestmark = pytest.mark.slow
@@ -19,7 +19,7 @@ MANY = (*FEW, "503-wait-1", "reset", "stall", "429-wait-date")
 MAIN = ("archive", "commit")
 ROWS = [(fault, name) for name in DOCUMENTS for fault in FAULTS if IS_WHOLE or name in MAIN or fault in FEW]
 THIRD = [
-    (fault, name) for fault, name in ROWS if may_pass(fault, name) and (IS_WHOLE or (name in MAIN and fault in MANY))
+    (fault, name) for fault, name in ROWS if is_retried(fault, name) and (IS_WHOLE or (name in MAIN and fault in MANY))
 ]
 
 
@@ -29,24 +29,24 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Network:
 
 
 @pytest.mark.parametrize(("fault", "name"), ROWS)
-def test_a_fault_is_told_and_changes_nothing(network: Network, tmp_path: Path, fault: str, name: str) -> None:
+def test_a_fault_is_an_error_and_changes_nothing(network: Network, tmp_path: Path, fault: str, name: str) -> None:
     row = expected(fault, name)
 
     outcome = run_row(network, tmp_path / "project", fault, name)
 
     if (fault, name) in MAY_SUCCEED and outcome.code == 0:
         return  # with the right bytes: `run_row` has compared them
-    error = plain(outcome.error).partition("; git says: ")[0]
-    assert (outcome.code, error) == (row.code, spelled(row, name)), outcome
+    error = normalize_error(outcome.error).partition("; git says: ")[0]
+    assert (outcome.code, error) == (row.code, expected_message(row, name)), outcome
     assert row.code == 0 or (outcome.stdout, outcome.changed_paths) == ("", []), outcome
-    # On a line that was used before, curl asks once more by itself.
+    # On a reused connection, curl itself retries once.
     most = 2 * row.tries if DOCUMENTS[name].is_git else row.tries
     assert row.tries <= outcome.tries <= most, outcome
     assert len(outcome.stderr.splitlines()) <= 3
 
 
 @pytest.mark.parametrize(("fault", "name"), THIRD)
-def test_the_third_try_works(network: Network, tmp_path: Path, fault: str, name: str) -> None:
+def test_the_third_attempt_succeeds(network: Network, tmp_path: Path, fault: str, name: str) -> None:
     outcome = run_row(network, tmp_path / "project", fault, name, times=2)
 
     assert (outcome.code, outcome.error) == (0, ""), outcome

@@ -1,6 +1,6 @@
-"""Answers without an end: over at the limit, in memory and on disk; the cache still serves, and so does the next try.
+"""Endless responses: ended at the limits of memory and disk; the cache stays usable, and the next run works.
 
-`SKILLPM_SIZES=full` sends up to the limits that everybody has.
+`SKILLPM_SIZES=full` sends up to the default limits.
 """
 
 import os
@@ -16,9 +16,9 @@ pytestmark = pytest.mark.slow
 IS_FULL = os.environ.get("SKILLPM_SIZES") == "full"
 LIMIT = 100_000_000 if IS_FULL else 5_000_000
 LIMITS = {} if IS_FULL else {"SKILLPM_MAX_DOWNLOAD": str(LIMIT)}
-TOO_MUCH = "{url} sends more than git can hold"
-LATE = "{url} gave no answer within 3 s"
-SAID = {
+TOO_MUCH = "{url} sends more data than git can handle"
+LATE = "{url} did not respond within 3 s"
+ERRORS = {
     "endless-pack": f"{{url}} sends more than {LIMIT} bytes",
     "giant-pack": TOO_MUCH,
     "endless-progress": TOO_MUCH,
@@ -39,19 +39,21 @@ def url(server: GitServer, tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("flood", FLOODS)
-def test_an_answer_without_an_end_ends_at_the_limit(server: GitServer, url: str, tmp_path: Path, flood: str) -> None:
+def test_an_endless_response_ends_at_the_limit(server: GitServer, url: str, tmp_path: Path, flood: str) -> None:
     project = Project(tmp_path / "project")
     project.run("install", f"{url}@ocr", check=True)
     before = project.snapshot()
     server.add_fault(ASKED.get(flood, "POST .* fetch"), FLOODS[flood])
-    late = {"SKILLPM_NETWORK_TIMEOUT": "3"} if SAID[flood] == LATE else {"SKILLPM_NETWORK_TIMEOUT": "60"}
+    late = {"SKILLPM_NETWORK_TIMEOUT": "3"} if ERRORS[flood] == LATE else {"SKILLPM_NETWORK_TIMEOUT": "60"}
 
     result, cost = project.run_measured("install", f"{url}@pdf", env={**LIMITS, **late})
 
-    said = result.error_output.splitlines()[0]
-    if flood == "endless-progress" and "; git says: remote: Counting objects: 9" in said:
-        said = "error: " + TOO_MUCH.format(url=url)  # git gave up before it was ended: its last words are the flood
-    assert (result.code, result.stdout, said) == (1, "", "error: " + SAID[flood].format(url=url))
+    error = result.error_output.splitlines()[0]
+    if flood == "endless-progress" and "; git says: remote: Counting objects: 9" in error:
+        error = "error: " + TOO_MUCH.format(
+            url=url
+        )  # git gave up before it was killed: its last message is part of the flood
+    assert (result.code, result.stdout, error) == (1, "", "error: " + ERRORS[flood].format(url=url))
     assert (project.snapshot() == before, cost.peak_megabytes < 300) == (True, True), cost
     assert sum(file.stat().st_size for file in project.cache.rglob("*") if file.is_file()) < 1.1 * LIMIT + 1_000_000
     project.delete_installed()

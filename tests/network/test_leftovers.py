@@ -1,4 +1,4 @@
-"""What a git leaves that was killed in the midst of its work stops nobody; what one holds that still works does."""
+"""Leftovers of a killed git block nothing; locks of a running one do."""
 
 import os
 import re
@@ -25,26 +25,24 @@ def url(server: GitServer, tmp_path: Path) -> str:
 
 
 def left(project: Project) -> list[str]:
-    """Name what git leaves behind, without what is different each time."""
+    """Return the names of git's leftovers, with placeholders for what differs between runs."""
     found = (path.relative_to(project.git_cache) for path in project.git_cache.rglob("*"))
     names = {re.sub(r"(tmp_[a-z]+_).*|[0-9a-f]{32}", r"\1", str(path)) for path in found}
     return sorted(name for name in names if name.endswith(".lock") or "tmp_" in name)
 
 
 def half_a_pack(project: Project, server: GitServer) -> list[Path]:
-    """Give what has come of the second pack, as soon as some has.
+    """Return the received part of the second pack, as soon as there is one.
 
-    Half of it was sent, of which git holds back a packet (64 kB) that is not whole.
+    Half of it is sent; git does not write an incomplete packet (64 kB).
     """
     fetches = [request for request in server.requests if request.command == "fetch"]
     found = list(project.cache.rglob("tmp_pack_*")) if len(fetches) > 1 else []
     return [path for path in found if path.exists() and path.stat().st_size > 50_000]
 
 
-def test_a_git_killed_while_a_pack_comes_leaves_half_of_it_and_stops_nobody(
-    project: Project, server: GitServer, url: str
-) -> None:
-    server.add_fault("POST .* fetch", "stall-in-body", after=1)  # the first brings the commit, the second the files
+def test_a_git_killed_while_receiving_a_pack_blocks_nothing(project: Project, server: GitServer, url: str) -> None:
+    server.add_fault("POST .* fetch", "stall-in-body", after=1)  # the first fetches the commit, the second the files
     with project.spawn("install", f"{url}@pdf") as process:
         half = wait_for(lambda: half_a_pack(project, server))
         for group in {os.getpgid(child) for child in find_git_processes(project)}:
@@ -62,10 +60,10 @@ def test_a_git_killed_while_a_pack_comes_leaves_half_of_it_and_stops_nobody(
 
 @pytest.mark.skipif(STRACE is None, reason="no strace here")
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_git_killed_as_it_puts_a_file_in_place_stops_nobody(
+def test_a_git_killed_while_renaming_a_file_blocks_nothing(
     project: Project, url: str, tmp_path: Path, moment: int
 ) -> None:
-    """Each file that git writes is first a lock, or a tmp_, and then renamed."""
+    """Git first writes each file as a lock or a `tmp_*`, and then renames it."""
     git = tmp_path / "bin/git"
     git.parent.mkdir()
     kill = f"rename,renameat,renameat2,link,linkat:signal=SIGKILL:when={moment}"
@@ -84,7 +82,7 @@ def test_a_git_killed_as_it_puts_a_file_in_place_stops_nobody(
     assert (again.code, left(project)) == (0, []), (behind, again)
 
 
-def test_a_lock_of_a_git_that_still_works_for_another_skillpm_is_left_alone(
+def test_the_lock_of_a_running_git_of_another_skillpm_is_kept(
     project: Project, server: GitServer, url: str, tmp_path: Path
 ) -> None:
     other = Project(tmp_path / "other")
@@ -101,16 +99,16 @@ def test_a_lock_of_a_git_that_still_works_for_another_skillpm_is_left_alone(
 
     assert (waiting.code, waiting.stderr.splitlines()[-3]) == (
         1,
-        f"error: the cache of {url} is held by process {first.pid}, for more than 1.5 s",
+        f"error: the cache of {url} has been locked by process {first.pid} for more than 1.5 s",
     )
     assert (all(kept), other.is_untouched) == (True, True)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk")
-def test_a_disk_that_is_full_while_git_writes(project: Project, server: GitServer, url: str) -> None:
+def test_the_disk_is_full_while_git_writes(project: Project, server: GitServer, url: str) -> None:
     words = ["mount", "-t", "tmpfs", "-o", "size=200k", "none", str(project.cache)]
     if subprocess.run(words, capture_output=True, check=False).returncode:
-        pytest.skip("nobody may mount a disk here")
+        pytest.skip("mounting a disk is not allowed here")
     try:
         before = project.snapshot()
         full = project.run("install", f"{url}@pdf")
@@ -124,16 +122,16 @@ def test_a_disk_that_is_full_while_git_writes(project: Project, server: GitServe
     assert (full.code, full.stderr, unchanged) == (
         1,
         (
-            f"error: there is no room for the git cache\n  where: {where}\n"
-            "  try: free some space, or set SKILLPM_CACHE_DIR\n"
+            f"error: no space left for the git cache\n  where: {where}\n"
+            "  try: free some disk space, or set SKILLPM_CACHE_DIR\n"
         ),
         True,
     )
     assert (again.code, behind) == (0, []), again
 
 
-def test_a_size_that_no_file_may_exceed(project: Project, url: str) -> None:
-    """A limit of the user's own, as by `ulimit -f`, ends git as a quota does."""
+def test_the_file_size_limit_is_reached(project: Project, url: str) -> None:
+    """A limit set by the user (`ulimit -f`) kills git just as a quota does."""
     before = project.snapshot()
 
     words = ["sh", "-c", 'ulimit -f 200; exec "$@"', "sh", *project.command, "install", f"{url}@pdf"]
@@ -144,8 +142,8 @@ def test_a_size_that_no_file_may_exceed(project: Project, url: str) -> None:
 
     assert (full.returncode, unchanged) == (1, True), full
     assert full.stderr == (
-        "error: git was ended while it wrote into its cache\n"
+        "error: git was killed while writing to its cache\n"
         f"  where: {project.git_cache}\n"
-        "  try: look for a quota or a limit on the size of files (`ulimit -f`), or set SKILLPM_CACHE_DIR\n"
+        "  try: check disk quotas and the file size limit (`ulimit -f`), or set SKILLPM_CACHE_DIR\n"
     )
     assert left(project) == []

@@ -1,6 +1,6 @@
-"""Where an address in the world may lead: not to this machine, whatever its name means to whom.
+"""Redirects of public hosts: never to this machine, whatever its name resolves to.
 
-A resolver of the test's own stands in for DNS: it is what an enemy has in hand.
+The test replaces DNS with its own resolver, since an attacker controls the DNS of their own names.
 """
 
 import json
@@ -13,7 +13,7 @@ from network.world import Network, snapshot_project
 
 pytestmark = pytest.mark.slow
 
-# Python reads it at its start, and every name of the table is then looked up there.
+# Python imports it on startup; it resolves the names in the table.
 RESOLVER = """\
 import json, os, socket
 real, names = socket.getaddrinfo, json.loads(os.environ["TEST_NAMES"])
@@ -36,8 +36,8 @@ def server(network: Network) -> Iterator[GitServer]:
         yield server
 
 
-def said(network: Network, folder: Path, url: str, **names: list[str]) -> tuple[int, str]:
-    """Install from an address, in a world in which names mean just this (`_` stands for a dot)."""
+def install_error(network: Network, folder: Path, url: str, **names: list[str]) -> tuple[int, str]:
+    """Install from a URL, with only these host names (`_` for a dot); return exit code and first error line."""
     project = network.copy(folder)
     (folder / "site").mkdir()
     (folder / "site/sitecustomize.py").write_text(RESOLVER)
@@ -55,37 +55,37 @@ def port(server: GitServer) -> str:
 
 @pytest.mark.parametrize("there", ["127.0.0.1", "localhost", "inside.example", "[::1]", "169.254.169.254"])
 @pytest.mark.parametrize("here", [[HERE, WORLD], [HERE, WORLD, LAN]], ids=["two", "three"])
-def test_a_host_with_an_address_in_the_world_leads_nowhere_inside(
+def test_a_public_host_must_not_redirect_to_the_local_network(
     network: Network, server: GitServer, tmp_path: Path, here: list[str], there: str
 ) -> None:
     server.publish("/out.tgz", Response(302, {"Location": f"http://{there}:{port(server)}/pdf.tar.gz"}, b""))
     url = f"http://skills.example:{port(server)}/out.tgz"
 
-    found = said(network, tmp_path / "p", url, skills_example=here, inside_example=[LAN])
+    found = install_error(network, tmp_path / "p", url, skills_example=here, inside_example=[LAN])
 
     assert found == (
         1,
-        f"error: {url} leads into this machine's own network: http://{there}:{port(server)}/pdf.tar.gz",
+        f"error: {url} points into the local network: http://{there}:{port(server)}/pdf.tar.gz",
     )
     assert [request.path for request in server.requests] == ["/out.tgz"]
 
 
-def test_a_name_that_means_an_address_inside_besides_is_inside(
+def test_a_name_with_an_additional_private_address_is_private(
     network: Network, server: GitServer, tmp_path: Path
 ) -> None:
     server.publish("/out.tgz", Response(302, {"Location": f"http://both.example:{port(server)}/pdf.tar.gz"}, b""))
     url = f"http://skills.example:{port(server)}/out.tgz"
 
-    code, line = said(network, tmp_path / "p", url, skills_example=[HERE, WORLD], both_example=[WORLD, HERE])
+    code, line = install_error(network, tmp_path / "p", url, skills_example=[HERE, WORLD], both_example=[WORLD, HERE])
 
     assert (code, line) == (
         1,
-        f"error: {url} leads into this machine's own network: http://both.example:{port(server)}/pdf.tar.gz",
+        f"error: {url} points into the local network: http://both.example:{port(server)}/pdf.tar.gz",
     )
 
 
-def test_a_host_inside_leads_inside(network: Network, server: GitServer, tmp_path: Path) -> None:
+def test_a_private_host_may_redirect_to_the_local_network(network: Network, server: GitServer, tmp_path: Path) -> None:
     server.publish("/out.tgz", Response(302, {"Location": f"http://127.0.0.1:{port(server)}/pdf.tar.gz"}, b""))
     url = f"http://skills.example:{port(server)}/out.tgz"
 
-    assert said(network, tmp_path / "p", url, skills_example=[HERE])[0] == 0
+    assert install_error(network, tmp_path / "p", url, skills_example=[HERE])[0] == 0

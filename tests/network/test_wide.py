@@ -1,4 +1,4 @@
-"""Twenty thousand files: refused where they are the skill, and never fetched where they are beside it."""
+"""Twenty thousand files: refused if they are in the skill, and never fetched if they are beside it."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ FILE, FOLDER = "100644", "40000"
 
 
 def wide(upstream: Repository, *more: tuple[str, str, str]) -> str:
-    """Give a tree of a hundred folders, which hold twenty thousand files of a kilobyte, all different."""
+    """Create a tree of a hundred folders with twenty thousand different files of a kilobyte."""
     rows = []
     for folder in range(100):
         blobs = [upstream.hash_object(f"{folder} " * 300)] * (FILES // 100)
@@ -52,7 +52,7 @@ def test_twenty_thousand_files_beside_a_skill_are_not_fetched(
 
     assert project.installed_files("good") == {"SKILL.md": (FILE, make_skill("good")["SKILL.md"])}
     packs = project.git_cache.rglob("*.pack")
-    assert sum(path.stat().st_size for path in packs) < 500_000  # the trees that name them, and nothing of theirs
+    assert sum(path.stat().st_size for path in packs) < 500_000  # only their trees, not their contents
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""One network for all rows: an index, sites, archives and a repository, and a project that has a skill already."""
+"""The network of all rows: an index, sites, archives and a repository, and a project with an installed skill."""
 
 import json
 import re
@@ -25,7 +25,7 @@ SKILL_FILES = make_skill("pdf", body=f"Squares: {SQUARES}\n", metadata={"version
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """How a command went: what it said, how long it took, what was asked, and whether anything is not as before."""
+    """Outcome of a command: its output, duration, number of requests, and the paths that it changed."""
 
     code: int
     stdout: str
@@ -36,17 +36,17 @@ class Outcome:
 
     @property
     def error(self) -> str:
-        """Give the first line of the error, or nothing."""
+        """Return the first line of the error, or an empty string."""
         lines = [line for line in self.stderr.splitlines() if line.startswith("error: ")]
         return lines[0].removeprefix("error: ") if lines else ""
 
     def subtract_tries(self, tries: int) -> "Outcome":
-        """Give it with so many requests that were none of the tries."""
+        """Return it without this many requests that were not attempts."""
         return replace(self, tries=self.tries - tries)
 
 
 class Network:
-    """What stands on the web, made once, and a project to be copied for each row."""
+    """The web content, created once, and a project to be copied for each row."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -60,7 +60,7 @@ class Network:
 
     @contextmanager
     def serve(self, excluded_prefix: str = "") -> Iterator[GitServer]:
-        """Serve all of it, on a port of its own, but for what lies below a path."""
+        """Serve everything on its own port, except for the files below a path."""
         with GitServer() as server:
             for path, data in self.files.items():
                 if not excluded_prefix or not path.startswith(excluded_prefix):
@@ -70,7 +70,7 @@ class Network:
             yield server
 
     def copy(self, root: Path) -> Project:
-        """Give the project on another machine."""
+        """Copy the project to another machine."""
         project = Project(root)
         shutil.copytree(self.project.root, root, symlinks=True, dirs_exist_ok=True)
         return project
@@ -78,7 +78,7 @@ class Network:
     def run_measured(
         self, project: Project, server: GitServer, request_pattern: str, *arguments: str, **env: str
     ) -> Outcome:
-        """Run a command, and compare everything with what was before; `asked` is in the requests that count."""
+        """Run a command, and compare all files with those before; count the requests that contain `asked`."""
         use_index(project, server)
         before = snapshot_all(project)
         server.clear_requests()
@@ -86,7 +86,7 @@ class Network:
         result = project.run(*arguments, env=env, timeout=100)
         seconds = time.monotonic() - begun
         after = snapshot_all(project)
-        # A cache may hold more than before, and nothing less or otherwise.
+        # Files may be added to a cache, but none removed or changed.
         changed = sorted(
             path
             for path in before.keys() | after.keys()
@@ -96,34 +96,34 @@ class Network:
             bool(re.search(request_pattern, f"{item.method} {item.path} {item.command or ''}"))
             for item in server.requests
         )
-        said = result.error_output.replace(server.address, "SERVER").replace(
+        stderr = result.error_output.replace(server.address, "SERVER").replace(
             server.address.removeprefix("http://"), "SERVER"
         )
         return Outcome(
-            code=result.code, stdout=result.stdout, stderr=said, seconds=seconds, tries=tries, changed_paths=changed
+            code=result.code, stdout=result.stdout, stderr=stderr, seconds=seconds, tries=tries, changed_paths=changed
         )
 
 
 def use_index(project: Project, server: GitServer) -> None:
-    """Let a project's manifest name the index of a server."""
+    """Add the index of a server to a project's manifest."""
     manifest = json.loads(project.read("skills.json"))
     manifest["indexes"] = [{"name": "acme", "url": f"{server.address}/acme"}]
     project.write("skills.json", json.dumps(manifest))
 
 
 def snapshot_project(project: Project) -> Mapping[str, Entry]:
-    """Give all files of a project and of its home."""
+    """Return all files of a project and of its home."""
     return {path: entry for path, entry in snapshot_all(project).items() if path.startswith(("work/", "home/"))}
 
 
 def snapshot_all(project: Project) -> Mapping[str, Entry]:
-    """Give all files of a project, of its home and of its cache."""
-    # What was last used when, and who holds a lock, is noted at every look.
+    """Return all files of a project, of its home and of its cache."""
+    # Usage times and lock owners are written on every access.
     return {path: entry for path, entry in snapshot(project.root).items() if not path.endswith("lock.pid")}
 
 
 def _build_files(publisher: IndexPublisher) -> dict[str, bytes]:
-    """Give every file on the web: an index of ours below `/acme`, a site in both versions, and an archive."""
+    """Return every file on the web: an index below `/acme`, a site in both versions, and an archive."""
     text = SKILL_FILES["SKILL.md"]
     entry = {"name": "pdf", "type": "skill-md", "description": "D.", "url": "pdf/SKILL.md"}
     site = {"$schema": SCHEMA, "skills": [entry | {"digest": f"sha256:{sha256(text).hexdigest()}"}]}

@@ -1,1 +1,1 @@
-"""Archives as entries for the gate: every member by name, mode and bytes; nothing is ever extracted by a library."""
+"""Archive readers: members as entries with name, mode and bytes; no library ever extracts anything to disk."""

@@ -1,4 +1,4 @@
-"""An archive or a single SKILL.md as entries: which kind it is, and the one folder that wraps all, taken away."""
+"""Read an archive or a single SKILL.md into entries: detect the format, and strip a wrapping folder."""
 
 import posixpath
 from collections.abc import Callable
@@ -15,27 +15,27 @@ ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 def read_archive(data: bytes, origin: str, limits: Limits) -> list[SourceEntry]:
-    """Give the entries of a `.tar.gz`, a `.zip` or a SKILL.md, told apart by their bytes, not by a name.
+    """Return the entries of a `.tar.gz`, a `.zip` or a SKILL.md; archives are recognized by content, not by name.
 
-    Raises `RefusedError` that says what is wrong with it; nothing of a damaged archive is given.
+    Raises `RefusedError` with the reason for an invalid one; a damaged archive is never read in part.
     """
 
-    def refuse(why: str) -> RefusedError:
-        return RefusedError(f"{sanitize(origin)}: {why}", hint="nothing was installed; tell whoever offers this file")
+    def make_error(reason: str) -> RefusedError:
+        return RefusedError(f"{sanitize(origin)}: {reason}", hint="nothing was installed; report it to the publisher")
 
     if data.startswith(GZIP_MAGIC):
-        return _strip_top_folder(read_tar(data, limits, refuse), refuse)
+        return _strip_top_folder(read_tar(data, limits, make_error), make_error)
     if data.startswith(ZIP_MAGICS):
-        return _strip_top_folder(read_zip(data, limits, refuse), refuse)
+        return _strip_top_folder(read_zip(data, limits, make_error), make_error)
     if origin.partition("?")[0].endswith(SKILL_FILES):
         return [SourceEntry(path=SKILL_FILE, data=data)]
     start = data[:200].lstrip().lower()
-    what = "a web page" if start.startswith((b"<!doctype", b"<html")) else "something else"
-    raise refuse(f"it is no .tar.gz, no .zip and no SKILL.md, but {what}")
+    actual = "a web page" if start.startswith((b"<!doctype", b"<html")) else "an unknown format"
+    raise make_error(f"expected a .tar.gz, a .zip or a SKILL.md, got {actual}")
 
 
 def _strip_top_folder(entries: list[SourceEntry], make_error: Callable[[str], RefusedError]) -> list[SourceEntry]:
-    """Take away the one folder that forges wrap a whole archive in; paths are checked by the gate behind us."""
+    """Strip the single folder that GitHub and others wrap an archive in. `check_tree` checks the paths afterwards."""
     paths = dict.fromkeys(entry.path for entry in entries)
     if find_skill_file(paths) or not entries:
         return entries
@@ -45,5 +45,5 @@ def _strip_top_folder(entries: list[SourceEntry], make_error: Callable[[str], Re
     inside = sorted(posixpath.dirname(path) for path in paths if posixpath.basename(path) in SKILL_FILES)
     if inside:
         some = ", ".join(sanitize(path, 60) for path in inside[:5])
-        raise make_error(f"its SKILL.md is not at the top, but in {some}; an archive holds one skill")
-    raise make_error("it holds no SKILL.md")
+        raise make_error(f"SKILL.md is not at the top level, but in {some}; an archive contains one skill")
+    raise make_error("it has no SKILL.md")

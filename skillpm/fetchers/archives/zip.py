@@ -1,7 +1,7 @@
-"""A `.zip` as entries. What the directory at its end says must be what stands before each member.
+"""Read a `.zip` into entries. The central directory at its end must agree with the local header of each member.
 
-Two readers of one zip may see two different archives where names, sizes or places disagree; uv refuses the same
-(`uv-extract`, tests `malo_reject_*`).
+If names, sizes or offsets differ, two readers see two different archives: one that was reviewed, and one that is
+installed. uv rejects the same (`uv-extract`, tests `malo_reject_*`).
 """
 
 import io
@@ -25,13 +25,13 @@ FLAG_ENCRYPTED, FLAG_DATA_DESCRIPTOR, FLAG_UTF8 = 0x1, 0x8, 0x800
 LOCAL_HEADER = struct.Struct("<4s5HI2I2H")  # APPNOTE.TXT 4.3.7, local file header
 END_RECORD_SIZE = 22  # APPNOTE.TXT 4.3.16, end of central directory record, without its comment
 UNICODE_PATH_TAG = 0x7075
-ZIP64_MARKER = 0xFFFFFFFF  # the size stands in the extra field
-MAX_DESCRIPTOR_SIZE = 24  # 4.3.9, data descriptor, with its mark and long sizes
+ZIP64_MARKER = 0xFFFFFFFF  # the size is in the extra field
+MAX_DESCRIPTOR_SIZE = 24  # 4.3.9, data descriptor, with its signature and 64-bit sizes
 MAX_MEMBERS_PER_FILE = 4
 
 
 def read_zip(data: bytes, limits: Limits, make_error: MakeError) -> list[SourceEntry]:
-    """Give every file and link; folders say nothing that their files do not."""
+    """Return all files and links; folders are implied by the paths of their files."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
@@ -43,57 +43,64 @@ def read_zip(data: bytes, limits: Limits, make_error: MakeError) -> list[SourceE
     except RefusedError:
         raise
     except (zipfile.BadZipFile, zlib.error, struct.error) as error:
-        raise make_error(f"it is not a complete .zip: {sanitize(str(error), 100)}") from None
-    # An encrypted member, a method that nobody knows, a name that is none: none of them is a BadZipFile.
+        raise make_error(f"not a complete .zip: {sanitize(str(error), 100)}") from None
+    # For encrypted members, unknown compression methods or invalid names, `zipfile` raises other exceptions.
     except (RuntimeError, NotImplementedError, ValueError, OSError, EOFError, OverflowError, LookupError) as error:
-        raise make_error(f"it cannot be read as a .zip: {sanitize(str(error), 100)}") from None
+        raise make_error(f"cannot read it as a .zip: {sanitize(str(error), 100)}") from None
 
 
 def _check_end_record(archive: zipfile.ZipFile, data: bytes, make_error: MakeError) -> None:
-    """Refuse an end that is not the end: what follows it, or is missing, may make another archive of it."""
+    """Reject data after the end record: another reader could find a second end record, and another archive, in it."""
     end = data[len(data) - END_RECORD_SIZE - len(archive.comment) :]
     if end[:4] != b"PK\x05\x06" or int.from_bytes(end[20:22], "little") != len(archive.comment):
-        raise make_error("it is not a complete .zip, or something follows its end")
+        raise make_error("not a complete .zip, or data follows its end")
 
 
 def _check_offsets(data: bytes, members: list[zipfile.ZipInfo], directory_offset: int, make_error: MakeError) -> None:
-    """Refuse members that overlap, leave room for others, or call themselves otherwise than the directory does."""
-    end = room = 0
+    """Reject members that overlap, leave gaps, or whose local headers differ from the central directory.
+
+    Overlapping members are how zip bombs multiply; gaps can hide members that only a streaming reader sees.
+    """
+    end = gap = 0
     for member in sorted(members, key=lambda member: member.header_offset):
         name = sanitize(member.orig_filename)
         if member.flag_bits & FLAG_ENCRYPTED:
             raise make_error(f"`{name}` is encrypted")
         if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-            raise make_error(f"`{name}` is packed by a method that is not read ({member.compress_type})")
-        if not end <= member.header_offset <= end + room:
-            raise make_error(f"`{name}` does not begin where the member before it ends")
+            raise make_error(f"`{name}` has an unsupported compression method ({member.compress_type})")
+        if not end <= member.header_offset <= end + gap:
+            raise make_error(f"`{name}` does not start where the previous member ends")
         header = LOCAL_HEADER.unpack_from(data, member.header_offset)
-        mark, flags, method, packed, size, name_length, extra_length = (header[n] for n in (0, 2, 3, 7, 8, 9, 10))
+        signature, flags, method, compressed_size, size, name_length, extra_length = (
+            header[n] for n in (0, 2, 3, 7, 8, 9, 10)
+        )
         start = member.header_offset + LOCAL_HEADER.size
-        written = data[start : start + name_length]
+        local_name = data[start : start + name_length]
+        # With a data descriptor (4.4.4, bit 3) the sizes follow the data, and are 0 here; with ZIP64 they are extra.
         sizes = {(member.compress_size, member.file_size)} | ({(0, 0)} if flags & FLAG_DATA_DESCRIPTOR else set())
-        is_large = ZIP64_MARKER in {packed, size}
+        is_zip64 = ZIP64_MARKER in {compressed_size, size}
         if (
-            mark != b"PK\x03\x04"
-            or written != member.orig_filename.encode("utf-8" if member.flag_bits & FLAG_UTF8 else "cp437")
+            signature != b"PK\x03\x04"
+            or local_name != member.orig_filename.encode("utf-8" if member.flag_bits & FLAG_UTF8 else "cp437")
             or method != member.compress_type
             or (flags ^ member.flag_bits) & (FLAG_ENCRYPTED | FLAG_UTF8)
-            or ((packed, size) not in sizes and not is_large)
+            or ((compressed_size, size) not in sizes and not is_zip64)
         ):
-            raise make_error(f"`{name}` is another one in its own header than in the directory")
+            raise make_error(f"`{name}`: its local header does not match the central directory")
         end = start + name_length + extra_length + member.compress_size
-        room = MAX_DESCRIPTOR_SIZE if flags & FLAG_DATA_DESCRIPTOR else 0
-    if not end <= directory_offset <= end + room:
-        raise make_error("its directory does not begin where its members end")
+        gap = MAX_DESCRIPTOR_SIZE if flags & FLAG_DATA_DESCRIPTOR else 0
+    if not end <= directory_offset <= end + gap:
+        raise make_error("the central directory does not start where the members end")
 
 
 def _read_entries(
     archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], limits: Limits, make_error: MakeError
 ) -> list[SourceEntry]:
     entries: list[SourceEntry] = []
-    room = limits.skill
+    remaining = limits.skill
     for member in members:
         name = member.orig_filename
+        # Other names are in cp437 or a local encoding, which each reader guesses differently.
         if not (name.isascii() or member.flag_bits & FLAG_UTF8) or "\0" in name or _has_unicode_path(member.extra):
             raise make_error(f"the name `{sanitize(name)}` is not plain UTF-8")
         mode = member.external_attr >> 16 if member.create_system == CREATED_ON_UNIX else 0
@@ -101,37 +108,40 @@ def _read_entries(
         if name.endswith("/") and kind in {0, stat.S_IFDIR} and not member.file_size:
             continue
         if name.endswith("/") or kind not in {0, stat.S_IFREG, stat.S_IFLNK}:
-            raise make_error(f"`{sanitize(name)}` is no file, folder or link")
+            raise make_error(f"`{sanitize(name)}` is not a file, folder or link")
         if len(entries) >= limits.files:
             raise make_error(f"it has more than {limits.files} files (SKILLPM_MAX_FILES)")
-        content = _read_content(archive, member, room, make_error)
-        room -= len(content)
-        link = kind == stat.S_IFLNK
+        content = _read_content(archive, member, remaining, make_error)
+        remaining -= len(content)
+        is_link = kind == stat.S_IFLNK
         entries.append(
             SourceEntry(
-                path=name, kind="link" if link else "file", data=content, executable=bool(mode & 0o100) and not link
+                path=name,
+                kind="link" if is_link else "file",
+                data=content,
+                executable=bool(mode & 0o100) and not is_link,
             )
         )
     return entries
 
 
 def _read_content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, remaining: int, make_error: MakeError) -> bytes:
-    """Unpack one member, counting what really comes; its sum is checked at the end."""
+    """Decompress one member, counting the actual bytes; `zipfile` verifies its checksum at the end."""
     content = bytearray()
     with archive.open(member) as file:
         while chunk := file.read(CHUNK_SIZE):
             content += chunk
             if len(content) > remaining:
-                raise make_error("it holds more bytes than a skill may have (SKILLPM_MAX_SKILL)")
+                raise make_error("it unpacks to more bytes than a skill may have (SKILLPM_MAX_SKILL)")
             if len(content) > RATIO_MIN_SIZE and len(content) > MAX_RATIO * member.compress_size:
                 raise make_error(f"`{sanitize(member.orig_filename)}` unpacks to more than {MAX_RATIO} times its size")
     if len(content) != member.file_size:
-        raise make_error(f"`{sanitize(member.orig_filename)}` is not as long as the directory says")
+        raise make_error(f"`{sanitize(member.orig_filename)}` does not have the size in the central directory")
     return bytes(content)
 
 
 def _has_unicode_path(extra: bytes) -> bool:
-    """Tell whether a member brings a second name (Info-ZIP's Unicode path), which another reader would take."""
+    """Return whether a member has a second name (Info-ZIP Unicode Path, 4.6.9), which other readers may prefer."""
     while len(extra) >= 4:  # noqa: PLR2004  (tag and length)
         tag, length = struct.unpack_from("<HH", extra)
         if tag == UNICODE_PATH_TAG:

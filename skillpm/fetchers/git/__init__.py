@@ -1,1 +1,1 @@
-"""Git: one shared bare cache per repository, exactly the objects needed, files written from the object database."""
+"""Git: one shared bare repository per URL as a cache, only the needed objects, files read from the object database."""

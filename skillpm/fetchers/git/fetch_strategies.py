@@ -1,12 +1,12 @@
-"""From what the cache has to what is needed: the cheapest way first, the next best where a server cannot.
+"""Fetch the missing objects of folders: the cheapest strategy first, the next one if the server refuses it.
 
     the exact trees by id          a few kB, whatever the size of the repository (protocol v2)
-    the commit, without contents   then exactly the files needed, in one batch
-    the branch or tag it was on    whole, at depth 1
-    everything                     when the commit lies deeper, or nothing else is offered
+    the commit, without contents   then exactly the missing files, in one batch
+    the branch or tag it was on    complete, at depth 1
+    everything                     if the commit is deeper in the history, or the server serves nothing else
 
-Before and after each the cache is asked what it lacks, and that question never reaches for the network: a partial
-clone would otherwise answer a fetch with success and bring nothing (docs/adr/0003-git.md).
+Before and after each fetch, the cache itself is searched for what is missing, without the network: a fetch into a
+partial clone can succeed and bring nothing (docs/adr/0003-git.md).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,19 +15,17 @@ from skillpm.core.file_tree import Limits
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError, OfflineError, RefusedError, SkillpmError
-from skillpm.fetchers.git.errors import translate_error
+from skillpm.fetchers.git.errors import ErrorKind, GitFailed, translate_error
 from skillpm.fetchers.git.locked_tree import check_locked_tree
 from skillpm.fetchers.git.objects import GITLINK
-from skillpm.fetchers.git.process import GitFailed
 from skillpm.fetchers.git.repository import Repository, cached_ref
-from skillpm.fetchers.git.stderr_patterns import is_object_missing, is_refusal
 from skillpm.fetchers.git.tree_walk import MAX_DEPTH, TreeEntry, TreeTooLarge, walk_tree
 
 
 class WantedFolder(Value):
-    """A folder needed whole: whose it is, its tree id, and the commit and ref it may be found by.
+    """A folder to fetch completely: the skill's name, its tree id, and the commit and ref to find it by.
 
-    `path` is where the commit should have it, for one that a lockfile speaks of.
+    `path` is set for a locked skill: the folder in the commit that should have this tree.
     """
 
     name: str
@@ -38,7 +36,7 @@ class WantedFolder(Value):
 
 
 class CacheState(Value):
-    """What the cache has of the trees asked for, and what it lacks."""
+    """The contents of the requested trees in the cache, and what is missing."""
 
     entries: Mapping[str, Sequence[TreeEntry]]
     missing_trees: tuple[str, ...]
@@ -46,69 +44,78 @@ class CacheState(Value):
 
     @property
     def is_complete(self) -> bool:
-        """Tell whether nothing is missing."""
+        """Return whether nothing is missing."""
         return not (self.missing_trees or self.missing_blobs)
 
 
 def read_cache_state(repository: Repository, folders: Sequence[WantedFolder], limits: Limits) -> CacheState:
-    """See what the cache has of these trees, without any network. A submodule's commit is never looked for.
+    """Return which objects of these folders are cached, without the network. Commits of submodules are not needed.
 
-    Raises `RefusedError` for one that is too big to be installed: nobody need fetch or read it.
+    Raises `RefusedError` for a skill that exceeds a limit, before any more of it is fetched or read.
     """
-    leaves: dict[str, list[TreeEntry]] = {}
-    lacking_trees: list[str] = []
+    entries: dict[str, list[TreeEntry]] = {}
+    missing_trees: list[str] = []
     for want in folders:
         try:
             walked = walk_tree(repository.reader, want.tree, limits.files)
         except TreeTooLarge:
             raise _too_large_error(want, f"more than {limits.files} files", "FILES") from None
         if walked.is_truncated:
-            raise RefusedError(f"skill {sanitize(want.name)}: it has folders deeper than {MAX_DEPTH} folders")
-        leaves[want.tree] = walked.entries
-        lacking_trees.extend([want.tree] if walked.missing_trees else [])
-    sizes = repository.reader.read_sizes(leaf.id for found in leaves.values() for leaf in found if leaf.mode != GITLINK)
+            raise RefusedError(f"skill {sanitize(want.name)}: a path is nested deeper than {MAX_DEPTH} folders")
+        entries[want.tree] = walked.entries
+        # One missing tree anywhere: the whole folder is fetched, since what is below the gap is unknown.
+        missing_trees.extend([want.tree] if walked.missing_trees else [])
+    sizes = repository.reader.read_sizes(
+        entry.id for listed in entries.values() for entry in listed if entry.mode != GITLINK
+    )
     for want in folders:
-        _check_sizes(want, leaves[want.tree], sizes, limits)
+        _check_sizes(want, entries[want.tree], sizes, limits)
     return CacheState(
-        entries=leaves,
-        missing_trees=tuple(dict.fromkeys(lacking_trees)),
+        entries=entries,
+        missing_trees=tuple(dict.fromkeys(missing_trees)),
         missing_blobs=tuple(oid for oid, size in sizes.items() if size is None),
     )
 
 
 def fetch_missing(repository: Repository, folders: Sequence[WantedFolder], limits: Limits) -> CacheState:
-    """Have all these folders in the cache, by the cheapest way that works.
+    """Fetch what the cache lacks of these folders, by the cheapest strategy that works, and return what it has then.
 
-    Raises `OfflineError`, `NotFoundError` when a commit is on the server no longer, `DigestMismatch` where it has
-    another tree than the one wanted of it, or what git said.
+    Raises `OfflineError`, `NotFoundError` if the server no longer has a commit, `DigestMismatch` if a commit has
+    another tree than the locked one, and the translated errors of git.
     """
-    have = read_cache_state(repository, folders, limits)
-    if have.is_complete:
-        return have
-    _check_trees(repository, folders, have)
+    state = read_cache_state(repository, folders, limits)
+    if state.is_complete:
+        return state
+    _check_trees(repository, folders, state)
     if repository.context.settings.offline:
         raise OfflineError(
-            sorted({f"{repository.url} at {want.commit[:12]}" for want in _incomplete_folders(folders, have)})
+            sorted({f"{repository.url} at {want.commit[:12]}" for want in _incomplete_folders(folders, state)})
         )
     refused: GitFailed | None = None
-    for way in (_fetch_by_id, _fetch_by_commit, _fetch_by_ref, _fetch_everything):
+    for fetch in (_fetch_by_id, _fetch_by_commit, _fetch_by_ref, _fetch_everything):
         try:
-            way(repository, folders, have)
+            fetch(repository, folders, state)
         except GitFailed as failed:
-            if not is_refusal(failed):
+            if ErrorKind.REFUSED not in failed.kinds:
                 raise translate_error(failed, repository.url) from failed
             refused = failed
-            if way is _fetch_by_commit and is_object_missing(failed):
+            # Servers may refuse any tree id as "not our ref", but a commit only if they do not have it.
+            if fetch is _fetch_by_commit and ErrorKind.OBJECT_MISSING in failed.kinds:
                 break
-        have = read_cache_state(repository, folders, limits)
-        if have.is_complete:
-            return have
-        _check_trees(repository, folders, have)
-    raise _missing_commit_error(repository, folders, have) from refused
+        # Also after a refusal: of a strategy's two fetches, the first may have succeeded.
+        state = read_cache_state(repository, folders, limits)
+        if state.is_complete:
+            return state
+        _check_trees(repository, folders, state)
+    raise _missing_commit_error(repository, folders, state) from refused
 
 
 def _fetch_by_id(repository: Repository, _: Sequence[WantedFolder], state: CacheState) -> None:
-    """Exactly what is missing. A tree must come whole, so the cache's own filter is switched off for it."""
+    """Fetch exactly the missing objects.
+
+    For trees the filter is off and `--refetch` is on: git would omit what it believes the cache to have, and then
+    leave gaps.
+    """
     if state.missing_trees:
         repository.fetch(["--no-filter", "--refetch"], ids=[*state.missing_trees, *state.missing_blobs])
     else:
@@ -116,7 +123,7 @@ def _fetch_by_id(repository: Repository, _: Sequence[WantedFolder], state: Cache
 
 
 def _fetch_by_commit(repository: Repository, folders: Sequence[WantedFolder], state: CacheState) -> None:
-    """The commits, shallow and without contents; then what is still missing."""
+    """Fetch the commits, shallow and without file contents; then the files that are still missing."""
     commits = sorted({want.commit for want in folders if want.tree in state.missing_trees})
     if commits:
         repository.fetch(["--depth=1", "--filter=blob:none"], commits)
@@ -126,13 +133,13 @@ def _fetch_by_commit(repository: Repository, folders: Sequence[WantedFolder], st
 
 
 def _fetch_by_ref(repository: Repository, folders: Sequence[WantedFolder], _: CacheState) -> None:
-    """The refs the commits were found by, whole, at depth 1: the most that an old server gives in one piece."""
+    """Fetch the refs of the commits completely, at depth 1: even an old server can send that."""
     refs = sorted({want.ref or "HEAD" for want in folders})
     repository.fetch(["--depth=1", "--no-filter", "--refetch"], [f"+{ref}:{cached_ref(ref)}" for ref in refs])
 
 
 def _fetch_everything(repository: Repository, _: Sequence[WantedFolder], __: CacheState) -> None:
-    """All branches and tags with all their history."""
+    """Fetch all branches and tags with their complete history."""
     repository.fetch_all()
 
 
@@ -141,12 +148,12 @@ def _incomplete_folders(folders: Sequence[WantedFolder], state: CacheState) -> S
     return [
         want
         for want in folders
-        if want.tree in state.missing_trees or any(leaf.id in blobs for leaf in state.entries[want.tree])
+        if want.tree in state.missing_trees or any(entry.id in blobs for entry in state.entries[want.tree])
     ]
 
 
 def _check_trees(repository: Repository, folders: Sequence[WantedFolder], state: CacheState) -> None:
-    """Refuse a tree that is not there since it never was what its commit has: no way would bring it."""
+    """Raise `DigestMismatch` if a missing tree is not the one of its commit: no strategy could fetch it."""
     for want in folders:
         if want.path and want.tree in state.missing_trees:
             check_locked_tree(repository, want.name, want.commit, want.path, want.tree)
@@ -154,9 +161,10 @@ def _check_trees(repository: Repository, folders: Sequence[WantedFolder], state:
 
 def _missing_commit_error(repository: Repository, folders: Sequence[WantedFolder], state: CacheState) -> SkillpmError:
     commits = sorted({want.commit[:12] for want in _incomplete_folders(folders, state)})
+    update = f"skillpm update{repository.context.settings.scope_flag}"
     return NotFoundError(
-        f"{repository.url} no longer has the locked commit {', '.join(commits)}, and neither has the cache",
-        hint="lock what is there now with `skillpm update`, or sync on a machine whose cache still has it",
+        f"{repository.url} no longer has the locked commit {', '.join(commits)}, and it is not cached",
+        hint=f"lock the current commit with `{update}`, or sync on a machine that still has it cached",
     )
 
 
@@ -164,11 +172,11 @@ def _check_sizes(
     folder: WantedFolder, entries: Sequence[TreeEntry], sizes: Mapping[str, int | None], limits: Limits
 ) -> None:
     total = 0
-    for leaf in entries:
-        size = sizes.get(leaf.id) or 0
+    for entry in entries:
+        size = sizes.get(entry.id) or 0
         total += size
         if size > limits.file:
-            raise _too_large_error(folder, f"'{sanitize(leaf.path)}' is over {limits.file} bytes", "FILE")
+            raise _too_large_error(folder, f"'{sanitize(entry.path)}' is over {limits.file} bytes", "FILE")
     if total > limits.skill:
         raise _too_large_error(folder, f"all files together are over {limits.skill} bytes", "SKILL")
 

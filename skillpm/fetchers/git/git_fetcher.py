@@ -1,11 +1,11 @@
-"""Skills from git: by repository, never by skill, and several repositories at once."""
+"""Fetch skills from git: grouped by repository, and several repositories in parallel."""
 
 from collections.abc import Mapping, Sequence
 
 from skillpm.core.digest import shorten_distinct_digests
 from skillpm.core.names import SkillName
 from skillpm.core.tree_checks import check_tree
-from skillpm.errors import CHECK_LOCK_HINT, DigestMismatch, OfflineError
+from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetchers.base import AvailableSkill, FetchedSkill
 from skillpm.fetchers.git.fetch_strategies import WantedFolder, fetch_missing
@@ -44,7 +44,7 @@ class GitFetcher:
         self.repositories = RepositoryPool(settings, reporter, cache)
 
     def pin(self, sources: Mapping[SkillName, GitSource]) -> dict[SkillName, FetchedSkill]:
-        """Find the newest commit each source allows, and put the skills into the store."""
+        """Resolve each source to its newest commit, and add the skills to the store."""
 
         def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, FetchedSkill]:
             return self._pin_repository(repository, {name: sources[name] for name in names})
@@ -54,7 +54,7 @@ class GitFetcher:
     def versions(
         self, sources: Mapping[SkillName, GitSource], *, dated: bool = False
     ) -> dict[SkillName, Sequence[AvailableVersion]]:
-        """List the versions that tags name; one question for each repository, several at once."""
+        """List the tagged versions of skills, with one request for each repository."""
 
         def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, Sequence[AvailableVersion]]:
             return {name: list_tag_versions(repository, sources[name], name, self._log, dated=dated) for name in names}
@@ -66,48 +66,47 @@ class GitFetcher:
         return self.reporter.warn, self.reporter.log_verbose
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
-        """Put exactly the locked skills into the store; give what is missing offline."""
+        """Add the locked skills to the store; return descriptions of those that are missing offline."""
         pins = {name: skill.pin for name, skill in locked.items() if isinstance(skill.pin, GitPin)}
         missing: list[str] = []
 
         def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, FetchedSkill]:
             try:
-                found = self._store_skills(repository, {name: pins[name] for name in names})
+                fetched = self._store_skills(repository, {name: pins[name] for name in names})
             except OfflineError:
                 missing.extend(f"{name} ({repository.url})" for name in names)
                 return {}
-            for name, came in found.items():
+            for name, skill in fetched.items():
                 expected = locked[name].digest
-                if came.digest != expected:
-                    says, there = shorten_distinct_digests(expected or "", came.digest or "")
-                    wrong = DigestMismatch(name, locked=says, actual=there, origin=summarize_pin(pins[name]))
-                    wrong.hint = f"{CHECK_LOCK_HINT}, or lock it anew with `skillpm update {name}`"
-                    raise wrong  # a commit never changes, so it is the lockfile that did
-            return found
+                if skill.digest != expected:
+                    shown, actual = shorten_distinct_digests(expected or "", skill.digest or "")
+                    origin, advice = summarize_pin(pins[name]), EDITED_LOCK_HINT
+                    raise DigestMismatch(name, locked=shown, actual=actual, origin=origin, advice=advice)
+            return fetched
 
         self.repositories.run_each({name: pin.url for name, pin in pins.items()}, work)
         return sorted(missing)
 
     def find_commit_with_tree(self, source: GitSource, ref: str, tree: str) -> str:
-        """Give the newest commit on a ref in which the source's folder has this tree id, or nothing."""
-        only = SkillName(source.url)
+        """Return the newest commit on a ref in which the source's folder has this tree id, or an empty string."""
+        key = SkillName(source.url)
 
         def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, str]:
-            return {only: find_commit_with_tree(repository, ref, source.path, tree)}
+            return {key: find_commit_with_tree(repository, ref, source.path, tree)}
 
-        return self.repositories.run_each({only: source.url}, work)[only]
+        return self.repositories.run_each({key: source.url}, work)[key]
 
     def list_available_skills(self, source: GitSource, browser_path: str = "") -> list[AvailableSkill]:
-        """List the skills a source may mean, with the source each would be written down as."""
-        only = SkillName(source.url)
+        """List the skills that a source matches, each with the source to record for it in the manifest."""
+        key = SkillName(source.url)
 
         def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, list[AvailableSkill]]:
-            return {only: self._list_repository(repository, source, browser_path)}
+            return {key: self._list_repository(repository, source, browser_path)}
 
-        return self.repositories.run_each({only: source.url}, work)[only]
+        return self.repositories.run_each({key: source.url}, work)[key]
 
     def read_tagged_releases(self, source: GitSource, handle_release: ReleaseHandler) -> None:
-        """Hand over every tagged version of the skills that a source means; again, where a cache was damaged."""
+        """Pass every tagged release of a source's skills to `handle_release`; all again if the cache was damaged."""
 
         def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, None]:
             read_tagged_releases(repository, source, self.settings, self.reporter, handle_release)
@@ -119,56 +118,57 @@ class GitFetcher:
         source = resolve_browser_path(repository, source, browser_path) if browser_path else source
         ref, source = resolve_ref(repository, source, source.skill, self._log)
         commit, root = resolve_commits(repository, [ref])[ref]
-        places: Sequence[SkillLocation]
+        locations: Sequence[SkillLocation]
         if source.path:
-            places = find_skills_at(repository, root, source)
+            locations = find_skills_at(repository, root, source)
         elif source.skill:
-            places = [find_skill(repository, root, source, source.skill)]
+            locations = [find_skill(repository, root, source, source.skill)]
         else:
-            places = find_all_skills(repository, root)
-        if len(places) == 1 and (source.path or source.skill):
-            # It is about to be installed: all of its files in the one batch that its SKILL.md needs anyway.
-            name = name_of(places[0], UNREADABLE_SKILL, repository.url)
-            fetch_missing(
-                repository, [WantedFolder(name=name, tree=places[0].tree, commit=commit, ref=ref)], self.settings.limits
-            )
-        skills = read_skills(repository, places)
+            locations = find_all_skills(repository, root)
+        if len(locations) == 1 and (source.path or source.skill):
+            # A single skill is about to be installed: fetch all of its files in the request that SKILL.md needs anyway.
+            name = name_of(locations[0], UNREADABLE_SKILL, repository.url)
+            folder = WantedFolder(name=name, tree=locations[0].tree, commit=commit, ref=ref)
+            fetch_missing(repository, [folder], self.settings.limits)
+        skills = read_skills(repository, locations)
         return [
             AvailableSkill(
-                name=name_of(place, skills[place.path], repository.url),
-                description=skills[place.path].description,
-                source=source.replace(path=place.path, skill=""),
+                name=name_of(location, skills[location.path], repository.url),
+                description=skills[location.path].description,
+                source=source.replace(path=location.path, skill=""),
             )
-            for place in places
+            for location in locations
         ]
 
     def _pin_repository(
-        self, repository: Repository, wanted: Mapping[SkillName, GitSource]
+        self, repository: Repository, requested: Mapping[SkillName, GitSource]
     ) -> dict[SkillName, FetchedSkill]:
         refs, sources = {}, {}
-        for name, source in wanted.items():
+        for name, source in requested.items():
             refs[name], sources[name] = resolve_ref(repository, source, name, self._log)
         commits = resolve_commits(repository, sorted(set(refs.values())))
         pins = {}
         for name, ref in refs.items():
             commit, root = commits[ref]
-            place = find_skill(repository, root, sources[name], name)
-            where = "" if sources[name].kind == "rev" else ref
-            pins[name] = GitPin(url=repository.url, commit=commit, tree=place.tree, path=place.path, ref=where)
+            location = find_skill(repository, root, sources[name], name)
+            recorded_ref = "" if sources[name].kind == "rev" else ref
+            pins[name] = GitPin(
+                url=repository.url, commit=commit, tree=location.tree, path=location.path, ref=recorded_ref
+            )
         return self._store_skills(repository, pins)
 
     def _store_skills(self, repository: Repository, pins: Mapping[SkillName, GitPin]) -> dict[SkillName, FetchedSkill]:
-        """Bring the pinned folders, pass each through the gate, and put it into the store."""
+        """Fetch the pinned folders, check each of them, and add it to the store."""
         limits = self.settings.limits
-        wanted = [
+        folders = [
             WantedFolder(name=name, tree=pin.tree, commit=pin.commit, ref=pin.ref, path=pin.path)
             for name, pin in pins.items()
         ]
-        have = fetch_missing(repository, wanted, limits)
-        found: dict[SkillName, FetchedSkill] = {}
+        state = fetch_missing(repository, folders, limits)
+        skills: dict[SkillName, FetchedSkill] = {}
         for name, pin in pins.items():  # one in memory at a time
-            entries = read_entries(repository, have.entries[pin.tree], name, self.reporter.warn)
+            entries = read_entries(repository, state.entries[pin.tree], name, self.reporter.warn)
             tree = check_tree(entries, name=name, limits=limits)
-            found[name] = read_metadata(tree, pin, name)
+            skills[name] = read_metadata(tree, pin, name)
             self.store.add(tree, pin.tree)
-        return found
+        return skills

@@ -1,46 +1,45 @@
-"""Is the tree that a lockfile names the one that its commit has? Asked only of what cannot be found, to say why."""
+"""Check whether a locked tree is the tree of its locked commit; called for missing trees only, to explain them."""
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.text import sanitize
-from skillpm.errors import CHECK_LOCK_HINT, DigestMismatch
+from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch
 from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository
 from skillpm.fetchers.git.tree_walk import TreeTooLarge, find_folder_id
 
 
 def check_locked_tree(repository: Repository, name: str, commit: str, path: str, tree: str) -> None:
-    """Raise `DigestMismatch` where the cache knows the commit, and it has another tree in this folder, or none.
+    """Raise `DigestMismatch` if the cache has the commit, and its folder has another tree, or does not exist.
 
-    Nobody is asked. A commit never changes, so it is the lockfile that did.
+    Uses no network. A commit never changes, so the lockfile must have been edited.
     """
-    found = _read_tree_id(repository, commit, path)
-    if found in {None, tree}:
+    actual = _read_tree_id(repository, commit, path)
+    if actual in {None, tree}:
         return
-    wrong = DigestMismatch(
+    raise DigestMismatch(
         name,
         locked=f"tree {short_commit(tree)}",
-        actual=f"tree {short_commit(found)}" if found else "no such folder",
+        actual=f"tree {short_commit(actual)}" if actual else "no such folder",
         origin=f"{repository.url} at {short_commit(commit)}{'' if path == '.' else f', {sanitize(path)}'}",
         key="source.tree",
+        advice=EDITED_LOCK_HINT,
     )
-    wrong.hint = f"{CHECK_LOCK_HINT}, or lock it anew with `skillpm update {name}`"
-    raise wrong
 
 
 def _read_tree_id(repository: Repository, commit: str, path: str) -> str | None:
-    """Give a folder's tree id in a commit; empty where there is no such folder, None where the cache cannot tell."""
+    """Return a folder's tree id in a commit; empty if the folder does not exist, None if objects are not cached."""
     reader = repository.reader
-    found = reader.read([commit], max_size=MAX_COMMIT_SIZE)[commit]
-    if found is None or found.kind != "commit":
+    item = reader.read([commit], max_size=MAX_COMMIT_SIZE)[commit]
+    if item is None or item.kind != "commit":
         return None
-    tree = found.data[5 : found.data.index(b"\n")].decode()
+    tree = item.data[5 : item.data.index(b"\n")].decode()
     for part in path.split("/") if path != "." else ():
         if reader.read_sizes([tree])[tree] is None:
             return None
         try:
-            below = find_folder_id(reader, tree, part)
+            child = find_folder_id(reader, tree, part)
         except TreeTooLarge:
             return None
-        if below is None:
+        if child is None:
             return ""
-        tree = below
+        tree = child
     return tree

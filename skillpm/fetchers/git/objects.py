@@ -1,6 +1,6 @@
-"""Git objects read straight from the database: one `cat-file` process, every byte checked by its id.
+"""Read git objects from the object database: one `cat-file` process, every object verified against its id.
 
-Never a checkout: so no filter, no line-ending conversion, no hook, no link can act.
+Nothing is ever checked out, so no filter, line-ending conversion, hook or link can act.
 """
 
 import os
@@ -13,18 +13,20 @@ from typing import IO
 
 from skillpm.fetchers.git.process import GitProcesses, format_command, kill_process, open_anonymous_file, read_stderr
 
-BATCH_SIZE = 60  # requests in flight: less than the smallest pipe holds, so nobody waits for the other
+# Requests in flight. They fit into the smallest pipe (4 KiB), so that git never blocks on a full stdout while we block
+# on a full stdin.
+BATCH_SIZE = 60
 TREE, LINK, GITLINK, EXECUTABLE = 0o040000, 0o120000, 0o160000, 0o100755
 KIND_MASK = 0o170000
 
 
 class CacheDamaged(Exception):
-    """An object whose bytes are not what its id says, or a database git cannot read."""
+    """An object that does not match its id, or an object database that git cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
 class GitObject:
-    """An object as the database holds it."""
+    """An object of the database."""
 
     id: str
     kind: str
@@ -32,7 +34,7 @@ class GitObject:
 
 
 class ObjectReader:
-    """Asks one long-lived git process for objects; an object that is not there is None, and never fetched."""
+    """Reader that requests objects from one long-lived git process. A missing object is None, and is never fetched."""
 
     def __init__(self, processes: GitProcesses, args: Sequence[str], environment: dict[str, str], folder: str) -> None:
         args = [*args, "cat-file", "--batch-command"]
@@ -41,45 +43,45 @@ class ObjectReader:
         self._process = processes.start(args, environment, folder, stdin=True, stderr=self._stderr)
 
     def close(self) -> None:
-        """End the process."""
+        """Kill the process."""
         kill_process(self._process)
         os.close(self._stderr)
 
     def read_sizes(self, names: Iterable[str]) -> dict[str, int | None]:
-        """Give how many bytes objects hold, before anybody reads them."""
+        """Return the sizes of objects in bytes, without reading them."""
         answers = self._request("info", names)
         return {name: None if head is None else head[2] for name, head in answers}
 
     def read_ids(self, names: Iterable[str]) -> dict[str, str | None]:
-        """Give the ids of objects, by whatever names (`COMMIT:folder`)."""
+        """Return the ids of objects by any name that git understands (`COMMIT:folder`)."""
         return {name: None if head is None else head[0] for name, head in self._request("info", names)}
 
     def read(self, names: Iterable[str], *, max_size: int = 0) -> dict[str, GitObject | None]:
-        """Give objects by the names they were asked for. One over `largest` bytes is none.
+        """Return objects by the names they were requested with. One larger than `max_size` bytes (if not 0) is None.
 
-        Raises `CacheDamaged` for a wrong byte.
+        Raises `CacheDamaged` for an object that does not match its id.
         """
-        found: dict[str, GitObject | None] = {}
+        objects: dict[str, GitObject | None] = {}
         if max_size:
             sizes = self.read_sizes(names := list(names))
             names = [name for name in names if (sizes[name] or 0) <= max_size]
-            found = dict.fromkeys(sizes)
+            objects = dict.fromkeys(sizes)
         for name, head in self._request("contents", names):
-            found[name] = None if head is None else self._read_content(*head)
-        return found
+            objects[name] = None if head is None else self._read_content(*head)
+        return objects
 
     def _request(self, verb: str, names: Iterable[str]) -> Iterator[tuple[str, tuple[str, str, int] | None]]:
-        """Ask for many objects, some at a time; give the head of each answer, before the rest of it is read."""
-        wanted = list(dict.fromkeys(names))
-        for start in range(0, len(wanted), BATCH_SIZE):
-            chunk = wanted[start : start + BATCH_SIZE]
+        """Request objects in batches; yield the header of each response, before its content is read."""
+        unique = list(dict.fromkeys(names))
+        for start in range(0, len(unique), BATCH_SIZE):
+            chunk = unique[start : start + BATCH_SIZE]
             stdin, stdout = _pipes(self._process)
-            with suppress(OSError):  # git has ended: then it said why, and gives no answer
+            with suppress(OSError):  # git has exited; its stderr or its missing response is handled below
                 stdin.write("".join(f"{verb} {name}\n" for name in chunk).encode())
                 stdin.flush()
             for name in chunk:
                 line = stdout.readline()
-                # Of a pack it cannot read git says here that it has no such object, and complains there.
+                # For a pack that it cannot read, git reports the object as missing, and the error only on stderr.
                 if os.pread(self._stderr, 1, 0).strip(b"\0"):
                     raise CacheDamaged(read_stderr(self._stderr))
                 yield name, _parse_header(line)
@@ -89,24 +91,24 @@ class ObjectReader:
         data = stdout.read(size)
         stdout.read(1)
         algorithm = sha1 if len(oid) == 40 else sha256  # noqa: PLR2004
-        known = algorithm(f"{kind} {size}\0".encode(), usedforsecurity=False)
-        known.update(data)
-        if known.hexdigest() != oid:
-            raise CacheDamaged(f"object {oid} is not what its id says")
+        checksum = algorithm(f"{kind} {size}\0".encode(), usedforsecurity=False)
+        checksum.update(data)
+        if checksum.hexdigest() != oid:
+            raise CacheDamaged(f"object {oid} does not match its id")
         return GitObject(oid, kind, data)
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    if process.stdin is None or process.stdout is None:  # pragma: no cover  (started with both, always)
+    if process.stdin is None or process.stdout is None:  # pragma: no cover  (always started with both)
         raise CacheDamaged("no pipes")
     return process.stdin, process.stdout
 
 
 def _parse_header(line: bytes) -> tuple[str, str, int] | None:
-    """Read the first line of an answer: id, kind and size, or that there is no such object."""
+    """Parse the first line of a response: id, kind and size; None for a missing object."""
     words = line.decode("utf-8", "replace").split()
     if words[-1:] == ["missing"]:
         return None
     if len(words) != 3 or not words[2].isdigit():  # noqa: PLR2004  (id, kind, size)
-        raise CacheDamaged("git ended, or answered something else")
+        raise CacheDamaged("git exited, or sent an unexpected response")
     return words[0], words[1], int(words[2])

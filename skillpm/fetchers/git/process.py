@@ -1,8 +1,10 @@
-"""The one door to the git program: started in an empty folder, held to a time and a size, ended with its children."""
+"""Run git: in an empty folder, within limits of time and size, and killed together with its child processes.
+
+This is the only module that starts git.
+"""
 
 import errno
 import os
-import re
 import signal
 import subprocess
 import threading
@@ -13,6 +15,7 @@ from contextlib import suppress
 from skillpm.cachedir import retry_if_emptied
 from skillpm.errors import FetchError
 from skillpm.fetchers.git.environment import GIT_SETTING_OPTIONS
+from skillpm.fetchers.git.errors import GitFailed
 from skillpm.fetchers.git.limits import GitLimits, limit_process
 from skillpm.files import NOFOLLOW, translate_os_errors
 
@@ -20,15 +23,16 @@ STDERR_RESERVE = 4096
 
 
 def open_anonymous_file(folder: str) -> int:
-    """Open a file without a name.
+    """Open a temporary file without a name, and return its descriptor.
 
-    In memory, where the system has such files; else room for the first words is taken at once: a git that finds the
-    disk full shall be able to say so.
+    A file rather than a pipe: git can then never block on a stderr that is not being read. It is in memory where the
+    system supports that. Elsewhere its first block is allocated at once, so that a git that finds the disk full can
+    still write why.
     """
     if hasattr(os, "memfd_create"):
-        return os.memfd_create("said")
-    path = os.path.join(os.path.dirname(folder), f"said-{os.getpid()}-{threading.get_ident()}")
-    with translate_os_errors("write in the git cache", path):
+        return os.memfd_create("stderr")
+    path = os.path.join(os.path.dirname(folder), f"stderr-{os.getpid()}-{threading.get_ident()}")
+    with translate_os_errors("write to the git cache", path):
         flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | NOFOLLOW
         descriptor = retry_if_emptied(lambda: os.open(path, flags, 0o600), os.path.dirname(path))
         with suppress(FileNotFoundError):
@@ -44,25 +48,18 @@ def open_anonymous_file(folder: str) -> int:
 
 
 def read_stderr(descriptor: int) -> str:
-    """Give what a git wrote into its nameless file."""
+    """Return what a git process wrote to its anonymous file."""
+    # The reserved block reads as NUL bytes behind the text.
     return os.pread(descriptor, 64_000, 0).decode("utf-8", "replace").replace("\0", "").strip()
 
 
 LogFunction = Callable[[str], None]
 POLL_INTERVAL = 0.2
-HIDDEN_OPTIONS = ("--git-dir=", "--no-", "--quiet", "--end-of-options")  # what all calls have, and nobody wants to read
-
-
-class GitFailed(Exception):
-    """A git process ended badly: what it said, without the credentials of any URL."""
-
-    def __init__(self, stderr: str) -> None:
-        self.stderr = re.sub(r"//[^/\s]*@", "//***@", stderr)
-        super().__init__(self.stderr)
+HIDDEN_OPTIONS = ("--git-dir=", "--no-", "--quiet", "--end-of-options")  # the same in every call: noise in a log
 
 
 class GitProcesses:
-    """The git processes under way, so that an interrupt ends them all, with their own children."""
+    """The running git processes of a command; `stop_event` ends them all."""
 
     def __init__(self, note: LogFunction | None = None, detail: LogFunction | None = None) -> None:
         self.stop_event = threading.Event()
@@ -79,12 +76,12 @@ class GitProcesses:
         stderr: int,
         pass_fds: Sequence[int] = (),
     ) -> subprocess.Popen[bytes]:
-        """Start git in a process group of its own; it keeps the files `kept` open.
+        """Start git in its own process group, with the descriptors `pass_fds` open.
 
-        Raises `FetchError` where there is no git.
+        Raises `FetchError` if git is not installed.
         """
 
-        def begin() -> subprocess.Popen[bytes]:
+        def start_process() -> subprocess.Popen[bytes]:
             return subprocess.Popen(
                 ["git", *GIT_SETTING_OPTIONS, *args],
                 stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
@@ -92,21 +89,22 @@ class GitProcesses:
                 stderr=stderr,
                 cwd=folder,
                 env=dict(environment),
+                # Git starts children of its own (git-remote-https, index-pack, ssh): its session is killed as a whole.
                 start_new_session=True,
                 pass_fds=pass_fds,
             )
 
         try:
-            return retry_if_emptied(begin, folder)
+            return retry_if_emptied(start_process, folder)
         except OSError as error:
             if error.filename == "git" and isinstance(error, FileNotFoundError):
                 raise FetchError(
-                    "the program `git` was not found on PATH",
+                    "`git` was not found on PATH",
                     hint="install git (2.36 or newer), e.g. `apt-get install git`",
                 ) from error
-            raise FetchError(f"the program `git` cannot be started: {error.strerror}", where=folder) from error
+            raise FetchError(f"cannot start git: {error.strerror}", where=folder) from error
 
-    def run(  # noqa: PLR0913  (what to run, where, and how it is bounded and told)
+    def run(  # noqa: PLR0913  (what to run, where, its limits and how it is logged)
         self,
         args: Sequence[str],
         environment: Mapping[str, str],
@@ -117,9 +115,9 @@ class GitProcesses:
         server_url: str = "",
         pass_fds: Sequence[int] = (),
     ) -> bytes:
-        """Run git to its end and give what it printed. Raises `GitFailed`, or `FetchError` when the time is over.
+        """Run git to completion and return its stdout; `server_url` is the server that it contacts, for the log.
 
-        `asking` is the address of the server that it asks, where it asks one.
+        Raises `GitFailed` if git fails, `FetchError` if it exceeds a limit.
         """
         began = time.monotonic()
         try:
@@ -138,9 +136,9 @@ class GitProcesses:
         pass_fds: Sequence[int],
     ) -> bytes:
         deadline = deadline or GitLimits("git", 60.0)
-        complaint = open_anonymous_file(folder)
+        stderr = open_anonymous_file(folder)
         try:
-            child = self.start(args, environment, folder, stdin=data is not None, stderr=complaint, pass_fds=pass_fds)
+            child = self.start(args, environment, folder, stdin=data is not None, stderr=stderr, pass_fds=pass_fds)
             try:
                 limit_process(child.pid, deadline.max_bytes)
                 while True:
@@ -148,38 +146,38 @@ class GitProcesses:
                         output, _ = child.communicate(data, timeout=POLL_INTERVAL)
                         break
                     except subprocess.TimeoutExpired:
-                        data = None
+                        data = None  # `communicate` keeps what it has not written yet
                         if self.stop_event.is_set():
                             raise FetchError("interrupted") from None
                         deadline.check()
-                        deadline.check_usage(child.pid, os.fstat(complaint).st_size)
+                        deadline.check_usage(child.pid, os.fstat(stderr).st_size)
             except BaseException:
                 kill_process(child)
                 raise
             if child.returncode:
-                raise GitFailed(read_stderr(complaint))
+                raise GitFailed(read_stderr(stderr))
         finally:
-            os.close(complaint)
+            os.close(stderr)
         return output
 
 
 def format_command(args: Sequence[str], server_url: str = "") -> str:
-    """Give a call of git as a person would type it: without what all calls have, and with the server's address."""
-    said, rest = ["git"], iter(args)
+    """Return a git call as a user would type it: without the options of every call, with the server's URL."""
+    words, rest = ["git"], iter(args)
     for word in rest:
         if word == "-c":
             next(rest, "")
         elif not word.startswith(HIDDEN_OPTIONS):
-            said.append(server_url if server_url and word == "origin" else word)
-    return " ".join(said)
+            words.append(server_url if server_url and word == "origin" else word)
+    return " ".join(words)
 
 
 def _discard(_: str) -> None:
-    """Tell nobody."""
+    pass
 
 
 def kill_process(child: subprocess.Popen[bytes]) -> None:
-    """End a process and everything it started, and wait for it."""
+    """Kill a process and its process group, and wait for it."""
     with suppress(ProcessLookupError):
         if hasattr(os, "killpg"):
             os.killpg(child.pid, signal.SIGKILL)
@@ -187,6 +185,6 @@ def kill_process(child: subprocess.Popen[bytes]) -> None:
             child.kill()
     for pipe in (child.stdin, child.stdout, child.stderr):
         if pipe is not None:
-            with suppress(OSError):  # what was not yet written can no longer be
+            with suppress(OSError):  # closing flushes stdin, which has no reader any more
                 pipe.close()
     child.wait()

@@ -1,4 +1,4 @@
-"""The line to a repository's server: one git process a question, held to its bounds, asked again where it broke."""
+"""The connection to a repository's server: one git process per request, within limits, retried if it may help."""
 
 import math
 import os
@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from skillpm.errors import FetchError
+from skillpm.fetchers.git.errors import ErrorKind, GitFailed, parse_http_status
 from skillpm.fetchers.git.gitconfig import GitConfig
 from skillpm.fetchers.git.limits import GitLimits
 from skillpm.fetchers.git.objects import CacheDamaged
-from skillpm.fetchers.git.process import GitFailed, GitProcesses, open_anonymous_file
+from skillpm.fetchers.git.process import GitProcesses, open_anonymous_file
 from skillpm.fetchers.git.repository_cache import measure_incoming, remove_leftovers
-from skillpm.fetchers.git.stderr_patterns import is_cache_damage, is_redirect, is_transient, parse_http_status
 from skillpm.fetchers.git.transport import build_network_environment
 from skillpm.fetchers.retry import MAX_ATTEMPTS
 from skillpm.settings import Settings
@@ -23,7 +23,10 @@ STATUS_OR_RETRY_AFTER = re.compile(rb"(HTTP/[0-9.]+ [0-9]{3}\b|retry-after: *([^
 
 
 class ResponseHeaders:
-    """The headers of the answers to one git process."""
+    """HTTP headers that a git process receives.
+
+    Git prints the status of a failed request, but never `Retry-After`; only its curl trace has that.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -31,23 +34,23 @@ class ResponseHeaders:
 
     @property
     def size(self) -> int:
-        """Give how much was heard."""
+        """The bytes of the trace so far."""
         return os.fstat(self.descriptor).st_size
 
     def take_retry_after(self) -> str:
-        """Give what the last answer said of a pause, and forget all that was heard."""
-        heard = os.pread(self.descriptor, MAX_HEADER_BYTES, 0)
+        """Return the `Retry-After` of the last response, or an empty string, and clear the trace."""
+        trace = os.pread(self.descriptor, MAX_HEADER_BYTES, 0)
         os.ftruncate(self.descriptor, 0)
-        said = b""
-        for line in heard.splitlines():
+        retry_after = b""
+        for line in trace.splitlines():
             if (match := STATUS_OR_RETRY_AFTER.search(line)) and b"<= Recv header: " in line:
-                said = match[2] or b""
-        return said.decode("ascii", "replace")
+                retry_after = match[2] or b""  # a status line begins the next response
+        return retry_after.decode("ascii", "replace")
 
 
 @contextmanager
 def capture_headers(url: str, folder: str) -> Iterator[ResponseHeaders | None]:
-    """Listen to what a server says over HTTP; None over other transports, and on Windows."""
+    """Capture the headers that an HTTP server sends; None for other transports, and on Windows."""
     if sys.platform == "win32" or not url.startswith(("https:", "http:")):
         yield None
         return
@@ -59,7 +62,10 @@ def capture_headers(url: str, folder: str) -> Iterator[ResponseHeaders | None]:
 
 
 class GitContext:
-    """What every repository of a run needs to know; `seen` remembers which commit a ref was."""
+    """What all repositories of a command share.
+
+    `resolved_refs` maps (URL, ref) to the commit and its tree, `tags` a URL to its tags and their commits.
+    """
 
     def __init__(self, *, settings: Settings, processes: GitProcesses, config: GitConfig, folder: str) -> None:
         self.settings = settings
@@ -71,8 +77,10 @@ class GitContext:
 
 
 class Remote:
-    """Asks one server, by the one transport its URL means. Each git holds `lock`, too: if we are killed, nobody else
-    works in the cache before it has ended.
+    """A client for one server, over the one transport that its URL names.
+
+    Each git inherits the descriptor of the cache's lock: if skillpm is killed, no other process can use the cache
+    before that git has ended, too.
     """
 
     def __init__(self, url: str, path: str, environment: Mapping[str, str], context: GitContext, lock_fd: int) -> None:
@@ -87,49 +95,56 @@ class Remote:
         self._max_bytes = context.settings.limits.download
 
     def run(self, args: Sequence[str], data: bytes | None = None) -> bytes:
-        """Ask, and once or twice more where the server was only busy or the line broke off.
+        """Run a git command that contacts the server; retry if the server is busy or the connection is lost.
 
-        Raises `GitFailed` for what the server says, `CacheDamaged` for what is wrong here.
+        Raises `GitFailed` for errors of the server, `CacheDamaged` for errors of the local cache.
         """
-        around, settings = self.context, self.context.settings
-        # Git counts in whole seconds, and 0 would be for ever.
+        context, settings = self.context, self.context.settings
         args = [
             "-c",
+            # In whole seconds; 0 would disable the timeout.
             f"http.lowSpeedTime={max(1, math.ceil(settings.idle_timeout))}",
             f"--git-dir={self.path}",
             *args,
         ]
-        with capture_headers(self.url, around.folder) as self._headers:
-            deadline = GitLimits(self.url, settings.network_timeout, self._max_bytes, self._check_progress)
+        with capture_headers(self.url, context.folder) as self._headers:
+            limits = GitLimits(self.url, settings.network_timeout, self._max_bytes, self._check_progress)
             attempt = 1
             while True:
                 try:
-                    return self._run_once(args, data, deadline)
+                    return self._run_once(args, data, limits)
                 except GitFailed as failed:
-                    self._check_progress()  # the system may have ended git at the limit
-                    if is_cache_damage(failed) or not os.path.isdir(self.path):  # or somebody deleted it
+                    # The kernel kills git at the file size limit; that is the reason to report, not git's last words.
+                    self._check_progress()
+                    kinds = failed.kinds
+                    # The cache may also have been deleted under a running git, by `cache clean` or a cleaner of /tmp.
+                    if ErrorKind.CACHE_DAMAGED in kinds or not os.path.isdir(self.path):
                         raise CacheDamaged(failed.stderr) from failed
-                    if is_redirect(failed) and self._send_token:
-                        # Git would send the token wherever it is sent itself: on with the way, and without the token.
+                    if ErrorKind.REDIRECTED in kinds and self._send_token:
+                        # Git sends `http.extraHeader` to redirect targets too, so with a token it may not follow
+                        # redirects (see `token_settings`). Try again without the token, which may.
                         self._send_token, self._environment = False, {}
                         continue
-                    if attempt == MAX_ATTEMPTS or not is_transient(failed):
+                    if attempt == MAX_ATTEMPTS or ErrorKind.TRANSIENT not in kinds:
                         raise
-                    said = "" if self._headers is None else self._headers.take_retry_after()
-                    deadline.pause(
-                        attempt, around.processes.stop_event, status=parse_http_status(failed) or 0, retry_after=said
+                    limits.pause(
+                        attempt,
+                        context.processes.stop_event,
+                        status=parse_http_status(failed.stderr) or 0,
+                        retry_after="" if self._headers is None else self._headers.take_retry_after(),
                     )
                     attempt += 1
-                    remove_leftovers(self.path)  # half a pack counts as what arrives, and has come to nothing
+                    # The part of a pack that arrived is useless, but would count as incoming data of the next attempt.
+                    remove_leftovers(self.path)
 
-    def _run_once(self, args: Sequence[str], data: bytes | None, deadline: GitLimits) -> bytes:
-        heard, around = self._headers, self.context
-        environment = {**self._get_environment(), **({} if heard is None else heard.environment)}
-        kept = [] if heard is None else [heard.descriptor]
+    def _run_once(self, args: Sequence[str], data: bytes | None, limits: GitLimits) -> bytes:
+        headers, context = self._headers, self.context
+        environment = {**self._get_environment(), **({} if headers is None else headers.environment)}
+        pass_fds = [] if headers is None else [headers.descriptor]
         if os.name == "posix":
-            kept.append(self._lock_fd)
-        return around.processes.run(
-            args, environment, around.folder, data=data, deadline=deadline, server_url=self.url, pass_fds=kept
+            pass_fds.append(self._lock_fd)
+        return context.processes.run(
+            args, environment, context.folder, data=data, deadline=limits, server_url=self.url, pass_fds=pass_fds
         )
 
     def _get_environment(self) -> Mapping[str, str]:
@@ -141,12 +156,12 @@ class Remote:
         return self._environment
 
     def _check_progress(self) -> None:
-        heard = 0 if self._headers is None else self._headers.size
-        if measure_incoming(self.path) >= self._max_bytes or heard > MAX_HEADER_BYTES:
+        header_bytes = 0 if self._headers is None else self._headers.size
+        if measure_incoming(self.path) >= self._max_bytes or header_bytes > MAX_HEADER_BYTES:
             hint = "if you trust it, raise SKILLPM_MAX_DOWNLOAD"
             raise FetchError(f"{self.url} sends more than {self._max_bytes} bytes", hint=hint)
 
     def _rewrite_url(self, environment: Mapping[str, str]) -> str:
-        """Ask git what the user's `insteadOf` makes of the URL; no network."""
+        """Return the URL after the user's `insteadOf` settings, as git applies them; no network."""
         words = [f"--git-dir={self.path}", "ls-remote", "--get-url", "origin"]
         return os.fsdecode(self.context.processes.run(words, environment, self.context.folder)).strip()

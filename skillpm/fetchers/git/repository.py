@@ -1,4 +1,4 @@
-"""One remote repository as seen through its cache: which commit a ref means, and which objects are at hand."""
+"""A remote repository and its cache: resolve refs to commits, fetch objects, read objects."""
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
@@ -7,11 +7,11 @@ from typing import TypeGuard
 from skillpm.core.git_syntax import is_commit, is_ref
 from skillpm.errors import OfflineError
 from skillpm.fetchers.git.environment import build_base_environment
-from skillpm.fetchers.git.errors import missing_ref_error, translate_error
+from skillpm.fetchers.git.errors import ErrorKind, GitFailed, missing_ref_error, translate_error
 from skillpm.fetchers.git.objects import GitObject, ObjectReader
-from skillpm.fetchers.git.process import GitFailed
 from skillpm.fetchers.git.remote import GitContext, Remote
 
+# Configured on the command line of a fetch only: see `CONFIG_TEMPLATE`.
 PARTIAL_CLONE_OPTIONS = ("-c", "remote.origin.promisor=true", "-c", "remote.origin.partialCloneFilter=blob:none")
 MAX_COMMIT_SIZE = 1_000_000
 MAX_TAG_DEPTH = 5
@@ -27,8 +27,9 @@ FETCH_COMMAND = (
 
 
 class Repository:
-    """A remote repository and its cache at `path`; used by one thread, while the cache's lock is held: `lock` is its
-    descriptor.
+    """A remote repository and its cache at `path`.
+
+    Used by one thread, while the lock of the cache is held; `lock_fd` is its descriptor.
     """
 
     def __init__(self, url: str, path: str, context: GitContext, lock_fd: int) -> None:
@@ -42,22 +43,22 @@ class Repository:
 
     @property
     def reader(self) -> ObjectReader:
-        """The process that reads objects, started when first asked for."""
+        """The process that reads objects, started on first use."""
         if self._reader is None:
             words = [f"--git-dir={self.path}"]
             self._reader = ObjectReader(self.context.processes, words, self._environment, self.context.folder)
         return self._reader
 
     def close(self) -> None:
-        """End the reading process; the next use starts another, which sees what has come since."""
+        """End the reading process; the next use starts a new one, which sees the packs fetched since."""
         if self._reader is not None:
             self._reader.close()
             self._reader = None
 
     def fetch(self, options: Sequence[str], refs: Sequence[str] = (), ids: Iterable[str] = ()) -> None:
-        """Ask the server once. `ids` are asked for by object id (or are refs, too many to be words), in one batch.
+        """Fetch refs and objects in one request. `ids` go over stdin: object ids, or refs too many for arguments.
 
-        Raises `GitFailed` for what the server says, `CacheDamaged` for what is wrong here.
+        Raises `GitFailed` for errors of the server, `CacheDamaged` for errors of the local cache.
         """
         data = "".join(f"{item}\n" for item in ids).encode()
         words = [
@@ -73,108 +74,109 @@ class Repository:
         self._remote.run(words, data or None)
 
     def fetch_all(self) -> None:
-        """Fetch all branches and tags with all their history: the last resort."""
+        """Fetch all branches and tags with their complete history: the last resort."""
         refs = ["+refs/heads/*:refs/skillpm-all/heads/*", "+refs/tags/*:refs/skillpm-all/tags/*"]
         self.fetch(["--prune", "--depth=2147483647", "--no-filter", "--refetch"], refs)
 
     def list_commits(self, ref: str, path: str, limit: int) -> list[str]:
-        """Give the commits on a ref of the cache that changed a folder (`.`: all), newest first; no network."""
+        """Return the commits on a cached ref that changed a folder (`.`: all commits), newest first; no network."""
         words = ["rev-list", f"--max-count={limit}", "--end-of-options", ref, *([] if path == "." else ["--", path])]
-        whole = [f"--git-dir={self.path}", "--literal-pathspecs", *words]
-        return self.context.processes.run(whole, self._environment, self.context.folder).decode().split()
+        args = [f"--git-dir={self.path}", "--literal-pathspecs", *words]
+        return self.context.processes.run(args, self._environment, self.context.folder).decode().split()
 
     def find_remote_refs(self, names: Sequence[str]) -> dict[str, str]:
-        """Ask which of these branches and tags the server has (offline: the cache): full name -> object id."""
+        """Return which of these branches and tags the server (offline: the cache) has: full name -> object id."""
         if self.context.settings.offline:
             known = self.reader.read(cached_ref(name) for name in names)
             return {name: found.id for name in names if (found := known[cached_ref(name)]) is not None}
         return {name: oid for name, oid in self.list_remote_refs(names).items() if name in names}
 
     def list_remote_refs(self, names: Sequence[str] = ()) -> dict[str, str]:
-        """Ask the server for branches and tags, all of them or those of such names: full name -> object id."""
+        """List the server's branches and tags, all or those with these names: full name -> object id."""
         words = ["ls-remote", "--quiet", "--heads", "--tags", "--end-of-options", "origin", *names]
         try:
-            lines = self._remote.run(words).decode("utf-8", "replace")
+            output = self._remote.run(words).decode("utf-8", "replace")
         except GitFailed as failed:
             raise translate_error(failed, self.url) from failed
-        pairs = (line.split("\t") for line in lines.splitlines() if "\t" in line)
+        pairs = (line.split("\t") for line in output.splitlines() if "\t" in line)
         return {name: oid for oid, name in pairs}
 
     def list_remote_tags(self) -> dict[str, str]:
-        """Ask for all tags, once in a run: name -> commit. Offline they are not known."""
+        """Return the commits of all tags by name, requested once per command. Raises `OfflineError` if offline."""
         if self.context.settings.offline:
             raise OfflineError([f"the tags of {self.url}"])
         if self.url not in self.context.tags:
             words = ["ls-remote", "--quiet", "--tags", "--end-of-options", "origin"]
             try:
-                lines = self._remote.run(words).decode("utf-8", "replace")
+                output = self._remote.run(words).decode("utf-8", "replace")
             except GitFailed as failed:
                 raise translate_error(failed, self.url) from failed
-            # An annotated tag comes twice, first itself and then, marked, the commit that it stands for.
-            pairs = (line.split("\t") for line in lines.splitlines() if "\trefs/tags/" in line)
-            found = {name.removeprefix("refs/tags/").removesuffix("^{}"): oid for oid, name in pairs}
-            self.context.tags[self.url] = {name: oid for name, oid in found.items() if is_ref(name)}
+            # Git lists an annotated tag twice: first the tag object, then, with `^{}`, the commit it points at.
+            pairs = (line.split("\t") for line in output.splitlines() if "\trefs/tags/" in line)
+            commits = {name.removeprefix("refs/tags/").removesuffix("^{}"): oid for oid, name in pairs}
+            self.context.tags[self.url] = {name: oid for name, oid in commits.items() if is_ref(name)}
         return self.context.tags[self.url]
 
     def resolve_commits(self, refs: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """Fetch refs (full names, `HEAD` or commit ids) without file contents; give ref -> (commit, its tree).
+        """Fetch refs (full names, `HEAD` or commit ids) without file contents; return ref -> (commit, its tree).
 
-        Each is asked for once in a run, and again where its trees are gone: between two visits another process may
-        take the cache away. Offline, what the cache last saw under these names.
+        Each ref is requested once per command; offline, refs resolve to what the cache saw last.
         """
-        seen = self.context.resolved_refs
-        known = {ref: found for ref in refs if (found := seen.get((self.url, ref))) is not None}
-        at_hand = self.reader.read_sizes(tree for _, tree in known.values()) if known else {}
-        if new := [ref for ref in refs if ref not in known or at_hand[known[ref][1]] is None]:
-            seen.update({(self.url, ref): commit for ref, commit in self._fetch_and_resolve(new).items()})
-        return {ref: seen[self.url, ref] for ref in refs}
+        resolved = self.context.resolved_refs
+        known = {ref: commit for ref in refs if (commit := resolved.get((self.url, ref))) is not None}
+        # The lock is released between two uses, so another process may have deleted the cache since.
+        sizes = self.reader.read_sizes(tree for _, tree in known.values()) if known else {}
+        if new := [ref for ref in refs if ref not in known or sizes[known[ref][1]] is None]:
+            resolved.update({(self.url, ref): commit for ref, commit in self._fetch_and_resolve(new).items()})
+        return {ref: resolved[self.url, ref] for ref in refs}
 
     def _fetch_and_resolve(self, refs: Sequence[str]) -> dict[str, tuple[str, str]]:
         if not self.context.settings.offline:
             self.fetch_commits(refs)
-        # A commit is known by its id alone: no ref of that name, here or there, may stand for it.
+        # A commit is looked up by its id only: a branch or tag that is named like an id must not replace it.
         names = {ref: ref if is_commit(ref) else cached_ref(ref) for ref in refs}
-        found = self._peel_tags(names.values())
+        peeled = self._peel_tags(names.values())
         commits: dict[str, tuple[str, str]] = {}
         for ref in refs:
-            commit = found[names[ref]]
+            commit = peeled[names[ref]]
             if commit is None:
                 if self.context.settings.offline:
                     raise OfflineError([f"{self.url} at {ref}"])
                 raise missing_ref_error(ref, self.url)
+            # The first line of a commit object is `tree <id>`.
             commits[ref] = (commit.id, commit.data[5 : commit.data.index(b"\n")].decode())
         return commits
 
     def _peel_tags(self, names: Iterable[str]) -> dict[str, GitObject | None]:
-        """Give the commits that names stand for, through annotated tags; None where one leads to something else."""
-        found = self.reader.read(names, max_size=MAX_COMMIT_SIZE)
+        """Return the commits that names point at, through annotated tags; None for anything else."""
+        objects = self.reader.read(names, max_size=MAX_COMMIT_SIZE)
         for _ in range(MAX_TAG_DEPTH):
             tags = {
-                name: item.data[7:].split(b"\n")[0].decode() for name, item in found.items() if _is_kind(item, "tag")
+                name: item.data[7:].split(b"\n")[0].decode() for name, item in objects.items() if _is_kind(item, "tag")
             }
             if not tags:
                 break
             targets = self.reader.read(tags.values(), max_size=MAX_COMMIT_SIZE)
-            found |= {name: targets[oid] for name, oid in tags.items()}
-        return {name: item if _is_kind(item, "commit") else None for name, item in found.items()}
+            objects |= {name: targets[oid] for name, oid in tags.items()}
+        return {name: item if _is_kind(item, "commit") else None for name, item in objects.items()}
 
     def fetch_commits(self, refs: Sequence[str]) -> None:
-        """Fetch what refs lead to, without the contents of files."""
+        """Fetch the commits and trees of refs, without file contents."""
         specs = [f"+{ref}:{cached_ref(ref)}" for ref in refs]
         try:
-            # Thousands of tags are more than a command line holds.
+            # Thousands of tags exceed the maximum length of a command line.
             self.fetch(["--depth=1", "--filter=blob:none"], specs[:MAX_REF_ARGUMENTS], specs[MAX_REF_ARGUMENTS:])
         except GitFailed as failed:
-            # An old server (protocol v0) names no commit but the tips; it may be found in the history of one.
-            if "unadvertised object" not in failed.stderr:
+            # An old server (protocol v0) serves only the tips of branches and tags; a commit may be in their history.
+            if ErrorKind.UNADVERTISED not in failed.kinds:
                 raise translate_error(failed, self.url) from failed
             self._fetch_history(refs)
 
     def _fetch_history(self, refs: Sequence[str]) -> None:
         try:
             self.fetch_all()
-            if named := [ref for ref in refs if not is_commit(ref)]:
-                self.fetch(["--filter=blob:none"], [f"+{ref}:{cached_ref(ref)}" for ref in named])
+            if names := [ref for ref in refs if not is_commit(ref)]:
+                self.fetch(["--filter=blob:none"], [f"+{name}:{cached_ref(name)}" for name in names])
         except GitFailed as failed:
             raise translate_error(failed, self.url) from failed
 
@@ -184,8 +186,8 @@ def _is_kind(item: GitObject | None, kind: str) -> TypeGuard[GitObject]:
 
 
 def cached_ref(ref: str) -> str:
-    """Give the name under which the cache keeps what a ref last was.
+    """Return the ref of the cache that records what a ref of the server was last.
 
-    One flat folder of hashes: `a` and `a/b`, `Dev` and `dev` must find room side by side on every file system.
+    Hashed into one flat folder, since `a` and `a/b`, or `Dev` and `dev`, conflict as files.
     """
     return f"refs/skillpm/{sha256(ref.encode()).hexdigest()[:32]}"

@@ -1,4 +1,4 @@
-"""The cache of git objects: one bare repository per URL, shared by all skills, runs and processes of a user."""
+"""Cache of git objects: one bare repository per URL, shared by all skills, commands and processes of a user."""
 
 import os
 import re
@@ -11,8 +11,8 @@ from skillpm.cachedir import retry_if_emptied, tag_cache_folder
 from skillpm.files import discard_file, remove_tree, translate_os_errors, write_document
 from skillpm.locks import hold_lock
 
-# At rest it is no partial clone: so a reading call reports what is missing, and can never go and fetch it. That it
-# lacks objects by intent is told only to the calls that fetch (docs/adr/0003-git.md).
+# Not configured as a partial clone, so that reading reports missing objects instead of fetching them. Only calls that
+# fetch are configured that way (docs/adr/0003-git.md).
 CONFIG_TEMPLATE = """\
 [core]
 \trepositoryformatversion = 0
@@ -26,15 +26,15 @@ PACKS_DIR = os.path.join("objects", "pack")
 
 
 class GitCache:
-    """The folder of cache repositories, an empty folder to run git in, and a lock per repository."""
+    """Directory of cache repositories, with an empty folder to run git in and a lock for each repository."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.empty_folder = os.path.join(folder, "empty")
 
     def prepare(self) -> None:
-        """Make the folders, for nobody else to read: private repositories may come to lie there."""
-        with translate_os_errors("make the git cache", self.folder):
+        """Create the folders, readable by their owner only: private repositories may be cached."""
+        with translate_os_errors("create the git cache", self.folder):
             retry_if_emptied(self._make_folders, os.path.dirname(self.folder))
 
     def _make_folders(self) -> None:
@@ -44,7 +44,7 @@ class GitCache:
                 os.mkdir(folder, 0o700)
 
     def path_for(self, url: str) -> str:
-        """Give where the repository for a URL lies: readable, and never two URLs in one place."""
+        """Return the path of the repository for a URL: readable, and different for every URL."""
         slug = re.sub(r"[^a-z0-9]+", "-", url.lower().rpartition("://")[2])[-48:].strip("-")
         return os.path.join(self.folder, f"{slug}-{sha256(url.encode()).hexdigest()[:16]}.git")
 
@@ -52,25 +52,27 @@ class GitCache:
     def lock_repository(
         self, url: str, timeout: float, on_wait: Callable[[str], None], is_stopped: Callable[[], bool]
     ) -> Iterator[tuple[str, int]]:
-        """Hold a repository's place for this process; give the place, and the lock's descriptor for the gits that
-        write there. What lies there may be damaged: ask `is_sound`.
+        """Lock a repository for this process; yield its path and the lock's descriptor, to be inherited by git.
+
+        The repository may not exist, or be damaged: see `is_sound`.
         """
         path = self.path_for(url)
-        self.prepare()  # again: it may have been deleted since the last visit
+        self.prepare()  # again: the cache may have been deleted since the last use
         with hold_lock(path + ".lock", timeout, f"the cache of {url}", on_wait, is_stopped) as lock:
             yield path, lock
 
 
 def is_sound(path: str, url: str) -> bool:
-    """Tell whether a cache repository is ours and as we made it.
+    """Return whether a cache repository is ours, with the configuration that we wrote.
 
-    Git obeys the configuration it finds there, so a link, another owner, and a byte that we did not write are too much.
+    Git obeys the configuration in a repository, which can name programs to run. So a link, another owner, or a single
+    different byte disqualifies it.
     """
     try:
-        state = os.lstat(path)
+        status = os.lstat(path)
         return (
-            stat.S_ISDIR(state.st_mode)
-            and (not hasattr(os, "geteuid") or state.st_uid == os.geteuid())
+            stat.S_ISDIR(status.st_mode)
+            and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())
             and _read_bytes(os.path.join(path, "config")) == _render_config(url)
             and _read_bytes(os.path.join(path, "HEAD")) == HEAD_CONTENT
             and all(os.path.isdir(os.path.join(path, folder)) for folder in (PACKS_DIR, REFS_DIR))
@@ -80,8 +82,8 @@ def is_sound(path: str, url: str) -> bool:
 
 
 def create_repository(path: str, url: str) -> None:
-    """Make an empty cache repository; what `git init` would make, less a process and its templates."""
-    with translate_os_errors("make a git cache", path):
+    """Create an empty cache repository, as `git init` would, without its process and templates."""
+    with translate_os_errors("create a git cache", path):
         retry_if_emptied(lambda: _create_files(path, url), os.path.dirname(path))
 
 
@@ -100,18 +102,18 @@ def _create_files(path: str, url: str) -> None:
 
 
 def remove_leftovers(path: str) -> None:
-    """Remove the lock files and half packs of a git that was killed: nobody else is here, we hold the lock."""
+    """Remove lock files and partial packs of a killed git; the caller holds the lock, so none is in use."""
     objects = os.path.join(path, "objects")
-    with translate_os_errors("tidy up a git cache", path):
+    with translate_os_errors("clean up a git cache", path):
         for folder, _, names in os.walk(path, onerror=_raise):
             for name in names:
-                # Below `refs` a branch may be called tmp_.
+                # Below `refs`, a name that starts with `tmp_` may be that of a branch.
                 if name.endswith(".lock") or (folder.startswith(objects) and _is_temporary(name)):
                     discard_file(os.path.join(folder, name))
 
 
 def measure_incoming(path: str) -> int:
-    """Give the bytes of packs that are being received."""
+    """Return the size of the packs that git is receiving, in bytes."""
     total = 0
     with suppress(OSError), os.scandir(os.path.join(path, PACKS_DIR)) as entries:
         for entry in entries:
@@ -129,7 +131,7 @@ def _is_temporary(name: str) -> bool:
 
 
 def _render_config(url: str) -> bytes:
-    # The URL passed `clean_url`: no control character, no blank, no credentials.
+    # The URL has passed `normalize_git_url`: no control characters, spaces or credentials.
     quoted = '"' + url.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return CONFIG_TEMPLATE.format(url=quoted).encode()
 

@@ -1,4 +1,4 @@
-"""Work in repositories: each by itself, its cache held and made anew when it is damaged; several at once."""
+"""Run work in several repositories in parallel, with each cache locked, and recreated if it is damaged."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -8,10 +8,10 @@ from typing import TypeVar
 from skillpm.core.names import SkillName
 from skillpm.errors import FetchError, FileError, SkillpmError
 from skillpm.events import Reporter
-from skillpm.fetchers.git.errors import translate_error
+from skillpm.fetchers.git.errors import GitFailed, translate_error
 from skillpm.fetchers.git.gitconfig import read_git_config
 from skillpm.fetchers.git.objects import CacheDamaged
-from skillpm.fetchers.git.process import GitFailed, GitProcesses
+from skillpm.fetchers.git.process import GitProcesses
 from skillpm.fetchers.git.remote import GitContext
 from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.git.repository_cache import GitCache, create_repository, is_sound, remove_leftovers
@@ -24,7 +24,7 @@ MAX_PARALLEL = 8
 
 
 class RepositoryPool:
-    """Where all git work of a run is done: the processes, the caches, what a run has learnt."""
+    """The git processes, the caches and the shared context of a command."""
 
     def __init__(self, settings: Settings, reporter: Reporter, cache: str) -> None:
         self.settings = settings
@@ -34,7 +34,7 @@ class RepositoryPool:
         self._context: GitContext | None = None
 
     def run_each(self, urls: Mapping[SkillName, str], work: Work[Result]) -> dict[SkillName, Result]:
-        """Do the work for each repository, several at once; the first failure ends all."""
+        """Run the work for each repository, several in parallel; the first failure stops all."""
         groups: dict[str, list[SkillName]] = {}
         for name, url in sorted(urls.items()):
             groups.setdefault(url, []).append(name)
@@ -54,7 +54,7 @@ class RepositoryPool:
                 self.processes.stop_event.set()
                 pool.shutdown(cancel_futures=True)
                 if isinstance(error, Exception):
-                    # All have ended; whoever asks for the others, one by one, begins anew
+                    # All processes have ended. The caller may go on, one repository after the other
                     # (`operations/foreign_import/pins.py`).
                     self.processes.stop_event.clear()
                 raise
@@ -70,13 +70,17 @@ class RepositoryPool:
     def _run_locked(
         self, url: str, names: Sequence[SkillName], work: Work[Result], *, is_last: bool = False
     ) -> dict[SkillName, Result]:
-        """Work with the cache that is there; with one that fails anew, once."""
-        stopped = self.processes.stop_event.is_set
-        with self.cache.lock_repository(url, self.settings.lock_timeout, self.reporter.warn, stopped) as (path, lock):
+        """Run the work with the existing cache; if that is damaged, recreate it and run the work once more."""
+        is_stopped = self.processes.stop_event.is_set
+        with self.cache.lock_repository(url, self.settings.lock_timeout, self.reporter.warn, is_stopped) as (
+            path,
+            lock,
+        ):
             is_new = self._ensure_sound(path, url)
             try:
                 return self._run_work(Repository(url, path, self._get_context(), lock), names, work)
             except CacheDamaged as damaged:
+                # Recreating a cache that was just created would fail the same way, unless it was deleted meanwhile.
                 if is_last or (is_new and os.path.isdir(path)):
                     raise _add_location(translate_error(GitFailed(str(damaged)), url), path) from damaged
                 self._report_damage(url, damaged)
@@ -85,11 +89,11 @@ class RepositoryPool:
             except FileError as error:
                 _add_location(error, path)
                 raise
-        # Held anew: where somebody deleted the whole cache, the lock went with it.
+        # Take the lock again: if the whole cache was deleted, its lock file is gone, too.
         return self._run_locked(url, names, work, is_last=True)
 
     def _ensure_sound(self, path: str, url: str) -> bool:
-        """Have a cache repository that can be worked with, and tell whether it is a new one."""
+        """Create the cache repository if it is missing or unusable; return whether it is new."""
         if is_sound(path, url):
             remove_leftovers(path)
             return False
@@ -101,20 +105,23 @@ class RepositoryPool:
     def _run_work(
         self, repository: Repository, names: Sequence[SkillName], work: Work[Result]
     ) -> dict[SkillName, Result]:
-        """Work with the cache that is there. Raises `CacheDamaged`."""
+        """Run the work, and end the reading process. Raises `CacheDamaged`."""
         try:
             return work(repository, names)
         finally:
             repository.close()
 
     def _report_damage(self, url: str, damaged: CacheDamaged | None) -> None:
-        """Say that a cache is made anew. Offline it is kept: other skills may be whole."""
+        """Warn that a cache is recreated.
+
+        Raises `FetchError` if offline: the cache is kept, since other skills in it may be intact.
+        """
         if self.settings.offline:
             raise FetchError(
-                f"the cache of {url} is damaged, and the network is switched off",
+                f"the cache of {url} is damaged, and cannot be fetched again offline",
                 hint="run the same command once without --offline",
             ) from damaged
-        self.reporter.warn(f"the cache of {url} was damaged; it is fetched anew")
+        self.reporter.warn(f"the cache of {url} was damaged; fetching it again")
 
     def _get_context(self) -> GitContext:
         if self._context is None:
@@ -127,7 +134,7 @@ class RepositoryPool:
 
 
 def _add_location(error: SkillpmError, path: str) -> SkillpmError:
-    """Add where it was to an error of the disk: git seldom says which file it could not write."""
+    """Add the cache's path to an error of the disk: git seldom names the file that it could not write."""
     if isinstance(error, FileError):
         error.where = error.where or path
     return error

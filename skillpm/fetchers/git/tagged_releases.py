@@ -1,7 +1,7 @@
-"""Every version of every skill that a repository has tagged, for publishers; one skill in memory at a time.
+"""Read all tagged versions of all skills of a repository, to publish them; one skill in memory at a time.
 
-A tag that bears a skill's name is a version of that skill; a plain one is a version of all that have none of their own
-name. A repository without such tags is taken as it stands, and each skill's version is what its SKILL.md says.
+A tag with a skill's name is a version of that skill; a plain tag is a version of every skill without tags of its own.
+A repository without version tags is read at its default branch, with the versions that each SKILL.md declares.
 """
 
 import posixpath
@@ -31,16 +31,16 @@ from skillpm.settings import Settings
 if TYPE_CHECKING:
     from packaging.version import Version
 
-# docs/formats.md, "skills.json, the manifest": the spellings of a tag that is a version.
+# docs/formats.md, "skills.json, the manifest": the forms of a version tag.
 TAG_PATTERN = re.compile(r"(?:(?P<name>[a-z0-9-]*[a-z0-9])(?:--|-|@|/))?v?(?P<version>[0-9].*)", re.ASCII)
-BATCH_SIZE = 2_000  # folders: what is known of their files must fit into memory, and each batch is one question
+BATCH_SIZE = 2_000  # folders: one request for each batch, whose file lists must fit into memory
 
 
 class TaggedRelease(Value):
-    """A version of a skill: its folder's name, its files and what is known of them, or the `fault` that hides them.
+    """A version of a skill: the name of its folder, its metadata and files, or the `fault` that makes it unusable.
 
-    `is_current`: nothing newer of its kind is tagged. `rank` counts the tags from the newest. `seconds`: the time of
-    the commit, 0 where it is not known.
+    `is_current`: no newer tag with the same name exists. `rank`: position among the tags, the newest first.
+    `seconds`: the commit's date since 1970, 0 if unknown.
     """
 
     folder: str
@@ -48,13 +48,13 @@ class TaggedRelease(Value):
     is_current: bool
     rank: int
     seconds: int = 0
-    found: FetchedSkill | None = None
+    skill: FetchedSkill | None = None
     tree: FileTree | None = None
     fault: str = ""
 
 
 class _Ref(Value):
-    """A ref to look at; `whose` is the skill that a tag bears the name of, None where it is no version."""
+    """A ref to read; `skill_name` is the name in its tag, empty for a plain version, None for any other ref."""
 
     name: str
     rank: int
@@ -63,7 +63,7 @@ class _Ref(Value):
 
 
 class _Location(Value):
-    """A place in a commit that a ref leads to; `twin` is another one with the same name and other content."""
+    """A skill's folder at a ref; `duplicate_path` is a folder with the same name and different content, if any."""
 
     path: str
     ref: _Ref
@@ -77,51 +77,53 @@ ReleaseHandler = Callable[[TaggedRelease], None]
 def read_tagged_releases(
     repository: Repository, source: GitSource, settings: Settings, reporter: Reporter, handle_release: ReleaseHandler
 ) -> None:
-    """Hand over every tagged version of the skills that a source means, read through the gate.
+    """Pass every tagged version of a source's skills to `handle_release`, with checked files.
 
-    Versions with one content come one after the other, with the same `Tree`. Raises `NotFoundError` for none at all.
+    Versions with the same content follow each other, with the same `FileTree`. Raises `NotFoundError` if there are
+    none.
     """
     refs = _list_refs(repository, source, reporter)
     commits = repository.resolve_commits([ref.name for ref in refs])
-    sights: dict[str, list[_Location]] = {}
+    locations: dict[str, list[_Location]] = {}
     for ref in refs:
-        for oid, sight in _find_locations(repository, source, ref, commits[ref.name], reporter):
-            sights.setdefault(oid, []).append(sight)
-    if not sights:
-        raise NotFoundError(f"{repository.url} holds no skill in any of its versions")
+        for oid, location in _find_locations(repository, source, ref, commits[ref.name], reporter):
+            locations.setdefault(oid, []).append(location)
+    if not locations:
+        raise NotFoundError(f"{repository.url} has no skills in any of its versions")
     seconds = read_commit_times(repository, {commits[ref.name][0] for ref in refs})
-    named = {ref.skill_name for ref in refs if ref.skill_name}
-    wanted = [_to_wanted_folder(tree, seen[0], repository.url) for tree, seen in sights.items()]
-    for start in range(0, len(wanted), BATCH_SIZE):
-        part = wanted[start : start + BATCH_SIZE]
-        for want, tree, fault in _read_trees(repository, part, settings.limits, reporter):
-            for sight in sights[want.tree]:
-                found = _build_release(repository, sight, want, tree, fault, reporter)
-                if _belongs_to_skill(found, sight, named):
-                    handle_release(found.replace(seconds=seconds.get(sight.commit, 0)))
+    tagged_names = {ref.skill_name for ref in refs if ref.skill_name}
+    folders = [_to_wanted_folder(tree, same[0], repository.url) for tree, same in locations.items()]
+    for start in range(0, len(folders), BATCH_SIZE):
+        batch = folders[start : start + BATCH_SIZE]
+        for folder, tree, fault in _read_trees(repository, batch, settings.limits, reporter):
+            for location in locations[folder.tree]:
+                release = _build_release(repository, location, folder, tree, fault, reporter)
+                if _belongs_to_skill(release, location, tagged_names):
+                    handle_release(release.replace(seconds=seconds.get(location.commit, 0)))
 
 
 def _list_refs(repository: Repository, source: GitSource, reporter: Reporter) -> list[_Ref]:
-    """Give the refs to look at, newest first: the named one, else the tags that are versions, else what is current."""
+    """Return the refs to read, newest first: that of the source, or all version tags, or the default branch."""
     if source.kind:
         ref = resolve_ref(repository, source, source.skill, (reporter.warn, reporter.log_verbose))[0]
         match = _match_version(ref)
         return [_Ref(name=ref, rank=0, skill_name=match and (match["name"] or ""), is_current=True)]
     commits = repository.list_remote_tags()
-    kinds: dict[str, dict[Version, list[str]]] = {}
+    by_name: dict[str, dict[Version, list[str]]] = {}
     for tag in sorted(commits):
         if (match := _match_version(f"refs/tags/{tag}")) and (version := parse_version(match["version"])) is not None:
-            kinds.setdefault(match["name"] or "", {}).setdefault(version, []).append(tag)
-    found: list[_Ref] = []
-    for whose, versions in kinds.items():
+            by_name.setdefault(match["name"] or "", {}).setdefault(version, []).append(tag)
+    refs: list[_Ref] = []
+    for skill_name, versions in by_name.items():
         for version in sorted(versions, reverse=True):
             best, *others = sorted(versions[version], key=lambda tag: (-tag.count("."), tag))
             for other in [tag for tag in others if commits[tag] != commits[best]][:1]:
-                said = f"the tags {sanitize(best, 60)} and {sanitize(other, 60)} name one version and different commits"
-                reporter.warn(f"{repository.url}: {said}; the first counts")
+                tags = f"the tags {sanitize(best, 60)} and {sanitize(other, 60)}"
+                reporter.warn(f"{repository.url}: {tags} are one version on different commits; using the first")
             is_current = version == max(versions)
-            found.append(_Ref(name=f"refs/tags/{best}", rank=len(found), skill_name=whose, is_current=is_current))
-    return found or [_Ref(name="HEAD", rank=0, skill_name=None, is_current=True)]
+            name = f"refs/tags/{best}"
+            refs.append(_Ref(name=name, rank=len(refs), skill_name=skill_name, is_current=is_current))
+    return refs or [_Ref(name="HEAD", rank=0, skill_name=None, is_current=True)]
 
 
 def _match_version(ref: str) -> re.Match[str] | None:
@@ -132,52 +134,53 @@ def _match_version(ref: str) -> re.Match[str] | None:
 def _find_locations(
     repository: Repository, source: GitSource, ref: _Ref, commit: tuple[str, str], reporter: Reporter
 ) -> Iterator[tuple[str, _Location]]:
-    """Give the places that a source means at a ref, each with its tree."""
+    """Yield the skills of a source at a ref: tree id and location."""
     try:
-        places: Sequence[SkillLocation] = find_all_skills(repository, commit[1])
+        skills: Sequence[SkillLocation] = find_all_skills(repository, commit[1])
     except NotFoundError:
         reporter.log_verbose(f"{repository.url}: no skill at {sanitize(ref.name)}")
         return
     if source.path:
-        places = [place for place in places if f"{place.path}/".startswith(f"{source.path}/")]
+        skills = [skill for skill in skills if f"{skill.path}/".startswith(f"{source.path}/")]
     elif source.skill:
-        places = [place for place in places if _location_name(place.path, repository.url) == source.skill]
+        skills = [skill for skill in skills if _location_name(skill.path, repository.url) == source.skill]
     by_name: dict[str, dict[str, str]] = {}
-    for place in places:
-        by_name.setdefault(_location_name(place.path, repository.url), {}).setdefault(place.tree, place.path)
-    for place in places:
+    for skill in skills:
+        by_name.setdefault(_location_name(skill.path, repository.url), {}).setdefault(skill.tree, skill.path)
+    for skill in skills:
         others = [
-            path for tree, path in by_name[_location_name(place.path, repository.url)].items() if tree != place.tree
+            path for tree, path in by_name[_location_name(skill.path, repository.url)].items() if tree != skill.tree
         ]
         yield (
-            place.tree,
-            _Location(path=place.path, ref=ref, commit=commit[0], duplicate_path=others[0] if others else ""),
+            skill.tree,
+            _Location(path=skill.path, ref=ref, commit=commit[0], duplicate_path=others[0] if others else ""),
         )
 
 
 def _read_trees(
     repository: Repository, folders: Sequence[WantedFolder], limits: Limits, reporter: Reporter
 ) -> Iterator[tuple[WantedFolder, FileTree | None, str]]:
-    """Fetch what is missing of some folders at once, and read one after the other: its tree, or why there is none."""
+    """Fetch several folders in one request, and yield each with its tree, or with the reason why it is refused."""
     refused: dict[str, str] = {}
-    for want in folders:
+    for folder in folders:
         try:
-            read_cache_state(repository, [want], limits)
+            read_cache_state(repository, [folder], limits)
         except RefusedError as error:
-            refused[want.tree] = error.message
-    # How large files are is known when they are here: then each folder is judged by itself, and not all for one.
-    roomy = limits.replace(file=limits.skill * len(folders), skill=limits.skill * len(folders))
-    fetch_missing(repository, [want for want in folders if want.tree not in refused], roomy)
-    for want in folders:
-        if want.tree in refused:
-            yield want, None, refused[want.tree]
+            refused[folder.tree] = error.message
+    # File sizes are known only after the fetch. With the normal limits, `fetch_missing` would then fail for all folders
+    # because of a single one; each is checked by itself below.
+    batch_limits = limits.replace(file=limits.skill * len(folders), skill=limits.skill * len(folders))
+    fetch_missing(repository, [folder for folder in folders if folder.tree not in refused], batch_limits)
+    for folder in folders:
+        if folder.tree in refused:
+            yield folder, None, refused[folder.tree]
             continue
         try:
-            leaves = read_cache_state(repository, [want], limits).entries[want.tree]
-            entries = read_entries(repository, leaves, want.name, reporter.log_verbose)
-            yield want, check_tree(entries, name=want.name, limits=limits), ""
+            listing = read_cache_state(repository, [folder], limits).entries[folder.tree]
+            entries = read_entries(repository, listing, folder.name, reporter.log_verbose)
+            yield folder, check_tree(entries, name=folder.name, limits=limits), ""
         except RefusedError as error:
-            yield want, None, error.message
+            yield folder, None, error.message
 
 
 def _build_release(
@@ -189,30 +192,28 @@ def _build_release(
     reporter: Reporter,
 ) -> TaggedRelease:
     folder = _location_name(location.path, repository.url)
-    version = TaggedRelease(
+    release = TaggedRelease(
         folder=folder, ref=location.ref.name, is_current=location.ref.is_current, rank=location.ref.rank
     )
     if tree is None or location.duplicate_path:
         paths = sorted([location.path, location.duplicate_path])
-        return version.replace(
-            fault=tree_error or f"{sanitize(paths[0])} and {sanitize(paths[1])} are both called that"
-        )
+        return release.replace(fault=tree_error or f"{sanitize(paths[0])} and {sanitize(paths[1])} both have this name")
     pin = GitPin(
         url=repository.url, commit=location.commit, tree=wanted_folder.tree, path=location.path, ref=location.ref.name
     )
     try:
-        found = read_metadata(tree, pin, folder)
+        skill = read_metadata(tree, pin, folder)
     except RefusedError as error:
-        return version.replace(fault=error.message)
-    for remark in found.warnings:
-        reporter.log_verbose(remark)
-    name = found.declared_name if location.path == "." and found.declared_name else folder
-    return version.replace(folder=name, found=found, tree=tree)
+        return release.replace(fault=error.message)
+    for warning in skill.warnings:
+        reporter.log_verbose(warning)
+    name = skill.declared_name if location.path == "." and skill.declared_name else folder
+    return release.replace(folder=name, skill=skill, tree=tree)
 
 
 def _belongs_to_skill(release: TaggedRelease, location: _Location, tagged_names: set[str]) -> bool:
-    """Tell whether a tag speaks of this skill: it bears its name, or none and the skill has no tags of its own."""
-    names = {release.folder, release.found.declared_name if release.found else ""}
+    """Return whether a tag is a version of this skill: it has its name, or is plain and no tag has its name."""
+    names = {release.folder, release.skill.declared_name if release.skill else ""}
     return (
         location.ref.skill_name in names
         if location.ref.skill_name

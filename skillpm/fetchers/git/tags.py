@@ -1,4 +1,4 @@
-"""The versions of a skill that a repository's tags name (docs/formats.md, "Versions in tags")."""
+"""Versions of a skill from the tags of its repository (docs/formats.md, "Versions in tags")."""
 
 import posixpath
 from collections.abc import Callable, Iterable
@@ -19,61 +19,65 @@ LogFunctions = tuple[Callable[[str], None], Callable[[str], None]]
 def list_tag_versions(
     repository: Repository, source: GitSource, name: str, log: LogFunctions, *, dated: bool = False
 ) -> list[AvailableVersion]:
-    """List the versions that tags name, of a skill called `name`; `tell` are the listeners for warnings and details.
+    """List the tagged versions of a skill named `name`; `log` are the functions for warnings and verbose output.
 
-    Tags that bear the skill's name are the only ones where there are such; a plain tag is the whole repository's. When
-    their commits were made costs one more question, asked only where it is to be `dated`.
+    A tag with the skill's name is a version of that skill, a plain tag of the whole repository; plain tags are ignored
+    if any tag has the name. `dated` adds the dates of the commits, at the cost of one more request.
     """
     tags = repository.list_remote_tags()
     if len(tags) > MAX_TAGS:
-        raise RefusedError(f"{repository.url} has {len(tags)} tags; at most {MAX_TAGS} are looked at")
+        raise RefusedError(f"{repository.url} has {len(tags)} tags; skillpm reads at most {MAX_TAGS}")
     names = {name, source.skill, posixpath.basename(source.path)} - {"", "."}
     known = {tag: version for tag in sorted(tags) if (version := parse_tag_version(tag, names))}
-    bearing = {tag for tag in known if any(tag.startswith(word) for word in names)}
-    chosen = {tag: version for tag, version in known.items() if tag in bearing or not bearing}
+    with_name = {tag for tag in known if any(tag.startswith(prefix) for prefix in names)}
+    chosen = {tag: version for tag, version in known.items() if tag in with_name or not with_name}
     warning, note = log
     if ignored := [tag for tag in sorted(tags) if tag not in chosen]:
-        said = ", ".join(sanitize(tag, 60) for tag in ignored)
-        note(f"{name}: these tags of {repository.url} are no versions of it: {said}")
-    kept = _deduplicate_versions(chosen, tags, lambda said: warning(f"{name}: {said}"))
-    dates = read_tag_dates(repository, kept) if dated else {}
+        listed = ", ".join(sanitize(tag, 60) for tag in ignored)
+        note(f"{name}: ignoring tags of {repository.url} that are not versions of it: {listed}")
+    unique = _deduplicate_versions(chosen, tags, lambda message: warning(f"{name}: {message}"))
+    dates = read_tag_dates(repository, unique) if dated else {}
     return [
         AvailableVersion(version=chosen[tag], source=source.replace(kind="tag", ref=tag), published=dates.get(tag, ""))
-        for tag in kept
+        for tag in unique
     ]
 
 
 def find_newest_tag(repository: Repository, source: GitSource, versions: list[AvailableVersion]) -> str:
-    """Give the tag of the newest version in a source's range."""
+    """Return the tag of the newest version in a source's range. Raises `NotFoundError` if none is in it."""
     inside = filter_versions(source.ref, [item.version for item in versions])
-    fitting = [item for item in versions if item.version in inside]
-    if not fitting:
-        there = ", ".join(sanitize(item.version, 40) for item in versions[:8])
-        hint = f"its tags name: {there}" if there else "none of its tags is a version: follow a branch with --branch"
+    matching = [item for item in versions if item.version in inside]
+    if not matching:
+        available = ", ".join(sanitize(item.version, 40) for item in versions[:8])
+        hint = (
+            f"its tagged versions: {available}"
+            if available
+            else "none of its tags is a version; follow a branch with --branch"
+        )
         raise NotFoundError(f"{repository.url} has no tag in the range {sanitize(source.ref, 60)}", hint=hint)
-    newest = max((version, item.version) for item in fitting if (version := parse_version(item.version)) is not None)[1]
-    return next(item.source.ref for item in fitting if item.version == newest and isinstance(item.source, GitSource))
+    newest = max((version, item.version) for item in matching if (version := parse_version(item.version)) is not None)[
+        1
+    ]
+    return next(item.source.ref for item in matching if item.version == newest and isinstance(item.source, GitSource))
 
 
 def sort_newest_first(tags: Iterable[str]) -> list[str]:
-    """Give tags by the versions they name, the newest first; behind them those that name none."""
+    """Return tags sorted by their versions, newest first, followed by those that are not versions."""
     known = {tag: parse_version(parse_tag_version(tag, set()) or "") for tag in sorted(tags)}
     versions = sorted(((version, tag) for tag, version in known.items() if version is not None), reverse=True)
     return [*(tag for _, tag in versions), *(tag for tag, version in known.items() if version is None)]
 
 
 def _deduplicate_versions(versions: dict[str, str], commits: dict[str, str], warn: Callable[[str], None]) -> list[str]:
-    """Leave one tag for each version: the one with more parts, where they are on different commits with a warning."""
+    """Return one tag for each version: the one with most parts (`v1.0.0` before `v1`). Warn if their commits differ."""
     by_version: dict[object, list[str]] = {}
     for tag, version in versions.items():
         by_version.setdefault(parse_version(version), []).append(tag)
-    found = []
+    unique = []
     for tags in by_version.values():
         best, *others = sorted(tags, key=lambda tag: (-versions[tag].count("."), tag))
-        found.append(best)
-        warnings = [other for other in others if commits[other] != commits[best]]
-        if warnings:
-            warn(
-                f"the tags {sanitize(best, 60)} and {sanitize(warnings[0], 60)} name one version and different commits"
-            )
-    return found
+        unique.append(best)
+        moved = [other for other in others if commits[other] != commits[best]]
+        if moved:
+            warn(f"the tags {sanitize(best, 60)} and {sanitize(moved[0], 60)} are one version on different commits")
+    return unique

@@ -1,4 +1,4 @@
-"""By which transport a URL is really reached, and with what of the user's settings."""
+"""The transport that a URL really uses, after the user's `insteadOf`, and the environment of calls that use it."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from skillpm.errors import FetchError
 from skillpm.fetchers.git.gitconfig import GitConfig, build_environment, token_settings
 from skillpm.settings import Settings
 
-# Git's own rule for `user@host:path`: a colon before the first slash.
+# Git's own rule for `user@host:path`: a colon before the first slash. `ext::` is a transport helper, not a host.
 SCP_ADDRESS = re.compile(r"[^/:]+:(?!:)", re.ASCII)
 
 
@@ -22,21 +22,24 @@ def build_network_environment(
     *,
     with_token: bool,
 ) -> dict[str, str]:
-    """Give the environment of a call that may ask the network, by exactly the one transport that is meant.
+    """Return the environment of a call that may use the network, over exactly one transport.
 
-    `rewritten` asks git what the user's `insteadOf` makes of the URL. Raises `FetchError` for plain http to another
-    machine that nobody allowed.
+    `rewrite_url` returns the URL after the user's `insteadOf` settings. Raises `FetchError` for plain HTTP to a host
+    that is neither this machine nor allowed.
     """
     environment = build_environment(config, base, [])
     real = rewrite_url(environment) if config.has_url_rewrites else url
+    # A URL that the user's own configuration rewrites is the user's decision.
     if real == url and is_insecure(real) and host_of(real) not in settings.insecure_hosts:
         raise FetchError(
-            f"{url} is plain http, which anybody on the way can change",
+            f"{url} uses plain HTTP, which can be tampered with in transit",
             hint=f"use https, or allow it with --allow-insecure-host {host_of(real)}",
         )
     scheme = _transport_name(real)
     if scheme not in SCHEMES:
-        raise FetchError(f"{url} leads to a transport that is not allowed: {scheme}", hint="look at your `insteadOf`")
+        raise FetchError(
+            f"{url} uses a transport that is not allowed: {scheme}", hint="check git's `insteadOf` settings"
+        )
     host = host_of(real)
     if scheme in {"https", "http"} and "@" in (parts := _split_url(url, real)).netloc:
         environment = _build_login_environment(url, parts, base, config)
@@ -49,39 +52,42 @@ def _split_url(url: str, real_url: str) -> SplitResult:
     try:
         return urlsplit(real_url)
     except ValueError as error:
-        raise FetchError(f"{url} leads to what is no address", hint="look at your `insteadOf`") from error
+        raise FetchError(f"{url} is rewritten to an invalid URL", hint="check git's `insteadOf` settings") from error
 
 
 def _build_login_environment(
     url: str, real_url: SplitResult, base: Mapping[str, str], config: GitConfig
 ) -> dict[str, str]:
-    """Give the environment that leads to where the user's `insteadOf` does, without its login in the address.
+    """Return the environment for a URL that `insteadOf` rewrites to one with user info, without that user info.
 
-    Git starts its own transport with the address it was led to, and what a process is started with every user of the
-    machine can read. So the login goes the way of a credential helper, and its values in variables.
+    Git passes the rewritten URL to `git-remote-https` as an argument, which every user of the machine can read in the
+    process list. So the login is passed by a credential helper that reads it from the environment.
     """
     login, _, host = real_url.netloc.rpartition("@")
     user, _, password = login.partition(":")
-    there = real_url._replace(netloc=host)
+    target = real_url._replace(netloc=host)
     origin = f"{real_url.scheme}://{host}"
-    kept = config.replace(settings=tuple(pair for pair in config.settings if not pair[0].endswith(".insteadof")))
+    # The user's own rewrites would add the login again.
+    without_rewrites = config.replace(
+        settings=tuple(pair for pair in config.settings if not pair[0].endswith(".insteadof"))
+    )
     words = ['printf "username=%s\\n" "$SKILLPM_GIT_USER"']
     if password:
         words.append('printf "password=%s\\n" "$SKILLPM_GIT_PASSWORD"')
     helper = f'!f() {{ test "$1" = get && {" && ".join(words)}; }}; f'
     return build_environment(
-        kept,
+        without_rewrites,
         {**base, "SKILLPM_GIT_USER": unquote(user), "SKILLPM_GIT_PASSWORD": unquote(password)},
         [
-            (f"url.{there.geturl()}.insteadOf", url),
-            *([(f"credential.{origin}.helper", "")] if password else []),  # nobody else is asked
+            (f"url.{target.geturl()}.insteadOf", url),
+            *([(f"credential.{origin}.helper", "")] if password else []),  # an empty one resets the list of helpers
             (f"credential.{origin}.helper", helper),
         ],
     )
 
 
 def _transport_name(address: str) -> str:
-    """Give the name by which git knows the transport of an address."""
+    """Return git's name for the transport of a URL, as `GIT_ALLOW_PROTOCOL` takes it."""
     scheme, separator, _ = address.partition("://")
     if "::" in address.split("/", maxsplit=1)[0]:
         return address.partition("::")[0]

@@ -1,4 +1,7 @@
-"""What lies below a tree, without going further than anything honest goes: a tree may name itself a million times."""
+"""List the contents of a git tree within limits.
+
+A few small tree objects can describe billions of paths: each tree may contain the next one many times.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -19,12 +22,12 @@ OCTAL_MODE = re.compile(rb"[0-7]{1,6}")
 
 
 class TreeTooLarge(Exception):
-    """There is more below a tree than may be."""
+    """A tree with more entries than allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """Something in a tree that is no tree: its path from the root of the walk, its mode, its object."""
+    """A file, link or submodule in a tree: its path from the root of the walk, its mode and its object id."""
 
     path: str
     mode: int
@@ -33,7 +36,7 @@ class TreeEntry:
 
 @dataclass(slots=True)
 class TreeListing:
-    """What lies below a tree: leaves, folders with tree ids, trees the database lacks; `cut` where it is too deep."""
+    """The contents of a tree: entries, folders with their tree ids, missing trees; truncated if nested too deeply."""
 
     entries: list[TreeEntry]
     folders: dict[str, str]
@@ -42,8 +45,8 @@ class TreeListing:
 
 
 def walk_tree(reader: ObjectReader, root: str, max_entries: int = MAX_ENTRIES) -> TreeListing:
-    """Give all that lies below a tree. Asks level by level, each in one go. Raises `TooMuch`."""
-    walked = TreeListing([], {".": root}, [])
+    """List everything below a tree, level by level, with one request for each level. Raises `TreeTooLarge`."""
+    listing = TreeListing([], {".": root}, [])
     level = [("", root)]
     characters, tree_bytes = 0, 0
     for _ in range(MAX_DEPTH + 1):
@@ -53,31 +56,34 @@ def walk_tree(reader: ObjectReader, root: str, max_entries: int = MAX_ENTRIES) -
         objects = reader.read(tree for _, tree in level)
         below: list[tuple[str, str]] = []
         for prefix, tree in level:
-            found = objects[tree]
-            if found is None:
-                walked.missing_trees.append(tree)
+            item = objects[tree]
+            if item is None:
+                listing.missing_trees.append(tree)
                 continue
-            if found.kind != "tree":
-                raise CacheDamaged(f"{tree} is a {found.kind}")
-            for mode, name, oid in parse_tree(found.data, len(tree) // 2):
+            if item.kind != "tree":
+                raise CacheDamaged(f"{tree} is a {item.kind}")
+            for mode, name, oid in parse_tree(item.data, len(tree) // 2):
                 path = prefix + name
                 if mode & KIND_MASK == TREE:
                     below.append((f"{path}/", oid))
-                    walked.folders[path] = oid
+                    listing.folders[path] = oid
                 else:
-                    walked.entries.append(TreeEntry(path, mode, oid))
+                    listing.entries.append(TreeEntry(path, mode, oid))
                 characters += len(path)
-                if max(len(walked.entries), len(walked.folders) - 1) > max_entries or characters > MAX_PATH_CHARACTERS:
+                if (
+                    max(len(listing.entries), len(listing.folders) - 1) > max_entries
+                    or characters > MAX_PATH_CHARACTERS
+                ):
                     raise TreeTooLarge
         if not below:
-            return walked
+            return listing
         level = below
-    walked.is_truncated = True
-    return walked
+    listing.is_truncated = True
+    return listing
 
 
 def find_folder_id(reader: ObjectReader, root: str, path: str) -> str | None:
-    """Give the tree id of the folder at `path`, which must be a real folder at every step; None where it is not."""
+    """Return the tree id of the folder at `path`; None if a part of the path is missing or not a folder."""
     tree = root
     for part in path.split("/") if path != "." else ():
         mode, oid = find_entry(reader, tree, part)
@@ -88,38 +94,41 @@ def find_folder_id(reader: ObjectReader, root: str, path: str) -> str | None:
 
 
 def find_entry(reader: ObjectReader, tree: str, entry_name: str) -> tuple[int, str]:
-    """Give mode and id of one entry of a tree; mode 0 where there is none."""
+    """Return mode and id of one entry of a tree; mode 0 if it does not exist."""
     if (reader.read_sizes([tree])[tree] or 0) > MAX_TREE_BYTES:
         raise TreeTooLarge
-    found = reader.read([tree])[tree]
-    entries = parse_tree(found.data, len(tree) // 2) if found is not None and found.kind == "tree" else ()
+    item = reader.read([tree])[tree]
+    entries = parse_tree(item.data, len(tree) // 2) if item is not None and item.kind == "tree" else ()
     return next(((mode, oid) for mode, name, oid in entries if name == entry_name), (0, ""))
 
 
 def parse_tree(data: bytes, id_length: int) -> Iterator[tuple[int, str, str]]:
-    """Give (mode, name, id) of a tree's entries; names that are not UTF-8 come with surrogates, for the gate."""
-    at = 0
-    while at < len(data):
-        head, nul, _ = data[at : at + MAX_ENTRY_LENGTH].partition(b"\0")
-        mode, blank, name = head.partition(b" ")
-        start = at + len(head) + 1
-        at = start + id_length
-        if not (nul and blank and name and OCTAL_MODE.fullmatch(mode)) or b"/" in name or at > len(data):
-            raise RefusedError(f"the repository holds a tree that no git would write: {head[:80]!r}")
-        yield int(mode, 8), name.decode("utf-8", "surrogateescape"), data[start:at].hex()
+    r"""Yield (mode, name, id) of a tree's entries. Names that are not UTF-8 have surrogates; `check_tree` rejects them.
+
+    Format: `<mode> <name>\0<binary id>`, repeated. Raises `RefusedError` for anything else.
+    """
+    position = 0
+    while position < len(data):
+        head, nul, _ = data[position : position + MAX_ENTRY_LENGTH].partition(b"\0")
+        mode, space, name = head.partition(b" ")
+        start = position + len(head) + 1
+        position = start + id_length
+        if not (nul and space and name and OCTAL_MODE.fullmatch(mode)) or b"/" in name or position > len(data):
+            raise RefusedError(f"the repository contains a malformed tree object: {head[:80]!r}")
+        yield int(mode, 8), name.decode("utf-8", "surrogateescape"), data[start:position].hex()
 
 
 def read_entries(
     repository: Repository, tree_entries: Sequence[TreeEntry], name: str, warn: Callable[[str], None]
 ) -> Iterator[SourceEntry]:
-    """Give a folder's files for the gate, which `bring` has found to be there and not too big."""
-    blobs = repository.reader.read(leaf.id for leaf in tree_entries if leaf.mode != GITLINK)
-    for leaf in tree_entries:
-        if leaf.mode == GITLINK:
-            warn(f"{name}: `{sanitize(leaf.path)}` is a submodule, which is not followed")
-        elif (blob := blobs[leaf.id]) is None or blob.kind != "blob":
-            raise CacheDamaged(f"object {leaf.id} is gone, or no file")
-        elif leaf.mode == LINK:
-            yield SourceEntry(path=leaf.path, kind="link", data=blob.data)
+    """Yield the entries of a folder for `check_tree`; `fetch_missing` has fetched them and checked their sizes."""
+    blobs = repository.reader.read(entry.id for entry in tree_entries if entry.mode != GITLINK)
+    for entry in tree_entries:
+        if entry.mode == GITLINK:
+            warn(f"{name}: `{sanitize(entry.path)}` is a submodule, which skillpm does not fetch")
+        elif (blob := blobs[entry.id]) is None or blob.kind != "blob":
+            raise CacheDamaged(f"object {entry.id} is missing or not a blob")
+        elif entry.mode == LINK:
+            yield SourceEntry(path=entry.path, kind="link", data=blob.data)
         else:
-            yield SourceEntry(path=leaf.path, data=blob.data, executable=leaf.mode == EXECUTABLE)
+            yield SourceEntry(path=entry.path, data=blob.data, executable=entry.mode == EXECUTABLE)

@@ -1,1 +1,1 @@
-"""HTTP with limits, the only place that speaks it."""
+"""HTTP client with limits; the only package that imports httpx."""

@@ -1,8 +1,8 @@
-"""HTTP, the only place that speaks it: httpx, with limits on what comes and rules for where it may lead.
+"""HTTP client: httpx, with limits on responses, retries, and rules for redirects.
 
-A file is taken whole or not at all. What passes by itself (a connection that breaks, 429, 5xx) is asked for again;
-a redirect is followed only where it gives nothing away: never from https to http, never from the world into this
-machine or its network, never with anybody's credentials to another host.
+A file is downloaded completely or not at all. Transient failures (lost connections, 429, 5xx) are retried. Redirects
+never lead from https to http, nor from the internet to this machine or its network, and never carry credentials to
+another host.
 """
 
 import ssl
@@ -31,27 +31,27 @@ CHUNK_SIZE = 1 << 16
 
 
 def iter_body(response: httpx.Response, url: str, *, accept_gzip: bool) -> Iterator[bytes]:
-    """Give the body piece by piece; a packed one is never unpacked further than the piece that is asked for."""
+    """Yield the body in chunks. A compressed one is decompressed chunk by chunk, so a bomb hits the limit early."""
     encoding = response.headers.get("Content-Encoding", "identity")
     if encoding == "identity":
         yield from response.iter_raw(CHUNK_SIZE)
         return
     if not accept_gzip or encoding != "gzip":
-        raise FetchError(f"{sanitize(url)} comes in an encoding that was not asked for")
-    unpacking = zlib.decompressobj(wbits=31)
+        raise FetchError(f"{sanitize(url)}: unexpected Content-Encoding: {sanitize(encoding, 40)}")
+    decompressor = zlib.decompressobj(wbits=31)  # with a gzip header
     try:
         for raw in response.iter_raw(CHUNK_SIZE):
             rest = raw
-            while rest and not unpacking.eof:
-                yield unpacking.decompress(rest, CHUNK_SIZE)
-                rest = unpacking.unconsumed_tail
-            if unpacking.unused_data:
-                raise FetchError(f"{sanitize(url)}: there is more behind the end of what is packed")
-        yield unpacking.flush()
+            while rest and not decompressor.eof:
+                yield decompressor.decompress(rest, CHUNK_SIZE)
+                rest = decompressor.unconsumed_tail
+            if decompressor.unused_data:
+                raise FetchError(f"{sanitize(url)}: unexpected data after the end of the gzip stream")
+        yield decompressor.flush()
     except zlib.error as error:
-        raise FetchError(f"{sanitize(url)} is not what it is said to be, gzip: {error}") from None
-    if not unpacking.eof and response.status_code == 200:  # noqa: PLR2004  (others come without a body)
-        raise FetchError(f"{sanitize(url)}: the packed answer broke off")
+        raise FetchError(f"{sanitize(url)}: invalid gzip data: {error}") from None
+    if not decompressor.eof and response.status_code == 200:  # noqa: PLR2004  (others have no body)
+        raise FetchError(f"{sanitize(url)}: the gzip stream is truncated")
 
 
 MAX_CONNECT_TIMEOUT = 10.0
@@ -60,7 +60,7 @@ REDIRECT_STATUSES = frozenset([301, 302, 303, 307, 308])
 
 
 class Response(Value):
-    """What a server gave: the address it came from in the end, its head, and the whole body."""
+    """A complete response; `url` is the one after all redirects."""
 
     url: str
     status: int
@@ -69,11 +69,12 @@ class Response(Value):
 
 
 def _create_client(settings: Settings) -> httpx.Client:
-    """Make the client. Raises `UsageError` for a proxy of the environment that is none."""
+    """Create the client. Raises `UsageError` for an unusable proxy in the environment."""
     try:
         return httpx.Client(
             verify=truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             timeout=httpx.Timeout(settings.idle_timeout, connect=min(MAX_CONNECT_TIMEOUT, settings.idle_timeout)),
+            # Uncompressed by default: then the size limit is that of what is received.
             headers={"User-Agent": "skillpm", "Accept-Encoding": "identity"},
             follow_redirects=False,
         )
@@ -82,7 +83,7 @@ def _create_client(settings: Settings) -> httpx.Client:
 
 
 class HttpClient:
-    """One connection pool for a command. Certificates are the system's, proxies those of the environment."""
+    """The connection pool of a command. Trusts the system's certificates and uses the proxies of the environment."""
 
     def __init__(self, settings: Settings, note: Callable[[str], None]) -> None:
         self.settings = settings
@@ -103,46 +104,47 @@ class HttpClient:
         method: str = "GET",
         output: BinaryIO | None = None,
     ) -> Response:
-        """Get a file whole, or with `HEAD` only learn that it is there. `headers` are for this host only.
+        """Download a file, or with `HEAD` only check that it exists. `headers` are sent to this host only.
 
-        With `into` the body is written there as it comes, and may come packed; the answer's own is then empty.
-        Raises `NotFoundError` for what is not there, `FetchError` for everything else that goes wrong, of it `TooMuch`
-        for a body over the limit.
+        With `output` the body is written there while it arrives, possibly compressed in transit; the response's own
+        body is then empty. Raises `NotFoundError` for a missing file, `ResponseTooLarge` for a body over the limit, and
+        `FetchError` for all other failures.
         """
-        patience = RetryPolicy(sanitize(url), self.settings.network_timeout)
-        with self._backend.apply_policy(patience):
+        policy = RetryPolicy(sanitize(url), self.settings.network_timeout)
+        with self._backend.apply_policy(policy):
             for attempt in range(1, MAX_ATTEMPTS + 1):
                 try:
                     return self._follow_redirects(url, limit, headers or {}, method, output)
-                except TransientError as passing:
-                    self.note(f"{method} {sanitize(url)} failed, try {attempt} of {MAX_ATTEMPTS}: {passing.reason}")
+                except TransientError as error:
+                    self.note(f"{method} {sanitize(url)} failed, attempt {attempt} of {MAX_ATTEMPTS}: {error.reason}")
                     if attempt == MAX_ATTEMPTS:
-                        raise passing.to_error(url) from None
-                    patience.pause(attempt, self.stop_event, status=passing.status, retry_after=passing.retry_after)
-        raise AssertionError("the last try returns or raises")  # pragma: no cover
+                        raise error.to_error(url) from None
+                    policy.pause(attempt, self.stop_event, status=error.status, retry_after=error.retry_after)
+        raise AssertionError("the last attempt returns or raises")  # pragma: no cover
 
     def close(self) -> None:
-        """End all connections."""
+        """Close all connections."""
         self._client.close()
 
     def _follow_redirects(
         self, url: str, limit: int, headers: dict[str, str], method: str, output: BinaryIO | None
     ) -> Response:
-        here = url
+        # httpx could follow redirects itself, but each target has to be checked before it is contacted.
+        current = url
         for _ in range(MAX_REDIRECTS + 1):
-            if is_insecure(here) and host_of(here) not in self.settings.insecure_hosts:
+            if is_insecure(current) and host_of(current) not in self.settings.insecure_hosts:
                 raise FetchError(
-                    f"{sanitize(here)} is plain http", hint=f"--allow-insecure-host {host_of(here)} allows it"
+                    f"{sanitize(current)} uses plain HTTP, which can be tampered with in transit",
+                    hint=f"use https, or allow it with --allow-insecure-host {host_of(current)}",
                 )
-            own = headers if _origin(here) == _origin(url) else {}
-            answer = self._request(here, limit, own, method, output)
-            if answer.status not in REDIRECT_STATUSES:
-                check_status(url, answer.status, answer.headers)
-                return answer
-            here = resolve_redirect(here, answer.headers.get("Location", ""))
-        raise FetchError(
-            f"{sanitize(url)} leads on and on, over more than {MAX_REDIRECTS} redirects", hint=REDIRECT_HINT
-        )
+            # They may hold credentials: only the origin that they were given for receives them.
+            own_headers = headers if _origin(current) == _origin(url) else {}
+            response = self._request(current, limit, own_headers, method, output)
+            if response.status not in REDIRECT_STATUSES:
+                check_status(url, response.status, response.headers)
+                return response
+            current = resolve_redirect(current, response.headers.get("Location", ""))
+        raise FetchError(f"too many redirects fetching {sanitize(url)} (limit {MAX_REDIRECTS})", hint=REDIRECT_HINT)
 
     def _request(self, url: str, limit: int, headers: dict[str, str], method: str, output: BinaryIO | None) -> Response:
         try:
@@ -153,12 +155,12 @@ class HttpClient:
     def _send(self, url: str, limit: int, headers: dict[str, str], method: str, output: BinaryIO | None) -> Response:
         self.request_count += 1
         began = time.monotonic()
-        auth = None if "Authorization" in headers else self._auth  # what was given for this host is meant
-        accepted = {} if output is None else {"Accept-Encoding": "gzip"}
-        with self._client.stream(method, url, headers={**headers, **accepted}, auth=auth) as response:
+        auth = None if "Authorization" in headers else self._auth  # explicit credentials replace those of ~/.netrc
+        encoding = {} if output is None else {"Accept-Encoding": "gzip"}
+        with self._client.stream(method, url, headers={**headers, **encoding}, auth=auth) as response:
             body, size = bytearray(), 0
             if output is not None:
-                output.seek(0)  # what came before a redirect, or before a connection broke, is nothing
+                output.seek(0)  # discard the body of a failed attempt or of a redirect
                 output.truncate()
             if response.status_code not in REDIRECT_STATUSES:
                 for chunk in iter_body(response, url, accept_gzip=output is not None):
@@ -181,5 +183,5 @@ def _origin(url: str) -> tuple[str, str, int | None]:
         parsed = httpx.URL(url)
         host = parsed.host
     except (httpx.InvalidURL, ValueError) as error:
-        raise FetchError(f"`{sanitize(url)}` is no address: {sanitize(str(error), 100)}") from None
+        raise FetchError(f"invalid URL `{sanitize(url)}`: {sanitize(str(error), 100)}") from None
     return parsed.scheme, host, parsed.port

@@ -1,4 +1,4 @@
-"""Logins for web servers: those of `~/.netrc`, each sent to its own host and nowhere else."""
+"""Credentials from `~/.netrc`, each sent to its own host only."""
 
 import netrc
 import os
@@ -12,14 +12,14 @@ from skillpm.settings import Settings
 
 
 class _NetrcLogins(httpx.Auth):
-    """The logins of a `.netrc`, each for its own host; `default`, which means every host there is, is left alone."""
+    """The logins of a `.netrc` by host. `default` is ignored: it would send a password to every host."""
 
     def __init__(self, path: str) -> None:
         hosts = netrc.netrc(path).hosts
         self.logins = {host: (user, password) for host, (user, _, password) in hosts.items() if host != "default"}
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response]:
-        """Send a login only where it is meant for."""
+        """Send the login of the request's host, if any."""
         user, password = self.logins.get(request.url.host, ("", ""))
         if password:
             yield from httpx.BasicAuth(user or "", password).auth_flow(request)
@@ -28,7 +28,7 @@ class _NetrcLogins(httpx.Auth):
 
 
 def read_netrc(settings: Settings) -> httpx.Auth | None:
-    """Give the credentials of `~/.netrc` (or `NETRC`), if it is there. Raises `FetchError` where it is no such file."""
+    """Read `~/.netrc` (or `NETRC`), if it exists. Raises `FetchError` for an invalid file."""
     path = settings.environ.get("NETRC") or os.path.join(settings.home, ".netrc")
     try:
         return _NetrcLogins(path) if os.path.isfile(path) else None

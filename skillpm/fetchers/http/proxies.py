@@ -1,4 +1,4 @@
-"""Proxies of the environment: httpx reads them by itself; one that it cannot use is told with the variable's name."""
+"""Error messages for unusable proxies in the environment: httpx reads the variables, but does not name them."""
 
 import re
 from collections.abc import Mapping
@@ -11,21 +11,21 @@ from skillpm.errors import SkillpmError, UsageError
 
 PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy")
 CLIENT_ERRORS = (httpx.InvalidURL, ValueError, ImportError)
-"""What making a client raises for them."""
+"""Raised by `httpx.Client` for an unusable proxy."""
 
 
 def proxy_error(environ: Mapping[str, str], error: Exception) -> SkillpmError:
-    """Give the error for the variable that no client can be made with. Logins in it are hidden."""
+    """Return the error that names the unusable variable, with credentials hidden."""
     for name in sorted(environ):
         if name.lower() in PROXY_VARIABLES and environ[name] and (hint := _proxy_hint(_with_scheme(environ[name]))):
-            said = re.sub(r"//.*@", "//***@", _with_scheme(environ[name]))
-            return UsageError(f"{name} is no proxy that can be used: {sanitize(said, 120)}", hint=hint)
+            shown = re.sub(r"//.*@", "//***@", _with_scheme(environ[name]))
+            return UsageError(f"{name} is not a usable proxy: {sanitize(shown, 120)}", hint=hint)
     for name in ("no_proxy", "NO_PROXY"):
         if environ.get(name):
-            hint = "it is a list of hosts, e.g. localhost,.example.org"
-            return UsageError(f"{name} cannot be understood: {sanitize(environ[name], 120)}", hint=hint)
+            hint = "use a list of hosts, e.g. localhost,.example.org"
+            return UsageError(f"invalid {name}: {sanitize(environ[name], 120)}", hint=hint)
     return UsageError(
-        f"no connection can be made: {sanitize(str(error), 120)}", hint="look at the proxies of your system"
+        f"cannot set up HTTP connections: {sanitize(str(error), 120)}", hint="check the proxy settings of your system"
     )
 
 
@@ -34,9 +34,11 @@ def _with_scheme(proxy: str) -> str:
 
 
 def _proxy_hint(proxy: str) -> str:
-    """Say what to do about a proxy that cannot be used; nothing where it can be."""
+    """Return what to do about an unusable proxy; an empty string for a usable one."""
     if proxy.lower().startswith("socks"):
-        return "skillpm knows HTTP proxies; for SOCKS, add `pip install 'httpx[socks]'` to where skillpm is"
+        return (
+            "skillpm supports HTTP proxies; for SOCKS, run `pip install 'httpx[socks]'` in the environment of skillpm"
+        )
     try:
         host = httpx.Proxy(proxy).url.netloc.decode("ascii", "replace")
     except CLIENT_ERRORS:

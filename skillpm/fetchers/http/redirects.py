@@ -1,4 +1,8 @@
-"""Where an address may lead, by redirect or by name: not from https to http, nor from the world into our network."""
+"""Rules for URLs received from a server, in a redirect or in a document: no downgrade to http, no local network.
+
+Without them a server could use skillpm to reach services that only this machine can reach, such as the metadata
+service of a cloud (server-side request forgery).
+"""
 
 import ipaddress
 import socket
@@ -10,56 +14,57 @@ from skillpm.core.netloc import host_problem
 from skillpm.core.text import sanitize
 from skillpm.errors import FetchError
 
-REDIRECT_HINT = "tell whoever keeps that server; nothing was taken from there"
+REDIRECT_HINT = "report it to the server's administrator; nothing was downloaded"
 
 
 def resolve_redirect(from_url: str, location: str) -> str:
-    """Give where a redirect leads. Raises `FetchError` for one that may not be followed."""
+    """Return the target of a redirect. Raises `FetchError` for one that is not allowed."""
     try:
-        there = str(httpx.URL(from_url).join(location))
+        to_url = str(httpx.URL(from_url).join(location))
     except (httpx.InvalidURL, ValueError):
         raise _invalid_address_error(
-            from_url, location, host_problem(host_of(location)) or "it cannot be understood"
+            from_url, location, host_problem(host_of(location)) or "it cannot be parsed"
         ) from None
-    check_redirect(from_url, there)
-    return there
+    check_redirect(from_url, to_url)
+    return to_url
 
 
 def check_redirect(from_url: str, to_url: str) -> None:
-    """Refuse an address that what stands at another one may not lead to, by a redirect or by name."""
+    """Raise `FetchError` if the response from one URL may not point to another one."""
     try:
         url = httpx.URL(to_url)
     except (httpx.InvalidURL, ValueError):
-        raise _invalid_address_error(from_url, to_url, "it cannot be understood") from None
+        raise _invalid_address_error(from_url, to_url, "it cannot be parsed") from None
     if url.scheme not in {"http", "https"} or not url.raw_host or url.userinfo:
         raise _unsupported_address_error(from_url, to_url)
-    if fault := host_problem(url.netloc.decode("ascii")):
-        raise _invalid_address_error(from_url, to_url, fault)
+    if problem := host_problem(url.netloc.decode("ascii")):
+        raise _invalid_address_error(from_url, to_url, problem)
     if httpx.URL(from_url).scheme == "https" and url.scheme == "http":
-        raise FetchError(f"{sanitize(from_url)} leads from https to http: {sanitize(to_url)}", hint=REDIRECT_HINT)
+        raise FetchError(f"{sanitize(from_url)} points from https to http: {sanitize(to_url)}", hint=REDIRECT_HINT)
     if any(_is_private(address) for address in _resolve_host(url.host)):
-        ours = _resolve_host(httpx.URL(from_url).host)
-        # One that also has an address in the world is of the world: anybody can give his own name one of ours besides.
-        if not ours or not all(_is_private(address) for address in ours):
+        addresses = _resolve_host(httpx.URL(from_url).host)
+        # A private server may point to its own network. All of its addresses have to be private: anyone can add a
+        # private address to a public host name.
+        if not addresses or not all(_is_private(address) for address in addresses):
             raise FetchError(
-                f"{sanitize(from_url)} leads into this machine's own network: {sanitize(to_url)}", hint=REDIRECT_HINT
+                f"{sanitize(from_url)} points into the local network: {sanitize(to_url)}", hint=REDIRECT_HINT
             )
 
 
-def _invalid_address_error(from_url: str, to_url: str, fault: str) -> FetchError:
+def _invalid_address_error(from_url: str, to_url: str, problem: str) -> FetchError:
     return FetchError(
-        f"{sanitize(from_url)} leads to `{sanitize(to_url)}`, which is no address: {fault}", hint=REDIRECT_HINT
+        f"{sanitize(from_url)} points to an invalid URL `{sanitize(to_url)}`: {problem}", hint=REDIRECT_HINT
     )
 
 
 def _unsupported_address_error(from_url: str, to_url: str) -> FetchError:
     return FetchError(
-        f"{sanitize(from_url)} leads to {sanitize(to_url)}, which is no plain web address", hint=REDIRECT_HINT
+        f"{sanitize(from_url)} points to {sanitize(to_url)}, which is not a plain http or https URL", hint=REDIRECT_HINT
     )
 
 
 def _resolve_host(host: str) -> set[str]:
-    """Give what a host's name means here and now."""
+    """Return the addresses that a host name resolves to on this machine; none if it does not resolve."""
     try:
         return {str(info[4][0]).partition("%")[0] for info in socket.getaddrinfo(host, None)}
     except (OSError, UnicodeError):
@@ -67,5 +72,5 @@ def _resolve_host(host: str) -> set[str]:
 
 
 def _is_private(address: str) -> bool:
-    """Tell whether an address is this machine or one of its network."""
+    """Return whether an address is not reachable from the internet (this machine, private networks)."""
     return not ipaddress.ip_address(address).is_global

@@ -1,6 +1,6 @@
-"""A network with an end: what is read, written and connected is over when the question's time is.
+"""Total timeout of a request: connecting, reading and writing all end at its deadline.
 
-httpx bounds the wait for the next byte alone; a server that sends one now and then would hold it for days.
+httpx limits only the wait for the next bytes: a server that sends one byte now and then could keep it busy for days.
 """
 
 import ssl
@@ -16,32 +16,36 @@ from skillpm.fetchers.retry import RetryPolicy
 
 
 class TimeoutBackend(httpcore.NetworkBackend):
-    """The network of one client; each thread has a question of its own."""
+    """Network backend of an HTTP client; each thread has its own deadline."""
 
     def __init__(self) -> None:
         self._wrapped = httpcore.SyncBackend()
         self._thread_state = local()
 
     def install(self, client: httpx.Client) -> None:
-        """Let a client use it, directly and through proxies. httpx has no door for that, httpcore below it has."""
+        """Install the backend in a client, for direct and proxied connections.
+
+        httpcore accepts a backend, but httpx has no parameter to pass one, hence the private attributes.
+        """
         for transport in (client._transport, *client._mounts.values()):  # noqa: SLF001
             if isinstance(transport, httpx.HTTPTransport):
                 transport._pool._network_backend = self  # noqa: SLF001
 
     @contextmanager
     def apply_policy(self, policy: RetryPolicy) -> Iterator[None]:
-        """Bound all that this thread does meanwhile."""
-        self._thread_state.patience = policy
+        """Apply the deadline of a policy to all network calls of this thread."""
+        self._thread_state.policy = policy
         try:
             yield
         finally:
-            del self._thread_state.patience
+            del self._thread_state.policy
 
     def clamp_timeout(self, timeout: float | None) -> float:
-        """Give what a wait may take. Raises `FetchError` where the time is over."""
-        patience: RetryPolicy = self._thread_state.patience
-        patience.check()
-        return patience.remaining_seconds if timeout is None else min(timeout, max(patience.remaining_seconds, 0.001))
+        """Return the timeout of one call, limited by the deadline. Raises `FetchError` after the deadline."""
+        policy: RetryPolicy = self._thread_state.policy
+        policy.check()
+        # Never 0: that would switch the socket to non-blocking mode.
+        return policy.remaining_seconds if timeout is None else min(timeout, max(policy.remaining_seconds, 0.001))
 
     def connect_tcp(
         self,
@@ -51,14 +55,14 @@ class TimeoutBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """Connect."""
+        """Open a connection."""
         return _Stream(
             self._wrapped.connect_tcp(host, port, self.clamp_timeout(timeout), local_address, socket_options), self
         )
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection within the time of whoever uses it now."""
+    """A connection that applies the deadline of the thread that uses it."""
 
     def __init__(self, wrapped: httpcore.NetworkStream, backend: TimeoutBackend) -> None:
         self._wrapped = wrapped
