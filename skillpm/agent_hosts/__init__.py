@@ -1,1 +1,1 @@
-"""Which skills an agent host sees: its folders, their layouts, which of two skills counts."""
+"""Which skills an agent host sees: its folders, their layouts, and which of two skills wins."""

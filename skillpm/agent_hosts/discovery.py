@@ -1,4 +1,4 @@
-"""What an agent host sees from here: one engine over the folders of its profile."""
+"""Find the skills that an agent host sees from a working directory. One engine serves all hosts, driven by profiles."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ EMPTY_HEAD = SkillHead("", "", "")
 
 
 class Scanner:
-    """Reads candidates for one host, and remarks what is wrong with them."""
+    """Reads the candidates of one host and warns about those that it cannot use."""
 
     def __init__(self, profile: HostProfile, cache: HeadCache, warn: WarnAt) -> None:
         self.profile = profile
@@ -35,11 +35,11 @@ class Scanner:
         self.warn = warn
 
     def read_candidate(self, candidate: CandidateFile, root: SearchRoot, root_index: int) -> DiscoveredSkill | None:
-        """Read a candidate in the root of this number; None where it is no skill, or none for this host."""
+        """Read a candidate in the root with this index; None if it is not a skill, or not one for this host."""
         if not self._is_readable(candidate.path, root):
             return None
         try:
-            seen = self.cache.read(candidate.path)
+            cached = self.cache.read(candidate.path)
         except NotADirectoryError:
             return None
         except FileNotFoundError:
@@ -52,11 +52,11 @@ class Scanner:
                 self.warn(candidate.path, f"line {error.finding.line}: {error.finding.message}")
             if candidate.registered is None:
                 return None
-            seen = CachedHead(EMPTY_HEAD, (0, 0))  # a registry may list files that are no more than text
-        return self._build_skill(candidate, seen, root, root_index)
+            cached = CachedHead(EMPTY_HEAD, (0, 0))  # a file that a registry lists may lack frontmatter
+        return self._build_skill(candidate, cached, root, root_index)
 
     def _is_readable(self, path: str, root: SearchRoot) -> bool:
-        """Tell whether the root's rule for links lets a file be read."""
+        """Return whether the root's rule for links permits reading a file."""
         if root.profile_root.links == "follow" or not os.path.islink(path):
             return True
         return root.profile_root.links == "inside" and not is_escaping_link(path, root, self.warn)
@@ -64,16 +64,16 @@ class Scanner:
     def _read_lowercase_file(
         self, candidate: CandidateFile, root: SearchRoot, root_index: int
     ) -> DiscoveredSkill | None:
-        """Read `skill.md` where there is no SKILL.md; other tools may not find it."""
+        """Read `skill.md` if SKILL.md is missing, with a warning: other tools may not find it."""
         if os.path.basename(candidate.path) != SKILL_FILE:
             return None
-        lower = candidate._replace(path=os.path.join(os.path.dirname(candidate.path), LOWERCASE_SKILL_FILE))
+        lowercase = candidate._replace(path=os.path.join(os.path.dirname(candidate.path), LOWERCASE_SKILL_FILE))
         if os.path.lexists(candidate.path):
-            self.warn(candidate.path, "the link leads nowhere")
-        if not os.path.isfile(lower.path):
+            self.warn(candidate.path, "broken link")
+        if not os.path.isfile(lowercase.path):
             return None
-        self.warn(lower.path, f"the file should be called {SKILL_FILE}; some hosts do not see it")
-        return self.read_candidate(lower, root, root_index)
+        self.warn(lowercase.path, f"the file should be named {SKILL_FILE}; some hosts do not find it")
+        return self.read_candidate(lowercase, root, root_index)
 
     def _build_skill(
         self, candidate: CandidateFile, cached: CachedHead, root: SearchRoot, root_index: int
@@ -81,21 +81,22 @@ class Scanner:
         head = cached.head
         for key in self.profile.requires:
             if not getattr(head, key):
-                self.warn(candidate.path, f"it has no {key}, and {self.profile.id} takes no skill without")
+                self.warn(candidate.path, f"no {key}; {self.profile.id} ignores skills without one")
                 return None
-        calls_itself = head.name if self.profile.names == "declared" else ""
-        name, description = calls_itself or candidate.name, head.description
+        declared = head.name if self.profile.names == "declared" else ""
+        name, description = declared or candidate.name, head.description
         if candidate.registered is not None:
             name, description = candidate.registered
             if (head.name or name, head.description or description) != candidate.registered:
-                self.warn(candidate.path, "the file says another name or description than skills.json does")
-        found = FoundSkill(name, description, candidate.path, root.profile_root.scope, root_index, head.compatibility)
-        return DiscoveredSkill(found, None if candidate.registered else cached.identity)
+                self.warn(candidate.path, "its name or description differs from the one in skills.json")
+        skill = FoundSkill(name, description, candidate.path, root.profile_root.scope, root_index, head.compatibility)
+        return DiscoveredSkill(skill, None if candidate.registered else cached.identity)
 
 
 class DiscoveryWarning(NamedTuple):
-    """Something wrong at a path, which stopped nothing."""
+    """A problem at a path that did not stop discovery."""
 
+    # Empty if the problem is not about a path.
     path: str
     message: str
 
@@ -104,24 +105,29 @@ class DiscoveryWarning(NamedTuple):
 
 
 class Discovery(Value):
-    """What a host sees. `roots` are in order, and the first that has a name counts; the lists are sorted by name,
-    those of one name by precedence.
+    """The result of `discover`: the skills that an agent host sees, and where it looks for them.
 
-    `shadowed` are skills hidden by another one of the same name, `again` further paths to a file counted already.
-    `shows_both`: the host shows skills of one name side by side, and nothing is hidden.
+    `skills`, `shadowed` and `again` are sorted by name, entries with the same name by precedence.
     """
 
+    # The host's ID.
     agent: str
+    # One line about where the host looks.
     about: str = ""
+    # The host shows skills with the same name side by side, so none of them is shadowed.
     shows_both: bool = False
+    # The folders searched, highest precedence first, including those that do not exist or are switched off.
     roots: tuple[SearchRoot, ...] = ()
+    # What the host sees.
     skills: tuple[FoundSkill, ...] = ()
+    # Skills hidden by another one with the same name.
     shadowed: tuple[Shadowed, ...] = ()
+    # Further paths to a file that is listed already.
     again: tuple[Duplicate, ...] = ()
     warnings: tuple[DiscoveryWarning, ...] = ()
 
     def get(self, name: str) -> FoundSkill | None:
-        """Give a skill by its name."""
+        """Return the skill with this name, or None."""
         return next((skill for skill in self.skills if skill.name == name), None)
 
     @property
@@ -131,28 +137,29 @@ class Discovery(Value):
 
 
 def scan_roots(profile: HostProfile, roots: Sequence[SearchRoot], cache: HeadCache) -> Discovery:
-    """Look into the folders of a host. Nothing that lies there stops it."""
+    """Search the folders of a host. Problems become warnings; nothing raises."""
     warnings: list[DiscoveryWarning] = []
 
-    def remark(path: str, message: str) -> None:
+    def warn(path: str, message: str) -> None:
         warnings.append(DiscoveryWarning(path, message))
 
-    sights = Scanner(profile, cache, remark)
+    scanner = Scanner(profile, cache, warn)
 
-    def sightings() -> Iterator[DiscoveredSkill]:
-        for number, place in enumerate(roots):
-            if place.exists and not place.disabled_by:
-                for candidate in find_candidates(place, remark):
-                    sighting = sights.read_candidate(candidate, place, number)
-                    if sighting is not None:
-                        yield sighting
+    def discovered() -> Iterator[DiscoveredSkill]:
+        for index, root in enumerate(roots):
+            if root.exists and not root.disabled_by:
+                for candidate in find_candidates(root, warn):
+                    skill = scanner.read_candidate(candidate, root, index)
+                    if skill is not None:
+                        yield skill
 
-    settled = resolve_precedence(sightings(), roots, keep_both=profile.duplicates == "both")
-    skills = sorted((skill for skill in settled.skills if _is_compatible(profile, skill, remark)), key=_sort_key)
+    result = resolve_precedence(discovered(), roots, keep_both=profile.duplicates == "both")
+    skills = sorted((skill for skill in result.skills if _is_compatible(profile, skill, warn)), key=_sort_key)
     for first, second in pairwise(skills):
         if first.name == second.name:
-            remark(
-                second.path, f"`{sanitize(first.name, 60)}` is there twice, and {profile.id} shows both: {first.path}"
+            warn(
+                second.path,
+                f"duplicate name `{sanitize(first.name, 60)}`; {profile.id} shows both, the other is {first.path}",
             )
     return Discovery(
         agent=profile.id,
@@ -160,21 +167,21 @@ def scan_roots(profile: HostProfile, roots: Sequence[SearchRoot], cache: HeadCac
         shows_both=profile.duplicates == "both",
         roots=tuple(roots),
         skills=tuple(skills),
-        shadowed=tuple(sorted(settled.shadowed, key=_sort_key)),
-        again=tuple(sorted(settled.duplicates, key=_sort_key)),
+        shadowed=tuple(sorted(result.shadowed, key=_sort_key)),
+        again=tuple(sorted(result.duplicates, key=_sort_key)),
         warnings=tuple(warnings),
     )
 
 
 def _is_compatible(profile: HostProfile, skill: FoundSkill, warn: WarnAt) -> bool:
-    """Tell whether a host takes a skill of this compatibility; most do not ask."""
-    said = skill.compatibility
-    if not said or not profile.compatibility or said in profile.compatibility:
+    """Return whether a host accepts a skill with this `compatibility`; most hosts ignore the field."""
+    declared = skill.compatibility
+    if not declared or not profile.compatibility or declared in profile.compatibility:
         return True
-    warn(skill.path, f"it is for `{sanitize(said, 60)}`, so {profile.id} leaves it out")
+    warn(skill.path, f"only compatible with `{sanitize(declared, 60)}`, so {profile.id} ignores it")
     return False
 
 
 def _sort_key(item: FoundSkill | Shadowed | Duplicate) -> str:
-    """What lists are sorted by; of one name, they stay in the order of precedence."""
+    """Sort by name only: Python's sort is stable and keeps the order of precedence within a name."""
     return item.name

@@ -1,4 +1,4 @@
-"""The registry of what an agent host sees: every skill that discovery found, wherever it lies."""
+"""A registry of the skills that an agent host sees, wherever they are."""
 
 import os
 import time
@@ -18,10 +18,10 @@ FindSkills = Callable[[], Iterable[FoundSkill]]
 
 
 class HostRegistry(Registry):
-    """The skills that a host sees; of one name the first counts.
+    """The skills that a host sees; of duplicate names the first wins.
 
-    Looking for them goes through many folders, so it is done anew only where the last look is `pause` seconds old. A
-    file that has not changed is not read again.
+    A search goes through many folders, so it is repeated only if the last one is `refresh_interval` seconds old.
+    Unchanged files are not read again.
     """
 
     def __init__(self, find_skills: FindSkills, *, refresh_interval: float = 1.0) -> None:
@@ -33,14 +33,14 @@ class HostRegistry(Registry):
         self.refresh()
 
     @property
-    def shelf(self) -> RegistrySnapshot:
-        """Everything as it was found a moment ago."""
+    def snapshot(self) -> RegistrySnapshot:
+        """The skills as the last search found them, at most `refresh_interval` seconds ago."""
         if time.monotonic() - self._refreshed_at >= self._refresh_interval:
             self.refresh()
         return self._snapshot
 
     def refresh(self) -> None:
-        """Look again."""
+        """Search again."""
         with self._lock:
             cards: dict[str, Card] = {}
             for skill in self._find_skills():
@@ -56,13 +56,13 @@ class HostRegistry(Registry):
 
     def _read_entry(self, skill: FoundSkill, file: str) -> RegistryEntry:
         try:
-            stamp = to_file_stat(os.stat(skill.path))
-            known = self._entry_cache.get(skill.path)
-            if known is not None and known[0] == stamp:
-                return known[1]
+            file_stat = to_file_stat(os.stat(skill.path))
+            cached = self._entry_cache.get(skill.path)
+            if cached is not None and cached[0] == file_stat:
+                return cached[1]
             entry = build_entry(skill.name, file, read_regular_file(skill.path)[0], pin=None, digest=None)
-        except (OSError, NotLoadable):  # gone since it was found, or a flat file that is all body
+        except (OSError, NotLoadable):  # removed since it was found, or a flat file without frontmatter
             return RegistryEntry(name=skill.name, category="general", description="", triggers=[], filePath=file)
-        if not is_recent(stamp):
-            self._entry_cache[skill.path] = (stamp, entry)
+        if not is_recent(file_stat):
+            self._entry_cache[skill.path] = (file_stat, entry)
         return entry

@@ -1,4 +1,4 @@
-"""Agent hosts on this machine: the table of them, which are here, and where each reads skills."""
+"""The table of known agent hosts: which of them are on this machine, and where each reads skills."""
 
 import os
 from collections.abc import Iterable
@@ -12,64 +12,65 @@ from skillpm.formats.agent_table import Agent, read_agents
 from skillpm.settings import Settings
 
 AGENTS_FILE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "profiles", "agents.json")
-SHARED_FOLDER = ".agents"  # where two dozen hosts read: that it is there says nothing of any
+SHARED_FOLDER = ".agents"  # read by two dozen hosts, so its existence does not indicate any of them
 
 
 def load_agents() -> dict[str, Agent]:
-    """Give every known host by its id."""
+    """Return all known hosts by ID."""
     with open(AGENTS_FILE, encoding="utf-8") as file:
         return {agent.id: agent for agent in read_agents(file.read(), AGENTS_FILE)}
 
 
 def find_agents(names: Iterable[str], *, where: str = "") -> list[Agent]:
-    """Give the hosts of these ids, named in the document at `where`. Raises with the nearest ones: `NotFoundError` for
-    a document, `UsageError` for what was typed.
+    """Return the hosts with these IDs.
+
+    For an unknown ID raises `NotFoundError` if it comes from the document `where`, and `UsageError` if it was typed.
     """
     known = load_agents()
-    chosen = []
+    agents = []
     for name in names:
         if name not in known:
-            hint = suggestion_hint(name, known, "`skillpm agents --all` lists them")
-            kind = NotFoundError if where else UsageError
-            raise kind(f"there is no agent `{sanitize(name)}`", where=where, hint=hint)
-        chosen.append(known[name])
-    return chosen
+            hint = suggestion_hint(name, known, "run `skillpm agents --all` to list them")
+            error_type = NotFoundError if where else UsageError
+            raise error_type(f"unknown agent `{sanitize(name)}`", where=where, hint=hint)
+        agents.append(known[name])
+    return agents
 
 
 def agent_folder(agent: Agent, kind: Literal["project", "user"], settings: Settings) -> str | None:
-    """Give where a host reads skills in a scope, as a receipt names it; None where it reads none there."""
+    """Return the folder where a host reads skills in a scope, as a receipt names it; None if it reads none there."""
     if kind == "project":
         return agent.project_dir
     return None if agent.user_dir is None else abbreviate_home(_expand_path(agent.user_dir, agent, settings), settings)
 
 
 def require_agent_folder(agent: Agent, kind: Literal["project", "user"], settings: Settings) -> str:
-    """Give that folder. Raises `UsageError` for a host that reads no skills in this scope."""
+    """Return that folder. Raises `UsageError` if the host reads no skills in this scope."""
     folder = agent_folder(agent, kind, settings)
     if folder is None:
-        other = "with `-g`" if kind == "project" else "in a project"
-        raise UsageError(f"{agent.id} reads no skills in {kind} scope", hint=f"link it {other}")
+        option = "with `-g`" if kind == "project" else "in a project"
+        raise UsageError(f"{agent.id} reads no skills in {kind} scope", hint=f"link it {option}")
     return folder
 
 
 def is_present(agent: Agent, root: str, settings: Settings) -> bool:
-    """Tell whether a host is taken as installed here, or as used in the project at `root`: it has its folder there."""
-    if root != settings.home and (own := _dedicated_folder(agent)) and os.path.isdir(os.path.join(root, own)):
+    """Return whether a host seems to be installed here, or used in the project at `root`: one of its folders exists."""
+    if root != settings.home and (folder := _dedicated_folder(agent)) and os.path.isdir(os.path.join(root, folder)):
         return True
-    for place in agent.presence:
-        path = os.path.join(root, place[2:]) if place.startswith("./") else _expand_path(place, agent, settings)
+    for marker in agent.presence:
+        path = os.path.join(root, marker[2:]) if marker.startswith("./") else _expand_path(marker, agent, settings)
         if os.path.exists(path):
             return True
     return False
 
 
 def _dedicated_folder(agent: Agent) -> str:
-    """Give the folder a host keeps in a project (`.claude`), where its name tells that it is this host's."""
+    """Return the top folder of a host in a project (`.claude`) if no other host shares it, else an empty string."""
     top = (agent.project_dir or "").partition("/")[0]
     return top if top.startswith(".") and top != SHARED_FOLDER else ""
 
 
 def _expand_path(template: str, agent: Agent, settings: Settings) -> str:
-    """Give the path of a template, with the variable that moves the host's home, where it is set."""
+    """Expand a path template, taking into account the variable that relocates the host's home folder."""
     home = agent.presence[0] if agent.presence else ""
     return expand_template(template, settings, home=home, env=agent.home_env)

@@ -1,6 +1,7 @@
-"""Where the skills lie in a folder: five layouts, each a walk that gives the files that may be skills.
+"""Find candidate skill files in a folder, in one of five layouts.
 
-Links are followed as the root says. No folder is entered twice, whatever leads to it, so a circle of links ends.
+Links are followed as the root's profile says. No folder is entered twice, whichever links point at it, so link cycles
+end.
 """
 
 import errno
@@ -17,24 +18,23 @@ SKILL_FILE, LOWERCASE_SKILL_FILE = "SKILL.md", "skill.md"
 SKIPPED_FOLDERS = frozenset([".git", "node_modules"])
 NON_SKILL_STEMS = frozenset(["readme", "changelog", "license", "contributing", "skill"])
 MAX_FOLDERS = 100_000
-WarnAt = Callable[[str, str], None]
-"""Told of a path and what is wrong there."""
+WarnAt = Callable[[str, str], None]  # called with a path and a message
 
 
 class CandidateFile(NamedTuple):
-    """A file that may be a skill. `name` is what it is called when it gives itself no name.
-
-    `is_loose`: a file among others, which is no skill without frontmatter. `known`: what a registry says of it.
-    """
+    """A file that may be a skill."""
 
     path: str
+    # The name of the skill if its file declares none.
     name: str
+    # A Markdown file among others, which is only a skill if it has frontmatter.
     is_flat: bool = False
+    # Name and description in a registry.
     registered: tuple[str, str] | None = None
 
 
 def find_candidates(root: SearchRoot, warn: WarnAt) -> Iterator[CandidateFile]:
-    """Give what may be skills in a folder, by path. What cannot be read is remarked, and the walk goes on."""
+    """Yield the candidates in a folder, sorted by path. Unreadable folders cause a warning and are skipped."""
     return WALKERS[root.profile_root.layout](root, warn)
 
 
@@ -46,7 +46,7 @@ def _walk_dir(root: SearchRoot, warn: WarnAt) -> Iterator[CandidateFile]:
 
 
 class _Folder(NamedTuple):
-    """A folder to look into, and whether it lies inside a skill."""
+    """A folder to search."""
 
     is_link: bool
     path: str
@@ -54,33 +54,37 @@ class _Folder(NamedTuple):
 
 
 def _walk_tree(root: SearchRoot, warn: WarnAt) -> Iterator[CandidateFile]:
-    """`**/SKILL.md`: level by level, so that a folder is met on its shortest way."""
-    found: list[CandidateFile] = []
+    """`**/SKILL.md`: level by level, so that a folder is reached by its shortest path."""
+    candidates: list[CandidateFile] = []
     seen: set[tuple[int, int]] = set()
     level = [_Folder(is_link=False, path=root.path, in_skill=False)]
     for _ in range(root.profile_root.depth + 1):
-        below: list[_Folder] = []
-        # What really lies there before what a link leads to: a skill is known by the path it lies at.
+        next_level: list[_Folder] = []
+        # Real folders sort before links (False < True): a skill is reported under its real path.
         for folder in sorted(level):
             path = folder.path
             if _is_first_visit(path, seen, warn):
                 entries = _list_entries(path, warn)
                 is_skill = any(entry.name in {SKILL_FILE, LOWERCASE_SKILL_FILE} for entry in entries)
                 if is_skill:
-                    found.append(CandidateFile(f"{path}/{SKILL_FILE}", os.path.basename(path)))
+                    candidates.append(CandidateFile(f"{path}/{SKILL_FILE}", os.path.basename(path)))
                 if not is_skill or root.profile_root.nested:
-                    # Inside a skill, a link that leads nowhere is the skill's own business.
-                    inside = is_skill or folder.in_skill
-                    told = _ignore_warning if inside else warn
-                    below += [_Folder(e.is_symlink(), e.path, inside) for e in entries if _is_searchable(e, root, told)]
-        if len(seen) + len(below) > MAX_FOLDERS:
-            warn(root.path, f"there are over {MAX_FOLDERS} folders below; the deeper ones were not searched")
+                    # Broken links inside a skill do not concern discovery.
+                    in_skill = is_skill or folder.in_skill
+                    warn_below = _ignore_warning if in_skill else warn
+                    next_level += [
+                        _Folder(e.is_symlink(), e.path, in_skill)
+                        for e in entries
+                        if _is_searchable(e, root, warn_below)
+                    ]
+        if len(seen) + len(next_level) > MAX_FOLDERS:
+            warn(root.path, f"more than {MAX_FOLDERS} folders below; deeper ones were not searched")
             break
-        level = below
+        level = next_level
     else:
-        if deeper := [folder.path for folder in level if not folder.in_skill]:
-            warn(min(deeper), f"folders deeper than {root.profile_root.depth} levels are not searched")
-    yield from sorted(found, key=lambda candidate: candidate.path.split("/"))
+        if unsearched := [folder.path for folder in level if not folder.in_skill]:
+            warn(min(unsearched), f"folders deeper than {root.profile_root.depth} levels are not searched")
+    yield from sorted(candidates, key=lambda candidate: candidate.path.split("/"))
 
 
 def _walk_flat(root: SearchRoot, warn: WarnAt) -> Iterator[CandidateFile]:
@@ -89,14 +93,14 @@ def _walk_flat(root: SearchRoot, warn: WarnAt) -> Iterator[CandidateFile]:
 
 
 def _walk_category(root: SearchRoot, warn: WarnAt) -> Iterator[CandidateFile]:
-    """`<category>/<skill>.md` with frontmatter; a folder with a SKILL.md is a skill, and no category."""
+    """`<category>/<skill>.md` with frontmatter; a folder with a SKILL.md is a skill, not a category."""
     for entry in _list_entries(root.path, warn):
         if _is_searchable(entry, root, warn) and not os.path.lexists(f"{entry.path}/{SKILL_FILE}"):
             yield from _list_flat_files(entry.path, root, warn)
 
 
 def _walk_registry(root: SearchRoot, warn: WarnAt) -> Iterator[CandidateFile]:
-    """What a `skills.json` lists, as far as it is true."""
+    """The entries of a `skills.json` whose files exist."""
     for entry in list_registered_skills(root.path, warn):
         yield CandidateFile(entry.path, entry.name, registered=(entry.name, entry.description))
 
@@ -122,12 +126,12 @@ def _list_entries(folder: str, warn: WarnAt) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
-        warn(folder, f"the folder cannot be read: {describe_error(error)}")
+        warn(folder, f"cannot read the folder: {describe_error(error)}")
         return []
 
 
 def _is_searchable(entry: os.DirEntry[str], root: SearchRoot, warn: WarnAt) -> bool:
-    """Tell whether an entry is a folder that this root looks into."""
+    """Return whether an entry is a folder that this root searches."""
     if entry.name in SKIPPED_FOLDERS or _is_hidden(entry.name, root):
         return False
     try:
@@ -136,23 +140,23 @@ def _is_searchable(entry: os.DirEntry[str], root: SearchRoot, warn: WarnAt) -> b
         if root.profile_root.links == "none":
             return False
         if not os.path.exists(entry.path):
-            warn(entry.path, "the link leads nowhere")
+            warn(entry.path, "broken link")
             return False
         return entry.is_dir() and not is_escaping_link(entry.path, root, warn)
     except OSError as error:
-        warn(entry.path, f"cannot be looked at: {describe_error(error)}")
+        warn(entry.path, f"cannot be inspected: {describe_error(error)}")
         return False
 
 
 def _ignore_warning(path: str, message: str) -> None:
-    """Let a remark go by."""
+    """Discard a warning."""
 
 
 def is_escaping_link(path: str, root: SearchRoot, warn: WarnAt) -> bool:
-    """Tell whether a link leads out of a root that its links must not leave, and remark it."""
+    """Return whether a link leaves a root that its links must not leave, and warn about it."""
     if root.profile_root.links != "inside" or is_below(os.path.realpath(path), os.path.realpath(root.path)):
         return False
-    warn(path, "the link leads out of its folder, so it is not followed")
+    warn(path, "the link points outside its folder, so it is not followed")
     return True
 
 
@@ -161,11 +165,11 @@ def _is_hidden(name: str, root: SearchRoot) -> bool:
 
 
 def _is_first_visit(path: str, seen: set[tuple[int, int]], warn: WarnAt) -> bool:
-    """Tell whether a folder is met for the first time."""
+    """Return whether a folder is visited for the first time, by any path."""
     try:
         state = os.stat(path)
     except OSError as error:
-        warn(path, f"the folder cannot be read: {describe_error(error)}")
+        warn(path, f"cannot read the folder: {describe_error(error)}")
         return False
     identity = (state.st_dev, state.st_ino)
     is_new = identity not in seen
@@ -174,7 +178,7 @@ def _is_first_visit(path: str, seen: set[tuple[int, int]], warn: WarnAt) -> bool
 
 
 def describe_error(error: OSError) -> str:
-    """Give what the file system said, in words."""
+    """Return the reason of a file system error in words."""
     if error.errno == errno.ELOOP:
-        return "its links lead in a circle"
-    return OS_ERROR_REASONS.get(error.errno or 0, error.strerror or "it cannot be read")
+        return "symlink loop"
+    return OS_ERROR_REASONS.get(error.errno or 0, error.strerror or "unknown error")

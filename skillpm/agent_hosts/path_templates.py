@@ -1,4 +1,4 @@
-"""Paths as tables of hosts write them: `~`, `$XDG`, `$VARIABLE`, and home folders that a variable moves."""
+"""Path templates in the host tables: `~`, `$XDG`, `$VARIABLE`, and home folders that a variable relocates."""
 
 import os
 
@@ -8,24 +8,24 @@ from skillpm.settings import Settings
 
 
 def expand_template(template: str, settings: Settings, *, home: str = "", env: str = "") -> str:
-    """Give the path of a template; empty where it names a variable that is not set.
+    """Return the path of a template; empty if it uses a variable that is not set.
 
-    Where the variable `env` is set, what lies in the folder `home` (a template, too) lies there instead.
+    If the variable `env` is set, it replaces the folder `home` (also a template) in the path.
     """
-    moved = settings.environ.get(env, "") if env and home else ""
-    if moved and is_below(template, home):
-        return moved + template[len(home) :]
+    relocated = settings.environ.get(env, "") if env and home else ""
+    if relocated and is_below(template, home):
+        return relocated + template[len(home) :]
     if template == "~" or template.startswith("~/"):
         return settings.home + template[1:]
     if not template.startswith("$"):
         return template
     name, _, rest = template[1:].partition("/")
-    start = _resolve_prefix(name, settings)
-    return os.path.join(start, rest) if start and rest else start
+    base = _resolve_prefix(name, settings)
+    return os.path.join(base, rest) if base and rest else base
 
 
 def abbreviate_home(path: str, settings: Settings) -> str:
-    """Give a path with `~` for the home folder."""
+    """Return a path with `~` for the home folder."""
     return "~" + path[len(settings.home) :] if is_below(path, settings.home) else path
 
 

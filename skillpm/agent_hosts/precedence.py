@@ -1,4 +1,4 @@
-"""Two skills of one name: which one counts, and why. Pure."""
+"""Decide which of several skills with the same name a host uses, and explain why. Pure."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -7,21 +7,23 @@ from skillpm.agent_hosts.roots import SearchRoot
 
 
 class FoundSkill(NamedTuple):
-    """A skill that a host sees: its file, and the place of its folder among the roots (from 0).
-
-    `description` is one line, empty where the skill has none: such a skill is there, but models are not told of it.
-    """
+    """A skill that an agent host sees."""
 
     name: str
+    # One line; empty if the skill has none. Then the host can load it, but does not advertise it to models.
     description: str
+    # The absolute path of its file.
     path: str
+    # The scope of the folder it was found in: explicit, project, user, system or bundled.
     scope: str
+    # The index of that folder in `Discovery.roots`.
     root: int
+    # The `compatibility` of its frontmatter.
     compatibility: str = ""
 
 
 class Shadowed(NamedTuple):
-    """A skill that is not seen, the path of the one that is, and why in words."""
+    """A hidden skill, the path of the one that hides it, and the reason."""
 
     name: str
     path: str
@@ -30,7 +32,7 @@ class Shadowed(NamedTuple):
 
 
 class Duplicate(NamedTuple):
-    """A second path to a file that is counted already."""
+    """A second path to a file that is listed already."""
 
     name: str
     path: str
@@ -38,14 +40,17 @@ class Duplicate(NamedTuple):
 
 
 class DiscoveredSkill(NamedTuple):
-    """A found skill and which file it really is; None for what a registry lists, which may list one file twice."""
+    """A found skill and the device and inode of its file.
+
+    The identity is None for skills from a registry, which may list one file under several names.
+    """
 
     skill: FoundSkill
     identity: tuple[int, int] | None
 
 
 class PrecedenceResult(NamedTuple):
-    """What is seen, what is not, and what was met twice, each in the order of the roots."""
+    """The skills that are seen, hidden, and found again by another path, each in the order of the roots."""
 
     skills: list[FoundSkill]
     shadowed: list[Shadowed]
@@ -55,27 +60,32 @@ class PrecedenceResult(NamedTuple):
 def resolve_precedence(
     discovered: Iterable[DiscoveredSkill], roots: Sequence[SearchRoot], *, keep_both: bool = False
 ) -> PrecedenceResult:
-    """Decide, of sightings in the order of precedence. `keep_both`: the host shows skills of one name side by side."""
-    settled = PrecedenceResult([], [], [])
+    """Decide between skills given in order of precedence.
+
+    `keep_both` means that the host shows skills with the same name side by side.
+    """
+    result = PrecedenceResult([], [], [])
     by_file: dict[tuple[int, int], FoundSkill] = {}
     by_name: dict[str, FoundSkill] = {}
     for skill, identity in discovered:
-        same = skill if identity is None else by_file.setdefault(identity, skill)
+        first = skill if identity is None else by_file.setdefault(identity, skill)
         winner = by_name.get(skill.name)
-        if same is not skill:
-            settled.duplicates.append(Duplicate(skill.name, skill.path, same.path))
+        if first is not skill:
+            result.duplicates.append(Duplicate(skill.name, skill.path, first.path))
         elif winner is None or keep_both:
             by_name.setdefault(skill.name, skill)
-            settled.skills.append(skill)
+            result.skills.append(skill)
         else:
             why = _explain_precedence(roots[winner.root], roots[skill.root])
-            settled.shadowed.append(Shadowed(skill.name, skill.path, winner.path, why))
-    return settled
+            result.shadowed.append(Shadowed(skill.name, skill.path, winner.path, why))
+    return result
 
 
 def _explain_precedence(winner: SearchRoot, loser: SearchRoot) -> str:
     if winner is loser:
-        return "both are in one folder of skills, and the first by path counts"
+        return "both are in the same skills folder, and the first by path wins"
     if winner.profile_root is loser.profile_root and winner.start_folder != loser.start_folder:
-        return f"of a project's folders, the {winner.profile_root.order} one counts"
-    return f"{winner.label} ({winner.profile_root.scope}) comes before {loser.label} ({loser.profile_root.scope})"
+        return f"the {winner.profile_root.order} of a project's folders wins"
+    return (
+        f"{winner.label} ({winner.profile_root.scope}) takes precedence over {loser.label} ({loser.profile_root.scope})"
+    )

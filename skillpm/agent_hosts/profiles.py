@@ -1,4 +1,4 @@
-"""Host profiles by id: the user's own, those with a table of their own, and every known agent host in simple form."""
+"""Host profiles by ID: the user's own, the shipped ones, and a simple one for every other known agent host."""
 
 import os
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ PROFILES_DIR = os.path.join(os.path.dirname(AGENTS_FILE), "hosts")
 
 
 def load_profile(name: str, user_profiles: Iterable[HostProfile] = ()) -> HostProfile:
-    """Give the profile of a host; `own` are the user's, which come first. Raises `NotFoundError` with near ones."""
+    """Return the profile of a host. The user's own profiles come first. Raises `NotFoundError` with suggestions."""
     chosen = next((profile for profile in user_profiles if profile.id == name), None)
     if chosen is not None:
         return chosen
@@ -27,18 +27,18 @@ def load_profile(name: str, user_profiles: Iterable[HostProfile] = ()) -> HostPr
     if name in agents:
         return profile_from_agent(agents[name])
     known = dict.fromkeys([*(profile.id for profile in user_profiles), *list_profile_ids(), *agents])
-    usual = f"known are {', '.join(list_profile_ids())} and all of `skillpm agents --all`"
-    hint = suggestion_hint(name, known, usual)
-    raise NotFoundError(f"there is no agent `{sanitize(name)}`", hint=hint)
+    fallback_hint = f"known agents: {', '.join(list_profile_ids())}, and those that `skillpm agents --all` lists"
+    hint = suggestion_hint(name, known, fallback_hint)
+    raise NotFoundError(f"unknown agent `{sanitize(name)}`", hint=hint)
 
 
 def list_profile_ids() -> list[str]:
-    """Give the ids of the hosts that have a table of their own, sorted."""
+    """Return the IDs of the shipped profiles, sorted."""
     return sorted(name.removesuffix(".json") for name in os.listdir(PROFILES_DIR) if name.endswith(".json"))
 
 
 def profile_from_agent(agent: Agent) -> HostProfile:
-    """Give what is known of any host: its folder in a project comes before the user's, one level of skills in each."""
+    """Return the profile of a host without one: its project folder before its user folder, one level deep."""
     roots = []
     if agent.project_dir is not None:
         roots.append(ProfileRoot(scope="project", paths=(agent.project_dir,), walk="git"))

@@ -1,4 +1,4 @@
-"""The folders a host looks into from here: a profile's roots, with every template filled in."""
+"""The folders that a host searches: the roots of its profile with all templates expanded."""
 
 import os
 import stat
@@ -15,16 +15,16 @@ ADDITIONAL_PATHS = "$ADDITIONAL"
 
 
 class SearchRoot(Value):
-    """One folder to look into. `label` is what people call it; `off` is the switch that turns it off, or empty.
-
-    `start` is the folder of the project that it was looked for in.
-    """
+    """One folder to search."""
 
     path: str
+    # How messages name it: relative in a project, else with `~`.
     label: str
     profile_root: ProfileRoot
+    # The project folder that the profile's relative path was applied to.
     start_folder: str
     exists: bool
+    # The variable or setting that switches it off; empty if it is on.
     disabled_by: str = ""
 
 
@@ -36,51 +36,51 @@ def build_search_roots(
     extra_paths: Sequence[str] = (),
     user_only: bool = False,
 ) -> tuple[SearchRoot, ...]:
-    """Give the folders in order, highest precedence first; each folder once.
+    """Return the folders to search, highest precedence first, each folder once.
 
-    `extra` folders come before all of the host's own, and are searched whole, hidden folders too; `user_only` leaves
-    out those of a project.
+    `extra_paths` come before the host's own folders and are searched completely, hidden folders included. `user_only`
+    leaves out the folders of the project.
     """
-    named = ProfileRoot(scope="explicit", paths=tuple(extra_paths), layout="tree", hidden=True)
-    found: list[SearchRoot] = []
-    for root in (named, *profile.roots):
+    explicit = ProfileRoot(scope="explicit", paths=tuple(extra_paths), layout="tree", hidden=True)
+    search_roots: list[SearchRoot] = []
+    for root in (explicit, *profile.roots):
         if root.scope == "project":
             starts = [] if user_only else _find_start_folders(root, settings)
         else:
             starts = [settings.working_directory]
         for start in starts:
             for template in root.paths:
-                found.extend(_expand_root(template, start, root, profile, config, settings))
-    return _deduplicate(found)
+                search_roots.extend(_expand_root(template, start, root, profile, config, settings))
+    return _deduplicate(search_roots)
 
 
 def _expand_root(
     template: str, start: str, root: ProfileRoot, profile: HostProfile, config: UserConfig, settings: Settings
 ) -> list[SearchRoot]:
     templates = config.additional_paths if template == ADDITIONAL_PATHS else (template,)
-    places = []
+    roots = []
     for text in templates:
         path = expand_template(text, settings, home=profile.home, env=profile.env)
         if not path:
             continue
         path = os.path.normpath(os.path.join(start, path))
         label = text if root.scope == "project" else abbreviate_home(path, settings)
-        off = _find_disabling_switch(config, settings) if root.claude and ".claude" in text.split("/") else ""
-        places.append(
+        disabled_by = _find_disabling_switch(config, settings) if root.claude and ".claude" in text.split("/") else ""
+        roots.append(
             SearchRoot(
                 path=path,
                 label=label,
                 profile_root=root,
                 start_folder=start,
                 exists=_folder_exists(path),
-                disabled_by=off,
+                disabled_by=disabled_by,
             )
         )
-    return places
+    return roots
 
 
 def _folder_exists(path: str) -> bool:
-    """Tell whether there is a folder; one that may not even be looked at counts, so that somebody says so."""
+    """Return whether a folder exists; an inaccessible one does, so that reading it reports the reason."""
     try:
         return stat.S_ISDIR(os.stat(path).st_mode)
     except PermissionError:
@@ -90,7 +90,7 @@ def _folder_exists(path: str) -> bool:
 
 
 def _find_start_folders(root: ProfileRoot, settings: Settings) -> list[str]:
-    """Give the folders of the project that a root is looked for in, in the order in which they count."""
+    """Return the project folders that a root is searched in, highest precedence first."""
     folders = [settings.working_directory]
     if root.walk != "none":
         stop = _find_git_root(folders[0])
@@ -110,7 +110,7 @@ def _find_git_root(folder: str) -> str:
 
 
 def _find_disabling_switch(config: UserConfig, settings: Settings) -> str:
-    """Give the switch that turns Claude's folders off, or nothing. The environment comes before config.toml."""
+    """Return the switch that turns Claude's folders off, if any. The environment overrides config.toml."""
     for name in ("SKILLPM_DISABLE_CLAUDE_PATHS", "OPENCODE_DISABLE_CLAUDE_CODE_SKILLS"):
         if text := settings.environ.get(name, "").lower():
             return name if text in {"1", "true", "yes", "on"} else ""
@@ -118,13 +118,16 @@ def _find_disabling_switch(config: UserConfig, settings: Settings) -> str:
 
 
 def _deduplicate(roots: list[SearchRoot]) -> tuple[SearchRoot, ...]:
-    """Leave out what comes twice: a folder of the user met on the way up is the user's, not the project's."""
-    real = [os.path.realpath(place.path) for place in roots]
-    others = {path for path, place in zip(real, roots, strict=True) if place.profile_root.scope != "project"}
+    """Keep the first occurrence of each folder.
+
+    A user folder that is also found on the way up from the working directory remains the user's, not the project's.
+    """
+    real_paths = [os.path.realpath(root.path) for root in roots]
+    fixed_paths = {path for path, root in zip(real_paths, roots, strict=True) if root.profile_root.scope != "project"}
     seen: set[str] = set()
-    kept = []
-    for path, place in zip(real, roots, strict=True):
-        if path not in seen and not (place.profile_root.scope == "project" and path in others):
+    unique = []
+    for path, root in zip(real_paths, roots, strict=True):
+        if path not in seen and not (root.profile_root.scope == "project" and path in fixed_paths):
             seen.add(path)
-            kept.append(place)
-    return tuple(kept)
+            unique.append(root)
+    return tuple(unique)

@@ -1,4 +1,7 @@
-"""Decide what to do, from what is wanted, what was installed and what lies there. Pure, so `--dry-run` is free."""
+"""Plan what a command does with each skill, from the requested, the recorded and the actual state.
+
+Planning is pure: it reads nothing from disk, so `--dry-run` and the tests compare plans without side effects.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Literal
@@ -12,42 +15,48 @@ from skillpm.formats.pin import GitPin, PathPin, Pin, summarize_pin
 from skillpm.formats.receipt import InstalledSkill
 from skillpm.installer.disk_state import FileChange, InstalledState
 
-UNMANAGED_REASON = "a folder that skillpm did not make"
-MODES_RESTORED_REASON = "executable bits put back"
+UNMANAGED_REASON = "a folder that skillpm did not create"
+MODES_RESTORED_REASON = "executable bits restored"
 Verb = Literal["add", "update", "remove", "keep", "relink", "blocked"]
 
 
 class Action(Value):
-    """One thing to do, or not to do, with one skill. `aside` says that what lies there is kept as a backup.
-
-    `done` is what people call it afterwards, where the verb does not say it.
-    """
+    """What happens, or deliberately does not happen, to one skill."""
 
     verb: Verb
     name: SkillName
+    # Labels as `version_label` returns them; empty if that state does not exist.
     old_version: str = ""
     new_version: str = ""
     reason: str = ""
+    # The existing folder is backed up before it is replaced or removed.
     needs_backup: bool = False
+    # Local edits that block the action, or that it leaves in place.
     changes: tuple[FileChange, ...] = ()
+    # How the finished action is reported, if `verb` alone does not say it.
     outcome: str = ""
 
 
 class InstallOptions(Value):
-    """How the person wants obstacles met. `touched`: the only skills to look at; None means all. `only`: no other one
-    is to come or to change, also where the lockfile is ahead. `gone`: skills made by hand that are to go. `linking`:
-    links are what was asked for, those of skills made by hand too. `command`: the command line that was typed, to be
-    said again with a way out. `leaves_edits`: an edited skill is in the way only where its locked state changes.
-    """
+    """What the user chose for skills that have local edits or conflict with unmanaged folders."""
 
+    # Skills whose local state stays as it is (`--keep`).
     keep: Collection[str] = ()
+    # Replace local edits and unmanaged folders, after backing them up.
     force: bool = False
+    # Leave skills installed that the lockfile no longer lists.
     inexact: bool = False
+    # The skills the command names; None means all of them.
     selected: Collection[str] | None = None
+    # Neither install nor update any other skill, even if the lockfile is ahead of what is installed.
     selected_only: bool = False
+    # Unmanaged skills that the command removes.
     unmanaged_to_remove: Collection[SkillName] = ()
+    # The command is about links, including those of unmanaged skills.
     is_linking_requested: bool = False
+    # The command line as typed, to be repeated in hints.
     command: str = ""
+    # An edited skill blocks the command only if its locked state changes.
     tolerates_edits: bool = False
 
 
@@ -57,25 +66,25 @@ def plan_actions(
     states: Mapping[SkillName, InstalledState],
     options: InstallOptions,
 ) -> tuple[Action, ...]:
-    """Give the actions, by name: first what is wanted, then what is wanted no more."""
-    stays = {name for name in locked if options.selected_only and name not in (options.selected or ())}
-    wanted = [
+    """Return the actions: requested skills sorted by name, then removals sorted by name."""
+    unselected = {name for name in locked if options.selected_only and name not in (options.selected or ())}
+    installs = [
         _plan_unselected(name, installed.get(name), states[name])
-        if name in stays
+        if name in unselected
         else _plan_wanted(name, locked[name], installed.get(name), states[name], options)
         for name in sorted(locked)
-        if name not in stays or states[name].kind != "absent"
+        if name not in unselected or states[name].kind != "absent"
     ]
-    gone = (
+    removals = (
         []
         if options.inexact
         else [name for name in sorted({*installed, *options.unmanaged_to_remove}) if name not in locked]
     )
-    return (*wanted, *(_plan_removal(name, installed.get(name), states[name], options) for name in gone))
+    return (*installs, *(_plan_removal(name, installed.get(name), states[name], options) for name in removals))
 
 
 def version_label(skill: LockedSkill | InstalledSkill | None) -> str:
-    """Give what people call a state of a skill: its version, else its commit, else its digest."""
+    """Return the display name of a skill's state: its version, else its commit, else its digest, shortened."""
     if skill is None:
         return ""
     if skill.version:
@@ -88,21 +97,21 @@ def version_label(skill: LockedSkill | InstalledSkill | None) -> str:
 
 
 def _describe_update(old: InstalledSkill | None, new: LockedSkill) -> str:
-    """Say what is new about an update whose version is the old one."""
+    """Return what an update changes if the version label stays the same, else an empty string."""
     if old is None or version_label(old) != version_label(new):
         return ""
-    said = "" if old.digest is None or old.digest != new.digest else "same content"
+    digest_note = "" if old.digest is None or old.digest != new.digest else "same content"
     if isinstance(old.pin, GitPin) and isinstance(new.pin, GitPin) and old.pin.commit != new.pin.commit:
         commits = f"{short_commit(old.pin.commit)} → {short_commit(new.pin.commit)}"
-        return f"{commits}; {said}" if said else commits
-    return f"{_describe_source_change(old.pin, new.pin)}; {said}" if said else "other content"
+        return f"{commits}; {digest_note}" if digest_note else commits
+    return f"{_describe_source_change(old.pin, new.pin)}; {digest_note}" if digest_note else "different content"
 
 
 def _describe_source_change(old: Pin, new: Pin) -> str:
-    """Say what is new about where the same bytes come from."""
+    """Return what changes about the source of identical bytes."""
     if isinstance(old, GitPin) and isinstance(new, GitPin) and (old.url, old.path) == (new.url, new.path):
         if not new.ref:
-            return "now asked for by its commit"
+            return "now pinned by commit"
         ref = sanitize(new.ref.removeprefix("refs/heads/").removeprefix("refs/tags/"), 60)
         return f"now follows {'the default branch' if ref == 'HEAD' else ref}"
     return f"now from {sanitize(summarize_pin(new), 80)}"
@@ -111,67 +120,84 @@ def _describe_source_change(old: Pin, new: Pin) -> str:
 def _plan_wanted(
     name: SkillName, wanted: LockedSkill, old: InstalledSkill | None, state: InstalledState, options: InstallOptions
 ) -> Action:
-    was, becomes = version_label(old), version_label(wanted)
-    same = old is not None and old.digest == wanted.digest and old.pin == wanted.pin
+    old_version, new_version = version_label(old), version_label(wanted)
+    is_unchanged = old is not None and old.digest == wanted.digest and old.pin == wanted.pin
     if state.kind == "absent":
-        return Action(verb="add", name=name, new_version=becomes, reason="" if old is None else "its folder was gone")
-    if state.kind == "intact":
-        if same:
-            return Action(verb="keep", name=name, old_version=was, new_version=becomes)
         return Action(
-            verb="update", name=name, old_version=was, new_version=becomes, reason=_describe_update(old, wanted)
+            verb="add", name=name, new_version=new_version, reason="" if old is None else "its folder was missing"
         )
-    untouched = options.selected is not None and name not in options.selected
-    if has_only_mode_changes(state, old) and not (name in options.keep or (untouched and same)):
+    if state.kind == "intact":
+        if is_unchanged:
+            return Action(verb="keep", name=name, old_version=old_version, new_version=new_version)
         return Action(
             verb="update",
             name=name,
-            old_version=was,
-            new_version=becomes,
-            reason=MODES_RESTORED_REASON if same else _describe_update(old, wanted),
+            old_version=old_version,
+            new_version=new_version,
+            reason=_describe_update(old, wanted),
+        )
+    is_unselected = options.selected is not None and name not in options.selected
+    # Lost executable bits are restored without a backup: no work is lost with them (ADR 12).
+    if has_only_mode_changes(state, old) and not (name in options.keep or (is_unselected and is_unchanged)):
+        return Action(
+            verb="update",
+            name=name,
+            old_version=old_version,
+            new_version=new_version,
+            reason=MODES_RESTORED_REASON if is_unchanged else _describe_update(old, wanted),
         )
     if state.digest is not None and state.digest == wanted.digest:
-        # Committed to git, or brought to the locked state by hand: the content is the locked one, so it is ours.
-        return Action(verb="keep", name=name, old_version=was, new_version=becomes, reason="already there")
+        # The folder came with the git checkout, or was brought to the locked state by hand. Its content is the locked
+        # one, so taking it over loses nothing.
+        return Action(
+            verb="keep", name=name, old_version=old_version, new_version=new_version, reason="already present"
+        )
     if name in options.keep:
-        return _keep_action(name, was, state)
-    if (same and untouched) or (options.tolerates_edits and state.kind == "edited" and _has_same_content(old, wanted)):
-        return _keep_action(name, was, state).replace(outcome="kept" if name in (options.selected or ()) else "")
+        return _keep_action(name, old_version, state)
+    if (is_unchanged and is_unselected) or (
+        options.tolerates_edits and state.kind == "edited" and _has_same_content(old, wanted)
+    ):
+        return _keep_action(name, old_version, state).replace(
+            outcome="kept" if name in (options.selected or ()) else ""
+        )
     verb: Verb = "add" if old is None else "update"
-    return _block_or_replace(verb, name, (was, becomes), state, options)
+    return _block_or_replace(verb, name, (old_version, new_version), state, options)
 
 
 def _plan_unselected(name: SkillName, old: InstalledSkill | None, state: InstalledState) -> Action:
-    """Leave a skill as it is that nobody meant."""
-    was = version_label(old)
+    """Leave a skill as it is because the command does not select it."""
+    version = version_label(old)
     if state.kind == "intact":
-        return Action(verb="keep", name=name, old_version=was, new_version=was)
-    return _keep_action(name, was, state).replace(outcome="")
+        return Action(verb="keep", name=name, old_version=version, new_version=version)
+    return _keep_action(name, version, state).replace(outcome="")
 
 
 def _plan_removal(
     name: SkillName, old: InstalledSkill | None, state: InstalledState, options: InstallOptions
 ) -> Action:
-    was = version_label(old)
+    old_version = version_label(old)
     if name in options.keep and state.kind in {"edited", "foreign"}:
-        return _keep_action(name, was, state)
+        return _keep_action(name, old_version, state)
     if state.kind in {"absent", "intact"} or has_only_mode_changes(state, old):
         return Action(
-            verb="remove", name=name, old_version=was, reason="already gone" if state.kind == "absent" else ""
+            verb="remove",
+            name=name,
+            old_version=old_version,
+            reason="already removed" if state.kind == "absent" else "",
         )
     if options.selected is not None and name not in options.selected:
-        # It was meant by nobody: it stays until a `sync`, which tells of it.
-        return _keep_action(name, was, state).replace(outcome="")
-    return _block_or_replace("remove", name, (was, ""), state, options)
+        # The command is about other skills: an edited leftover stays until a `sync`, which reports it.
+        return _keep_action(name, old_version, state).replace(outcome="")
+    return _block_or_replace("remove", name, (old_version, ""), state, options)
 
 
 def _has_same_content(old: InstalledSkill | None, wanted: LockedSkill) -> bool:
-    """Tell whether what is wanted was installed already, whatever happened to it since."""
+    """Return whether the requested content was installed before, regardless of edits since then."""
     return old is not None and old.digest == wanted.digest
 
 
 def has_only_mode_changes(state: InstalledState, installed: InstalledSkill | None) -> bool:
-    """Tell whether of a skill only executable bits are other than installed, so that there is no work to lose."""
+    """Return whether an installed skill differs only in executable bits, so that no work can be lost (ADR 12)."""
     return (
         state.kind == "edited"
         and state.digest is not None
@@ -181,7 +207,7 @@ def has_only_mode_changes(state: InstalledState, installed: InstalledSkill | Non
 
 
 def _keep_action(name: SkillName, version: str, state: InstalledState) -> Action:
-    """Somebody's work that stays as it is."""
+    """Return the action that leaves local work as it is."""
     reason = state.reason or "edited" if state.kind == "edited" else UNMANAGED_REASON
     return Action(
         verb="keep",
@@ -197,10 +223,19 @@ def _keep_action(name: SkillName, version: str, state: InstalledState) -> Action
 def _block_or_replace(
     verb: Verb, name: SkillName, versions: tuple[str, str], state: InstalledState, options: InstallOptions
 ) -> Action:
-    """Somebody's work is in the way: blocked, or with `--force` set aside first."""
-    was, becomes = versions
+    """Return the action for a folder with local work: blocked, or with `--force` backed up first."""
+    old_version, new_version = versions
     reason = state.reason or ("edited since it was installed" if state.kind == "edited" else UNMANAGED_REASON)
     if options.force:
-        reason += "; set aside first"
-        return Action(verb=verb, name=name, old_version=was, new_version=becomes, reason=reason, needs_backup=True)
-    return Action(verb="blocked", name=name, old_version=was, new_version=becomes, reason=reason, changes=state.changes)
+        reason += "; backed up first"
+        return Action(
+            verb=verb, name=name, old_version=old_version, new_version=new_version, reason=reason, needs_backup=True
+        )
+    return Action(
+        verb="blocked",
+        name=name,
+        old_version=old_version,
+        new_version=new_version,
+        reason=reason,
+        changes=state.changes,
+    )

@@ -1,7 +1,8 @@
-"""What was set aside, under `.skillpm/backup/<name>-<n>`, kept until somebody deletes it.
+"""Backups of local work, in `.skillpm/backup/<name>-<n>`, kept until the user deletes them.
 
-Whole folders that `--force` put out of the way, and `skills.json-<n>`: a registry that somebody wrote by hand. A folder
-that lay in an agent host's has a line beside it, `<name>-<n>.from`, that names that place as a receipt does.
+A backup is a skill folder that `--force` replaced, or `skills.json-<n>`, a registry that another tool or a person
+wrote. If a folder comes from an agent host's folder, `<name>-<n>.from` beside it names that folder the way a receipt
+does (one line of text).
 """
 
 import os
@@ -19,9 +20,9 @@ from skillpm.installer.rename import move_path
 
 
 def write_backup_metadata(layout: Layout, backup_id: str, metadata: LegacyMetadata | None) -> None:
-    """Keep what was told of a skill beside the backup that it becomes; nothing where nothing was."""
+    """Store the legacy metadata of a skill beside its backup; None removes it."""
     if metadata is None:
-        discard_file(_metadata_path(layout, backup_id))  # of a command that was killed before it moved the folder
+        discard_file(_metadata_path(layout, backup_id))  # left by a command killed before it moved the folder
     else:
         write_document(
             _metadata_path(layout, backup_id), dump_json(legacy_metadata_value(metadata)).encode(), fsync=True
@@ -29,7 +30,7 @@ def write_backup_metadata(layout: Layout, backup_id: str, metadata: LegacyMetada
 
 
 def read_backup_metadata(layout: Layout, backup_id: str) -> LegacyMetadata | None:
-    """Give what was kept beside a backup; nothing where nothing was, or where it cannot be read."""
+    """Return the legacy metadata stored beside a backup, or None if there is none or it is unreadable."""
     path = _metadata_path(layout, backup_id)
     try:
         text = read_text(path)
@@ -39,7 +40,7 @@ def read_backup_metadata(layout: Layout, backup_id: str) -> LegacyMetadata | Non
 
 
 def discard_backup_metadata(layout: Layout, backup_id: str) -> None:
-    """Remove what was kept beside a backup."""
+    """Remove the legacy metadata stored beside a backup."""
     discard_file(_metadata_path(layout, backup_id))
 
 
@@ -52,47 +53,51 @@ HEADER_LENGTH = 1000
 
 
 class Backup(Value):
-    """One thing set aside: its id, whose it was, where it lies; `origin` is the agent folder it lay in, if any."""
+    """One backup."""
 
+    # `<name>-<n>`, as `skillpm backup restore` takes it.
     id: str
+    # The skill's name, or `skills.json`.
     name: str
     path: str
+    # The agent folder it comes from, as a receipt names it; empty if it comes from the skills directory.
     origin: str = ""
 
 
 def create_backup(layout: Layout, name: str, path: str, metadata: LegacyMetadata | None) -> str:
-    """Move a skill's folder, wherever it is, to the next free backup, with what was told of it; give its id."""
+    """Move a skill folder from `path` to the next free backup ID, store its metadata, and return the ID."""
     os.makedirs(layout.backups, exist_ok=True)
-    slot = next_backup_id(layout, name)
-    write_backup_metadata(layout, slot, metadata)
-    move_path(path, os.path.join(layout.backups, slot))
-    return slot
+    backup_id = next_backup_id(layout, name)
+    write_backup_metadata(layout, backup_id, metadata)
+    move_path(path, os.path.join(layout.backups, backup_id))
+    return backup_id
 
 
 def create_agent_backup(layout: Layout, name: str, path: str, origin: str, *, fsync: bool) -> str:
-    """Move what lies at a link's place in an agent folder to the next free backup; give its id."""
+    """Move what is at `path` in the agent folder `origin` to the next free backup ID, and return the ID."""
     os.makedirs(layout.backups, exist_ok=True)
-    slot = next_backup_id(layout, name, origin)
-    # First the line: a backup that does not know where it lay would come back at the wrong place.
-    write_document(_origin_path(layout, slot), f"{origin}\n".encode(), fsync=fsync)
-    move_path(path, os.path.join(layout.backups, slot))
-    return slot
+    backup_id = next_backup_id(layout, name, origin)
+    # The origin comes first: a crash in between must not leave a backup that would be restored to the wrong place.
+    write_document(_origin_path(layout, backup_id), f"{origin}\n".encode(), fsync=fsync)
+    move_path(path, os.path.join(layout.backups, backup_id))
+    return backup_id
 
 
 def restore_backup(layout: Layout, backup_id: str, path: str) -> None:
-    """Move a backup to where it lay in an agent folder, where nothing lies now."""
+    """Move a backup to `path` in an agent folder. The path must be free."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     move_path(os.path.join(layout.backups, backup_id), path)
 
 
 def discard_backup(layout: Layout, backup_id: str) -> None:
-    """Remove what is left of a backup that was restored, and the folder of backups when it was the last."""
-    kept = os.path.join(layout.backups, backup_id)
-    if os.path.lexists(kept):
-        # Nobody who lists the backups sees half of one; trash is emptied at the end of every change.
-        gone = os.path.join(layout.trash, f"{backup_id}.spent")
-        remove_tree(gone)
-        move_path(kept, gone)
+    """Remove what remains of a restored backup, and the backup folder if it is empty."""
+    path = os.path.join(layout.backups, backup_id)
+    if os.path.lexists(path):
+        # Rename first, so that `backup list` never shows a half-deleted backup. The trash is emptied at the end of
+        # every change.
+        trash_path = os.path.join(layout.trash, f"{backup_id}.spent")
+        remove_tree(trash_path)
+        move_path(path, trash_path)
     discard_file(_origin_path(layout, backup_id))
     discard_backup_metadata(layout, backup_id)
     try:
@@ -102,15 +107,19 @@ def discard_backup(layout: Layout, backup_id: str) -> None:
 
 
 def next_backup_id(layout: Layout, name: str, origin: str = "") -> str:
-    """Give the id that the next backup of a skill will have. A line that a killed command wrote for the same `origin`
-    waits for its folder.
+    """Return the ID of the next backup of a skill.
+
+    A number with a `.from` file but no folder is free for the same `origin`: the command that wrote it was killed
+    before it moved the folder, and its retry must get the same ID.
     """
     number = 1
     while True:
-        slot = f"{name}-{number}"
-        line = read_text(_origin_path(layout, slot))
-        if not os.path.lexists(os.path.join(layout.backups, slot)) and (line is None or line.strip() == origin != ""):
-            return slot
+        backup_id = f"{name}-{number}"
+        line = read_text(_origin_path(layout, backup_id))
+        if not os.path.lexists(os.path.join(layout.backups, backup_id)) and (
+            line is None or line.strip() == origin != ""
+        ):
+            return backup_id
         number += 1
 
 
@@ -119,53 +128,56 @@ def _origin_path(layout: Layout, backup_id: str) -> str:
 
 
 def list_backups(layout: Layout) -> list[Backup]:
-    """List what was set aside, by name and number."""
+    """Return the backups, sorted by name and number."""
     try:
         names = os.listdir(layout.backups)
     except (FileNotFoundError, NotADirectoryError):
         return []
-    found = []
-    for slot in names:
-        name, _, number = slot.rpartition("-")
+    backups = []
+    for backup_id in names:
+        name, _, number = backup_id.rpartition("-")
         if (is_skill_name(name) or name == REGISTRY_NAME) and number.isascii() and number.isdigit():
-            found.append((name, int(number), slot))
+            backups.append((name, int(number), backup_id))
     return [
         Backup(
-            id=slot,
+            id=backup_id,
             name=name,
-            path=os.path.join(layout.backups, slot),
-            origin=(read_text(_origin_path(layout, slot)) or "").strip(),
+            path=os.path.join(layout.backups, backup_id),
+            origin=(read_text(_origin_path(layout, backup_id)) or "").strip(),
         )
-        for name, _, slot in sorted(found)
+        for name, _, backup_id in sorted(backups)
     ]
 
 
 def back_up_legacy_registry(layout: Layout, warn: Callable[[str], None], *, fsync: bool) -> None:
-    """Keep a registry that somebody wrote by hand before it is replaced, once; `migrate` reads it there."""
+    """Copy a registry that skillpm did not write to a backup before it is replaced; `migrate` reads it from there.
+
+    The same content is backed up only once.
+    """
     try:
         data = read_regular_file(layout.registry)
     except FileNotFoundError:
         return
     if is_generated(data[:HEADER_LENGTH].decode("utf-8", "replace")):
         return
-    kept = _list_registry_backups(layout)
-    if kept and read_regular_file(os.path.join(layout.backups, kept[0])) == data:
+    backup_ids = _list_registry_backups(layout)
+    if backup_ids and read_regular_file(os.path.join(layout.backups, backup_ids[0])) == data:
         return
     os.makedirs(layout.backups, exist_ok=True)
-    slot = next_backup_id(layout, REGISTRY_NAME)
-    write_document(os.path.join(layout.backups, slot), data, fsync=fsync)
+    backup_id = next_backup_id(layout, REGISTRY_NAME)
+    write_document(os.path.join(layout.backups, backup_id), data, fsync=fsync)
     if fsync:
         sync_folder(layout.internal_dir)
-    if _is_json(layout, slot):
-        what_then = "`skillpm migrate` brings what it says into the registry"
-        warn(f"the hand-made skills.json is kept as backup {slot}; {what_then}")
+    if _is_json(layout, backup_id):
+        migrate = layout.command("migrate")
+        warn(f"backed up the existing skills.json as {backup_id}; run `{migrate}` to import its entries")
     else:
-        warn(f"the skills.json that could not be read is kept as backup {slot}; it is written anew")
+        warn(f"backed up the unreadable skills.json as {backup_id} and created a new one")
 
 
 def find_latest_registry_backup(layout: Layout) -> str:
-    """Give the id of the newest hand-made registry that was kept and can be read; empty where there is none."""
-    return next((slot for slot in _list_registry_backups(layout) if _is_json(layout, slot)), "")
+    """Return the ID of the newest readable backup of a registry, or an empty string."""
+    return next((backup_id for backup_id in _list_registry_backups(layout) if _is_json(layout, backup_id)), "")
 
 
 def _list_registry_backups(layout: Layout) -> list[str]:

@@ -1,7 +1,7 @@
-"""What a reader sees: the state that the journal defines, while a change is under way or was interrupted.
+"""A reader's view of a skills directory: the new state as a whole, as soon as the journal of a change exists (ADR 4).
 
-Reading takes no lock and repairs nothing. A skill that is staged and not yet at its place is read where it is
-staged, a document likewise, so a reader gets the new state whole.
+Readers take no lock and repair nothing: an agent must not wait for a download. While a journal exists, a skill or
+document that is staged and not yet in place is read from staging, so a reader never sees a mixture of two states.
 """
 
 import os
@@ -23,18 +23,18 @@ RETRY_DELAY = 0.02
 
 
 class ReadView(Value):
-    """A skills directory as a reader sees it."""
+    """A skills directory as a reader sees it at one moment."""
 
     layout: Layout
     journal: Journal | None
 
     @property
     def is_pending(self) -> bool:
-        """Tell whether a change is under way, or was interrupted."""
+        """Whether a change is in progress or was interrupted."""
         return self.journal is not None
 
     def skill_path(self, name: str) -> str:
-        """Give where a skill's folder is now."""
+        """Return where a skill's folder currently is: in place, in staging, or at the target of a staged link."""
         if self.journal is None:
             return self.layout.skill_path(name)
         put = self.journal.puts.get(SkillName(name))
@@ -44,68 +44,75 @@ class ReadView(Value):
             and read_inode(self.layout.skill_path(name)) != put.new_inode
             and read_inode(staged) == put.new_inode
         ):
-            # A live link is relative to where it will lie, not to where it waits.
+            # A live link's relative target is meant from its final place; resolving it from staging would be wrong.
             is_link = os.path.islink(staged)
             return os.path.normpath(os.path.join(self.layout.directory, os.readlink(staged))) if is_link else staged
         return self.layout.skill_path(name)
 
     @property
     def pending_skills(self) -> set[SkillName]:
-        """The skills that wait in staging, and will be at their place once the change is over."""
+        """The skills that are staged or were just put in place by the current change."""
         return set() if self.journal is None else {*self.journal.puts}
 
     @property
     def pending_removals(self) -> set[SkillName]:
-        """The skills whose folders are still there and will not be, once the change is over."""
+        """The skills that the change removes and whose folders are still there."""
         removals = {} if self.journal is None else self.journal.removals
         return {
             name
             for name, removal in removals.items()
+            # Compare inodes: another folder may have been put there since. A missing folder has inode 0.
             if removal.old_inode == read_inode(self.layout.skill_path(name)) != 0
         }
 
     def read_document(self, role: str, path: str) -> str | None:
-        """Give the text of a document that lies at `path` once the change is over."""
+        """Return the text of the document with this role as it is once the change is complete, or None."""
         if self.journal is not None and role in self.journal.documents:
             staged = read_text(self.layout.staged_document_path(role))
+            # Otherwise the document has already been moved into place.
             if staged is not None:
                 return staged
         return read_registry_text(self.layout) if role == "registry" else read_text(path)
 
     def read_receipt(self) -> Receipt:
-        """Give the receipt."""
+        """Return the receipt as it is once the change is complete."""
         return parse_receipt(self.read_document("receipt", self.layout.receipt), self.layout)
 
 
 def open_view(layout: Layout) -> ReadView:
-    """Look at a skills directory; one `stat` where nothing is under way."""
+    """Return the current view of a skills directory; costs one `stat` while no change is pending."""
     return ReadView(layout=layout, journal=read_journal(layout) if os.path.exists(layout.journal) else None)
 
 
 def read_until_consistent(layout: Layout, read: Callable[[ReadView], tuple[Result, bool]]) -> Result:
-    """Look again, for up to a second, when a change went by while looking, or is under way and something is not whole.
+    """Call `read` until it sees one consistent state, for up to a second, and return its result.
 
-    `look` gives what it saw and whether it was whole. What it looks at may go away under its eyes. Raises `FileError`
-    where that does not end.
+    `read` returns its result and whether that is complete. It is called again if a change was committed meanwhile, if a
+    change is pending and the result is incomplete, or if a file it reads disappears. After a second the last result is
+    returned as it is. Raises `FileError` if files keep disappearing.
     """
     deadline = monotonic() + RETRY_SECONDS
     while True:
-        before = _read_change_marker(layout)
-        seen = open_view(layout)
+        marker = _read_change_marker(layout)
+        view = open_view(layout)
         try:
-            result, whole = read(seen)
+            result, is_complete = read(view)
         except (FileNotFoundError, NotADirectoryError) as error:
             if monotonic() > deadline:
                 raise FileError(
-                    "this goes away while it is looked at", where=error.filename, hint="run the command again"
+                    "it disappeared while it was being read", where=error.filename, hint="run the command again"
                 ) from error
         else:
-            is_steady = before == _read_change_marker(layout) and (whole or not seen.is_pending)
-            if is_steady or monotonic() > deadline:
+            is_consistent = marker == _read_change_marker(layout) and (is_complete or not view.is_pending)
+            if is_consistent or monotonic() > deadline:
                 return result
         sleep(RETRY_DELAY)
 
 
 def _read_change_marker(layout: Layout) -> tuple[int, ...]:
-    """Give what is another one after every change, and while one is under way: two inodes."""
+    """Return the inodes of journal and receipt.
+
+    Both are replaced by rename, so at least one of them differs after any change and while one is in progress.
+    Comparing them before and after reading detects a change that started and ended in between.
+    """
     return (read_inode(layout.journal), read_inode(layout.receipt))

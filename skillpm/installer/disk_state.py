@@ -1,4 +1,4 @@
-"""Look at what lies in a skills directory: what is ours and intact, what somebody edited, what is not ours."""
+"""Compare the folders in a skills directory with the receipt: intact, edited by the user, or unmanaged."""
 
 import os
 import stat
@@ -11,35 +11,38 @@ from skillpm.core.values import Value
 from skillpm.formats.receipt import InstalledFile, InstalledSkill
 from skillpm.installer.stat_cache import StatCache
 
-# A program that runs in a skill leaves these behind; they are nobody's work.
+# Written by programs that run in a skill, or by the Finder: not the user's work, so they are not edits.
 IGNORED_NAMES = frozenset(["__pycache__", ".DS_Store"])
 HAS_EXECUTABLE_BITS = os.name == "posix"
 
 
 class FileChange(Value):
-    """One file that is not as it was installed."""
+    """One file that differs from what was installed."""
 
     path: str
     state: Literal["modified", "missing", "extra"]
 
 
 class InstalledState(Value):
-    """What is at a skill's place. `why` says how it is edited, where the changes do not."""
+    """What is at a skill's path."""
 
+    # `foreign`: the receipt does not record it.
     kind: Literal["absent", "intact", "edited", "foreign"]
     changes: tuple[FileChange, ...] = ()
+    # The digest of what is there; None if it is not a folder.
     digest: Digest | None = None
+    # How it was edited, if `changes` do not say it.
     reason: str = ""
 
 
 FOLDER_REPLACED = (FileChange(path=".", state="modified"),)
-REPLACED_REASON = "something else lies in its place"
+REPLACED_REASON = "replaced by something else"
 
 
 def read_installed_states(
     directory: str, names: Iterable[SkillName], installed: Mapping[SkillName, InstalledSkill], stat_cache: StatCache
 ) -> dict[SkillName, InstalledState]:
-    """Look at each of these skills' places."""
+    """Return the state of each of these skills."""
     return {
         name: read_installed_state(os.path.join(directory, name), name, installed.get(name), stat_cache)
         for name in names
@@ -49,14 +52,14 @@ def read_installed_states(
 def read_installed_state(
     folder: str, name: str, installed: InstalledSkill | None, stat_cache: StatCache
 ) -> InstalledState:
-    """Look at one place, given what was installed there, if anything."""
+    """Return the state of one folder, given what the receipt records for it."""
     try:
         state = os.lstat(folder)
     except (FileNotFoundError, NotADirectoryError):
         return InstalledState(kind="absent")
     if installed is None:
         return InstalledState(kind="foreign", digest=digest_folder(folder) if stat.S_ISDIR(state.st_mode) else None)
-    if installed.digest is None:
+    if installed.digest is None:  # a live link
         return InstalledState(kind="intact" if stat.S_ISLNK(state.st_mode) else "edited")
     if not stat.S_ISDIR(state.st_mode):
         return InstalledState(kind="edited", changes=FOLDER_REPLACED, reason=REPLACED_REASON)
@@ -69,16 +72,16 @@ def read_installed_state(
 def find_changes(
     folder: str, name: str, files: Mapping[str, InstalledFile], stat_cache: StatCache
 ) -> Iterator[FileChange]:
-    """Give every file that is not as it was installed; files the stat cache vouches for are not read."""
+    """Yield every file that differs from what was installed; files the stat cache vouches for are not read."""
     seen = set()
     for path, entry in walk_files(folder, files):
-        known = files.get(path)
-        if known is None:
+        installed = files.get(path)
+        if installed is None:
             yield FileChange(path=path, state="extra")
             continue
         try:
-            is_same = _is_unchanged(entry, name, path, known, stat_cache)
-        except FileNotFoundError:  # somebody took it away this very moment
+            is_same = _is_unchanged(entry, name, path, installed, stat_cache)
+        except FileNotFoundError:  # removed since it was listed, so it is reported as missing below
             continue
         seen.add(path)
         if not is_same:
@@ -89,34 +92,41 @@ def find_changes(
 
 
 def walk_files(folder: str, known_paths: Container[str] | None = ()) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Give everything in a folder that is not a folder, by path with `/`; links are not followed. Of rubbish only what
-    is `known`, since it came with the skill: everything for None.
+    """Yield everything below a folder except folders, with its `/`-separated relative path. Links are not followed.
+
+    Files that programs leave behind (`IGNORED_NAMES`) are skipped unless their path is in `known_paths`, that is,
+    unless they came with the skill. None means nothing is skipped. Raises `OSError` if the folder itself cannot be
+    listed.
     """
-    todo: list[tuple[str, os.DirEntry[str] | None]] = [("", None)]
-    while todo:
-        prefix, inner = todo.pop()
+    pending: list[tuple[str, os.DirEntry[str] | None]] = [("", None)]
+    while pending:
+        prefix, entry_above = pending.pop()
         try:
-            with os.scandir(inner or folder) as entries:
-                inside = sorted(entries, key=lambda item: item.name)
+            with os.scandir(entry_above or folder) as entries:
+                children = sorted(entries, key=lambda item: item.name)
         except PermissionError:
-            if inner is not None:
-                yield prefix[:-1], inner  # a folder nobody can look into is a thing of its own
+            if entry_above is not None:
+                yield (
+                    prefix[:-1],
+                    entry_above,
+                )  # report an unreadable folder as an entry, or its content would go unnoticed
             continue
         except (FileNotFoundError, NotADirectoryError):
-            if inner is None:
+            if entry_above is None:
                 raise
-            continue  # somebody took it away this very moment
-        for entry in inside:
+            continue  # removed since it was listed
+        for entry in children:
             path = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
-                todo.append((f"{path}/", entry))
+                pending.append((f"{path}/", entry))
             elif known_paths is None or path in known_paths or IGNORED_NAMES.isdisjoint(path.split("/")):
                 yield path, entry
 
 
 def digest_folder(folder: str, known_paths: Container[str] | None = ()) -> Digest:
-    """Give the digest of what lies in a folder, every byte read, of rubbish only what is `known` (`walk_files`). A link
-    counts as what it says, not as its target.
+    """Return the digest of a folder's current content, reading every file; `known_paths` as in `walk_files`.
+
+    A link is hashed by its target path, not by the content it points at.
     """
     return compute_digest((path, _hash_entry(entry)) for path, entry in walk_files(folder, known_paths))
 

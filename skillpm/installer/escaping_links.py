@@ -1,6 +1,8 @@
-"""Skills of a project that are links out of it: whoever sent the project would name what of ours is shown.
+"""Find skills of a project that are symlinks to places outside it.
 
-What it sent besides, a receipt too, is no leave to do so. Only its manifest is: it says where skills may come from.
+A cloned project could otherwise show the user's private files to an agent: a link `notes -> ~/.ssh` is enough. Nothing
+the project ships permits such a link, not even a receipt, except its manifest: that is the document that declares where
+skills come from, and the one that people review.
 """
 
 import os
@@ -15,22 +17,21 @@ from skillpm.installer.consistent_view import ReadView, open_view
 from skillpm.installer.layout import Layout
 from skillpm.installer.skill_file import find_skill_file
 
-ESCAPING_LINK_MESSAGE = (
-    "it is a link that leads out of the project; if it is meant, `skillpm install DIR --link` installs it"
-)
+ESCAPING_LINK_MESSAGE = "it is a link that points outside the project; to allow it, run `skillpm install DIR --link`"
 
 
 def boundary_of(root: str, home: str) -> str:
-    """Give what no skill of a project may lead out of: the git repository it lies in, which was sent as a whole.
+    """Return the folder that no link of a project may leave: its git repository, because that is cloned as a whole.
 
-    A repository that is somebody's home, or the root of everything, was not: there it is the project alone.
+    A repository that is the user's home or the file system root was not cloned from anywhere (dotfiles are often
+    tracked that way), so there the boundary is the project itself.
     """
     folder = find_repository_root(root)
     return root if os.path.realpath(folder) in {os.path.realpath(home), os.path.realpath(os.sep)} else folder
 
 
 def find_repository_root(root: str) -> str:
-    """Give the git root a folder lies in; outside of git, the folder itself."""
+    """Return the root of the git repository that contains a folder, or the folder itself outside of git."""
     folder = root
     while not os.path.lexists(os.path.join(folder, ".git")):
         if os.path.dirname(folder) == folder:
@@ -40,24 +41,24 @@ def find_repository_root(root: str) -> str:
 
 
 def has_escaping_link(layout: Layout, name: str) -> bool:
-    """Tell whether a skill's folder, or its SKILL.md, is a link out of the fence that its manifest does not ask for.
-
-    In the user's own skills directory no link does: they made it.
-    """
+    """Return whether one skill is an unrequested link to outside the project; see `find_escaping_links`."""
     return bool(find_escaping_links(layout, [name]))
 
 
 def find_escaping_links(layout: Layout, names: Iterable[str]) -> set[str]:
-    """Give those that lead out of the project, and are no live link that its manifest asks for."""
+    """Return the skills whose folder or SKILL.md is a link to outside the project and not a live link in its manifest.
+
+    Empty for the user's own skills directory: its links were made by the user.
+    """
     if not layout.boundary:
         return set()
-    seen, fence = open_view(layout), os.path.realpath(layout.boundary)
-    outside = {name for name in names if _is_outside(seen, name, fence)}
-    return outside - _find_requested_links(seen, outside) if outside else outside
+    view, boundary = open_view(layout), os.path.realpath(layout.boundary)
+    outside = {name for name in names if _is_outside(view, name, boundary)}
+    return outside - _find_requested_links(view, outside) if outside else outside
 
 
 def list_linked_folders(layout: Layout) -> set[str]:
-    """Give the names in a project's skills directory that are links; in the user's own they do not matter."""
+    """Return the names in a project's skills directory that are links; empty for the user's own directory."""
     if not layout.boundary:
         return set()
     try:
@@ -70,20 +71,21 @@ def list_linked_folders(layout: Layout) -> set[str]:
 def _is_outside(read_view: ReadView, name: str, boundary: str) -> bool:
     folder = read_view.skill_path(name)
     file = f"{folder}/{find_skill_file(folder)}"
-    # Where a change goes on, a live link is seen where it leads; else what is no link is where it lies.
+    # `realpath` for ten thousand skills is slow, and a real folder in its place cannot lead anywhere else. During
+    # a change, however, the view may already have replaced a staged live link by its target: that is always resolved.
     if folder == read_view.layout.skill_path(name) and not (os.path.islink(folder) or os.path.islink(file)):
         return False
     return not all(is_below(os.path.realpath(path), boundary) for path in (folder, file))
 
 
 def _find_requested_links(read_view: ReadView, names: Collection[str]) -> set[str]:
-    """Give those that the manifest asks for as live links, and that lead where it says."""
+    """Return the skills that the manifest declares as live links and that point where it says."""
     root = os.path.dirname(read_view.layout.directory)
     path = os.path.join(root, "skills.json")
     try:
         text = read_view.read_document("manifest", path)
         manifest = None if text is None else read_manifest(text, path)
-    except DocumentError:  # told by whoever reads it for itself
+    except DocumentError:  # reported by the command that needs the manifest
         manifest = None
     if manifest is None:
         return set()
@@ -95,11 +97,11 @@ def _find_requested_links(read_view: ReadView, names: Collection[str]) -> set[st
 
 
 def _live_link_targets(manifest: Manifest, name: str, root: str) -> set[str]:
-    """Give where a manifest says that a live link of this name leads."""
+    """Return the resolved targets that a manifest declares for a live link of this name."""
     from skillpm.requirements.manifest_requirements import read_requirement  # noqa: PLC0415
-    from skillpm.requirements.source import PathSource  # noqa: PLC0415  (only who has links out pays for it)
+    from skillpm.requirements.source import PathSource  # noqa: PLC0415  (slow to import, and few projects have such links)
 
-    found = set()
+    targets = set()
     for key, table in (("overrides", manifest.overrides), ("skills", manifest.skills)):
         try:
             value = table.get(SkillName(name))
@@ -107,5 +109,5 @@ def _live_link_targets(manifest: Manifest, name: str, root: str) -> set[str]:
         except DocumentError:
             continue
         if isinstance(source, PathSource) and source.link:
-            found.add(os.path.realpath(os.path.join(root, os.path.expanduser(source.path))))
-    return found
+            targets.add(os.path.realpath(os.path.join(root, os.path.expanduser(source.path))))
+    return targets

@@ -1,4 +1,4 @@
-"""What tells the content of a staged thing, or of a document, from any other."""
+"""Content digests of staged skills and documents."""
 
 import os
 
@@ -10,12 +10,12 @@ from skillpm.installer.layout import Layout
 
 
 def digest_staged_skill(layout: Layout, name: SkillName) -> str:
-    """Give what tells a staged skill from any other."""
+    """Return the digest of a staged skill."""
     return digest_path(os.path.join(layout.staging, name))
 
 
 def digest_path(path: str) -> str:
-    """Give what tells the content of a folder, a link or a file from any other; nothing of what is none of these."""
+    """Return the digest of a folder, link or file; empty if it is none of these or missing."""
     if os.path.islink(path):
         return content_hash(b"link:" + os.fsencode(os.readlink(path)))
     if os.path.isdir(path):
@@ -24,12 +24,12 @@ def digest_path(path: str) -> str:
 
 
 def hash_text(text: str | None) -> str:
-    """Give a document's hash; empty where there is none."""
+    """Return the SHA-256 of a document's text (UTF-8); empty for None."""
     return "" if text is None else content_hash(text.encode())
 
 
 def hash_file(path: str) -> str:
-    """Give the hash of a document that lies somewhere; empty where there is none."""
+    """Return the SHA-256 of a document on disk; empty if it is missing."""
     try:
         return content_hash(read_regular_file(path))
     except (FileNotFoundError, NotADirectoryError):

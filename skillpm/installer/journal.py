@@ -1,10 +1,12 @@
-"""`.skillpm/journal.json`: a change under way, from the moment it is decided until the last rename.
+"""`.skillpm/journal.json`: the write-ahead journal of a change, from the decision until the last rename (ADR 4).
 
-It names skills and roles, never paths: a journal that somebody planted in a repository cannot point anywhere else.
-Only flat files that `migrate` moves are named by theirs, inside the directory; and one is removed only when the skill
-made of it holds all its bytes.
-Folders are told apart by inode: a rename keeps it, so one look says whether a step was done. A hash over all of it
-finds a wrong byte: one digit of an inode would otherwise leave a step out in silence.
+The journal names skills and document roles, never paths, so a journal planted in a repository cannot redirect a change.
+The only exception are the flat files that `migrate` converts: these are named by paths inside the directory, and a file
+is deleted only if the skill made from it contains all its bytes.
+
+Folders are identified by inode. A rename keeps the inode, so one `lstat` shows whether a step is done, also after a
+crash. The hash over the whole journal detects corruption: a single wrong digit in an inode would otherwise make
+recovery skip a step without an error. It does not protect against an attacker, who can recompute it.
 """
 
 import json
@@ -26,45 +28,52 @@ ROLES = ("receipt", "lockfile", "manifest", "registry")
 
 
 class Put(Value):
-    """A staged folder (`new`) that takes the place of another (`old`, 0: of nothing); `digest` is its content's."""
+    """A staged folder that is to be moved into place."""
 
     new_inode: int
+    # The folder that it replaces; 0 for none.
     old_inode: int = 0
+    # Back the replaced folder up instead of discarding it.
     needs_backup: bool = False
+    # The digest of the staged content, checked before an interrupted change is finished.
     digest: str = ""
 
 
 class Removal(Value):
-    """A folder that goes."""
+    """A folder that is to be removed."""
 
     old_inode: int
     needs_backup: bool = False
 
 
 class Journal(Value):
-    """Everything needed to finish a change. `documents`: role -> (hash before, hash after); `asides`: what lies at
-    links' places and is set aside, agent folder -> skills; `returns`: backups that go back into an agent folder,
-    agent folder -> skill -> backup; `spent`: backups that were copied to their place, and go; `flat`: files that
-    became skills, and go in the end; `staging`: the folder that all of it waits in, 0 where that is not known.
-    """
+    """Everything that is needed to finish a change."""
 
     puts: Mapping[SkillName, Put] = EMPTY_MAPPING
     removals: Mapping[SkillName, Removal] = EMPTY_MAPPING
+    # Role -> (hash before, hash after); an empty hash stands for a missing document.
     documents: Mapping[str, tuple[str, str]] = EMPTY_MAPPING
+    # Agent folder -> skills whose link path is occupied; what is there is backed up.
     link_backups: Mapping[str, tuple[SkillName, ...]] = EMPTY_MAPPING
+    # Agent folder -> skill -> ID of the backup that is moved back there.
     link_restores: Mapping[str, Mapping[SkillName, str]] = EMPTY_MAPPING
+    # Backups that were copied to staging; they are deleted at the end.
     consumed_backups: tuple[str, ...] = ()
+    # Skill -> path of the flat file it was made from; these are deleted at the end.
     flat_files: Mapping[SkillName, str] = EMPTY_MAPPING
+    # The inode of the staging folder; 0 if it is unknown.
     staging_inode: int = 0
 
     @property
     def agent_folders(self) -> set[str]:
-        """The agent folders in which something is set aside or brought back."""
+        """The agent folders in which something is backed up or restored."""
         return {*self.link_backups, *self.link_restores}
 
 
 def write_journal(layout: Layout, journal: Journal, *, fsync: bool) -> None:
-    """Write the journal: from here on the change will be finished, now or by the next command that writes."""
+    """Write the journal. This is the commit point: from here on the change will be finished, by this command or the
+    next.
+    """
     value = {
         "version": FORMAT,
         "puts": {
@@ -82,13 +91,13 @@ def write_journal(layout: Layout, journal: Journal, *, fsync: bool) -> None:
 
 
 def add_hash(value: dict[str, Any]) -> dict[str, Any]:
-    """Give a journal with the hash over all of it."""
+    """Return a journal document with the hash over all its other members added."""
     rest = {key: part for key, part in value.items() if key != HASH_KEY}
     return {**rest, HASH_KEY: content_hash(json.dumps(rest).encode())}
 
 
 def read_journal(layout: Layout) -> Journal | None:
-    """Give the change under way, or None. Raises `DocumentError` for one with a wrong byte."""
+    """Return the pending change, or None. Raises `DocumentError` for a damaged journal."""
     try:
         text = read_text(layout.journal)
         return None if text is None else _parse_journal(parse_json(text, layout.journal))
@@ -98,14 +107,15 @@ def read_journal(layout: Layout) -> Journal | None:
         raise DocumentError(
             f"the journal of an interrupted change is damaged: {error.message}",
             where=error.where,
-            hint="`skillpm doctor --fix` gives the change up, and keeps the journal as a backup",
+            hint=f"run `{layout.command('doctor', '--fix')}` to abandon the change and keep the journal as a backup",
         ) from error
 
 
 def _parse_journal(top: JsonNode) -> Journal:
     top.check_format("version", FORMAT)
+    # Compare before anything else is interpreted: a wrong byte may well result in a valid journal.
     if top.require(HASH_KEY).text() != add_hash(top.value)[HASH_KEY]:
-        raise DocumentError("its bytes are not those that were written", where=top.file)
+        raise DocumentError("checksum mismatch", where=top.file)
     puts = {parse_skill_name(key, where=node.where): _parse_row(node, 4) for key, node in top.require("puts").items()}
     removals = {
         parse_skill_name(key, where=node.where): _parse_row(node, 2) for key, node in top.require("removals").items()
@@ -138,7 +148,7 @@ def _parse_journal(top: JsonNode) -> Journal:
 
 
 def read_inode(path: str) -> int:
-    """Give what tells one folder from another at the same place; 0 where nothing is."""
+    """Return the inode of what is at a path, without following links; 0 if there is nothing."""
     try:
         return os.lstat(path).st_ino
     except (FileNotFoundError, NotADirectoryError):
@@ -146,23 +156,24 @@ def read_inode(path: str) -> int:
 
 
 def _parse_flat_path(node: JsonNode) -> str:
-    """Give the path of a flat file: in the skills directory or one folder below, and none of our own."""
+    """Return the path of a flat file. It must be at the top of the skills directory or one folder below, and not
+    hidden.
+    """
     path = node.text()
     if path_problem(path) or path.count("/") > 1 or path.startswith(".") or not path.lower().endswith(".md"):
-        node.raise_expected("the path of a flat file")
+        node.raise_expected("a flat file path")
     return path
 
 
 def _parse_backup_id(node: JsonNode) -> str:
-    """Give the id of a backup."""
-    slot = node.text()
-    name, _, number = slot.rpartition("-")
+    backup_id = node.text()
+    name, _, number = backup_id.rpartition("-")
     if not (is_skill_name(name) and number.isascii() and number.isdigit()):
-        node.raise_expected("the id of a backup")
-    return slot
+        node.raise_expected("a backup ID")
+    return backup_id
 
 
 def _parse_row(node: JsonNode, length: int) -> list[Any]:
     if not isinstance(node.value, list) or len(node.value) != length or type(node.value[0]) is not int:
-        node.raise_expected("a row of a journal")
+        node.raise_expected("a journal row")
     return list(node.value)

@@ -1,4 +1,9 @@
-"""What left its place is looked at once more, and becomes a backup where it is anybody's work by now."""
+"""Rescue edits that the user makes while a change is running.
+
+Skills are checked for edits when the change is planned, but between that check and the rename, which a download can
+delay by minutes, an editor may save a file. So every folder that was moved out of place is checked once more: if it
+differs from what was installed, it becomes a backup instead of trash (ADR 4).
+"""
 
 import os
 from collections.abc import Callable, Iterator
@@ -18,24 +23,27 @@ from skillpm.installer.target import InstallTarget
 def back_up_skill(
     layout: Layout, name: SkillName, path: str, old_receipt: Receipt, warn: Callable[[str], None]
 ) -> None:
-    """Make a backup of what lies, or lay, at a skill's place, and tell."""
-    slot = create_backup(layout, name, path, old_receipt.inherited.get(name))
-    warn(f"what lay at {name} is kept as backup {slot}: `skillpm backup restore {slot}` brings it back")
+    """Move a skill folder at `path` to a backup, and warn."""
+    backup_id = create_backup(layout, name, path, old_receipt.inherited.get(name))
+    command = layout.command("backup restore", backup_id)
+    warn(f"backed up your version of {name} as {backup_id}; restore it with `{command}`")
 
 
 def back_up_agent_entry(
     target: InstallTarget, folder: str, name: SkillName, path: str, warn: Callable[[str], None]
 ) -> None:
-    """Make a backup of what lies, or lay, at a link's place in an agent folder, and tell."""
+    """Move what occupies a link's path in an agent folder (now at `path`) to a backup, and warn."""
     place = os.path.join(target.link_folders.path(folder), name)
-    slot = create_agent_backup(target.layout, name, path, folder, fsync=target.fsync)
-    warn(f"what lay at {place} is kept as backup {slot}: `skillpm backup restore {slot}` brings it back there")
+    backup_id = create_agent_backup(target.layout, name, path, folder, fsync=target.fsync)
+    command = target.layout.command("backup restore", backup_id)
+    warn(f"backed up {place} as {backup_id}; restore it with `{command}`")
 
 
 def back_up_late_edits(layout: Layout, journal: Journal, old_receipt: Receipt, warn: Callable[[str], None]) -> None:
-    """Look once more at all that left its place, and set aside what is anybody's work by now.
+    """Back up every replaced or removed folder that differs from what was installed.
 
-    Only here: while a folder is in its place, each of its files may be written on after it was looked at.
+    This works only after the folder left its place: before that, any file may be saved again right after it was
+    checked.
     """
     names = {*journal.puts, *journal.removals}
     for name, path in [*_find_displaced(layout, journal)]:
@@ -44,7 +52,11 @@ def back_up_late_edits(layout: Layout, journal: Journal, old_receipt: Receipt, w
 
 
 def back_up_abandoned_change(layout: Layout, warn: Callable[[str], None]) -> None:
-    """Set aside what is anybody's work of all that left its place for a change that is not to be finished."""
+    """Back up local work among the folders that an abandoned change moved out of place.
+
+    A folder that matches either the old or the new receipt is not local work.
+    """
+    # It is unknown which steps were done, so a folder may be the old or the new state of its skill.
     before, after = _receipt_or_empty(layout, staged=False), _receipt_or_empty(layout, staged=True)
     try:
         journal = read_journal(layout)
@@ -58,16 +70,20 @@ def back_up_abandoned_change(layout: Layout, warn: Callable[[str], None]) -> Non
 
 
 def _find_displaced(layout: Layout, journal: Journal | None) -> Iterator[tuple[SkillName, str]]:
-    """Give what lies in staging and in the trash of skills that were in their place."""
-    for slot in _list_names(layout.staging):
-        path = os.path.join(layout.staging, slot)
-        put = None if journal is None else journal.puts.get(SkillName(slot))
-        if is_skill_name(slot) and (put is None or read_inode(path) != put.new_inode):
-            yield SkillName(slot), path
-    for slot in _list_names(layout.trash):
-        name = slot.rpartition("-")[0]
+    """Yield the skill folders in staging and trash that were in place before.
+
+    A swapped folder ends up in staging under its skill's name, where its inode distinguishes it from a new one that
+    still waits.
+    """
+    for entry in _list_names(layout.staging):
+        path = os.path.join(layout.staging, entry)
+        put = None if journal is None else journal.puts.get(SkillName(entry))
+        if is_skill_name(entry) and (put is None or read_inode(path) != put.new_inode):
+            yield SkillName(entry), path
+    for entry in _list_names(layout.trash):
+        name = entry.rpartition("-")[0]
         if is_skill_name(name):
-            yield SkillName(name), os.path.join(layout.trash, slot)
+            yield SkillName(name), os.path.join(layout.trash, entry)
 
 
 def _list_names(folder: str) -> list[str]:
@@ -78,7 +94,9 @@ def _list_names(folder: str) -> list[str]:
 
 
 def _receipt_or_empty(layout: Layout, *, staged: bool) -> Receipt:
-    """Give what was installed, or what was to be; nothing where that cannot be read: then all is somebody's."""
+    """Return the staged or the current receipt, or an empty one if it is unreadable: then everything is treated as
+    local work.
+    """
     path = layout.staged_document_path("receipt")
     try:
         text = read_text(path) if staged else None
@@ -88,10 +106,10 @@ def _receipt_or_empty(layout: Layout, *, staged: bool) -> Receipt:
 
 
 def _has_local_changes(path: str, name: SkillName, installed: InstalledSkill | None) -> bool:
-    """Tell whether something holds what was not installed.
+    """Return whether a folder holds anything that was not installed.
 
-    Of files whose every byte is as it was, only the modes differ: there is nothing to lose.
+    If every byte is as installed, only the modes differ, and there is nothing to lose (ADR 12).
     """
-    found = read_installed_state(path, name, installed, StatCache())
-    is_other = installed is None or installed.digest is None or found.digest != installed.digest
-    return found.kind in {"edited", "foreign"} and is_other
+    state = read_installed_state(path, name, installed, StatCache())
+    is_different = installed is None or installed.digest is None or state.digest != installed.digest
+    return state.kind in {"edited", "foreign"} and is_different

@@ -1,5 +1,6 @@
-"""What a killed process leaves: staged folders, trash, and half a document beside the one it was writing,
-`<name>.<pid>.tmp`.
+"""Clean up after killed processes: staged folders, trash, and temporary files of half-written documents.
+
+A document is written to `<name>.<pid>.tmp` beside it and then renamed.
 """
 
 import errno
@@ -15,16 +16,18 @@ TEMPORARY_FILE = re.compile(r"(.+)\.(\d+)\.tmp")
 
 
 def has_leftovers(layout: Layout) -> bool:
-    """Tell whether a command was killed here before its change began or after it was done, or is at work right now; or
-    could not remove something.
+    """Return whether the internal folder has something to clean up.
+
+    That is also true while another command is running, and if something could not be deleted.
     """
-    ours = _list_names(layout.internal_dir)
-    return not {"staging", "trash", "left"}.isdisjoint(ours) or any(name.endswith(".tmp") for name in ours)
+    names = _list_names(layout.internal_dir)
+    return not {"staging", "trash", "left"}.isdisjoint(names) or any(name.endswith(".tmp") for name in names)
 
 
 def remove_leftovers(layout: Layout, warn: Callable[[str], None]) -> None:
-    """Remove what is staged and what is in the trash, and try again what could not be removed before. Only under the
-    lock. Raises `OSError`.
+    """Empty staging and trash, and retry what could not be deleted before.
+
+    The caller holds the lock and has finished any pending change. Raises `OSError`.
     """
     with suppress(OSError):
         remove_tree(layout.undeletable)
@@ -33,12 +36,15 @@ def remove_leftovers(layout: Layout, warn: Callable[[str], None]) -> None:
 
 
 def discard_tree(layout: Layout, path: str, warn: Callable[[str], None]) -> None:
-    """Remove a folder of ours; what of it belongs to somebody else (a container that ran as root leaves `__pycache__`
-    in a skill) goes where it is in nobody's way, and is told. Raises `OSError` where that cannot be either.
+    """Delete a folder of ours; if some of its files belong to another user, move it to `Layout.undeletable` and warn.
+
+    A container that runs as root leaves such files, for example a `__pycache__` in a skill. They must neither make
+    every later command fail nor be reported as the user's edits. Raises `OSError` if the folder cannot be moved either.
     """
     try:
         remove_tree(path)
     except OSError as error:
+        # Deleting a file needs permission on its folder, moving the whole tree only on the parent, which is ours.
         if error.errno not in {errno.EACCES, errno.EPERM}:
             raise
         os.makedirs(layout.undeletable, exist_ok=True)
@@ -50,33 +56,37 @@ def discard_tree(layout: Layout, path: str, warn: Callable[[str], None]) -> None
         except OSError:
             raise error from None
         reason = OS_ERROR_REASONS.get(error.errno or 0, error.strerror or str(error))
-        warn(f"what a skill left behind cannot be removed: {reason}; remove it as its owner: {place}")
+        warn(f"cannot delete files that a skill left behind: {reason}; delete them as their owner: {place}")
 
 
 def remove_temporary_files(documents: Iterable[str]) -> None:
-    """Remove what dead processes left of these documents. Only under the lock that their writers hold."""
+    """Remove the temporary files that dead processes left of these documents. The caller holds their lock."""
     for path in find_temporary_files(documents):
         discard_file(path)
 
 
 def find_temporary_files(documents: Iterable[str]) -> list[str]:
-    """Give what dead processes left of these documents."""
-    wanted: dict[str, set[str]] = {}
+    """Return the temporary files that dead processes left of these documents."""
+    names_by_folder: dict[str, set[str]] = {}
     for path in documents:
         folder, name = os.path.split(os.path.realpath(path))
-        wanted.setdefault(folder, set()).add(name)
-    left = []
-    for folder, names in wanted.items():
-        for found in _list_names(folder):
-            match = TEMPORARY_FILE.fullmatch(found)
-            # A process of another scope may be writing the same manifest right now.
+        names_by_folder.setdefault(folder, set()).add(name)
+    leftovers = []
+    for folder, names in names_by_folder.items():
+        for entry in _list_names(folder):
+            match = TEMPORARY_FILE.fullmatch(entry)
+            # Locks are per scope, and a process of another scope may be writing the same manifest right now.
             if match is not None and match[1] in names and _is_writer_gone(int(match[2])):
-                left.append(os.path.join(folder, found))
-    return left
+                leftovers.append(os.path.join(folder, entry))
+    return leftovers
 
 
 def _is_writer_gone(process: int) -> bool:
-    """Tell whether whoever wrote a leftover is gone. Our own number was then another's: nothing of ours is half."""
+    """Return whether the process that wrote a temporary file has ended.
+
+    A file with our own process ID comes from an earlier process with the same ID: we hold the lock and write nothing
+    yet.
+    """
     return process == os.getpid() or not is_process_alive(process)
 
 

@@ -1,5 +1,6 @@
-"""The moves of a change: folders, links, what is set aside and what comes back. Each can be done again, and is not
-done twice: it looks whether it was done.
+"""The file system moves of a change: skills, links, backups and restores.
+
+Every step first checks whether it was done already, so that recovery can run the same code again after a crash.
 """
 
 import os
@@ -28,12 +29,15 @@ def execute_moves(
     *,
     is_receipt_written: bool,
 ) -> None:
-    """Bring everything to its place but the documents, and flush it, so that they never say what is not so.
+    """Do every move except those of documents, and flush it to disk.
 
-    `is_told`: the receipt tells of the new state already (and was written after all this was done).
+    It runs before the documents are written, so that these never describe a state that a power loss could undo.
+    `is_receipt_written` means that the receipt already describes the new state; then the moves were all done, and what
+    is at the old paths must not be compared with it.
     """
     layout = target.layout
     os.makedirs(layout.trash, exist_ok=True)
+    # Make room at occupied link paths first: `reconcile_links` below leaves everything foreign as it is.
     for folder, names in journal.link_backups.items():
         for name in names:
             _back_up_at_link(target, folder, name, warn)
@@ -44,30 +48,35 @@ def execute_moves(
             _remove_skill(layout, name, old_receipt, warn, needs_backup=removal.needs_backup)
     if not is_receipt_written:
         back_up_late_edits(layout, journal, old_receipt, warn)
+    # Links and copies need the skills in place, and restored folders need their paths free of our links.
     reconcile_links(target, old_receipt, new_receipt, warn)
-    for folder, slots in journal.link_restores.items():
-        for name, slot in slots.items():
-            _restore_at_link(target, folder, name, slot, warn)
+    for folder, backup_ids in journal.link_restores.items():
+        for name, backup_id in backup_ids.items():
+            _restore_at_link(target, folder, name, backup_id, warn)
     if target.fsync:
         is_same = old_receipt.links == new_receipt.links and old_receipt.skills == new_receipt.skills
         _sync_moves(target, {*journal.agent_folders, *(() if is_same else (*old_receipt.links, *new_receipt.links))})
 
 
 def _place_skill(layout: Layout, name: SkillName, put: Put, old_receipt: Receipt, warn: Callable[[str], None]) -> None:
-    """Bring one folder to its place; what was there goes to staging in its stead or to the trash, or is set aside
-    when it is known to be anybody's work.
+    """Move one staged folder into place.
+
+    The folder that was there ends up in staging (swapped) or in the trash, or becomes a backup if it is known to be
+    edited.
     """
     staged, place = os.path.join(layout.staging, name), layout.skill_path(name)
-    there = read_inode(place)
-    if there == put.new_inode:
+    current = read_inode(place)
+    if current == put.new_inode:
         return
     if read_inode(staged) != put.new_inode:
-        raise FileError(f"the staged folder of {name} is gone", where=staged, hint="run `skillpm sync --force`")
-    if there and put.needs_backup:
+        hint = f"run `{layout.command('sync', '--force')}`"
+        raise FileError(f"{name}: the staged folder is missing", where=staged, hint=hint)
+    if current and put.needs_backup:
         back_up_skill(layout, name, place, old_receipt, warn)
-    elif there and not swap_folders(staged, place):
+    # Without an atomic swap, the skill is missing for the moment between two renames.
+    elif current and not swap_folders(staged, place):
         move_path(place, _find_free_path(layout.trash, name))
-    if read_inode(staged) == put.new_inode:
+    if read_inode(staged) == put.new_inode:  # not swapped
         os.rename(staged, place)
 
 
@@ -81,7 +90,7 @@ def _remove_skill(
 
 
 def _back_up_at_link(target: InstallTarget, folder: str, name: SkillName, warn: Callable[[str], None]) -> None:
-    """Set aside what lies at a link's place, unless it is (by now) our link."""
+    """Back up what occupies a link's path, unless it has become our link by now."""
     path = os.path.join(target.link_folders.path(folder), name)
     if os.path.lexists(path) and not points_at(path, target.layout.skill_path(name)):
         back_up_agent_entry(target, folder, name, path, warn)
@@ -90,7 +99,11 @@ def _back_up_at_link(target: InstallTarget, folder: str, name: SkillName, warn: 
 def _restore_at_link(
     target: InstallTarget, folder: str, name: SkillName, backup_id: str, warn: Callable[[str], None]
 ) -> None:
-    """Bring a backup back into an agent folder. What lies there by now is somebody's: our own link is gone already."""
+    """Move a backup back into an agent folder.
+
+    Our own link was removed before, so anything at the path now was put there by the user, and is backed up.
+    """
+    # After a crash the backup may have been moved already.
     if os.path.lexists(os.path.join(target.layout.backups, backup_id)):
         path = os.path.join(target.link_folders.path(folder), name)
         if os.path.lexists(path):
@@ -100,7 +113,7 @@ def _restore_at_link(
 
 
 def _sync_moves(target: InstallTarget, agent_folders: Collection[str]) -> None:
-    """Flush every folder that something was moved to or from, and those that may have been made for it."""
+    """Flush every folder that something was moved to or from, and the parents that may have been created for it."""
     layout = target.layout
     folders = {layout.directory, layout.internal_dir, layout.backups}
     for folder in agent_folders:

@@ -1,8 +1,12 @@
-"""Folders moved out of their place, also where one rename is not enough, and known beforehand where nothing is.
+"""Move folders, including those that a plain rename cannot move, and detect beforehand those that cannot be moved at
+all.
 
-What came with the image of a container lies on another file system than it seems to (overlayfs), and what somebody
-protected (`chmod -R a-w`) may be moved only by who may write into it. A mount point, and what is immutable, cannot be
-moved at all: that is to be known before the first thing moves.
+- A folder from the lower layer of a container image (overlayfs) fails with EXDEV although it looks local. It is copied
+  and deleted.
+- A read-only folder (`chmod -R a-w`) cannot be renamed, because its `..` entry changes. It is made writable for the
+  move.
+- A mount point or an immutable folder cannot be moved at all. A change only goes forward once its journal is written
+  (ADR 4), so this must be known before the first move.
 """
 
 import errno
@@ -20,16 +24,18 @@ from skillpm.installer.staging import FsyncQueue, copy_path
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2  # Linux, renameat2(2)
 RENAME_SWAP = 2  # macOS, renamex_np(2)
-# EXDEV: one of them came with the image of a container.
+# The file system or kernel does not support the exchange, so two renames do it. EXDEV: one folder comes from a lower
+# overlayfs layer. EINVAL: the file system does not support the flag (renameat2(2)).
 UNSUPPORTED_ERRNOS = frozenset([errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM, errno.EXDEV])
 
 
 def exchange(one: str, other: str) -> bool:
-    """Swap what is at two paths of one file system; False where the system cannot, and nothing has happened."""
+    """Swap two paths on one file system atomically. Returns False, with nothing changed, if that is not supported."""
     if os.name != "posix":
         return False
-    import ctypes  # noqa: PLC0415  (only who replaces a folder pays for it)
+    import ctypes  # noqa: PLC0415  (slow to import, needed only to replace a folder)
 
+    # Python has no binding for these calls. A swap leaves no moment at which an agent finds no skill at all.
     library = ctypes.CDLL(None, use_errno=True)
     first, second = os.fsencode(one), os.fsencode(other)
     if sys.platform == "linux" and hasattr(library, "renameat2"):
@@ -46,14 +52,14 @@ def exchange(one: str, other: str) -> bool:
     raise OSError(number, os.strerror(number), other)
 
 
-# What the system says to moving something onto a folder that holds something, when nothing else is against it.
+# The errors of renaming something onto a folder that is not empty, if nothing else forbids the move.
 TARGET_OCCUPIED_ERRNOS = frozenset([errno.ENOTEMPTY, errno.EEXIST, errno.EISDIR, errno.ENOTDIR])
 PERMANENT_ERRNOS = frozenset([errno.EBUSY, errno.EPERM, errno.EACCES])
 HARMLESS_ERRNOS = TARGET_OCCUPIED_ERRNOS | {errno.ENOENT, errno.EXDEV}
 
 
 def move_path(source: str, target: str) -> None:
-    """Move a file, a link or a folder, by copying it where the system cannot otherwise. Raises `OSError`."""
+    """Move a file, link or folder; copy and delete it if it cannot be renamed. Raises `OSError`."""
     mode = _make_writable(source)
     try:
         os.rename(source, target)
@@ -62,21 +68,27 @@ def move_path(source: str, target: str) -> None:
             raise
         _copy_and_delete(source, target)
     finally:
+        # The folder keeps its read-only mode, wherever it is now.
         _restore_mode(target if os.path.lexists(target) else source, mode)
 
 
 def swap_folders(new: str, path: str) -> bool:
-    """Exchange two folders in one step; False where the system cannot, and nothing has happened."""
+    """Swap two folders atomically; the one at `path` may be read-only.
+
+    Returns False, with nothing changed, if the system does not support it.
+    """
     _make_writable(path)
     return exchange(new, path)
 
 
 def raise_if_unmovable(layout: Layout, paths: Iterable[str]) -> None:
-    """Raise `FileError` for what the system will not let us move, `OSError` where it says other things. Only under the
-    lock, with a staging place.
+    """Raise `FileError` for a path that the system does not let us move, `OSError` for any other failure.
+
+    The caller holds the lock, and the staging folder exists and is not empty.
     """
     for path in paths:
         refusal = _probe_move(path, layout.staging) if os.path.lexists(path) else None
+        # A probe that fails even for our own folder says nothing about this one; then the real move decides.
         if refusal is None or _fails_for_any_folder(layout):
             continue
         if refusal.errno not in PERMANENT_ERRNOS:
@@ -84,13 +96,15 @@ def raise_if_unmovable(layout: Layout, paths: Iterable[str]) -> None:
         raise FileError(
             f"{os.path.basename(path)} cannot be moved: {OS_ERROR_REASONS[refusal.errno]}; nothing was changed",
             where=path,
-            hint="unmount it, or give back the right to move it; `--keep` goes on without it",
+            hint="unmount it or restore the permission to move it, or pass `--keep` to leave it as it is",
         )
 
 
 def _probe_move(path: str, occupied: str) -> OSError | None:
-    """Give the system's reason against moving something, found without moving it: nothing can be moved onto a folder
-    that holds something, and that is the last reason of all.
+    """Return the error that forbids moving `path`, found without moving it; None if it can be moved.
+
+    The probe renames it onto `occupied`, a folder that is not empty. This never succeeds, and the kernel reports the
+    occupied target last, after every other reason.
     """
     mode = None
     try:
@@ -100,16 +114,19 @@ def _probe_move(path: str, occupied: str) -> OSError | None:
         return None if error.errno in HARMLESS_ERRNOS else error
     finally:
         _restore_mode(path, mode)
-    os.rename(occupied, path)  # somebody has just removed that folder
+    os.rename(occupied, path)  # it succeeded: another process emptied the folder meanwhile, so move it back
     return None
 
 
 def _fails_for_any_folder(layout: Layout) -> bool:
-    """Tell whether the same is said of a folder that can be moved for certain (sshfs gives one reason for all)."""
-    mine = os.path.join(layout.trash, ".try")
-    os.makedirs(mine, exist_ok=True)
+    """Return whether the probe also fails for a new folder of our own.
+
+    Then it proves nothing: sshfs, for example, returns one error for every failure.
+    """
+    probe_dir = os.path.join(layout.trash, ".try")
+    os.makedirs(probe_dir, exist_ok=True)
     try:
-        return _probe_move(mine, layout.staging) is not None
+        return _probe_move(probe_dir, layout.staging) is not None
     finally:
         remove_tree(layout.trash)
 
@@ -120,15 +137,16 @@ def _copy_and_delete(source: str, target: str) -> None:
     remove_tree(new)
     if not copy_path(source, new):
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), source)
-    settling = FsyncQueue(fsync=True)
-    settling.add(new)
-    settling.wait()
+    # The copy must be on disk before the original is deleted.
+    queue = FsyncQueue(fsync=True)
+    queue.add(new)
+    queue.wait()
     os.rename(new, target)
     remove_tree(source)
 
 
 def _make_writable(path: str) -> int | None:
-    """Make a folder of ours one that may be moved; give its mode where it was none."""
+    """Make a folder writable for its owner; return its previous mode if that was necessary."""
     with suppress(OSError):
         mode = os.lstat(path).st_mode
         if stat.S_ISDIR(mode) and not mode & stat.S_IWUSR:

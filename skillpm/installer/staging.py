@@ -1,4 +1,7 @@
-"""Put new folders and documents where one rename brings them to their place; nothing visible changes yet."""
+"""Stage new folders and documents inside the skills directory; nothing visible changes yet.
+
+Staging is on the same file system as the skills, so one rename per folder puts it into place.
+"""
 
 import errno
 import os
@@ -7,8 +10,7 @@ from collections.abc import Mapping
 from queue import Queue
 from threading import Thread
 
-from skillpm.core.file_tree import FileTree
-from skillpm.core.values import Value
+from skillpm.core.names import SKILL_FILE
 from skillpm.errors import FileError
 from skillpm.files import (
     make_folders,
@@ -20,29 +22,19 @@ from skillpm.files import (
     write_new_file,
 )
 from skillpm.installer.layout import Layout
+from skillpm.installer.skill_content import ConvertedFile, CopiedSource, LiveLink, SkillContent
 from skillpm.installer.stat_cache import FileStat, to_file_stat
 
 IGNORE_ALL = b"*\n"
-MODE_MASK = 0o755  # what a copy allows at most: nothing setuid, nothing that others may write
-
-
-class LiveLink(Value):
-    """A skill that is a link to a folder somewhere else."""
-
-    target: str
-
-
-class CopiedSource(Value):
-    """A skill that comes from what lies somewhere, a folder, a link or a file: a backup."""
-
-    path: str
-
-
-SkillContent = FileTree | LiveLink | CopiedSource
+OWNER_READ_WRITE = 0o600
+MODE_MASK = 0o755  # copies keep at most these bits: never setuid, never writable for others
 
 
 def prepare_staging(layout: Layout, *, fsync: bool) -> None:
-    """Make the folders of a skills directory, and an empty staging place. Only under the lock, without a journal."""
+    """Create the internal folders and an empty staging folder.
+
+    The caller holds the lock and has checked for a journal: this deletes everything that a pending change needs.
+    """
     with translate_os_errors("write into the skills directory", layout.directory):
         make_folders(layout.internal_dir, fsync=fsync)
         write_gitignore(layout, fsync=fsync)
@@ -52,40 +44,44 @@ def prepare_staging(layout: Layout, *, fsync: bool) -> None:
 
 
 def write_gitignore(layout: Layout, *, fsync: bool) -> None:
-    """Write the `.gitignore` that keeps our own folder out of people's commits, where there is none."""
+    """Write the `.gitignore` that keeps the internal folder out of commits, unless there is one."""
     if not os.path.exists(layout.gitignore):
         write_document(layout.gitignore, IGNORE_ALL, fsync=fsync)
 
 
 def stage_skill(layout: Layout, name: str, content: SkillContent) -> dict[str, FileStat]:
-    """Write a skill into staging; give the stamps of its files. Executable bits are the only modes that are kept.
+    """Write a skill to staging and return the stats of its files. Of file modes, only the executable bit is kept.
 
-    Nothing may rely on it before it has settled (`Settling`).
+    The files are not flushed: wait for an `FsyncQueue` before writing anything that relies on them.
     """
-    place = os.path.join(layout.staging, name)
-    with translate_os_errors(f"write skill {name}", place):
+    target = os.path.join(layout.staging, name)
+    with translate_os_errors(f"write skill {name}", target):
         if isinstance(content, LiveLink):
-            os.symlink(content.target, place, target_is_directory=True)
+            os.symlink(content.target, target, target_is_directory=True)
             return {}
         if isinstance(content, CopiedSource):
-            if not copy_path(content.path, place):
-                raise OSError(errno.EINVAL, "it is neither a folder nor a file nor a link", content.path)
+            if not copy_path(content.path, target):
+                raise OSError(errno.EINVAL, "not a file, folder or link", content.path)
             return {}
-        stamps = {}
-        folders = {place}
-        os.mkdir(place, 0o755)
+        if isinstance(content, ConvertedFile):
+            os.mkdir(target, 0o755)
+            mode = (content.mode & MODE_MASK) | OWNER_READ_WRITE
+            return {SKILL_FILE: to_file_stat(write_new_file(os.path.join(target, SKILL_FILE), content.data, mode))}
+        file_stats = {}
+        created = {target}
+        os.mkdir(target, 0o755)
         for file in content.files:
-            path = f"{place}/{file.path}"
+            path = f"{target}/{file.path}"
             folder = path[: path.rindex("/")]
-            if folder not in folders:
+            if folder not in created:
                 os.makedirs(folder, 0o755, exist_ok=True)
-                folders.add(folder)
-            stamps[file.path] = to_file_stat(write_new_file(path, file.data, 0o755 if file.executable else 0o644))
-        return stamps
+                created.add(folder)
+            file_stats[file.path] = to_file_stat(write_new_file(path, file.data, 0o755 if file.executable else 0o644))
+        return file_stats
 
 
 def stage_documents(layout: Layout, documents: Mapping[str, str], *, fsync: bool) -> None:
-    """Write the new documents into staging, where they stay until the change is over."""
+    """Write the new documents to staging."""
     for role, text in documents.items():
         path = layout.staged_document_path(role)
         with translate_os_errors(f"write the {role}", path):
@@ -93,23 +89,23 @@ def stage_documents(layout: Layout, documents: Mapping[str, str], *, fsync: bool
 
 
 def copy_folder(source: str, target: str) -> None:
-    """Copy a folder with files, links as links, and who may read and execute them."""
-    todo = [(source, target)]  # as deep as it may be
-    while todo:
-        source, target = todo.pop()
+    """Copy a folder with its files and links (as links), keeping the modes within `MODE_MASK`."""
+    pending = [(source, target)]  # not recursive: nesting may exceed Python's recursion limit
+    while pending:
+        source, target = pending.pop()
         os.mkdir(target, (stat.S_IMODE(os.stat(source).st_mode) & MODE_MASK) | 0o700)
         with os.scandir(source) as entries:
-            inside = list(entries)
-        for entry in inside:
-            place = os.path.join(target, entry.name)
+            children = list(entries)
+        for entry in children:
+            path = os.path.join(target, entry.name)
             if entry.is_dir(follow_symlinks=False):
-                todo.append((entry.path, place))
+                pending.append((entry.path, path))
             else:
-                copy_path(entry.path, place)
+                copy_path(entry.path, path)
 
 
 def copy_path(source: str, target: str) -> bool:
-    """Copy a folder, a file or a link (as a link); tell whether it was any of these."""
+    """Copy a folder, a regular file or a link (as a link). Returns False, with nothing copied, for anything else."""
     mode = os.lstat(source).st_mode
     if stat.S_ISLNK(mode):
         os.symlink(os.readlink(source), target)
@@ -123,14 +119,14 @@ def copy_path(source: str, target: str) -> bool:
     return True
 
 
-FSYNC_THREADS = 8  # fsyncs that wait together are carried out together: three hundred take 50 ms instead of 400
+FSYNC_THREADS = 8  # the disk combines concurrent fsyncs: 300 files take 50 ms instead of 400 ms one by one
 
 
 class FsyncQueue:
-    """Asks the system, beside other work, to keep folders and all that is in them over a power loss.
+    """Flushes folders and files to disk in background threads, while the caller writes the next ones.
 
-    `begin` with each folder when all is in it, and `wait` before anything is written that relies on them. Without
-    `fsync` nothing is asked.
+    Call `add` for each folder once it is complete, and `wait` before writing anything that relies on it. Without
+    `fsync` both do nothing.
     """
 
     def __init__(self, *, fsync: bool) -> None:
@@ -140,29 +136,29 @@ class FsyncQueue:
         self._threads: list[Thread] = []
 
     def add(self, path: str) -> None:
-        """Begin with a folder and all that is below it, or with a file."""
+        """Start flushing a file, or a folder with everything below it."""
         if self._fsync:
             self._queue.put((path, os.path.isdir(path) and not os.path.islink(path)))
             while len(self._threads) < FSYNC_THREADS:
-                # Whoever fails before `wait` leaves them waiting for more: that must not keep the process from ending.
+                # Daemon threads: if the command fails before `wait`, they must not keep the process from exiting.
                 self._threads.append(Thread(target=self._run_worker, daemon=True))
                 self._threads[-1].start()
 
     def wait(self) -> None:
-        """Wait until all are there. Raises `FileError` when one could not be kept."""
+        """Wait until everything is on disk. Raises `FileError` if anything could not be flushed."""
         self._queue.join()
         if self._error is not None:
             raise self._error
 
     def _run_worker(self) -> None:
         while True:
-            place, is_folder = self._queue.get()
+            path, is_folder = self._queue.get()
             try:
-                with translate_os_errors("keep a staged folder", place):
+                with translate_os_errors("flush a staged folder to disk", path):
                     if is_folder:
-                        self._sync_folder(place)
+                        self._sync_folder(path)
                     else:
-                        sync_file(place)
+                        sync_file(path)
             except FileError as error:
                 self._error = error
             finally:

@@ -1,7 +1,14 @@
-"""The stat cache: how files were when their content was last known, so that unchanged files are not read again.
+"""The stat cache: the stats of files whose content is known, so that unchanged files are not hashed again (ADR 7).
 
-It can be deleted at any time. A file is only trusted when size, times and inode are what they were and it was
-written at least one tick of the file system's clock before the cache: a later write within a tick would not show.
+Hashing ten thousand skills takes a second and more, a `stat` for each a fraction of that. A stale entry, however, would
+hide an edit, and the next update would destroy it. So a file is trusted only if
+
+- its size, mtime, ctime and inode are the recorded ones. Editors, archives and git set mtime; no program can set ctime
+  without changing the system clock.
+- its ctime is at least one tick of the file system's clock older than the cache. Two writes within one tick get the
+  same times, so a file touched later than that may have changed again without a trace.
+
+Everything else is hashed. The cache may be deleted at any time; `verify` and `registry check` ignore it.
 """
 
 import json
@@ -14,48 +21,52 @@ from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.files import read_regular_file, write_document
 
 FORMAT = 1
-CLOCK_REALTIME_COARSE = 5  # <linux/time.h>: what Linux stamps files with; Python has no name for it
-UNKNOWN_TICK = 20_000_000  # ns
+CLOCK_REALTIME_COARSE = 5  # <linux/time.h>: the clock behind Linux's file times; Python has no name for it
+UNKNOWN_TICK = 20_000_000  # nanoseconds, longer than the tick of any known system
 
-FileStat = str
+FileStat = str  # as `to_file_stat` returns it: a string is compared, stored in JSON and read back without conversion
 
 
 class StatCache(Value):
-    """Stamps of files by skill and path, the registry's own under `""`; files that
-    last changed before `at` can be trusted.
-    """
+    """The recorded stats."""
 
+    # Only files whose ctime is before this time can be trusted; nanoseconds since the epoch.
     trusted_before: int = 0
+    # Skill -> path in the skill -> stat. The skill "" has the registry's own stat, under `skills.json`.
     file_stats: Mapping[str, Mapping[str, FileStat]] = EMPTY_MAPPING
 
     def trusts(self, skill: str, path: str, state: os.stat_result) -> bool:
-        """Tell whether a file is surely as it was."""
-        known = self.file_stats.get(skill)
-        return known is not None and state.st_ctime_ns < self.trusted_before and known.get(path) == to_file_stat(state)
+        """Return whether a file is certainly unchanged since it was recorded."""
+        recorded = self.file_stats.get(skill)
+        return (
+            recorded is not None
+            and state.st_ctime_ns < self.trusted_before
+            and recorded.get(path) == to_file_stat(state)
+        )
 
 
 def to_file_stat(state: os.stat_result) -> FileStat:
-    """Give what changes when a file does: size, times of content and of state, inode."""
+    """Return the size, mtime, ctime and inode of a file as one comparable string."""
     return f"{state.st_size} {state.st_mtime_ns} {state.st_ctime_ns} {state.st_ino}"
 
 
 def read_stat_cache(path: str) -> StatCache:
-    """Give the cache; an empty one where it cannot be read."""
+    """Return the stat cache; an empty one if it is missing or damaged."""
     try:
         value = json.loads(read_regular_file(path))
-        at, stamps = value["at"], value["stamps"]
-        is_whole = isinstance(at, int) and isinstance(stamps, dict)
-        if value["version"] == FORMAT and is_whole and all(isinstance(found, dict) for found in stamps.values()):
-            return StatCache(trusted_before=at, file_stats=stamps)
+        trusted_before, file_stats = value["at"], value["stamps"]
+        is_valid = isinstance(trusted_before, int) and isinstance(file_stats, dict)
+        if value["version"] == FORMAT and is_valid and all(isinstance(stats, dict) for stats in file_stats.values()):
+            return StatCache(trusted_before=trusted_before, file_stats=file_stats)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     return StatCache()
 
 
 def write_stat_cache(path: str, file_stats: Mapping[str, Mapping[str, FileStat]]) -> None:
-    """Write the cache; a failure only costs time later."""
-    now = time.time_ns() - _clock_tick()
-    text = json.dumps({"version": FORMAT, "at": now, "stamps": file_stats}, separators=(",", ":"))
+    """Write the stat cache. A failure is ignored: it only costs time later."""
+    trusted_before = time.time_ns() - _clock_tick()
+    text = json.dumps({"version": FORMAT, "at": trusted_before, "stamps": file_stats}, separators=(",", ":"))
     try:
         write_document(path, text.encode(), fsync=False)
     except OSError:
@@ -63,5 +74,5 @@ def write_stat_cache(path: str, file_stats: Mapping[str, Mapping[str, FileStat]]
 
 
 def _clock_tick() -> int:
-    """Give how long two writes can look simultaneous, in nanoseconds."""
+    """Return the longest time, in nanoseconds, in which two writes can get the same file times."""
     return int(time.clock_getres(CLOCK_REALTIME_COARSE) * 1e9) if sys.platform == "linux" else UNKNOWN_TICK

@@ -1,10 +1,11 @@
-"""Carry a change out: all of it or nothing, and after a crash whoever writes next finishes it.
+"""Apply a change completely or not at all, and finish an interrupted one (ADR 4).
 
-    staging → journal → folders → links → receipt → lockfile → manifest → registry → journal gone → trash emptied
+    staging → journal → folders → links → receipt → lockfile → manifest → registry → journal deleted → trash emptied
 
-Before the journal is written nothing visible has changed, and what is staged is rubbish. From then on every step
-can be done again: a folder that has its new inode is done, a document that has its new hash is done. So `finish` is
-both the way a change is carried out and the way it is recovered.
+Until the journal is written, nothing visible has changed and staging is garbage that the next command removes. From
+then on the change only goes forward: every step can be repeated, since a folder with its new inode and a document with
+its new hash are done. So `finish` both applies a change and recovers it after a crash. It never rolls back, since a
+rollback could be interrupted as well; the only exception is a change whose very first move fails.
 """
 
 import os
@@ -29,60 +30,63 @@ from skillpm.installer.rename import raise_if_unmovable
 from skillpm.installer.staging import stage_documents
 from skillpm.installer.target import InstallTarget
 
-ABANDON_HINT = "`skillpm sync --force` gives that change up and makes the state of the lockfile"
-
 
 class ChangeSet(Value):
-    """What is to happen besides the documents. The values of `puts` (staged skills) and `removals` say whether what
-    lies there is set aside as a backup; `asides` are the same for things at links' places, by agent folder. `returns`
-    are backups that go back into agent folders, `spent` those that were staged; `flat` are flat files that staged
-    skills were made of: name -> path. `digests` are those of what is staged, where they are known already. `read`
-    are texts of documents that all this was decided by: role -> text, None where there was none.
-    """
+    """Everything that a change does besides writing documents."""
 
+    # Staged skill -> whether the folder it replaces is backed up.
     puts: Mapping[SkillName, bool] = EMPTY_MAPPING
+    # Removed skill -> whether its folder is backed up.
     removals: Mapping[SkillName, bool] = EMPTY_MAPPING
+    # Agent folder -> skills whose link path is occupied; what is there is backed up.
     link_backups: Mapping[str, Collection[SkillName]] = EMPTY_MAPPING
+    # Agent folder -> skill -> ID of the backup that is moved back there.
     link_restores: Mapping[str, Mapping[SkillName, str]] = EMPTY_MAPPING
+    # Backups that were copied to staging and are deleted at the end.
     consumed_backups: tuple[str, ...] = ()
+    # Staged skill -> path of the flat file it was made from.
     flat_files: Mapping[SkillName, str] = EMPTY_MAPPING
+    # Digests of staged skills, if they are known already.
     staged_digests: Mapping[SkillName, str] = EMPTY_MAPPING
+    # Role -> text of the documents that the change was planned from; None if there was none.
     documents_read: Mapping[str, str | None] = EMPTY_MAPPING
 
 
 def commit(target: InstallTarget, change: ChangeSet, documents: Mapping[str, str], warn: Callable[[str], None]) -> None:
-    """Carry a change out, and write the documents. Only under the lock, after everything was staged and has settled
-    (`Settling`).
+    """Apply a change and write the documents.
 
-    Raises `DocumentMoved`, with nothing changed, where a document is not what it was decided by: a download takes long
-    enough for somebody to save his manifest, or to change the branch.
+    The caller holds the lock, and everything is staged and flushed (`FsyncQueue`). Raises `DocumentChanged`, with
+    nothing changed, if a document differs from the text that the change was planned from: during a download the user
+    may save the manifest or switch branches.
     """
     layout = target.layout
     for role, text in change.documents_read.items():
         _raise_if_changed(target.documents[role], hash_text(text))
     stage_documents(layout, documents, fsync=target.fsync)
-    with translate_os_errors("look at what is to be moved", layout.directory):
-        moved = [layout.skill_path(name) for name in {**change.puts, **change.removals}]
-        moved += [
+    with translate_os_errors("check the folders to move", layout.directory):
+        moved_paths = [layout.skill_path(name) for name in {**change.puts, **change.removals}]
+        moved_paths += [
             os.path.join(target.link_folders.path(folder), name)
-            for folder, of in change.link_backups.items()
-            for name in of
+            for folder, skills in change.link_backups.items()
+            for name in skills
         ]
-        raise_if_unmovable(layout, moved)
+        # Once the journal is written, the change must be finished. So find out now whether every folder can be moved.
+        raise_if_unmovable(layout, moved_paths)
     puts = {**dict.fromkeys(change.flat_files, False), **change.puts}
     journal = Journal(
         puts={
             name: Put(
                 new_inode=read_inode(os.path.join(layout.staging, name)),
                 old_inode=read_inode(layout.skill_path(name)),
-                needs_backup=aside,
+                needs_backup=needs_backup,
+                # Recovery compares it before it moves anything: the disk may have lost staged content in a crash.
                 digest=change.staged_digests.get(name) or digest_staged_skill(layout, name),
             )
-            for name, aside in puts.items()
+            for name, needs_backup in puts.items()
         },
         removals={
-            name: Removal(old_inode=read_inode(layout.skill_path(name)), needs_backup=aside)
-            for name, aside in change.removals.items()
+            name: Removal(old_inode=read_inode(layout.skill_path(name)), needs_backup=needs_backup)
+            for name, needs_backup in change.removals.items()
         },
         documents=_hash_documents(target, documents, change.documents_read),
         link_backups={folder: tuple(sorted(names)) for folder, names in change.link_backups.items()},
@@ -93,7 +97,7 @@ def commit(target: InstallTarget, change: ChangeSet, documents: Mapping[str, str
     )
     with translate_os_errors("write the journal", layout.journal):
         if target.fsync:
-            # The names in them; what is in the folders has settled.
+            # Only the directory entries: what is inside the folders was flushed by the `FsyncQueue`.
             sync_folder(os.path.dirname(layout.staged_document_path("receipt")))
             sync_folder(layout.staging)
         write_journal(layout, journal, fsync=target.fsync)
@@ -107,18 +111,23 @@ def commit(target: InstallTarget, change: ChangeSet, documents: Mapping[str, str
 
 
 def finish(target: InstallTarget, journal: Journal, warn: Callable[[str], None]) -> None:
-    """Do whatever of a change is not done yet. Raises `OSError`."""
+    """Do every step of a change that is not done yet. Raises `OSError`."""
     layout = target.layout
-    before = load_receipt(layout)
+    old_receipt = load_receipt(layout)
     staged = read_text(layout.staged_document_path("receipt"))
-    after = before if staged is None else read_receipt(staged, layout.staged_document_path("receipt"))
-    execute_moves(target, journal, before, after, warn, is_receipt_written=_is_receipt_written(target, journal))
+    new_receipt = old_receipt if staged is None else read_receipt(staged, layout.staged_document_path("receipt"))
+    execute_moves(
+        target, journal, old_receipt, new_receipt, warn, is_receipt_written=_is_receipt_written(target, journal)
+    )
+    # The receipt is the first role. Once it is the new one, recovery knows that all moves are done
+    # (`_is_receipt_written`).
     for role in ROLES:
         if role in journal.documents and role in target.documents:
             _write_document(target, role, journal.documents[role], warn)
     remove_migrated_files(layout, journal.flat_files, warn)
-    for slot in journal.consumed_backups:
-        _discard_restored_backup(layout, journal, slot, warn)
+    # Restored backups are deleted last, so that a failure of any step above loses nothing.
+    for backup_id in journal.consumed_backups:
+        _discard_restored_backup(layout, journal, backup_id, warn)
     if target.fsync and (journal.flat_files or journal.consumed_backups):
         sync_folder(layout.directory)
     discard_file(layout.journal)
@@ -127,20 +136,30 @@ def finish(target: InstallTarget, journal: Journal, warn: Callable[[str], None])
             sync_folder(layout.internal_dir)
         except OSError as error:
             reason = OS_ERROR_REASONS.get(error.errno or 0, str(error))
-            warn(f"all is done, but the disk did not confirm it: {reason}; the system's log says more")
-    with suppress(OSError):  # all is done; the next command that writes takes away what is left
+            warn(f"the change is complete, but the disk did not confirm it: {reason}; see the system log")
+    with suppress(OSError):  # the change is complete, and the next command that writes retries the cleanup
         remove_leftovers(layout, warn)
 
 
+def abandon_hint(layout: Layout) -> str:
+    """Return how to abandon a change that cannot be finished."""
+    command = layout.command("sync", "--force")
+    return f"run `{command}` to abandon that change and install what the lockfile specifies"
+
+
 def _roll_back_if_untouched(target: InstallTarget, journal: Journal) -> bool:
-    """Take back a change of which nothing was done, since its first move was refused; tell whether it was so."""
+    """Delete the journal if the first move was refused and nothing was moved; return whether it is gone.
+
+    A file system that allocates a block for each rename (btrfs with a quota) can refuse it although the journal was
+    written. Without this, every later command would try to finish a change that cannot start.
+    """
     layout = target.layout
-    olds = {name: put.old_inode for name, put in journal.puts.items()}
-    olds |= {name: removal.old_inode for name, removal in journal.removals.items()}
+    old_inodes = {name: put.old_inode for name, put in journal.puts.items()}
+    old_inodes |= {name: removal.old_inode for name, removal in journal.removals.items()}
     is_untouched = (
-        bool(olds)  # folders of skills move before all that this does not look at, but for what is set aside
+        bool(old_inodes)  # skill folders move before everything that is not checked here, except for link backups
         and not journal.link_backups
-        and all(read_inode(layout.skill_path(name)) == old for name, old in olds.items())
+        and all(read_inode(layout.skill_path(name)) == old_inode for name, old_inode in old_inodes.items())
         and all(read_inode(os.path.join(layout.staging, name)) == put.new_inode for name, put in journal.puts.items())
     )
     with suppress(OSError):
@@ -153,43 +172,47 @@ def _roll_back_if_untouched(target: InstallTarget, journal: Journal) -> bool:
 
 
 def _discard_restored_backup(layout: Layout, journal: Journal, backup_id: str, warn: Callable[[str], None]) -> None:
-    """Remove a backup whose every byte was brought back. One that somebody edited since, or that holds what cannot be
-    copied, stays, and so does one of which a planted journal only says so.
+    """Delete a backup that was restored completely.
+
+    It is kept if it was edited since, if it holds something that cannot be copied (a socket, say), or if only a planted
+    journal claims that it was restored.
     """
-    kept = os.path.join(layout.backups, backup_id)
+    path = os.path.join(layout.backups, backup_id)
     put = journal.puts.get(SkillName(backup_id.rpartition("-")[0]))
-    if os.path.lexists(kept) and not (put and put.digest and put.digest == digest_path(kept)):
-        warn(f"backup {backup_id} holds other things than what was brought back; it stays: {kept}")
+    if os.path.lexists(path) and not (put and put.digest and put.digest == digest_path(path)):
+        warn(f"backup {backup_id} differs from what was restored, so it is kept: {path}")
     else:
         discard_backup(layout, backup_id)
 
 
 def _is_receipt_written(target: InstallTarget, journal: Journal) -> bool:
-    """Tell whether the receipt was written already: what it says is not what left its place, then."""
-    old, new = journal.documents.get("receipt", ("", ""))
-    return old != new and hash_file(target.documents["receipt"]) == new
+    """Return whether the receipt on disk is the new one already."""
+    old_hash, new_hash = journal.documents.get("receipt", ("", ""))
+    return old_hash != new_hash and hash_file(target.documents["receipt"]) == new_hash
 
 
 def _write_document(target: InstallTarget, role: str, hashes: tuple[str, str], warn: Callable[[str], None]) -> None:
-    """Bring one document to its place, unless a person changed it since the change was decided."""
+    """Put one document into place, unless the user changed it since the change was planned."""
     path, staged = target.documents[role], target.layout.staged_document_path(role)
-    there = hash_file(path)
-    if there == hashes[1]:
+    current_hash = hash_file(path)
+    if current_hash == hashes[1]:
         return
     text = read_text(staged)
     if text is None or content_hash(text.encode()) != hashes[1]:
-        raise FileError(f"the staged {role} is gone or damaged", where=staged, hint=ABANDON_HINT)
+        raise FileError(f"the staged {role} is missing or damaged", where=staged, hint=abandon_hint(target.layout))
+    # Receipt and registry are generated, and only skillpm writes them. Manifest and lockfile also belong to the user
+    # and to git, so a newer version of them must never be overwritten.
     if role not in {"manifest", "lockfile"}:
         if role == "registry":
             back_up_legacy_registry(target.layout, warn, fsync=target.fsync)
         write_document(path, text.encode(), fsync=target.fsync)
         return
     try:
-        refuse_moved = partial(_raise_if_changed, path, hashes[0])
-        refuse_moved()
-        write_document(path, text.encode(), fsync=target.fsync, follow_links=True, before_rename=refuse_moved)
+        raise_if_changed = partial(_raise_if_changed, path, hashes[0])
+        raise_if_changed()  # now, and again right before the rename: staging the new text takes time
+        write_document(path, text.encode(), fsync=target.fsync, follow_links=True, before_rename=raise_if_changed)
     except DocumentChanged:
-        warn(f"{path} was changed while a command was at work or interrupted; it is left as it is")
+        warn(f"{path} was changed while a command was running or interrupted; it was not updated")
 
 
 def _raise_if_changed(path: str, expected_hash: str) -> None:
@@ -200,7 +223,7 @@ def _raise_if_changed(path: str, expected_hash: str) -> None:
 def _hash_documents(
     target: InstallTarget, documents: Mapping[str, str], documents_read: Mapping[str, str | None]
 ) -> dict[str, tuple[str, str]]:
-    """Give each document's hash as it is, or was when it was read, and as it will be."""
+    """Return each document's hash before and after. Before: as it was read for the plan, else as it is on disk."""
     return {
         role: (
             hash_text(documents_read[role]) if role in documents_read else hash_file(target.documents[role]),

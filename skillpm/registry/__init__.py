@@ -1,1 +1,1 @@
-"""`skills.json` of a skills directory: built, read, kept current for loaders."""
+"""The generated registry (`skills.json`) of a skills directory: build it, read it, keep it current for loaders."""

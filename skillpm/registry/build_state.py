@@ -1,4 +1,4 @@
-"""A registry on its way: what was known of it before, and how it is so far, skill by skill taken into it."""
+"""The state of a registry build: what was known before, and the result so far."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,30 +9,32 @@ from skillpm.installer.stat_cache import FileStat, StatCache
 
 
 class RegistryProblem(Value):
-    """A skill that cannot be in the registry, and why; or what is odd about one that is."""
+    """Why a skill is not in the registry, or a warning about one that is."""
 
+    # Relative to the skills directory.
     path: str
     message: str
 
 
 @dataclass(kw_only=True, slots=True)
 class BuildResult:
-    """A registry as it should be: its text, the stamps behind it, and what could not be in it.
-
-    `intact`: skills that the stat cache vouches for, every file of them. A registry that is only looked at
-    (`for_reading`) needs no stamps. `remarks` are on skills that are in it; their files are not vouched for, so they
-    are read again and told again. `is_as_known`: nothing was read, and the registry on disk says just this.
-    `inherited` marks what the receipt adds to the skills' own words.
-    """
+    """A registry as it should be, with what could not be added to it."""
 
     entries: dict[str, RegistryEntry] = field(default_factory=dict)
     disabled: list[str] = field(default_factory=list)
+    # Skills that are not in the registry.
     problems: list[RegistryProblem] = field(default_factory=list)
+    # About skills that are in it. Their file stats are not recorded, so that they are read and reported again.
     warnings: list[RegistryProblem] = field(default_factory=list)
+    # Skill -> path in the skill -> stat, for the stat cache.
     file_stats: dict[str, Mapping[str, FileStat]] = field(default_factory=dict)
+    # Skills of which the stat cache vouches for every file.
     intact: set[str] = field(default_factory=set)
+    # The registry is built for reading only, so no file stats are collected.
     is_read_only: bool = False
+    # No SKILL.md was read, and the registry on disk says exactly the same.
     is_unchanged: bool = False
+    # The digest of the legacy metadata that the receipt adds.
     metadata_digest: str = ""
 
     @property
@@ -42,8 +44,10 @@ class BuildResult:
 
 
 class PriorState(Value):
-    """What was known before: the registry as it is, and the stat cache; nothing where the registry is not ours."""
+    """What is known before a build."""
 
+    # The entries of the registry on disk; empty if the stat cache does not belong to it.
     entries: Mapping[str, RegistryEntry]
     stat_cache: StatCache
+    # The disabled skills listed in it; None if it cannot be used.
     disabled: tuple[str, ...] | None = None

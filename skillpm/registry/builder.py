@@ -1,4 +1,4 @@
-"""Build the registry from what lies in a skills directory; files the stat cache vouches for are not read again."""
+"""Build the registry of a skills directory without reading files that the stat cache vouches for."""
 
 import os
 from collections.abc import Callable, Collection, Mapping
@@ -18,32 +18,35 @@ from skillpm.registry.unmanaged_skills import ReadSkillFile, find_unchanged, rea
 
 
 class StagedSkill(Value):
-    """A skill that is about to be put in place: the bytes of its SKILL.md, the stamps of its staged files, and
-    whether its content is another one than the receipt says (a restored backup). `file` is what that is called.
-    """
+    """A skill that is staged and about to be put into place."""
 
+    # The content of its SKILL.md.
     data: bytes
     file_stats: Mapping[str, FileStat]
+    # Its content differs from what the receipt says (a restored backup).
     is_edited: bool = False
+    # The actual name of its SKILL.md.
     file_name: str = SKILL_FILE
 
 
 class PendingChanges(Value):
-    """What is to be otherwise than it lies there: skills that come and that are gone.
-
-    `intact` are installed skills that were looked at just now, every file of them; `staged` are not at their place
-    yet, for a reader during a change. `only_known`: give up, as not being as known, before a SKILL.md has to be read.
-    """
+    """How the directory will differ from what is on disk."""
 
     new_skills: Mapping[SkillName, StagedSkill] = EMPTY_MAPPING
     removed_skills: Collection[SkillName] = ()
+    # Installed skills whose files were all checked just now.
     intact_skills: Collection[SkillName] = ()
+    # Skills that an unfinished change has not put into place yet, for a reader.
     staged_skills: Collection[SkillName] = ()
+    # Return an incomplete result (not `is_unchanged`) instead of reading a SKILL.md.
     is_cache_only: bool = False
 
 
 def load_prior_state(layout: Layout, text: str | None, stat_cache: StatCache) -> PriorState:
-    """Give the registry and cache, if the file is still the one the cache was made for."""
+    """Return the entries of a registry, if the file is still the one that the stat cache was written with.
+
+    An edited or checked-out registry must not be mixed with stats that belong to another one.
+    """
     try:
         state = os.stat(layout.registry)
         if text is not None and stat_cache.file_stats.get("", {}).get("skills.json") == to_file_stat(state):
@@ -63,57 +66,61 @@ def build_registry(
     disabled: Collection[str] = (),
     locate_skill: Callable[[str], str] | None = None,
 ) -> BuildResult:
-    """Build the registry for a directory as it will be. `receipt` is the one that will hold then.
+    """Build the registry for a directory as it will be after a change.
 
-    `place` tells where a skill's folder is, for a reader during a change.
+    `receipt` is the one that will be in place then. `locate_skill`, for readers during a change, returns where a
+    skill's folder currently is.
     """
-    built = BuildResult(is_read_only=locate_skill is not None, metadata_digest=digest_legacy_metadata(receipt))
-    if prior.stat_cache.file_stats.get("", {}).get("inherited", "") != built.metadata_digest:
-        prior = prior.replace(entries={})  # they were made with other facts beside their files
-    coming = pending.new_skills
-    there = {SkillName(name) for name in list_folders(layout.directory)}
+    result = BuildResult(is_read_only=locate_skill is not None, metadata_digest=digest_legacy_metadata(receipt))
+    if prior.stat_cache.file_stats.get("", {}).get("inherited", "") != result.metadata_digest:
+        prior = prior.replace(entries={})  # the receipt adds other metadata now than when they were built
+    new_skills = pending.new_skills
+    names = {SkillName(name) for name in list_folders(layout.directory)}
     if locate_skill is not None:
-        there |= {*receipt.skills, *pending.staged_skills}
-    by_hand = there - receipt.skills.keys() - coming.keys() - {*pending.removed_skills} - {*map(SkillName, disabled)}
-    unchanged = find_unchanged(layout.directory, by_hand, prior.entries, prior.stat_cache)
-    if pending.is_cache_only and (prior.disabled is None or len(unchanged) < len(by_hand)):
-        return built
-    outside = find_escaping_links(
-        layout, by_hand - unchanged.keys()
-    )  # what is unchanged was looked at when it was read
-    unread = sorted(by_hand - unchanged.keys() - outside)
-    read = read_unmanaged_skills({name: (locate_skill or layout.skill_path)(name) for name in unread})
-    read |= dict.fromkeys(outside, ReadSkillFile("", None, ESCAPING_LINK_MESSAGE))
-    for name in sorted((there - {*pending.removed_skills}) | {*coming}):
+        names |= {*receipt.skills, *pending.staged_skills}
+    unmanaged = (
+        names - receipt.skills.keys() - new_skills.keys() - {*pending.removed_skills} - {*map(SkillName, disabled)}
+    )
+    unchanged = find_unchanged(layout.directory, unmanaged, prior.entries, prior.stat_cache)
+    if pending.is_cache_only and (prior.disabled is None or len(unchanged) < len(unmanaged)):
+        return result
+    # Unchanged skills were checked when they were read.
+    outside = find_escaping_links(layout, unmanaged - unchanged.keys())
+    unread = sorted(unmanaged - unchanged.keys() - outside)
+    skill_files = read_unmanaged_skills({name: (locate_skill or layout.skill_path)(name) for name in unread})
+    skill_files |= dict.fromkeys(outside, ReadSkillFile("", None, ESCAPING_LINK_MESSAGE))
+    for name in sorted((names - {*pending.removed_skills}) | {*new_skills}):
         installed = receipt.skills.get(name)
         if name in disabled:
-            built.disabled.append(name)
-        elif name in coming:
-            fresh = coming[name]
-            add_skill_bytes(built, f"{name}/{fresh.file_name}", fresh.data, installed, is_edited=fresh.is_edited)
-            built.file_stats[name] = coming[name].file_stats
+            result.disabled.append(name)
+        elif name in new_skills:
+            staged = new_skills[name]
+            add_skill_bytes(result, f"{name}/{staged.file_name}", staged.data, installed, is_edited=staged.is_edited)
+            result.file_stats[name] = new_skills[name].file_stats
         elif name in unchanged:
-            built.entries[name] = unchanged[name]
-            built.file_stats[name] = prior.stat_cache.file_stats[name]
+            result.entries[name] = unchanged[name]
+            result.file_stats[name] = prior.stat_cache.file_stats[name]
         elif installed is None:
-            add_unmanaged_skill(built, name, read[name])
+            add_unmanaged_skill(result, name, skill_files[name])
         elif (
             name in pending.intact_skills
             and name in prior.entries
             and matches_installed(prior.entries[name], installed)
         ):
-            built.entries[name] = prior.entries[name]
-            built.file_stats[name] = prior.stat_cache.file_stats.get(name, {})
+            result.entries[name] = prior.entries[name]
+            result.file_stats[name] = prior.stat_cache.file_stats.get(name, {})
         else:
-            add_installed_skill(built, layout, (locate_skill or layout.skill_path)(name), name, installed, prior)
-    add_legacy_metadata(built.entries, receipt)
-    seen = unchanged.keys() | built.intact
-    built.is_unchanged = seen == built.entries.keys() == prior.entries.keys() and prior.disabled == (*built.disabled,)
-    return built
+            add_installed_skill(result, layout, (locate_skill or layout.skill_path)(name), name, installed, prior)
+    add_legacy_metadata(result.entries, receipt)
+    verified = unchanged.keys() | result.intact
+    result.is_unchanged = verified == result.entries.keys() == prior.entries.keys() and prior.disabled == (
+        *result.disabled,
+    )
+    return result
 
 
 def list_folders(directory: str) -> list[str]:
-    """Give the names of all folders in a skills directory; a link to a folder is one."""
+    """Return the names of the visible folders in a skills directory, links to folders included."""
     try:
         with os.scandir(directory) as entries:
             return [entry.name for entry in entries if not entry.name.startswith(".") and _is_folder(entry)]
@@ -124,5 +131,5 @@ def list_folders(directory: str) -> list[str]:
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a link that goes in a circle
+    except OSError:  # a symlink loop
         return False

@@ -1,4 +1,4 @@
-"""A skill as agents are told of it before it is opened: its registry entry, and where it lies."""
+"""A skill as loaders see it before it is opened: its registry entry and its location."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from skillpm.formats.registry import RegistryEntry
 
 
 class McpServer(Value):
-    """A Model Context Protocol server that a skill brings: what to run."""
+    """A Model Context Protocol server that a skill declares: the command that starts it."""
 
     name: str
     command: str
@@ -17,11 +17,13 @@ class McpServer(Value):
 
 
 class Card:
-    """One skill, unopened. `entry` is what the registry says; the properties are its fields with their types.
+    """One skill, unopened: what a catalog shows of it.
 
-    Ten thousand of them are made at once, so this is no `Value`. Nobody changes one.
+    The properties are the typed fields of its registry entry; no file is read. `Registry.read` opens the skill itself.
+    Cards are compared by value and must not be modified.
     """
 
+    # Not a `Value`: ten thousand of them are created at once, and this takes a fraction of the time.
     __slots__ = ("directory", "entry")
 
     def __init__(self, entry: RegistryEntry, directory: str) -> None:
@@ -39,27 +41,27 @@ class Card:
 
     @property
     def name(self) -> str:
-        """The name it is called by."""
+        """The name that the skill is loaded by: its folder's name."""
         return self.entry["name"]
 
     @property
     def declared(self) -> str:
-        """The name it gives itself."""
+        """The name in its own frontmatter."""
         return self.entry.get("declaredName") or self.entry["name"]
 
     @property
     def description(self) -> str:
-        """What it is for; empty for one that is not advertised to models."""
+        """What the skill is for, on one line; empty if it has no description."""
         return self.entry["description"]
 
     @property
     def category(self) -> str:
-        """Its category, `general` where nothing says otherwise."""
+        """Its category; `general` if it has none."""
         return self.entry.get("category", "") or "general"
 
     @property
     def triggers(self) -> tuple[str, ...]:
-        """Words in a message that call for it."""
+        """Words and phrases in a message that suggest the skill."""
         return tuple(self.entry.get("triggers", ()))
 
     @property
@@ -69,12 +71,12 @@ class Card:
 
     @property
     def version(self) -> str:
-        """Its version; empty where it has none."""
+        """Its version; empty if it has none."""
         return self.entry.get("version", "")
 
     @property
     def location(self) -> str:
-        """The absolute path of its file, SKILL.md but for flat ones of old registries."""
+        """The absolute path of its SKILL.md (or of a flat file listed by an old registry)."""
         return os.path.join(self.directory, self.entry["filePath"])
 
     @property
@@ -84,32 +86,32 @@ class Card:
 
     @property
     def requires(self) -> tuple[str, ...]:
-        """The programs it needs on PATH."""
+        """The programs that it needs on PATH."""
         return tuple(self.entry.get("requires", ()))
 
     @property
     def is_advertised(self) -> bool:
-        """Whether models are told of it: it says what it is for, and is not for people alone to invoke."""
+        """Whether catalogs show it to models: it has a description and is not reserved for users."""
         return bool(self.entry["description"]) and not self.entry.get("userOnly")
 
     @property
     def needs(self) -> Mapping[str, Sequence[str]]:
-        """What it needs beyond: `anyBins` (one of these programs), `env` (variables), `os` (one of these systems)."""
+        """Its other requirements: `anyBins` (at least one program), `env` (variables), `os` (one of these systems)."""
         return self.entry.get("needs", {})
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """What its author noted beyond the fields."""
+        """The author's own metadata, in no standard field."""
         return self.entry.get("metadata", {})
 
     @property
     def tokens(self) -> int:
-        """About how many tokens its body has."""
+        """The estimated number of tokens of its body."""
         return self.entry.get("tokens", 0)
 
     @property
     def mcp_servers(self) -> tuple[McpServer, ...]:
-        """The MCP servers it brings, sorted by name."""
+        """The MCP servers that it declares, sorted by name."""
         servers = self.entry.get("mcpServers", {})
         return tuple(_parse_server(name, server) for name, server in sorted(servers.items()))
 
@@ -119,5 +121,5 @@ def _parse_server(name: str, server: Mapping[str, Any]) -> McpServer:
 
 
 def names_of(cards: Iterable[Card]) -> tuple[str, ...]:
-    """Give the names of skills, in their order."""
+    """Return the names of skills, in the same order."""
     return tuple(card.name for card in cards)

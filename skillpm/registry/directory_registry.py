@@ -1,8 +1,8 @@
-"""The skills of one directory as loaders see them: cards at once, bodies when asked for, both as the disk has them now.
+"""The skills of one directory as loaders see them: cards immediately, bodies on request, both current.
 
-The registry (`skills.json`) is believed for the folders it names that are there; a folder it does not know is read,
-one that is gone is left out. A look costs two `stat` while nothing changes. Whoever is about to offer skills has their
-files looked at first, see `check`. Safe from several threads: what is read is put in place whole.
+The generated registry (`skills.json`) is trusted for the folders that it lists and that exist. A folder it does not
+list is read, and one that is missing is left out. While nothing changes, an access costs two `stat` calls. The files of
+skills are checked only before they are offered to an agent, see `Registry.check`.
 """
 
 import os
@@ -31,41 +31,52 @@ MAX_CACHED_SKILLS = 256
 class Registry:
     """The skills of a directory, by name.
 
-    `Registry.load(directory)` reads a skills directory; `Registry(cards)` holds the skills it is given, found by
-    whatever means.
+    `Registry.load(directory)` reads a skills directory. `Registry(cards)` holds skills that were found by other means;
+    of cards with the same name the first wins.
+
+    A registry always shows the current state: each access checks whether the directory has changed. It supports `len`,
+    `in` (by either name of a skill) and iteration over cards. Threads may share it: a new state is built completely
+    before it replaces the old one.
     """
 
-    def __init__(self, cards: Iterable[Card] = (), *, directory: str = "", fence: str = "") -> None:
-        given: dict[str, Card] = {}
+    def __init__(self, cards: Iterable[Card] = (), *, directory: str = "", boundary: str = "") -> None:
+        cards_by_name: dict[str, Card] = {}
         for card in cards:
-            given.setdefault(card.name, card)
+            cards_by_name.setdefault(card.name, card)
         self.directory = directory
-        self._boundary = fence
-        self._registered = self._snapshot = RegistrySnapshot(cards={name: given[name] for name in sorted(given)})
+        self._boundary = boundary
+        self._registered = self._snapshot = RegistrySnapshot(
+            cards={name: cards_by_name[name] for name in sorted(cards_by_name)}
+        )
         self._refresher = Refresher(Layout(directory), "")
         self._skill_cache: dict[str, tuple[FileStat, Skill]] = {}
         self._lock = threading.RLock()
 
     @classmethod
-    def load(cls, directory: "str | os.PathLike[str] | None" = None, *, fence: str | None = None) -> "Registry":
-        """Read a skills directory, without one the user's own (`~/.agent-skills`). A folder that is not there is empty.
+    def load(cls, directory: "str | os.PathLike[str] | None" = None, *, boundary: str | None = None) -> "Registry":
+        """Read a skills directory; without one, the user's own (`~/.agent-skills`).
 
-        It needs no `skills.json`: any folder with skills in it will do. Raises `FileError` where it cannot be read.
-        `fence` is what no skill may lead out of unasked: for `.agent-skills` its project, or the repository of that.
+        Any folder of skills will do, with or without a `skills.json`. A missing directory is an empty registry.
+
+        `boundary` is the folder that links in the directory must not leave unless the project's manifest declares them.
+        By default it is the project's repository for a project's `.agent-skills`, and there is none for other
+        directories.
+
+        Raises `FileError` if the directory cannot be read.
         """
         settings = current_settings()
-        own = settings.skills_home
-        place = os.path.abspath(own if directory is None else os.path.expanduser(os.fspath(directory)))
-        if fence is None:
-            is_project = os.path.basename(place) == PROJECT_FOLDER and place != own
-            fence = boundary_of(os.path.dirname(place), settings.home) if is_project else ""
-        registry = cls(directory=place, fence=fence)
+        user_directory = settings.skills_home
+        path = os.path.abspath(user_directory if directory is None else os.path.expanduser(os.fspath(directory)))
+        if boundary is None:
+            is_project = os.path.basename(path) == PROJECT_FOLDER and path != user_directory
+            boundary = boundary_of(os.path.dirname(path), settings.home) if is_project else ""
+        registry = cls(directory=path, boundary=boundary)
         registry.refresh()
         return registry
 
     @property
-    def shelf(self) -> RegistrySnapshot:
-        """Everything as it is now, in one value that stays as it is: read again where something changed."""
+    def snapshot(self) -> RegistrySnapshot:
+        """The current state as one immutable value; the directory is read again if it changed."""
         if self.directory and not is_current(self._snapshot, self.directory):
             self.refresh()
         return self._snapshot
@@ -73,7 +84,7 @@ class Registry:
     @property
     def cards(self) -> Mapping[str, Card]:
         """The skills by name, sorted."""
-        return self.shelf.cards
+        return self.snapshot.cards
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,46 +93,52 @@ class Registry:
 
     @property
     def problems(self) -> tuple[RegistryProblem, ...]:
-        """The skills that cannot be read, and why."""
-        return self.shelf.problems
+        """The skills that cannot be offered, and why."""
+        return self.snapshot.problems
 
     def get(self, name: str) -> Card | None:
-        """Give the skill of a name: the one it is installed under, else the one it gives itself."""
+        """Return the skill with this installed name, else the one with this declared name, else None."""
         cards = self.cards
         return cards.get(name) or next((card for card in cards.values() if card.declared == name), None)
 
     def read(self, card: Card) -> "Skill":
-        """Open a skill: all that its file says. Raises `FileError` or `DocumentError` where that cannot be read."""
-        known = self._skill_cache.get(card.location)
+        """Open a skill and return its parsed SKILL.md.
+
+        The result is cached as long as the file stays unchanged. Raises `FileError` if the file cannot be read, and
+        `DocumentError` if it is not a valid skill.
+        """
+        cached = self._skill_cache.get(card.location)
         try:
-            if known is not None and known[0] == to_file_stat(os.stat(card.location)):
-                return known[1]
+            if cached is not None and cached[0] == to_file_stat(os.stat(card.location)):
+                return cached[1]
         except OSError:
-            pass  # told below, by whoever reads it
+            pass  # reported below, when it is read
         if self._boundary and card.directory == self.directory and has_escaping_link(self._layout, card.name):
-            raise FileError(f"`{sanitize(card.name)}` is not read: {ESCAPING_LINK_MESSAGE}", where=card.location)
-        # The reader brings a YAML library with it: only who opens a skill pays for it.
+            raise FileError(f"`{sanitize(card.name)}` was not read: {ESCAPING_LINK_MESSAGE}", where=card.location)
+        # Imported here because it loads a YAML library, which catalogs do not need.
         from skillpm.registry.skill_loader import open_skill  # noqa: PLC0415
 
-        skill, stamp = open_skill(card, self.directory)
-        if not is_recent(stamp):
-            self._cache_skill(card.location, stamp, skill)
+        skill, file_stat = open_skill(card, self.directory)
+        if not is_recent(file_stat):
+            self._cache_skill(card.location, file_stat, skill)
         return skill
 
-    def where_it_lies(self, card: Card) -> Card:
-        """Give a skill that an interrupted change has not brought to its place as one that lies where it waits: its
-        files are to be found where it is said to lie. A change that goes on is waited for, up to a second.
+    def locate(self, card: Card) -> Card:
+        """Return the card with the directory that currently holds the skill's files.
+
+        That is staging if an interrupted change has not put the skill into place yet. A change that is in progress is
+        waited for, up to a second.
         """
         layout = Layout(self.directory)
         if card.directory != self.directory or not os.path.exists(layout.journal):
             return card
 
-        def look(seen: ReadView) -> tuple[str, bool]:
-            found = seen.skill_path(card.name)
-            return found, found == layout.skill_path(card.name)
+        def find_path(view: ReadView) -> tuple[str, bool]:
+            path = view.skill_path(card.name)
+            return path, path == layout.skill_path(card.name)
 
-        is_waiting = os.path.dirname(read_until_consistent(layout, look)) == layout.staging
-        return Card(card.entry, layout.staging) if is_waiting else card
+        is_staged = os.path.dirname(read_until_consistent(layout, find_path)) == layout.staging
+        return Card(card.entry, layout.staging) if is_staged else card
 
     @property
     def _layout(self) -> Layout:
@@ -135,33 +152,38 @@ class Registry:
 
     @property
     def is_there(self) -> bool:
-        """Whether there is a directory at all; a registry of given skills always is."""
+        """Whether the directory exists; always true for a registry of given cards."""
         return not self.directory or os.path.isdir(self.directory)
 
     def refresh(self) -> None:
-        """Read the directory again, whether anything changed or not."""
+        """Read the directory again, even if nothing seems to have changed."""
         if not self.directory:
             return
         with self._lock:
-            stamp = read_directory_stats(self.directory)
+            file_stats = read_directory_stats(self.directory)
             layout = self._layout
-            self._registered = read_until_consistent(layout, lambda seen: (read_snapshot(layout, seen, stamp), True))
-            if self._refresher.file_stat != stamp[1]:
-                self._refresher = Refresher(layout, stamp[1])
+            self._registered = read_until_consistent(
+                layout, lambda view: (read_snapshot(layout, view, file_stats), True)
+            )
+            if self._refresher.file_stat != file_stats[1]:
+                self._refresher = Refresher(layout, file_stats[1])
             self._snapshot = self._refresher.apply_to(self._registered)
 
     def check(self, cards: Iterable[Card]) -> bool:
-        """Look at the files of these skills, one `stat` each: what was written on since the registry was built counts
-        as it is now, and what cannot be read is left out. Tell whether anything was otherwise than it was known.
+        """Check the files of these skills for edits since the registry was built, with one `stat` each.
+
+        Call it before offering skills to an agent: what their files say now replaces what the registry says, and skills
+        that cannot be read are left out. Return whether any of them differs from what was known; then take the cards
+        again.
         """
-        given = tuple(cards)
-        if not self.directory or not given:
+        checked = tuple(cards)
+        if not self.directory or not checked:
             return False
         with self._lock:
-            is_other = self._refresher.check(given, self._registered)
-            if is_other:
+            has_changed = self._refresher.check(checked, self._registered)
+            if has_changed:
                 self._snapshot = self._refresher.apply_to(self._registered)
-        return is_other
+        return has_changed
 
     def __len__(self) -> int:
         return len(self.cards)

@@ -1,4 +1,4 @@
-"""One registry entry, from a SKILL.md and what the receipt knows of it. Pure."""
+"""Build a registry entry from a SKILL.md and its record in the receipt. Pure."""
 
 from skillpm.core.digest import Digest
 from skillpm.core.text import sanitize
@@ -11,10 +11,10 @@ from skillpm.skillmd.skill import Skill, read_skill
 def build_entry(
     name: str, file_path: str, data: bytes, *, pin: Pin | None, digest: Digest | None, version: str = ""
 ) -> RegistryEntry:
-    """Give the entry of a skill at `file_path` (relative to the skills directory).
+    """Return the registry entry of a skill whose SKILL.md is at `file_path`, relative to the skills directory.
 
-    `pin` and `digest` are the receipt's: None for a hand-made skill, and no digest for an edited one, since it would
-    no longer be true. Raises `NotLoadable`.
+    `pin` and `digest` come from the receipt: `pin` is None for an unmanaged skill, and `digest` is None for an edited
+    one, whose recorded digest does not apply any more. Raises `NotLoadable`.
     """
     skill = read_skill(data)
     return normalize_entry(
@@ -47,5 +47,5 @@ def build_entry(
 
 
 def is_for_users_only(skill: Skill) -> bool:
-    """Tell whether models are to leave a skill alone: `disable-model-invocation: true`, as Claude Code has it."""
+    """Return whether only users may invoke a skill: `disable-model-invocation: true`, as Claude Code defines it."""
     return str(skill.extra.get("disable-model-invocation", "")).casefold() in {"true", "yes", "on"}

@@ -1,4 +1,4 @@
-"""One skill taken into the registry: as it lies there, as somebody made it, or as it is about to be put there."""
+"""Add one skill to a registry build: an installed one, an unmanaged one, or one from given bytes."""
 
 import os
 
@@ -18,20 +18,20 @@ from skillpm.registry.unmanaged_skills import ReadSkillFile
 def add_installed_skill(
     result: BuildResult, layout: Layout, folder: str, name: str, installed: InstalledSkill, prior: PriorState
 ) -> None:
-    """Take one skill that was installed as it lies there, from the old registry when nothing of it has changed."""
+    """Add an installed skill as it is on disk, with its previous entry if none of its files has changed."""
     try:
         states = _stat_files(folder, installed)
-        old = prior.entries.get(name)
+        prior_entry = prior.entries.get(name)
         recorded = prior.stat_cache.file_stats.get(name, {})
         if (
-            old is not None
+            prior_entry is not None
             and len(states) == len(recorded)
-            and matches_installed(old, installed)
+            and matches_installed(prior_entry, installed)
             and all(prior.stat_cache.trusts(name, file, state) for file, state in states.items())
         ):
-            result.entries[name] = old
+            result.entries[name] = prior_entry
             result.intact.add(name)
-        elif has_escaping_link(layout, name):  # a receipt says what was installed, and may be part of what was sent
+        elif has_escaping_link(layout, name):  # the receipt proves nothing: a hostile project can ship one
             result.problems.append(
                 RegistryProblem(path=f"{name}/{find_skill_file(folder)}", message=ESCAPING_LINK_MESSAGE)
             )
@@ -40,20 +40,20 @@ def add_installed_skill(
             edited = any(find_changes(folder, name, installed.files, prior.stat_cache))
             path, data = f"{name}/{find_skill_file(folder)}", read_skill_file(folder)
             add_skill_bytes(result, path, data, installed, is_edited=edited)
-            if edited and (remark := conflict_warning(data)):  # what came so is its author's to mend
-                result.warnings.append(RegistryProblem(path=path, message=remark))
+            if edited and (warning := conflict_warning(data)):  # as installed, it is the author's text
+                result.warnings.append(RegistryProblem(path=path, message=warning))
                 return
         if not result.is_read_only:
             result.file_stats[name] = {path: to_file_stat(state) for path, state in states.items()}
     except OSError as error:
         file = find_skill_file(folder)
         if isinstance(error, FileNotFoundError) and not os.path.lexists(f"{folder}/{file}"):
-            return  # it is gone: whoever asks sees that it is not in the registry
+            return  # no SKILL.md any more: the skill is just missing from the registry
         result.problems.append(RegistryProblem(path=f"{name}/{file}", message=error.strerror or "cannot be read"))
 
 
 def matches_installed(entry: RegistryEntry, installed: InstalledSkill) -> bool:
-    """Tell whether an entry was made for the very skill that the receipt knows."""
+    """Return whether an entry was built for the version of the skill that the receipt records."""
     return (
         entry.get("digest", "") == (installed.digest or "")
         and entry.get("source") == describe_pin(installed.pin)
@@ -62,7 +62,7 @@ def matches_installed(entry: RegistryEntry, installed: InstalledSkill) -> bool:
 
 
 def _stat_files(folder: str, installed: InstalledSkill) -> dict[str, os.stat_result]:
-    """Give the states of the files that matter: all of an installed skill, the SKILL.md of a live link."""
+    """Return the stats of the relevant files: all files of an installed skill, only SKILL.md of a live link."""
     if installed.digest is None:
         file = find_skill_file(folder)
         return {file: os.stat(f"{folder}/{file}")}
@@ -70,7 +70,7 @@ def _stat_files(folder: str, installed: InstalledSkill) -> dict[str, os.stat_res
 
 
 def add_unmanaged_skill(result: BuildResult, name: str, skill_file: ReadSkillFile) -> None:
-    """Take one skill that somebody made by hand; without a SKILL.md it is none."""
+    """Add an unmanaged skill; a folder without a SKILL.md is ignored."""
     if skill_file.entry is not None:
         result.entries[name] = skill_file.entry
         if skill_file.warning:
@@ -85,8 +85,8 @@ def add_unmanaged_skill(result: BuildResult, name: str, skill_file: ReadSkillFil
 def add_skill_bytes(
     result: BuildResult, path: str, data: bytes, installed: InstalledSkill | None, *, is_edited: bool
 ) -> None:
-    """Take one skill whose file is at `path` of the directory, `NAME/SKILL.md`."""
-    # The reader brings a YAML library with it: only who must read a SKILL.md pays for it.
+    """Add a skill from the bytes of its SKILL.md; `path` is that file relative to the directory, `NAME/SKILL.md`."""
+    # Imported here because it loads a YAML library, which an unchanged registry does not need.
     from skillpm.registry.entry import build_entry  # noqa: PLC0415
     from skillpm.skillmd.findings import NotLoadable  # noqa: PLC0415
 

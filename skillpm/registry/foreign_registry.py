@@ -1,4 +1,4 @@
-"""Registries that people and other tools wrote: read for what they are worth, never trusted. Pure."""
+"""Read registries written by people and other tools. They are untrusted: only usable entries are kept. Pure."""
 
 import json
 from typing import Any
@@ -10,24 +10,24 @@ from skillpm.formats.registry import RegistryEntry, normalize_entry
 
 
 def read_foreign_registry(text: str) -> dict[str, RegistryEntry]:
-    """Give the entries of a registry that this tool did not write, by name; the first of a name counts.
+    """Return the entries of a registry that skillpm did not write, by name; of duplicates the first wins.
 
-    An entry without a name or with a path that leaves the folder is left out. Nothing where the text is no registry,
-    or one of ours in a format to come.
+    Entries without a name, or with a path outside the folder, are left out. Returns no entries if the text is not a
+    registry, or is a skillpm registry in an unknown format.
     """
     try:
-        top = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(top, dict) or str(top.get("$schema", "")).startswith("urn:skillpm:"):
+    if not isinstance(document, dict) or str(document.get("$schema", "")).startswith("urn:skillpm:"):
         return {}
-    skills = top.get("skills")
-    found: dict[str, RegistryEntry] = {}
+    skills = document.get("skills")
+    entries: dict[str, RegistryEntry] = {}
     for value in skills if isinstance(skills, list) else ():
         entry = _parse_entry(value)
         if entry is not None:
-            found.setdefault(entry["name"], entry)
-    return found
+            entries.setdefault(entry["name"], entry)
+    return entries
 
 
 def _parse_entry(value: Any) -> RegistryEntry | None:
@@ -37,13 +37,13 @@ def _parse_entry(value: Any) -> RegistryEntry | None:
     if not name or path_problem(path):
         return None
     triggers = value.get("triggers")
-    words = [one_line(word) for word in triggers if isinstance(word, str)] if isinstance(triggers, list) else []
+    phrases = [one_line(phrase) for phrase in triggers if isinstance(phrase, str)] if isinstance(triggers, list) else []
     return normalize_entry(
         RegistryEntry(
             name=name,
             category=one_line(_get_text(value, "category")),
             description=one_line(_get_text(value, "description")),
-            triggers=[word for word in words if word],
+            triggers=[phrase for phrase in phrases if phrase],
             filePath=path,
             userOnly=is_user_only(value),
         )
@@ -51,5 +51,5 @@ def _parse_entry(value: Any) -> RegistryEntry | None:
 
 
 def _get_text(value: dict[str, Any], key: str) -> str:
-    found = value.get(key)
-    return found if isinstance(found, str) else ""
+    text = value.get(key)
+    return text if isinstance(text, str) else ""

@@ -1,4 +1,4 @@
-"""Several registries as one: a project's skills, then the user's own. Of one name the first counts."""
+"""Several registries as one: the project's skills first, then the user's. Of duplicate names the first wins."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class LayeredRegistry(Registry):
-    """The skills of several directories, each as its registry has them now."""
+    """The skills of several directories, each as its own registry currently sees them."""
 
     def __init__(self, layers: Sequence[Registry]) -> None:
         super().__init__()
@@ -21,15 +21,15 @@ class LayeredRegistry(Registry):
         self._layer_snapshots: tuple[RegistrySnapshot, ...] = ()
 
     @property
-    def shelf(self) -> RegistrySnapshot:
-        """Everything as it is now."""
-        parts = tuple(layer.shelf for layer in self._layers)
-        shelf = self._snapshot
+    def snapshot(self) -> RegistrySnapshot:
+        """The current state of all layers as one immutable value."""
+        parts = tuple(layer.snapshot for layer in self._layers)
+        snapshot = self._snapshot
         if len(parts) != len(self._layer_snapshots) or any(
             new is not old for new, old in zip(parts, self._layer_snapshots, strict=True)
         ):
             cards = {name: card for part in reversed(parts) for name, card in part.cards.items()}
-            shelf = RegistrySnapshot(
+            snapshot = RegistrySnapshot(
                 cards={name: cards[name] for name in sorted(cards)},
                 problems=tuple(
                     problem if layer is self._layers[0] else problem.replace(path=f"{layer.directory}/{problem.path}")
@@ -38,36 +38,38 @@ class LayeredRegistry(Registry):
                 ),
             )
             with self._lock:
-                self._layer_snapshots, self._snapshot = parts, shelf
-        return shelf
+                self._layer_snapshots, self._snapshot = parts, snapshot
+        return snapshot
 
     def read(self, card: Card) -> "Skill":
-        """Open a skill, in the registry of the directory it lies in."""
+        """Open a skill through the registry of its directory; see `Registry.read`."""
         return self._find_layer(card).read(card)
 
-    def where_it_lies(self, card: Card) -> Card:
-        """Ask the registry of the directory it lies in."""
-        return self._find_layer(card).where_it_lies(card)
+    def locate(self, card: Card) -> Card:
+        """Locate a skill through the registry of its directory; see `Registry.locate`."""
+        return self._find_layer(card).locate(card)
 
     def check(self, cards: Iterable[Card]) -> bool:
-        """Let the registry of each directory look at the files of what lies in it."""
-        there: dict[str, list[Card]] = {}
+        """Check the skills of each directory through its registry; see `Registry.check`."""
+        cards_by_directory: dict[str, list[Card]] = {}
         for card in cards:
-            there.setdefault(card.directory, []).append(card)
-        found = [layer.check(there.get(layer.directory, ())) for layer in self._layers]  # all of them, not until one is
-        return any(found)
+            cards_by_directory.setdefault(card.directory, []).append(card)
+        changes = [
+            layer.check(cards_by_directory.get(layer.directory, ())) for layer in self._layers
+        ]  # a list: `any` must not skip the rest
+        return any(changes)
 
     def _find_layer(self, card: Card) -> Registry:
-        """Give the registry of a skill, also of one that waits in its directory's staging."""
-        there = card.directory
-        return next(layer for layer in self._layers if there in {layer.directory, Layout(layer.directory).staging})
+        """Return the registry of a skill, which may be in its directory's staging."""
+        directory = card.directory
+        return next(layer for layer in self._layers if directory in {layer.directory, Layout(layer.directory).staging})
 
     @property
     def is_there(self) -> bool:
-        """Whether there is any of the directories."""
+        """Whether any of the directories exists."""
         return any(layer.is_there for layer in self._layers)
 
     def refresh(self) -> None:
-        """Read every directory again."""
+        """Read all directories again."""
         for layer in self._layers:
             layer.refresh()

@@ -1,4 +1,4 @@
-"""What a receipt inherited of skills, added to their registry entries. Pure, and light: every list goes this way."""
+"""Add the legacy metadata in a receipt to registry entries. Pure, and light to import: every listing needs it."""
 
 from collections.abc import Mapping
 
@@ -9,20 +9,17 @@ from skillpm.formats.legacy_metadata import LegacyMetadata, merge_requirements, 
 from skillpm.formats.receipt import Receipt
 from skillpm.formats.registry import RegistryEntry, normalize_entry
 
-DEFAULT_CATEGORY = "general"  # the category where nothing says otherwise
-CHECKABLE_NEEDS = {
-    "anyBins": "any_bins",
-    "env": "env",
-    "os": "os",
-}  # what can be looked up on a machine, beside programs
+DEFAULT_CATEGORY = "general"
+# Requirements besides programs that can be checked on a machine: registry key -> field of `SystemRequirements`.
+CHECKABLE_NEEDS = {"anyBins": "any_bins", "env": "env", "os": "os"}
 
 
 def apply_legacy_metadata(entry: RegistryEntry, metadata: LegacyMetadata) -> RegistryEntry:
-    """Give an entry with what was inherited added; it never takes the place of the skill's own, and twice is once."""
-    own = entry["category"]
+    """Return an entry with legacy metadata added. The skill's own values win; applying it twice changes nothing."""
+    category = entry["category"]
     requires = merge_requirements(_system_requirements(entry), metadata.requires)
-    more = RegistryEntry(
-        category=metadata.category if own == DEFAULT_CATEGORY and metadata.category else own,
+    merged = RegistryEntry(
+        category=metadata.category if category == DEFAULT_CATEGORY and metadata.category else category,
         description=entry["description"] or metadata.description,
         triggers=list(dict.fromkeys([*entry["triggers"], *metadata.triggers])),
         version=entry.get("version", "") or metadata.version,
@@ -30,11 +27,11 @@ def apply_legacy_metadata(entry: RegistryEntry, metadata: LegacyMetadata) -> Reg
         needs=select_checkable_needs(requires),
         userOnly=entry.get("userOnly", False) or metadata.user_only,
     )
-    return normalize_entry({**entry, **more})
+    return normalize_entry({**entry, **merged})
 
 
 def select_checkable_needs(requires: SystemRequirements) -> dict[str, list[str]]:
-    """Give what a skill needs beyond programs, as far as it can be looked up on a machine."""
+    """Return the requirements besides programs that can be checked on a machine."""
     return {kind: list(words) for kind, field in CHECKABLE_NEEDS.items() if (words := getattr(requires, field))}
 
 
@@ -45,32 +42,34 @@ def _system_requirements(entry: RegistryEntry) -> SystemRequirements:
 
 
 def add_legacy_metadata(entries: dict[str, RegistryEntry], receipt: Receipt) -> None:
-    """Let every entry inherit what the receipt has for it."""
-    for name, inherited in receipt.inherited.items():
+    """Add the receipt's legacy metadata to every entry that it has some for."""
+    for name, metadata in receipt.inherited.items():
         if name in entries:
-            entries[name] = apply_legacy_metadata(entries[name], inherited)
+            entries[name] = apply_legacy_metadata(entries[name], metadata)
 
 
 def find_legacy_metadata(
     own: Mapping[str, RegistryEntry], registered: Mapping[str, RegistryEntry]
 ) -> dict[SkillName, LegacyMetadata]:
-    """Give what entries show beyond what the skills say themselves: what must have been inherited."""
-    found = {}
+    """Return what registered entries say beyond the skills' own entries, that is, their legacy metadata."""
+    metadata_by_name = {}
     for name in sorted(own.keys() & registered.keys()):
-        mine, theirs = own[name], registered[name]
-        inherited = LegacyMetadata(
-            triggers=tuple(trigger for trigger in theirs["triggers"] if trigger not in mine["triggers"]),
-            category=theirs["category"] if mine["category"] == DEFAULT_CATEGORY != theirs["category"] else "",
-            description=theirs["description"] if not mine["description"] else "",
-            version="" if mine.get("version") else theirs.get("version", ""),
-            requires=subtract_requirements(_system_requirements(theirs), _system_requirements(mine)),
-            user_only=theirs.get("userOnly", False) and not mine.get("userOnly"),
+        own_entry, registered_entry = own[name], registered[name]
+        metadata = LegacyMetadata(
+            triggers=tuple(trigger for trigger in registered_entry["triggers"] if trigger not in own_entry["triggers"]),
+            category=registered_entry["category"]
+            if own_entry["category"] == DEFAULT_CATEGORY != registered_entry["category"]
+            else "",
+            description=registered_entry["description"] if not own_entry["description"] else "",
+            version="" if own_entry.get("version") else registered_entry.get("version", ""),
+            requires=subtract_requirements(_system_requirements(registered_entry), _system_requirements(own_entry)),
+            user_only=registered_entry.get("userOnly", False) and not own_entry.get("userOnly"),
         )
-        if inherited != LegacyMetadata():
-            found[SkillName(name)] = inherited
-    return found
+        if metadata != LegacyMetadata():
+            metadata_by_name[SkillName(name)] = metadata
+    return metadata_by_name
 
 
 def digest_legacy_metadata(receipt: Receipt) -> str:
-    """Give what is another one when other facts are inherited; nothing where there are none."""
+    """Return a digest of the receipt's legacy metadata; empty if it has none."""
     return content_hash(repr(sorted(receipt.inherited.items(), key=str)).encode()) if receipt.inherited else ""

@@ -1,4 +1,4 @@
-"""Open a skill: read its file, wherever that is while a change goes on, and say what is wrong where it is none."""
+"""Open skills: read the SKILL.md, wherever a change has it at the moment, and parse it."""
 
 import os
 
@@ -19,15 +19,15 @@ from skillpm.skillmd.skill import Skill, read_skill
 
 
 def open_skill(card: Card, directory: str) -> tuple[Skill, FileStat]:
-    """Give all that a skill's file says, and the stamp of the file. `directory` is the skills directory, if it is one.
+    """Return a parsed skill and the stat of its file. `directory` is the skills directory, or empty.
 
-    Raises `FileError` where the file cannot be read and `DocumentError` where it is no skill.
+    Raises `FileError` if the file cannot be read, and `DocumentError` if it is not a valid skill.
     """
     try:
         data, state = _read_card_file(card, directory)
         return _parse_skill(data, card), to_file_stat(state)
     except OSError as error:
-        reason = OS_ERROR_REASONS.get(error.errno or 0, error.strerror or "it cannot be read")
+        reason = OS_ERROR_REASONS.get(error.errno or 0, error.strerror or "unknown error")
         raise FileError(f"`{sanitize(card.name)}` cannot be read: {reason}", where=card.location) from error
     except NotLoadable as error:
         where = f"{card.location}:{error.finding.line}"
@@ -35,7 +35,7 @@ def open_skill(card: Card, directory: str) -> tuple[Skill, FileStat]:
 
 
 def read_folder_entry(directory: str, name: str) -> RegistryEntry | RegistryProblem:
-    """Give the entry of a folder that the registry does not know, or why it has none."""
+    """Return the entry of a folder that the registry does not list, or the reason why it has none."""
     path = f"{name}/{find_skill_file(f'{directory}/{name}')}"
     try:
         return build_entry(name, path, read_skill_file(f"{directory}/{name}"), pin=None, digest=None)
@@ -46,24 +46,24 @@ def read_folder_entry(directory: str, name: str) -> RegistryEntry | RegistryProb
 
 
 def _read_card_file(card: Card, directory: str) -> tuple[bytes, os.stat_result]:
-    """Give the bytes of a skill's file; while a change is under way, those it leads to."""
+    """Return the content and stat of a skill's file; during a change, wherever the view says it is."""
     if card.directory != directory or card.entry["filePath"] != f"{card.name}/{SKILL_FILE}":
         return read_regular_file(card.location)
 
-    def look(seen: ReadView) -> tuple[tuple[bytes, os.stat_result] | OSError, bool]:
+    def read_file(view: ReadView) -> tuple[tuple[bytes, os.stat_result] | OSError, bool]:
         try:
-            return read_regular_file(f"{seen.skill_path(card.name)}/{SKILL_FILE}"), True
+            return read_regular_file(f"{view.skill_path(card.name)}/{SKILL_FILE}"), True
         except OSError as error:
             return error, False
 
-    found = read_until_consistent(Layout(directory), look)
-    if isinstance(found, OSError):
-        raise found
-    return found
+    result = read_until_consistent(Layout(directory), read_file)
+    if isinstance(result, OSError):
+        raise result
+    return result
 
 
 def _parse_skill(data: bytes, card: Card) -> Skill:
-    """Read a skill's file; a flat one of an old registry may have no frontmatter, and is all body then."""
+    """Parse a skill's file. A flat file of an old registry may lack frontmatter; then it is all body."""
     try:
         return read_skill(data)
     except NotLoadable as error:

@@ -1,4 +1,9 @@
-"""What a skills directory holds at one moment, read from its registry and from what lies there."""
+"""A snapshot of a skills directory, read from its registry and its folders.
+
+Whether a snapshot is still current costs two `stat` calls: of the directory, whose mtime changes when a folder is added
+or removed, and of the registry, which is replaced on every change. Only folders that the registry does not list need
+one more each, since their SKILL.md can appear or change without the directory changing.
+"""
 
 import os
 import time
@@ -18,33 +23,34 @@ from skillpm.registry.build_state import RegistryProblem
 from skillpm.registry.builder import list_folders
 from skillpm.registry.card import Card
 
-RECENT_NS = 50_000_000  # ns; the longest tick of a clock that stamps files is 20 ms
+# Nanoseconds; longer than the tick of any file system clock (20 ms).
+RECENT_NS = 50_000_000
 
 
 class RegistrySnapshot(Value):
-    """What a registry held at one moment: cards by name, and what could not be read.
+    """The skills of a directory at one moment."""
 
-    `watched`: folders that the registry does not know, with the stamp of their SKILL.md: one may be put there or be
-    written on without the directory changing. `is_settled`: nothing had changed for a while when it was read; two
-    changes within one tick of a file system's clock look like one. `is_old`: another tool, or a person, wrote the
-    registry.
-    """
-
+    # Sorted by name.
     cards: Mapping[str, Card]
+    # Folders that the registry does not list -> the stat of their SKILL.md, empty if there is none.
     unregistered_folders: Mapping[str, FileStat] = EMPTY_MAPPING
+    # Nothing had changed for a while when it was read. Otherwise it is read again at the next access, because another
+    # change within the same clock tick would go unnoticed.
     is_stable: bool = True
     problems: tuple[RegistryProblem, ...] = ()
+    # As `read_directory_stats` returned them just before.
     file_stats: tuple[FileStat, ...] = ()
+    # Another tool or a person wrote the registry.
     is_foreign: bool = False
 
 
 def is_current(snapshot: RegistrySnapshot, directory: str) -> bool:
-    """Tell whether a directory is as it was when it was read, by two `stat` and one for each folder that is watched."""
-    watched = snapshot.unregistered_folders.items()
+    """Return whether the directory is still as it was when the snapshot was taken."""
+    unregistered = snapshot.unregistered_folders.items()
     return (
         snapshot.is_stable
         and snapshot.file_stats == read_directory_stats(directory)
-        and all(_read_file_stat(_skill_file_path(directory, name)) == was for name, was in watched)
+        and all(_read_file_stat(_skill_file_path(directory, name)) == file_stat for name, file_stat in unregistered)
     )
 
 
@@ -54,12 +60,12 @@ def _skill_file_path(directory: str, name: str) -> str:
 
 
 def is_recent(file_stat: FileStat) -> bool:
-    """Tell whether a file changed so short a time ago that it may change again and look the same."""
+    """Return whether a file changed so recently that another change could leave the same stat."""
     return bool(file_stat) and int(file_stat.split()[2]) > time.time_ns() - RECENT_NS
 
 
 def read_directory_stats(directory: str) -> tuple[FileStat, ...]:
-    """Give what changes with every change of a skills directory: folders that come or go, a registry written anew."""
+    """Return the stats of the directory and its registry: at least one differs after every change."""
     return tuple(_read_file_stat(path) for path in (directory, os.path.join(directory, "skills.json")))
 
 
@@ -71,16 +77,17 @@ def _read_file_stat(path: str) -> FileStat:
 
 
 def read_snapshot(layout: Layout, read_view: ReadView, file_stats: tuple[FileStat, ...]) -> RegistrySnapshot:
-    """Read a skills directory as a reader sees it; `stamp` is how it was just before."""
+    """Read a skills directory through a reader's view; `file_stats` were read just before."""
     text = read_view.read_document("registry", layout.registry)
-    entries, disabled, is_old = _read_entries(layout, text)
+    entries, disabled, is_foreign = _read_entries(layout, text)
     folders = {*list_folders(layout.directory)} - {*read_view.pending_removals}
-    coming = entries.keys() if read_view.is_pending else set()
-    outside = find_escaping_links(layout, folders - entries.keys() | list_linked_folders(layout) | coming)
+    # During a change any listed skill may be read through a staged link, so all of them are checked.
+    pending = entries.keys() if read_view.is_pending else set()
+    escaping = find_escaping_links(layout, folders - entries.keys() | list_linked_folders(layout) | pending)
     cards = {
         name: Card(entry, layout.directory)
         for name, entry in entries.items()
-        if name not in outside
+        if name not in escaping
         and (
             (name in folders if entry["filePath"] == f"{name}/{SKILL_FILE}" else _is_inside(layout, entry))
             or (read_view.is_pending and os.path.exists(read_view.skill_path(name)))
@@ -88,33 +95,33 @@ def read_snapshot(layout: Layout, read_view: ReadView, file_stats: tuple[FileSta
     }
     problems = (
         [RegistryProblem(path="skills.json", message=MERGE_CONFLICT_MESSAGE)]
-        if is_old and has_conflict_markers(text or "")
+        if is_foreign and has_conflict_markers(text or "")
         else []
     )
     problems += [
         RegistryProblem(path=f"{name}/{SKILL_FILE}", message=ESCAPING_LINK_MESSAGE)
-        for name in sorted(outside - {*disabled})
+        for name in sorted(escaping - {*disabled})
     ]
-    watched: dict[str, FileStat] = {}
-    told = {card.entry["filePath"].partition("/")[0] for card in cards.values()}
-    for name in sorted(folders - told - {*disabled}):
-        watched[name] = _read_file_stat(_skill_file_path(layout.directory, name))
-        if name in outside or not os.path.lexists(_skill_file_path(layout.directory, name)):
-            continue  # a folder of something else, or of a skill that is being written
+    unregistered: dict[str, FileStat] = {}
+    listed = {card.entry["filePath"].partition("/")[0] for card in cards.values()}
+    for name in sorted(folders - listed - {*disabled}):
+        unregistered[name] = _read_file_stat(_skill_file_path(layout.directory, name))
+        if name in escaping or not os.path.lexists(_skill_file_path(layout.directory, name)):
+            continue  # not a skill, or one that is being written
         from skillpm.registry.skill_loader import read_folder_entry  # noqa: PLC0415
 
-        found = read_folder_entry(layout.directory, name)
-        if isinstance(found, RegistryProblem):
-            problems.append(found)
+        entry_or_problem = read_folder_entry(layout.directory, name)
+        if isinstance(entry_or_problem, RegistryProblem):
+            problems.append(entry_or_problem)
         else:
-            cards[name] = Card(found, layout.directory)
+            cards[name] = Card(entry_or_problem, layout.directory)
     return RegistrySnapshot(
         cards={name: cards[name] for name in sorted(cards)},
-        unregistered_folders=watched,
-        is_stable=not any(map(is_recent, (*file_stats, *watched.values()))),
+        unregistered_folders=unregistered,
+        is_stable=not any(map(is_recent, (*file_stats, *unregistered.values()))),
         problems=tuple(problems),
         file_stats=file_stats,
-        is_foreign=is_old,
+        is_foreign=is_foreign,
     )
 
 
@@ -130,6 +137,6 @@ def _read_entries(layout: Layout, text: str | None) -> tuple[Mapping[str, Regist
 
 
 def _is_inside(layout: Layout, entry: RegistryEntry) -> bool:
-    """Tell whether the file of an entry is there, and really in the directory: a link may lead out of it."""
+    """Return whether the file of an entry exists and is inside the directory, links resolved."""
     path = os.path.realpath(os.path.join(layout.directory, entry["filePath"]))
     return is_below(path, os.path.realpath(layout.directory)) and os.path.isfile(path)

@@ -1,1 +1,1 @@
-"""What an agent is given: skills loaded, listed, searched, as far as permissions allow."""
+"""What agents are served: skills loaded, listed and searched, as far as permissions allow."""

@@ -1,56 +1,56 @@
-"""What stands between an agent and a skill it asked for: it is not there, it is forbidden, or a person must say yes."""
+"""The errors of an agent's request for a skill: not found, ambiguous, forbidden, or not approved."""
 
 from collections.abc import Sequence
 
+from skillpm.core.suggestions import did_you_mean
 from skillpm.core.text import sanitize
 from skillpm.errors import NotAllowedError, NotFoundError
 from skillpm.serving.permissions import Decision
 
 
 class SkillNotFound(NotFoundError):
-    """No visible skill is called so; `similar` ones are."""
+    """No visible skill has this name; `similar` are visible ones with similar names."""
 
     def __init__(self, name: str, similar: Sequence[str]) -> None:
-        near = ", ".join(sanitize(word, 64) for word in similar)
-        hint = f"did you mean {near}?" if similar else "`skillpm list` shows what is there"
-        super().__init__(f"there is no skill `{sanitize(name, 80)}` here", hint=hint)
+        hint = did_you_mean(similar) or "run `skillpm list` to see the available skills"
+        super().__init__(f"skill `{sanitize(name, 80)}` not found", hint=hint)
         self.name = name
         self.similar = tuple(similar)
 
 
 class AmbiguousSkillName(NotFoundError):
-    """A part of a name means several skills; none is guessed."""
+    """A partial name matches several skills; none of them is chosen."""
 
     MAX_NAMES = 20
 
     def __init__(self, name: str, names: Sequence[str]) -> None:
-        named = ", ".join(sanitize(word, 64) for word in names[: self.MAX_NAMES])
+        listed = ", ".join(sanitize(candidate, 64) for candidate in names[: self.MAX_NAMES])
         more = f" and {len(names) - self.MAX_NAMES} more" if len(names) > self.MAX_NAMES else ""
-        super().__init__(f"`{sanitize(name, 80)}` may be one of {named}{more}", hint="give the whole name")
+        super().__init__(f"`{sanitize(name, 80)}` is ambiguous: {listed}{more}", hint="use the full name")
         self.name = name
         self.names = tuple(names)
 
 
 class SkillForbidden(NotAllowedError):
-    """A rule denies this name, whether there is such a skill or not."""
+    """A rule denies this name, whether or not such a skill exists."""
 
     def __init__(self, name: str, decision: Decision) -> None:
         super().__init__(
             f"`{sanitize(name, 80)}` is not allowed by permissions",
             where="" if decision.rule is None else decision.rule.where,
-            hint="whoever set the rule can change it",
+            hint="the owner of that rule can change it",
         )
         self.name = name
 
 
 class ConfirmationRequired(NotAllowedError):
-    """A rule wants a person to be asked, and there was nobody, or the answer was no."""
+    """A rule requires a person's approval, which was refused or could not be asked for."""
 
     def __init__(self, name: str, decision: Decision, *, was_asked: bool) -> None:
-        why = "was not approved" if was_asked else "needs a person's approval, and nobody can be asked here"
+        outcome = "was not approved" if was_asked else "requires a person's approval, which cannot be requested here"
         super().__init__(
-            f"`{sanitize(name, 80)}` {why}",
+            f"`{sanitize(name, 80)}` {outcome}",
             where="" if decision.rule is None else decision.rule.where,
-            hint=f'to allow it for good, add `"{sanitize(name, 80)}": "allow"` behind that rule',
+            hint=f'to always allow it, add `"{sanitize(name, 80)}": "allow"` after that rule',
         )
         self.name = name

@@ -1,8 +1,8 @@
-"""Text that a user typed behind a skill's name, put into its body as Claude Code documents it. Pure.
+"""Substitute the arguments that a user typed after a skill's name, as Claude Code documents it. Pure.
 
-`$ARGUMENTS` is all of it as typed, `$ARGUMENTS[0]` and `$0` the first word (words parted as in a shell), `$name` the
-word of a name that the frontmatter lists under `arguments`. A word that was not given stays as it stands. A body
-without any of these gets `ARGUMENTS: …` behind it.
+`$ARGUMENTS` is the whole text as typed, `$ARGUMENTS[0]` and `$0` are its first word (split as in a shell), and `$name`
+is the word at the position of that name in the frontmatter's `arguments`. A placeholder without a matching word stays
+as it is. If the body has no placeholder, `ARGUMENTS: …` is appended.
 """
 
 import re
@@ -14,30 +14,30 @@ PLACEHOLDER = re.compile(r"\$(?:ARGUMENTS\[(\d{1,3})\]|ARGUMENTS\b|(\d{1,3})(?!\
 
 
 def substitute_arguments(body: str, arguments: str | Sequence[str], names: Sequence[str] = ()) -> str:
-    """Give a body with its places filled. `arguments` is text as typed, or words that were parted already."""
+    """Return the body with its placeholders filled. `arguments` is text as typed, or a list of words."""
     if isinstance(arguments, str):
         typed, words = arguments.strip(), _split_words(arguments)
     else:
         typed, words = " ".join(arguments), list(arguments)
-    found = False
+    has_placeholder = False
 
     def fill(match: re.Match[str]) -> str:
-        nonlocal found
+        nonlocal has_placeholder
         index, short, name = match[1], match[2], match[3]
         if name is not None and name not in names:
             return match.group()
-        found = True
+        has_placeholder = True
         if name is None and index is None and short is None:
             return typed
         number = names.index(name) if name is not None else int(index if index is not None else short)
         return words[number] if number < len(words) else match.group()
 
     filled = PLACEHOLDER.sub(fill, body)
-    return filled if found or not typed else f"{filled.rstrip()}\n\nARGUMENTS: {typed}\n"
+    return filled if has_placeholder or not typed else f"{filled.rstrip()}\n\nARGUMENTS: {typed}\n"
 
 
 def read_argument_names(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
-    """Give the names that a frontmatter lists under `arguments`, as a list or as text with blanks."""
+    """Return the names in the frontmatter's `arguments`, a list or text separated by spaces or commas."""
     value = frontmatter.get("arguments")
     words = value.replace(",", " ").split() if isinstance(value, str) else value
     return tuple(word for word in words if isinstance(word, str)) if isinstance(words, list) else ()
@@ -46,5 +46,5 @@ def read_argument_names(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
 def _split_words(text: str) -> list[str]:
     try:
         return shlex.split(text)
-    except ValueError:  # a quote that is not closed
+    except ValueError:  # an unclosed quote
         return text.split()

@@ -1,4 +1,4 @@
-"""Whether a skill can work here: programs on PATH, variables, the operating system. Looked at, never run."""
+"""Check whether a skill's requirements are met here: programs, variables, operating system. Nothing is executed."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from skillpm.registry.card import Card
 
-# What authors call the systems, by what Python calls them.
+# Python's name of a system -> the names that authors use.
 SYSTEM_ALIASES = {
     "linux": {"linux", "unix"},
     "darwin": {"darwin", "macos", "mac", "osx", "unix"},
@@ -17,7 +17,7 @@ SYSTEM_ALIASES = {
 
 
 class Environment:
-    """What this machine has. Answers about programs are kept until `forget`; safe from several threads."""
+    """The programs, variables and system of a machine. Program lookups are cached. Threads may share it."""
 
     def __init__(self, environ: Mapping[str, str], system: str = sys.platform) -> None:
         self.environ = environ
@@ -26,16 +26,16 @@ class Environment:
         self._lock = threading.Lock()
 
     def has_program(self, name: str) -> bool:
-        """Tell whether a program is on PATH."""
+        """Return whether a program is on PATH."""
         with self._lock:
             if name not in self._programs:
-                # An empty PATH means none; without `path=` the process's own would be asked.
-                found = shutil.which(name, path=self.environ.get("PATH") or os.devnull)
-                self._programs[name] = found is not None
+                # Without a path, `which` would fall back to the process's own PATH.
+                path = shutil.which(name, path=self.environ.get("PATH") or os.devnull)
+                self._programs[name] = path is not None
             return self._programs[name]
 
     def find_missing(self, card: Card) -> tuple[str, ...]:
-        """Give what a skill needs and is not here: programs, `one of a, b`, `$VARIABLE`, the names of systems."""
+        """Return a skill's unmet requirements: programs, `one of a, b`, `$VARIABLE`, and system names."""
         missing = [name for name in card.requires if not self.has_program(name)]
         needs = card.needs
         if needs:
@@ -48,7 +48,7 @@ class Environment:
         return tuple(missing)
 
     def clear_cache(self) -> None:
-        """Look again from now on."""
+        """Forget the program lookups, for example because programs were installed since."""
         with self._lock:
             self._programs.clear()
 

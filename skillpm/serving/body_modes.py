@@ -1,7 +1,7 @@
-"""How much of a body is shown: `full`, `compact` (no code, no examples), `toon` (headings and one line each). Pure.
+"""Reduce a skill's body: `full`, `compact` (no code, no examples), `toon` (headings with one line each). Pure.
 
-The seed that had the idea took `#` lines inside of code for headings; 43 % of real files have one. Here a line in a
-code fence is code, whatever it begins with.
+A `#` line in a code block is code, not a heading. The program that these modes come from takes it for one, which cuts
+the text of 43 % of real skills short.
 """
 
 import re
@@ -21,7 +21,7 @@ JOINERS = frozenset("\u200d\ufe0e\ufe0f")
 
 
 def apply_mode(body: str, mode: Mode) -> str:
-    """Give a body in a mode."""
+    """Return a body reduced to a mode."""
     match mode:
         case "full":
             return body
@@ -32,7 +32,7 @@ def apply_mode(body: str, mode: Mode) -> str:
 
 
 def truncate(text: str, max_length: int = MAX_LENGTH) -> tuple[str, bool]:
-    """Cut a text that is too long, never inside of a character, and say so in it; tell whether that was done."""
+    """Cut a text that is too long, never within a character, and append a note. Return whether it was cut."""
     if len(text) <= max_length:
         return text, False
     end = max_length
@@ -42,31 +42,31 @@ def truncate(text: str, max_length: int = MAX_LENGTH) -> tuple[str, bool]:
 
 
 def _is_same_character(before: str, after: str) -> bool:
-    """Tell whether two code points are parts of what a reader sees as one character."""
+    """Return whether two code points belong to what a reader sees as one character."""
     return after in JOINERS or before == "\u200d" or unicodedata.combining(after) != 0
 
 
 def _classify_lines(body: str) -> Iterator[tuple[str, Literal["text", "fence", "code"]]]:
-    """Give the lines of a body, each with what it is: text, the line that begins a code block, or the rest of one."""
+    """Yield each line with its kind: text, the opening fence of a code block, or code (the closing fence included)."""
     fence = ""
     for line in body.split("\n"):
-        mark = FENCE.match(line)
+        marker = FENCE.match(line)
         if fence:
-            closes = mark is not None and mark[1].startswith(fence) and not line[mark.end() :].strip()
+            closes = marker is not None and marker[1].startswith(fence) and not line[marker.end() :].strip()
             fence = "" if closes else fence
             yield line, "code"
         else:
-            fence = mark[1] if mark is not None else ""
-            yield line, "text" if mark is None else "fence"
+            fence = marker[1] if marker is not None else ""
+            yield line, "text" if marker is None else "fence"
 
 
 def _compact(body: str) -> str:
-    """Leave out code and the sections of examples: each from its heading to the next `##` heading, or to the end."""
+    """Drop code and example sections, each from its heading to the next heading of level 1 or 2."""
     kept: list[str] = []
     in_example = False
     for line, kind in _classify_lines(body):
         heading = HEADING.match(line) if kind == "text" else None
-        if heading is not None and len(heading[1]) <= 2:  # noqa: PLR2004  (as deep as an example's heading, or above)
+        if heading is not None and len(heading[1]) <= 2:  # noqa: PLR2004  (the level of an example's heading, or above)
             in_example = EXAMPLE.match(line) is not None
         if not in_example and kind != "code":
             kept.append(REMOVED_NOTE if kind == "fence" else line)
@@ -74,12 +74,12 @@ def _compact(body: str) -> str:
 
 
 def _outline(body: str) -> Iterator[str]:
-    """Give the headings, and the first line with text behind each."""
-    wanted = False
+    """Yield each heading and the first line of text after it."""
+    needs_text = False
     for line, kind in _classify_lines(body):
         if kind == "text" and HEADING.match(line):
             yield line
-            wanted = True
-        elif wanted and kind == "text" and line.strip():
+            needs_text = True
+        elif needs_text and kind == "text" and line.strip():
             yield line
-            wanted = False
+            needs_text = False

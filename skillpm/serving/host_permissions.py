@@ -1,4 +1,4 @@
-"""The permissions that a host keeps in files of its own, for serving what the host would see."""
+"""Permissions that an agent host keeps in its own files, used when serving what that host would see."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from skillpm.settings import Settings
 
 
 def find_permission_files(host: str, settings: Settings) -> tuple[str, ...]:
-    """Give the files in which a host keeps permissions, whether they are there or not."""
+    """Return the files in which a host keeps permissions, whether they exist or not."""
     if host == "opencode":
         config = settings.environ.get("XDG_CONFIG_HOME") or os.path.join(settings.home, ".config")
         folders = (os.path.join(config, "opencode"), settings.working_directory)
@@ -21,9 +21,9 @@ def find_permission_files(host: str, settings: Settings) -> tuple[str, ...]:
 
 
 def load_host_rules(host: str, settings: Settings) -> Rules:
-    """Give the rules of a host's own files, a layer for each; none for a host that has no such file.
+    """Return the rules in a host's own files, one layer per file; no rules for a host without such files.
 
-    Raises `DocumentError` for a file that cannot be read: to pass over it would allow what it forbids.
+    Raises `DocumentError` for an unreadable file: ignoring it would allow what it forbids.
     """
     rules = Rules()
     for path in find_permission_files(host, settings):
@@ -39,7 +39,7 @@ def _read_json(path: str) -> Any:
     try:
         return {} if text is None else json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DocumentError(f"this is not JSON: {error}", where=path) from error
+        raise DocumentError(f"invalid JSON: {error}", where=path) from error
 
 
 def _read_toml(path: str) -> Any:
@@ -51,4 +51,4 @@ def _read_toml(path: str) -> Any:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DocumentError(f"this is not TOML: {error}", where=path) from error
+        raise DocumentError(f"invalid TOML: {error}", where=path) from error

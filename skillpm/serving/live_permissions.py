@@ -1,4 +1,4 @@
-"""What may be seen at this moment: the rules and what is switched off, as the documents that say so have it now."""
+"""The permissions in effect right now, read again whenever the documents that define them change."""
 
 import os
 import threading
@@ -12,23 +12,25 @@ from skillpm.serving.permissions import Rules
 
 
 class EffectivePermissions(Value):
-    """Rules, and names that are switched off: `disabled` wherever they lie, `disabled_in` by skills directory."""
+    """Rules and disabled skills."""
 
     rules: Rules = Rules()
+    # Skills that are disabled in every directory.
     disabled: Collection[str] = frozenset()
+    # Skills directory -> skills that are disabled there.
     disabled_in: Mapping[str, Collection[str]] = EMPTY_MAPPING
 
     def hides(self, card: Card) -> bool:
-        """Tell whether a skill is not to be seen at all."""
+        """Return whether a skill must not be visible."""
         name = card.name
         return name in self.disabled or name in self.disabled_in.get(card.directory, ()) or self.rules.hides(name)
 
 
 class WatchedPermissions:
-    """Gives permits, read from documents: again when one of `files` changed. Safe from several threads.
+    """Returns the current permissions when called, and reads them again if one of `files` changed.
 
-    What `read` raises is raised at each look until the document can be read: the rules of a moment ago may allow what
-    those that somebody is writing forbid.
+    Whatever `read` raises is raised at each call until the document can be read again. Falling back to the previous
+    rules could allow what the user is forbidding at that moment. Threads may share it.
     """
 
     def __init__(self, files: Sequence[str], read: Callable[[], EffectivePermissions]) -> None:
@@ -38,20 +40,20 @@ class WatchedPermissions:
         self._cached: tuple[tuple[FileStat, ...], EffectivePermissions] | None = None
 
     def __call__(self) -> EffectivePermissions:
-        """Give what holds now."""
-        stamps = tuple(map(_read_file_stat, self._files))
-        seen = self._cached
-        if seen is not None and seen[0] == stamps:
-            return seen[1]
+        """Return the permissions in effect now."""
+        file_stats = tuple(map(_read_file_stat, self._files))
+        cached = self._cached
+        if cached is not None and cached[0] == file_stats:
+            return cached[1]
         with self._lock:
-            permits = self._read()
-            if seen is not None and seen[1] == permits:
-                permits = seen[1]  # the same object, so what was made of it is still true
-            if not any(map(is_recent, stamps)):
-                self._cached = (stamps, permits)
+            permissions = self._read()
+            if cached is not None and cached[1] == permissions:
+                permissions = cached[1]  # keep the object: callers cache what they derive from it
+            if not any(map(is_recent, file_stats)):
+                self._cached = (file_stats, permissions)
             else:
-                self._cached = ((), permits)  # two changes within a tick of the clock look like one
-            return permits
+                self._cached = ((), permissions)  # another write within the same clock tick would go unnoticed
+            return permissions
 
 
 def _read_file_stat(path: str) -> FileStat:

@@ -1,18 +1,22 @@
-"""Foreign text on its way to a model: nothing in it is hidden, moves a cursor, or ends what it stands in. Pure."""
+"""Sanitize untrusted text for a model. Pure.
+
+The result has no hidden characters and no terminal control sequences, and cannot close the tags around it.
+"""
 
 import re
 
 from skillpm.core.text import HIDDEN, one_line, sanitize
 
-# What languages and pictures need: line breaks, tabs, and the joiners between letters. Everything else that HIDDEN
-# knows is shown as what it is, and letters that only models see (tags, further variation selectors) go.
+# Line breaks, tabs, and the joiners that some scripts and emoji need. All other characters in HIDDEN are shown as
+# escapes. INVISIBLE_CHARACTERS (tag characters, variation selectors 17 to 256) are removed: people cannot see them, but
+# models read them, so they are used to smuggle instructions.
 ALLOWED_CHARACTERS = frozenset("\n\t\u200c\u200d")
 INVISIBLE_CHARACTERS = re.compile("[\U000e0000-\U000e007f\U000e0100-\U000e01ef]")
 CLOSING_TAG = re.compile(r"<(\s*/\s*(?:skill|available_skills))", re.IGNORECASE)
 
 
 def sanitize_text(text: str) -> str:
-    """Give a text with what nobody sees taken out, and what only a terminal obeys made visible."""
+    """Return a text without invisible characters and with control characters made visible."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
     clean = INVISIBLE_CHARACTERS.sub("", text.replace("\r\n", "\n"))
@@ -22,15 +26,15 @@ def sanitize_text(text: str) -> str:
 
 
 def sanitize_line(text: str) -> str:
-    """Give a text as one line for a model."""
+    """Return a text as one sanitized line."""
     return sanitize_text(one_line(text))
 
 
 def escape_markup(text: str) -> str:
-    """Give one line of text that is no markup, whatever stands in it."""
+    """Return a text as one sanitized line with `&`, `<` and `>` escaped."""
     return sanitize_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def escape_closing_tags(text: str) -> str:
-    """Give a body in which no line ends the tags that it is put between."""
+    """Return a body in which nothing closes the tags around it."""
     return CLOSING_TAG.sub(r"&lt;\1", text)

@@ -1,4 +1,4 @@
-"""Rules as documents spell them: the user's `config.toml`, a manifest, and the hosts' own files. Pure."""
+"""Parse permission rules from the user's `config.toml`, a manifest, and the hosts' own files. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,10 +11,10 @@ PERMISSIONS_KEY, PROFILE_PERMISSIONS_KEY = "permissions", "permissions-for"
 
 
 def parse_config_rules(config: Mapping[str, Any], file: str, profile: str = "") -> Layer:
-    """Give the rules of a `config.toml`: `[permissions]`, and behind them those of `[permissions-for.PROFILE]`.
+    """Return the rules of a `config.toml`: `[permissions]`, followed by `[permissions-for.PROFILE]`.
 
-    Raises `DocumentError` for anything but patterns with one of the three words, `NotFoundError` for a profile that
-    is not there: a mistyped one would silently allow.
+    Raises `DocumentError` for anything but patterns with `allow`, `ask` or `deny`, and `NotFoundError` for an unknown
+    profile: a typo in its name would otherwise silently allow everything.
     """
     rules = build_unordered_rules(
         _check_table(config.get(PERMISSIONS_KEY, {}), f"{file}: {PERMISSIONS_KEY}"), f"{file}: {PERMISSIONS_KEY}"
@@ -25,21 +25,21 @@ def parse_config_rules(config: Mapping[str, Any], file: str, profile: str = "") 
     if not isinstance(profiles, dict) or profile not in profiles:
         known = ", ".join(map(sanitize, profiles)) if isinstance(profiles, dict) and profiles else "none"
         raise NotFoundError(
-            f"there is no profile `{sanitize(profile, 60)}`",
+            f"unknown profile `{sanitize(profile, 60)}`",
             where=file,
-            hint=f"profiles are tables `[{PROFILE_PERMISSIONS_KEY}.NAME]`; known: {known}",
+            hint=f"define it as a table `[{PROFILE_PERMISSIONS_KEY}.NAME]`; known profiles: {known}",
         )
     where = f"{file}: {PROFILE_PERMISSIONS_KEY}.{profile}"
     return (*rules, *build_unordered_rules(_check_table(profiles[profile], where), where))
 
 
 def parse_manifest_rules(permissions: Mapping[str, str], file: str) -> Layer:
-    """Give the rules of a manifest, in its order."""
+    """Return the rules of a manifest, in its order."""
     return build_ordered_rules(permissions, f"{file}: {PERMISSIONS_KEY}")
 
 
 def parse_opencode_rules(config: Any, file: str) -> Layer:
-    """Give the rules of an `opencode.json` or of an agent's frontmatter: `permission.skill`, a word or patterns."""
+    """Return the rules of an `opencode.json` or an agent's frontmatter: `permission.skill`, one action or patterns."""
     permission = config.get("permission") if isinstance(config, dict) else None
     if is_action(permission):
         return build_ordered_rules({"*": str(permission)}, f"{file}: permission")
@@ -51,7 +51,7 @@ def parse_opencode_rules(config: Any, file: str) -> Layer:
 
 
 def parse_glm_rules(config: Any, file: str) -> Layer:
-    """Give the rules of GLM's configuration: the table `[skill_permissions]`, whose order does not count."""
+    """Return the rules of GLM's configuration: the table `[skill_permissions]`, in which order is irrelevant."""
     rules = config.get("skill_permissions", {}) if isinstance(config, dict) else {}
     return build_unordered_rules(_check_table(rules, f"{file}: skill_permissions"), f"{file}: skill_permissions")
 
@@ -61,6 +61,6 @@ def _check_table(value: Any, where: str) -> dict[str, str]:
         raise DocumentError("expected a table of patterns", where=where)
     for pattern, action in value.items():
         if not is_action(action):
-            said = sanitize(str(action), 40)
-            raise DocumentError(f"expected allow, ask or deny, got {said}", where=f"{where}.{sanitize(pattern, 80)}")
+            got = sanitize(str(action), 40)
+            raise DocumentError(f"expected allow, ask or deny, got {got}", where=f"{where}.{sanitize(pattern, 80)}")
     return value

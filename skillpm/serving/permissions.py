@@ -1,10 +1,11 @@
-"""What an agent may do with which skill: ordered rules, the last that matches counts, the strictest document wins.
+"""Permission rules: what an agent may do with which skill (docs/adr/0010-permissions.md).
 
-`deny` hides a skill everywhere, `ask` wants a person's word, `allow` is what holds where nothing matches. Rules come
-from documents with an order (JSON, YAML: kept) and without one (TOML: the most specific pattern last, so that a
-trailing `"*" = "allow"` silences nothing). Each document is a layer and judged by itself; of the layers' answers the
-strictest counts, so a project that somebody else wrote cannot loosen what its user has said
-(docs/adr/0010-permissions.md).
+`deny` hides a skill completely, `ask` requires a person's approval, and `allow` is the default. Within a document the
+last matching rule wins. Documents with an order (JSON, YAML) keep it; in those without one (TOML) more specific
+patterns come later, so that a trailing `"*" = "allow"` overrides nothing.
+
+Each document is a layer that is evaluated on its own, and the strictest result of all layers applies. So a project
+written by others cannot loosen the user's rules.
 """
 
 import fnmatch
@@ -20,19 +21,21 @@ STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
 class Rule(Value):
-    """A pattern of names (`*` any text, `/` too; `?` one character) and what is allowed; `where` it is written."""
+    """A pattern of skill names and the action for them."""
 
+    # `*` matches any text, including `/`; `?` matches one character.
     pattern: str
     action: Action
+    # The document and key that define the rule.
     where: str = ""
 
     def matches(self, name: str) -> bool:
-        """Tell whether the rule speaks of a name. Names are compared as they are written."""
+        """Return whether the rule applies to a name. Matching is case-sensitive."""
         return _compile(self.pattern).match(name) is not None
 
 
 class Decision(Value):
-    """What holds for a skill, and the rule that says so; none where no rule speaks of it."""
+    """The action for a skill, and the rule that decided it; None if no rule matches."""
 
     action: Action
     rule: Rule | None = None
@@ -43,12 +46,16 @@ DEFAULT_DECISION = Decision(action="allow")
 
 
 class Rules(Value):
-    """All rules that count here, a layer for each document."""
+    """All rules in effect, one layer per document.
+
+    `Rules()` allows everything; `decide` returns the action for a skill. Rules are immutable: `with_layer` returns new
+    ones.
+    """
 
     layers: tuple[Layer, ...] = ()
 
     def decide(self, name: str) -> Decision:
-        """Give what an agent may do with a skill."""
+        """Return what an agent may do with the skill of this name: the strictest result of all layers."""
         strictest = DEFAULT_DECISION
         for layer in self.layers:
             rule = next((rule for rule in reversed(layer) if rule.matches(name)), None)
@@ -57,27 +64,27 @@ class Rules(Value):
         return strictest
 
     def hides(self, name: str) -> bool:
-        """Tell whether a skill is not to be seen at all."""
+        """Return whether a skill is denied and must not be visible."""
         return self.decide(name).action == "deny"
 
     def with_layer(self, layer: Iterable[Rule]) -> "Rules":
-        """Give the same rules and one document more."""
+        """Return these rules with those of another document added."""
         rules = tuple(layer)
         return self.replace(layers=(*self.layers, rules)) if rules else self
 
     @property
     def unreachable(self) -> tuple[tuple[Rule, Rule], ...]:
-        """The rules that never count, each with the one behind it that takes all its names."""
+        """The rules that never apply, each with the later one that matches all its names."""
         return tuple(pair for layer in self.layers for pair in _find_unreachable(layer))
 
 
 def is_action(value: object) -> bool:
-    """Tell whether a value is one of the three words."""
+    """Return whether a value is `allow`, `ask` or `deny`."""
     return value in ("allow", "ask", "deny") if isinstance(value, str) else False
 
 
 def build_ordered_rules(rules: Mapping[str, str], where: str = "") -> Layer:
-    """Give the rules of a document whose order counts (JSON, YAML), as they stand there."""
+    """Return the rules of a document whose order is significant (JSON, YAML)."""
     return tuple(
         Rule(pattern=pattern, action=cast("Action", action), where=f"{where}.{pattern}" if where else "")
         for pattern, action in rules.items()
@@ -85,9 +92,10 @@ def build_ordered_rules(rules: Mapping[str, str], where: str = "") -> Layer:
 
 
 def build_unordered_rules(rules: Mapping[str, str], where: str = "") -> Layer:
-    """Give the rules of a table without order (TOML): `*` first, longer patterns after shorter, exact names last.
+    """Return the rules of a table without order (TOML): `*` first, then longer patterns after shorter ones, exact names
+    last.
 
-    Of two that are as specific the stricter counts.
+    Of equally specific patterns the stricter one wins.
     """
     return tuple(sorted(build_ordered_rules(rules, where), key=_specificity_key))
 
@@ -95,14 +103,14 @@ def build_unordered_rules(rules: Mapping[str, str], where: str = "") -> Layer:
 def rules_from_lists(
     allowed: Iterable[str] = (), denied: Iterable[str] = (), permissions: Mapping[str, str] | None = None
 ) -> Rules:
-    """Give the rules that an agent's lists mean: denied beats all, a non-empty allow list leaves out the rest.
+    """Return the rules for an agent's lists: denied skills, and, if `allowed` is not empty, only those allowed.
 
-    `permissions` are further rules by name, without order.
+    `permissions` are further rules, unordered. Denied skills are denied whatever the others say.
     """
-    only = tuple(allowed)
-    allowing = build_ordered_rules({"*": "deny", **dict.fromkeys(only, "allow")}) if only else ()
-    refusing = build_ordered_rules(dict.fromkeys(denied, "deny"))
-    return Rules().with_layer(allowing).with_layer(build_unordered_rules(permissions or {})).with_layer(refusing)
+    allowed_names = tuple(allowed)
+    allow_layer = build_ordered_rules({"*": "deny", **dict.fromkeys(allowed_names, "allow")}) if allowed_names else ()
+    deny_layer = build_ordered_rules(dict.fromkeys(denied, "deny"))
+    return Rules().with_layer(allow_layer).with_layer(build_unordered_rules(permissions or {})).with_layer(deny_layer)
 
 
 def _specificity_key(rule: Rule) -> tuple[bool, int, int, int, str]:
@@ -119,13 +127,13 @@ def _find_unreachable(layer: Sequence[Rule]) -> Iterable[tuple[Rule, Rule]]:
 
 
 def _covers(wide: str, narrow: str) -> bool:
-    """Tell whether every name that `narrow` matches is matched by `wide`: `*` stands for itself, and for no `?`."""
+    """Return whether `wide` matches every name that `narrow` matches: a `*` in `narrow` needs a `*` in `wide`."""
     return re.compile(fnmatch.translate(_escape_brackets(wide).replace("?", "[!*]"))).match(narrow) is not None
 
 
 @lru_cache(maxsize=1024)
 def _compile(pattern: str) -> re.Pattern[str]:
-    # fnmatch writes an expression that needs no second try: a hostile `*a*a*a*` costs nothing.
+    # fnmatch translates to a pattern without backtracking, so a hostile `*a*a*a*` cannot take exponential time.
     return re.compile(fnmatch.translate(_escape_brackets(pattern)))
 
 

@@ -1,7 +1,7 @@
-"""Projects: instructions for one kind of work, as `projects/<name>/ROLE.md` beside skills.
+"""Projects: instructions for one kind of work, in `projects/<name>/ROLE.md` of a directory.
 
-The name is the folder's, the instructions are the file's text, trimmed; an empty one is no project. Frontmatter may
-name the `skills` that the work needs.
+The folder's name is the project's name, and the trimmed text is its instructions; a folder without text is ignored. The
+frontmatter may list the `skills` that the work needs.
 """
 
 import os
@@ -17,26 +17,30 @@ ROLE_FILE = "ROLE.md"
 
 
 class Project(Value):
-    """One project: its name, what the agent is told, the path of its ROLE.md, and the skills it names."""
+    """One project."""
 
     name: str
+    # The text of its ROLE.md without frontmatter, trimmed.
     instructions: str
+    # The path of its ROLE.md.
     path: str
+    # The skills that its frontmatter lists.
     skills: tuple[str, ...] = ()
 
 
 def ensure_projects_folder(directory: str) -> str:
-    """Make the folder `projects` in a directory where it is missing; give its path."""
+    """Create the folder `projects` in a directory if it is missing; return its path."""
     path = os.path.join(directory, PROJECTS_FOLDER)
-    with translate_os_errors("make the folder of projects", path):
+    with translate_os_errors("create the projects folder", path):
         os.makedirs(path, exist_ok=True)
     return path
 
 
 def load_projects(directory: str) -> tuple[Project, ...]:
-    """Give the projects of a directory, sorted by name; none where there is no folder `projects`.
+    """Return the projects of a directory, sorted by name; none if it has no folder `projects`.
 
-    One that cannot be read as text is left out: it must not hide the others.
+    A project that cannot be read as text is skipped, so that it does not hide the others. Raises `FileError` if the
+    folder cannot be listed.
     """
     folder = os.path.join(directory, PROJECTS_FOLDER)
     try:
@@ -45,12 +49,12 @@ def load_projects(directory: str) -> tuple[Project, ...]:
         return ()
     except OSError as error:
         raise FileError(f"cannot read the projects: {error.strerror}", where=folder) from error
-    found = (_read_project(os.path.join(folder, name), name) for name in names)
-    return tuple(project for project in found if project is not None)
+    projects = (_read_project(os.path.join(folder, name), name) for name in names)
+    return tuple(project for project in projects if project is not None)
 
 
 def project_instructions(projects: Iterable[Project], name: str) -> str | None:
-    """Give what the project of a name tells its agent, or None where there is none."""
+    """Return the instructions of the project with this name, or None."""
     return next((project.instructions for project in projects if project.name == name), None)
 
 
@@ -65,10 +69,10 @@ def _read_project(folder: str, name: str) -> Project | None:
 
 
 def _split_frontmatter(text: str) -> tuple[str, tuple[str, ...]]:
-    """Give the instructions and the skills; a text whose frontmatter cannot be read is instructions, all of it."""
+    """Return the instructions and the skills. If the frontmatter is invalid, the whole text is instructions."""
     if not text.lstrip().startswith(("---", "+++")):
         return text.strip(), ()
-    from skillpm.skillmd.findings import NotLoadable  # noqa: PLC0415  (a YAML library; most roles are plain text)
+    from skillpm.skillmd.findings import NotLoadable  # noqa: PLC0415  (loads a YAML library; most roles are plain text)
     from skillpm.skillmd.frontmatter import read_frontmatter  # noqa: PLC0415
 
     try:
@@ -76,6 +80,6 @@ def _split_frontmatter(text: str) -> tuple[str, tuple[str, ...]]:
     except NotLoadable:
         return text.strip(), ()
     skills = front.values.get("skills")
-    words = skills.replace(",", " ").split() if isinstance(skills, str) else skills
-    named = [word.strip() for word in words if isinstance(word, str)] if isinstance(words, list) else []
-    return front.body.strip(), tuple(dict.fromkeys(word for word in named if word))
+    values = skills.replace(",", " ").split() if isinstance(skills, str) else skills
+    names = [value.strip() for value in values if isinstance(value, str)] if isinstance(values, list) else []
+    return front.body.strip(), tuple(dict.fromkeys(value for value in names if value))

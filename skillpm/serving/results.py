@@ -1,4 +1,4 @@
-"""What the service gives: values, each with its text for an agent."""
+"""The results of the service, each with its text for an agent."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,68 +12,80 @@ from skillpm.skillmd.body_references import find_shell_commands
 
 
 class Loaded(Value):
-    """A skill as an agent gets it: `text` in its style and mode; `body` is the whole body, arguments put in.
+    """A skill as it is given to an agent: the result of `load_skill` and `SkillService.load`."""
 
-    `taken_for` is the name that was asked for, where no skill is called so and this one is near.
-    """
-
+    # The name it is installed under.
     name: str
+    # A heading for a user interface.
     title: str
+    # What the agent gets: the body in the chosen mode and style, sanitized, and possibly cut.
     text: str
+    # The absolute path that relative references in the body start at.
     directory: str
+    # The other files of the skill, relative to `directory`, sorted.
     files: tuple[str, ...]
     mode: str
     style: str
+    # `text` was cut because it was too long.
     truncated: bool
+    # The complete original body, arguments substituted.
     body: str
+    # The requested name, if no skill has it and this one is the only match; else empty.
     taken_for: str = ""
 
     @property
     def tokens(self) -> int:
-        """About what the text costs a model."""
+        """The estimated number of tokens in `text`."""
         return estimate_tokens(self.text)
 
     @property
     def saved(self) -> float:
-        """The share of the whole body's tokens that the mode saves, from 0 to 1."""
+        """The share of the body's tokens that the mode saves, from 0.0 to 1.0."""
         whole = estimate_tokens(self.body)
         return round(max(0.0, 1 - self.tokens / whole), 2) if whole else 0.0
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The files of the skill that its body names with `@`."""
+        """The skill's own files that its body mentions with `@`."""
         return find_referenced_files(self.body, self.files)
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """The commands that its body has in ``!`…` ``. They are listed; nothing runs them."""
+        """The commands that its body contains as ``!`…` ``. They are only listed, never run."""
         return find_shell_commands(self.body)
 
 
 class Prompt(Value):
-    """A catalogue for a system prompt: how many skills it names, about how many tokens it costs, what a budget cost."""
+    """A catalog of skills for a system prompt."""
 
     style: str
+    # The number of skills in it.
     skills: int
+    # Its estimated number of tokens.
     tokens: int
     text: str
+    # How many skills a budget left out, and how many descriptions it shortened.
     left_out: int = 0
     shortened: int = 0
 
 
 class Match(Value):
-    """What a message calls for; `unusable` are skills that it calls for and that lack something here."""
+    """The skills whose triggers occur in a message."""
 
     skills: tuple[Card, ...] = ()
+    # The MCP servers that these skills declare.
     servers: tuple[McpServer, ...] = ()
+    # Triggered skills whose requirements are not met here.
     unusable: tuple[RenderedSkill, ...] = ()
 
 
 class ToolResult(Value):
-    """What the tool answers; `value` is it in the shape that the style's host expects."""
+    """The answer to a call of the tool `skill`."""
 
     ok: bool
     title: str
+    # The answer for the model; if not `ok`, what went wrong.
     text: str
     metadata: Mapping[str, Any] = EMPTY_MAPPING
+    # The same in the shape that the style's host expects.
     value: Mapping[str, Any] = EMPTY_MAPPING

@@ -1,7 +1,7 @@
-"""What agents are served: one service, of which the shell, Python and MCP are skins.
+"""The service behind the command line, the Python API and the MCP server: skills as an agent may see them.
 
-Permissions come before everything else: a denied skill is not listed, not found, not suggested and never opened, and
-what is said of its name does not tell whether it is there.
+Permissions are applied before anything else. A denied skill is not listed, found, suggested or opened, and the error
+for its name does not reveal whether it exists.
 """
 
 import threading
@@ -33,12 +33,20 @@ Ask = Callable[[str], bool]
 
 
 class SkillService:
-    """The skills of a registry as an agent may see them. Safe from several threads.
+    """The skills of a registry, as an agent may see them.
 
-    `rules` say what is allowed, `disabled` names are switched off, `style` is whose words answers have, `ask` puts a
-    question to a person (without it, what must be asked is refused), `environ` is where programs are looked for.
-    `permits`, in place of `rules` and `disabled`, is asked at each look: for documents that may change meanwhile. What
-    it raises is raised by whatever is asked of the service; only `call` answers with it.
+        registry    where the skills come from
+        rules       permissions; by default everything is allowed
+        disabled    names of skills that are switched off
+        style       whose wording the answers have: `default`, or an agent host such as `opencode`
+        ask         called with a skill's name to ask a person for approval; without it, approval is refused
+        environ     the variables and the PATH in which requirements are checked; by default the process's own
+        max_length  the length, in characters, at which a loaded text is cut
+        permits     replaces `rules` and `disabled` by a function that returns the current ones, for documents that may
+                    change; whatever it raises, the methods raise, except `call`, which answers with it
+
+    Skills are checked for edits before they are offered, so answers always reflect the files. Threads may share a
+    service.
     """
 
     def __init__(  # noqa: PLR0913  (each has a default that is right for most)
@@ -50,76 +58,83 @@ class SkillService:
         style: str = "default",
         ask: Ask | None = None,
         environ: Mapping[str, str] | None = None,
-        longest: int = MAX_LENGTH,
+        max_length: int = MAX_LENGTH,
         permits: Callable[[], EffectivePermissions] | None = None,
     ) -> None:
         self.registry = registry
         fixed = EffectivePermissions(rules=rules or Rules(), disabled=frozenset(disabled))
         self._get_permissions = permits or (lambda: fixed)
         self.style = find_renderer(style)
-        self.surroundings = Environment(current_settings().environ if environ is None else environ)
-        self.longest = longest
+        self.environment = Environment(current_settings().environ if environ is None else environ)
+        self.max_length = max_length
         self._ask = ask
         self._loaded_bodies: dict[str, str] = {}
         self._lock = threading.Lock()
         self._visible_cache: _VisibleSkills | None = None
 
-    # What is there
+    # Visible skills
 
     @property
     def rules(self) -> Rules:
-        """The rules that count now."""
+        """The rules in effect now."""
         return self._get_permissions().rules
 
     @property
     def visible(self) -> Mapping[str, Card]:
-        """The skills that may be seen, by name, sorted."""
+        """The skills that permissions let an agent see, by name, sorted."""
         return self._visible_skills.cards
 
     def list(self) -> tuple[RenderedSkill, ...]:
-        """Give every skill that may be seen, with what it lacks here."""
+        """Return all visible skills, each with its unmet requirements."""
         return self._describe_skills(self._refresh_visible_cards())
 
     def find(self, name: str, *, guess: bool = False) -> Card:
-        """Give the skill that a name means, part of a name included where only one has it.
+        """Return the skill with this name, or the only one whose name contains it.
 
-        With `guess` the first of several that have it is taken, as some loaders do. Raises `Forbidden` for a name
-        that a rule denies, `NoSuchSkill` with near names, `SeveralSkills`.
+        `guess` returns the first of several matches, as some hosts do. Raises `SkillForbidden` for a denied name,
+        `AmbiguousSkillName` for several matches, and `SkillNotFound`, with suggestions, for none.
         """
         decision = self.rules.decide(name.strip())
         if decision.action == "deny":
             raise SkillForbidden(name.strip(), decision)
-        seen = self._visible_skills
-        found = find_by_name(name, seen.cards) or tuple(card for card in seen.cards.values() if card.declared == name)
-        if len(found) > 1 and not guess:
-            raise AmbiguousSkillName(name, names_of(found))
-        if not found:
-            raise SkillNotFound(name, suggest_names(name, seen.cards, seen.search_texts))
-        if self.registry.check(found):
-            return self.visible.get(found[0].name, found[0])  # what cannot be read any more is told by who opens it
-        return found[0]
+        visible = self._visible_skills
+        matches = find_by_name(name, visible.cards) or tuple(
+            card for card in visible.cards.values() if card.declared == name
+        )
+        if len(matches) > 1 and not guess:
+            raise AmbiguousSkillName(name, names_of(matches))
+        if not matches:
+            raise SkillNotFound(name, suggest_names(name, visible.cards, visible.search_texts))
+        if self.registry.check(matches):
+            return self.visible.get(
+                matches[0].name, matches[0]
+            )  # if it became unreadable, opening it reports the reason
+        return matches[0]
 
-    def search(self, words: str) -> tuple[RenderedSkill, ...]:
-        """Give the skills in which all words stand, best first."""
-        found = self._search_cards(words)
-        return self._describe_skills(self._search_cards(words) if self.registry.check(found) else found)
+    def search(self, query: str) -> tuple[RenderedSkill, ...]:
+        """Return the skills that contain all words of a query, best matches first."""
+        cards = self._search_cards(query)
+        return self._describe_skills(self._search_cards(query) if self.registry.check(cards) else cards)
 
     def match(self, message: str, *, whole_words: bool = False) -> Match:
-        """Give the skills whose triggers stand in a message and that can work here, and the MCP servers they bring."""
-        found = find_triggered(message, self._visible_skills.trigger_index, whole_words=whole_words)
-        if self.registry.check(found):
-            found = find_triggered(message, self._visible_skills.trigger_index, whole_words=whole_words)
-        told = self._describe_skills(found)
-        usable = tuple(each.card for each in told if not each.missing)
+        """Return the usable skills whose triggers occur in a message, and the MCP servers that they declare.
+
+        Triggers match anywhere, ignoring case; with `whole_words` only as whole words.
+        """
+        triggered = find_triggered(message, self._visible_skills.trigger_index, whole_words=whole_words)
+        if self.registry.check(triggered):
+            triggered = find_triggered(message, self._visible_skills.trigger_index, whole_words=whole_words)
+        skills = self._describe_skills(triggered)
+        usable = tuple(skill.card for skill in skills if not skill.missing)
         return Match(
-            skills=usable, servers=collect_servers(usable), unusable=tuple(each for each in told if each.missing)
+            skills=usable, servers=collect_servers(usable), unusable=tuple(skill for skill in skills if skill.missing)
         )
 
     def missing(self, card: Card) -> tuple[str, ...]:
-        """Give what a skill needs and is not here."""
-        return self.surroundings.find_missing(card)
+        """Return a skill's unmet requirements; see `Environment.find_missing`."""
+        return self.environment.find_missing(card)
 
-    # What an agent gets
+    # Loading
 
     def load(
         self,
@@ -129,15 +144,19 @@ class SkillService:
         style: str | None = None,
         arguments: str | Sequence[str] | None = None,
     ) -> Loaded:
-        """Open a skill for an agent. `arguments` is what a user typed behind its name.
+        """Open a skill for an agent.
 
-        Raises what `find` raises, `NeedsYes` where a person must approve and none does, `FileError` and
-        `DocumentError` where its file cannot be read.
+        `mode` is how much of the body is returned (`full`, `compact` or `toon`), and `style` whose wording is used;
+        both default to the service's. `arguments` is what the user typed after the skill's name, or a list of words; it
+        replaces the placeholders in the body.
+
+        Raises what `find` raises, `ConfirmationRequired` if a person's approval is required and not given, `FileError`
+        if a file cannot be read, and `DocumentError` if it is not a valid skill.
         """
-        words = self.style if style is None else find_renderer(style)
-        card = self.find(name, guess=words.accepts_first_match)
-        self.permit(card.name)
-        card = self.registry.where_it_lies(card)
+        renderer = self.style if style is None else find_renderer(style)
+        card = self.find(name, guess=renderer.accepts_first_match)
+        self.require_approval(card.name)
+        card = self.registry.locate(card)
         skill = self.registry.read(card)
         body = skill.body
         if arguments is not None:
@@ -147,7 +166,7 @@ class SkillService:
         names = {card.name.casefold(), card.declared.casefold()}
         files = list_skill_files(card)
         opened = OpenedSkill(card=card, body=body, files=files)
-        text, was_cut = words.render_skill(opened, mode or words.default_mode, self.longest)
+        text, is_truncated = renderer.render_skill(opened, mode or renderer.default_mode, self.max_length)
         with self._lock:
             self._loaded_bodies[card.name] = skill.body.strip()
         return Loaded(
@@ -156,40 +175,41 @@ class SkillService:
             text=text,
             directory=card.folder,
             files=files,
-            mode=mode or words.default_mode,
-            style=words.name,
-            truncated=was_cut,
+            mode=mode or renderer.default_mode,
+            style=renderer.name,
+            truncated=is_truncated,
             body=body,
             taken_for="" if name.strip().casefold() in names else name.strip(),
         )
 
     def prompt(self, *, style: str | None = None, mode: Mode | None = None, budget: int | None = None) -> Prompt:
-        """Give the catalogue for a system prompt: all that may be seen and say what they are for.
+        """Return the catalog for a system prompt: all visible skills with a description that models may use.
 
-        With a `budget` in tokens descriptions are shortened first, and only then skills left out, the last ones.
+        With a `budget`, in tokens, descriptions are shortened first; only if that is not enough, the last skills are
+        left out.
         """
-        words = self.style if style is None else find_renderer(style)
+        renderer = self.style if style is None else find_renderer(style)
         advertised = self._list_advertised()
 
-        def written(skills: Sequence[RenderedSkill]) -> str:
-            return words.render_catalog(skills, mode or words.default_mode)
+        def render(skills: Sequence[RenderedSkill]) -> str:
+            return renderer.render_catalog(skills, mode or renderer.default_mode)
 
-        kept = advertised if budget is None else fit_to_budget(advertised, written, budget)
-        text = written(kept)
+        shown = advertised if budget is None else fit_to_budget(advertised, render, budget)
+        text = render(shown)
         return Prompt(
-            style=words.name,
-            skills=len(kept),
+            style=renderer.name,
+            skills=len(shown),
             tokens=estimate_tokens(text),
             text=text,
-            left_out=len(advertised) - len(kept),
-            shortened=sum(told.description != told.card.description for told in kept),
+            left_out=len(advertised) - len(shown),
+            shortened=sum(skill.description != skill.card.description for skill in shown),
         )
 
     # The tool
 
     @property
     def description(self) -> str:
-        """What the tool `skill` says of itself to a model: made anew from what may be seen now."""
+        """The description of the tool `skill` for a model, generated from what is visible now."""
         return self.style.render_tool_description(self._list_advertised())
 
     @property
@@ -198,21 +218,25 @@ class SkillService:
         return TOOL_SCHEMA
 
     def call(self, arguments: Mapping[str, Any]) -> ToolResult:
-        """Answer a call of the tool `skill`; never raises for what a caller or a skill may do wrong."""
+        """Answer a call of the tool `skill`.
+
+        Never raises for a mistake of the caller or a defective skill: the result is then not `ok` and explains the
+        problem.
+        """
         return answer_call(self, arguments)
 
     @property
     def loaded(self) -> Mapping[str, str]:
-        """What was loaded so far: bodies by name, in the order of their first loading."""
+        """The bodies of the skills loaded so far, by name, in the order of first loading."""
         with self._lock:
             return dict(self._loaded_bodies)
 
     def loaded_prompt(self) -> str:
-        """Give what was loaded as an appendix to a system prompt."""
+        """Return the skills loaded so far as an appendix to a system prompt."""
         return "".join(f"\n\n--- Loaded Skill: {name} ---\n{body}" for name, body in self.loaded.items())
 
-    def permit(self, name: str) -> None:
-        """Raise `NeedsYes` where a rule wants a person to be asked for a skill, and none approves."""
+    def require_approval(self, name: str) -> None:
+        """Raise `ConfirmationRequired` if a rule requires a person's approval for a skill and it is not given."""
         decision = self.rules.decide(name)
         if decision.action == "ask" and (self._ask is None or not self._ask(name)):
             raise ConfirmationRequired(name, decision, was_asked=self._ask is not None)
@@ -221,29 +245,29 @@ class SkillService:
         return self._describe_skills([card for card in self._refresh_visible_cards() if card.is_advertised])
 
     def _refresh_visible_cards(self) -> Collection[Card]:
-        """Give all that may be seen, as their files are now."""
+        """Return all visible skills as their files are now."""
         self.registry.check(self.visible.values())
         return self.visible.values()
 
-    def _search_cards(self, words: str) -> tuple[Card, ...]:
-        seen = self._visible_skills
-        return search_cards(words, [*seen.cards.values()], seen.search_texts)
+    def _search_cards(self, query: str) -> tuple[Card, ...]:
+        visible = self._visible_skills
+        return search_cards(query, [*visible.cards.values()], visible.search_texts)
 
     def _describe_skills(self, cards: Collection[Card]) -> tuple[RenderedSkill, ...]:
-        missing = self.surroundings.find_missing
+        missing = self.environment.find_missing
         return tuple(RenderedSkill(card=card, missing=missing(card), description=card.description) for card in cards)
 
     @property
     def _visible_skills(self) -> "_VisibleSkills":
-        shelf, permits, view = self.registry.shelf, self._get_permissions(), self._visible_cache
-        if view is None or view.snapshot is not shelf or view.permissions is not permits:
-            cards = {name: card for name, card in shelf.cards.items() if not permits.hides(card)}
-            self._visible_cache = view = _VisibleSkills(shelf, permits, cards)
-        return view
+        snapshot, permissions, cached = self.registry.snapshot, self._get_permissions(), self._visible_cache
+        if cached is None or cached.snapshot is not snapshot or cached.permissions is not permissions:
+            cards = {name: card for name, card in snapshot.cards.items() if not permissions.hides(card)}
+            self._visible_cache = cached = _VisibleSkills(snapshot, permissions, cards)
+        return cached
 
 
 class _VisibleSkills:
-    """What may be seen of a shelf, and what is asked of it again and again. Made once, never changed."""
+    """The visible skills of a snapshot, with lookup tables that are built on demand. Never modified."""
 
     def __init__(
         self, snapshot: RegistrySnapshot, permissions: EffectivePermissions, cards: Mapping[str, Card]
@@ -254,10 +278,10 @@ class _VisibleSkills:
 
     @cached_property
     def search_texts(self) -> Sequence[str]:
-        """The text that a search looks at, for each card."""
+        """The searchable text of each card."""
         return [search_text(card) for card in self.cards.values()]
 
     @cached_property
     def trigger_index(self) -> TriggerIndex:
-        """The skills by their trigger words."""
+        """The skills by trigger."""
         return build_trigger_index(self.cards.values())

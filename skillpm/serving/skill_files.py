@@ -1,4 +1,4 @@
-"""The files that lie beside a SKILL.md, by name: an agent is told of them and reads them itself."""
+"""List the files beside a SKILL.md: an agent gets their paths and reads them itself."""
 
 import os
 from itertools import islice
@@ -12,22 +12,22 @@ MAX_SCANNED_FILES = 5_000
 
 
 def list_skill_files(card: Card) -> tuple[str, ...]:
-    """Give the paths of a skill's other files, sorted; none for a flat file of an old registry.
+    """Return the paths of a skill's other files, sorted; none for a flat file of an old registry.
 
-    A link counts as the file it leads to, if that is inside the skill; what leads out is no file of it.
+    A link is listed if it points at a file inside the skill, and left out otherwise.
     """
     if os.path.basename(card.location) not in SKILL_FILES:
         return ()
     try:
         folder = os.path.realpath(card.folder)
-        found = [path for path, entry in islice(walk_files(folder), MAX_SCANNED_FILES) if _is_file(entry, folder)]
+        paths = [path for path, entry in islice(walk_files(folder), MAX_SCANNED_FILES) if _is_file(entry, folder)]
     except OSError:
         return ()
-    return tuple(sorted(path for path in found if path not in SKILL_FILES))
+    return tuple(sorted(path for path in paths if path not in SKILL_FILES))
 
 
 def _is_file(entry: os.DirEntry[str], folder: str) -> bool:
-    """Tell whether this is a regular file, or a link to one inside the folder."""
+    """Return whether an entry is a regular file, or a link to one inside the folder."""
     if not entry.is_symlink():
         return entry.is_file()
     target = os.path.realpath(entry.path)

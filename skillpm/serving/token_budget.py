@@ -1,4 +1,4 @@
-"""A catalogue within a budget of tokens: descriptions are shortened first, and only then skills left out. Pure."""
+"""Fit a catalog into a token budget: shorten descriptions first, and leave skills out only if necessary. Pure."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,24 +9,24 @@ RenderCatalog = Callable[[Sequence[RenderedSkill]], str]
 
 
 def fit_to_budget(skills: Sequence[RenderedSkill], render: RenderCatalog, budget: int) -> tuple[RenderedSkill, ...]:
-    """Give the skills with their descriptions as long as the budget allows, all cut at the same length.
+    """Return the skills with descriptions cut to the greatest common length that fits the budget.
 
-    Where even names alone are too many, the last ones go.
+    If even the names alone exceed it, the last skills are left out.
     """
 
-    def fits(some: Sequence[RenderedSkill]) -> bool:
-        return estimate_tokens(render(some)) <= budget
+    def fits(selection: Sequence[RenderedSkill]) -> bool:
+        return estimate_tokens(render(selection)) <= budget
 
     if fits(skills):
         return tuple(skills)
-    longest = max(len(told.description) for told in skills)
-    length = _find_largest(longest, lambda length: fits([shorten_description(told, length) for told in skills]))
-    short = [shorten_description(told, length) for told in skills]
-    return tuple(short[: _find_largest(len(short), lambda count: fits(short[:count]))])
+    longest = max(len(skill.description) for skill in skills)
+    length = _find_largest(longest, lambda length: fits([shorten_description(skill, length) for skill in skills]))
+    shortened = [shorten_description(skill, length) for skill in skills]
+    return tuple(shortened[: _find_largest(len(shortened), lambda count: fits(shortened[:count]))])
 
 
 def shorten_description(skill: RenderedSkill, length: int) -> RenderedSkill:
-    """Give a skill with a description of at most so many characters, cut between words where there is a blank."""
+    """Return a skill whose description has at most `length` characters, cut between words if possible."""
     text = skill.description
     if len(text) <= length:
         return skill
@@ -39,7 +39,7 @@ def shorten_description(skill: RenderedSkill, length: int) -> RenderedSkill:
 
 
 def _find_largest(highest: int, fits: Callable[[int], bool]) -> int:
-    """Give the highest number, from 0, that fits; fitting ends somewhere and does not begin again."""
+    """Return the largest number from 0 to `highest` that fits, by binary search: `fits` must be monotonic."""
     low, high = 0, highest
     while low < high:
         middle = (low + high + 1) // 2

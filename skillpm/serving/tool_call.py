@@ -1,4 +1,4 @@
-"""Answer a call of the tool `skill` in the words of a style; whatever is wrong is told in words, too."""
+"""Answer calls of the tool `skill` in the wording of a style. Errors are answers, too."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def answer_call(service: "SkillService", arguments: Mapping[str, Any]) -> ToolResult:
-    """Give the answer to a call. Never raises for what a caller or a skill may do wrong."""
+    """Return the answer to a call. Never raises for a mistake of the caller or a defective skill."""
     style = service.style
     try:
         return _handle_request(service, parse_request(arguments))
@@ -53,13 +53,13 @@ def _handle_request(service: "SkillService", request: ToolRequest) -> ToolResult
         return _failure(style, style.user_only_message(request.name))
     loaded = service.load(request.name, mode=mode)
     metadata = {"name": loaded.name, "dir": loaded.directory}
-    taken = style.partial_match_message(loaded.taken_for, loaded.name) if loaded.taken_for else ""
-    return _success(style, taken + loaded.text, title=loaded.title, metadata=metadata)
+    match_note = style.partial_match_message(loaded.taken_for, loaded.name) if loaded.taken_for else ""
+    return _success(style, match_note + loaded.text, title=loaded.title, metadata=metadata)
 
 
 def _exclude_user_only(skills: Sequence[RenderedSkill]) -> Sequence[RenderedSkill]:
-    """Leave out what only people invoke."""
-    return [told for told in skills if not told.card.entry.get("userOnly")]
+    """Leave out the skills that only users may invoke."""
+    return [skill for skill in skills if not skill.card.entry.get("userOnly")]
 
 
 def _success(renderer: Renderer, text: str, *, title: str, metadata: Mapping[str, Any] = EMPTY_MAPPING) -> ToolResult:

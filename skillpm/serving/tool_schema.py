@@ -1,7 +1,7 @@
-"""The `skill` tool as agents call it: its schema, and what a call means. Pure.
+"""The tool `skill`: its JSON Schema, and how a call is interpreted. Pure.
 
-Nothing is required. The action is the one given, else `list` if `list_available`, else `load` if there is a name,
-else `search` if there is a query, else `list`. An empty name is an error where a skill is to be loaded.
+No argument is required. Without an `action`, the tool lists if `list_available` is true, loads if there is a name,
+searches if there is a query, and lists otherwise. To load with an empty name is an error.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ TOOL_SCHEMA: dict[str, Any] = {
         "name": {"type": "string", "description": "Name of the skill to load"},
         "action": {"type": "string", "enum": list(TOOL_ACTIONS), "description": "Action to perform (default: load)"},
         "query": {"type": "string", "description": "Search query (for search action)"},
-        "mode": {"type": "string", "enum": list(MODES), "description": "How much of a skill is given"},
+        "mode": {"type": "string", "enum": list(MODES), "description": "How much of the skill to return"},
         "list_available": {
             "type": "boolean",
             "description": "If true, lists all available skills instead of loading one",
@@ -31,7 +31,7 @@ TOOL_SCHEMA: dict[str, Any] = {
 
 
 class ToolRequest(Value):
-    """A call of the tool, understood. `mode` is None where the caller left it to us."""
+    """A parsed call of the tool. `mode` is None if the caller did not choose one."""
 
     action: ToolAction
     name: str = ""
@@ -40,11 +40,11 @@ class ToolRequest(Value):
 
 
 class InvalidToolCall(Exception):
-    """A call that cannot be meant; its text is for the caller."""
+    """A call with invalid arguments; the message is the answer to the caller."""
 
 
 def parse_request(arguments: Mapping[str, Any]) -> ToolRequest:
-    """Tell what a call means. Raises `BadRequest`."""
+    """Return what a call means. Raises `InvalidToolCall`."""
     name, query = _get_text(arguments, "name"), _get_text(arguments, "query")
     action, mode = _get_choice(arguments, "action", TOOL_ACTIONS), _get_choice(arguments, "mode", MODES)
     wants_list = arguments.get("list_available")

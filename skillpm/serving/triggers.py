@@ -1,4 +1,4 @@
-"""Which skills a message calls for, by their triggers, and the MCP servers these bring. Pure."""
+"""Find the skills whose triggers occur in a message, and the MCP servers that they declare. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -8,10 +8,10 @@ from skillpm.registry.card import Card, McpServer
 
 
 class TriggerIndex(NamedTuple):
-    """Keywords in small letters: the first skill that has each, and the others.
+    """Case-folded triggers -> the first skill with each, and the other ones.
 
-    Two dictionaries, since ten thousand skills have thirty thousand keywords, and hardly two have the same: a list for
-    each would be what making them takes.
+    Two dictionaries instead of one with lists: ten thousand skills have thirty thousand triggers, nearly all of them
+    distinct, and creating a list for each would dominate the time to build the index.
     """
 
     first: dict[str, Card]
@@ -19,7 +19,7 @@ class TriggerIndex(NamedTuple):
 
 
 def build_trigger_index(cards: Iterable[Card]) -> TriggerIndex:
-    """Give the skills by their keywords: made once, asked for each message."""
+    """Return the index of all triggers. It is built once and used for every message."""
     index = TriggerIndex({}, {})
     first_of = index.first.setdefault
     for card in cards:
@@ -32,23 +32,23 @@ def build_trigger_index(cards: Iterable[Card]) -> TriggerIndex:
 
 
 def find_triggered(message: str, index: TriggerIndex, *, whole_words: bool = False) -> tuple[Card, ...]:
-    """Give the skills of which a trigger stands in the message, by name, in small or capital letters.
+    """Return the skills with a trigger in the message, sorted by name. Case is ignored.
 
-    With `whole_words` a trigger counts only where no letter or digit touches it (`pr` is not in `april`).
+    With `whole_words` a trigger matches only if no letter or digit is next to it (`pr` does not match `april`).
     """
     text = message.casefold()
     keywords = [keyword for keyword in index.first if keyword in text]
     if whole_words:
         keywords = [keyword for keyword in keywords if re.search(rf"(?<!\w){re.escape(keyword)}(?!\w)", text)]
     cards = (card for keyword in keywords for card in (index.first[keyword], *index.others.get(keyword, ())))
-    found = {card.name: card for card in cards}
-    return tuple(found[name] for name in sorted(found))
+    by_name = {card.name: card for card in cards}
+    return tuple(by_name[name] for name in sorted(by_name))
 
 
 def collect_servers(cards: Iterable[Card]) -> tuple[McpServer, ...]:
-    """Give the MCP servers of skills, each name once: the first skill's counts."""
-    found: dict[str, McpServer] = {}
+    """Return the MCP servers of skills; of servers with the same name the first wins."""
+    servers: dict[str, McpServer] = {}
     for card in cards:
         for server in card.mcp_servers:
-            found.setdefault(server.name, server)
-    return tuple(found.values())
+            servers.setdefault(server.name, server)
+    return tuple(servers.values())

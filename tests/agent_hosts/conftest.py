@@ -1,4 +1,4 @@
-"""A home and a project for each test of discovery."""
+"""A home and a project for each discovery test."""
 
 from agent_hosts.world import world
 

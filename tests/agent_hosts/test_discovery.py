@@ -1,4 +1,4 @@
-"""Discovery from Python: what counts, what is read and remembered, and what is said of it."""
+"""Discovery from Python: precedence, caching, and warnings."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ from skillpm.formats.host_profile import SCOPES
 
 
 def mine(world: HostWorkspace, *folders: str, **profile: str) -> None:
-    """Write a host of one's own into config.toml: its folders, highest precedence first."""
+    """Define a custom host in config.toml with these folders, highest precedence first."""
     lines = [f'{key} = "{value}"\n' for key, value in profile.items()]
     roots = [f'[[profiles.mine.roots]]\nscope = "user"\npaths = ["{folder}"]\n' for folder in folders]
     world.write("home/.config/skillpm/config.toml", "".join(["[profiles.mine]\n", *lines, *roots]))
@@ -25,32 +25,32 @@ def look(world: HostWorkspace, agent: str = "mine", cache: HeadCache | None = No
     return discover(agent, settings=world.settings(), cache=cache)
 
 
-def test_the_first_of_a_name_counts_and_the_others_are_told(world: HostWorkspace) -> None:
-    """Name, the path that counts, the path that does not, and why."""
+def test_first_skill_with_a_name_wins_and_others_are_reported(world: HostWorkspace) -> None:
+    """Reported are the name, the hidden and the winning path, and the reason."""
     for folder in ("one", "two", "three"):
         world.write_skill(f"home/{folder}/pdf", description=f"From {folder}.")
     mine(world, "~/two", "~/one", "~/three")
     found = look(world)
     assert [(skill.name, skill.description) for skill in found.skills] == [("pdf", "From two.")]
     assert [tuple(world.shorten_paths(part) for part in hidden) for hidden in found.shadowed] == [
-        ("pdf", "~/one/pdf/SKILL.md", "~/two/pdf/SKILL.md", "~/two (user) comes before ~/one (user)"),
-        ("pdf", "~/three/pdf/SKILL.md", "~/two/pdf/SKILL.md", "~/two (user) comes before ~/three (user)"),
+        ("pdf", "~/one/pdf/SKILL.md", "~/two/pdf/SKILL.md", "~/two (user) takes precedence over ~/one (user)"),
+        ("pdf", "~/three/pdf/SKILL.md", "~/two/pdf/SKILL.md", "~/two (user) takes precedence over ~/three (user)"),
     ]
 
 
-def test_in_one_folder_the_first_by_path_counts(world: HostWorkspace) -> None:
-    """Whatever order the file system gives."""
+def test_first_path_wins_within_one_folder(world: HostWorkspace) -> None:
+    """In whatever order the file system lists them."""
     for folder in ("b", "a", "c"):
         world.write_skill(f"home/one/{folder}", "pdf", description=f"From {folder}.")
     mine(world, "~/one")
     found = look(world)
     assert [skill.description for skill in found.skills] == ["From a."]
     assert {hidden.why for hidden in found.shadowed} == {
-        "both are in one folder of skills, and the first by path counts"
+        "both are in the same skills folder, and the first by path wins"
     }
 
 
-def test_skillpm_calls_a_skill_after_its_folder_and_others_as_it_calls_itself(world: HostWorkspace) -> None:
+def test_skillpm_names_a_skill_by_folder_and_other_hosts_by_frontmatter(world: HostWorkspace) -> None:
     for folder in (".agent-skills", ".claude/skills"):
         world.write_skill(f"home/{folder}/review", "My Review!")
 
@@ -59,33 +59,31 @@ def test_skillpm_calls_a_skill_after_its_folder_and_others_as_it_calls_itself(wo
     assert Registry.load(world.home / ".agent-skills").names == ("review",)
 
 
-def test_a_host_may_show_both(world: HostWorkspace) -> None:
-    """As Codex does; it is a warning and nothing is hidden."""
+def test_host_may_show_duplicates(world: HostWorkspace) -> None:
+    """As Codex does: a warning, and nothing is hidden."""
     for folder in ("one", "two"):
         world.write_skill(f"home/{folder}/pdf")
     mine(world, "~/one", "~/two", duplicates="both")
     found = look(world)
     assert (found.names, found.shadowed) == (("pdf", "pdf"), ())
     assert [world.shorten_paths(str(warning)) for warning in found.warnings] == [
-        "~/two/pdf/SKILL.md: `pdf` is there twice, and mine shows both: ~/one/pdf/SKILL.md"
+        "~/two/pdf/SKILL.md: duplicate name `pdf`; mine shows both, the other is ~/one/pdf/SKILL.md"
     ]
 
 
 @pytest.mark.parametrize(
     ("agent", "folder", "message"),
     [
-        ("brutus", ".claude/skills", "it has no name, and brutus takes no skill without"),
-        ("opencode", ".claude/skills", "it has no name, and opencode takes no skill without"),
-        ("glm", ".glm/skills", "it has no name, and glm takes no skill without"),
-        ("omega", ".omega/skills", "it has no name, and omega takes no skill without"),
-        ("codex", ".agents/skills", "it has no description, and codex takes no skill without"),
-        ("agentskills", ".agents/skills", "it has no description, and agentskills takes no skill without"),
+        ("brutus", ".claude/skills", "no name; brutus ignores skills without one"),
+        ("opencode", ".claude/skills", "no name; opencode ignores skills without one"),
+        ("glm", ".glm/skills", "no name; glm ignores skills without one"),
+        ("omega", ".omega/skills", "no name; omega ignores skills without one"),
+        ("codex", ".agents/skills", "no description; codex ignores skills without one"),
+        ("agentskills", ".agents/skills", "no description; agentskills ignores skills without one"),
     ],
 )
-def test_a_host_leaves_out_what_lacks_the_keys_it_needs(
-    world: HostWorkspace, agent: str, folder: str, message: str
-) -> None:
-    """And says so; a search of skillpm itself takes the folder's name."""
+def test_host_ignores_skills_without_required_keys(world: HostWorkspace, agent: str, folder: str, message: str) -> None:
+    """With a warning; skillpm itself falls back to the folder's name."""
     for name, key in (("no-name", "description"), ("no-description", "name")):
         world.write(f"home/{folder}/{name}/SKILL.md", f"---\n{key}: x\n---\n")
         world.write(f"home/.agent-skills/{name}/SKILL.md", f"---\n{key}: x\n---\n")
@@ -102,54 +100,54 @@ def test_a_host_leaves_out_what_lacks_the_keys_it_needs(
 
 
 @pytest.mark.parametrize("word", ["glm-cli", "opencode", "'*'", "all"])
-def test_glm_takes_the_compatibilities_it_knows(world: HostWorkspace, word: str) -> None:
-    """And no other; the filter is of this host alone."""
+def test_glm_accepts_only_known_compatibilities(world: HostWorkspace, word: str) -> None:
+    """Only GLM filters by compatibility."""
     world.write("home/.claude/skills/pdf/SKILL.md", f"---\nname: pdf\ndescription: d\ncompatibility: {word}\n---\n")
     world.write("home/.claude/skills/docx/SKILL.md", "---\nname: docx\ndescription: d\ncompatibility: other\n---\n")
     assert look(world, "glm").names == ("pdf",)
     assert look(world, "claude-code").names == ("docx", "pdf")
 
 
-def test_only_the_frontmatter_is_read(world: HostWorkspace) -> None:
-    """A body is looked at when the skill is loaded, so what is wrong in it does not show yet."""
+def test_only_frontmatter_is_read(world: HostWorkspace) -> None:
+    """The body is not parsed until the skill is loaded, so its faults are not reported yet."""
     body = b"x" * 100_000 + b"\xff\0"
     world.write("home/one/pdf/SKILL.md", b"---\nname: pdf\ndescription: d\n---\n" + body)
     mine(world, "~/one")
     assert (look(world).names, look(world).warnings) == (("pdf",), ())
 
 
-def test_a_frontmatter_longer_than_the_first_look_is_read_whole(world: HostWorkspace) -> None:
+def test_long_frontmatter_is_read_completely(world: HostWorkspace) -> None:
     comments = "".join(f"# {number}\n" for number in range(5000))
     world.write("home/one/pdf/SKILL.md", f"---\nname: pdf\n{comments}description: At the end.\n---\nbody\n")
     mine(world, "~/one")
     assert [skill.description for skill in look(world).skills] == ["At the end."]
 
 
-def test_a_file_that_did_not_change_is_not_read_again(world: HostWorkspace) -> None:
-    """Keyed by path, size, times and inode; what changed or is new is seen at once, and `clear` forgets."""
+def test_unchanged_file_is_not_read_again(world: HostWorkspace) -> None:
+    """The cache is keyed by path, size, times and inode; `clear` empties it."""
     path = world.write_skill("home/one/pdf", description="First.")
     world.write_skill("home/one/docx", description="Other.")
     mine(world, "~/one")
     cache = HeadCache(rest=0)
 
-    def said() -> tuple[list[str], int]:
+    def descriptions_and_reads() -> tuple[list[str], int]:
         before = cache.reads
         return [skill.description for skill in look(world, cache=cache).skills], cache.reads - before
 
-    assert said() == (["Other.", "First."], 2)
-    assert said() == (["Other.", "First."], 0)
+    assert descriptions_and_reads() == (["Other.", "First."], 2)
+    assert descriptions_and_reads() == (["Other.", "First."], 0)
     path.write_text(path.read_text().replace("First.", "Second."))
-    assert said() == (["Other.", "Second."], 1)
+    assert descriptions_and_reads() == (["Other.", "Second."], 1)
     path.replace(world.home / "one/docx/SKILL.md")
-    assert said() == (["Second."], 1)
+    assert descriptions_and_reads() == (["Second."], 1)
     world.write_skill("home/one/new", description="New.")
-    assert said() == (["New.", "Second."], 1)
+    assert descriptions_and_reads() == (["New.", "Second."], 1)
     cache.clear()
-    assert said() == (["New.", "Second."], 2)
+    assert descriptions_and_reads() == (["New.", "Second."], 2)
 
 
-def test_a_file_that_changed_just_now_is_not_believed_yet(world: HostWorkspace) -> None:
-    """The same size within the same tick of the clock is a change that no stamp shows."""
+def test_recently_changed_file_is_not_cached(world: HostWorkspace) -> None:
+    """A second write of the same size within one clock tick leaves the same stat."""
     path = world.write_skill("home/one/pdf", description="First.")
     mine(world, "~/one")
     cache = HeadCache()
@@ -159,8 +157,8 @@ def test_a_file_that_changed_just_now_is_not_believed_yet(world: HostWorkspace) 
     assert cache.reads == 2
 
 
-def test_several_threads_may_look_at_once(world: HostWorkspace) -> None:
-    """Folders are read one after the other, which is faster here; callers may still be many."""
+def test_threads_may_share_a_cache(world: HostWorkspace) -> None:
+    """One search is sequential, which is faster, but several callers may run at once."""
     for number in range(100):
         world.write_skill(f"home/one/skill-{number}")
     mine(world, "~/one")
@@ -176,8 +174,8 @@ def test_several_threads_may_look_at_once(world: HostWorkspace) -> None:
     assert len(found[0].skills) == 100
 
 
-def test_a_found_skill_has_its_name_description_and_absolute_path(world: HostWorkspace) -> None:
-    """Look it up by name, or go through all."""
+def test_found_skill_has_name_description_and_absolute_path(world: HostWorkspace) -> None:
+    """Skills are looked up by name or iterated."""
     world.write_skill("home/one/pdf", description="Reads PDFs.")
     mine(world, "~/one")
     found = look(world)
@@ -191,7 +189,7 @@ def test_a_found_skill_has_its_name_description_and_absolute_path(world: HostWor
 @pytest.mark.parametrize(
     ("config", "where", "message"),
     [
-        ("skills =", "", "this is not TOML: Invalid value (at end of document)"),
+        ("skills =", "", "invalid TOML: Invalid value (at end of document)"),
         ("discovery = 1", ": discovery", "expected an object, got 1"),
         ("discovery.additional-paths = 'x'", ": discovery.additional-paths", 'expected an array, got "x"'),
         ("discovery.additional-paths = ['']", ": discovery.additional-paths.0", 'expected a path, got ""'),
@@ -214,7 +212,7 @@ def test_a_found_skill_has_its_name_description_and_absolute_path(world: HostWor
          'expected one of name, description, got "licence"'),
     ],
 )  # fmt: skip
-def test_settings_that_cannot_be_meant_are_told_with_their_place(
+def test_invalid_settings_are_reported_with_their_location(
     world: HostWorkspace, config: str, where: str, message: str
 ) -> None:
     file = world.write("home/.config/skillpm/config.toml", config)
@@ -223,7 +221,7 @@ def test_settings_that_cannot_be_meant_are_told_with_their_place(
     assert (caught.value.message, caught.value.where) == (message, f"{file}{where}")
 
 
-def test_a_host_of_ones_own_may_stand_for_a_known_one(world: HostWorkspace) -> None:
+def test_custom_host_may_replace_a_known_one(world: HostWorkspace) -> None:
     world.write_skill("home/one/pdf")
     mine(world, "~/one")
     path = world.home / ".config/skillpm/config.toml"
@@ -231,26 +229,26 @@ def test_a_host_of_ones_own_may_stand_for_a_known_one(world: HostWorkspace) -> N
     assert look(world, "claude-code").names == ("pdf",)
 
 
-def test_an_unknown_host_is_told_with_the_nearest_names(world: HostWorkspace) -> None:
+def test_unknown_host_is_reported_with_suggestions(world: HostWorkspace) -> None:
     with pytest.raises(SkillpmError) as caught:
         look(world, "claude")
-    assert (caught.value.code, caught.value.message) == ("not-found", "there is no agent `claude`")
-    assert caught.value.hint == "did you mean claude-code?"
+    assert (caught.value.code, caught.value.message) == ("not-found", "unknown agent `claude`")
+    assert caught.value.hint == "did you mean `claude-code`?"
     with pytest.raises(SkillpmError) as caught:
         look(world, "../../x")
     assert caught.value.hint == (
-        "known are agentskills, brutus, claude-code, codex, glm, omega, opencode, skillpm, supercode "
-        "and all of `skillpm agents --all`"
+        "known agents: agentskills, brutus, claude-code, codex, glm, omega, opencode, skillpm, supercode, "
+        "and those that `skillpm agents --all` lists"
     )
 
 
-def test_a_folder_that_is_not_there_cannot_be_looked_from(world: HostWorkspace) -> None:
+def test_missing_working_directory_is_an_error(world: HostWorkspace) -> None:
     with pytest.raises(SkillpmError) as caught:
         discover(directory="nowhere", settings=world.settings())
-    assert caught.value.message == f"there is no folder {world.app}/nowhere"
+    assert caught.value.message == f"the folder {world.app}/nowhere does not exist"
 
 
-def test_a_python_program_needs_one_import(world: HostWorkspace) -> None:
+def test_python_program_needs_one_import(world: HostWorkspace) -> None:
     world.write_skill("home/code/repo/app/.claude/skills/pdf")
     code = "from skillpm import discover; print(discover('claude-code').names)"
     environ = {"HOME": str(world.home), "PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
@@ -260,7 +258,7 @@ def test_a_python_program_needs_one_import(world: HostWorkspace) -> None:
     assert result.stdout == "('pdf',)\n"
 
 
-def test_every_public_name_is_loaded_when_it_is_used_and_no_other_is_there() -> None:
+def test_public_names_are_loaded_on_use_and_no_others_exist() -> None:
     stub = (Path(skillpm.__file__).parent / "__init__.pyi").read_text(encoding="utf-8")
     for name in skillpm.__all__:
         assert getattr(skillpm, name) is not None
@@ -281,8 +279,8 @@ FIXTURES = {
 }
 
 
-def test_the_fixtures_that_the_specifications_of_hosts_name(world: HostWorkspace) -> None:
-    """One file that cannot be taken stops nothing, and a name may differ from its folder's."""
+def test_fixtures_named_in_host_specifications(world: HostWorkspace) -> None:
+    """One invalid file affects no other, and a name may differ from its folder's."""
     for folder, content in FIXTURES.items():
         world.write(f"home/.claude/skills/{folder}/SKILL.md", content)
     found = look(world, "brutus")
@@ -295,5 +293,5 @@ def test_the_fixtures_that_the_specifications_of_hosts_name(world: HostWorkspace
         ("valid-skill", "A valid one."),
     ]
     assert [world.shorten_paths(str(warning)) for warning in found.warnings] == [
-        "~/.claude/skills/missing-name/SKILL.md: it has no name, and brutus takes no skill without"
+        "~/.claude/skills/missing-name/SKILL.md: no name; brutus ignores skills without one"
     ]

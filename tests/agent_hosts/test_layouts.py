@@ -1,4 +1,4 @@
-"""How the skills lie in a folder: five layouts, links and circles, and files that are no skills."""
+"""Layouts of skills in a folder: five layouts, links and cycles, and files that are not skills."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from skillpm import Discovery, discover
 
 
 def look(world: HostWorkspace, layout: str, **more: Any) -> Discovery:
-    """Look at `~/skills` as a host of one's own would that has this layout."""
+    """Discover `~/skills` as a custom host with this layout."""
     extra = "".join(f"{key} = {json.dumps(value)}\n" for key, value in more.items())
     root = f'[[profiles.mine.roots]]\nscope = "user"\npaths = ["~/skills"]\nlayout = "{layout}"\n{extra}'
     world.write("home/.config/skillpm/config.toml", root)
@@ -24,7 +24,7 @@ def look(world: HostWorkspace, layout: str, **more: Any) -> Discovery:
 
 
 def seen(world: HostWorkspace, layout: str, **more: Any) -> list[str]:
-    """Give the paths of what is seen, from `~/skills`."""
+    """Return the paths of the visible skills, relative to `~/skills`."""
     found = look(world, layout, **more)
     return [os.path.relpath(skill.path, world.home / "skills") for skill in found.skills]
 
@@ -35,7 +35,7 @@ def warned(world: HostWorkspace, found: Discovery) -> list[str]:
 
 @pytest.fixture
 def mixed(world: HostWorkspace) -> HostWorkspace:
-    """Give a folder with something for every layout."""
+    """Return a workspace whose folder has something for every layout."""
     for path in ("one", "group/two", "group/three/four", "one/inner", ".hidden", ".git/no", "node_modules/no"):
         world.write_skill(f"home/skills/{path}")
     for path in ("flat.md", "coding/review.md", "coding/test.MD", "coding/deep/no.md", "README.md", ".dot.md"):
@@ -60,15 +60,15 @@ def mixed(world: HostWorkspace) -> HostWorkspace:
     ],
     ids=["dir", "dir-hidden", "tree", "tree-nested", "tree-one-deep", "flat", "category"],
 )  # fmt: skip
-def test_a_layout_finds_its_own_and_nothing_else(
+def test_layout_finds_only_its_own_skills(
     mixed: HostWorkspace, layout: str, more: dict[str, Any], expected: list[str]
 ) -> None:
-    """`.git` and `node_modules` never, READMEs and files without frontmatter neither."""
+    """`.git` and `node_modules` are always skipped, and so are READMEs and files without frontmatter."""
     assert seen(mixed, layout, **more) == expected
 
 
-def test_a_tree_is_searched_six_levels_deep_and_says_where_it_stops(world: HostWorkspace) -> None:
-    """The bound of the design; a folder below it is told once."""
+def test_tree_is_searched_six_levels_deep_and_warns_below(world: HostWorkspace) -> None:
+    """A deeper folder is reported once."""
     world.write_skill("home/skills/1/2/3/4/5/six")
     world.write_skill("home/skills/1/2/3/4/5/6/seven")
     world.write("home/skills/1/2/3/4/5/six/assets/a/b/c.txt", "deep, but inside a skill")
@@ -85,8 +85,8 @@ FOLDERS = st.lists(
 
 @settings(max_examples=60)
 @given(folders=FOLDERS, hidden=st.booleans())
-def test_a_tree_finds_what_a_glob_finds(folders: list[list[str]], hidden: bool) -> None:  # noqa: FBT001
-    """`**/SKILL.md`, less what is too deep, hidden or never entered."""
+def test_tree_finds_what_a_glob_finds(folders: list[list[str]], hidden: bool) -> None:  # noqa: FBT001
+    """`**/SKILL.md`, except what is too deep, hidden or skipped."""
     with tempfile.TemporaryDirectory() as top:
         world = HostWorkspace(Path(top))
         (world.home / "skills").mkdir()
@@ -132,8 +132,8 @@ REGISTRY = {
 }
 
 
-def test_a_registry_is_read_and_never_trusted(world: HostWorkspace) -> None:
-    """Checked against the files: missing, escaping, stale; what is there and not listed is not seen."""
+def test_registry_entries_are_checked_against_files(world: HostWorkspace) -> None:
+    """Missing, escaping and stale entries are reported; unlisted files are not seen."""
     world.write("home/skills/skills.json", json.dumps(REGISTRY))
     world.write("home/skills/coding/review.md", "# Review\n")
     world.write("home/skills/coding/again.md", "# Again\n")
@@ -149,17 +149,17 @@ def test_a_registry_is_read_and_never_trusted(world: HostWorkspace) -> None:
         ("review", "Reviews."),
     ]
     assert [(hidden.name, world.shorten_paths(hidden.path), hidden.why) for hidden in found.shadowed] == [
-        ("review", "~/skills/coding/again.md", "both are in one folder of skills, and the first by path counts")
+        ("review", "~/skills/coding/again.md", "both are in the same skills folder, and the first by path wins")
     ]
     assert warned(world, found) == [
-        "stale/SKILL.md: the file says another name or description than skills.json does",
+        "stale/SKILL.md: its name or description differs from the one in skills.json",
         "skills.json: skills.4: the filePath of `up` has an empty, `.` or `..` part, so it is refused: ../outside.md",
         "skills.json: skills.5: the filePath of `absolute` is absolute or empty, so it is refused: /etc/passwd",
         "skills.json: skills.6: the filePath of `backslash` has a backslash or a colon, so it is refused: "
         "coding\\review.md",
-        "skills.json: skills.7: the filePath of `by-link` leads out of the folder, so it is refused",
-        "skills.json: skills.8: the file of `gone` is not there: coding/gone.md",
-        "skills.json: skills.9: the file of `folder` is not there: coding",
+        "skills.json: skills.7: the filePath of `by-link` points outside the folder, so it is refused",
+        "skills.json: skills.8: the file of `gone` is missing: coding/gone.md",
+        "skills.json: skills.9: the file of `folder` is missing: coding",
         "skills.json: skills.10: an entry needs a `name` and a `filePath`",
         "skills.json: skills.11: an entry needs a `name` and a `filePath`",
         "skills.json: skills.12: an entry needs a `name` and a `filePath`",
@@ -169,17 +169,17 @@ def test_a_registry_is_read_and_never_trusted(world: HostWorkspace) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "there is none, so nothing is listed"),
-        ("{", "this is not JSON"),
-        ("[" * 100_000, "this is not JSON"),
-        (b"\xff\xfe{", "this is not JSON"),
-        ('{"skills": {"pdf": "^1"}}', "this is no registry: `skills` is no list"),
-        ("[]", "this is no registry: `skills` is no list"),
-        (b'{"skills": []}' + b" " * 16_000_000, "it is over 16000000 bytes, so it is not read"),
+        (None, "missing, so the folder has no skills"),
+        ("{", "invalid JSON"),
+        ("[" * 100_000, "invalid JSON"),
+        (b"\xff\xfe{", "invalid JSON"),
+        ('{"skills": {"pdf": "^1"}}', "not a registry: `skills` is not a list"),
+        ("[]", "not a registry: `skills` is not a list"),
+        (b'{"skills": []}' + b" " * 16_000_000, "over 16000000 bytes, so it is not read"),
     ],
     ids=["missing", "broken", "too-deep", "undecodable", "a-manifest", "a-list", "too-large"],
 )
-def test_a_registry_that_is_none_is_told(world: HostWorkspace, content: str | bytes | None, message: str) -> None:
+def test_invalid_registry_is_reported(world: HostWorkspace, content: str | bytes | None, message: str) -> None:
     (world.home / "skills").mkdir()
     if content is not None:
         world.write("home/skills/skills.json", content)
@@ -199,8 +199,8 @@ ENTRIES = VALUES | st.fixed_dictionaries({"name": VALUES, "filePath": VALUES})
 
 @settings(max_examples=150)
 @given(top=VALUES | st.fixed_dictionaries({"skills": st.lists(ENTRIES, max_size=5)}))
-def test_no_registry_raises_or_leads_out(top: Any) -> None:
-    """Whatever it says."""
+def test_no_registry_raises_or_escapes_its_folder(top: Any) -> None:
+    """For arbitrary content."""
     with tempfile.TemporaryDirectory() as folder:
         world = HostWorkspace(Path(folder))
         world.write_skill("home/skills/pdf")
@@ -209,8 +209,8 @@ def test_no_registry_raises_or_leads_out(top: Any) -> None:
         assert {skill.path for skill in look(world, "registry").skills} <= {f"{world.home}/skills/pdf/SKILL.md"}
 
 
-def test_links_are_followed_and_a_real_file_is_counted_once(world: HostWorkspace) -> None:
-    """A skill is known by the path it really lies at, where that is in the same folder."""
+def test_links_are_followed_and_a_file_is_listed_once(world: HostWorkspace) -> None:
+    """A skill has its real path if that is in the same folder."""
     world.write_skill("home/elsewhere/pdf")
     world.write_skill("home/skills/zeta")
     world.create_link("home/skills/alpha", "zeta")
@@ -228,8 +228,8 @@ def test_links_are_followed_and_a_real_file_is_counted_once(world: HostWorkspace
     ]
 
 
-def test_circles_of_links_end(world: HostWorkspace) -> None:
-    """To oneself, to each other, upwards, and many at once, which would be 10^6 ways."""
+def test_link_cycles_end(world: HostWorkspace) -> None:
+    """To itself, to each other, to a parent, and many at once, which would be 10^6 paths."""
     world.write_skill("home/skills/real")
     world.create_link("home/skills/self", "self")
     world.create_link("home/skills/left", "right")
@@ -242,9 +242,9 @@ def test_circles_of_links_end(world: HostWorkspace) -> None:
     found = look(world, "tree", nested=True)
     assert found.names == ("real",)
     assert warned(world, found) == [
-        "left: the link leads nowhere",
-        "right: the link leads nowhere",
-        "self: the link leads nowhere",
+        "left: broken link",
+        "right: broken link",
+        "self: broken link",
     ]
 
 
@@ -257,8 +257,8 @@ def test_circles_of_links_end(world: HostWorkspace) -> None:
         ("none", []),
     ],
 )
-def test_a_host_may_follow_fewer_links(world: HostWorkspace, links: str, expected: list[str]) -> None:
-    """All of them, only those to folders, only those that stay inside, or none."""
+def test_host_may_restrict_links(world: HostWorkspace, links: str, expected: list[str]) -> None:
+    """All links, only links to folders, only links that stay inside, or none."""
     for name in ("in", "out", "file"):
         world.write_skill(f"home/{'skills/.store' if name == 'in' else 'elsewhere'}/{name}")
     world.create_link("home/skills/in", ".store/in")
@@ -268,8 +268,8 @@ def test_a_host_may_follow_fewer_links(world: HostWorkspace, links: str, expecte
         assert list(look(world, layout, links=links).names) == expected
 
 
-def test_a_file_in_lower_case_is_read_with_a_warning(world: HostWorkspace) -> None:
-    """And SKILL.md is preferred where both are there."""
+def test_lowercase_skill_file_is_read_with_a_warning(world: HostWorkspace) -> None:
+    """SKILL.md is preferred if both exist."""
     world.write("home/skills/lower/skill.md", make_skill("lower")["SKILL.md"])
     world.write("home/skills/both/skill.md", make_skill("both", description="Lower.")["SKILL.md"])
     world.write_skill("home/skills/both", description="Upper.")
@@ -279,11 +279,11 @@ def test_a_file_in_lower_case_is_read_with_a_warning(world: HostWorkspace) -> No
             ("both", "Upper."),
             ("lower", "Use when a test needs a skill."),
         ]
-        assert warned(world, found) == ["lower/skill.md: the file should be called SKILL.md; some hosts do not see it"]
+        assert warned(world, found) == ["lower/skill.md: the file should be named SKILL.md; some hosts do not find it"]
 
 
-def test_what_cannot_be_read_is_a_warning_and_the_search_goes_on(world: HostWorkspace) -> None:
-    """No file of this kind stops anything, and none is waited for."""
+def test_unreadable_files_are_warnings_and_the_search_continues(world: HostWorkspace) -> None:
+    """No such file stops the search or blocks it."""
     broken: dict[str, str | bytes] = {
         "a-none": "# no frontmatter\n",
         "b-open": "---\nname: x\n",
@@ -307,21 +307,21 @@ def test_what_cannot_be_read_is_a_warning_and_the_search_goes_on(world: HostWork
     assert found.names == ("z-good",)
     assert warned(world, found) == [
         "a-none/SKILL.md: line 1: the file does not begin with a `---` line",
-        "b-open/SKILL.md: line 1: the frontmatter is not closed by a `---` line",
+        "b-open/SKILL.md: line 1: the frontmatter has no closing `---` line",
         "c-bytes/SKILL.md: line 2: the file is not UTF-8",
-        "d-nul/SKILL.md: line 2: the file has a NUL character",
-        "e-js/SKILL.md: line 1: frontmatter in `js` is not read",
-        "f-list/SKILL.md: line 2: the frontmatter is no list of `key: value` lines",
+        "d-nul/SKILL.md: line 2: the file contains a NUL character",
+        "e-js/SKILL.md: line 1: frontmatter in `js` is not supported",
+        "f-list/SKILL.md: line 2: the frontmatter must be a list of `key: value` lines",
         "g-large/SKILL.md: line 1: the file is over 1000000 bytes",
-        "h-yaml/SKILL.md: line 2: the frontmatter is no YAML: nested deeper than 20",
-        "i-pipe/SKILL.md: it is no regular file",
-        "j-link/SKILL.md: the link leads nowhere",
-        "k-device/SKILL.md: it is no regular file",
+        "h-yaml/SKILL.md: line 2: invalid YAML frontmatter: nested deeper than 20",
+        "i-pipe/SKILL.md: not a regular file",
+        "j-link/SKILL.md: broken link",
+        "k-device/SKILL.md: not a regular file",
     ]
 
 
-def test_a_root_that_is_a_file_is_no_root(world: HostWorkspace) -> None:
-    """Nothing raises, whatever lies there."""
+def test_root_that_is_a_file_is_ignored(world: HostWorkspace) -> None:
+    """Nothing raises, whatever is at the path."""
     world.write("home/skills", "a file")
     found = look(world, "tree")
     assert ([place.exists for place in found.roots], found.skills, found.warnings) == ([False], (), ())

@@ -1,4 +1,4 @@
-"""The folders a host looks into: templates, the way up, switches, further folders."""
+"""The folders a host searches: templates, parent folders, switches, additional folders."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from skillpm import discover
 
 
 def roots(world: HostWorkspace, agent: str, directory: str = "", **environ: str) -> list[str]:
-    """Give the folders of a host in order, each with the switch that turns it off."""
+    """Return the folders of a host in order, each with the switch that disables it."""
     found = discover(agent, settings=world.settings(directory, **environ))
     return [
         world.shorten_paths(place.path) + (f" off by {place.disabled_by}" if place.disabled_by else "")
@@ -69,13 +69,13 @@ def config(world: HostWorkspace, text: str) -> None:
         pytest.param("eve", ["APP/agent/skills", "REPO/agent/skills"], id="simple-project-only"),
     ],
 )  # fmt: skip
-def test_the_folders_of_a_host_in_their_order(world: HostWorkspace, agent: str, expected: list[str]) -> None:
-    """The project before the user, where a host does not otherwise."""
+def test_host_folders_are_in_order(world: HostWorkspace, agent: str, expected: list[str]) -> None:
+    """The project's before the user's, unless the host does otherwise."""
     assert roots(world, agent) == expected
 
 
-def test_a_folder_that_is_not_there_is_told_and_stops_nothing(world: HostWorkspace) -> None:
-    """A missing folder is an empty one."""
+def test_missing_folder_is_listed_and_does_not_fail(world: HostWorkspace) -> None:
+    """A missing folder is like an empty one."""
     world.write_skill("home/.claude/skills/pdf")
     found = discover("brutus", settings=world.settings())
     assert [world.shorten_paths(place.path) for place in found.roots if place.exists] == ["~/.claude/skills"]
@@ -84,7 +84,7 @@ def test_a_folder_that_is_not_there_is_told_and_stops_nothing(world: HostWorkspa
 
 
 @pytest.mark.parametrize("agent", ["brutus", "opencode"])
-def test_only_the_folders_named_skills_are_searched_and_these_to_any_depth(world: HostWorkspace, agent: str) -> None:
+def test_only_skills_folders_are_searched_at_any_depth(world: HostWorkspace, agent: str) -> None:
     """`skills/**` of .claude, `{skill,skills}/**` of .opencode, and nothing beside them."""
     world.write_skill("home/.claude/skills/nested/deep")
     world.write_skill("home/.claude/plugins/no-skill")
@@ -95,7 +95,7 @@ def test_only_the_folders_named_skills_are_searched_and_these_to_any_depth(world
     assert names(world, agent) == ("at-the-top", "deep", "plural", "singular")
 
 
-def test_paths_are_absolute_and_lead_to_files_only(world: HostWorkspace) -> None:
+def test_paths_are_absolute_and_name_files_only(world: HostWorkspace) -> None:
     """Absolute paths, files only, hidden folders in .claude but not in .opencode."""
     world.write_skill("home/code/repo/app/.claude/skills/.seen")
     world.write_skill("home/code/repo/app/.opencode/skills/.unseen")
@@ -105,7 +105,7 @@ def test_paths_are_absolute_and_lead_to_files_only(world: HostWorkspace) -> None
         (".seen", f"{world.app}/.claude/skills/.seen/SKILL.md")
     ]
     assert [str(warning) for warning in found.warnings] == [
-        f"{world.app}/.opencode/skills/folder/SKILL.md: it is no regular file"
+        f"{world.app}/.opencode/skills/folder/SKILL.md: not a regular file"
     ]
 
 
@@ -119,10 +119,10 @@ def test_paths_are_absolute_and_lead_to_files_only(world: HostWorkspace) -> None
     ],
     ids=["the-git-root", "else-the-home-folder", "outside-of-both", "the-home-folder-is-no-project"],
 )
-def test_the_way_up_ends_at_the_git_root_else_at_home(
+def test_search_upward_ends_at_git_root_or_home(
     world: HostWorkspace, git: str, directory: str, expected: list[str]
 ) -> None:
-    """And what lies in the home folder itself is the user's."""
+    """Skills in the home folder itself belong to the user."""
     if not git:
         (world.repo / ".git").rmdir()
     (world.root / "elsewhere").mkdir()
@@ -131,20 +131,20 @@ def test_the_way_up_ends_at_the_git_root_else_at_home(
     assert roots(world, "glm", directory)[-2:] == ["~/.glm/skills", "~/.claude/skills"]
 
 
-def test_without_git_most_hosts_look_only_into_the_working_directory(world: HostWorkspace) -> None:
-    """`git` as the end of the way, and no git."""
+def test_most_hosts_search_only_the_working_directory_without_git(world: HostWorkspace) -> None:
+    """`walk: git` ends right there without a repository."""
     (world.repo / ".git").rmdir()
     assert roots(world, "agentskills") == ["APP/.agents/skills", "~/.agents/skills"]
 
 
-def test_a_tilde_is_the_home_folder(world: HostWorkspace) -> None:
-    """And only where it stands for one: `~ada` and `a~` are names."""
+def test_tilde_is_the_home_folder(world: HostWorkspace) -> None:
+    """But not in `~ada` and `a~`, which are names."""
     config(world, '[discovery]\nadditional-paths = ["~/team", "~ada", "a~/b"]\n')
     assert roots(world, "brutus")[:3] == ["~/team", "APP/~ada", "APP/a~/b"]
 
 
-def test_further_folders_come_first_in_hosts_that_have_them(world: HostWorkspace) -> None:
-    """`additional-paths` of config.toml, before all other folders; not in a host that knows no such setting."""
+def test_additional_folders_come_first_in_hosts_that_support_them(world: HostWorkspace) -> None:
+    """`additional-paths` of config.toml; ignored by hosts without such a setting."""
     world.write_skill("shared/pdf", description="The team's.")
     world.write_skill("home/.claude/skills/pdf", description="Mine.")
     config(world, f'[discovery]\nadditional-paths = ["{world.root}/shared"]\n')
@@ -152,14 +152,14 @@ def test_further_folders_come_first_in_hosts_that_have_them(world: HostWorkspace
         found = discover(agent, settings=world.settings())
         assert [(skill.description, skill.scope) for skill in found.skills] == [("The team's.", "explicit")]
         assert [world.shorten_paths(hidden.why) for hidden in found.shadowed] == [
-            "ROOT/shared (explicit) comes before ~/.claude/skills (user)"
+            "ROOT/shared (explicit) takes precedence over ~/.claude/skills (user)"
         ]
     found = discover("claude-code", settings=world.settings())
     assert [skill.description for skill in found.skills] == ["Mine."]
 
 
-def test_folders_named_in_the_call_come_before_everything(world: HostWorkspace) -> None:
-    """An explicit path wins in every host; a relative one starts where you are."""
+def test_explicit_folders_take_precedence(world: HostWorkspace) -> None:
+    """In every host; a relative path starts at the working directory."""
     world.write_skill("home/code/repo/app/drafts/.new/pdf", description="A draft.")
     world.write_skill("home/.claude/skills/pdf", description="Mine.")
     found = discover("claude-code", paths=["drafts", Path("nowhere")], settings=world.settings())
@@ -184,26 +184,26 @@ SWITCHED = ["APP/.claude/skills", "~/.claude/skills"]
     ],
     ids=["default", "config", "environment-of-opencode", "environment", "environment-before-config"],
 )
-def test_the_folders_of_claude_can_be_switched_off(
+def test_claude_folders_can_be_switched_off(
     world: HostWorkspace, settings: str, environ: dict[str, str], switch: str
 ) -> None:
-    """Off by configuration or environment, on by default; Claude Code itself reads them whatever is said."""
+    """By configuration or environment; Claude Code itself always reads them."""
     config(world, settings)
     world.write_skill("home/.claude/skills/pdf")
     world.write_skill("home/code/repo/app/.opencode/skills/docx")
     assert names(world, "brutus", **environ) == (("docx",) if switch else ("docx", "pdf"))
-    said = [path for path in roots(world, "brutus", **environ) if ".claude" in path]
-    assert said == [f"{path} off by {switch}" if switch else path for path in SWITCHED]
+    claude_roots = [path for path in roots(world, "brutus", **environ) if ".claude" in path]
+    assert claude_roots == [f"{path} off by {switch}" if switch else path for path in SWITCHED]
     assert names(world, "claude-code", **environ) == ("pdf",)
 
 
-def test_only_what_lies_in_claudes_folders_is_switched_off(world: HostWorkspace) -> None:
-    """Opencode's root of `.agents` and `.claude` loses one half."""
+def test_only_claude_folders_are_switched_off(world: HostWorkspace) -> None:
+    """OpenCode's root of `.agents` and `.claude` loses one half."""
     off = [path for path in roots(world, "opencode", OPENCODE_DISABLE_CLAUDE_CODE_SKILLS="1") if " off " in path]
     assert [path.partition(" ")[0] for path in off] == ["REPO/.claude/skills", "APP/.claude/skills", "~/.claude/skills"]
 
 
-def test_skills_can_be_switched_off_altogether(world: HostWorkspace) -> None:
+def test_skills_can_be_switched_off_completely(world: HostWorkspace) -> None:
     """`[skills] enabled = false`; true and absent mean on."""
     world.write_skill("home/.claude/skills/pdf")
     for text in ("", "[skills]\nenabled = true\n"):
@@ -213,7 +213,7 @@ def test_skills_can_be_switched_off_altogether(world: HostWorkspace) -> None:
     found = discover("claude-code", settings=world.settings())
     assert (found.roots, found.skills) == ((), ())
     assert [world.shorten_paths(str(warning)) for warning in found.warnings] == [
-        "~/.config/skillpm/config.toml: skills are switched off: `enabled = false` in `[skills]`"
+        "~/.config/skillpm/config.toml: skills are turned off: `enabled = false` in `[skills]`"
     ]
 
 
@@ -229,20 +229,20 @@ def test_skills_can_be_switched_off_altogether(world: HostWorkspace) -> None:
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
 )
-def test_a_variable_moves_a_hosts_own_folder(
+def test_variable_relocates_a_host_folder(
     world: HostWorkspace, agent: str, environ: dict[str, str], expected: str
 ) -> None:
     assert expected in roots(world, agent, **environ)
 
 
-def test_without_a_project_only_the_users_folders_are_searched(world: HostWorkspace) -> None:
+def test_only_user_folders_are_searched_without_a_project(world: HostWorkspace) -> None:
     world.write_skill("home/.claude/skills/mine")
     world.write_skill("home/code/repo/app/.claude/skills/ours")
     found = discover("claude-code", user_only=True, settings=world.settings())
     assert found.names == ("mine",)
 
 
-def test_another_folder_to_look_from(world: HostWorkspace) -> None:
+def test_discovery_from_another_folder(world: HostWorkspace) -> None:
     world.write_skill("home/code/repo/app/.claude/skills/ours")
     for directory in (world.app, "~/code/repo/app", "code/repo/app"):
         found = discover("claude-code", directory=directory, settings=world.settings("home"))

@@ -1,6 +1,6 @@
-"""A home and a project in which every host finds something: duplicates, links, circles, and files that are broken.
+"""A home and a project in which every host finds something: duplicates, links, cycles, and broken files.
 
-`shared` lies under every root; every other skill is called after the root it lies in.
+`shared` exists under every root; every other skill is named after the root it is in.
 """
 
 import json
@@ -35,12 +35,12 @@ SKILL_FOLDERS = {
     "home/code/repo/app/.glm/skills": ["shared", "glm-app", "for-others"],
 }
 SYMLINKS = {
-    # Circles: to the folder above, to itself, two that lead to each other.
+    # Link cycles: to the parent folder, to itself, two that point at each other.
     "home/code/repo/.claude/skills/up": "..",
     "home/code/repo/.claude/skills/self": "self",
     "home/.agents/skills/there": "../../.agents/skills/agents-home/back",
     "home/.agents/skills/agents-home/back": "../../skills",
-    # One file by two ways: a link within a project, and one from a user's folder to another's.
+    # One file by two paths: a link within a project, and one from one user folder to another.
     "home/code/repo/app/.claude/skills/agents-repo": "../../../.agents/skills/agents-repo",
     "home/.omega/skills/claude-home": "../../.claude/skills/claude-home",
     "home/code/repo/app/.agents/skills/linked-file/SKILL.md": "../../../../notes.md",
@@ -59,7 +59,7 @@ REGISTRY_ENTRIES = [
 
 
 class HostWorkspace:
-    """The folders, and what a command sees of them."""
+    """The folders, and the settings that a command has in them."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -69,36 +69,36 @@ class HostWorkspace:
         self.app.mkdir(parents=True)
 
     def write(self, path: str, content: str | bytes) -> Path:
-        """Write a file, named from the world's root."""
+        """Write a file; the path is relative to the workspace."""
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         return file
 
     def write_skill(self, path: str, name: str = "", description: str = "", **more: str) -> Path:
-        """Write a SKILL.md into a folder; it is called after the folder."""
+        """Write a SKILL.md into a folder; the skill is named after the folder."""
         name = name or os.path.basename(path)
         return self.write(f"{path}/SKILL.md", make_skill(name, description or f"{name}.", **more)["SKILL.md"])
 
     def create_link(self, path: str, target: str) -> None:
-        """Make a link."""
+        """Create a link."""
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         (self.root / path).symlink_to(target)
 
     def settings(self, directory: str | Path = "", **environ: str) -> Settings:
-        """Give the settings of somebody who stands in a folder, else in the app's."""
+        """Return the settings for a working directory, by default the app's."""
         settings = read_settings({"HOME": str(self.home), **environ})
         return settings.replace(working_directory=str(self.root / directory if directory else self.app))
 
     def shorten_paths(self, text: str) -> str:
-        """Give a text with `~`, `REPO` and `APP` for the places of this world."""
+        """Return a text with `~`, `REPO` and `APP` for the folders of this workspace."""
         for path, name in ((self.app, "APP"), (self.repo, "REPO"), (self.home, "~"), (self.root, "ROOT")):
             text = text.replace(str(path), name)
         return text
 
 
 def create_full_workspace(root: Path) -> HostWorkspace:
-    """Build the world with all there is in it."""
+    """Create the workspace with all its content."""
     world = HostWorkspace(root)
     (world.repo / ".git").mkdir()
     for folder, names in SKILL_FOLDERS.items():
@@ -115,7 +115,7 @@ def create_full_workspace(root: Path) -> HostWorkspace:
 
 @pytest.fixture
 def world(tmp_path: Path) -> HostWorkspace:
-    """Give a world with a project in which nothing lies yet."""
+    """Return a workspace with an empty project."""
     world = HostWorkspace(tmp_path)
     (world.repo / ".git").mkdir()
     return world

@@ -1,4 +1,4 @@
-"""The plan, as a table: what is wanted, what was installed and what lies there decide, and nothing else."""
+"""Planning as a table: the requested, recorded and actual state determine the action."""
 
 import itertools
 from typing import Any
@@ -29,11 +29,11 @@ EDITED = InstalledState(kind="edited", changes=CHANGES, digest=OTHER)
 FOREIGN = InstalledState(kind="foreign", digest=OTHER)
 
 EDIT = "edited since it was installed"
-NOT_OURS = "a folder that skillpm did not make"
+NOT_OURS = "a folder that skillpm did not create"
 
 
 class Situation(Value):
-    """What is wanted, was installed and lies there; and what follows, from each wish that makes a difference."""
+    """The requested, recorded and actual state of a skill, and the action for each option that makes a difference."""
 
     wanted: LockedSkill | None
     installed: InstalledSkill | None
@@ -58,7 +58,7 @@ TABLE = {
     ),
     "absent, wanted, though installed": Situation(
         wanted=WANTED_OTHER, installed=INSTALLED, disk=ABSENT,
-        plain=action("add", "", "2.0", "its folder was gone"),
+        plain=action("add", "", "2.0", "its folder was missing"),
     ),
     "intact, wanted as it is": Situation(
         wanted=WANTED_SAME, installed=INSTALLED, disk=INTACT,
@@ -72,38 +72,38 @@ TABLE = {
         wanted=WANTED_SAME, installed=INSTALLED, disk=EDITED,
         plain=action("blocked", "1.0", "1.0", EDIT, changes=CHANGES),
         keep=KEPT_AS_ASKED,
-        force=action("update", "1.0", "1.0", f"{EDIT}; set aside first", aside=True),
+        force=action("update", "1.0", "1.0", f"{EDIT}; backed up first", needs_backup=True),
         untouched=KEPT,
     ),
     "edited, another wanted": Situation(
         wanted=WANTED_OTHER, installed=INSTALLED, disk=EDITED,
         plain=action("blocked", "1.0", "2.0", EDIT, changes=CHANGES),
         keep=KEPT_AS_ASKED,
-        force=action("update", "1.0", "2.0", f"{EDIT}; set aside first", aside=True),
+        force=action("update", "1.0", "2.0", f"{EDIT}; backed up first", needs_backup=True),
     ),
     "edited into just what is wanted": Situation(
         wanted=WANTED_OTHER, installed=INSTALLED, disk=EDITED.replace(digest=TWO),
-        plain=action("keep", "1.0", "2.0", "already there"),
+        plain=action("keep", "1.0", "2.0", "already present"),
     ),
     "foreign, wanted": Situation(
         wanted=WANTED_SAME, installed=None, disk=FOREIGN,
         plain=action("blocked", "", "1.0", NOT_OURS),
-        keep=action("keep", "", "", NOT_OURS, done="kept"),
-        force=action("add", "", "1.0", f"{NOT_OURS}; set aside first", aside=True),
+        keep=action("keep", "", "", NOT_OURS, outcome="kept"),
+        force=action("add", "", "1.0", f"{NOT_OURS}; backed up first", needs_backup=True),
     ),
     "foreign, and no folder at all": Situation(
         wanted=WANTED_SAME, installed=None, disk=InstalledState(kind="foreign"),
         plain=action("blocked", "", "1.0", NOT_OURS),
-        keep=action("keep", "", "", NOT_OURS, done="kept"),
-        force=action("add", "", "1.0", f"{NOT_OURS}; set aside first", aside=True),
+        keep=action("keep", "", "", NOT_OURS, outcome="kept"),
+        force=action("add", "", "1.0", f"{NOT_OURS}; backed up first", needs_backup=True),
     ),
     "foreign, but just what is wanted": Situation(
         wanted=WANTED_SAME, installed=None, disk=FOREIGN.replace(digest=ONE),
-        plain=action("keep", "", "1.0", "already there"),
+        plain=action("keep", "", "1.0", "already present"),
     ),
     "absent, wanted no more": Situation(
         wanted=None, installed=INSTALLED, disk=ABSENT,
-        plain=action("remove", "1.0", "", "already gone"),
+        plain=action("remove", "1.0", "", "already removed"),
     ),
     "intact, wanted no more": Situation(
         wanted=None, installed=INSTALLED, disk=INTACT,
@@ -113,14 +113,14 @@ TABLE = {
         wanted=None, installed=INSTALLED, disk=EDITED,
         plain=action("blocked", "1.0", "", EDIT, changes=CHANGES),
         keep=KEPT_AS_ASKED,
-        force=action("remove", "1.0", "", f"{EDIT}; set aside first", aside=True),
+        force=action("remove", "1.0", "", f"{EDIT}; backed up first", needs_backup=True),
         untouched=KEPT,
     ),
     "other modes, wanted as it was": Situation(
         wanted=WANTED_SAME, installed=INSTALLED, disk=OTHER_MODES,
-        plain=action("update", "1.0", "1.0", "executable bits put back"),
-        keep=action("keep", "1.0", "1.0", "already there"),
-        untouched=action("keep", "1.0", "1.0", "already there"),
+        plain=action("update", "1.0", "1.0", "executable bits restored"),
+        keep=action("keep", "1.0", "1.0", "already present"),
+        untouched=action("keep", "1.0", "1.0", "already present"),
     ),
     "other modes, another wanted": Situation(
         wanted=WANTED_OTHER, installed=INSTALLED, disk=OTHER_MODES,
@@ -135,10 +135,10 @@ TABLE = {
 }  # fmt: skip
 
 
-def planned(situation: Situation, wishes: InstallOptions) -> tuple[Action, ...]:
+def planned(situation: Situation, options: InstallOptions) -> tuple[Action, ...]:
     locked = {} if situation.wanted is None else {PDF: situation.wanted}
     installed = {} if situation.installed is None else {PDF: situation.installed}
-    return plan_actions(locked, installed, {PDF: situation.disk}, wishes)
+    return plan_actions(locked, installed, {PDF: situation.disk}, options)
 
 
 @pytest.mark.parametrize("situation", [*TABLE.values()], ids=[*TABLE])
@@ -147,11 +147,11 @@ def planned(situation: Situation, wishes: InstallOptions) -> tuple[Action, ...]:
     list(itertools.product([False, True], repeat=4)),
     ids=lambda wish: "yes" if wish else "no",
 )
-def test_what_is_done_follows_from_the_table(
+def test_actions_follow_from_the_table(
     situation: Situation, *, keep: bool, untouched: bool, force: bool, inexact: bool
 ) -> None:
-    """Of several wishes the kindest counts: `--inexact`, then `--keep`, then hands off, then `--force`."""
-    wishes = InstallOptions(
+    """Of several options the most conservative wins: `--inexact`, `--keep`, unselected, `--force`."""
+    options = InstallOptions(
         keep=["pdf"] if keep else ["other"],
         selected=["other"] if untouched else ["pdf"],
         force=force,
@@ -160,25 +160,25 @@ def test_what_is_done_follows_from_the_table(
     asked = [(keep, situation.keep), (untouched, situation.untouched), (force, situation.force)]
     expected = next((answer for is_asked, answer in asked if is_asked and answer is not None), situation.plain)
 
-    removed_by_nobody = inexact and situation.wanted is None
-    assert planned(situation, wishes) == (() if removed_by_nobody else (expected,))
+    is_kept_by_inexact = inexact and situation.wanted is None
+    assert planned(situation, options) == (() if is_kept_by_inexact else (expected,))
 
 
 @pytest.mark.parametrize("situation", [*TABLE.values()], ids=[*TABLE])
-def test_without_wishes_all_skills_are_looked_at(situation: Situation) -> None:
+def test_all_skills_are_planned_by_default(situation: Situation) -> None:
     assert planned(situation, InstallOptions()) == (situation.plain,)
 
 
-def test_a_skill_is_never_overwritten_or_removed_unasked() -> None:
+def test_local_work_is_never_overwritten_or_removed_by_default() -> None:
     for name, situation in TABLE.items():
         if situation.disk.kind in {"edited", "foreign"} and situation.disk is not OTHER_MODES:
-            (told,) = planned(situation, InstallOptions())
-            assert told.verb in {"blocked", "keep"}, name
+            (default,) = planned(situation, InstallOptions())
+            assert default.verb in {"blocked", "keep"}, name
             (forced,) = planned(situation, InstallOptions(force=True))
             assert forced.needs_backup or forced.verb == "keep", name
 
 
-def test_the_wanted_come_first_and_all_by_name() -> None:
+def test_installs_come_first_and_all_are_sorted_by_name() -> None:
     def names(*words: str) -> list[SkillName]:
         return [SkillName(word) for word in words]
 
@@ -210,7 +210,7 @@ COPY = PathPin(path="../x")
             "9d2f1ae → beef000; same content",
         ),
         ((GIT, ONE, ""), (GIT.replace(commit="beef0000" * 5), TWO, ""), ("9d2f1ae", "beef000"), ""),
-        ((GIT, ONE, "1.0"), (GIT, TWO, "1.0"), ("1.0", "1.0"), "other content"),
+        ((GIT, ONE, "1.0"), (GIT, TWO, "1.0"), ("1.0", "1.0"), "different content"),
         (
             (BundledPin(name="pdf"), ONE, "1.0"),
             (GIT, ONE, "1.0"),
@@ -219,10 +219,10 @@ COPY = PathPin(path="../x")
         ),
         ((COPY, ONE, ""), (COPY, TWO, ""), ("1" * 12, "2" * 12), ""),
         ((COPY, ONE, ""), (LIVE, None, ""), ("1" * 12, "link"), ""),
-        ((LIVE, None, ""), (LIVE.replace(path="../y"), None, ""), ("link", "link"), "other content"),
+        ((LIVE, None, ""), (LIVE.replace(path="../y"), None, ""), ("link", "link"), "different content"),
     ],
 )
-def test_an_update_says_what_is_new(
+def test_update_reason_says_what_changes(
     old: tuple[Pin, Digest | None, str],
     new: tuple[Pin, Digest | None, str],
     versions: tuple[str, str],
@@ -246,7 +246,5 @@ def test_an_update_says_what_is_new(
         (LockedSkill(pin=LIVE, digest=None, version="3.1"), "3.1"),
     ],
 )
-def test_a_state_of_a_skill_is_called_by_its_version_its_commit_or_its_digest(
-    skill: LockedSkill | InstalledSkill | None, words: str
-) -> None:
+def test_version_label_is_the_version_commit_or_digest(skill: LockedSkill | InstalledSkill | None, words: str) -> None:
     assert version_label(skill) == words

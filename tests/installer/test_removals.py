@@ -1,4 +1,4 @@
-"""What a reader looks at may go away under its eyes: a writer moves it, or a person removes it."""
+"""Files may disappear while they are read: a writer moves them, or a person deletes them."""
 
 import shutil
 from pathlib import Path
@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def installed(folder: Path) -> dict[str, InstalledFile]:
-    """Give what was installed: all as it is, but for one file that was longer."""
+    """Return the record of what is installed: one file was longer."""
     files = {
         name: InstalledFile(sha256=content_hash(name.encode()), size=len(name), executable=False) for name in NAMES
     }
@@ -34,7 +34,7 @@ def installed(folder: Path) -> dict[str, InstalledFile]:
     return files
 
 
-def test_a_file_that_goes_while_files_are_compared_is_missing(folder: Path) -> None:
+def test_file_removed_during_comparison_is_missing(folder: Path) -> None:
     changes = find_changes(str(folder), "pdf", installed(folder), StatCache())
     first = next(changes)
     (folder / "a.md").unlink()
@@ -45,7 +45,7 @@ def test_a_file_that_goes_while_files_are_compared_is_missing(folder: Path) -> N
     ]
 
 
-def test_a_folder_that_goes_while_files_are_compared_is_missing(folder: Path) -> None:
+def test_folder_removed_during_comparison_is_missing(folder: Path) -> None:
     changes = find_changes(str(folder), "pdf", installed(folder), StatCache())
     first = next(changes)
     shutil.rmtree(folder / "pages")
@@ -57,7 +57,7 @@ def test_a_folder_that_goes_while_files_are_compared_is_missing(folder: Path) ->
     ]
 
 
-def test_a_reader_looks_again_where_something_went(folder: Path) -> None:
+def test_reader_retries_after_a_removal(folder: Path) -> None:
     moved = folder.parent / "moved"
 
     def look(_: ReadView) -> tuple[str, bool]:
@@ -70,8 +70,11 @@ def test_a_reader_looks_again_where_something_went(folder: Path) -> None:
     assert read_until_consistent(Layout(directory=str(folder.parent)), look) == "a.md"
 
 
-def test_a_reader_that_never_finds_it_says_where(folder: Path) -> None:
-    with pytest.raises(FileError) as told:
+def test_reader_that_gives_up_names_the_path(folder: Path) -> None:
+    with pytest.raises(FileError) as caught:
         read_until_consistent(Layout(directory=str(folder.parent)), lambda _: ((folder / "x.md").read_text(), True))
 
-    assert (told.value.message, told.value.where) == ("this goes away while it is looked at", str(folder / "x.md"))
+    assert (caught.value.message, caught.value.where) == (
+        "it disappeared while it was being read",
+        str(folder / "x.md"),
+    )

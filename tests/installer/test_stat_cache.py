@@ -1,4 +1,4 @@
-"""A stat cache trusts only what cannot have changed since, and one that cannot be read trusts nothing."""
+"""The stat cache trusts only files that cannot have changed since; an unreadable cache trusts nothing."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from skillpm.installer.stat_cache import StatCache, read_stat_cache, to_file_sta
 STAMPS = {"": {"skills.json": "9 1 1 1"}, "pdf": {"SKILL.md": "1 2 3 4"}}
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_stat_cache_round_trip(tmp_path: Path) -> None:
     path = tmp_path / "scan.json"
     write_stat_cache(str(path), STAMPS)
 
@@ -35,14 +35,14 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     ],
     ids=lambda text: str(text)[:40],
 )
-def test_anything_else_is_no_stat_cache(tmp_path: Path, text: str) -> None:
+def test_invalid_stat_cache_is_empty(tmp_path: Path, text: str) -> None:
     path = tmp_path / "scan.json"
     path.write_text(text)
 
     assert read_stat_cache(str(path)) == StatCache()
 
 
-def test_a_file_that_was_written_within_a_tick_of_the_clock_before_the_cache_is_not_trusted(tmp_path: Path) -> None:
+def test_file_written_within_a_clock_tick_before_the_cache_is_not_trusted(tmp_path: Path) -> None:
     file = tmp_path / "SKILL.md"
     file.write_text("Same size, same times, same inode: a later write within the tick would look like this.")
     state = file.stat()
@@ -56,8 +56,8 @@ def test_a_file_that_was_written_within_a_tick_of_the_clock_before_the_cache_is_
     assert trusted == [False, False, True]
 
 
-def test_a_cache_that_is_written_right_after_a_file_does_not_trust_it(tmp_path: Path) -> None:
-    """Some tries, since the machine may be slow: the tick is 4 ms."""
+def test_cache_written_right_after_a_file_does_not_trust_it(tmp_path: Path) -> None:
+    """Several attempts, since the machine may be slow: a tick is 4 ms."""
     file, path = tmp_path / "SKILL.md", tmp_path / "scan.json"
 
     def is_trusted() -> bool:

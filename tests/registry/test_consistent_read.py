@@ -1,4 +1,4 @@
-"""Thousands of hand-made skills are read by several processes, and one of them may die."""
+"""Thousands of unmanaged skills are read by several processes, and one of them may die."""
 
 import json
 import subprocess
@@ -7,12 +7,12 @@ from pathlib import Path
 
 from kit import make_skill
 
-# A worker that is killed as soon as it begins, as the system does when memory runs out.
+# A worker that is killed right at its start, like by the out-of-memory killer.
 DYING = """
 import json, os, sys
-from skillpm.registry import unmanaged_skills as handmade
+from skillpm.registry import unmanaged_skills
 
-parent, read, died = os.getpid(), handmade._read, []
+parent, read, died = os.getpid(), unmanaged_skills._read_skills, []
 
 def dying(part):
     if os.getpid() != parent:
@@ -20,14 +20,15 @@ def dying(part):
     died.append(len(part))
     return read(part)
 
-dying.__module__, dying.__qualname__ = handmade.__name__, "_read"
-handmade._read, handmade._processors, handmade.MANY = dying, lambda: 2, 10
-found = handmade.read_by_hand({name: f"{sys.argv[1]}/{name}" for name in sorted(os.listdir(sys.argv[1]))})
+dying.__module__, dying.__qualname__ = unmanaged_skills.__name__, "_read_skills"
+unmanaged_skills._read_skills, unmanaged_skills._cpu_count, unmanaged_skills.PARALLEL_THRESHOLD = dying, lambda: 2, 10
+folders = {name: f"{sys.argv[1]}/{name}" for name in sorted(os.listdir(sys.argv[1]))}
+found = unmanaged_skills.read_unmanaged_skills(folders)
 print(json.dumps([died, sorted(name for name, reading in found.items() if reading.entry)]))
 """
 
 
-def test_what_a_killed_worker_had_to_read_is_read_all_the_same(tmp_path: Path) -> None:
+def test_share_of_a_killed_worker_is_read_by_the_parent(tmp_path: Path) -> None:
     names = [f"skill-{number:02}" for number in range(20)]
     for name in names:
         (tmp_path / name).mkdir()

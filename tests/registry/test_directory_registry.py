@@ -1,4 +1,4 @@
-"""The registry of a directory: what is there, now, whoever put it there; safe from several threads."""
+"""The registry of a directory shows its current content and can be shared by threads."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def old_registry(*skills: Mapping[str, object], version: str = "1.0.0") -> str:
     return json.dumps({"version": version, "skills": skills})
 
 
-def test_a_folder_of_skills_needs_no_registry(tmp_path: Path) -> None:
+def test_folder_of_skills_needs_no_registry(tmp_path: Path) -> None:
     write_files(
         tmp_path,
         prefix_paths("pdf", make_skill("pdf", "Paper."))
@@ -38,7 +38,7 @@ def test_a_folder_of_skills_needs_no_registry(tmp_path: Path) -> None:
     assert (card.description, card.location) == ("Paper.", f"{tmp_path}/pdf/SKILL.md")
 
 
-def test_a_folder_that_is_not_there_is_empty_until_it_is(tmp_path: Path) -> None:
+def test_missing_folder_is_empty_until_it_is_created(tmp_path: Path) -> None:
     registry = Registry.load(tmp_path / "skills")
     assert list(registry) == []
 
@@ -47,14 +47,14 @@ def test_a_folder_that_is_not_there_is_empty_until_it_is(tmp_path: Path) -> None
     assert list(registry.cards) == ["pdf"]
 
 
-def test_without_a_folder_it_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_folder_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(tmp_path, prefix_paths("pdf", make_skill("pdf")))
     monkeypatch.setenv("SKILLPM_HOME", str(tmp_path))
 
     assert list(Registry.load().cards) == ["pdf"]
 
 
-def test_what_a_command_changes_is_seen_at_once(tmp_path: Path) -> None:
+def test_changes_by_a_command_are_visible_immediately(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path)
     registry = Registry.load(sandbox.home / ".agent-skills")
 
@@ -67,7 +67,7 @@ def test_what_a_command_changes_is_seen_at_once(tmp_path: Path) -> None:
     assert before.body.startswith("\n# ")
 
 
-def test_what_a_person_changes_is_seen_at_once(tmp_path: Path) -> None:
+def test_manual_changes_are_visible_immediately(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path)
     sandbox.run("install", "-g", "testing", check=True)
     folder = sandbox.home / ".agent-skills"
@@ -81,12 +81,12 @@ def test_what_a_person_changes_is_seen_at_once(tmp_path: Path) -> None:
     assert registry.read(registry.cards["mine"]).body == "Other words.\n"
 
 
-def test_a_body_is_read_once_while_nothing_changes(tmp_path: Path) -> None:
+def test_body_is_read_once_while_unchanged(tmp_path: Path) -> None:
     write_files(tmp_path, prefix_paths("pdf", make_skill("pdf", body="One.\n")))
     registry = Registry.load(tmp_path)
     card, end = registry.cards["pdf"], time.monotonic() + 60
 
-    # What was written a moment ago may be written again within the same tick of a clock, so it is not kept yet.
+    # A file written just now may be written again within the same clock tick, so it is not cached yet.
     while registry.read(card) is not registry.read(card):
         assert time.monotonic() < end
     write_files(tmp_path, prefix_paths("pdf", make_skill("pdf", body="Two.\n")))
@@ -94,20 +94,20 @@ def test_a_body_is_read_once_while_nothing_changes(tmp_path: Path) -> None:
     assert registry.read(registry.cards["pdf"]).body == "Two.\n"
 
 
-def test_what_changed_a_moment_ago_is_not_believed_to_stay(tmp_path: Path) -> None:
+def test_recent_changes_are_not_cached(tmp_path: Path) -> None:
     write_files(tmp_path, prefix_paths("pdf", make_skill("pdf")))
     file = tmp_path / "pdf/SKILL.md"
     end = time.monotonic() + 60
 
     assert is_recent(to_file_stat(file.stat()))
-    assert not Registry.load(tmp_path).shelf.is_stable
+    assert not Registry.load(tmp_path).snapshot.is_stable
 
-    while not Registry.load(tmp_path).shelf.is_stable:
+    while not Registry.load(tmp_path).snapshot.is_stable:
         assert time.monotonic() < end
     assert not is_recent(to_file_stat(file.stat()))
 
 
-def test_a_skill_is_found_by_the_name_it_gives_itself(tmp_path: Path) -> None:
+def test_skill_is_found_by_declared_name(tmp_path: Path) -> None:
     write_files(tmp_path, prefix_paths("google-workspace", make_skill("gog")))
     registry = Registry.load(tmp_path)
 
@@ -118,7 +118,7 @@ def test_a_skill_is_found_by_the_name_it_gives_itself(tmp_path: Path) -> None:
     assert registry.get("goo") is None
 
 
-def test_a_skill_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
+def test_unreadable_skill_hides_no_other(tmp_path: Path) -> None:
     write_files(tmp_path, prefix_paths("good", make_skill("good")) | {"broken/SKILL.md": "words", "odd/SKILL.md/x": ""})
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "pipes").mkdir()
@@ -130,7 +130,7 @@ def test_a_skill_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
     assert [problem.path for problem in registry.problems] == ["broken/SKILL.md", "odd/SKILL.md", "pipes/SKILL.md"]
 
 
-def test_a_file_that_spoils_later_is_an_error_with_its_place(tmp_path: Path) -> None:
+def test_file_broken_later_is_an_error_with_its_location(tmp_path: Path) -> None:
     write_files(tmp_path, prefix_paths("a", make_skill("a")) | prefix_paths("b", make_skill("b")))
     registry = Registry.load(tmp_path)
     one, other = registry.cards["a"], registry.cards["b"]
@@ -149,14 +149,14 @@ def test_a_file_that_spoils_later_is_an_error_with_its_place(tmp_path: Path) -> 
     )
 
 
-def test_a_registry_of_ours_from_the_future_is_passed_over_and_the_folders_are_read(tmp_path: Path) -> None:
+def test_registry_in_a_newer_format_is_ignored_and_folders_are_read(tmp_path: Path) -> None:
     future = {"$schema": "urn:skillpm:schema:registry:2", "version": "2", "skills": [{"name": "x", "filePath": "x"}]}
     write_files(tmp_path, prefix_paths("pdf", make_skill("pdf")) | {"skills.json": json.dumps(future)})
 
     assert list(Registry.load(tmp_path).cards) == ["pdf"]
 
 
-def test_an_old_registry_is_read_with_its_flat_files(tmp_path: Path) -> None:
+def test_old_registry_is_read_with_its_flat_files(tmp_path: Path) -> None:
     entry = {
         "name": "api-design",
         "category": "dev",
@@ -179,7 +179,7 @@ def test_an_old_registry_is_read_with_its_flat_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["../secret.md", "/etc/passwd", "a/../../secret.md", "link/secret.md", "none.md", ""])
-def test_an_old_registry_leads_nowhere_else(tmp_path: Path, path: str) -> None:
+def test_old_registry_cannot_point_outside(tmp_path: Path, path: str) -> None:
     skills = tmp_path / "skills"
     write_files(tmp_path, {"secret.md": "secret", "skills/skills.json": old_registry({"name": "x", "filePath": path})})
     (skills / "link").symlink_to(tmp_path)
@@ -188,13 +188,14 @@ def test_an_old_registry_leads_nowhere_else(tmp_path: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"skills": 3}', '{"skills": [1, {"name": 2}]}', "[" * 100_000])
-def test_rubbish_is_no_registry_and_harms_nothing(tmp_path: Path, text: str) -> None:
+def test_garbage_registry_is_ignored(tmp_path: Path, text: str) -> None:
     write_files(tmp_path, prefix_paths("pdf", make_skill("pdf")) | {"skills.json": text})
 
     assert list(Registry.load(tmp_path).cards) == ["pdf"]
 
 
-def test_several_threads_read_while_skills_come_and_go(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_threads_read_while_skills_are_added_and_removed(tmp_path: Path) -> None:
     write_files(tmp_path, prefix_paths("always", make_skill("always", body="Here.\n")))
     registry = Registry.load(tmp_path)
     done, wrong = threading.Event(), list[str]()
@@ -221,7 +222,7 @@ def test_several_threads_read_while_skills_come_and_go(tmp_path: Path) -> None:
     assert len(registry) == 61
 
 
-def test_a_skill_that_is_being_updated_is_there_all_the_time(tmp_path: Path) -> None:
+def test_skill_stays_available_during_an_update(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path)
     sandbox.write("skills.json", '{"skills": {}}')
     sandbox.write_files(prefix_paths("source", make_skill("moving", body="Words 0.\n")))

@@ -1,4 +1,4 @@
-"""A SKILL.md that somebody wrote on after the registry was built: agents are served what it says now."""
+"""A SKILL.md is edited after the registry was built: agents are served its current content."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ FOR_PEOPLE: dict[str, Any] = {"disable_model_invocation": True}
 
 @pytest.fixture
 def built(tmp_path: Path) -> Path:
-    """Give a skills directory as `registry build` leaves it."""
+    """Return a skills directory as `registry build` leaves it."""
     sandbox = Sandbox(tmp_path)
     files = prefix_paths("pdf", make_skill("pdf", "Reads PDF files.", triggers=["pdf"])) | prefix_paths(
         "web", make_skill("web", "Opens pages.")
@@ -27,8 +27,8 @@ def built(tmp_path: Path) -> Path:
     return sandbox.home / ".agent-skills"
 
 
-def told(service: SkillService) -> dict[str, str]:
-    """Give what a catalogue tells of each skill."""
+def descriptions(service: SkillService) -> dict[str, str]:
+    """Return the descriptions in a catalog by skill."""
     text = service.prompt(style="supercode").text
     lines = [line.removeprefix("- **").split("**: ") for line in text.splitlines() if line.startswith("- **")]
     return dict(lines)
@@ -39,42 +39,42 @@ def edit(folder: Path, description: str = "Reads PDF files.", **fields: Any) -> 
 
 
 @pytest.mark.parametrize("is_known", [True, False])
-def test_what_models_are_denied_in_the_file_is_neither_offered_nor_loaded(built: Path, *, is_known: bool) -> None:
+def test_skill_that_becomes_user_only_is_neither_offered_nor_loaded(built: Path, *, is_known: bool) -> None:
     service = create_service(built)
-    before = told(service) if is_known else {}
+    before = descriptions(service) if is_known else {}
 
     edit(built, **FOR_PEOPLE)
 
     assert before == ({"pdf": "Reads PDF files.", "web": "Opens pages."} if is_known else {})
-    assert told(service) == {"web": "Opens pages."}
+    assert descriptions(service) == {"web": "Opens pages."}
     assert "pdf" not in service.description
     assert service.call({"action": "list"}).text.count("pdf") == 0
     assert service.call({"query": "pdf"}).text.count("Reads PDF") == 0
     assert not service.call({"name": "pdf"}).ok
 
 
-def test_the_first_thing_that_is_asked_may_be_the_skill_itself(built: Path) -> None:
+def test_edit_is_noticed_when_the_skill_is_requested_first(built: Path) -> None:
     service = create_service(built)
 
     edit(built, **FOR_PEOPLE)
 
     assert not service.call({"name": "pdf"}).ok
-    assert service.load("pdf").body == "Do it well.\n"  # a person may have it
+    assert service.load("pdf").body == "Do it well.\n"  # users may still load it
 
 
-def test_what_models_are_allowed_again_is_offered(built: Path, tmp_path: Path) -> None:
+def test_skill_that_is_not_user_only_any_more_is_offered(built: Path, tmp_path: Path) -> None:
     edit(built, **FOR_PEOPLE)
     Sandbox(tmp_path).run("registry", "build", "-g", check=True)
     service = create_service(built)
-    assert told(service) == {"web": "Opens pages."}
+    assert descriptions(service) == {"web": "Opens pages."}
 
     edit(built)
 
-    assert told(service) == {"pdf": "Reads PDF files.", "web": "Opens pages."}
+    assert descriptions(service) == {"pdf": "Reads PDF files.", "web": "Opens pages."}
     assert service.call({"name": "pdf"}).ok
 
 
-def test_another_description_and_other_triggers_count(built: Path) -> None:
+def test_edited_description_and_triggers_apply(built: Path) -> None:
     service = create_service(built)
     assert [card.name for card in service.match("a pdf").skills] == ["pdf"]
 
@@ -82,42 +82,42 @@ def test_another_description_and_other_triggers_count(built: Path) -> None:
 
     assert service.match("a pdf").skills == ()
     assert [card.name for card in service.match("some paper").skills] == ["pdf"]
-    assert told(service)["pdf"] == "Reads paper."
-    assert [told.card.name for told in service.search("paper")] == ["pdf"]
+    assert descriptions(service)["pdf"] == "Reads paper."
+    assert [skill.card.name for skill in service.search("paper")] == ["pdf"]
 
 
-def test_a_skill_that_cannot_be_read_any_more_is_not_offered_and_whoever_asks_learns_why(built: Path) -> None:
+def test_skill_that_became_unreadable_is_not_offered_and_loading_reports_why(built: Path) -> None:
     service = create_service(built)
     write_files(built, {"pdf/SKILL.md": "---\nname: [\n"})
 
-    assert told(service) == {"web": "Opens pages."}
+    assert descriptions(service) == {"web": "Opens pages."}
     assert [problem.path for problem in service.registry.problems] == ["pdf/SKILL.md"]
     with pytest.raises(DocumentError, match="`pdf` cannot be loaded"):
         service.load("pdf")
 
     edit(built)
-    assert told(service) == {"pdf": "Reads PDF files.", "web": "Opens pages."}
+    assert descriptions(service) == {"pdf": "Reads PDF files.", "web": "Opens pages."}
     assert service.registry.problems == ()
 
 
-def test_a_skill_whose_file_is_gone_is_not_offered_until_it_is_back(built: Path) -> None:
+def test_skill_without_its_file_is_not_offered_until_it_is_restored(built: Path) -> None:
     service = create_service(built)
     (built / "pdf/SKILL.md").rename(built / "away")
-    assert told(service) == {"web": "Opens pages."}
+    assert descriptions(service) == {"web": "Opens pages."}
 
     (built / "away").rename(built / "pdf/SKILL.md")
 
-    assert told(service) == {"pdf": "Reads PDF files.", "web": "Opens pages."}
+    assert descriptions(service) == {"pdf": "Reads PDF files.", "web": "Opens pages."}
 
 
-def test_a_clone_has_no_stat_cache_and_its_files_count_all_the_same(built: Path, tmp_path: Path) -> None:
+def test_edits_apply_in_a_clone_without_stat_cache(built: Path, tmp_path: Path) -> None:
     edit(built, **FOR_PEOPLE)
     (built / ".skillpm").rename(tmp_path / "left-behind")
 
-    assert told(create_service(built)) == {"web": "Opens pages."}
+    assert descriptions(create_service(built)) == {"web": "Opens pages."}
 
 
-def test_a_registry_of_another_tool_says_what_it_says_but_for_what_models_are_denied(tmp_path: Path) -> None:
+def test_foreign_registry_applies_except_to_user_only_skills(tmp_path: Path) -> None:
     entries: list[dict[str, object]] = [
         {"name": name, "description": f"Old {name}.", "triggers": [name], "filePath": f"{name}/SKILL.md"}
         for name in ("pdf", "web", "old")
@@ -131,11 +131,11 @@ def test_a_registry_of_another_tool_says_what_it_says_but_for_what_models_are_de
 
     service = create_service(tmp_path)
 
-    assert told(service) == {"web": "Old web."}
+    assert descriptions(service) == {"web": "Old web."}
     assert [card.name for card in service.match("pdf, web").skills] == ["pdf", "web"]
 
 
-def test_what_only_the_registry_knows_stays_when_the_file_is_written_on(tmp_path: Path) -> None:
+def test_registry_only_data_survives_an_edit(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path)
     sandbox.run("install", "-g", "testing", check=True)
     folder = sandbox.home / ".agent-skills"
@@ -147,12 +147,12 @@ def test_what_only_the_registry_knows_stays_when_the_file_is_written_on(tmp_path
     assert registry.check(registry.cards.values())
 
     after = {**before, "license": "Apache-2.0"}
-    del after["digest"]  # it would no longer be true
+    del after["digest"]  # it does not apply to edited files
     assert registry.cards["testing"].entry == after
     assert not registry.check(registry.cards.values())
 
 
-def test_a_file_that_says_the_same_leaves_everything_as_it_is(built: Path) -> None:
+def test_rewritten_file_with_the_same_content_changes_nothing(built: Path) -> None:
     registry = Registry.load(built)
     cards = registry.cards
     edit(built)
@@ -161,24 +161,22 @@ def test_a_file_that_says_the_same_leaves_everything_as_it_is(built: Path) -> No
     assert registry.cards == cards
 
 
-def test_a_project_and_what_is_the_users_own_are_both_looked_at(
-    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_project_and_user_skills_are_both_checked(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox = Sandbox(tmp_path)
     sandbox.write("skills.json", '{"skills": {}}')
     sandbox.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "Mine.")))
     sandbox.run("registry", "build", check=True)
     monkeypatch.setenv("HOME", str(sandbox.home))
     service = open_service(sandbox.work)
-    assert told(service) == {"mine": "Mine.", "pdf": "Reads PDF files.", "web": "Opens pages."}
+    assert descriptions(service) == {"mine": "Mine.", "pdf": "Reads PDF files.", "web": "Opens pages."}
 
     edit(built, **FOR_PEOPLE)
     sandbox.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "Still mine.")))
 
-    assert told(service) == {"mine": "Still mine.", "web": "Opens pages."}
+    assert descriptions(service) == {"mine": "Still mine.", "web": "Opens pages."}
 
 
-def test_what_only_the_registry_keeps_from_models_is_not_published_over_mcp(tmp_path: Path) -> None:
+def test_skill_that_only_the_registry_marks_user_only_is_not_published_over_mcp(tmp_path: Path) -> None:
     entry = {"name": "old", "description": "Old.", "filePath": "old/SKILL.md"}
     write_files(tmp_path, prefix_paths("old", make_skill("old", "Valid, and says nothing of people.")))
     write_files(tmp_path, {"skills.json": json.dumps({"skills": [{**entry, "userOnly": True}]})})
@@ -188,15 +186,15 @@ def test_what_only_the_registry_keeps_from_models_is_not_published_over_mcp(tmp_
 
     assert (published.entry, published.rejection_reason) == (
         None,
-        "it is for people to invoke, models are not told of it",
+        "it is reserved for users and not offered to models",
     )
 
     write_files(tmp_path, {"skills.json": json.dumps({"skills": [entry]})})
     assert ResourcePublisher(service).publish(service.visible["old"]).entry is not None
 
 
-def test_a_file_that_was_written_a_moment_ago_is_read_at_each_look(built: Path) -> None:
-    """Two writes within a tick of the file system's clock may look like one."""
+def test_recently_written_file_is_read_at_each_check(built: Path) -> None:
+    """Two writes within a tick of the file system's clock may leave the same stat."""
     service, file = create_service(built), built / "pdf/SKILL.md"
 
     def reads_of_second_look() -> int:
@@ -206,7 +204,7 @@ def test_a_file_that_was_written_a_moment_ago_is_read_at_each_look(built: Path) 
             service.list()
         return len(reads)
 
-    # Some tries, since the machine may be slow: a moment is 50 ms.
+    # Several attempts, since the machine may be slow: "recent" means 50 ms.
     assert wait_for(reads_of_second_look, 10) == 1
 
     def is_left_alone() -> bool:
@@ -218,7 +216,7 @@ def test_a_file_that_was_written_a_moment_ago_is_read_at_each_look(built: Path) 
 
 
 @pytest.mark.parametrize(("later", "reads"), [(0, 1), (1, 0)])
-def test_a_file_that_is_as_young_as_the_stat_cache_is_read(built: Path, later: int, reads: int) -> None:
+def test_file_as_recent_as_the_stat_cache_is_read(built: Path, later: int, reads: int) -> None:
     scan, file = built / ".skillpm/scan.json", built / "pdf/SKILL.md"
     scan.write_text(json.dumps({**json.loads(scan.read_text()), "at": file.stat().st_ctime_ns + later}))
     service = create_service(built)

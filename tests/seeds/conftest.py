@@ -1,4 +1,4 @@
-"""A world for each test."""
+"""A workspace for each test."""
 
 from pathlib import Path
 
@@ -8,5 +8,5 @@ from seeds.world import SeedWorkspace
 
 @pytest.fixture
 def world(tmp_path: Path) -> SeedWorkspace:
-    """Give a home with a project in it, both empty."""
+    """Return a home with a project in it, both empty."""
     return SeedWorkspace(tmp_path)

@@ -103,7 +103,7 @@ def test_fixtures(world: SeedWorkspace) -> None:
         ("deep", "A nested skill"),
         ("valid-skill", "A valid skill"),
     ]
-    assert [remark.message for remark in seen.warnings] == ["it has no name, and brutus takes no skill without"]
+    assert [remark.message for remark in seen.warnings] == ["no name; brutus ignores skills without one"]
 
 
 def test_tool_missing_skill(world: SeedWorkspace) -> None:

@@ -1,4 +1,4 @@
-"""GLM-CLI, "Success Criteria": found on all paths, a tool, permissions, a command, its two example skills."""
+"""GLM-CLI, "Success Criteria": discovery in all paths, a tool, permissions, a command, its two example skills."""
 
 import pytest
 from kit import Sandbox, prefix_paths
@@ -40,7 +40,7 @@ CONFIGURED = {"git-release": "allow", "code-review": "allow", "experimental-*": 
 
 @pytest.fixture
 def glm(world: SeedWorkspace) -> SeedWorkspace:
-    """Give a project with the two example skills."""
+    """Return a project with the two example skills."""
     world.write_files({"project/.glm/skills/code-review/SKILL.md": CODE_REVIEW})
     world.write_files({"project/.glm/skills/git-release/SKILL.md": GIT_RELEASE})
     return world

@@ -57,7 +57,7 @@ PLAYWRIGHT = ("playwright", "npx", ("@playwright/mcp", "--headless"))
 
 
 def browsing(tmp_path: Path, *texts: str, programs: tuple[str, ...] = ("npx",)) -> SkillService:
-    """Serve skills where some programs are installed."""
+    """Serve skills on a machine with some programs installed."""
     for number, text in enumerate(texts):
         write_files(tmp_path / "skills", {f"s{number}/SKILL.md": text})
     for program in programs:

@@ -1,4 +1,4 @@
-"""OpenCode's specification names no tests; these hold what it states, section by section."""
+"""OpenCode's specification names no tests; these cover its sections one by one."""
 
 import pytest
 from kit import make_skill, prefix_paths
@@ -10,7 +10,7 @@ from skillpm.serving.permissions import build_ordered_rules
 
 @pytest.fixture
 def two(world: SeedWorkspace) -> SeedWorkspace:
-    """Give a project with two skills of OpenCode's."""
+    """Return a project with two OpenCode skills."""
     world.write_files(
         prefix_paths("project/.opencode/skill/code-review", make_skill("code-review", "Reviews code.", "Look.\n"))
     )

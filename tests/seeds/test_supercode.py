@@ -30,7 +30,7 @@ API = f"# API design\n\nBe plain.\n\n## Rules\n\nOne verb.\n\n{CODE}\n\n## Examp
 
 @pytest.fixture
 def tool(tmp_path: Path) -> SkillService:
-    """Give the tool over a folder as SuperCode's set-up leaves it."""
+    """Return the service over a folder as SuperCode's setup leaves it."""
     write_files(tmp_path, {"skills.json": json.dumps({"version": "1.0.0", "skills": SKILLS})})
     write_files(tmp_path, {"design/api-design.md": API, "quality/testing.md": "# Testing\n\nFail first."})
     return SkillService(Registry.load(tmp_path), style="supercode", environ=EMPTY_PATH)
@@ -93,4 +93,4 @@ def test_its_defaults(tool: SkillService, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("SKILLPM_HOME", str(tmp_path))
 
     assert Registry.load().names == ("api-design", "testing")
-    assert (tool.style.default_mode, tool.longest) == ("compact", 50_000)
+    assert (tool.style.default_mode, tool.max_length) == ("compact", 50_000)

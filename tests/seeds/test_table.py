@@ -1,4 +1,4 @@
-"""The table in README.md names tests that are there, and all of them."""
+"""The table in README.md lists all tests of the seeds, and only existing ones."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A home and a project for the tests of the seeds, and the service that a host of theirs would be."""
+"""A home and a project for the tests of the seeds, and the services of their hosts."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from skillpm.settings import read_settings
 
 
 class SeedWorkspace:
-    """A home, and in it a project with a git root."""
+    """A home with a project, which has a git root."""
 
     def __init__(self, root: Path) -> None:
         self.home = root / "home"
@@ -20,14 +20,14 @@ class SeedWorkspace:
         (self.project / ".git").mkdir(parents=True)
 
     def write_files(self, files: Files) -> None:
-        """Write files, named from the home."""
+        """Write files; paths are relative to the home."""
         write_files(self.home, files)
 
     def discover(self, host: str, **environ: str) -> Discovery:
-        """Give what a host sees for somebody who stands in the project."""
+        """Return what a host sees from the project."""
         settings = read_settings({"HOME": str(self.home), "PATH": "", **environ})
         return discover(host, settings=settings.replace(working_directory=str(self.project)))
 
     def create_service(self, host: str, **options: Any) -> SkillService:
-        """Give the service that a host would be."""
+        """Return a service that serves what a host sees."""
         return SkillService(HostRegistry(lambda: self.discover(host).skills), style=host, environ=EMPTY_PATH, **options)

@@ -1,4 +1,4 @@
-"""A world for the tests that look at agent hosts too."""
+"""A workspace for tests that involve agent hosts."""
 
 from agent_hosts.world import world
 

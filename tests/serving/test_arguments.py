@@ -1,4 +1,4 @@
-"""Text behind a skill's name, put into its body as Claude Code documents it."""
+"""Arguments typed after a skill's name are substituted as Claude Code documents it."""
 
 import pytest
 
@@ -24,15 +24,15 @@ from skillpm.serving.arguments import read_argument_names, substitute_arguments
         ("$0", r"\1 \g<0>", "1"),
     ],
 )
-def test_places_are_filled(body: str, typed: str, filled: str) -> None:
+def test_placeholders_are_filled(body: str, typed: str, filled: str) -> None:
     assert substitute_arguments(body, typed) == filled
 
 
-def test_words_that_came_parted_stay_parted() -> None:
+def test_argument_lists_are_not_split_again() -> None:
     assert substitute_arguments("$0|$1|$ARGUMENTS", ["a b", "c"]) == "a b|c|a b c"
 
 
-def test_names_of_the_frontmatter_stand_for_places() -> None:
+def test_named_arguments_use_their_position() -> None:
     names = read_argument_names({"arguments": ["issue", "branch"]})
 
     assert substitute_arguments("Fix $issue on $branch, not $other.", "42 main", names) == "Fix 42 on main, not $other."

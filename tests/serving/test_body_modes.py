@@ -1,4 +1,4 @@
-"""How much of a body is shown, and where it is cut."""
+"""Body modes, and where a text is cut."""
 
 import pytest
 
@@ -39,11 +39,11 @@ Done.
 """
 
 
-def test_full_is_everything() -> None:
+def test_full_is_the_whole_body() -> None:
     assert apply_mode(BODY, "full") == BODY
 
 
-def test_compact_has_no_code_and_no_examples() -> None:
+def test_compact_drops_code_and_examples() -> None:
     assert (
         apply_mode(BODY, "compact")
         == """\
@@ -66,7 +66,7 @@ Done.
     )
 
 
-def test_toon_has_the_headings_and_a_line_behind_each() -> None:
+def test_toon_keeps_headings_with_one_line_each() -> None:
     assert (
         apply_mode(BODY, "toon")
         == """\
@@ -84,12 +84,12 @@ still an example
 
 
 @pytest.mark.parametrize("title", ["## Example", "## EXAMPLES", "## example: a refund"])
-def test_an_example_ends_with_the_next_heading_or_the_file(title: str) -> None:
+def test_example_ends_at_the_next_heading_or_the_end(title: str) -> None:
     assert apply_mode(f"a\n{title}\nb\n# c", "compact") == "a\n# c"
     assert apply_mode(f"a\n{title}\nb", "compact") == "a"
 
 
-def test_a_deeper_heading_that_says_example_is_no_example_section() -> None:
+def test_deeper_example_heading_is_not_an_example_section() -> None:
     assert apply_mode("## Use\n### Example\nkept", "compact") == "## Use\n### Example\nkept"
 
 
@@ -97,18 +97,18 @@ def test_a_deeper_heading_that_says_example_is_no_example_section() -> None:
     "block",
     ["````\n```\n# in\n```\n````", "~~~\n```\n# in\n~~~", "   ```js\n# in\n   ```", "```\n# never closed"],
 )
-def test_fences_of_every_kind_hide_their_headings(block: str) -> None:
+def test_headings_in_any_code_fence_are_code(block: str) -> None:
     assert apply_mode(f"# a\n{block}", "toon") == "# a"
     assert apply_mode(f"# a\n{block}", "compact") == "# a\n[code example removed]"
 
 
-def test_a_text_is_cut_at_the_limit_and_says_so() -> None:
+def test_text_is_cut_at_the_limit_with_a_note() -> None:
     assert truncate("a" * MAX_LENGTH) == ("a" * MAX_LENGTH, False)
     assert truncate("a" * (MAX_LENGTH + 1)) == ("a" * MAX_LENGTH + "\n\n[... truncated ...]", True)
 
 
 @pytest.mark.parametrize("letter", ["e\u0301", "\U0001f469\u200d\U0001f52c", "\u2764\ufe0f", "\U0001f600"])
-def test_no_character_is_cut_in_two(letter: str) -> None:
+def test_no_character_is_split(letter: str) -> None:
     for length in range(len(letter)):
         text, was_cut = truncate("ab" + letter + "cd", 2 + length)
         assert (text, was_cut) == ("ab" + TRUNCATED_NOTE, True)

@@ -1,4 +1,4 @@
-"""The agent loop of the guide is a program that works."""
+"""The agent loop of the guide is a working program."""
 
 import re
 import subprocess
@@ -10,14 +10,14 @@ from kit import Sandbox, make_skill, prefix_paths
 GUIDE = Path(__file__).parents[2] / "docs/guides/python.md"
 
 
-def test_the_agent_loop_of_the_guide_finds_and_loads_a_skill(tmp_path: Path) -> None:
+def test_agent_loop_of_the_guide_finds_and_loads_a_skill(tmp_path: Path) -> None:
     loop = next(code for code in re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL) if "def run" in code)
     sandbox = Sandbox(tmp_path)
     sandbox.write("skills.json", '{"skills": {}}')
     sandbox.write_files(prefix_paths(".agent-skills/code-review", make_skill("code-review", "Reviews code.")))
     script = sandbox.write("loop.py", loop)
 
-    said = subprocess.run(
+    result = subprocess.run(
         [sys.executable, script],
         cwd=sandbox.work,
         env=sandbox.environment(),
@@ -26,4 +26,4 @@ def test_the_agent_loop_of_the_guide_finds_and_loads_a_skill(tmp_path: Path) -> 
         check=True,
     )
 
-    assert (said.stdout, said.stderr) == ('<skill_content name="code-review">\n', "")
+    assert (result.stdout, result.stderr) == ('<skill_content name="code-review">\n', "")

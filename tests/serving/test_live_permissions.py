@@ -1,4 +1,4 @@
-"""What a service sees from a project: its skills and the user's own, as the documents permit at this moment."""
+"""What a service shows in a project: its skills and the user's, as the documents currently permit."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from skillpm.serving.live_permissions import EffectivePermissions, WatchedPermis
 
 
 class Place:
-    """A project and a home, and the service that somebody there gets."""
+    """A project and a home, and the service in it."""
 
     def __init__(self, root: Path) -> None:
         self.project = root / "project"
@@ -51,7 +51,7 @@ def seen(service: SkillService) -> dict[str, str]:
     return {name: Path(card.location).parts[-4] for name, card in service.visible.items()}
 
 
-def test_in_a_project_its_own_skills_come_before_the_users(place: Place) -> None:
+def test_project_skills_take_precedence_over_user_skills(place: Place) -> None:
     service = place.serve()
 
     assert seen(service) == {"notes": "home", "pdf": "project", "web": "project"}
@@ -59,7 +59,7 @@ def test_in_a_project_its_own_skills_come_before_the_users(place: Place) -> None
     assert service.load("notes").directory == str(place.home / ".agent-skills/notes")
 
 
-def test_what_comes_and_goes_in_either_place_is_seen(place: Place) -> None:
+def test_changes_in_either_directory_are_visible(place: Place) -> None:
     service = place.serve()
     before = service.visible
 
@@ -70,7 +70,7 @@ def test_what_comes_and_goes_in_either_place_is_seen(place: Place) -> None:
     assert [*before] == ["notes", "pdf", "web"]
 
 
-def test_a_skill_that_cannot_be_read_hides_no_other_and_is_told_with_its_place(place: Place) -> None:
+def test_unreadable_skill_hides_no_other_and_is_reported_with_its_path(place: Place) -> None:
     write_files(place.project / ".agent-skills", {"notes/SKILL.md": "words"})
     write_files(place.home / ".agent-skills", {"web/SKILL.md": "words", "bad/SKILL.md": "words"})
     service = place.serve()
@@ -83,19 +83,19 @@ def test_a_skill_that_cannot_be_read_hides_no_other_and_is_told_with_its_place(p
     ]
 
 
-def test_what_a_project_switches_off_is_off_for_the_users_too(place: Place) -> None:
+def test_skill_disabled_by_a_project_is_disabled_for_user_skills_too(place: Place) -> None:
     place.say(place.project / "skills.json", disabled={"pdf": True, "notes": True})
 
     assert [*place.serve().visible] == ["web"]
 
 
-def test_what_a_user_switches_off_is_off_for_their_own(place: Place) -> None:
+def test_skill_disabled_by_the_user_is_disabled_in_user_scope(place: Place) -> None:
     place.say(place.own / "skills.json", disabled={"pdf": True, "notes": True})
 
     assert seen(place.serve()) == {"pdf": "project", "web": "project"}
 
 
-def test_the_users_own_manifest_has_a_say_in_a_project(place: Place) -> None:
+def test_user_manifest_applies_in_a_project(place: Place) -> None:
     place.say(place.own / "skills.json", permissions={"w*": "deny"})
     place.say(place.project / "skills.json", permissions={"*": "allow", "n*": "deny"})
 
@@ -103,7 +103,7 @@ def test_the_users_own_manifest_has_a_say_in_a_project(place: Place) -> None:
 
 
 @pytest.mark.parametrize("document", ["project", "own", "config"])
-def test_a_rule_that_is_written_meanwhile_counts_at_once(place: Place, document: str) -> None:
+def test_new_rule_applies_immediately(place: Place, document: str) -> None:
     service = place.serve()
     service.load("web")
 
@@ -122,8 +122,8 @@ def test_a_rule_that_is_written_meanwhile_counts_at_once(place: Place, document:
     assert service.load("web").name == "web"
 
 
-def test_rules_that_were_written_a_moment_ago_are_read_at_each_look(tmp_path: Path) -> None:
-    """Two writes within a tick of the file system's clock may look like one."""
+def test_recently_written_rules_are_read_each_time(tmp_path: Path) -> None:
+    """Two writes within a tick of the file system's clock may leave the same stat."""
     file, reads = tmp_path / "skills.json", list[int]()
 
     def read() -> EffectivePermissions:
@@ -139,7 +139,7 @@ def test_rules_that_were_written_a_moment_ago_are_read_at_each_look(tmp_path: Pa
         watched()
         return len(reads)
 
-    # Some tries, since the machine may be slow: a moment is 50 ms.
+    # Several attempts, since the machine may be slow: "recent" means 50 ms.
     assert wait_for(reads_of_second_look, 10) == 1
 
     def is_left_alone() -> bool:
@@ -150,7 +150,7 @@ def test_rules_that_were_written_a_moment_ago_are_read_at_each_look(tmp_path: Pa
     assert wait_for(is_left_alone)
 
 
-def test_while_rules_cannot_be_read_nothing_is_served(place: Place) -> None:
+def test_nothing_is_served_while_rules_are_unreadable(place: Place) -> None:
     service = place.serve()
     service.load("web")
 
@@ -171,23 +171,23 @@ def test_while_rules_cannot_be_read_nothing_is_served(place: Place) -> None:
     assert service.load("web").name == "web"
 
 
-def test_what_a_host_sees_is_looked_for_again(world: HostWorkspace) -> None:
+def test_host_skills_are_searched_again(world: HostWorkspace) -> None:
     first = world.write_skill("home/.claude/skills/pdf", "pdf", "Reads.")
     registry = HostRegistry(lambda: discover("claude-code", settings=world.settings()).skills, refresh_interval=0.0)
     service = SkillService(registry)
-    before = registry.shelf
+    before = registry.snapshot
     assert [*service.visible] == ["pdf"]
-    assert registry.shelf is before
+    assert registry.snapshot is before
 
     world.write_skill("home/.claude/skills/web", "web", "Opens pages.")
     first.write_text("---\nname: pdf\ndescription: Reads and writes.\ntriggers: [paper]\n---\nRead.\n")
 
-    assert [told.description for told in service.list()] == ["Reads and writes.", "Opens pages."]
+    assert [skill.description for skill in service.list()] == ["Reads and writes.", "Opens pages."]
     assert [card.name for card in service.match("some paper").skills] == ["pdf"]
     assert service.load("pdf", style="omega").text == "Read."
 
 
-def test_between_two_looks_a_host_is_left_alone(world: HostWorkspace) -> None:
+def test_host_is_not_searched_again_too_soon(world: HostWorkspace) -> None:
     looks: list[int] = []
 
     def look() -> list[object]:
@@ -202,7 +202,7 @@ def test_between_two_looks_a_host_is_left_alone(world: HostWorkspace) -> None:
 
 
 @pytest.mark.parametrize("mode", ["project", "own"])
-def test_what_is_switched_off_meanwhile_is_gone_at_once(place: Place, mode: str) -> None:
+def test_newly_disabled_skill_disappears_immediately(place: Place, mode: str) -> None:
     service = place.serve()
     assert "notes" in service.visible
 

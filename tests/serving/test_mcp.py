@@ -1,4 +1,4 @@
-"""`skillpm mcp`: a real process, spoken to by the official client over stdin and stdout."""
+"""`skillpm mcp`: a real process that the official client talks to over stdin and stdout."""
 
 import base64
 import hashlib
@@ -71,7 +71,7 @@ ENTRY = {
 
 @pytest.fixture
 def world(tmp_path: Path) -> Sandbox:
-    """Give a project with skills of each kind."""
+    """Return a project with skills of each kind."""
     sandbox = Sandbox(tmp_path)
     permissions = {"deploy-*": "deny", "asked": "ask"}
     sandbox.write("skills.json", json.dumps({"skills": {}, "permissions": permissions}))
@@ -147,7 +147,7 @@ async def bytes_of(client: Client, uri: str) -> bytes:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_tool_lists_loads_searches_and_refuses(world: Sandbox, mode: str) -> None:
+def test_tool_lists_loads_searches_and_refuses(world: Sandbox, mode: str) -> None:
     async def speak(client: Client) -> None:
         (tool,) = (await client.list_tools()).tools
         assert tool.name == "skill"
@@ -166,7 +166,7 @@ def test_the_tool_lists_loads_searches_and_refuses(world: Sandbox, mode: str) ->
             True,
         )
         assert await called(client, name="asked") == (
-            "Error: `asked` needs a person's approval, and nobody can be asked here",
+            "Error: `asked` requires a person's approval, which cannot be requested here",
             True,
         )
         assert await called(client, name="") == ("Error: 'name' parameter is required", True)
@@ -175,13 +175,13 @@ def test_the_tool_lists_loads_searches_and_refuses(world: Sandbox, mode: str) ->
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_extension_publishes_what_keeps_the_specification(world: Sandbox, mode: str) -> None:
+def test_extension_publishes_conforming_skills(world: Sandbox, mode: str) -> None:
     folder = world.work / ".agent-skills/pdf"
 
     async def speak(client: Client) -> None:
         capabilities = client.server_capabilities
         assert capabilities is not None
-        # The older handshake has no place for extensions; the methods are answered all the same.
+        # The older handshake cannot announce extensions; the methods work nevertheless.
         assert capabilities.extensions == (None if mode == "legacy" else {EXTENSION: {"directoryRead": True}})
         assert capabilities.resources is not None
         entries = await listed(client)
@@ -210,12 +210,12 @@ def test_the_extension_publishes_what_keeps_the_specification(world: Sandbox, mo
 @pytest.mark.parametrize(
     "uri",
     [
-        "skill://deploy-prod/SKILL.md", "skill://nobody/SKILL.md", "skill://pdf/secret", "skill://pdf/../loose/SKILL.md",
+        "skill://deploy-prod/SKILL.md", "skill://unknown/SKILL.md", "skill://pdf/secret", "skill://pdf/../loose/SKILL.md",
         "skill://pdf/%2e%2e/loose/SKILL.md", "skill://..%2f..%2fetc/passwd", "skill://pdf/", "skill://pdf", "skill://",
         "file:///etc/passwd", "skill://asked/SKILL.md", "skill://pdf/" + "x" * 10_000, "skill://pdf/SKILL.md%00",
     ],
 )  # fmt: skip
-def test_no_other_file_is_read(world: Sandbox, uri: str) -> None:
+def test_no_other_file_is_readable(world: Sandbox, uri: str) -> None:
     async def speak(client: Client) -> None:
         with pytest.raises(MCPError) as caught:
             await client.read_resource(uri)
@@ -228,7 +228,7 @@ def test_no_other_file_is_read(world: Sandbox, uri: str) -> None:
     talk(world, speak)
 
 
-def test_a_folder_of_a_skill_is_read(world: Sandbox) -> None:
+def test_skill_folder_is_listed(world: Sandbox) -> None:
     many = {f".agent-skills/pdf/pages/{number:03}.txt": "" for number in range(250)}
     world.write_files(many)
 
@@ -243,7 +243,7 @@ def test_a_folder_of_a_skill_is_read(world: Sandbox) -> None:
         pages = await folder(client, "skill://pdf/pages")
         assert [uri for uri, _ in pages] == [f"skill://pdf/pages/{number:03}.txt" for number in range(250)]
         for uri in (
-            "skill://pdf/", "skill://pdf/scripts/", "skill://pdf/SKILL.md", "skill://pdf/nothing", "skill://nobody",
+            "skill://pdf/", "skill://pdf/scripts/", "skill://pdf/SKILL.md", "skill://pdf/nothing", "skill://unknown",
             "skill://deploy-prod", "skill://pdf/..", "skill://pdf/../loose", "skill://", "file:///etc", "",
         ):  # fmt: skip
             with pytest.raises(MCPError) as caught:
@@ -254,12 +254,12 @@ def test_a_folder_of_a_skill_is_read(world: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_rule_that_is_written_meanwhile_counts_and_is_told(world: Sandbox, mode: str) -> None:
-    told = anyio.Event()
+def test_new_rule_applies_and_is_notified(world: Sandbox, mode: str) -> None:
+    notified = anyio.Event()
 
     async def hear(message: Any) -> None:
         if isinstance(message, types.ToolListChangedNotification):
-            told.set()
+            notified.set()
 
     async def speak(client: Client) -> None:
         await client.list_tools()
@@ -271,39 +271,39 @@ def test_a_rule_that_is_written_meanwhile_counts_and_is_told(world: Sandbox, mod
         with pytest.raises(MCPError):
             await client.read_resource("skill://loose/SKILL.md")
         if mode == "legacy":
-            await told.wait()
+            await notified.wait()
 
     talk(world, speak, mode, message_handler=hear)
 
 
-def test_nothing_is_told_before_the_server_knows_what_a_change_of_it_is(world: Sandbox) -> None:
-    server, told = SkillServer(open_service(world.work)), anyio.Event()
+def test_no_answer_before_changes_can_be_detected(world: Sandbox) -> None:
+    server, notified = SkillServer(open_service(world.work)), anyio.Event()
     context: Any = SimpleNamespace(session=None)
 
     async def ask() -> None:
         await server.list_tools(context, None)
-        told.set()
+        notified.set()
 
     async def main() -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ask)
             await anyio.wait_all_tasks_blocked()
-            assert not told.is_set()
+            assert not notified.is_set()
             tasks.start_soon(server.watch)
             with anyio.fail_after(60):
-                await told.wait()
+                await notified.wait()
             tasks.cancel_scope.cancel()
 
     run_in_thread(main)
 
 
-def test_while_rules_cannot_be_read_nothing_is_served_and_the_server_lives(world: Sandbox) -> None:
+def test_server_survives_unreadable_rules_and_serves_nothing(world: Sandbox) -> None:
     async def speak(client: Client) -> None:
         before = (await client.list_tools()).tools[0].description
         world.write("skills.json", '{"skills": {}, "permissions": 3}')
 
         tool = (await client.list_tools()).tools[0]
-        assert tool.description == "No skill can be loaded now: expected an object, got 3"
+        assert tool.description == "Skills cannot be loaded right now: expected an object, got 3"
         assert await called(client) == ("Error: expected an object, got 3", True)
         for ask in (client.list_resources(), listed(client), client.read_resource("skill://pdf/SKILL.md")):
             with pytest.raises(MCPError) as caught:
@@ -319,24 +319,24 @@ def test_while_rules_cannot_be_read_nothing_is_served_and_the_server_lives(world
     talk(world, speak)
 
 
-def test_nothing_ever_names_a_denied_skill(world: Sandbox) -> None:
+def test_denied_skill_is_never_named(world: Sandbox) -> None:
     async def speak(client: Client) -> None:
-        said = [
+        answers = [
             (await client.list_tools()).model_dump_json(),
             (await client.list_resources()).model_dump_json(),
             json.dumps(await listed(client)),
             (await called(client))[0],
             (await called(client, query="ships"))[0],
             (await called(client, name="deplo"))[0],
-            (await called(client, name="nobody"))[0],
+            (await called(client, name="unknown"))[0],
             str(await folder(client, "skill://pdf")),
         ]
-        assert "deploy" not in "".join(said).replace('"deplo"', "")
+        assert "deploy" not in "".join(answers).replace('"deplo"', "")
 
     talk(world, speak)
 
 
-def test_a_change_in_another_process_is_told(world: Sandbox) -> None:
+def test_change_by_another_process_is_notified(world: Sandbox) -> None:
     async def speak(client: Client) -> None:
         async with client.listen(tools_list_changed=True, resources_list_changed=True) as events:
             await anyio.to_thread.run_sync(lambda: world.run("install", "testing", check=True))
@@ -347,22 +347,22 @@ def test_a_change_in_another_process_is_told(world: Sandbox) -> None:
     talk(world, speak)
 
 
-def test_a_change_is_told_to_a_client_of_the_older_protocol_too(world: Sandbox) -> None:
-    told = anyio.Event()
+def test_change_is_notified_to_a_client_of_the_older_protocol(world: Sandbox) -> None:
+    notified = anyio.Event()
 
     async def hear(message: Any) -> None:
         if isinstance(message, types.ToolListChangedNotification):
-            told.set()
+            notified.set()
 
     async def speak(client: Client) -> None:
         await client.list_tools()
         await anyio.to_thread.run_sync(lambda: world.run("install", "testing", check=True))
-        await told.wait()
+        await notified.wait()
 
     talk(world, speak, "legacy", message_handler=hear)
 
 
-def test_a_thousand_calls_do_not_make_it_grow(world: Sandbox) -> None:
+def test_a_thousand_calls_do_not_leak_memory(world: Sandbox) -> None:
     def size(pid: int) -> int:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1])
 
@@ -388,7 +388,7 @@ def test_a_thousand_calls_do_not_make_it_grow(world: Sandbox) -> None:
     talk(world, speak)
 
 
-def test_rubbish_does_not_end_it_and_an_end_does(world: Sandbox) -> None:
+def test_garbage_does_not_end_the_server_but_end_of_input_does(world: Sandbox) -> None:
     lines = [
         b"\xff\xfe\n",
         b"{\n",
@@ -440,14 +440,14 @@ META = {
 
 
 def requests(mode: str, *asked: dict[str, Any]) -> bytes:
-    """Give what a client would send, a line each."""
+    """Return the lines that a client would send."""
     meta = META[mode]
     later = [{**request, "params": {**request.get("params", {}), **meta}} for request in asked]
     return b"".join(json.dumps({"jsonrpc": "2.0", **request}).encode() + b"\n" for request in [*HELLO[mode], *later])
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_all_that_was_asked_before_stdin_ended_is_answered(world: Sandbox, mode: str) -> None:
+def test_requests_before_the_end_of_stdin_are_answered(world: Sandbox, mode: str) -> None:
     calls = [{"id": n, "method": "tools/call", "params": {"name": "skill", "arguments": {}}} for n in range(1, 21)]
     listen = {"id": "listen", "method": "subscriptions/listen", "params": {"notifications": {"toolsListChanged": True}}}
 
@@ -458,13 +458,13 @@ def test_all_that_was_asked_before_stdin_ended_is_answered(world: Sandbox, mode:
     assert {a["id"] for a in answers if "isError" in a.get("result", {})} == set(range(1, 21))
 
 
-def test_check_names_what_is_left_out_and_why(world: Sandbox) -> None:
+def test_check_names_unpublished_skills_and_why(world: Sandbox) -> None:
     result = world.run("mcp", "--check")
 
     assert (result.code, result.stdout, result.stderr) == (
         1,
-        "loose: line 4: `color` is no field of the specification; put it under `metadata`, as text\n",
-        "2 of 3 skills are published\n",
+        "loose: line 4: `color` is not a field of the specification; move it under `metadata`, as text\n",
+        "2 of 3 skills published\n",
     )
     assert world.run("mcp", "--check", "--json").json["leftOut"][0]["name"] == "loose"
 
@@ -484,16 +484,16 @@ ON_PATH = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
 @pytest.mark.parametrize("host", SNIPPETS)
-def test_the_snippet_for_a_host_is_all_of_stdout_and_its_file_is_told_beside(world: Sandbox, host: str) -> None:
+def test_host_snippet_is_the_whole_stdout_and_its_file_is_named_on_stderr(world: Sandbox, host: str) -> None:
     file, snippet = SNIPPETS[host]
 
     result = world.run("mcp", "--print-config", host, env=ON_PATH, check=True)
 
     assert (tomllib.loads if host == "codex" else json.loads)(result.stdout) == snippet
-    assert result.stderr == f"put this into {file}, beside what stands there:\n"
+    assert result.stderr == f"add this to {file}:\n"
 
 
-def test_a_snippet_starts_the_server_as_it_was_asked_for(world: Sandbox) -> None:
+def test_snippet_starts_the_server_with_the_given_options(world: Sandbox) -> None:
     flags = ("-g", "--profile", "build", "--agent", "codex", "--style", "brutus")
 
     snippet = world.run("mcp", *flags, "--print-config", "claude-code", env=ON_PATH, check=True).json
@@ -501,19 +501,19 @@ def test_a_snippet_starts_the_server_as_it_was_asked_for(world: Sandbox) -> None
     assert snippet["mcpServers"]["skillpm"]["args"] == ["mcp", *flags]
 
 
-def test_where_no_path_leads_to_the_program_python_is_named_that_has_it(world: Sandbox) -> None:
+def test_snippet_names_python_if_the_program_is_not_on_path(world: Sandbox) -> None:
     snippet = world.run("mcp", "--print-config", "claude-code", env={"PATH": "/nowhere"}, check=True).json
 
     started = {"command": sys.executable, "args": ["-m", "skillpm", "mcp"]}
     assert snippet == {"mcpServers": {"skillpm": started}}
 
 
-def test_a_host_without_a_snippet_is_told_the_command(world: Sandbox) -> None:
+def test_command_is_printed_for_a_host_without_a_snippet(world: Sandbox) -> None:
     result = world.run("mcp", "--print-config", "zed", env=ON_PATH)
 
     assert (result.code, result.stdout, result.stderr) == (
         2,
         "",
-        "error: --print-config does not know the host `zed`; known are claude-code, codex, cursor, opencode\n"
-        "  try: in the configuration of any other host, the server's command is `skillpm mcp`, over stdio\n",
+        "error: unknown host `zed`; known hosts: claude-code, codex, cursor, opencode\n"
+        "  try: for any other host, configure a stdio server with the command `skillpm mcp`\n",
     )

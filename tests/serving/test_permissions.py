@@ -1,4 +1,4 @@
-"""What an agent may do: rules, their order, and documents that disagree."""
+"""Permission rules: their order, and documents that contradict each other."""
 
 import pytest
 
@@ -27,11 +27,11 @@ CASES: dict[str, tuple[Rules, dict[str, Action]]] = {
         of(build_ordered_rules(OPENCODE)),
         {"code-review": "allow", "deploy-prod": "deny", "deploy-": "deny", "deploy": "allow", "redeploy-x": "allow"},
     ),
-    "GLM's example, a table: its last line silences nothing": (
+    "GLM's example, a table: its last line overrides nothing": (
         of(build_unordered_rules(GLM)),
         {"git-release": "allow", "experimental-x": "ask", "experimental": "allow", "x": "allow"},
     ),
-    "the same rules in an order: the last line silences all": (
+    "the same rules in order: the last line overrides all": (
         of(build_ordered_rules(GLM)),
         {"git-release": "allow", "experimental-x": "allow", "x": "allow"},
     ),
@@ -39,7 +39,7 @@ CASES: dict[str, tuple[Rules, dict[str, Action]]] = {
         of(build_ordered_rules({"*": "deny", "pdf": "allow"})),
         {"pdf": "allow", "pdf-forms": "deny", "docx": "deny"},
     ),
-    "deny all but one, the other way round: nothing is left": (
+    "deny all but one, in reverse order: nothing remains": (
         of(build_ordered_rules({"pdf": "allow", "*": "deny"})),
         {"pdf": "deny", "docx": "deny"},
     ),
@@ -47,15 +47,15 @@ CASES: dict[str, tuple[Rules, dict[str, Action]]] = {
         of(build_unordered_rules({"pdf": "allow", "*": "deny"})),
         {"pdf": "allow", "docx": "deny"},
     ),
-    "a longer pattern is behind a shorter one": (
+    "a longer pattern comes after a shorter one": (
         of(build_unordered_rules({"deploy-prod-*": "deny", "deploy-*": "ask", "*": "allow"})),
         {"deploy-prod-eu": "deny", "deploy-test": "ask", "other": "allow"},
     ),
-    "an exact name is behind every pattern": (
+    "an exact name comes after every pattern": (
         of(build_unordered_rules({"deploy-prod": "allow", "deploy-prod*": "deny", "d*": "ask"})),
         {"deploy-prod": "allow", "deploy-prod2": "deny", "docs": "ask"},
     ),
-    "of two as specific the stricter counts": (
+    "of equally specific patterns the stricter wins": (
         of(build_unordered_rules({"ab*": "allow", "*ba": "deny"})),
         {"abba": "deny", "abc": "allow", "cba": "deny"},
     ),
@@ -63,7 +63,7 @@ CASES: dict[str, tuple[Rules, dict[str, Action]]] = {
         of(build_ordered_rules({"v?": "deny"})),
         {"v1": "deny", "v": "allow", "v10": "allow", "vé": "deny"},
     ),
-    "`*` goes over `/` and `:`": (
+    "`*` matches `/` and `:`": (
         of(build_ordered_rules({"team*": "deny", "a/*/c": "ask"})),
         {"team/deploy": "deny", "team:x": "deny", "a/b/c": "ask", "a/b/b/c": "ask", "a/c": "allow"},
     ),
@@ -71,7 +71,7 @@ CASES: dict[str, tuple[Rules, dict[str, Action]]] = {
         of(build_ordered_rules({"a[bc]": "deny", "x.y": "deny", "(": "ask", "a|b": "ask"})),
         {"a[bc]": "deny", "ab": "allow", "x.y": "deny", "xzy": "allow", "(": "ask", "a|b": "ask", "a": "allow"},
     ),
-    "case counts": (of(build_ordered_rules({"Deploy": "deny"})), {"Deploy": "deny", "deploy": "allow"}),
+    "matching is case-sensitive": (of(build_ordered_rules({"Deploy": "deny"})), {"Deploy": "deny", "deploy": "allow"}),
     "an allow list leaves out the rest": (
         rules_from_lists(allowed=["pdf", "docx"]),
         {"pdf": "allow", "docx": "allow", "xlsx": "deny"},
@@ -85,25 +85,27 @@ CASES: dict[str, tuple[Rules, dict[str, Action]]] = {
         {"pdf": "ask", "docx": "deny", "xlsx": "deny"},
     ),
     "no lists": (rules_from_lists(), {"pdf": "allow"}),
-    "of two documents the strictest counts, whichever comes first": (
+    "the strictest document wins, whichever comes first": (
         of(build_ordered_rules({"*": "ask"}), build_ordered_rules({"pdf": "allow", "docx": "deny"})),
         {"pdf": "ask", "docx": "deny", "xlsx": "ask"},
     ),
-    "a document that says nothing of a name has no say": (
+    "a document without a matching rule is ignored": (
         of(build_ordered_rules({"pdf": "allow"}), build_ordered_rules({"docx": "deny"})),
         {"pdf": "allow", "docx": "deny", "xlsx": "allow"},
     ),
-    "a profile's rules stand behind the general ones": (
-        of(parse_config_rules({"permissions": {"deploy-prod": "allow"}, "permissions-for": {"build": {"deploy-*": "deny"}}},
-                        "config.toml", "build")),
+    "a profile's rules come after the general ones": (
+        of(parse_config_rules(
+            {"permissions": {"deploy-prod": "allow"}, "permissions-for": {"build": {"deploy-*": "deny"}}},
+            "config.toml", "build",
+        )),
         {"deploy-prod": "deny", "deploy-x": "deny", "pdf": "allow"},
     ),
-    "another profile's rules do not count": (
+    "another profile's rules do not apply": (
         of(parse_config_rules({"permissions": {"*": "ask"}, "permissions-for": {"build": {"*": "deny"}, "plan": {}}},
                         "config.toml", "plan")),
         {"deploy-prod": "ask"},
     ),
-    "OpenCode's file, a word for all": (
+    "OpenCode's file, one action for all": (
         of(parse_opencode_rules({"permission": {"skill": "deny"}}, "opencode.json")),
         {"pdf": "deny"},
     ),
@@ -111,21 +113,23 @@ CASES: dict[str, tuple[Rules, dict[str, Action]]] = {
         of(parse_opencode_rules({"permission": {"skill": {"*": "deny", "docs-*": "allow"}}}, "opencode.json")),
         {"pdf": "deny", "docs-api": "allow"},
     ),
-    "GLM's file": (of(parse_glm_rules({"skill_permissions": GLM}, "config.toml")), {"experimental-x": "ask", "x": "allow"}),
+    "GLM's file": (
+        of(parse_glm_rules({"skill_permissions": GLM}, "config.toml")), {"experimental-x": "ask", "x": "allow"},
+    ),
 }  # fmt: skip
 ROWS = [(case, name, action) for case, (_, names) in CASES.items() for name, action in names.items()]
 
 
-def test_there_are_rows_enough_to_speak_of_a_matrix() -> None:
+def test_matrix_is_large_enough() -> None:
     assert len(ROWS) >= 60
 
 
 @pytest.mark.parametrize(("case", "name", "action"), ROWS)
-def test_what_holds_for_a_name(case: str, name: str, action: Action) -> None:
+def test_action_for_a_name(case: str, name: str, action: Action) -> None:
     assert CASES[case][0].decide(name).action == action
 
 
-def test_a_decision_names_the_rule_that_made_it() -> None:
+def test_decision_names_its_rule() -> None:
     rules = of(build_ordered_rules({"*": "allow", "deploy-*": "deny"}, "skills.json: permissions"))
 
     decision = rules.decide("deploy-prod")
@@ -147,35 +151,35 @@ def test_a_decision_names_the_rule_that_made_it() -> None:
         ({"*x": "deny", "?x": "allow"}, {}),
     ],
 )
-def test_a_rule_that_never_counts_is_found(rules: dict[str, str], silenced: dict[str, str]) -> None:
+def test_unreachable_rule_is_found(rules: dict[str, str], silenced: dict[str, str]) -> None:
     found = of(build_ordered_rules(rules)).unreachable
 
     assert {rule.pattern: by.pattern for rule, by in found} == silenced
 
 
-def test_in_a_table_no_rule_is_out_of_reach() -> None:
+def test_unordered_rules_are_all_reachable() -> None:
     assert of(build_unordered_rules(GLM)).unreachable == ()
 
 
-def test_a_hostile_pattern_costs_nothing() -> None:
+def test_hostile_pattern_is_fast() -> None:
     rules = of(build_ordered_rules({"*a" * 200 + "b": "deny"}))
 
     assert rules.decide("a" * 5_000).action == "allow"
 
 
-def test_a_profile_that_is_not_there_is_an_error_and_no_permission() -> None:
+def test_unknown_profile_is_an_error() -> None:
     with pytest.raises(NotFoundError) as caught:
         parse_config_rules({"permissions-for": {"build": {}}}, "config.toml", "biuld")
 
     error = caught.value
     assert (error.message, error.hint) == (
-        "there is no profile `biuld`",
-        "profiles are tables `[permissions-for.NAME]`; known: build",
+        "unknown profile `biuld`",
+        "define it as a table `[permissions-for.NAME]`; known profiles: build",
     )
 
 
 @pytest.mark.parametrize("value", ["yes", True, 1, None, ["deny"], {"a": "deny"}])
-def test_another_word_is_an_error_with_its_place(value: object) -> None:
+def test_invalid_action_is_an_error_with_its_location(value: object) -> None:
     with pytest.raises(DocumentError) as caught:
         parse_config_rules({"permissions": {"pdf": value}}, "config.toml")
 

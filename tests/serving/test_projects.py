@@ -29,13 +29,13 @@ def test_frontmatter_may_name_skills(tmp_path: Path) -> None:
     assert [(p.instructions, p.skills) for p in load_projects(str(tmp_path))] == [("Do.", ("pdf", "docx"))] * 2
 
 
-def test_a_line_that_is_no_frontmatter_is_an_instruction(tmp_path: Path) -> None:
+def test_text_like_frontmatter_is_an_instruction(tmp_path: Path) -> None:
     write_files(tmp_path / "projects", {"a/ROLE.md": "---\nDo it.\n"})
 
     assert load_projects(str(tmp_path))[0].instructions == "---\nDo it."
 
 
-def test_what_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
+def test_unreadable_project_hides_no_other(tmp_path: Path) -> None:
     write_files(
         tmp_path / "projects",
         {"a/ROLE.md": b"\xff\xfe", "b/ROLE.md": "Do.", "c/ROLE.md": "a" * 1_000_001, "e/ROLE.md/x": ""},
@@ -46,7 +46,7 @@ def test_what_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
     assert [project.name for project in load_projects(str(tmp_path))] == ["b"]
 
 
-def test_the_folder_is_made_once(tmp_path: Path) -> None:
+def test_projects_folder_is_created_once(tmp_path: Path) -> None:
     assert ensure_projects_folder(str(tmp_path / "data")) == f"{tmp_path}/data/projects"
     assert ensure_projects_folder(str(tmp_path / "data")) == f"{tmp_path}/data/projects"
     assert load_projects(str(tmp_path / "data")) == ()

@@ -1,4 +1,4 @@
-"""The words of each loader, to the character: where its specification gives the text, the text here is that one."""
+"""The exact wording of each style: where the host's specification gives a text, it is quoted here."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ BODY = "\n## What I do\n\n- Draft release notes\n\n```sh\ngh release create\n```
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Path:
-    """Give a folder of two skills, one with files and metadata."""
+    """Return a folder with two skills, one of them with files and metadata."""
     release = make_skill(
         "git-release",
         "Create consistent releases and changelogs",
@@ -33,14 +33,14 @@ def shelf(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def nothing(tmp_path: Path) -> Path:
-    """Give a folder without skills."""
+    """Return a folder without skills."""
     return tmp_path / "nothing"
 
 
-# What is loaded
+# Loaded skills
 
 
-def test_the_default_is_tagged_and_names_the_files(shelf: Path) -> None:
+def test_default_style_is_tagged_and_lists_files(shelf: Path) -> None:
     assert (
         create_service(shelf).load("git-release").text
         == f"""\
@@ -48,7 +48,7 @@ def test_the_default_is_tagged_and_names_the_files(shelf: Path) -> None:
 # Skill: git-release
 
 Base directory: {shelf}/git-release
-Relative paths below start there.
+Relative paths below are relative to it.
 
 ## What I do
 
@@ -71,14 +71,14 @@ None.
 
 
 @pytest.mark.parametrize("style", ["opencode", "brutus"])
-def test_opencode_and_brutus_give_the_base_directory(shelf: Path, style: str) -> None:
+def test_opencode_and_brutus_show_the_base_directory(shelf: Path, style: str) -> None:
     loaded = create_service(shelf).load("code-review", style=style)
 
     assert loaded.title == "Loaded skill: code-review"
     assert loaded.text == f"## Skill: code-review\n\n**Base directory**: {shelf}/code-review\n\nLook twice."
 
 
-def test_glm_names_the_file(shelf: Path) -> None:
+def test_glm_shows_the_file(shelf: Path) -> None:
     assert (
         create_service(shelf).load("code-review", style="glm").text
         == f"""
@@ -92,7 +92,7 @@ Look twice.
     )
 
 
-def test_supercode_is_compact_unless_asked(shelf: Path) -> None:
+def test_supercode_is_compact_by_default(shelf: Path) -> None:
     service = create_service(shelf, style="supercode")
 
     assert service.load("git-release").text == "## What I do\n\n- Draft release notes\n\n[code example removed]\n"
@@ -100,11 +100,11 @@ def test_supercode_is_compact_unless_asked(shelf: Path) -> None:
     assert service.load("code-review", mode="full").text == "# Skill: code-review\n\nLook twice."
 
 
-def test_omega_gives_the_instructions(shelf: Path) -> None:
+def test_omega_returns_only_the_body(shelf: Path) -> None:
     assert create_service(shelf).load("code-review", style="omega").text == "Look twice."
 
 
-def test_a_long_skill_is_cut_and_its_tag_stays_closed(tmp_path: Path) -> None:
+def test_long_skill_is_cut_and_its_tag_stays_closed(tmp_path: Path) -> None:
     write_files(tmp_path, prefix_paths("long", make_skill("long", body="a" * 60_000)))
 
     loaded = create_service(tmp_path).load("long")
@@ -115,7 +115,7 @@ def test_a_long_skill_is_cut_and_its_tag_stays_closed(tmp_path: Path) -> None:
     assert supercode.text == "# Skill: long\n\n" + "a" * 50_000 + "\n\n[... truncated ...]"
 
 
-def test_at_most_twenty_files_are_named(tmp_path: Path) -> None:
+def test_at_most_twenty_files_are_listed(tmp_path: Path) -> None:
     write_files(tmp_path, prefix_paths("many", make_skill("many") | {f"f{number:02}": "" for number in range(25)}))
 
     loaded = create_service(tmp_path).load("many")
@@ -125,10 +125,10 @@ def test_at_most_twenty_files_are_named(tmp_path: Path) -> None:
     assert len(loaded.files) == 25
 
 
-# What there is
+# Catalogs
 
 
-def test_the_catalogue_is_the_one_of_the_reference_library(tmp_path: Path) -> None:
+def test_catalog_matches_the_reference_library(tmp_path: Path) -> None:
     odd = make_skill("odd", "Says \"hello\" & 'bye' <now>.")
     write_files(tmp_path, prefix_paths("odd", odd) | prefix_paths("pdf", make_skill("pdf", "Reads PDF files.")))
 
@@ -161,13 +161,13 @@ NONE = "Load a skill to get detailed instructions for a specific task. No skills
 
 
 @pytest.mark.parametrize(("style", "text"), [("opencode", OPENCODE), ("brutus", BRUTUS)])
-def test_the_description_of_the_tool_lists_the_skills(shelf: Path, nothing: Path, style: str, text: str) -> None:
+def test_tool_description_lists_the_skills(shelf: Path, nothing: Path, style: str, text: str) -> None:
     assert create_service(shelf, style=style).description == text
     assert create_service(shelf).prompt(style=style).text == text
     assert create_service(nothing, style=style).description == NONE
 
 
-def test_the_descriptions_of_glm_and_supercode_list_nothing(shelf: Path) -> None:
+def test_glm_and_supercode_descriptions_list_nothing(shelf: Path) -> None:
     assert create_service(shelf, style="glm").description == (
         "Load a reusable skill definition. Skills provide specialized instructions for common tasks. "
         "Use list_available=true to see what skills are available."
@@ -179,7 +179,7 @@ def test_the_descriptions_of_glm_and_supercode_list_nothing(shelf: Path) -> None
     )
 
 
-def test_our_own_description_is_a_list(shelf: Path, nothing: Path) -> None:
+def test_default_description_is_a_list(shelf: Path, nothing: Path) -> None:
     assert (
         create_service(shelf).description
         == """\
@@ -211,7 +211,7 @@ To load a skill, call: skill({ name: "skill-name" })
     )
 
 
-def test_omega_tells_what_is_installed_and_where_to_read(tmp_path: Path) -> None:
+def test_omega_shows_what_is_installed_and_where_to_read(tmp_path: Path) -> None:
     write_files(
         tmp_path,
         prefix_paths("gog", make_skill("gog", "Mail.", requires=["gog"]))
@@ -233,7 +233,7 @@ Skills:
 
 
 @pytest.mark.parametrize("style", ["default", "agentskills", "omega"])
-def test_of_nothing_there_is_nothing_to_say(nothing: Path, style: str) -> None:
+def test_empty_catalogs(nothing: Path, style: str) -> None:
     prompt = create_service(nothing).prompt(style=style)
 
     assert (prompt.text, prompt.skills, prompt.tokens) == ("", 0, 0)
@@ -296,7 +296,7 @@ def test_supercode_lists_by_category(shelf: Path, nothing: Path, mode: str) -> N
 
 
 @pytest.mark.parametrize("arguments", [{}, {"name": "x"}, {"query": "x"}])
-def test_without_a_skills_directory_supercode_says_what_to_do(nothing: Path, arguments: dict[str, str]) -> None:
+def test_supercode_says_what_to_do_without_a_skills_directory(nothing: Path, arguments: dict[str, str]) -> None:
     assert create_service(nothing, style="supercode").call(arguments).value == {
         "success": False,
         "error": "Skill registry not found. Run skill setup first.",
@@ -304,18 +304,18 @@ def test_without_a_skills_directory_supercode_says_what_to_do(nothing: Path, arg
     assert create_service(nothing).call({}).ok
 
 
-def test_a_skill_that_cannot_work_here_says_what_it_needs(tmp_path: Path) -> None:
+def test_unusable_skill_shows_what_it_needs(tmp_path: Path) -> None:
     write_files(tmp_path, prefix_paths("gog", make_skill("gog", "Mail.", requires=["gog", "jq"])))
 
     assert "- gog: Mail. (not usable here: needs gog, jq)" in create_service(tmp_path).description
 
 
-def test_a_skill_without_description_is_not_advertised_and_can_be_loaded(tmp_path: Path) -> None:
+def test_skill_without_description_is_not_advertised_but_can_be_loaded(tmp_path: Path) -> None:
     write_files(tmp_path, {"silent/SKILL.md": "---\nname: silent\n---\nShh."})
     service = create_service(tmp_path)
 
     assert service.prompt().text == ""
-    assert [told.card.name for told in service.list()] == ["silent"]
+    assert [skill.card.name for skill in service.list()] == ["silent"]
     assert service.load("silent", style="omega").text == "Shh."
 
 
@@ -325,22 +325,22 @@ NOT_FOUND = {
     "default": {
         "ok": False,
         "title": "",
-        "text": 'Skill "reviw" not found.\n\nDid you mean: code-review?',
+        "text": 'Skill "code-reviw" not found.\n\nDid you mean: code-review?',
         "metadata": {},
     },
-    "opencode": {"error": 'Skill "reviw" not found. Available skills: code-review, git-release'},
-    "brutus": {"error": 'skill "reviw" not found. Available skills: code-review, git-release'},
-    "glm": {"result": "Error: Skill 'reviw' not found. Use list_available=true to see available skills."},
-    "supercode": {"success": False, "error": 'Skill "reviw" not found.\n\nDid you mean: code-review?'},
+    "opencode": {"error": 'Skill "code-reviw" not found. Available skills: code-review, git-release'},
+    "brutus": {"error": 'skill "code-reviw" not found. Available skills: code-review, git-release'},
+    "glm": {"result": "Error: Skill 'code-reviw' not found. Use list_available=true to see available skills."},
+    "supercode": {"success": False, "error": 'Skill "code-reviw" not found.\n\nDid you mean: code-review?'},
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("style", NOT_FOUND)
-def test_a_name_that_nothing_has(shelf: Path, style: str) -> None:
-    assert create_service(shelf, style=style).call({"name": "reviw"}).value == NOT_FOUND[style]
+def test_unknown_name(shelf: Path, style: str) -> None:
+    assert create_service(shelf, style=style).call({"name": "code-reviw"}).value == NOT_FOUND[style]
 
 
-def test_nothing_to_choose_from_is_none(nothing: Path) -> None:
+def test_unknown_name_without_any_skill(nothing: Path) -> None:
     assert (
         create_service(nothing, style="opencode").call({"name": "x"}).text
         == 'Skill "x" not found. Available skills: none'
@@ -350,13 +350,13 @@ def test_nothing_to_choose_from_is_none(nothing: Path) -> None:
 
 
 @pytest.mark.parametrize("style", ["default", "opencode", "brutus", "glm", "supercode"])
-def test_an_empty_name_loads_nothing(shelf: Path, style: str) -> None:
+def test_empty_name_loads_nothing(shelf: Path, style: str) -> None:
     answer = create_service(shelf, style=style).call({"name": " "})
 
     assert (answer.ok, answer.text) == (False, "Error: 'name' parameter is required")
 
 
-def test_a_search_names_category_and_description(shelf: Path) -> None:
+def test_search_shows_category_and_description(shelf: Path) -> None:
     service = create_service(shelf, style="supercode")
 
     assert service.call({"action": "search", "query": "RELEASE"}).value == {
@@ -366,7 +366,7 @@ def test_a_search_names_category_and_description(shelf: Path) -> None:
     assert service.call({"query": "zzz"}).value == {"success": True, "data": 'No skills found matching "zzz"'}
 
 
-def test_an_answer_of_opencode_has_title_output_and_metadata(shelf: Path) -> None:
+def test_opencode_answer_has_title_output_and_metadata(shelf: Path) -> None:
     text = f"## Skill: code-review\n\n**Base directory**: {shelf}/code-review\n\nLook twice."
 
     assert create_service(shelf, style="opencode").call({"name": "code-review"}).value == {
@@ -376,7 +376,7 @@ def test_an_answer_of_opencode_has_title_output_and_metadata(shelf: Path) -> Non
     }
 
 
-def test_what_was_loaded_can_be_appended_to_a_prompt(shelf: Path) -> None:
+def test_loaded_skills_can_be_appended_to_a_prompt(shelf: Path) -> None:
     service = create_service(shelf, style="glm")
     service.call({"name": "code-review"})
     service.load("git-release")
@@ -392,11 +392,11 @@ def test_what_was_loaded_can_be_appended_to_a_prompt(shelf: Path) -> None:
     ("style", "text"),
     [
         ("supercode", 'Failed to load skill content for "gone"'),
-        ("brutus", "failed to load skill: `gone` cannot be read: it is no regular file"),
-        ("default", 'Failed to load skill content for "gone": `gone` cannot be read: it is no regular file'),
+        ("brutus", "failed to load skill: `gone` cannot be read: not a regular file"),
+        ("default", 'Failed to load skill content for "gone": `gone` cannot be read: not a regular file'),
     ],
 )
-def test_a_file_that_cannot_be_read_is_an_answer(tmp_path: Path, style: str, text: str) -> None:
+def test_unreadable_file_is_an_answer(tmp_path: Path, style: str, text: str) -> None:
     entry = {"name": "gone", "category": "general", "description": "", "triggers": [], "filePath": "gone/SKILL.md"}
     write_files(tmp_path, {"gone/SKILL.md/x": "", "skills.json": json.dumps({"version": "1", "skills": [entry]})})
 

@@ -1,4 +1,4 @@
-"""The service: who is found, what a budget costs, what a message calls for."""
+"""The service: finding skills, permissions, budgets, and triggers."""
 
 import json
 import sys
@@ -20,7 +20,7 @@ from skillpm.serving.renderers.lookup import RENDERERS
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Path:
-    """Give a folder of four skills."""
+    """Return a folder with four skills."""
     skills = {
         "pdf": make_skill("pdf", "Reads PDF files.", triggers=["pdf", "scan"], category="documents"),
         "pdf-forms": make_skill("pdf-forms", "Fills forms.", trigger="form|fill in", category="documents"),
@@ -42,29 +42,29 @@ def deny(*patterns: str) -> Rules:
     ("name", "found"),
     [("pdf", "pdf"), ("PDF", "pdf"), ("forms", "pdf-forms"), ("browser-tool", "browser"), ("code-review", "review")],
 )
-def test_a_name_is_found_by_case_part_and_what_it_calls_itself(shelf: Path, name: str, found: str) -> None:
+def test_skill_is_found_by_case_part_and_declared_name(shelf: Path, name: str, found: str) -> None:
     assert create_service(shelf).find(name).name == found
 
 
-def test_a_model_is_told_which_skill_was_taken_for_a_name_that_none_has(shelf: Path) -> None:
+def test_partial_match_is_announced_to_the_model(shelf: Path) -> None:
     service = create_service(shelf)
     whole = service.call({"name": "pdf-forms"}).text
 
-    assert service.call({"name": "forms"}).text == f'There is no skill "forms"; this is "pdf-forms".\n\n{whole}'
+    assert service.call({"name": "forms"}).text == f'Skill "forms" not found; loaded "pdf-forms" instead.\n\n{whole}'
     assert service.call({"name": "PDF-forms"}).text == whole
     assert service.load("forms").taken_for == "forms"
-    assert "There is no skill" not in create_service(shelf, style="opencode").call({"name": "forms"}).text
+    assert "not found" not in create_service(shelf, style="opencode").call({"name": "forms"}).text
 
 
-def test_several_that_it_may_be_are_named_and_none_is_guessed(shelf: Path) -> None:
+def test_ambiguous_name_lists_matches_and_guesses_none(shelf: Path) -> None:
     with pytest.raises(NotFoundError) as caught:
         create_service(shelf).find("pd")
 
-    assert (caught.value.message, caught.value.hint) == ("`pd` may be one of pdf, pdf-forms", "give the whole name")
-    assert create_service(shelf).call({"name": "pd"}).text == '"pd" may be one of: pdf, pdf-forms'
+    assert (caught.value.message, caught.value.hint) == ("`pd` is ambiguous: pdf, pdf-forms", "use the full name")
+    assert create_service(shelf).call({"name": "pd"}).text == '"pd" is ambiguous. Matching skills: pdf, pdf-forms'
 
 
-def test_in_the_style_of_supercode_the_first_of_several_is_taken(shelf: Path) -> None:
+def test_supercode_style_takes_the_first_match(shelf: Path) -> None:
     assert create_service(shelf, style="supercode").call({"name": "pd"}).value == {
         "success": True,
         "data": "Do it well.",
@@ -72,7 +72,7 @@ def test_in_the_style_of_supercode_the_first_of_several_is_taken(shelf: Path) ->
     assert create_service(shelf, style="supercode", rules=deny("pdf")).call({"name": "pd"}).ok
 
 
-def test_models_are_not_told_of_what_only_people_invoke(tmp_path: Path) -> None:
+def test_user_only_skills_are_hidden_from_models(tmp_path: Path) -> None:
     write_files(
         tmp_path, prefix_paths("ship", make_skill("ship", "Ships.", "Ship.\n", disable_model_invocation="true"))
     )
@@ -82,12 +82,12 @@ def test_models_are_not_told_of_what_only_people_invoke(tmp_path: Path) -> None:
     assert service.prompt().skills == 1
     for text in (service.description, service.call({}).text, service.call({"query": "ships"}).text):
         assert "Ships." not in text
-    assert service.call({"name": "ship"}).text == "Error: Skill 'ship' is for people to invoke"
+    assert service.call({"name": "ship"}).text == "Error: Skill 'ship' can only be invoked by the user"
     assert service.load("ship", style="omega").text == "Ship."
-    assert [told.card.name for told in service.list()] == ["pdf", "ship"]
+    assert [skill.card.name for skill in service.list()] == ["pdf", "ship"]
 
 
-def test_a_mode_tells_what_it_saves(tmp_path: Path) -> None:
+def test_mode_reports_its_savings(tmp_path: Path) -> None:
     write_files(
         tmp_path,
         prefix_paths(
@@ -111,7 +111,7 @@ KEYS = st.sampled_from(["name", "action", "query", "mode", "list_available", "ot
 
 
 @given(st.dictionaries(KEYS, JSON | st.sampled_from(["load", "list", "search", "toon", "pdf", "pd", ""])))
-def test_whatever_a_caller_sends_is_answered(arguments: dict[str, Any]) -> None:
+def test_every_call_is_answered(arguments: dict[str, Any]) -> None:
     service = SkillService(Registry([Card({"name": "pdf", "description": "x", "filePath": "no.md"}, "/nowhere")]))
 
     for style in RENDERERS.values():
@@ -124,20 +124,20 @@ def test_whatever_a_caller_sends_is_answered(arguments: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("brwoser", "did you mean browser?"),
-        ("pull-request", "did you mean review?"),
-        ("zzz", "`skillpm list` shows what is there"),
-        ("", "`skillpm list` shows what is there"),
+        ("brwoser", "did you mean `browser`?"),
+        ("pull-request", "did you mean `review`?"),
+        ("zzz", "run `skillpm list` to see the available skills"),
+        ("", "run `skillpm list` to see the available skills"),
     ],
 )
-def test_near_names_are_suggested_by_typing_and_by_search(shelf: Path, name: str, hint: str) -> None:
+def test_similar_names_are_suggested(shelf: Path, name: str, hint: str) -> None:
     with pytest.raises(NotFoundError) as caught:
         create_service(shelf).find(name)
 
     assert caught.value.hint == hint
 
 
-def test_a_denied_skill_is_not_there_for_anybody(shelf: Path) -> None:
+def test_denied_skill_is_invisible(shelf: Path) -> None:
     service = create_service(shelf, rules=deny("pdf*"), environ={"PATH": ""})
 
     assert list(service.visible) == ["browser", "review"]
@@ -150,7 +150,7 @@ def test_a_denied_skill_is_not_there_for_anybody(shelf: Path) -> None:
     assert "pdf" not in caught.value.hint
 
 
-def test_what_is_said_of_a_denied_name_does_not_tell_whether_it_is_there(shelf: Path) -> None:
+def test_error_for_a_denied_name_does_not_reveal_whether_it_exists(shelf: Path) -> None:
     service = create_service(shelf, rules=deny("pdf*"), style="glm")
 
     assert service.call({"name": "pdf"}).text == "Error: Skill 'pdf' is not allowed by permissions"
@@ -159,14 +159,14 @@ def test_what_is_said_of_a_denied_name_does_not_tell_whether_it_is_there(shelf: 
         service.load("pdf")
 
 
-def test_permissions_are_asked_before_anything_is_read(shelf: Path) -> None:
+def test_permissions_are_checked_before_reading(shelf: Path) -> None:
     (shelf / "pdf/SKILL.md").write_text("no skill any more")
 
     with pytest.raises(NotAllowedError):
         create_service(shelf, rules=deny("pdf")).load("pdf")
 
 
-def test_a_skill_to_be_asked_for_is_listed_and_refused_without_a_person(shelf: Path) -> None:
+def test_skill_requiring_approval_is_listed_but_refused_without_a_person(shelf: Path) -> None:
     rules = Rules(layers=(build_ordered_rules({"pdf": "ask"}, "skills.json: permissions"),))
     service = create_service(shelf, rules=rules)
 
@@ -175,14 +175,14 @@ def test_a_skill_to_be_asked_for_is_listed_and_refused_without_a_person(shelf: P
         service.load("pdf")
     error = caught.value
     assert (error.message, error.where, error.hint) == (
-        "`pdf` needs a person's approval, and nobody can be asked here",
+        "`pdf` requires a person's approval, which cannot be requested here",
         "skills.json: permissions.pdf",
-        'to allow it for good, add `"pdf": "allow"` behind that rule',
+        'to always allow it, add `"pdf": "allow"` after that rule',
     )
     assert service.loaded == {}
 
 
-def test_a_person_who_is_asked_decides(shelf: Path) -> None:
+def test_person_decides_on_approval(shelf: Path) -> None:
     rules, asked = Rules(layers=(build_ordered_rules({"*": "ask"}),)), []
 
     def ask(name: str) -> bool:
@@ -198,7 +198,7 @@ def test_a_person_who_is_asked_decides(shelf: Path) -> None:
     assert asked == ["pdf", "review"]
 
 
-def test_what_is_switched_off_is_not_there(shelf: Path) -> None:
+def test_disabled_skill_is_invisible(shelf: Path) -> None:
     service = create_service(shelf, disabled={"pdf"})
 
     assert "pdf" not in service.visible
@@ -206,11 +206,11 @@ def test_what_is_switched_off_is_not_there(shelf: Path) -> None:
         create_service(shelf, disabled={"pdf", "pdf-forms"}).find("pdf")
 
 
-def test_a_search_wants_all_words_and_gives_the_best_first(shelf: Path) -> None:
+def test_search_requires_all_words_and_ranks_results(shelf: Path) -> None:
     service = create_service(shelf)
 
     def names(words: str) -> list[str]:
-        return [told.card.name for told in service.search(words)]
+        return [skill.card.name for skill in service.search(words)]
 
     assert names("pdf") == ["pdf", "pdf-forms"]
     assert names("pdf forms") == ["pdf-forms"]
@@ -219,14 +219,14 @@ def test_a_search_wants_all_words_and_gives_the_best_first(shelf: Path) -> None:
     assert names("pdf zzz") == names("") == names("  ") == []
 
 
-def test_the_skill_with_the_exact_name_is_found_first(tmp_path: Path) -> None:
+def test_exact_name_ranks_first(tmp_path: Path) -> None:
     for name in ("a-pdf", "pdf", "pdf-a", "zoom"):
         write_files(tmp_path, prefix_paths(name, make_skill(name, "Reads a PDF.")))
 
     assert [found.card.name for found in create_service(tmp_path).search("pdf")] == ["pdf", "a-pdf", "pdf-a", "zoom"]
 
 
-def test_a_budget_shortens_descriptions_before_it_leaves_skills_out(tmp_path: Path) -> None:
+def test_budget_shortens_descriptions_before_leaving_skills_out(tmp_path: Path) -> None:
     for name in "abcd":
         write_files(tmp_path, prefix_paths(name, make_skill(name, f"{name} " * 200)))
     service = create_service(tmp_path)
@@ -245,7 +245,7 @@ def test_a_budget_shortens_descriptions_before_it_leaves_skills_out(tmp_path: Pa
     assert service.prompt(budget=0).text == ""
 
 
-def test_a_message_calls_for_skills_and_their_servers(shelf: Path, tmp_path: Path) -> None:
+def test_message_triggers_skills_and_their_servers(shelf: Path, tmp_path: Path) -> None:
     bin_ = tmp_path / "bin"
     write_files(bin_, {"npx": "#!/bin/sh\n"})
     (bin_ / "npx").chmod(0o755)
@@ -259,7 +259,7 @@ def test_a_message_calls_for_skills_and_their_servers(shelf: Path, tmp_path: Pat
     assert create_service(shelf).match("browse").skills == ()
 
 
-def test_a_keyword_may_call_for_several_and_each_is_named_once(tmp_path: Path) -> None:
+def test_trigger_may_match_several_skills_each_once(tmp_path: Path) -> None:
     for name, triggers in {"one": ["Go", "go "], "two": ["go", "stop"], "three": ["GO"], "none": [" "]}.items():
         write_files(tmp_path, prefix_paths(name, make_skill(name, triggers=triggers)))
 
@@ -271,7 +271,7 @@ def test_a_keyword_may_call_for_several_and_each_is_named_once(tmp_path: Path) -
     assert called("wait") == []
 
 
-def test_whole_words_are_words_of_their_own(shelf: Path) -> None:
+def test_whole_words_match_only_separate_words(shelf: Path) -> None:
     service = create_service(shelf)
 
     assert [card.name for card in service.match("in april").skills] == ["review"]
@@ -290,7 +290,9 @@ def test_whole_words_are_words_of_their_own(shelf: Path) -> None:
         ({"os": ["plan9", "beos"]}, ("plan9 or beos",)),
     ],
 )
-def test_what_is_missing_here_is_told(tmp_path: Path, requires: dict[str, list[str]], missing: tuple[str, ...]) -> None:
+def test_unmet_requirements_are_reported(
+    tmp_path: Path, requires: dict[str, list[str]], missing: tuple[str, ...]
+) -> None:
     write_files(tmp_path, prefix_paths("one", make_skill("one", requires=requires)))
     write_files(tmp_path / "bin", {"sh": "#!/bin/sh\n"})
     (tmp_path / "bin/sh").chmod(0o755)
@@ -301,7 +303,7 @@ def test_what_is_missing_here_is_told(tmp_path: Path, requires: dict[str, list[s
 
 
 @pytest.mark.parametrize("environ", [{}, {"PATH": ""}], ids=["none", "empty"])
-def test_without_a_path_there_are_no_programs(tmp_path: Path, environ: dict[str, str]) -> None:
+def test_empty_path_has_no_programs(tmp_path: Path, environ: dict[str, str]) -> None:
     write_files(tmp_path, prefix_paths("one", make_skill("one", requires=["sh"])))
 
     service = create_service(tmp_path, environ=environ)
@@ -309,7 +311,7 @@ def test_without_a_path_there_are_no_programs(tmp_path: Path, environ: dict[str,
     assert service.missing(service.find("one")) == ("sh",)
 
 
-def test_a_file_on_the_path_that_cannot_be_run_is_no_program(tmp_path: Path) -> None:
+def test_file_on_path_that_is_not_executable_is_not_a_program(tmp_path: Path) -> None:
     write_files(
         tmp_path, prefix_paths("one", make_skill("one", requires=["tool"])) | {"bin/tool": "text", "bin/sub/x": ""}
     )
@@ -319,7 +321,7 @@ def test_a_file_on_the_path_that_cannot_be_run_is_no_program(tmp_path: Path) -> 
     assert service.missing(service.find("one")) == ("tool",)
 
 
-def test_no_reference_leads_out_of_the_skill_through_a_link(tmp_path: Path) -> None:
+def test_no_reference_escapes_the_skill_through_a_link(tmp_path: Path) -> None:
     body = "@inside.md @outside.md @folder/secret @gone.md @round.md @real.md\n"
     write_files(
         tmp_path, prefix_paths("one", make_skill("one", body=body) | {"real.md": ""}) | {"elsewhere/secret": "s"}

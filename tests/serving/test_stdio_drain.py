@@ -1,4 +1,4 @@
-"""The end of what a client sends, seen by the SDK only when all of it is answered."""
+"""The SDK sees the end of a client's input only when all requests are answered."""
 
 import math
 
@@ -15,7 +15,7 @@ Item = SessionMessage | Exception
 
 
 @pytest.fixture(autouse=True)
-def _endless_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(last_answers, "DRAIN_TIMEOUT", math.inf)
 
 
@@ -33,11 +33,11 @@ def given_up(number: int) -> SessionMessage:
 
 
 async def read_to_the_end(sent: list[Item], *answered: SessionMessage, is_broken: bool = False) -> list[str]:
-    """Send, read, and answer only when nothing but the end is left to read; tell in which order all that ended."""
+    """Run a drain whose answers are sent after all requests were read; return the order of events."""
     client, incoming = anyio.create_memory_object_stream[Item](len(sent))
     outgoing, taken = anyio.create_memory_object_stream[SessionMessage](len(answered))
-    answers, told = StdioDrain(incoming, outgoing), list[str]()
-    tell = told.append
+    drain, events = StdioDrain(incoming, outgoing), list[str]()
+    record = events.append
     for item in sent:
         await client.send(item)
     await client.aclose()
@@ -45,39 +45,39 @@ async def read_to_the_end(sent: list[Item], *answered: SessionMessage, is_broken
         await taken.aclose()
 
     async def read() -> None:
-        async with answers.input_stream as reading:
+        async with drain.input_stream as reading:
             async for _ in reading:
-                tell("read")
-        tell("end")
+                record("read")
+        record("end")
 
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(read)
             await anyio.wait_all_tasks_blocked()
             for item in answered:
-                tell("answered")
+                record("answered")
                 try:
-                    await answers.output_stream.send(item)
+                    await drain.output_stream.send(item)
                 except anyio.BrokenResourceError:
-                    tell("nobody listens")
+                    record("write failed")
     for stream in (outgoing, taken):
         await stream.aclose()
-    return told
+    return events
 
 
-def test_the_end_comes_after_the_last_answer() -> None:
-    told = run_in_thread(lambda: read_to_the_end([request(1), request(2)], answer(2), answer(1)))
+def test_end_of_input_follows_the_last_answer() -> None:
+    events = run_in_thread(lambda: read_to_the_end([request(1), request(2)], answer(2), answer(1)))
 
-    assert told == ["read", "read", "answered", "answered", "end"]
-
-
-def test_what_needs_no_answer_is_not_waited_for() -> None:
-    told = run_in_thread(lambda: read_to_the_end([ValueError("rubbish"), request(1), given_up(1), given_up(7)]))
-
-    assert told == ["read", "read", "read", "read", "end"]
+    assert events == ["read", "read", "answered", "answered", "end"]
 
 
-def test_a_client_that_takes_no_answer_is_not_waited_for() -> None:
-    told = run_in_thread(lambda: read_to_the_end([request(1)], answer(1), is_broken=True))
+def test_messages_without_answer_are_not_waited_for() -> None:
+    events = run_in_thread(lambda: read_to_the_end([ValueError("rubbish"), request(1), given_up(1), given_up(7)]))
 
-    assert told == ["read", "answered", "nobody listens", "end"]
+    assert events == ["read", "read", "read", "read", "end"]
+
+
+def test_client_that_stopped_reading_is_not_waited_for() -> None:
+    events = run_in_thread(lambda: read_to_the_end([request(1)], answer(1), is_broken=True))
+
+    assert events == ["read", "answered", "write failed", "end"]

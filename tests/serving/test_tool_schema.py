@@ -1,4 +1,4 @@
-"""What a call of the tool means."""
+"""How a call of the tool is interpreted."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ from skillpm.serving.tool_schema import TOOL_SCHEMA, InvalidToolCall, ToolReques
         ({"name": "pdf", "action": None, "mode": None, "unknown": 1}, ToolRequest(action="load", name="pdf")),
     ],
 )
-def test_the_action_is_inferred(arguments: dict[str, Any], request_: ToolRequest) -> None:
+def test_action_is_inferred(arguments: dict[str, Any], request_: ToolRequest) -> None:
     assert parse_request(arguments) == request_
 
 
@@ -43,13 +43,13 @@ def test_the_action_is_inferred(arguments: dict[str, Any], request_: ToolRequest
         ({"action": "search", "query": " "}, "Error: 'query' parameter is required"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_in_words(arguments: dict[str, Any], message: str) -> None:
+def test_invalid_call_is_refused_with_a_message(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidToolCall) as caught:
         parse_request(arguments)
 
     assert str(caught.value) == message
 
 
-def test_the_schema_requires_nothing() -> None:
+def test_schema_requires_nothing() -> None:
     assert "required" not in TOOL_SCHEMA
     assert list(TOOL_SCHEMA["properties"]) == ["name", "action", "query", "mode", "list_available"]

@@ -1,1 +1,1 @@
-"""Links and copies of installed skills in the folders of agent hosts."""
+"""Links to and copies of installed skills in the folders of agent hosts."""

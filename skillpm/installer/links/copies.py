@@ -1,8 +1,10 @@
-"""Copies of skills in agents' folders, where links cannot be: put in place whole, and taken away, under names that
-hosts pass over.
+"""Copies of skills in agent folders, for hosts or systems without links.
 
-`.<name>.skillpm-new` is one that is being made, and nobody's; `.<name>.skillpm-old` is whole, and was in the place
-where people edit it: it is looked at before it goes. Then it is `.<name>.skillpm-gone`, and may be half there.
+Copies are put in place and taken away as a whole, under temporary names with a leading dot, which hosts ignore:
+
+- `.<name>.skillpm-new` is being created and may be incomplete.
+- `.<name>.skillpm-old` was in place, where people edit it, so it is checked before it is deleted.
+- `.<name>.skillpm-gone` was checked and is being deleted.
 """
 
 import os
@@ -26,21 +28,21 @@ Warn = Callable[[str], None]
 
 
 def temporary_path(path: str, stage: str) -> str:
-    """Give where a copy waits, before it comes to its place (`new`) or after it left it (`old`)."""
+    """Return the temporary path of a copy in a stage (`new`, `old` or `gone`)."""
     base, name = os.path.split(path)
     return os.path.join(base, f".{name}.skillpm-{stage}")
 
 
 def clean_up_copies(target: InstallTarget, folder: str, old_receipt: Receipt, new_receipt: Receipt, warn: Warn) -> None:
-    """Remove what a killed command left of copies. Only under the lock."""
+    """Remove the temporary copies that a killed command left. The caller holds the lock."""
     base = target.link_folders.path(folder)
     try:
         names = os.listdir(base)
     except OSError:
         return
-    for found in names:
-        if match := TEMPORARY_NAME.fullmatch(found):
-            path, name = os.path.join(base, found), SkillName(match[1])
+    for entry in names:
+        if match := TEMPORARY_NAME.fullmatch(entry):
+            path, name = os.path.join(base, entry), SkillName(match[1])
             if match[2] != "old":
                 discard_tree(target.layout, path, warn)
             else:
@@ -50,25 +52,26 @@ def clean_up_copies(target: InstallTarget, folder: str, old_receipt: Receipt, ne
 
 
 def stage_copy(target: InstallTarget, name: SkillName, path: str, warn: Warn) -> str:
-    """Make a copy that can come to its place, and say where it waits; empty where the skill may not be read.
+    """Create a copy and return its temporary path; return an empty string, and warn, if the skill is unreadable.
 
-    That is told, and no reason to stop: a change that has begun must come to its end.
+    That does not raise, because a change whose journal is written must be finished.
     """
     new = temporary_path(path, "new")
     try:
         copy_folder(os.path.realpath(target.layout.skill_path(name)), new)
     except PermissionError as error:
         discard_tree(target.layout, new, warn)
-        warn(f"{path} is not made: {sanitize(str(error.filename))} may not be read")
+        warn(f"{path} was not created: permission denied reading {sanitize(str(error.filename))}")
         return ""
     return new
 
 
 def install_copy(target: InstallTarget, folder: str, name: SkillName, known_digest: Digest | None, warn: Warn) -> None:
-    """Bring a copy to its place; what lies there was put there by us, with the digest `known`."""
+    """Put a staged copy into place, replacing our old copy with the digest `known_digest`, if any."""
     path = os.path.join(target.link_folders.path(folder), name)
     new, old = temporary_path(path, "new"), temporary_path(path, "old")
     if os.path.lexists(path):
+        # The new copy takes the name `old` for the swap: after it, and after a crash, `old` is what was in place.
         os.rename(new, old)
         if swap_folders(old, path):
             _discard_or_back_up(target, folder, name, {known_digest}, warn)
@@ -79,7 +82,7 @@ def install_copy(target: InstallTarget, folder: str, name: SkillName, known_dige
 
 
 def remove_copy(target: InstallTarget, folder: str, name: SkillName, known_digest: Digest | None, warn: Warn) -> None:
-    """Take away a copy that we put there, with the digest `known`: no host ever sees it half gone."""
+    """Remove our copy with the digest `known_digest`; no host ever sees it half deleted."""
     path = os.path.join(target.link_folders.path(folder), name)
     move_path(path, temporary_path(path, "old"))
     _discard_or_back_up(target, folder, name, {known_digest}, warn)
@@ -88,13 +91,13 @@ def remove_copy(target: InstallTarget, folder: str, name: SkillName, known_diges
 def _discard_or_back_up(
     target: InstallTarget, folder: str, name: SkillName, known_digests: set[Digest | None], warn: Warn
 ) -> None:
-    """Remove what left its place, or set it aside where it is anybody's work by now."""
-    old = temporary_path(os.path.join(target.link_folders.path(folder), name), "old")
-    is_folder = stat.S_ISDIR(os.lstat(old).st_mode)
-    if is_folder and digest_folder(old) in known_digests:
-        gone = temporary_path(os.path.join(target.link_folders.path(folder), name), "gone")
-        discard_tree(target.layout, gone, warn)
-        os.rename(old, gone)
-        discard_tree(target.layout, gone, warn)
+    """Delete a copy that was moved out of place, or back it up if it was edited."""
+    old_path = temporary_path(os.path.join(target.link_folders.path(folder), name), "old")
+    is_folder = stat.S_ISDIR(os.lstat(old_path).st_mode)
+    if is_folder and digest_folder(old_path) in known_digests:
+        gone_path = temporary_path(os.path.join(target.link_folders.path(folder), name), "gone")
+        discard_tree(target.layout, gone_path, warn)
+        os.rename(old_path, gone_path)
+        discard_tree(target.layout, gone_path, warn)
     else:
-        back_up_agent_entry(target, folder, name, old, warn)
+        back_up_agent_entry(target, folder, name, old_path, warn)

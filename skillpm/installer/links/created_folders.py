@@ -1,4 +1,4 @@
-"""Which of the folders that agents read were made for links, and not there before: only these are ever removed."""
+"""Track the agent folders that skillpm created for links: only these are ever removed."""
 
 import os
 from posixpath import dirname
@@ -8,23 +8,25 @@ from skillpm.installer.target import LinkFolders
 
 
 def record_created_folders(old_receipt: Receipt, new_receipt: Receipt, folders: LinkFolders) -> Receipt:
-    """Give a receipt that knows which folders its links bring along: those that are absent where nothing is linked
-    yet, and the host's folder above in a project. Those of links that are gone are forgotten.
+    """Return the receipt with the folders that its links require to be created.
+
+    These are the agent folders that do not exist before the first link, and in a project also the host's folder above
+    (`.claude` for `.claude/skills`). Folders without links are dropped from the record.
     """
     linked = {folder for folder, links in new_receipt.links.items() if links}
-    made = {*old_receipt.folders}
+    created = {*old_receipt.folders}
     for folder in linked - old_receipt.links.keys():
-        place = folders.path(folder)
-        if not os.path.lexists(place):
-            made.add(folder)
-            if folders.boundary and not os.path.lexists(os.path.dirname(place)):
-                made.add(dirname(folder))
+        path = folders.path(folder)
+        if not os.path.lexists(path):
+            created.add(folder)
+            if folders.boundary and not os.path.lexists(os.path.dirname(path)):
+                created.add(dirname(folder))
     used = linked | {dirname(folder) for folder in linked}
-    return new_receipt.replace(folders=tuple(sorted(made & used)))
+    return new_receipt.replace(folders=tuple(sorted(created & used)))
 
 
 def remove_if_created(folder: str, old_receipt: Receipt, folders: LinkFolders) -> None:
-    """Remove a folder that was made for links and holds nothing now; the host's folder above it likewise."""
+    """Remove a folder that was created for links if it is empty now, and the host's folder above it likewise."""
     path = folders.path(folder)
     if folder not in old_receipt.folders or os.path.islink(path):
         return

@@ -1,4 +1,4 @@
-"""Decide which links there should be, and what is in their way. Pure."""
+"""Plan which links to create and remove, and what conflicts with them. Pure."""
 
 from collections.abc import Callable, Collection, Mapping
 
@@ -8,21 +8,24 @@ from skillpm.installer.links.state import LinkState
 
 
 class LinkPlan(Value):
-    """Links by agent folder: all that there should be, and of these the ones to make; the ones that go; obstacles;
-    and the places that are `left` to what somebody put there, because that was asked for. Of those made the `adopted`
-    are no links: a folder that holds the same lies there, and counts as a copy from now on.
-    """
+    """The links after a change, and how they come about."""
 
+    # Agent folder -> skill -> kind of link: all links after the change.
     links: Mapping[str, Mapping[SkillName, str]] = EMPTY_MAPPING
+    # Skill -> agent folders; includes the adopted ones.
     links_to_create: Mapping[SkillName, tuple[str, ...]] = EMPTY_MAPPING
     links_to_remove: Mapping[SkillName, tuple[str, ...]] = EMPTY_MAPPING
+    # Agent folder -> skills whose link path is occupied by something else.
     conflicts: Mapping[str, tuple[SkillName, ...]] = EMPTY_MAPPING
+    # Occupied link paths that the user chose to leave as they are.
     links_to_skip: Mapping[SkillName, tuple[str, ...]] = EMPTY_MAPPING
+    # Link paths with an identical folder, which is recorded as a copy instead of being replaced.
     links_to_adopt: Mapping[SkillName, tuple[str, ...]] = EMPTY_MAPPING
+    warnings: tuple[str, ...] = ()
 
     @property
     def changed_folders(self) -> set[str]:
-        """The folders in which anything changes."""
+        """The agent folders in which a link is created or removed."""
         return {
             folder for folders in (*self.links_to_create.values(), *self.links_to_remove.values()) for folder in folders
         }
@@ -34,47 +37,52 @@ def plan_links(
     read_state: Callable[[str, SkillName], LinkState],
     link_kind: str,
 ) -> LinkPlan:
-    """Plan links for the skills wanted in each folder; `look` tells what is at a place, `kind` what to make."""
+    """Plan the links for the skills requested in each agent folder.
+
+    `old_links` are those in the receipt, `read_state` returns what is at a link's path, and `link_kind` is the kind of
+    new links.
+    """
     links: dict[str, dict[SkillName, str]] = {}
-    made: dict[SkillName, list[str]] = {}
-    obstacles: dict[str, list[SkillName]] = {}
-    left: dict[SkillName, list[str]] = {}
+    created: dict[SkillName, list[str]] = {}
+    conflicts: dict[str, list[SkillName]] = {}
+    skipped: dict[SkillName, list[str]] = {}
     adopted: dict[SkillName, list[str]] = {}
     for folder in sorted(folders):
         for name in sorted(folders[folder]):
             state = read_state(folder, name)
-            known = old_links.get(folder, {}).get(name)
-            if state.is_skipped and known is None:
-                left.setdefault(name, []).append(folder)
-            if state.needs_no_link or (state.is_skipped and known is None):
+            recorded_kind = old_links.get(folder, {}).get(name)
+            if state.is_skipped and recorded_kind is None:
+                skipped.setdefault(name, []).append(folder)
+            if state.needs_no_link or (state.is_skipped and recorded_kind is None):
                 continue
-            if state.is_identical_copy and known is None:
-                # Left by an installation whose receipt is gone, or committed to git: its content is what it would be.
+            if state.is_identical_copy and recorded_kind is None:
+                # Installed with a receipt that is lost since, or committed to git. The content is identical, so it is
+                # adopted instead of reported as a conflict.
                 links.setdefault(folder, {})[name] = "copy"
-                made.setdefault(name, []).append(folder)
+                created.setdefault(name, []).append(folder)
                 if link_kind != "copy":
                     adopted.setdefault(name, []).append(folder)
                 continue
-            stays = known is not None and (state.kind == "ours" or state.is_skipped)
-            links.setdefault(folder, {})[name] = known if known is not None and stays else link_kind
-            if state.kind == "foreign" and not stays:
-                obstacles.setdefault(folder, []).append(name)
-            if not stays:
-                made.setdefault(name, []).append(folder)
+            is_kept = recorded_kind is not None and (state.kind == "ours" or state.is_skipped)
+            links.setdefault(folder, {})[name] = recorded_kind if recorded_kind is not None and is_kept else link_kind
+            if state.kind == "foreign" and not is_kept:
+                conflicts.setdefault(folder, []).append(name)
+            if not is_kept:
+                created.setdefault(name, []).append(folder)
     return LinkPlan(
         links=links,
-        links_to_create={name: tuple(where) for name, where in made.items()},
+        links_to_create={name: tuple(places) for name, places in created.items()},
         links_to_remove=_find_links_to_remove(folders, old_links),
-        conflicts={folder: tuple(names) for folder, names in obstacles.items()},
-        links_to_skip={name: tuple(where) for name, where in left.items()},
-        links_to_adopt={name: tuple(where) for name, where in adopted.items()},
+        conflicts={folder: tuple(names) for folder, names in conflicts.items()},
+        links_to_skip={name: tuple(places) for name, places in skipped.items()},
+        links_to_adopt={name: tuple(places) for name, places in adopted.items()},
     )
 
 
 def _find_links_to_remove(
     folders: Mapping[str, Collection[SkillName]], old_links: Mapping[str, Mapping[SkillName, str]]
 ) -> dict[SkillName, tuple[str, ...]]:
-    """Give the links that were there and are wanted no more."""
+    """Return the recorded links that are not requested any more."""
     dropped: dict[SkillName, tuple[str, ...]] = {}
     for folder, old in old_links.items():
         for name in sorted(old):

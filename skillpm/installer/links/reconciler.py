@@ -1,10 +1,10 @@
-"""Links from agent hosts' folders to installed skills: made, moved and removed, and only ever our own.
+"""Create, replace and remove the links in agent folders; only what skillpm created is ever touched (ADR 6).
 
-What an agent host sees is whole at every moment: a link is made in one step, and a copy is made, and taken apart,
-under a name with a dot, which hosts pass over.
+A host sees a complete skill at every moment: links are created atomically, and copies are created and deleted under
+hidden temporary names.
 
-A receipt names each folder as `.claude/skills` (below the project) or `~/.claude/skills`, and each link's kind:
-`symlink` (relative), `junction` (Windows without the right to make symlinks), `copy` (where neither can be).
+A receipt names each agent folder as `.claude/skills` (below the project) or `~/.claude/skills`, and the kind of each
+link: `symlink` (relative), `junction` (Windows without the right to create symlinks) or `copy` (if neither works).
 """
 
 import os
@@ -26,7 +26,7 @@ from skillpm.installer.target import InstallTarget
 def reconcile_links(
     target: InstallTarget, old_receipt: Receipt, new_receipt: Receipt, warn: Callable[[str], None]
 ) -> None:
-    """Make the links be what `after` says; of what `before` says and `after` does not, remove what is still ours."""
+    """Change the links from those of the old receipt to those of the new one."""
     for folder in {**old_receipt.links, **new_receipt.links}:
         clean_up_copies(target, folder, old_receipt, new_receipt, warn)
     for folder, links in old_receipt.links.items():
@@ -41,26 +41,26 @@ def reconcile_links(
 def _create_links(
     target: InstallTarget, old_receipt: Receipt, new_receipt: Receipt, warn: Callable[[str], None]
 ) -> None:
-    folders, layout, settling = target.link_folders, target.layout, FsyncQueue(fsync=target.fsync)
+    folders, layout, fsync_queue = target.link_folders, target.layout, FsyncQueue(fsync=target.fsync)
     copies: list[tuple[str, SkillName]] = []
     for folder, links in new_receipt.links.items():
         base = folders.path(folder)
         if links and os.path.realpath(base) != os.path.realpath(layout.directory):
             os.makedirs(base, exist_ok=True)
             for name, kind in links.items():
-                known = (old_receipt.copy_digest(name), new_receipt.copy_digest(name))
+                known_digests = (old_receipt.copy_digest(name), new_receipt.copy_digest(name))
                 path = os.path.join(base, name)
-                if _needs_no_change(path, kind, layout.skill_path(name), known, warn):
+                if _needs_no_change(path, kind, layout.skill_path(name), known_digests, warn):
                     continue
                 if kind == "copy":
-                    if new := stage_copy(target, name, path, warn):
-                        settling.add(new)
+                    if staged := stage_copy(target, name, path, warn):
+                        fsync_queue.add(staged)
                         copies.append((folder, name))
                     continue
                 if os.path.lexists(path):
-                    remove_copy(target, folder, name, known[0], warn)  # our own, unchanged
+                    remove_copy(target, folder, name, known_digests[0], warn)  # our own, unchanged
                 _create_link(path, kind, layout.skill_path(name))
-    settling.wait()
+    fsync_queue.wait()
     for folder, name in copies:
         install_copy(target, folder, name, old_receipt.copy_digest(name), warn)
 
@@ -68,14 +68,21 @@ def _create_links(
 def _needs_no_change(
     path: str, kind: str, target: str, digests: tuple[Digest | None, Digest | None], warn: Callable[[str], None]
 ) -> bool:
-    """Tell whether there is nothing to make at a link's place. What somebody else put there stays, and is told."""
-    is_there = os.path.lexists(path)
-    is_folder = is_there and not is_link(path, os.lstat(path))
-    there = digest_folder(path) if is_folder and os.path.isdir(path) else None
-    if (is_there and not is_folder and points_at(path, target)) or (kind == "copy" and there and there == digests[1]):
+    """Return whether a link's path stays as it is: it is correct already, or foreign, which is reported.
+
+    `digests` are those of our copy before and after the change.
+    """
+    exists = os.path.lexists(path)
+    is_not_link = exists and not is_link(path, os.lstat(path))
+    current_digest = digest_folder(path) if is_not_link and os.path.isdir(path) else None
+    if (exists and not is_not_link and points_at(path, target)) or (
+        kind == "copy" and current_digest and current_digest == digests[1]
+    ):
         return True
-    if is_there and (not is_folder or there is None or there != digests[0]):
-        warn(f"{path} is not ours; it is left as it is, and {os.path.basename(path)} is not linked there")
+    if exists and (not is_not_link or current_digest is None or current_digest != digests[0]):
+        warn(
+            f"{path} was not created by skillpm; it is left as it is, and {os.path.basename(path)} is not linked there"
+        )
         return True
     return False
 
@@ -94,7 +101,7 @@ def _create_link(path: str, kind: str, target: str) -> None:
 def _remove_link(
     target: InstallTarget, folder: str, name: SkillName, kind: str, digest: Digest | None, warn: Callable[[str], None]
 ) -> None:
-    """Remove a link only when it points at us; a copy only when it is still what we put there."""
+    """Remove a link only if it points at our skill, and a copy only if its content is what we put there."""
     path = os.path.join(target.link_folders.path(folder), name)
     try:
         state = os.lstat(path)

@@ -1,6 +1,6 @@
-"""What is at a link's place: nothing, a link or a copy of ours, or what somebody else put there; and what can be there.
+"""Inspect the paths of links in agent folders: absent, ours, or foreign.
 
-Here it is only looked at: what a plan needs to know of links, before anything is done (`reconciler.py`).
+Nothing is changed here; see `reconciler.py`.
 """
 
 import os
@@ -17,16 +17,14 @@ from skillpm.installer.target import LinkFolders
 
 
 class LinkState(Value):
-    """What is at a link's place: nothing, ours as it should be, or somebody else's thing.
-
-    `itself`: the host reads the skill there without us, so there is nothing to make or remove. `is_left`: it is in
-    the way of nothing that was asked for, so it stays as it is. `is_copy`: a folder that holds what would be put there,
-    whoever put it there, so that it can be taken over.
-    """
+    """What is at the path of a link."""
 
     kind: Literal["absent", "ours", "foreign"] = "absent"
+    # A folder with exactly the content of the skill, so it can be adopted as a copy.
     is_identical_copy: bool = False
+    # The host reads the skill there anyway, so there is nothing to create or remove.
     needs_no_link: bool = False
+    # The user chose to leave it as it is.
     is_skipped: bool = False
 
 
@@ -38,9 +36,10 @@ def read_link_state(
     recorded: tuple[str, Digest | None],
     expected_digest: Digest | None = None,
 ) -> LinkState:
-    """Look at one link's place; `known` is the kind the receipt says we made there, and the digest a copy had.
+    """Return what is at the path of a skill's link in an agent folder.
 
-    `wanted` is the digest that a copy is to have.
+    `recorded` is the kind of link in the receipt and the digest of the skill as it was copied; `expected_digest` is the
+    digest that a copy will have.
     """
     base = folders.path(folder)
     if os.path.realpath(base) == os.path.realpath(layout.directory):
@@ -53,19 +52,20 @@ def read_link_state(
     if is_link(path, state) and points_at(path, layout.skill_path(name)):
         return LinkState(kind="ours")
     if os.path.realpath(path) == os.path.realpath(layout.skill_path(name)):
-        return LinkState(
-            kind="ours", needs_no_link=True
-        )  # the skill lies there, and ours is a link to it; or both are links
+        # Our skill is itself a link to this folder (a live link), or both are links to the same folder.
+        return LinkState(kind="ours", needs_no_link=True)
     if is_link(path, state):
         return LinkState(kind="foreign")
-    there = digest_folder(path) if stat.S_ISDIR(state.st_mode) and (recorded[0] == "copy" or expected_digest) else None
-    if there is not None and recorded[0] == "copy" and there == recorded[1]:
+    current_digest = (
+        digest_folder(path) if stat.S_ISDIR(state.st_mode) and (recorded[0] == "copy" or expected_digest) else None
+    )
+    if current_digest is not None and recorded[0] == "copy" and current_digest == recorded[1]:
         return LinkState(kind="ours")
-    return LinkState(kind="foreign", is_identical_copy=there is not None and there == expected_digest)
+    return LinkState(kind="foreign", is_identical_copy=current_digest is not None and current_digest == expected_digest)
 
 
 def is_link(path: str, state: os.stat_result) -> bool:
-    """Tell a symlink or junction from anything else."""
+    """Return whether a path is a symlink or a Windows junction."""
     return stat.S_ISLNK(state.st_mode) or (sys.platform == "win32" and _is_junction(path))
 
 
@@ -74,18 +74,23 @@ def _is_junction(path: str) -> bool:
 
 
 def points_at(path: str, target: str) -> bool:
-    """Tell whether a link leads to a skill's place, whether or not something is there now."""
+    """Return whether a link points at a skill's folder, which need not exist.
+
+    The last component is compared by name, since the skill may itself be a link; only its parent is resolved.
+    """
     try:
-        said = os.readlink(path).removeprefix("\\\\?\\")
+        link_text = os.readlink(path).removeprefix("\\\\?\\")
     except OSError:
         return False
-    leads = os.path.normpath(os.path.join(os.path.realpath(os.path.dirname(path)), said))
+    link_target = os.path.normpath(os.path.join(os.path.realpath(os.path.dirname(path)), link_text))
     parent, name = os.path.split(target)
-    return os.path.basename(leads) == name and os.path.realpath(os.path.dirname(leads)) == os.path.realpath(parent)
+    return os.path.basename(link_target) == name and os.path.realpath(os.path.dirname(link_target)) == os.path.realpath(
+        parent
+    )
 
 
 def choose_link_kind(mode: str) -> str:
-    """Give the kind of link this system can make; `mode` is the user's choice, empty for the best there is."""
+    """Return the kind of link to create: the user's choice, or the best one that this system supports."""
     if mode in {"copy", "symlink", "junction"}:
         return mode
     return "junction" if os.name == "nt" else "symlink"

@@ -1,1 +1,1 @@
-"""Flat files that become skills: scanned, planned, cleaned up."""
+"""Migration of flat skill files: scan, plan, clean up."""

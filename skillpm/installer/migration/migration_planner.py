@@ -1,7 +1,7 @@
-"""Decide which flat files become skills, and under which names, and what an old registry adds. Pure.
+"""Plan which flat files become skills, under which names, and what an old registry contributes. Pure.
 
-`x.md` and `<category>/x.md` become `x/SKILL.md`. Where two files want one name neither is taken: nobody can say
-which is meant.
+`x.md` and `<category>/x.md` become `x/SKILL.md`. If two files claim one name, neither is converted: skillpm cannot know
+which one is meant.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,82 +19,89 @@ RECOVERED_CODES = frozenset(["frontmatter-repaired", "duplicate-key"])
 
 
 class FlatFileMove(Value):
-    """A flat file that becomes a skill: the bytes of its SKILL.md, and whether frontmatter was written for it. `mended`
-    is what is wrong with its own frontmatter, and read as well as may be; `declared` the name it gives itself.
-    """
+    """A flat file that becomes a skill."""
 
     name: SkillName
     source: FlatFile
+    # The content of the new SKILL.md.
     data: bytes
     has_generated_frontmatter: bool = False
+    # Faults in its own frontmatter that the lenient parser recovered from.
     recovered_findings: tuple[Finding, ...] = ()
+    # The name in its own frontmatter.
     declared_name: str = ""
 
     @property
     def target_path(self) -> str:
-        """Where it will lie."""
+        """The path of the new SKILL.md."""
         return f"{self.name}/{SKILL_FILE}"
 
 
 class Migration(Value):
-    """What is to be done: moves by name, what is left as it is and why, and what the registry is to keep."""
+    """The plan of a migration."""
 
+    # Sorted by skill name.
     moves: tuple[FlatFileMove, ...] = ()
+    # What is left as it is, with the reason; sorted by path.
     ignored: tuple[IgnoredEntry, ...] = ()
+    # What the old registry says beyond the skills' own files.
     legacy_metadata: Mapping[SkillName, LegacyMetadata] = EMPTY_MAPPING
 
 
 def plan_migration(
     folder: FlatFolder, registry: LegacyRegistry, reserved: Mapping[str, str], skills: Mapping[SkillName, bytes]
 ) -> Migration:
-    """Plan. `reserved`: names that something else has a claim on, and which; `skills`: hand-made skills that are
-    folders already, by the bytes of their SKILL.md.
+    """Return the plan.
+
+    `reserved` maps names that are in use elsewhere to the reason; `skills` maps the unmanaged skills that are folders
+    already to the content of their SKILL.md.
     """
-    left = [*folder.ignored, *(() if registry.is_past else _find_unusable_entries(folder, registry))]
-    wanted: dict[SkillName, list[FlatFile]] = {}
+    ignored = [*folder.ignored, *(() if registry.is_past else _find_unusable_entries(folder, registry))]
+    files_by_name: dict[SkillName, list[FlatFile]] = {}
     for file in folder.files:
-        told = registry.entries.get(file.path)
-        name = (suggest_skill_name(told.name) if told else None) or suggest_skill_name(file.stem)
-        if why := _rejection_reason(file, told):
-            left.append(IgnoredEntry(path=file.path, reason=why))
+        entry = registry.entries.get(file.path)
+        name = (suggest_skill_name(entry.name) if entry else None) or suggest_skill_name(file.stem)
+        if reason := _rejection_reason(file, entry):
+            ignored.append(IgnoredEntry(path=file.path, reason=reason))
         elif name is None:
-            left.append(IgnoredEntry(path=file.path, reason=f"no valid name can be made of `{file.stem}`"))
+            ignored.append(IgnoredEntry(path=file.path, reason=f"cannot derive a valid name from `{file.stem}`"))
         else:
-            wanted.setdefault(name, []).append(file)
+            files_by_name.setdefault(name, []).append(file)
     moves: list[FlatFileMove] = []
-    inherited: dict[SkillName, LegacyMetadata] = {}
-    for name, files in sorted(wanted.items()):
-        if why := _name_conflict(name, folder, reserved):
-            left.extend(IgnoredEntry(path=file.path, reason=why) for file in files)
+    legacy_metadata: dict[SkillName, LegacyMetadata] = {}
+    for name, files in sorted(files_by_name.items()):
+        if reason := _name_conflict(name, folder, reserved):
+            ignored.extend(IgnoredEntry(path=file.path, reason=reason) for file in files)
         elif len(files) > 1:
-            left.extend(
+            ignored.extend(
                 IgnoredEntry(path=file.path, reason=_duplicate_name_reason(name, file, files)) for file in files
             )
         else:
-            told = registry.entries.get(files[0].path, LegacyEntry())
-            told = told.replace(category=told.category or files[0].category)
-            found = _convert_file(name, files[0], told)
-            if isinstance(found, IgnoredEntry):
-                left.append(found)
+            entry = registry.entries.get(files[0].path, LegacyEntry())
+            entry = entry.replace(category=entry.category or files[0].category)
+            move = _convert_file(name, files[0], entry)
+            if isinstance(move, IgnoredEntry):
+                ignored.append(move)
                 continue
-            moves.append(found)
-            inherited[name] = extract_legacy_metadata(told, read_skill(found.data))
-            left.extend(_report_lost_keys(name, told))
+            moves.append(move)
+            legacy_metadata[name] = extract_legacy_metadata(entry, read_skill(move.data))
+            ignored.extend(_report_lost_keys(name, entry))
     for name, data in skills.items():
-        told = registry.entries.get(f"{name}/{SKILL_FILE}")
-        if told is not None and (facts := _read_legacy_metadata(told, data)) is not None:
-            inherited[name] = facts
-            left.extend(() if registry.is_past and facts == LegacyMetadata() else _report_lost_keys(name, told))
+        entry = registry.entries.get(f"{name}/{SKILL_FILE}")
+        if entry is not None and (metadata := _read_legacy_metadata(entry, data)) is not None:
+            legacy_metadata[name] = metadata
+            ignored.extend(() if registry.is_past and metadata == LegacyMetadata() else _report_lost_keys(name, entry))
     return Migration(
         moves=tuple(moves),
-        ignored=tuple(sorted(left, key=lambda item: item.path)),
-        legacy_metadata={name: facts for name, facts in inherited.items() if facts != LegacyMetadata()},
+        ignored=tuple(sorted(ignored, key=lambda item: item.path)),
+        legacy_metadata={name: metadata for name, metadata in legacy_metadata.items() if metadata != LegacyMetadata()},
     )
 
 
 def find_skill_candidates(folder: FlatFolder, registry: LegacyRegistry) -> list[str]:
-    """Give the flat files that are meant to be skills, also those that something keeps from it that a person can mend:
-    a name that two of them want, a fault in the frontmatter.
+    """Return the paths of the flat files that look like skills.
+
+    That includes files with a fault that the user can fix: two files that claim one name, or broken frontmatter.
     """
     return [file.path for file in folder.files if _is_intended_skill(file, registry.entries.get(file.path))]
 
@@ -110,7 +117,7 @@ def _is_intended_skill(file: FlatFile, entry: LegacyEntry | None) -> bool:
 
 
 def extract_legacy_metadata(entry: LegacyEntry, skill: Skill) -> LegacyMetadata:
-    """Give what is told of a skill that it does not say itself; its own word counts first."""
+    """Return what an old registry says about a skill that the skill does not say itself; its own values win."""
     return LegacyMetadata(
         triggers=tuple(word for word in entry.triggers if word not in skill.triggers),
         category="" if skill.category or entry.category == "general" else entry.category,
@@ -122,20 +129,18 @@ def extract_legacy_metadata(entry: LegacyEntry, skill: Skill) -> LegacyMetadata:
 
 
 def _report_lost_keys(name: SkillName, entry: LegacyEntry) -> Iterator[IgnoredEntry]:
-    """Say what an old registry tells of a skill that neither its SKILL.md nor the receipt has a place for."""
+    """Report the keys of an old registry entry that neither SKILL.md nor the receipt can hold."""
     if entry.dropped_keys:
         keys = ", ".join(f"`{key}`" for key in entry.dropped_keys)
-        yield IgnoredEntry(
-            path=entry.where, reason=f"{keys} not kept; what is worth keeping goes into {name}/{SKILL_FILE}"
-        )
+        yield IgnoredEntry(path=entry.where, reason=f"{keys} not kept; copy what you need to {name}/{SKILL_FILE}")
 
 
 def _rejection_reason(file: FlatFile, entry: LegacyEntry | None) -> str:
-    """Say why a file is no skill, or nothing."""
+    """Return why a file does not become a skill, or an empty string."""
     if entry is None and NON_SKILL_NAME.fullmatch(file.stem):
-        return "it is about the folder, and no skill"
+        return "about the folder, not a skill"
     if not file.data.removeprefix(BOM).strip():
-        return "it is empty"
+        return "empty file"
     try:
         read_skill(file.data)
     except NotLoadable as error:
@@ -143,56 +148,61 @@ def _rejection_reason(file: FlatFile, entry: LegacyEntry | None) -> str:
         if finding.code != "no-frontmatter":
             return finding.message + (f" (line {finding.line})" if finding.line > 1 else "")
         if entry is None and not file.category:
-            return "it has no frontmatter; begin it with name and description"
+            return "no frontmatter; start the file with name and description"
     return ""
 
 
 def _name_conflict(name: SkillName, folder: FlatFolder, reserved: Mapping[str, str]) -> str:
     if collision_key(name) in folder.used_names:
-        return f"{name}/ is there already; rename the file"
+        return f"{name}/ already exists; rename the file"
     return f"`{name}` {reserved[name]}" if name in reserved else ""
 
 
 def _duplicate_name_reason(name: SkillName, file: FlatFile, files: list[FlatFile]) -> str:
     others = [other.path for other in files if other is not file]
-    said = others[0] if len(others) == 1 else f"{others[0]} and {len(others) - 1} more"
-    return f"it would be `{name}`, and so would {said}; rename one"
+    rivals = others[0] if len(others) == 1 else f"{others[0]} and {len(others) - 1} more"
+    return f"would become `{name}`, and so would {rivals}; rename one"
 
 
 def _convert_file(name: SkillName, file: FlatFile, entry: LegacyEntry) -> FlatFileMove | IgnoredEntry:
     try:
         skill = read_skill(file.data)
     except NotLoadable:
-        written = add_frontmatter(file.data, name, entry)
+        with_frontmatter = add_frontmatter(file.data, name, entry)
         try:
-            read_skill(written)
+            read_skill(with_frontmatter)
         except NotLoadable as error:
-            return IgnoredEntry(path=file.path, reason=f"with frontmatter {error.finding.message}")
-        return FlatFileMove(name=name, source=file, data=written, has_generated_frontmatter=True)
-    mended = tuple(finding for finding in skill.findings if finding.code in RECOVERED_CODES)
-    return FlatFileMove(name=name, source=file, data=file.data, recovered_findings=mended, declared_name=skill.declared)
+            return IgnoredEntry(path=file.path, reason=f"with generated frontmatter: {error.finding.message}")
+        return FlatFileMove(name=name, source=file, data=with_frontmatter, has_generated_frontmatter=True)
+    recovered = tuple(finding for finding in skill.findings if finding.code in RECOVERED_CODES)
+    return FlatFileMove(
+        name=name, source=file, data=file.data, recovered_findings=recovered, declared_name=skill.declared
+    )
 
 
 def _find_unusable_entries(folder: FlatFolder, registry: LegacyRegistry) -> Iterator[IgnoredEntry]:
-    """Give what an old registry says that helps nobody: of files that are nowhere, of names a receipt cannot hold."""
+    """Yield the entries of an old registry that cannot be used.
+
+    Their file is missing, or their name is not valid in a receipt.
+    """
     yield from registry.ignored
-    there = {file.path for file in folder.files} | {item.path for item in folder.ignored}
-    for path, told in registry.entries.items():
+    existing = {file.path for file in folder.files} | {item.path for item in folder.ignored}
+    for path, entry in registry.entries.items():
         name, _, file = path.partition("/")
         if file == SKILL_FILE and name in folder.skills:
             if not is_skill_name(name):
-                yield IgnoredEntry(
-                    path=path, reason=f"what skills.json says of it is not kept: `{name}` is no valid name"
-                )
-        elif path not in there:
-            guessed = f"{told.where.partition(': ')[2]} of skills.json has no filePath; this would be its file"
+                yield IgnoredEntry(path=path, reason=f"its skills.json entry is not kept: `{name}` is not a valid name")
+        elif path not in existing:
+            missing_key_note = (
+                f"{entry.where.partition(': ')[2]} of skills.json has no filePath; this file was expected"
+            )
             yield IgnoredEntry(
-                path=path, reason=f"{'named in skills.json' if told.has_file_path else guessed}, but not there"
+                path=path, reason=f"{'listed in skills.json' if entry.has_file_path else missing_key_note}, but missing"
             )
 
 
 def _read_legacy_metadata(entry: LegacyEntry, data: bytes) -> LegacyMetadata | None:
-    """Give what is told of a skill that is a folder already; nothing where that is none."""
+    """Return the metadata for a skill that is a folder already, or None if its SKILL.md cannot be loaded."""
     try:
         return extract_legacy_metadata(entry, read_skill(data))
     except NotLoadable:

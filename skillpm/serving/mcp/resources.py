@@ -1,8 +1,8 @@
-"""Skills as the Skills extension of the Model Context Protocol publishes them: files by URI, entries with digests.
+"""Publish skills as the Skills extension of the Model Context Protocol defines it (SEP-2640).
 
-SEP-2640: each file is a resource `skill://NAME/PATH`, and what lies in a folder can be asked; an entry has the
-frontmatter as JSON and every file with SHA-256 and size. Only skills that keep the Agent Skills specification to the
-letter are listed; any visible one can be read.
+Each file is a resource `skill://NAME/PATH`, and folders can be listed. An entry has the frontmatter as JSON, and the
+digest (SHA-256) and size of each file. Only skills that fully conform to the Agent Skills specification are listed; any
+visible one can be read.
 """
 
 import os
@@ -25,51 +25,52 @@ from skillpm.skillmd.validation import validate_skill
 from skillpm.skillmd.yaml_loader import load_yaml
 
 SCHEME = "skill://"
-# The extension's limits for one skill: what every host must take.
+# The limits of the extension: every host must accept a skill of this size.
 MAX_FILES = 512
 MAX_BYTES = 16 * 1024 * 1024
 
 
 class PublishedSkill(Value):
-    """An entry of `skills/list`, or why a skill has none."""
+    """An entry of `skills/list`, or the reason why a skill has none."""
 
     entry: Mapping[str, Any] | None = None
     rejection_reason: str = ""
 
 
 class ResourcePublisher:
-    """Publishes what a service lets be seen. Entries are kept while the files are as they were."""
+    """Publishes the visible skills of a service. Entries are cached while the files are unchanged."""
 
     def __init__(self, service: SkillService) -> None:
         self.service = service
         self._cache: dict[str, tuple[tuple[tuple[str, ...], tuple[FileStat, ...]], PublishedSkill]] = {}
 
     def publish(self, card: Card) -> PublishedSkill:
-        """Give the entry of a skill."""
+        """Return the entry of a skill."""
         if card.entry.get("userOnly"):
-            return PublishedSkill(rejection_reason="it is for people to invoke, models are not told of it")
+            return PublishedSkill(rejection_reason="it is reserved for users and not offered to models")
         paths = (SKILL_FILE, *list_skill_files(card))
         try:
-            stamps = tuple(to_file_stat(os.stat(os.path.join(card.folder, path))) for path in paths)
+            file_stats = tuple(to_file_stat(os.stat(os.path.join(card.folder, path))) for path in paths)
         except OSError as error:
-            return PublishedSkill(rejection_reason=error.strerror or "it cannot be read")
-        known = self._cache.get(card.name)
-        if known is not None and known[0] == (paths, stamps):
-            return known[1]
+            return PublishedSkill(rejection_reason=error.strerror or "cannot be read")
+        cached = self._cache.get(card.name)
+        if cached is not None and cached[0] == (paths, file_stats):
+            return cached[1]
         published = _build_entry(card, paths)
-        if not any(map(is_recent, stamps)):
-            self._cache[card.name] = ((paths, stamps), published)
+        if not any(map(is_recent, file_stats)):
+            self._cache[card.name] = ((paths, file_stats), published)
         return published
 
     def read_file(self, uri: str) -> bytes:
-        """Give the bytes of a file by its URI. Raises `NotFoundError` for what is not to be seen, there or not.
+        """Return the content of a file.
 
-        Raises `NotAllowedError` where a person must approve the skill.
+        Raises `NotFoundError` for a file that is not visible, whether it exists or not, and `NotAllowedError` if a
+        person's approval is required.
         """
         card, path = self._parse_uri(uri)
         if path != SKILL_FILE and path not in list_skill_files(card):
             raise _unknown_resource(uri)
-        self.service.permit(card.name)
+        self.service.require_approval(card.name)
         try:
             data, _ = read_regular_file(os.path.join(card.folder, path), MAX_BYTES + 1)
         except OSError as error:
@@ -79,29 +80,29 @@ class ResourcePublisher:
         return data
 
     def list_folder(self, uri: str) -> tuple[Card, tuple[str, ...], tuple[str, ...]]:
-        """Give what lies in a folder of a skill by its URI, without a slash at its end: files, then folders, by path.
+        """Return a skill with the files and the subfolders of one of its folders, sorted by path.
 
-        Raises `NotFoundError` for what is not to be seen and for what is no folder.
+        The URI has no trailing slash. Raises `NotFoundError` for anything that is not a visible folder.
         """
         card, path = self._parse_uri(uri)
-        start = f"{path}/" if path else ""
-        below = [file for file in (SKILL_FILE, *list_skill_files(card)) if file.startswith(start)]
-        if not below or uri.endswith("/"):
+        prefix = f"{path}/" if path else ""
+        matching = [file for file in (SKILL_FILE, *list_skill_files(card)) if file.startswith(prefix)]
+        if not matching or uri.endswith("/"):
             raise _unknown_resource(uri)
-        rest = [file.removeprefix(start).partition("/") for file in below]
-        files = {start + name for name, slash, _ in rest if not slash}
-        folders = {start + name for name, slash, _ in rest if slash}
+        parts = [file.removeprefix(prefix).partition("/") for file in matching]
+        files = {prefix + name for name, slash, _ in parts if not slash}
+        folders = {prefix + name for name, slash, _ in parts if slash}
         return card, tuple(sorted(files)), tuple(sorted(folders))
 
     def get_entry(self, uri: str) -> PublishedSkill:
-        """Give the entry of the skill whose SKILL.md has this URI. Raises `NotFoundError`."""
+        """Return the entry of the skill whose SKILL.md has this URI. Raises `NotFoundError`."""
         card, path = self._parse_uri(uri)
         if path != SKILL_FILE:
             raise _unknown_resource(uri)
         return self.publish(card)
 
     def _parse_uri(self, uri: str) -> tuple[Card, str]:
-        if not uri.startswith(SCHEME) or len(uri) > 4_000:  # noqa: PLR2004  (no path of a skill is so long)
+        if not uri.startswith(SCHEME) or len(uri) > 4_000:  # noqa: PLR2004  (longer than any path in a skill)
             raise _unknown_resource(uri)
         name, _, path = uri.removeprefix(SCHEME).partition("/")
         card = self.service.visible.get(unquote(name))
@@ -111,7 +112,7 @@ class ResourcePublisher:
 
 
 def build_uri(name: str, path: str) -> str:
-    """Give the URI of a file or folder of a skill."""
+    """Return the URI of a file or folder of a skill."""
     return f"{SCHEME}{quote(name, safe='')}/{quote(path)}" if path else f"{SCHEME}{quote(name, safe='')}"
 
 
@@ -136,7 +137,7 @@ def _build_entry(card: Card, paths: tuple[str, ...]) -> PublishedSkill:
 
 
 def _parse_frontmatter(skill: bytes) -> Any:
-    """Give the frontmatter of a valid SKILL.md as JSON values."""
+    """Return the frontmatter of a valid SKILL.md as JSON values."""
     text = decode_text(skill)
     opening = OPENING.match(text)
     closing = None if opening is None else CLOSING[opening[1]].search(text, opening.end())
@@ -144,4 +145,4 @@ def _parse_frontmatter(skill: bytes) -> Any:
 
 
 def _unknown_resource(uri: str) -> NotFoundError:
-    return NotFoundError(f"there is no resource {uri[:200]}")
+    return NotFoundError(f"unknown resource {uri[:200]}")

@@ -1,6 +1,7 @@
-"""The MCP server: the tool `skill`, skills as resources, and the Skills extension, over one `SkillService`.
+"""The MCP server: the tool `skill`, skills as resources, and the Skills extension, on top of one `SkillService`.
 
-With `last_answers` the only module that knows the SDK. Nothing of a skill is run; whatever a caller sends is answered.
+Apart from `stdio`, this is the only module that uses the SDK. Nothing in a skill is executed, and every request is
+answered, whatever it contains.
 """
 
 import base64
@@ -94,35 +95,35 @@ class SkillServer:
         self.server.add_request_handler("resources/directory/read", ReadFolderParams, self.read_folder)
 
     async def run(self) -> None:
-        """Serve until the client goes."""
+        """Serve until the client disconnects."""
         options = self.server.create_initialization_options(
             NotificationOptions(tools_changed=True, resources_changed=True)
         )
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
             tasks.start_soon(self.watch)
-            answers = StdioDrain(incoming, outgoing)
-            await self.server.run(answers.input_stream, answers.output_stream, options)
+            drain = StdioDrain(incoming, outgoing)
+            await self.server.run(drain.input_stream, drain.output_stream, options)
             tasks.cancel_scope.cancel()
 
     async def watch(self) -> None:
-        """Tell clients when what may be seen has changed."""
-        before = await anyio.to_thread.run_sync(self._visibility_marker)
+        """Notify the client whenever the visible skills change."""
+        last = await anyio.to_thread.run_sync(self._visibility_marker)
         self.watch_started.set()
         while True:
             await anyio.sleep(WATCH_INTERVAL)
-            now = await anyio.to_thread.run_sync(self._visibility_marker)
-            if now is not before and now != before:
-                before = now
+            current = await anyio.to_thread.run_sync(self._visibility_marker)
+            if current is not last and current != last:
+                last = current
                 await self.bus.publish(ToolsListChanged())
                 await self.bus.publish(ResourcesListChanged())
-                # Clients of the older protocol do not ask to be told: they are, unasked.
+                # Clients of older protocol versions do not subscribe; they are notified unconditionally.
                 if self.session is not None and self.session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
                     await self.session.send_tool_list_changed()
                     await self.session.send_resource_list_changed()
 
     async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        """Give the one tool, its description made from what may be seen now."""
-        self.service.surroundings.clear_cache()  # programs may have been installed since
+        """Return the one tool, with a description generated from what is visible now."""
+        self.service.environment.clear_cache()  # programs may have been installed since
         description = await self._run_in_thread(context, self._tool_description)
         annotations = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
         tool = types.Tool(
@@ -131,9 +132,9 @@ class SkillServer:
         return types.ListToolsResult(tools=[tool])
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Answer a call; what a caller does wrong is told in words."""
+        """Answer a call; a mistake of the caller is an answer with `is_error`."""
         if params.name != TOOL_NAME:
-            raise MCPError(types.INVALID_PARAMS, "the only tool here is `skill`")
+            raise MCPError(types.INVALID_PARAMS, "unknown tool; the only one is `skill`")
         answer = await self._run_in_thread(context, lambda: self.service.call(params.arguments or {}))
         content = types.TextContent(type="text", text=answer.text)
         return types.CallToolResult(content=[content], is_error=not answer.ok)
@@ -141,7 +142,7 @@ class SkillServer:
     async def list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """Give the files of the skills that may be seen, a page of skills at a time."""
+        """Return the files of the visible skills, one page of skills at a time."""
         cards, cursor = await self._run_in_thread(context, lambda: self._get_page(params))
         resources = await self._run_in_thread(
             context, lambda: [part for card in cards for part in _build_resources(card)]
@@ -151,37 +152,38 @@ class SkillServer:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """Give a file of a skill, byte for byte."""
+        """Return the content of a skill's file, unchanged."""
         uri = str(params.uri)
         data = await self._run_in_thread(context, lambda: self.publisher.read_file(uri))
         return types.ReadResourceResult(contents=[_build_contents(uri, data)])
 
     async def read_folder(self, context: Context, params: ReadFolderParams) -> ReadFolderResult:
-        """Give what lies in a folder of a skill, a page at a time."""
+        """Return the content of a skill's folder, one page at a time."""
         card, files, folders = await self._run_in_thread(context, lambda: self.publisher.list_folder(params.uri))
-        found = {path: _build_resource(card, path) for path in files}
-        found |= {path: _build_folder(card, path) for path in folders}
-        paths, cursor = _slice_page(sorted(found), params)
-        return ReadFolderResult(resources=[found[path] for path in paths], next_cursor=cursor)
+        resources = {path: _build_resource(card, path) for path in files}
+        resources |= {path: _build_folder(card, path) for path in folders}
+        paths, cursor = _slice_page(sorted(resources), params)
+        return ReadFolderResult(resources=[resources[path] for path in paths], next_cursor=cursor)
 
     async def list_skills(self, context: Context, params: types.PaginatedRequestParams) -> ListSkillsResult:
-        """Give the entries of the skills that keep the specification, a page of skills at a time."""
+        """Return the entries of the skills that conform to the specification, one page of skills at a time."""
         cards, cursor = await self._run_in_thread(context, lambda: self._get_page(params))
-        found = await self._run_in_thread(context, lambda: [self.publisher.publish(card) for card in cards])
-        entries = [dict(published.entry) for published in found if published.entry is not None]
+        published_skills = await self._run_in_thread(context, lambda: [self.publisher.publish(card) for card in cards])
+        entries = [dict(published.entry) for published in published_skills if published.entry is not None]
         return ListSkillsResult(skills=entries, next_cursor=cursor)
 
     async def get_skill(self, context: Context, params: GetSkillParams) -> GetSkillResult:
-        """Give the entry of one skill."""
+        """Return the entry of one skill."""
         published = await self._run_in_thread(context, lambda: self.publisher.get_entry(params.uri))
         if published.entry is None:
-            raise MCPError(types.INVALID_PARAMS, f"this skill is not published: {published.rejection_reason}")
+            raise MCPError(types.INVALID_PARAMS, f"the skill is not published: {published.rejection_reason}")
         return GetSkillResult(skill=dict(published.entry))
 
     async def _run_in_thread(self, context: Context, work: Callable[[], Result]) -> Result:
-        """Do something beside the loop; what is wrong becomes an error of the protocol."""
+        """Run blocking work in a thread; its errors become protocol errors."""
         self.session = context.session
-        await self.watch_started.wait()  # what is told and changes before the first look would never be told again
+        # A change between this answer and the first look of `watch` would never be notified.
+        await self.watch_started.wait()
         try:
             return await anyio.to_thread.run_sync(work)
         except (NotFoundError, NotAllowedError) as error:
@@ -192,11 +194,11 @@ class SkillServer:
     def _tool_description(self) -> str:
         try:
             return self.service.description
-        except SkillpmError as error:  # a host that asks once keeps the tool, and hears when it is mended
-            return f"No skill can be loaded now: {error.message}"
+        except SkillpmError as error:  # an error would make hosts drop the tool for the whole session
+            return f"Skills cannot be loaded right now: {error.message}"
 
     def _get_page(self, params: types.PaginatedRequestParams | None) -> tuple[Sequence[Card], str | None]:
-        """Give a page of skills by name, and where the next one starts."""
+        """Return one page of skills by name, and the cursor of the next page."""
         visible = self.service.visible
         names, cursor = _slice_page([*visible], params)
         if self.service.registry.check([visible[name] for name in names]):
@@ -204,24 +206,24 @@ class SkillServer:
         return [visible[name] for name in names if name in visible], cursor
 
     def _visibility_marker(self) -> object:
-        """Give what is another one when what may be seen has changed."""
+        """Return a value that differs once the visible skills have changed."""
         try:
-            return self.service.visible  # the same object while nothing changed
+            return self.service.visible  # the same object as long as nothing changed
         except SkillpmError as error:
             return error.message
 
 
 def serve(service: SkillService) -> None:
-    """Serve over stdin and stdout until the client goes."""
-    gc.enable()  # commands do without, and this one may run for days
+    """Serve over stdin and stdout until the client disconnects."""
+    gc.enable()  # short-lived commands run without it, but a server may run for days
     anyio.run(SkillServer(service).run)
 
 
 def _slice_page(names: Sequence[str], params: types.PaginatedRequestParams | None) -> tuple[Sequence[str], str | None]:
-    """Give a page of sorted words, and where the next one starts."""
+    """Return one page of sorted names, and the cursor of the next page."""
     cursor = params.cursor if params is not None and params.cursor is not None else ""
-    rest = [word for word in names if word > cursor]
-    return rest[:PAGE_SIZE], rest[PAGE_SIZE - 1] if len(rest) > PAGE_SIZE else None
+    remaining = [name for name in names if name > cursor]
+    return remaining[:PAGE_SIZE], remaining[PAGE_SIZE - 1] if len(remaining) > PAGE_SIZE else None
 
 
 def _build_resources(card: Card) -> list[types.Resource]:

@@ -1,7 +1,7 @@
-"""Answer what was read before stdin ended: `skillpm mcp < requests` gets every answer, and no "connection closed".
+"""Answer every request that was read before stdin ended, so that `skillpm mcp < requests` works.
 
-The SDK drops the requests it is at work on as soon as there is nothing more to read. So its end of the input is held
-back until each of them has its answer.
+At the end of the input the SDK drops the requests in progress, and their clients get "connection closed". So the end of
+the input is withheld from the SDK until each of them has its answer.
 """
 
 from typing import Any, Self
@@ -10,13 +10,14 @@ import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
-OPEN_ENDED_METHOD = "subscriptions/listen"  # is answered when the client goes, which it just did
-DRAIN_TIMEOUT = 30.0  # seconds; a request that a client gave up in a way of its own gets no answer
+OPEN_ENDED_METHOD = "subscriptions/listen"  # answered when the client disconnects, so there is nothing to wait for
+DRAIN_TIMEOUT = 30.0  # seconds; a request that was canceled by a non-standard message never gets an answer
 
 
 class StdioDrain:
-    """The streams of one client, and which of its requests wait for an answer. Give `self.reading` and `self.writing`
-    to the SDK in place of `incoming` and `outgoing`.
+    """The streams of one client, and its unanswered requests.
+
+    Pass `input_stream` and `output_stream` to the SDK in place of `incoming` and `outgoing`.
     """
 
     def __init__(self, incoming: Any, outgoing: Any) -> None:
@@ -26,7 +27,7 @@ class StdioDrain:
         self._response_sent = anyio.Event()
 
     def record_request(self, item: SessionMessage | Exception) -> None:
-        """Note a request that was read, or that one was given up."""
+        """Record a request that was read, or the cancellation of one."""
         message = item.message if isinstance(item, SessionMessage) else None
         if isinstance(message, types.JSONRPCRequest) and message.method != OPEN_ENDED_METHOD:
             self._pending.add(message.id)
@@ -34,12 +35,12 @@ class StdioDrain:
             self._complete((message.params or {}).get("requestId"))
 
     def record_response(self, item: SessionMessage) -> None:
-        """Note an answer that was sent, or that nobody takes any longer."""
+        """Record an answer that was sent, or that the client no longer reads."""
         if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
             self._complete(item.message.id)
 
     async def wait(self) -> None:
-        """Return when all is answered, or nobody can be waited for any longer."""
+        """Wait until all requests are answered, but at most `DRAIN_TIMEOUT`."""
         with anyio.move_on_after(DRAIN_TIMEOUT):
             while self._pending:
                 self._response_sent = anyio.Event()
@@ -52,7 +53,7 @@ class StdioDrain:
 
 
 class _Stream:
-    """A stream of the SDK with an eye on it."""
+    """A stream of the SDK whose messages are recorded."""
 
     def __init__(self, stream: Any, drain: StdioDrain) -> None:
         self._stream, self._drain = stream, drain
@@ -68,7 +69,7 @@ class _Stream:
 
 
 class _InputStream(_Stream):
-    """What a client sends; its end comes when all is answered."""
+    """The client's messages; the stream ends only when all requests are answered."""
 
     async def receive(self) -> SessionMessage | Exception:
         try:
@@ -90,7 +91,7 @@ class _InputStream(_Stream):
 
 
 class _OutputStream(_Stream):
-    """What a client is told."""
+    """The messages to the client."""
 
     async def send(self, item: SessionMessage, /) -> None:
         try:

@@ -1,1 +1,1 @@
-"""How things are worded for agents: one file a style, each with the words of the loader it is named after."""
+"""The wording of answers to agents: one module per style, each following the host it is named after."""

@@ -1,4 +1,4 @@
-"""The words of skillpm's own style, which the others change where their loader says something else. Pure."""
+"""The default style, and the base class of the others, which override it where their host differs. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -19,21 +19,23 @@ MAX_LISTED_FILES = 20
 
 
 class RenderedSkill(Value):
-    """A skill as it is told of: its card, and the programs it lacks here."""
+    """A skill as a catalog shows it."""
 
     card: Card
+    # Its unmet requirements.
     missing: tuple[str, ...] = ()
+    # Its description, possibly shortened.
     description: str = ""
 
     @property
     def summary_line(self) -> str:
-        """The description on one line, and what is missing behind it."""
+        """The description on one line, followed by the unmet requirements."""
         needs = f" (not usable here: needs {', '.join(self.missing)})" if self.missing else ""
         return sanitize_line(self.description) + needs
 
 
 class OpenedSkill(Value):
-    """A skill as it is loaded: its body, and the paths of the files beside its SKILL.md."""
+    """A skill as it is loaded: its body, and the paths of its other files."""
 
     card: Card
     body: str
@@ -41,25 +43,29 @@ class OpenedSkill(Value):
 
 
 class Renderer:
-    """The default style: tagged, so that it survives compaction, with everything escaped that could end a tag."""
+    """The default style.
+
+    The text is tagged, so that an agent can recognize it after its conversation was compacted, and everything that
+    could close a tag is escaped.
+    """
 
     name: ClassVar[str] = "default"
     default_mode: ClassVar[Mode] = "full"
+    # Whether a partial name that matches several skills means the first of them.
     accepts_first_match: ClassVar[bool] = False
-    """Whether a part of a name that several skills have means the first of them."""
+    # The answer if the skills directory does not exist; if empty, that is treated as a directory without skills.
     no_registry_message: ClassVar[str] = ""
-    """What is said where there is no skills directory; without it, that is a directory without skills."""
 
     def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
-        """Give what an agent gets that loads a skill, and whether it was cut."""
-        body, was_cut = self._prepare_body(opened, mode, max_length)
+        """Return the text of a loaded skill, and whether it was cut."""
+        body, is_truncated = self._prepare_body(opened, mode, max_length)
         name = escape_markup(opened.card.name).replace('"', "&quot;")
         lines = [
             f'<skill_content name="{name}">',
             f"# Skill: {sanitize_line(opened.card.name)}",
             "",
             f"Base directory: {sanitize_line(opened.card.folder)}",
-            "Relative paths below start there.",
+            "Relative paths below are relative to it.",
             "",
             escape_closing_tags(body),
         ]
@@ -69,75 +75,75 @@ class Renderer:
             lines += [f"<file>{escape_markup(path)}</file>" for path in opened.files[:MAX_LISTED_FILES]]
             lines += [f"<more>{more}</more>"] if more > 0 else []
             lines += ["</skill_files>"]
-        return "\n".join([*lines, "</skill_content>"]), was_cut
+        return "\n".join([*lines, "</skill_content>"]), is_truncated
 
-    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002  (the mode is for styles that have it)
-        """Give the block that tells a model which skills there are; empty where there are none."""
+    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002  (for styles that use it)
+        """Return the catalog for a model; empty without skills."""
         if not skills:
             return ""
         lines = ["<available_skills>"]
-        for told in skills:
-            lines += ["<skill>", "<name>", _escape_attribute(told.card.name), "</name>"]
-            lines += ["<description>", _escape_attribute(told.summary_line), "</description>"]
-            lines += ["<location>", escape_markup(told.card.location), "</location>", "</skill>"]
+        for skill in skills:
+            lines += ["<skill>", "<name>", _escape_attribute(skill.card.name), "</name>"]
+            lines += ["<description>", _escape_attribute(skill.summary_line), "</description>"]
+            lines += ["<location>", escape_markup(skill.card.location), "</location>", "</skill>"]
         return "\n".join([*lines, "</available_skills>"])
 
     def render_tool_description(self, skills: Sequence[RenderedSkill]) -> str:
-        """Give the description of the tool."""
+        """Return the description of the tool."""
         if not skills:
             return NO_SKILLS_MESSAGE
-        listed = [f"- {sanitize_line(told.card.name)}: {told.summary_line}" for told in skills]
+        listed = [f"- {sanitize_line(skill.card.name)}: {skill.summary_line}" for skill in skills]
         return "\n".join([" ".join(INTRO_SENTENCES), "", "Available skills:", *listed])
 
     def render_list(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:
-        """Give the answer to the action `list`."""
+        """Return the answer to the action `list`."""
         return self.render_catalog(skills, mode) or "No skills are currently available."
 
     def render_search_results(self, query: str, skills: Sequence[RenderedSkill]) -> str:
-        """Give the answer to the action `search`."""
+        """Return the answer to the action `search`."""
         if not skills:
             return f'No skills found matching "{sanitize(query)}"'
         lines = [
-            f"- **{sanitize_line(told.card.name)}** ({sanitize_line(told.card.category)}): {told.summary_line}"
-            for told in skills
+            f"- **{sanitize_line(skill.card.name)}** ({sanitize_line(skill.card.category)}): {skill.summary_line}"
+            for skill in skills
         ]
         return f"Found {len(skills)} skill(s):\n\n" + "\n".join(lines)
 
     def not_found_message(self, name: str, similar: Sequence[str], visible: Sequence[str]) -> str:  # noqa: ARG002
-        """Say that there is no such skill; of the visible ones, `similar` are near."""
+        """Return the answer if no skill has this name. `similar` is the part of `visible` with similar names."""
         names = f"\n\nDid you mean: {', '.join(map(sanitize_line, similar))}?" if similar else ""
         return f'Skill "{sanitize(name)}" not found.{names}'
 
     def partial_match_message(self, requested: str, found: str) -> str:
-        """Say, before a skill, that it was taken for a name that no skill has; loaders of others do not."""
+        """Return a note that precedes a skill found by a partial name. Other hosts have none."""
         return (
-            f'There is no skill "{sanitize(requested)}"; this is "{sanitize(found)}".\n\n'
+            f'Skill "{sanitize(requested)}" not found; loaded "{sanitize(found)}" instead.\n\n'
             if self.name == "default"
             else ""
         )
 
     def ambiguous_name_message(self, name: str, names: Sequence[str]) -> str:
-        """Say that a part of a name means several skills."""
-        return f'"{sanitize(name)}" may be one of: {", ".join(map(sanitize_line, names))}'
+        """Return the answer if a partial name matches several skills."""
+        return f'"{sanitize(name)}" is ambiguous. Matching skills: {", ".join(map(sanitize_line, names))}'
 
     def missing_name_message(self) -> str:
-        """Say that a name is needed."""
+        """Return the answer if the name is missing."""
         return "Error: 'name' parameter is required"
 
     def forbidden_message(self, name: str) -> str:
-        """Say that the permissions forbid a skill, whether it is there or not."""
+        """Return the answer if permissions deny a skill, whether it exists or not."""
         return f"Error: Skill '{sanitize(name)}' is not allowed by permissions"
 
     def user_only_message(self, name: str) -> str:
-        """Say that only people invoke a skill."""
-        return f"Error: Skill '{sanitize(name)}' is for people to invoke"
+        """Return the answer if only users may invoke a skill."""
+        return f"Error: Skill '{sanitize(name)}' can only be invoked by the user"
 
     def unreadable_message(self, name: str, reason: str) -> str:
-        """Say that a skill's file cannot be read any more."""
+        """Return the answer if a skill's file can no longer be read."""
         return f'Failed to load skill content for "{sanitize(name)}": {reason}'
 
     def format_result(self, *, ok: bool, title: str, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
-        """Give the shape in which the tool answers a program."""
+        """Return the tool's answer in the shape that a program expects."""
         return {"ok": ok, "title": title, "text": text, "metadata": dict(metadata)}
 
     def _prepare_body(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
@@ -145,5 +151,5 @@ class Renderer:
 
 
 def _escape_attribute(text: str) -> str:
-    """Escape as the reference library does, quotes too."""
+    """Escape like the reference implementation of the Agent Skills specification, quotes included."""
     return escape_markup(text).replace('"', "&quot;").replace("'", "&#x27;")

@@ -1,4 +1,4 @@
-"""As GLM-CLI words it: every answer between two line breaks, as its source has them."""
+"""The style of GLM-CLI: every answer is enclosed in line breaks, as in its source."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -16,39 +16,39 @@ TOOL_DESCRIPTION = (
 
 
 class GlmRenderer(Renderer):
-    """The words of GLM-CLI."""
+    """The wording of GLM-CLI."""
 
     name: ClassVar[str] = "glm"
 
     def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
-        """Give the name, the body, and where it was read."""
-        body, was_cut = self._prepare_body(opened, mode, max_length)
+        """Return the name, the body, and the path of the file."""
+        body, is_truncated = self._prepare_body(opened, mode, max_length)
         name, location = sanitize_line(opened.card.name), sanitize_line(opened.card.location)
-        return f"\n**Loaded Skill: {name}**\n\n{body}\n\n---\n*Skill loaded from: {location}*\n", was_cut
+        return f"\n**Loaded Skill: {name}**\n\n{body}\n\n---\n*Skill loaded from: {location}*\n", is_truncated
 
     def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002
-        """Give the list, each skill with its metadata."""
+        """Return the list of skills with their metadata."""
         if not skills:
             return EMPTY_CATALOG
         listed = "\n".join(
-            f"• **{sanitize_line(told.card.name)}**: {told.summary_line}{_render_metadata(told)}" for told in skills
+            f"• **{sanitize_line(skill.card.name)}**: {skill.summary_line}{_render_metadata(skill)}" for skill in skills
         )
         return f'\n**Available Skills:**\n\n{listed}\n\nTo load a skill, call: skill({{ name: "skill-name" }})\n'
 
     def render_tool_description(self, skills: Sequence[RenderedSkill]) -> str:  # noqa: ARG002
-        """Give the description, which names no skill."""
+        """Return the fixed description, which lists no skills."""
         return TOOL_DESCRIPTION
 
     def not_found_message(self, name: str, similar: Sequence[str], visible: Sequence[str]) -> str:  # noqa: ARG002
-        """Say so, and how to list them."""
+        """Return an error that says how to list the skills."""
         return f"Error: Skill '{sanitize(name)}' not found. Use list_available=true to see available skills."
 
     def format_result(self, *, ok: bool, title: str, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
-        """Give the text alone: errors are text too."""
+        """Return only the text; errors are text, too."""
         return {"result": text}
 
 
 def _render_metadata(skill: RenderedSkill) -> str:
-    """Give the metadata that is plain text, as `(audience:maintainers, workflow:github)`."""
-    noted = [f"{key}:{value}" for key, value in skill.card.metadata.items() if isinstance(value, str)]
-    return f" ({sanitize_line(', '.join(noted))})" if noted else ""
+    """Return the textual metadata, as `(audience:maintainers, workflow:github)`."""
+    pairs = [f"{key}:{value}" for key, value in skill.card.metadata.items() if isinstance(value, str)]
+    return f" ({sanitize_line(', '.join(pairs))})" if pairs else ""

@@ -1,4 +1,4 @@
-"""The table of styles, by name."""
+"""The table of styles."""
 
 from skillpm.core.text import sanitize
 from skillpm.errors import UsageError
@@ -12,15 +12,15 @@ RENDERERS: dict[str, Renderer] = {
     style.name: style
     for style in (Renderer(), OpenCodeRenderer(), BrutusRenderer(), GlmRenderer(), SuperCodeRenderer(), OmegaRenderer())
 }
-# The catalogue of the default style is the one that the Agent Skills specification recommends.
+# The default catalog is the one that the Agent Skills specification recommends.
 ALIASES = {"agentskills": "default"}
 
 
 def find_renderer(name: str) -> Renderer:
-    """Give a style. Raises `UsageError` that names them all."""
-    style = RENDERERS.get(ALIASES.get(name, name))
-    if style is None:
+    """Return the renderer of a style. Raises `UsageError` with the names of all styles."""
+    renderer = RENDERERS.get(ALIASES.get(name, name))
+    if renderer is None:
         raise UsageError(
-            f"there is no style `{sanitize(name, 40)}`", hint=f"styles are {', '.join([*RENDERERS, *ALIASES])}"
+            f"unknown style `{sanitize(name, 40)}`", hint=f"known styles: {', '.join([*RENDERERS, *ALIASES])}"
         )
-    return style
+    return renderer

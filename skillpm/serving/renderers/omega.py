@@ -1,4 +1,4 @@
-"""As omega tells its model: a block of the system prompt, what is installed and what is not, and where to read more."""
+"""The style of omega: a block of the system prompt that lists the skills, installed or not, with their paths."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -14,19 +14,19 @@ INTRODUCTION = (
 
 
 class OmegaRenderer(Renderer):
-    """The words of omega."""
+    """The wording of omega."""
 
     name: ClassVar[str] = "omega"
 
     def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
-        """Give the body and nothing else: its model reads the file itself."""
+        """Return only the body: the model reads the file itself."""
         return self._prepare_body(opened, mode, max_length)
 
     def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002
-        """Give the block; empty where there is nothing."""
+        """Return the block; empty without skills."""
         if not skills:
             return ""
-        return INTRODUCTION + "".join(_render_entry(told) for told in skills)
+        return INTRODUCTION + "".join(_render_entry(skill) for skill in skills)
 
 
 def _render_entry(skill: RenderedSkill) -> str:

@@ -1,4 +1,4 @@
-"""As SuperCode's Skill MCP tool words it: lists by category, and modes that save tokens, `compact` unless asked."""
+"""The style of SuperCode's skill tool: lists by category, and modes that save tokens, `compact` by default."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ TOOL_DESCRIPTION = f"{INTRO_SENTENCES[0]}\n\n{INTRO_SENTENCES[1]}\n{INTRO_SENTEN
 
 
 class SuperCodeRenderer(Renderer):
-    """The words of SuperCode."""
+    """The wording of SuperCode."""
 
     name: ClassVar[str] = "supercode"
     default_mode: ClassVar[Mode] = "compact"
@@ -20,37 +20,37 @@ class SuperCodeRenderer(Renderer):
     no_registry_message: ClassVar[str] = "Skill registry not found. Run skill setup first."
 
     def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
-        """Give the body in its mode; in full, below a heading."""
-        body, was_cut = self._prepare_body(opened, mode, max_length)
-        return f"# Skill: {sanitize_line(opened.card.name)}\n\n{body}" if mode == "full" else body, was_cut
+        """Return the body in its mode; in full mode with a heading."""
+        body, is_truncated = self._prepare_body(opened, mode, max_length)
+        return f"# Skill: {sanitize_line(opened.card.name)}\n\n{body}" if mode == "full" else body, is_truncated
 
     def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:
-        """Give the list by category, in the order in which the categories first appear."""
+        """Return the skills by category, in the order in which the categories first occur."""
         groups: dict[str, list[RenderedSkill]] = {}
-        for told in skills:
-            groups.setdefault(told.card.category, []).append(told)
+        for skill in skills:
+            groups.setdefault(skill.card.category, []).append(skill)
         lines = ["# Available Skills\n"]
         for category, members in groups.items():
             lines.append(f"## {sanitize_line(category)}\n")
-            for told in members:
-                lines += _render_entry(told, mode)
+            for skill in members:
+                lines += _render_entry(skill, mode)
             lines.append("")
         return "\n".join(lines)
 
     def render_tool_description(self, skills: Sequence[RenderedSkill]) -> str:  # noqa: ARG002
-        """Give the description, which names no skill."""
+        """Return the fixed description, which lists no skills."""
         return TOOL_DESCRIPTION
 
     def render_list(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:
-        """Give the catalogue; with no skill it is the heading."""
+        """Return the catalog; without skills only its heading."""
         return self.render_catalog(skills, mode)
 
     def unreadable_message(self, name: str, reason: str) -> str:  # noqa: ARG002
-        """Say that the file cannot be read."""
+        """Return an error without the reason."""
         return f'Failed to load skill content for "{sanitize(name)}"'
 
     def format_result(self, *, ok: bool, title: str, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
-        """Give success and data, or failure and error."""
+        """Return success and data, or failure and error."""
         return {"success": True, "data": text} if ok else {"success": False, "error": text}
 
 
