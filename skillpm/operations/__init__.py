@@ -1,1 +1,1 @@
-"""What a person wants done. The only place where two steps meet; every operation gives a value, none prints."""
+"""Operations behind the commands. They combine the lower layers and return values; none of them prints."""

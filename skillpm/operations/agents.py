@@ -1,4 +1,4 @@
-"""`agents`, `link`, `unlink`: which hosts are here, and showing installed skills to them."""
+"""`agents`, `link`, `unlink`: list agents, and link skills for them."""
 
 from collections.abc import Sequence
 
@@ -10,30 +10,28 @@ from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.install.pipeline import ChangeOptions, ChangeResult, change
+from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
 
 
 class KnownAgent(Value):
-    """One host: where it reads skills, whether it is here, whether the scope's skills are linked for it.
-
-    `shares` are the linked hosts that read the same folder: it sees the skills too, as long as these are linked.
-    """
+    """An agent, and how it relates to a scope."""
 
     id: str
     project_dir: str | None
     user_dir: str | None
     is_present: bool
     is_linked: bool
+    # Linked agents that read the same folder: while they are linked, this one sees the skills, too.
     shared_with: tuple[str, ...] = ()
 
 
 def list_agents(scope: Scope, context: Context) -> list[KnownAgent]:
-    """List all hosts, sorted by id."""
-    papers = read_project_files(scope, context)
+    """List all agents, sorted by ID."""
+    files = read_project_files(scope, context)
     folders = {folder for folder, links in load_receipt(scope.layout).links.items() if links}
-    chosen = find_agents(papers.agents, where=papers.agents_location)
+    linked_agents = find_agents(files.agents, where=files.agents_location)
     linked: dict[str, list[str]] = {}
-    for agent in chosen:
+    for agent in linked_agents:
         folder = agent_folder(agent, scope.kind, context.settings)
         if folder is not None and folder in folders:
             linked.setdefault(folder, []).append(agent.id)
@@ -55,16 +53,16 @@ def list_agents(scope: Scope, context: Context) -> list[KnownAgent]:
 
 
 def link(scope: Scope, context: Context, names: Sequence[str], options: ChangeOptions) -> ChangeResult:
-    """Show the installed skills to these hosts, now and after every later change."""
+    """Link the skills of a scope for these agents, now and after every later change."""
     for agent in find_agents(names):
         require_agent_folder(agent, scope.kind, context.settings)
 
-    def edit(papers: ProjectFiles) -> ProjectFiles:
-        agents = list(dict.fromkeys([*papers.agents, *names]))
+    def edit(files: ProjectFiles) -> ProjectFiles:
+        agents = list(dict.fromkeys([*files.agents, *names]))
         return (
-            papers.with_manifest_text(set_member(papers.editable_manifest, ("agents",), agents))
-            if agents != [*papers.agents]
-            else papers
+            files.with_manifest_text(set_member(files.editable_manifest, ("agents",), agents))
+            if agents != [*files.agents]
+            else files
         )
 
     options = without_skill_changes(options)
@@ -72,20 +70,20 @@ def link(scope: Scope, context: Context, names: Sequence[str], options: ChangeOp
 
 
 def unlink(scope: Scope, context: Context, names: Sequence[str], options: ChangeOptions) -> ChangeResult:
-    """Take the links for these hosts away; only links of ours are removed."""
+    """Remove the links for these agents; only links that skillpm created are removed."""
 
-    def edit(papers: ProjectFiles) -> ProjectFiles:
-        find_agents(name for name in names if name not in papers.agents)
-        agents = [agent for agent in papers.agents if agent not in names]
+    def edit(files: ProjectFiles) -> ProjectFiles:
+        find_agents(name for name in names if name not in files.agents)
+        agents = [agent for agent in files.agents if agent not in names]
         return (
-            papers.with_manifest_text(set_member(papers.editable_manifest, ("agents",), agents))
-            if agents != [*papers.agents]
-            else papers
+            files.with_manifest_text(set_member(files.editable_manifest, ("agents",), agents))
+            if agents != [*files.agents]
+            else files
         )
 
     return change(scope, context, without_skill_changes(options), edit)
 
 
 def without_skill_changes(options: ChangeOptions) -> ChangeOptions:
-    """Give options under which no skill is meant: one that somebody edited is in nobody's way."""
+    """Return options that select no skill, so that local changes block nothing."""
     return options.replace(install=options.install.replace(selected=(), inexact=True))

@@ -1,4 +1,4 @@
-"""`config`: the settings that count here, and setting those of the user."""
+"""`config`: list the settings in effect, and change those of the user."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ from skillpm.agent_hosts.known_agents import find_agents
 from skillpm.cachedir import tag_cache_folder
 from skillpm.core.decoder import JsonNode, parse_toml
 from skillpm.core.git_syntax import has_credentials
-from skillpm.core.suggestions import closest_matches
+from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentChanged, NotFoundError, SkillpmError
@@ -35,7 +35,7 @@ from skillpm.settings import Settings
 
 
 class ConfigChange(Value):
-    """What `set` and `unset` did."""
+    """The outcome of `config set` or `config unset`."""
 
     is_changed: bool
     key: str
@@ -44,7 +44,7 @@ class ConfigChange(Value):
 
 
 def list_settings(scope: Scope, context: Context, *, command_line_keys: Sequence[str] = ()) -> list[EffectiveSetting]:
-    """Give all settings that count in a scope, sorted; `given` are the keys that the command line speaks of.
+    """Return all settings in effect in a scope, sorted; `command_line_keys` were set by options of this command.
 
     Raises `DocumentError` for a document that cannot be read.
     """
@@ -54,31 +54,32 @@ def list_settings(scope: Scope, context: Context, *, command_line_keys: Sequence
     read_config(read_text(file) or "", file)
     load_rules(scope, settings)
     _warn_unknown_tables(top, context)
-    here = SettingOrigins(scope, manifest, top, settings, command_line_keys)
-    return sorted(here.all(), key=lambda setting: setting.key)
+    origins = SettingOrigins(scope, manifest, top, settings, command_line_keys)
+    return sorted(origins.all(), key=lambda setting: setting.key)
 
 
 def find_settings(
     scope: Scope, context: Context, key_text: str, *, command_line_keys: Sequence[str] = ()
 ) -> list[EffectiveSetting]:
-    """Give one setting, or all below the name of a table. Raises `UsageError` for a key that nobody knows,
-    `NotFoundError` for one of an open table that is not there.
+    """Return one setting, or all settings of a table.
+
+    Raises `UsageError` for an unknown key, `NotFoundError` for an unset key of a table with free keys.
     """
     known = list_settings(scope, context, command_line_keys=command_line_keys)
-    if found := [setting for setting in known if setting.key == key_text or setting.key.startswith(f"{key_text}.")]:
-        return found
+    if matches := [setting for setting in known if setting.key == key_text or setting.key.startswith(f"{key_text}.")]:
+        return matches
     if key_text in OPEN_GROUPS:
         return []
     key = parse_key(key_text)
-    if found := [setting for setting in known if setting.key == key.text]:
-        return found
-    raise NotFoundError(f"`{sanitize(key.text)}` is not set", hint="`skillpm config list` shows what is")
+    if matches := [setting for setting in known if setting.key == key.text]:
+        return matches
+    raise NotFoundError(f"`{sanitize(key.text)}` is not set", hint="run `skillpm config list` to see what is")
 
 
 def set_setting(context: Context, key_text: str, values: Sequence[str]) -> ConfigChange:
-    """Write a setting of the user into `config.toml`; all else in it stays as it was.
+    """Set a key in the user's `config.toml`; everything else in the file is preserved.
 
-    Raises `UsageError` for a key or a value that means nothing, `DocumentError` for a file that cannot be read.
+    Raises `UsageError` for an unknown key or an invalid value, `DocumentError` for a file that cannot be read.
     """
     from skillpm.formats.toml_edit import set_key, set_row  # noqa: PLC0415  (tomlkit)
 
@@ -102,7 +103,7 @@ def set_setting(context: Context, key_text: str, values: Sequence[str]) -> Confi
 
 
 def unset_setting(context: Context, key_text: str) -> ConfigChange:
-    """Take a setting of the user out of `config.toml`. Raises `NotFoundError` where it is not there."""
+    """Remove a key from the user's `config.toml`. Raises `NotFoundError` if it is not set."""
     from skillpm.formats.toml_edit import remove_key, remove_row  # noqa: PLC0415
 
     key = parse_key(key_text)
@@ -119,13 +120,13 @@ def unset_setting(context: Context, key_text: str) -> ConfigChange:
 
 
 def _absolute_path(value: str, directory: str) -> str:
-    """Give a folder whole that was typed from where one stands: these settings count everywhere."""
-    is_from_here = value.partition(os.sep)[0] in {os.curdir, os.pardir}
-    return os.path.normpath(os.path.join(directory, value)) if is_from_here else value
+    """Resolve `./DIR` and `../DIR`: the settings of the user apply in all folders."""
+    is_relative = value.partition(os.sep)[0] in {os.curdir, os.pardir}
+    return os.path.normpath(os.path.join(directory, value)) if is_relative else value
 
 
 def _edit_config(context: Context, key: ConfigKey, value: Any, edit: Any) -> ConfigChange:
-    """Change the file under a lock, whole or not at all."""
+    """Edit the file atomically, under a lock."""
     from skillpm.locks import hold_lock  # noqa: PLC0415
 
     settings, file = context.settings, user_config_path(context.settings)
@@ -133,14 +134,14 @@ def _edit_config(context: Context, key: ConfigKey, value: Any, edit: Any) -> Con
     has_cache = is_writable(settings.cache_dir)
     if has_cache:
         with translate_os_errors("mark the cache", settings.cache_dir):
-            tag_cache_folder(settings.cache_dir)  # else `cache clean` would take it for a folder of somebody else's
+            tag_cache_folder(settings.cache_dir)  # else `cache clean` would refuse the folder as not skillpm's
     with hold_lock(lock, settings.lock_timeout, file, context.reporter.warn) if has_cache else nullcontext():
         changed = retry_if_changed(lambda: _rewrite_config(settings, key, value, edit))
     return ConfigChange(is_changed=changed, key=key.text, value=value, file=file)
 
 
 def _rewrite_config(settings: Settings, key: ConfigKey, value: Any, edit: Any) -> bool:
-    """Read the file, change it, write it; raises `DocumentMoved` where somebody saved it meanwhile."""
+    """Read, edit and write the file. Raises `DocumentChanged` if another process has written it meanwhile."""
     file = user_config_path(settings)
     old = read_text(file)
     new = edit(old or "", file)
@@ -165,21 +166,21 @@ def _check_unchanged(file: str, original_text: str | None) -> None:
 
 
 def _check_edit(old: str, new: str, key: ConfigKey, value: Any, file: str) -> None:
-    """Refuse an edit that would say anything else than what was meant: nothing is written then."""
+    """Refuse an edit that changes anything but the key. Nothing has been written then."""
     before, after = parse_toml(old, file).value, parse_toml(new, file).value
-    for said in (before, after):
-        here = said
+    for document in (before, after):
+        table = document
         for part in key.path[:-1]:
-            here = here.get(part, {}) if isinstance(here, dict) else {}
+            table = table.get(part, {}) if isinstance(table, dict) else {}
         if key.kind == "index":
-            said["indexes"] = [row for row in said.get("indexes", []) if row.get("name") != key.path[1]]
+            document["indexes"] = [row for row in document.get("indexes", []) if row.get("name") != key.path[1]]
         else:
-            here.pop(key.path[-1], None)
-    found = parse_toml(new, file).value
+            table.pop(key.path[-1], None)
+    written = parse_toml(new, file).value
     for part in key.path if key.kind != "index" else ():
-        found = found.get(part) if isinstance(found, dict) else None
-    if _without_empty(before) != _without_empty(after) or (key.kind != "index" and found != value):
-        raise SkillpmError("this file cannot be edited safely", where=file, hint=f"set `{key.text}` by hand")
+        written = written.get(part) if isinstance(written, dict) else None
+    if _without_empty(before) != _without_empty(after) or (key.kind != "index" and written != value):
+        raise SkillpmError("this file cannot be edited safely", where=file, hint=f"set `{key.text}` in an editor")
 
 
 def _without_empty(value: Any) -> Any:
@@ -196,6 +197,5 @@ def _warn_unknown_tables(config: JsonNode, context: Context) -> None:
     tables = {key.partition(".")[0] for key in FIXED_KEYS} | {*OPEN_GROUPS, "profiles"}
     for key, node in config.items():
         if key not in tables:
-            similar = closest_matches(key, tables)
-            hint = f"; did you mean {' or '.join(similar)}?" if similar else ""
-            context.reporter.warn(f"{node.where}: no setting is called so{hint}")
+            hint = suggestion_hint(key, tables)
+            context.reporter.warn("; ".join(filter(None, (f"{node.where}: unknown setting", hint))))

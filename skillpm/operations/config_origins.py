@@ -1,4 +1,4 @@
-"""Which setting counts in a scope, and who said it: command line, environment, manifest, the user, or nobody."""
+"""The settings in effect in a scope, and where each is set: command line, environment, manifest, or user config."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -19,16 +19,16 @@ CLAUDE_PATH_VARIABLES = ("SKILLPM_DISABLE_CLAUDE_PATHS", "OPENCODE_DISABLE_CLAUD
 
 
 class EffectiveSetting(Value):
-    """A setting that counts: its value (None: not set), who said it, and in which file or variable."""
+    """A setting in effect."""
 
     key: str
-    value: Any
+    value: Any  # None: not set
     origin: str
-    location: str = ""
+    location: str = ""  # file, variable or option
 
 
 class SettingOrigins:
-    """What each of the places says, put together as the commands do."""
+    """The settings of all origins, combined with the precedence that commands apply."""
 
     def __init__(
         self, scope: Scope, manifest: Manifest, config: JsonNode, settings: Settings, command_line_keys: Sequence[str]
@@ -42,7 +42,7 @@ class SettingOrigins:
         )
 
     def all(self) -> Iterator[EffectiveSetting]:
-        """Give every setting."""
+        """Yield every setting."""
         yield self._agents()
         yield self._exclude_newer()
         yield from self._indexes()
@@ -76,10 +76,10 @@ class SettingOrigins:
     def _exclude_newer(self) -> EffectiveSetting:
         key = "exclude-newer"
         if self.settings.exclude_newer:
-            given = key in self.command_line_keys
-            where = "--exclude-newer" if given else "SKILLPM_EXCLUDE_NEWER"
-            origin = COMMAND_LINE if given else ENVIRONMENT
-            return EffectiveSetting(key=key, value=self.settings.exclude_newer, origin=origin, location=where)
+            is_option = key in self.command_line_keys
+            location = "--exclude-newer" if is_option else "SKILLPM_EXCLUDE_NEWER"
+            origin = COMMAND_LINE if is_option else ENVIRONMENT
+            return EffectiveSetting(key=key, value=self.settings.exclude_newer, origin=origin, location=location)
         node, _ = find_strictest_cutoff(self.manifest, self.settings)
         if node is None:
             return EffectiveSetting(key=key, value=None, origin=DEFAULT)
@@ -87,10 +87,10 @@ class SettingOrigins:
         return EffectiveSetting(key=key, value=node.value, origin=origin, location=node.file)
 
     def _indexes(self) -> Iterator[EffectiveSetting]:
-        for place in configured_indexes(self.scope, self.settings):
-            origin = self._manifest_origin if place.defined_in.startswith(f"{self.scope.manifest}:") else USER
-            where = place.defined_in.rpartition(": ")[0]
-            yield EffectiveSetting(key=f"indexes.{place.name}.url", value=place.url, origin=origin, location=where)
+        for index in configured_indexes(self.scope, self.settings):
+            origin = self._manifest_origin if index.defined_in.startswith(f"{self.scope.manifest}:") else USER
+            location = index.defined_in.rpartition(": ")[0]
+            yield EffectiveSetting(key=f"indexes.{index.name}.url", value=index.url, origin=origin, location=location)
 
     def _claude_paths(self) -> EffectiveSetting:
         key = "discovery.disable-claude-paths"
@@ -115,7 +115,7 @@ class SettingOrigins:
                 yield EffectiveSetting(key=key, value=node.value, origin=USER, location=node.file)
 
     def _environment(self) -> Iterator[EffectiveSetting]:
-        """Give what only the environment says."""
+        """Yield the settings that only environment variables can set."""
         settings = self.settings
         values = {
             "cache-dir": os.path.dirname(settings.cache_dir),

@@ -1,4 +1,4 @@
-"""`discover`: every skill an agent host would see from a folder, and what hides what. From Python, too."""
+"""`discover`: every skill that an agent host would see from a folder, and which skills are shadowed."""
 
 import os
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ def discover(
     cache: HeadCache | None = None,
     settings: Settings | None = None,
 ) -> Discovery:
-    """Give every skill that an agent host would see from a folder. Only frontmatter is read, and nothing is written.
+    """Return every skill that an agent host would see from a folder. Reads only frontmatter, writes nothing.
 
-    `agent` is the id of a host (`skillpm agents --all`, docs/guides/discovery.md), `directory` the folder to look
-    from, else the working directory; `paths` are further folders of skills, before all others. `user_only` leaves
-    out a project's folders. Whoever asks often gives a `cache`: then only files that changed are read again.
+    `agent` is the id of a host (`skillpm agents --all`, docs/guides/discovery.md). `directory` is the folder to look
+    from; the default is the working directory. `paths` are additional folders of skills, searched before all others.
+    `user_only` leaves out the project's folders. Pass the same `cache` to repeated calls to reread only changed files.
 
-    What lies there never raises; it is told in `warnings`. Raises `NotFoundError` for an unknown agent or folder,
-    and `DocumentError` for a config.toml that cannot be read.
+    Problems with the skills found are reported in `warnings`, never raised. Raises `NotFoundError` for an unknown agent
+    or folder, and `DocumentError` for a config.toml that cannot be read.
     """
     settings = settings or current_settings()
     if directory:
@@ -41,15 +41,15 @@ def discover(
     profile = load_profile(agent, config.profiles)
     if not config.skills_enabled:
         file = os.path.join(settings.config_dir, CONFIG_FILE)
-        off = DiscoveryWarning(file, "skills are switched off: `enabled = false` in `[skills]`")
-        return Discovery(agent=profile.id, about=profile.about, warnings=(off,))
+        warning = DiscoveryWarning(file, "skills are turned off: `enabled = false` in `[skills]`")
+        return Discovery(agent=profile.id, about=profile.about, warnings=(warning,))
     extra = [os.fspath(path) for path in paths]
-    places = build_search_roots(profile, config, settings, extra_paths=extra, user_only=user_only)
-    return scan_roots(profile, places, HeadCache() if cache is None else cache)
+    roots = build_search_roots(profile, config, settings, extra_paths=extra, user_only=user_only)
+    return scan_roots(profile, roots, HeadCache() if cache is None else cache)
 
 
 def read_user_config(settings: Settings) -> UserConfig:
-    """Give the user's settings; those of nobody where there is no config.toml."""
+    """Read the user's config.toml; the defaults if it does not exist."""
     path = os.path.join(settings.config_dir, CONFIG_FILE)
     text = read_text(path)
     return UserConfig() if text is None else read_config(text, path)
@@ -61,5 +61,5 @@ def _resolve_folder(directory: str | os.PathLike[str], settings: Settings) -> st
         text = settings.home + text[1:]
     path = os.path.normpath(os.path.join(settings.working_directory, text))
     if not os.path.isdir(path):
-        raise NotFoundError(f"there is no folder {sanitize(path)}")
+        raise NotFoundError(f"the folder {sanitize(path)} does not exist")
     return path

@@ -1,4 +1,4 @@
-"""`enable`, `disable`: switch skills off without uninstalling them, for everybody or for some agents."""
+"""`enable`, `disable`: disable skills without uninstalling them, for all agents or some."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,11 +15,11 @@ from skillpm.operations.context.project_files import ProjectFiles, read_project_
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.inspect.list import list_skills
-from skillpm.operations.install.pipeline import ChangeOptions, ChangeResult, change
+from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
 
 
 class EnableResult(Value):
-    """What switching did, and what the manifest's `disabled` says now, or with `--dry-run` would."""
+    """The result, and the manifest's `disabled` after the change."""
 
     change: ChangeResult
     disabled: Mapping[str, Any]
@@ -28,20 +28,20 @@ class EnableResult(Value):
 def disable(
     scope: Scope, context: Context, names: Sequence[str], agents: Sequence[str], options: ChangeOptions
 ) -> EnableResult:
-    """Switch skills off: they stay where they are, and are in no registry, no link, no prompt.
+    """Disable skills: they stay installed, but are in no registry, link or prompt.
 
-    Raises `NotFoundError` for a name that is neither there nor asked for.
+    Raises `NotFoundError` for a name that is neither installed nor in the manifest.
     """
-    wanted = _check_names(scope, context, names, agents)
+    selected = _check_names(scope, context, names, agents)
 
-    def edit(papers: ProjectFiles) -> ProjectFiles:
-        text = papers.editable_manifest
-        for name in wanted:
-            before = papers.manifest.disabled.get(name, [])
+    def edit(files: ProjectFiles) -> ProjectFiles:
+        text = files.editable_manifest
+        for name in selected:
+            before = files.manifest.disabled.get(name, [])
             after = True if before is True or not agents else sorted({*before, *agents})
             if after != before:
                 text = set_member(text, ("disabled", name), after)
-        return papers if text == papers.editable_manifest else papers.with_manifest_text(text)
+        return files if text == files.editable_manifest else files.with_manifest_text(text)
 
     return _change_disabled(scope, context, options, edit)
 
@@ -49,25 +49,26 @@ def disable(
 def enable(
     scope: Scope, context: Context, names: Sequence[str], agents: Sequence[str], options: ChangeOptions
 ) -> EnableResult:
-    """Switch skills on again. Raises `UsageError` for one agent of a skill that is off for everybody."""
-    wanted = _check_names(scope, context, names, agents)
+    """Enable skills again. Raises `UsageError` for one agent of a skill that is disabled for all."""
+    selected = _check_names(scope, context, names, agents)
 
-    def edit(papers: ProjectFiles) -> ProjectFiles:
-        text = papers.editable_manifest
-        for name in wanted:
-            before = papers.manifest.disabled.get(name, [])
+    def edit(files: ProjectFiles) -> ProjectFiles:
+        text = files.editable_manifest
+        for name in selected:
+            before = files.manifest.disabled.get(name, [])
             if before is True and agents:
-                hint = f"`skillpm enable {name}`, then `skillpm disable {name} --agent ID` for those that shall not"
-                raise UsageError(f"`{name}` is disabled for everybody", hint=hint)
-            left = [agent for agent in before if agent not in agents] if agents else []
-            if left:
-                text = set_member(text, ("disabled", name), left) if left != before else text
+                enable_all, disable_one = scope.command("enable", name), scope.command("disable", name, "--agent ID")
+                hint = f"run `{enable_all}`, then `{disable_one}` for each agent that should not see it"
+                raise UsageError(f"`{name}` is disabled for all agents", hint=hint)
+            remaining = [agent for agent in before if agent not in agents] if agents else []
+            if remaining:
+                text = set_member(text, ("disabled", name), remaining) if remaining != before else text
             else:
                 text = remove_member(text, ("disabled", name))
-        if text == papers.editable_manifest:
-            return papers
-        edited = papers.with_manifest_text(text)
-        return edited if edited.manifest.disabled else papers.with_manifest_text(remove_member(text, ("disabled",)))
+        if text == files.editable_manifest:
+            return files
+        edited = files.with_manifest_text(text)
+        return edited if edited.manifest.disabled else files.with_manifest_text(remove_member(text, ("disabled",)))
 
     return _change_disabled(scope, context, options, edit)
 
@@ -75,27 +76,27 @@ def enable(
 def _change_disabled(
     scope: Scope, context: Context, options: ChangeOptions, edit: Callable[[ProjectFiles], ProjectFiles]
 ) -> EnableResult:
-    seen: dict[str, Any] = {}
+    disabled: dict[str, Any] = {}
 
-    def watched(papers: ProjectFiles) -> ProjectFiles:
-        edited = edit(papers)
-        seen.clear()
-        seen.update(sorted(edited.manifest.disabled.items()))
+    def edit_and_record(files: ProjectFiles) -> ProjectFiles:
+        edited = edit(files)
+        disabled.clear()
+        disabled.update(sorted(edited.manifest.disabled.items()))
         return edited
 
-    done = change(scope, context, without_skill_changes(options), watched)
-    return EnableResult(change=done, disabled=dict(seen))
+    result = change(scope, context, without_skill_changes(options), edit_and_record)
+    return EnableResult(change=result, disabled=dict(disabled))
 
 
 def _check_names(scope: Scope, context: Context, names: Sequence[str], agents: Sequence[str]) -> list[SkillName]:
-    """Give the skills that were named, once it is sure that there are such skills and such agents."""
+    """Return the validated names. Raises `NotFoundError` for unknown skills and agents."""
     find_agents(agents)
-    wanted = [parse_skill_name(name) for name in names]
-    papers = read_project_files(scope, context)
+    parsed = [parse_skill_name(name) for name in names]
+    files = read_project_files(scope, context)
     listed = {skill.name for skill in list_skills(scope).skills}
-    known = listed | {str(name) for name in (*papers.requirements, *papers.manifest.disabled)}
-    for name in wanted:
+    known = listed | {str(name) for name in (*files.requirements, *files.manifest.disabled)}
+    for name in parsed:
         if name not in known:
-            hint = suggestion_hint(name, sorted(known), "`skillpm list` shows what is there")
+            hint = suggestion_hint(name, sorted(known), f"run `{scope.command('list')}` to see the available skills")
             raise NotFoundError(f"`{sanitize(name)}` is not in {scope.layout.directory}", hint=hint)
-    return wanted
+    return parsed

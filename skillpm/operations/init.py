@@ -1,4 +1,4 @@
-"""`init`: start a project."""
+"""`init`: create an empty manifest."""
 
 import os
 
@@ -11,9 +11,9 @@ from skillpm.operations.context.scope import locked_in, project_scope, refuse_ho
 
 
 def init(context: Context, folder: str, *, user: bool = False) -> tuple[list[str], str]:
-    """Write an empty manifest into a folder, or the user's own; give the files made, and where skills will lie.
+    """Create an empty manifest in a folder, or in user scope; return the created files and the skills directory.
 
-    Raises `ConflictError` where one is there, or a lockfile whose skills nobody would ask for any more.
+    Raises `ConflictError` if there is a manifest, or a lockfile, whose skills would then no longer be required.
     """
     settings = context.settings
     root = os.path.abspath(os.path.join(settings.working_directory, folder))
@@ -21,15 +21,15 @@ def init(context: Context, folder: str, *, user: bool = False) -> tuple[list[str
         refuse_home(settings, root)
     scope = user_scope(settings) if user else project_scope(settings, root)
     if os.path.lexists(scope.manifest):
-        command = f"skillpm install{' -g' if user else ''} SPEC"
-        raise ConflictError(f"{scope.manifest} is there already", hint=f"edit it, or add to it with `{command}`")
+        command = scope.command("install", "SPEC")
+        raise ConflictError(f"{scope.manifest} already exists", hint=f"edit it, or add to it with `{command}`")
     if count := locked_in(scope.lockfile):
         raise ConflictError(
-            f"skills.lock locks {pluralize(count, 'skill')}, which the next `skillpm sync{scope.flag}` would uninstall "
+            f"skills.lock locks {pluralize(count, 'skill')}, which the next `{scope.command('sync')}` would uninstall "
             "if skills.json were empty; nothing was written",
             where=scope.lockfile,
-            hint="bring skills.json back from version control (`git checkout HEAD -- skills.json`) or dotfiles; "
-            "if you want none of these skills, remove skills.lock first",
+            hint="restore skills.json from version control (`git checkout HEAD -- skills.json`) or dotfiles; "
+            "if you want none of these skills, delete skills.lock first",
         )
     with translate_os_errors("start a project", scope.manifest):
         os.makedirs(os.path.dirname(scope.manifest), exist_ok=True)

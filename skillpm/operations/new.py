@@ -1,4 +1,4 @@
-"""`new`: start a skill that is valid from its first line."""
+"""`new`: create a skill from a template that passes validation."""
 
 import os
 
@@ -33,15 +33,15 @@ Say what the agent should achieve, then how, step by step.
 
 
 def create_skill(context: Context, name: str, parent: str = "") -> list[str]:
-    """Write a skill's folder; give the files made. Raises `ConflictError` where something of that name is there."""
-    checked = parse_skill_name(name)
-    path = os.path.join(context.settings.working_directory, parent, checked)
+    """Create a skill's folder and return the files written. Raises `ConflictError` if the path exists."""
+    skill_name = parse_skill_name(name)
+    path = os.path.join(context.settings.working_directory, parent, skill_name)
     if os.path.lexists(path):
-        raise ConflictError(f"{path} is there already", hint="choose another name, or edit what is there")
-    words = checked.replace("-", " ")
-    text = TEMPLATE.format(name=checked, description=PLACEHOLDER, title=words.capitalize(), words=words)
+        raise ConflictError(f"{path} already exists", hint="choose another name, or edit the existing skill")
+    words = skill_name.replace("-", " ")
+    text = TEMPLATE.format(name=skill_name, description=PLACEHOLDER, title=words.capitalize(), words=words)
     file = os.path.join(path, "SKILL.md")
-    with translate_os_errors("start a skill", path):
+    with translate_os_errors("create a skill", path):
         os.makedirs(path)
         write_new_file(file, text.encode(), 0o644, fsync=context.settings.fsync)
     return [file]

@@ -1,13 +1,13 @@
-"""Skills as their sources have them, for publishing: read, judged strictly, each with all that speaks against it."""
+"""Drafts of releases: the skills of a source, read and validated, each with the errors that block its publication."""
 
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName, is_skill_name
-from skillpm.core.suggestions import closest_matches
+from skillpm.core.suggestions import closest_matches, did_you_mean
 from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree
 from skillpm.core.values import EMPTY_MAPPING, Value
@@ -28,82 +28,124 @@ from skillpm.operations.validate import find_skill_folders
 from skillpm.requirements.source import GitSource
 from skillpm.requirements.specifier import parse_specifier
 
+if TYPE_CHECKING:
+    from skillpm.operations.publish_checkout import Checkout, CommittedState
+
 ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".zip")
-NO_VERSION = "it has no version"
+NO_VERSION = "no version"
 
 
 class ReleaseDraft(Value):
-    """A version of a skill that a source has. `place` names it briefly, `came_from` wholly, `at` is its tag.
-
-    `is_current`: whoever keeps the source can still mend it; what was tagged long ago stays as it is. `rank` counts
-    tags from the newest.
-    """
+    """A version of a skill in a source, which may be published."""
 
     name: str
-    label: str
-    origin: str
+    label: str  # for messages, short: a relative path, or the folder and its tag
+    origin: str  # for messages, complete
     tree: FileTree | None = None
     version: str = ""
     errors: tuple[str, ...] = ()
     dependencies: Mapping[str, Any] = EMPTY_MAPPING
-    published: str = ""
+    published: str = ""  # UTC, ISO 8601
     tag: str = ""
-    is_current: bool = True
-    age_rank: int = 0
+    is_current: bool = True  # the author can still fix it; what an older tag holds cannot be fixed
+    age_rank: int = 0  # of the tag; the newest has 0
+    changed_files: tuple[str, ...] = ()  # that differ from the checked-out commit
+
+
+class _Checkouts:
+    """The git checkouts that skills are in, each opened once; one that cannot be read is None."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._checkouts: dict[str, Checkout | None] = {}
+
+    def read_state(self, folder: str, name: str, tree: FileTree) -> "CommittedState | None":
+        """Return what is committed of a skill; None outside of git, and where git cannot say."""
+        folder = os.path.realpath(folder)
+        root = _find_checkout_root(folder)
+        if not root:
+            return None
+        try:
+            from skillpm.operations.publish_checkout import READ_ERRORS, Checkout  # noqa: PLC0415  (imports GitPython)
+        except ImportError as error:  # GitPython found no git program
+            self._context.reporter.log_verbose(
+                f"{sanitize(root)} is not read as a git repository: {sanitize(str(error), 300)}"
+            )
+            return None
+        try:
+            if root not in self._checkouts:
+                self._checkouts[root] = None
+                self._checkouts[root] = Checkout(self._context, root)
+            checkout = self._checkouts[root]
+            return None if checkout is None else checkout.read_state(folder, name, tree)
+        except READ_ERRORS as error:
+            self._context.reporter.log_verbose(
+                f"{sanitize(root)} cannot be read as a git repository: {sanitize(str(error), 300)}"
+            )
+            return None
+
+
+def _find_checkout_root(folder: str) -> str:
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return ""
+        folder = parent
+    return folder
 
 
 DraftCallback = Callable[[ReleaseDraft], None]
 
 
 def read_drafts(context: Context, source: str, on_draft: DraftCallback, default_version: str = "") -> None:
-    """Hand over the skills of a folder, a folder of many, an archive or a repository, one at a time.
+    """Pass the skills of a folder, a folder of folders, an archive or a repository to `on_draft`, one at a time.
 
-    `version` is that of skills which say none. Raises `NotFoundError` for a source without any.
+    `default_version` applies to skills without a version. Raises `NotFoundError` for a source without skills.
     """
-    whole = os.path.join(context.settings.working_directory, source)
-    if not os.path.lexists(whole) and isinstance(repository := parse_specifier(source).source, GitSource):
+    path = os.path.join(context.settings.working_directory, source)
+    if not os.path.lexists(path) and isinstance(repository := parse_specifier(source).source, GitSource):
         _read_tagged_drafts(context, repository, on_draft, default_version)
         return
     for draft in (
-        _read_archive_draft(context, whole, source)
+        _read_archive_draft(context, path, source)
         if source.endswith(ARCHIVE_SUFFIXES)
-        else _read_folder_drafts(context, whole, source)
+        else _read_folder_drafts(context, path, source)
     ):
         on_draft(draft if draft.version else draft.replace(version=default_version))
 
 
 def find_version_error(version: str) -> str:
-    """Say why a version cannot be published, empty where it can."""
+    """Return why a version cannot be published; empty if it can."""
     return version_problem(version) if version else NO_VERSION
 
 
 def _read_tagged_drafts(context: Context, source: GitSource, on_draft: DraftCallback, default_version: str) -> None:
-    """Read every tagged version of a repository's skills; versions of one content are judged once."""
+    """Read every tagged version of a repository's skills; those with the same content follow each other."""
     from skillpm.fetchers.git.git_fetcher import GitFetcher  # noqa: PLC0415  (only where a source is a repository)
 
-    judged: tuple[FileTree | None, str, list[str]] = (None, "", [])
+    last_validated: tuple[FileTree | None, str, list[str]] = (None, "", [])
 
-    def draft(item: TaggedRelease) -> None:
-        nonlocal judged
-        at = item.ref.removeprefix("refs/tags/")
-        made = ReleaseDraft(
+    def add_release(item: TaggedRelease) -> None:
+        nonlocal last_validated
+        tag = item.ref.removeprefix("refs/tags/")
+        draft = ReleaseDraft(
             name=item.folder,
-            label=f"{item.folder} at {at}",
-            origin=f"{source.url} at {at}",
-            tag=at,
+            label=f"{item.folder} at {tag}",
+            origin=f"{source.url} at {tag}",
+            tag=tag,
             is_current=item.is_current,
             age_rank=item.rank,
             published=_format_timestamp(item.seconds),
         )
-        if item.tree is None or item.found is None:
-            on_draft(made.replace(errors=(item.fault,)))
+        if item.tree is None or item.skill is None:
+            on_draft(draft.replace(errors=(item.fault,)))
             return
-        if judged[:2] != (item.tree, item.folder):
-            judged = item.tree, item.folder, find_errors(item.tree, item.folder)
-        on_draft(_complete_draft(made, item.tree, item.found, judged[2], default_version))
+        if last_validated[:2] != (item.tree, item.folder):
+            last_validated = item.tree, item.folder, find_errors(item.tree, item.folder)
+        on_draft(_complete_draft(draft, item.tree, item.skill, last_validated[2], default_version))
 
     GitFetcher(context.settings, context.store, context.reporter, context.git_cache_dir()).read_tagged_releases(
-        source, draft
+        source, add_release
     )
 
 
@@ -112,19 +154,30 @@ def _read_folder_drafts(context: Context, path: str, source: str) -> Iterator[Re
     if not folders:
         hint = "name a skill's folder, or a folder of skills"
         if os.path.lexists(path):
-            raise NotFoundError(f"{sanitize(source)} holds no SKILL.md", hint=hint)
+            raise NotFoundError(f"{sanitize(source)} contains no SKILL.md", hint=hint)
         similar = closest_matches(os.path.basename(path), _list_sibling_folders(path))
-        meant = " or ".join(sanitize(os.path.join(os.path.dirname(source), name)) for name in similar)
-        raise NotFoundError(f"{sanitize(source)} is not there", hint=f"did you mean {meant}?" if similar else hint)
+        paths = [os.path.join(os.path.dirname(source), name) for name in similar]
+        raise NotFoundError(f"{sanitize(source)} does not exist", hint=did_you_mean(paths) or hint)
+    checkouts = _Checkouts(context)
     for folder in folders:
         name = os.path.basename(os.path.realpath(folder))
-        place = os.path.relpath(folder, context.settings.working_directory)
+        label = os.path.relpath(folder, context.settings.working_directory)
         try:
-            tree = read_skill_folder(folder, name, context.settings.limits, display_path=place)
+            tree = read_skill_folder(folder, name, context.settings.limits, display_path=label)
         except RefusedError as error:
-            yield ReleaseDraft(name=name, label=place, origin=place, errors=(error.message,))
+            yield ReleaseDraft(name=name, label=label, origin=label, errors=(error.message,))
             continue
-        yield _make_local_draft(context, ReleaseDraft(name=name, label=place, origin=place), tree)
+        draft = _make_local_draft(context, ReleaseDraft(name=name, label=label, origin=label), tree)
+        yield _add_committed_state(draft, checkouts.read_state(folder, name, tree))
+
+
+def _add_committed_state(draft: ReleaseDraft, state: "CommittedState | None") -> ReleaseDraft:
+    """Date a draft by the commit that holds just these files; `SOURCE_DATE_EPOCH` and SKILL.md come first."""
+    if state is None or state.changed_files:
+        return draft if state is None else draft.replace(changed_files=state.changed_files)
+    return draft.replace(
+        version=draft.version or state.version, published=draft.published or _format_timestamp(state.seconds)
+    )
 
 
 def _list_sibling_folders(path: str) -> list[str]:
@@ -138,58 +191,57 @@ def _list_sibling_folders(path: str) -> list[str]:
 def _read_archive_draft(context: Context, path: str, source: str) -> Iterator[ReleaseDraft]:
     limits = context.settings.limits
     if not os.path.isfile(path):
-        raise NotFoundError(f"{sanitize(source)} is not there", where=path)
+        raise NotFoundError(f"{sanitize(source)} does not exist", where=path)
     with translate_os_errors("read an archive", path):
         data = read_regular_file(path)
     try:
         tree = check_tree(read_archive(data, source, limits), name=os.path.basename(source), limits=limits)
-        # An archive has no folder whose name could be another one.
-        found = read_metadata(tree, PathPin(path=source), os.path.basename(source))
-        report_warnings({SkillName(os.path.basename(source)): found}, {}, context.reporter)
+        # An archive has no folder, whose name the skill's name could be checked against.
+        skill = read_metadata(tree, PathPin(path=source), os.path.basename(source))
+        report_warnings({SkillName(os.path.basename(source)): skill}, {}, context.reporter)
     except RefusedError as error:
         yield ReleaseDraft(name=os.path.basename(source), label=source, origin=source, errors=(error.message,))
         return
-    yield _make_local_draft(context, ReleaseDraft(name=found.declared_name, label=source, origin=source), tree)
+    yield _make_local_draft(context, ReleaseDraft(name=skill.declared_name, label=source, origin=source), tree)
 
 
 def _make_local_draft(context: Context, draft: ReleaseDraft, tree: FileTree) -> ReleaseDraft:
     try:
-        found = read_metadata(tree, PathPin(path=draft.label), draft.name)
-        report_warnings({SkillName(draft.name): found}, {}, context.reporter)
+        skill = read_metadata(tree, PathPin(path=draft.label), draft.name)
+        report_warnings({SkillName(draft.name): skill}, {}, context.reporter)
     except RefusedError as error:
         return draft.replace(errors=(error.message,))
     return _complete_draft(
-        draft.replace(published=_publication_time(context)), tree, found, find_errors(tree, draft.name)
+        draft.replace(published=_publication_time(context)), tree, skill, find_errors(tree, draft.name)
     )
 
 
 def _complete_draft(
     draft: ReleaseDraft, tree: FileTree, skill: FetchedSkill, errors: list[str], default_version: str = ""
 ) -> ReleaseDraft:
-    """Give a draft with what is known of it, and all that an index cannot say."""
+    """Return a draft with its version and dependencies, and errors for what an index cannot express."""
     if not is_skill_name(draft.name):
-        errors = [*errors, f"`{sanitize(draft.name, 80)}` is no name of a skill"]
-    elsewhere = [name for name, wanted in skill.dependencies.items() if not _is_version_range(wanted)]
+        errors = [*errors, f"`{sanitize(draft.name, 80)}` is not a valid skill name"]
+    external = [name for name, requirement in skill.dependencies.items() if not _is_version_range(requirement)]
     errors = [
         *errors,
-        *(f"it needs `{name}` from a place of its own; in an index only versions count" for name in elsewhere),
+        *(f"its dependency `{name}` has a source of its own; an index allows only version ranges" for name in external),
     ]
     version = skill.version.removeprefix("v") or default_version
     return draft.replace(tree=tree, version=version, errors=tuple(errors), dependencies=skill.dependencies)
 
 
 def _is_version_range(value: object) -> bool:
-    """Tell whether what a skill asks of another is a mere range, which an index can fulfil."""
     return isinstance(value, str) and is_range(value)
 
 
 def _publication_time(context: Context) -> str:
-    """Give the moment of the build where the surroundings say one (reproducible-builds.org, SOURCE_DATE_EPOCH)."""
+    """Return the time of the build as set by `SOURCE_DATE_EPOCH` (reproducible-builds.org); empty if unset."""
     text = context.settings.environ.get("SOURCE_DATE_EPOCH", "")
     if not text:
         return ""
     if not text.isascii() or not text.isdigit() or len(text) > 11:  # noqa: PLR2004  (year 5138)
-        raise UsageError(f"SOURCE_DATE_EPOCH={sanitize(text, 40)} is no number of seconds")
+        raise UsageError(f"SOURCE_DATE_EPOCH={sanitize(text, 40)} is not a number of seconds")
     return _format_timestamp(int(text))
 
 

@@ -1,10 +1,12 @@
-"""`registry build|check`: regenerate the registry, or prove that it matches the disk."""
+"""`registry build|check`: regenerate the registry, or check that it matches the disk."""
 
 import os
 
+from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
-from skillpm.files import translate_os_errors, write_document
+from skillpm.files import read_text, translate_os_errors, write_document
+from skillpm.formats.manifest import read_manifest
 from skillpm.formats.registry import RegistryEntry, read_registry
 from skillpm.installer.backups import back_up_legacy_registry
 from skillpm.installer.consistent_view import ReadView, read_until_consistent
@@ -19,47 +21,48 @@ from skillpm.registry.builder import PendingChanges, build_registry, load_prior_
 
 
 class RegistryBuildResult(Value):
-    """What building found: whether the document changed, how many skills are in it, what could not be, what is odd."""
+    """The outcome of a build."""
 
     is_changed: bool
     skill_count: int
-    problems: tuple[RegistryProblem, ...]
-    warnings: tuple[RegistryProblem, ...] = ()
+    problems: tuple[RegistryProblem, ...]  # skills that are not in the registry
+    warnings: tuple[RegistryProblem, ...] = ()  # about skills that are
 
 
 class RegistryCheckResult(Value):
-    """How the registry differs from the disk: not in it, not as it says, not there any more."""
+    """How the registry differs from the disk."""
 
-    missing: tuple[str, ...]
-    stale: tuple[str, ...]
-    extra: tuple[str, ...]
+    missing: tuple[str, ...]  # on disk only
+    stale: tuple[str, ...]  # the entry differs
+    extra: tuple[str, ...]  # in the registry only
     problems: tuple[RegistryProblem, ...]
 
     @property
     def is_ok(self) -> bool:
-        """Tell whether the registry is true."""
+        """Whether the registry matches the disk."""
         return not (self.missing or self.stale or self.extra)
 
 
 def rebuild_registry(scope: Scope, context: Context) -> RegistryBuildResult:
-    """Build the registry from what lies on disk; a SKILL.md that the stat cache vouches for is not read again."""
+    """Build the registry from disk; a SKILL.md whose stat data match the stat cache is not read again."""
     disabled = read_project_files(scope, context).disabled
     layout = scope.layout
-    if not os.path.exists(layout.journal):  # whether there is anything to do is seen without the lock
-        known = load_prior_state(layout, read_registry_text(layout), read_stat_cache(layout.stat_cache))
+    if not os.path.exists(layout.journal):  # without the lock, see whether there is anything to do
+        prior = load_prior_state(layout, read_registry_text(layout), read_stat_cache(layout.stat_cache))
         built = build_registry(
-            layout, load_receipt(layout), known, PendingChanges(is_cache_only=True), disabled=disabled
+            layout, load_receipt(layout), prior, PendingChanges(is_cache_only=True), disabled=disabled
         )
         if built.is_unchanged:
             return RegistryBuildResult(is_changed=False, skill_count=len(built.entries), problems=tuple(built.problems))
-    # The lock and the reader bring libraries with them: only who has something to do pays for them.
+    # Imported late: the lock and the YAML reader load libraries that an unchanged build does not need.
     from skillpm.operations.context.scope_lock import lock_scope  # noqa: PLC0415
-    from skillpm.operations.install.executor import record_file_stats  # noqa: PLC0415
+    from skillpm.operations.pipeline.executor import record_file_stats  # noqa: PLC0415
 
     with lock_scope(scope, context):
+        disabled = _disabled_skills(scope, read_text(scope.manifest))  # a change that was pending is complete now
         before, scan = read_registry_text(layout), read_stat_cache(layout.stat_cache)
-        known = load_prior_state(layout, before, scan)
-        built = build_registry(layout, load_receipt(layout), known, PendingChanges(), disabled=disabled)
+        prior = load_prior_state(layout, before, scan)
+        built = build_registry(layout, load_receipt(layout), prior, PendingChanges(), disabled=disabled)
         text = built.text
         if text != before:
             with translate_os_errors("write the registry", layout.registry):
@@ -77,16 +80,15 @@ def rebuild_registry(scope: Scope, context: Context) -> RegistryBuildResult:
 
 def check_registry(scope: Scope, context: Context) -> RegistryCheckResult:
     """Compare the registry with the disk; every SKILL.md is read, nothing is written."""
-    disabled = read_project_files(scope, context).disabled
+    read_project_files(scope, context)  # for what is wrong with them
 
-    def look(seen: ReadView) -> tuple[RegistryCheckResult, bool]:
-        text = seen.read_document("registry", scope.layout.registry)
-        nothing, ahead = (
-            PriorState(entries={}, stat_cache=StatCache()),
-            PendingChanges(removed_skills=seen.pending_removals, staged_skills=seen.pending_skills),
-        )
+    def compare(view: ReadView) -> tuple[RegistryCheckResult, bool]:
+        disabled = _disabled_skills(scope, view.read_document("manifest", scope.manifest))
+        text = view.read_document("registry", scope.layout.registry)
+        no_prior = PriorState(entries={}, stat_cache=StatCache())
+        pending = PendingChanges(removed_skills=view.pending_removals, staged_skills=view.pending_skills)
         built = build_registry(
-            scope.layout, seen.read_receipt(), nothing, ahead, disabled=disabled, locate_skill=seen.skill_path
+            scope.layout, view.read_receipt(), no_prior, pending, disabled=disabled, locate_skill=view.skill_path
         )
         entries: dict[str, RegistryEntry] = {}
         problems = [*built.problems, *built.warnings]
@@ -97,13 +99,18 @@ def check_registry(scope: Scope, context: Context) -> RegistryCheckResult:
                 problems.append(RegistryProblem(path="skills.json", message=error.message))
         stale = {name for name, entry in entries.items() if name in built.entries and entry != built.entries[name]}
         if not stale and text is not None and text != built.text and {*entries} == {*built.entries}:
-            stale = {"skills.json"}  # the same skills, written otherwise
-        checked = RegistryCheckResult(
+            stale = {"skills.json"}  # the same entries, formatted differently
+        result = RegistryCheckResult(
             missing=tuple(sorted({*built.entries} - {*entries})),
             stale=tuple(sorted(stale)),
             extra=tuple(sorted({*entries} - {*built.entries})),
             problems=tuple(problems),
         )
-        return checked, checked.is_ok
+        return result, result.is_ok
 
-    return read_until_consistent(scope.layout, look)
+    return read_until_consistent(scope.layout, compare)
+
+
+def _disabled_skills(scope: Scope, manifest: str | None) -> set[SkillName]:
+    """Return the skills that the text of a manifest disables for all agents."""
+    return set() if manifest is None else read_manifest(manifest, scope.manifest).disabled_for_all

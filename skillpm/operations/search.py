@@ -1,6 +1,6 @@
-"""Search: what is installed, what every index has, and what ships with the tool, as one list, the best first.
+"""`search`: one ranked list of installed skills, skills of every index, and bundled skills.
 
-First for what has all words; only where nothing does, for words that are nearly those; only then for some of them.
+A search looks for all words first; if no skill has them, for similarly spelled words; then for any of the words.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,30 +24,25 @@ Corrections = Mapping[str, tuple[str, ...]]
 
 
 class SearchResult(Value):
-    """A skill that was found. `index` is the name of the index that has it, empty for one that is only here or ships
-    with the tool; `spec` is what to give to `install`, empty for what is installed.
-    """
+    """A skill that matches."""
 
     entry: CatalogEntry
     source: str
     is_installed: bool
-    index: str = ""
-    spec: str = ""
+    index: str = ""  # name of the index that has it; empty for local and bundled skills
+    spec: str = ""  # the argument for `install`; empty for an installed skill
 
 
 class SearchResults(Value):
-    """What a search gives: the best, how many there are in all, and whether they have `all` words, words `alike`
-    (`meant` says which), or `some`. `near` are names for where there is nothing; `counts` says how many skills were
-    looked at in each place, where nothing was found.
-    """
+    """The outcome of a search."""
 
-    results: tuple[SearchResult, ...]
+    results: tuple[SearchResult, ...]  # the best `limit` of them
     total: int
-    match_kind: MatchKind
-    corrections: Corrections
-    suggestions: tuple[str, ...]
+    match_kind: MatchKind  # whether they have all words, similar words, or some of them
+    corrections: Corrections  # typed word -> words that matched instead
+    suggestions: tuple[str, ...]  # similar names, if nothing matches
     searched_indexes: tuple[SearchedIndex, ...]
-    counts: Mapping[str, int]
+    counts: Mapping[str, int]  # skills searched in each catalog, if nothing matches
 
 
 def search(  # noqa: PLR0913  (each narrows the search)
@@ -60,30 +55,29 @@ def search(  # noqa: PLR0913  (each narrows the search)
     index: str = "",
     only_installed: bool = False,
 ) -> SearchResults:
-    """Find skills by words. An index that cannot be read stops nothing; `looked` tells of it.
+    """Find skills by words. An index that cannot be read does not fail the search; see `searched_indexes`.
 
-    With `index` only that one is searched. Raises `NotFoundError` for one that nobody configured.
+    With `index`, only that one is searched. Raises `NotFoundError` if it is not configured.
     """
     opened = open_catalogs(scope, context, service, index=index, only_installed=only_installed)
-    shelves, query = opened.catalogs, parse_query(text)
+    catalogs, query = opened.catalogs, parse_query(text)
     run = _Search(query, limit, service)
-    matched, hits = run.find_first_match(shelves)
-    total = sum(found.total for found in hits)
-    near = () if total else tuple(run.suggest_names(shelves))
+    match_kind, hits = run.find_first_match(catalogs)
+    total = sum(each.total for each in hits)
     hides = service.rules.hides
     return SearchResults(
-        results=tuple(_merge_hits(shelves, hits, service)[:limit]) if total else (),
+        results=tuple(_merge_hits(catalogs, hits, service)[:limit]) if total else (),
         total=total,
-        match_kind=matched,
+        match_kind=match_kind,
         corrections=run.corrections if total else EMPTY_MAPPING,
-        suggestions=near,
+        suggestions=() if total else tuple(run.suggest_names(catalogs)),
         searched_indexes=opened.searched_indexes,
-        counts={} if total else {it.index or it.url: it.database.count_visible(hides) for it in shelves},
+        counts={} if total else {it.index or it.url: it.database.count_visible(hides) for it in catalogs},
     )
 
 
 class _Search:
-    """One query, asked of one shelf after the other."""
+    """One query over all catalogs."""
 
     def __init__(self, query: Query, limit: int, service: SkillService) -> None:
         self.query = query
@@ -92,65 +86,66 @@ class _Search:
         self.corrections: dict[str, tuple[str, ...]] = {}
 
     def find_first_match(self, catalogs: Sequence[SearchCatalog]) -> tuple[MatchKind, list[Hits]]:
-        """Give the first way to look that finds something, and what it finds on each shelf."""
-        ways: list[tuple[MatchKind, _SearchFunction]] = [
+        """Return the first kind of match that has hits, and the hits in each catalog."""
+        strategies: list[tuple[MatchKind, _SearchFunction]] = [
             ("all", self.match_all_words),
             ("alike", self.match_similar_words),
             ("some", self.match_any_word),
         ]
-        tried = ((matched, self.search_catalogs(catalogs, way)) for matched, way in ways)
-        return next((found for found in tried if any(hits.total for hits in found[1])), ("all", []))
+        attempts = ((kind, self.search_catalogs(catalogs, search_one)) for kind, search_one in strategies)
+        return next((attempt for attempt in attempts if any(hits.total for hits in attempt[1])), ("all", []))
 
     def search_catalogs(self, catalogs: Sequence[SearchCatalog], search_one: "_SearchFunction") -> list[Hits]:
-        """Ask every shelf. What is installed from an index, and found as such, is not found there once more; and what
-        ships with the tool not beside an installed skill of its name.
+        """Search every catalog, without duplicates.
+
+        A skill found among the installed ones is hidden in the index it came from; a bundled skill is hidden if a skill
+        of its name is installed.
         """
-        denied, found, here = self.service.rules.hides, [], set[str]()
-        for shelf in catalogs:
-            twice = frozenset(name for name, called in shelf.installed_names.items() if called in here)
-            if shelf.url == BUNDLED_KEY:
-                twice = frozenset(self.service.registry.shelf.cards)
-            found.append(search_one(shelf, partial(_is_hidden, twice, denied)))
-            if shelf.url == INSTALLED:
-                here = {hit.entry.name for hit in found[-1].best}
-        return found
+        denied, hits, installed = self.service.rules.hides, [], set[str]()
+        for catalog in catalogs:
+            duplicates = frozenset(name for name, local in catalog.installed_names.items() if local in installed)
+            if catalog.url == BUNDLED_KEY:
+                duplicates = frozenset(self.service.registry.snapshot.cards)
+            hits.append(search_one(catalog, partial(_is_hidden, duplicates, denied)))
+            if catalog.url == INSTALLED:
+                installed = {hit.entry.name for hit in hits[-1].best}
+        return hits
 
     def match_all_words(self, catalog: SearchCatalog, is_hidden: Callable[[str], bool]) -> Hits:
-        """Find what has all words; of what is installed also what has them within other words."""
+        """Find skills with all words; in installed skills, words also match as part of other words."""
         if catalog.url != INSTALLED:
             return catalog.database.search_all_words(self.query, self.limit, is_hidden)
         hits = catalog.database.search_all_words(self.query, UNLIMITED, is_hidden)
-        there = {hit.entry.name for hit in hits.best}
-        more = [told.card.name for told in self.service.search(" ".join(self.query.words))]
-        rest = tuple(Hit(entry=catalog.database.get_entry(name), tier=TIER_STEM) for name in more if name not in there)
+        known = {hit.entry.name for hit in hits.best}
+        more = [match.card.name for match in self.service.search(" ".join(self.query.words))]
+        rest = tuple(Hit(entry=catalog.database.get_entry(name), tier=TIER_STEM) for name in more if name not in known)
         return Hits(best=(*hits.best, *rest), total=hits.total + len(rest))
 
     def match_similar_words(self, catalog: SearchCatalog, is_hidden: Callable[[str], bool]) -> Hits:
-        """Find what has all words, the mistyped ones as they may have been meant."""
-        meant = catalog.database.suggest_words(self.query.words, self.service.rules.hides)
+        """Find skills with all words, each possibly misspelled."""
+        similar = catalog.database.suggest_words(self.query.words, self.service.rules.hides)
         hits = (
-            catalog.database.search_all_words(self.query, self._limit_for(catalog), is_hidden, meant)
-            if meant
+            catalog.database.search_all_words(self.query, self._limit_for(catalog), is_hidden, similar)
+            if similar
             else Hits()
         )
         if hits.total:
 
-            def finds(typed: str, word: str) -> bool:
-                return bool(
-                    catalog.database.search_all_words(self.query, 1, is_hidden, {**meant, typed: (word,)}).total
-                )
+            def has_hits(typed: str, word: str) -> bool:
+                correction = {**similar, typed: (word,)}
+                return bool(catalog.database.search_all_words(self.query, 1, is_hidden, correction).total)
 
-            told = {typed: tuple(word for word in words if finds(typed, word)) for typed, words in meant.items()}
-            self.corrections = {**told, **self.corrections}
+            used = {typed: tuple(word for word in words if has_hits(typed, word)) for typed, words in similar.items()}
+            self.corrections = {**used, **self.corrections}
         return hits
 
     def match_any_word(self, catalog: SearchCatalog, is_hidden: Callable[[str], bool]) -> Hits:
-        """Find what has some of the words."""
-        meant = catalog.database.suggest_words(self.query.words, self.service.rules.hides)
-        return catalog.database.search_any_word(self.query, self._limit_for(catalog), is_hidden, meant)
+        """Find skills with any of the words."""
+        similar = catalog.database.suggest_words(self.query.words, self.service.rules.hides)
+        return catalog.database.search_any_word(self.query, self._limit_for(catalog), is_hidden, similar)
 
     def suggest_names(self, catalogs: Sequence[SearchCatalog]) -> Iterator[str]:
-        """Give names that may have been meant where nothing was found."""
+        """Yield names similar to the query."""
         denied = self.service.rules.hides
         names = {
             name for it in catalogs for name in it.database.suggest_names(self.query.name, MAX_SUGGESTIONS, denied)
@@ -169,19 +164,19 @@ _SearchFunction = Callable[[SearchCatalog, Callable[[str], bool]], Hits]
 
 
 def _merge_hits(catalogs: Sequence[SearchCatalog], hits: Sequence[Hits], service: SkillService) -> list[SearchResult]:
-    """Make one list of all: by tier, within a tier the first of each shelf, then the second.
+    """Merge the hits of all catalogs: by tier, and within a tier by rank in their own catalog.
 
-    Scores of two shelves cannot be compared: each counts how rare a word is on it.
+    Scores of two catalogs are not comparable: each weighs a word by how rare it is in that catalog.
     """
     ranked = []
-    for number, (shelf, found) in enumerate(zip(catalogs, hits, strict=True)):
-        places: dict[int, int] = {}
-        for hit in found.best:
-            places[hit.tier] = places.get(hit.tier, 0) + 1
-            ranked.append((hit.tier, places[hit.tier], number, hit.entry.name, shelf, hit.entry))
+    for number, (catalog, catalog_hits) in enumerate(zip(catalogs, hits, strict=True)):
+        ranks: dict[int, int] = {}
+        for hit in catalog_hits.best:
+            ranks[hit.tier] = ranks.get(hit.tier, 0) + 1
+            ranked.append((hit.tier, ranks[hit.tier], number, hit.entry.name, catalog, hit.entry))
     return [
-        _make_result(catalogs, shelf, entry, service)
-        for _, _, _, _, shelf, entry in sorted(ranked, key=lambda it: it[:4])
+        _make_result(catalogs, catalog, entry, service)
+        for _, _, _, _, catalog, entry in sorted(ranked, key=lambda it: it[:4])
     ]
 
 
@@ -203,7 +198,7 @@ def _make_result(
 
 
 def _install_spec(catalogs: Sequence[SearchCatalog], catalog: SearchCatalog, name: str) -> str:
-    """Give what to type to get exactly this one: of two indexes with one name the first counts."""
+    """Return the SPEC that installs this very skill: of two indexes with the name, `install` takes the first."""
     earlier = catalogs[: catalogs.index(catalog)]
     if not any(other.database.has(name) for other in earlier if other.index):
         return name

@@ -1,4 +1,4 @@
-"""What a search looks at: the installed skills, every index, and last what ships with the tool."""
+"""The catalogs that `search` reads: the installed skills, every configured index, and the bundled skills."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -27,20 +27,16 @@ INSTALLED = "installed"
 
 
 class SearchCatalog(Value):
-    """One place that is searched: `url` of an index, `index` what it is called here.
+    """One searchable catalog."""
 
-    `mine` are the names of its skills that are installed, as they are called here; of the installed skills, what is
-    told of each.
-    """
-
-    url: str
+    url: str  # of the index, else INSTALLED or BUNDLED_KEY
     database: SearchDatabase
-    index: str = ""
-    installed_names: Mapping[str, str] = EMPTY_MAPPING
+    index: str = ""  # its configured name
+    installed_names: Mapping[str, str] = EMPTY_MAPPING  # name in the index -> name under which it is installed
 
 
 class SearchCatalogs(Value):
-    """All that is searched, in the order in which `install` would ask, and how it went with each index."""
+    """All catalogs in the order in which `install` consults them, and the outcome for each index."""
 
     catalogs: tuple[SearchCatalog, ...]
     searched_indexes: tuple[SearchedIndex, ...] = ()
@@ -49,56 +45,56 @@ class SearchCatalogs(Value):
 def open_catalogs(
     scope: Scope, context: Context, service: SkillService, *, index: str, only_installed: bool
 ) -> SearchCatalogs:
-    """Open everything, or one index, or only what is installed.
+    """Open all catalogs, only those of one index, or only that of the installed skills.
 
-    Raises `NotFoundError` for an index that nobody configured; of one that cannot be read `looked` tells.
+    An index that cannot be read is reported in `searched_indexes`. Raises `NotFoundError` for one not configured.
     """
-    here = SearchCatalog(url=INSTALLED, database=build_in_memory(map(_catalog_entry, service.visible.values())))
+    installed = SearchCatalog(url=INSTALLED, database=build_in_memory(map(_catalog_entry, service.visible.values())))
     if only_installed:
-        return SearchCatalogs(catalogs=(here,))
-    places = configured_indexes(scope, context.settings)
-    if index and index not in {place.name for place in places}:
-        known = ", ".join(place.name for place in places)
-        hint = f"configured are: {known}" if known else NAMING_HINT
-        raise NotFoundError(f"there is no index `{index}`", hint=hint)
-    is_kept = is_writable(os.path.join(context.settings.cache_dir, "search"))
-    catalogues = Catalogs(context.settings, os.path.dirname(scope.manifest), context.reporter, can_write_cache=is_kept)
-    looked = _search_indexes(catalogues, [place for place in places if index in {"", place.name}])
-    mine = _find_installed_names(scope, service)
-    shelves = [
+        return SearchCatalogs(catalogs=(installed,))
+    configured = configured_indexes(scope, context.settings)
+    if index and index not in {each.name for each in configured}:
+        known = ", ".join(each.name for each in configured)
+        hint = f"configured indexes: {known}" if known else NAMING_HINT
+        raise NotFoundError(f"no index named `{index}` is configured", hint=hint)
+    can_write = is_writable(os.path.join(context.settings.cache_dir, "search"))
+    catalogs = Catalogs(context.settings, os.path.dirname(scope.manifest), context.reporter, can_write_cache=can_write)
+    searched = _open_indexes(catalogs, [each for each in configured if index in {"", each.name}])
+    installed_names = _find_installed_names(scope, service)
+    opened = [
         SearchCatalog(
             url=it.config.url,
             index=it.config.name,
             database=it.database,
-            installed_names=mine.get(it.config.url, EMPTY_MAPPING),
+            installed_names=installed_names.get(it.config.url, EMPTY_MAPPING),
         )
-        for it in looked
+        for it in searched
         if it.database is not None
     ]
     if not index:
-        shelves = [here, *shelves, SearchCatalog(url=BUNDLED_KEY, database=catalogues.open_bundled())]
-    return SearchCatalogs(catalogs=tuple(shelves), searched_indexes=looked)
+        opened = [installed, *opened, SearchCatalog(url=BUNDLED_KEY, database=catalogs.open_bundled())]
+    return SearchCatalogs(catalogs=tuple(opened), searched_indexes=searched)
 
 
-def _search_indexes(catalogues: Catalogs, indexes: Sequence[ConfiguredIndex]) -> tuple[SearchedIndex, ...]:
-    """Look at the indexes, several at once where one has to be asked."""
-    if len(indexes) < 2 or all(catalogues.is_fresh(place) for place in indexes):  # noqa: PLR2004  (nothing to share out)
-        return tuple(catalogues.open_index(place) for place in indexes)
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (10 ms, and most have one index)
+def _open_indexes(catalogs: Catalogs, indexes: Sequence[ConfiguredIndex]) -> tuple[SearchedIndex, ...]:
+    """Open the catalogs of indexes, in parallel if one of them has to be requested."""
+    if len(indexes) < 2 or all(catalogs.is_fresh(each) for each in indexes):  # noqa: PLR2004
+        return tuple(catalogs.open_index(each) for each in indexes)
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (10 ms, and most users have one index)
 
     with ThreadPoolExecutor(MAX_WORKERS) as pool:
-        return tuple(pool.map(catalogues.open_index, indexes))
+        return tuple(pool.map(catalogs.open_index, indexes))
 
 
 def _find_installed_names(scope: Scope, service: SkillService) -> dict[str, dict[str, str]]:
-    """Give for each index the skills that were installed from it: their names there, and here."""
+    """Return, by index URL, the skills installed from it: name in the index -> name under which it is installed."""
     text = read_text(scope.lockfile)
-    found: dict[str, dict[str, str]] = {}
+    names: dict[str, dict[str, str]] = {}
     for name, skill in (read_lockfile(text, scope.lockfile).skills if text is not None else {}).items():
-        card = service.registry.shelf.cards.get(name)
+        card = service.registry.snapshot.cards.get(name)
         if card is not None and isinstance(skill.pin, IndexPin) and card.entry.get("source") == describe_pin(skill.pin):
-            found.setdefault(skill.pin.index, {})[card.declared] = name
-    return found
+            names.setdefault(skill.pin.index, {})[card.declared] = name
+    return names
 
 
 def _catalog_entry(card: Card) -> CatalogEntry:

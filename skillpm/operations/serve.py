@@ -1,6 +1,6 @@
-"""Serving the skills that are seen from a scope: registries, and the rules of manifests and of the configuration.
+"""Serve the skills visible from a scope, under the permissions of the manifests and of `config.toml`.
 
-In a project these are the project's skills and the user's own, the project's first, as agent hosts do it.
+In a project these are the project's skills and then the user's, in the precedence that agent hosts apply.
 """
 
 import os
@@ -21,11 +21,11 @@ from skillpm.settings import Settings, current_settings
 
 
 class Viewer(Value):
-    """Through whose eyes skills are seen: a profile of rules, the agent for whom some are disabled, a host."""
+    """For whom skills are served."""
 
-    profile: str = ""
-    agent: str = ""
-    host: str = ""
+    profile: str = ""  # of permission rules
+    agent: str = ""  # whose disabled skills are hidden
+    host: str = ""  # whose own discovery and permissions apply
 
 
 def open_service(
@@ -37,12 +37,11 @@ def open_service(
     style: str = "default",
     ask: Ask | None = None,
 ) -> SkillService:
-    """Serve the skills that the working directory sees: its project's, then the user's own; the first of a name counts.
+    """Serve the skills visible from the working directory: its project's, then the user's; the first of a name wins.
 
-    With a `directory` the project is that folder. The permissions of the manifests and of `config.toml` count, with
-    those of a `profile` if one is named; what is disabled (for everybody, or for `agent`) is not there. What changes
-    in these documents holds at once. With a `host` it is what `discover` finds for it, under the host's own
-    permissions, too.
+    With `directory`, that folder is the project. The permissions of the manifests and of `config.toml` apply, and those
+    of `profile` if given; skills disabled for all or for `agent` are left out. Changes to these documents take effect
+    at once. With `host`, serve what `discover` finds for that host, under the host's own permissions as well.
     """
     settings = current_settings()
     scope = find_scope(settings, project="" if directory is None else os.path.expanduser(os.fspath(directory)))
@@ -57,20 +56,20 @@ def load_skill(
     arguments: str | Sequence[str] | None = None,
     directory: "str | os.PathLike[str] | None" = None,
 ) -> Loaded:
-    """Load one skill that the working directory sees; see `open_service` and `SkillService.load`."""
+    """Load one skill visible from the working directory; see `open_service` and `SkillService.load`."""
     return open_service(directory, style=style).load(name, mode=mode, arguments=arguments)
 
 
 def make_service(
     scope: Scope, settings: Settings, viewer: Viewer, *, style: str = "default", ask: Ask | None = None
 ) -> SkillService:
-    """Serve the skills that are seen from a scope, or with a host those that it would see."""
-    seen = visible_scopes(scope, settings)
-    files = [user_config_path(settings), *(each.manifest for each in seen)]
+    """Serve the skills visible from a scope or, if the viewer is a host, those that the host would see."""
+    scopes = visible_scopes(scope, settings)
+    files = [user_config_path(settings), *(each.manifest for each in scopes)]
     registry: Registry
     if viewer.host:
         from skillpm.agent_hosts.host_registry import HostRegistry  # noqa: PLC0415
-        from skillpm.operations.discover import discover  # noqa: PLC0415  (who serves a scope need not find it)
+        from skillpm.operations.discover import discover  # noqa: PLC0415  (not needed to serve a scope)
         from skillpm.registry.frontmatter_cache import HeadCache  # noqa: PLC0415
         from skillpm.serving.host_permissions import find_permission_files  # noqa: PLC0415
 
@@ -78,28 +77,28 @@ def make_service(
         registry = HostRegistry(lambda: discover(viewer.host, settings=settings, cache=heads).skills)
         files += find_permission_files(viewer.host, settings)
     else:
-        layers = [Registry.load(each.layout.directory, fence=each.layout.boundary) for each in seen]
+        layers = [Registry.load(each.layout.directory, boundary=each.layout.boundary) for each in scopes]
         registry = layers[0] if len(layers) == 1 else LayeredRegistry(layers)
-    permits = WatchedPermissions(files, lambda: _effective_permissions(seen, settings, viewer))
-    permits()  # what cannot be read is told before anything is served
+    permits = WatchedPermissions(files, lambda: _effective_permissions(scopes, settings, viewer))
+    permits()  # raises for a document that cannot be read, before anything is served
     return SkillService(registry, permits=permits, style=style, ask=ask, environ=settings.environ)
 
 
 def _effective_permissions(scopes: Sequence[Scope], settings: Settings, viewer: Viewer) -> EffectivePermissions:
-    """Give what the documents say: what the nearest scope switches off is off everywhere, else only in its own."""
+    """Combine rules and disabled names: those of the nearest scope apply to all scopes, others to their own."""
     manifests = [load_manifest(each) for each in scopes]
     rules = combine_rules(manifests, settings, viewer.profile)
     if viewer.host:
         from skillpm.serving.host_permissions import load_host_rules  # noqa: PLC0415
 
         rules = rules.replace(layers=(*rules.layers, *load_host_rules(viewer.host, settings).layers))
-    off = [find_disabled(manifest, viewer.agent or viewer.host) for manifest in manifests]
-    others = zip(scopes[1:], off[1:], strict=True)
+    disabled = [find_disabled(manifest, viewer.agent or viewer.host) for manifest in manifests]
+    others = zip(scopes[1:], disabled[1:], strict=True)
     return EffectivePermissions(
-        rules=rules, disabled=off[0], disabled_in={each.layout.directory: names for each, names in others}
+        rules=rules, disabled=disabled[0], disabled_in={each.layout.directory: names for each, names in others}
     )
 
 
 def find_disabled(manifest: Manifest, agent: str) -> Collection[str]:
-    """Give the names that a manifest switches off, for everybody or for one agent."""
+    """Return the names that a manifest disables, for all agents or for this one."""
     return {name for name, agents in manifest.disabled.items() if agents is True or agent in agents}

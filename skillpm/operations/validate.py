@@ -1,4 +1,4 @@
-"""`validate`: judge skills as their author has them on disk, every finding at once; mend what can be, if asked."""
+"""`validate`: report all findings in an author's skills and, with `--fix`, repair what can be repaired."""
 
 import os
 import stat
@@ -18,68 +18,65 @@ from skillpm.skillmd.autofix import fix
 from skillpm.skillmd.findings import Finding
 from skillpm.skillmd.validation import ValidationReport, validate_skill
 
-# What is installed is somebody else's work: it is judged, and mended, only where it is named outright.
+# Installed skills are another author's: they are validated and repaired only if their path is given explicitly.
 SKIPPED_FOLDERS = frozenset([".git", "node_modules", ".skillpm", ".agent-skills"])
 MAX_DEPTH = 6
 
 
 class ValidatedSkill(Value):
-    """One skill on disk and the verdict on it; `lines` is its text, for showing where a finding stands.
+    """One skill on disk and its validation report."""
 
-    `fixed` are the repairs that were made before, each with the line where it was needed.
-    """
-
-    path: str
+    path: str  # of SKILL.md, relative to the working directory
     name: str
     report: ValidationReport
-    lines: tuple[str, ...]
-    fixes: tuple[Finding, ...] = ()
+    lines: tuple[str, ...]  # of SKILL.md, to show the line of a finding
+    fixes: tuple[Finding, ...] = ()  # repairs already made, each with the line where it was needed
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was found, by line."""
+        """All findings, by line."""
         return self.report.findings
 
 
 def validate(context: Context, paths: Sequence[str], *, repair: bool = False) -> list[ValidatedSkill]:
-    """Judge the skills at these paths: a SKILL.md, a skill's folder, or a folder of many. `mend`: repair them first.
+    """Validate the skills at these paths, each a SKILL.md, a skill's folder, or a folder of skills.
 
-    Raises `NotFoundError` for a path that is or holds no skill, `RefusedError` for one to mend that a link leads away
-    from where it was named. All are looked at before the first is written.
+    With `repair`, fix them first; all paths are checked before the first file is written. Raises `NotFoundError` for a
+    path without a skill, and `RefusedError` if a file to repair is outside of the given path, behind a link.
     """
     base = context.settings.working_directory
-    found: list[str] = []
+    skill_folders: list[str] = []
     for path in paths or (".",):
         folders = list(find_skill_folders(os.path.join(base, path)))
         if not folders:
             raise _no_skill_error(path, os.path.join(base, path))
-        found.extend(folders)
-    files = [_find_skill_file(folder) for folder in found]
+        skill_folders.extend(folders)
+    files = [_find_skill_file(folder) for folder in skill_folders]
     limits = context.settings.limits
     if not repair:
         return [_validate_file(file, base, limits) for file in files]
     for file in files:
         _check_repair_target(file, base)
-    judged = []
+    validated = []
     for file in files:
         path, fixes = _repair_file(file, fsync=context.settings.fsync)
-        judged.append(_validate_file(path, base, limits, fixes))
-    return judged
+        validated.append(_validate_file(path, base, limits, fixes))
+    return validated
 
 
 def _no_skill_error(path: str, absolute_path: str) -> NotFoundError:
     hint = "name a skill's folder, or a folder of skills"
     if not os.path.lexists(absolute_path):
-        return NotFoundError(f"{sanitize(path)} is not there", hint=hint)
+        return NotFoundError(f"{sanitize(path)} does not exist", hint=hint)
     if os.path.isdir(absolute_path):
-        return NotFoundError(f"{sanitize(path)} holds no SKILL.md", hint=hint)
+        return NotFoundError(f"{sanitize(path)} contains no SKILL.md", hint=hint)
     if path.endswith(".md"):
-        hint = "a skill is a folder with a SKILL.md: `skillpm migrate DIR` makes skills of the flat files in a folder"
-    return NotFoundError(f"{sanitize(path)} is a file, and no SKILL.md", hint=hint)
+        hint = "a skill is a folder with a SKILL.md: `skillpm migrate DIR` converts the flat files of a folder"
+    return NotFoundError(f"{sanitize(path)} is a file other than SKILL.md", hint=hint)
 
 
 def find_skill_folders(path: str) -> Iterator[str]:
-    """Give the folders of skills at or below a path; a skill inside a skill is a part of that one."""
+    """Yield the folders of skills at or below a path, without descending into skills."""
     if os.path.basename(path) in SKILL_FILES and os.path.isfile(path):
         yield os.path.dirname(path)
         return
@@ -104,51 +101,51 @@ def _validate_file(path: str, base: str, limits: Limits, fixes: tuple[Finding, .
     name = os.path.basename(os.path.realpath(folder))
     with translate_os_errors("read a skill", path):
         data = read_skill_file(folder)
-    files, refusal = _list_skill_files(folder, name, limits)
+    files, install_problem = _list_skill_files(folder, name, limits)
     return ValidatedSkill(
         path=os.path.relpath(path, base),
         name=name,
-        report=validate_skill(data, name, files, install_problem=refusal),
+        report=validate_skill(data, name, files, install_problem=install_problem),
         lines=tuple(data.decode("utf-8", "replace").splitlines()),
         fixes=fixes,
     )
 
 
 def _list_skill_files(folder: str, name: str, limits: Limits) -> tuple[list[str], str]:
-    """Give the files that would be installed; where the gate refuses them, all that lie there, and its reason."""
+    """Return the files that would be installed; if they are refused, all files of the folder, and the reason."""
     try:
         return [file.path for file in read_skill_folder(folder, name, limits).files], ""
     except (RefusedError, FileError) as error:
-        with translate_os_errors("look at a skill's files", folder):
-            there = [path for path, _ in walk_files(folder)]
-        return [path for path in there if ".git" not in path.split("/")], error.message
+        with translate_os_errors("list a skill's files", folder):
+            paths = [path for path, _ in walk_files(folder)]
+        return [path for path in paths if ".git" not in path.split("/")], error.message
 
 
 def _check_repair_target(path: str, base: str) -> None:
-    """Refuse to write through a link that leads out of the skill, or out of here: what it points at was not named."""
+    """Refuse to write through a link out of the skill or out of the working directory: its target was not given."""
     folder = os.path.dirname(os.path.normpath(path))
-    place = base if is_below(folder, base) else os.path.dirname(folder)
+    root = base if is_below(folder, base) else os.path.dirname(folder)
     if not (
-        is_below(os.path.realpath(folder), os.path.realpath(place))
+        is_below(os.path.realpath(folder), os.path.realpath(root))
         and is_below(os.path.realpath(path), os.path.realpath(folder))
     ):
         raise RefusedError(
-            f"{sanitize(os.path.relpath(path, base))} is reached by a link that leads elsewhere; nothing was changed",
-            hint=f"name the place itself: {sanitize(os.path.realpath(path))}",
+            f"{sanitize(os.path.relpath(path, base))} is behind a link that leads elsewhere; nothing was changed",
+            hint=f"pass the target of the link: {sanitize(os.path.realpath(path))}",
         )
 
 
 def _repair_file(path: str, *, fsync: bool) -> tuple[str, tuple[Finding, ...]]:
-    """Write one file anew, whole or not at all, if it can be mended; give its path then, and the repairs."""
+    """Replace a file by its repaired content, atomically; return its path, which may have changed, and the repairs."""
     folder = os.path.dirname(path)
-    with translate_os_errors("mend a skill", path):
+    with translate_os_errors("repair a skill", path):
         fixed = fix(read_skill_file(folder), os.path.basename(os.path.realpath(folder)))
         fixes = list(fixed.fixes)
         if fixes:
-            # A link that leads elsewhere was refused: the one that stays within leads to the file that is meant.
+            # Safe to follow: `_check_repair_target` refused links that lead out of the skill.
             write_document(path, fixed.data, fsync=fsync, mode=stat.S_IMODE(os.stat(path).st_mode), follow_links=True)
         if os.path.basename(path) != SKILL_FILE:
             old, path = path, os.path.join(folder, SKILL_FILE)
             os.rename(old, path)
-            fixes.append(Finding(code="file-name", level="warning", message=f"the file is called {SKILL_FILE} now"))
+            fixes.append(Finding(code="file-name", level="warning", message=f"renamed to {SKILL_FILE}"))
     return path, tuple(sorted(fixes, key=lambda item: (item.line, item.code)))

@@ -1,1 +1,1 @@
-"""`backup list` and `backup restore`: what `--force` set aside."""
+"""`backup list` and `backup restore`."""

@@ -1,9 +1,9 @@
-"""`cache clean`: everything goes, file by file, and no running command notices but by fetching again.
+"""`cache clean`: remove everything, file by file; running commands only have to fetch again.
 
-Three things stay. What a command holds: a repository, or any lock. What a living process writes and is about to
-rename. And the place itself, a few hundred bytes: the mark, without which nobody would empty this folder again, and
-the folder that git is run in with the configuration written for it, since a git that has just been started would stand
-in a folder that is no more.
+Three things stay: repositories and locks that are in use; files that a living process is writing and about to rename;
+and a few hundred bytes of the cache folder itself. These are the tag, without which skillpm would refuse to clean the
+folder the next time, and the empty folder in which git is run, with its configuration: a git process that is just
+starting would otherwise run in a deleted directory.
 """
 
 import os
@@ -21,9 +21,9 @@ GIT_WORK_DIR = re.compile(r"empty|config-[0-9a-f]{12}", re.ASCII)
 
 
 def clean(settings: Settings, *, dry_run: bool = False) -> PruneResult:
-    """Take out everything, in every format. Raises `ConflictError` for a folder that is no cache of skillpm's.
+    """Remove everything, in every format. Raises `ConflictError` for a folder that is not a skillpm cache.
 
-    `paths` are the folders that were emptied.
+    The result's `paths` are the folders that were emptied.
     """
     check_is_cache(settings)
     own = settings.cache_dir
@@ -37,7 +37,7 @@ def clean(settings: Settings, *, dry_run: bool = False) -> PruneResult:
 
 
 def _removable_paths(folder: str, cache: str) -> Iterator[str]:
-    """Give what is to go of a folder of the cache: files, links and repositories, whoever came or comes meanwhile."""
+    """Yield the files, links and repositories to remove below a folder of the cache."""
     for entry in scan_folder(folder):
         if _is_preserved(entry.path, cache) or ((writer := writer_pid(entry.name)) and is_process_alive(writer)):
             continue
@@ -48,13 +48,13 @@ def _removable_paths(folder: str, cache: str) -> Iterator[str]:
 
 
 def _lock_owner(path: str) -> str:
-    """Give what a file goes with: a repository has a lock, and each lock a note of who holds it."""
+    """Return the path that a file is removed with: `REPO.git` for its lock, and the lock for its `.pid` file."""
     held = path.removesuffix(".pid") if path.endswith(".lock.pid") else path
     return held.removesuffix(".lock") if held.endswith(".git.lock") else held
 
 
 def _remove_empty_folders(folder: str, cache: str) -> None:
-    """Remove the folders that are empty now; whoever wants to put something into one makes it again."""
+    """Remove the folders that are empty now; writers create them again."""
     for entry in scan_folder(folder):
         if _is_searchable_folder(entry) and not _is_preserved(entry.path, cache):
             _remove_empty_folders(entry.path, cache)
@@ -71,7 +71,7 @@ def _is_preserved(path: str, cache: str) -> bool:
 
 
 def _is_searchable_folder(entry: os.DirEntry[str]) -> bool:
-    """Tell whether to look into a folder; of a repository only whoever holds its lock may."""
+    """Return whether to descend into an entry: not into repositories, which are removed whole, under their lock."""
     return entry.is_dir(follow_symlinks=False) and not entry.name.endswith(".git")
 
 

@@ -1,7 +1,6 @@
-"""What lies in the cache: its buckets, what each holds, what is left over, and when each thing was last used.
+"""Contents of the cache: the entries of each bucket, leftovers, sizes, and times of last use.
 
-Only looked at here, and never through a link. What a name means is told by its form; a thing of another form is
-nobody's business but its maker's, and is left alone.
+Read-only, and links are never followed. Entries are recognized by the form of their names; others are ignored.
 """
 
 import os
@@ -26,7 +25,7 @@ BUCKETS: dict[Bucket, str] = {"store": "store", "git": "git", "http": "indexes",
 STORE_ENTRY_NAME = re.compile(r"[0-9a-f]{62}(-[0-9a-z]{1,16})?", re.ASCII)
 HTTP_RESPONSE_NAME = re.compile(r"[0-9a-f]{64}", re.ASCII)
 CATALOG_NAME = re.compile(r"[0-9a-f]{32}(?:\.json|-[0-9a-f]{16}\.sqlite)", re.ASCII)
-# What a process writes before it renames, or opens and unlinks at once: it names the process.
+# Files that a process writes and then renames, or unlinks right after opening; the name contains the process id.
 TEMPORARY_NAME = re.compile(r"(?:.+\.(\d+)(?:-\d+)?\.(?:new|tmp)|said-(\d+)-\d+)", re.ASCII)
 FORMAT_DIR_NAME = re.compile(r"v(\d{1,9})", re.ASCII)
 LOCK_NAME = re.compile(r"[0-9a-f]{32}\.lock", re.ASCII)
@@ -34,43 +33,41 @@ PUBLISH_LOCK_DIR = "publishing"
 
 
 class CacheEntry(Value):
-    """Something in the cache. `used` is when it was last used, in seconds; a leftover is of a process that is dead. A
-    lock of somebody who writes an index is in none of the buckets that people are shown.
-    """
+    """A file or repository in the cache."""
 
-    bucket: Bucket | None
+    bucket: Bucket | None  # None: a lock file, not shown to users
     path: str
-    size: int
-    last_used: float
-    is_leftover: bool = False
+    size: int  # bytes
+    last_used: float  # seconds since 1970
+    is_leftover: bool = False  # of a process that has ended
 
 
 class CacheContents(Value):
-    """The cache. `older` and `newer` are folders of other formats."""
+    """The entries of the cache, and its folders of other formats."""
 
     root: str
     entries: tuple[CacheEntry, ...]
-    older_formats: tuple[str, ...] = ()
+    older_formats: tuple[str, ...] = ()  # paths
     newer_formats: tuple[str, ...] = ()
 
     def in_bucket(self, bucket: Bucket) -> list[CacheEntry]:
-        """Give what a bucket holds, without what is left over."""
-        return [thing for thing in self.entries if thing.bucket == bucket and not thing.is_leftover]
+        """Return the entries of a bucket, without leftovers."""
+        return [entry for entry in self.entries if entry.bucket == bucket and not entry.is_leftover]
 
     @property
     def leftovers(self) -> list[CacheEntry]:
-        """Give what dead processes left."""
-        return [thing for thing in self.entries if thing.is_leftover]
+        """Files of processes that have ended."""
+        return [entry for entry in self.entries if entry.is_leftover]
 
 
 def cache_root(settings: Settings) -> str:
-    """Give the folder that SKILLPM_CACHE_DIR names; in it is a folder for each format."""
+    """Return the folder that SKILLPM_CACHE_DIR names; it contains one folder for each cache format."""
     return os.path.dirname(settings.cache_dir)
 
 
 def inspect_cache(settings: Settings) -> CacheContents:
-    """Look into the cache. What cannot be read is passed over."""
-    things = [
+    """List the cache. Unreadable folders are skipped."""
+    entries = [
         *_store_entries(settings),
         *_git_entries(settings),
         *_http_entries(settings),
@@ -85,14 +82,14 @@ def inspect_cache(settings: Settings) -> CacheContents:
     ]
     return CacheContents(
         root=cache_root(settings),
-        entries=tuple(things),
+        entries=tuple(entries),
         older_formats=tuple(path for number, path in others if number is not None and number < own),
         newer_formats=tuple(path for number, path in others if number is not None and number > own),
     )
 
 
 def find_locked_paths(settings: Settings, scopes: Collection[Scope]) -> set[str]:
-    """Give the paths in the cache of what the lockfiles of these scopes name. One that cannot be read names nothing."""
+    """Return the cache paths of everything locked in these scopes; unreadable lockfiles are skipped."""
     store, git = Store(_bucket_dir(settings, "store")), GitCache(_bucket_dir(settings, "git"))
     paths: set[str] = set()
     for scope in scopes:
@@ -110,13 +107,13 @@ def find_locked_paths(settings: Settings, scopes: Collection[Scope]) -> set[str]
 
 
 def writer_pid(name: str) -> int:
-    """Give the process that writes a file of this name, before it renames it; 0 for any other file."""
-    half = TEMPORARY_NAME.fullmatch(name)
-    return 0 if half is None else int(half[1] or half[2])
+    """Return the id of the process that writes a temporary file of this name; 0 for other files."""
+    match = TEMPORARY_NAME.fullmatch(name)
+    return 0 if match is None else int(match[1] or match[2])
 
 
 def scan_folder(folder: str) -> list[os.DirEntry[str]]:
-    """List a folder by name; nothing where it is none, or a link."""
+    """List a folder, sorted by name; empty if it is a link or cannot be read."""
     try:
         if os.path.islink(folder):
             return []
@@ -127,7 +124,7 @@ def scan_folder(folder: str) -> list[os.DirEntry[str]]:
 
 
 def disk_usage(path: str) -> int:
-    """Give the bytes of a file, or of all files in a folder."""
+    """Return the size in bytes of a file, or of all files in a folder."""
     try:
         state = os.lstat(path)
     except OSError:
@@ -138,8 +135,8 @@ def disk_usage(path: str) -> int:
 
 
 def _store_entries(settings: Settings) -> Iterator[CacheEntry]:
-    for shelf in scan_folder(_bucket_dir(settings, "store")):
-        for entry in scan_folder(shelf.path):
+    for folder in scan_folder(_bucket_dir(settings, "store")):
+        for entry in scan_folder(folder.path):
             yield from _file_entry("store", entry, STORE_ENTRY_NAME)
 
 
@@ -154,7 +151,7 @@ def _search_entries(settings: Settings) -> Iterator[CacheEntry]:
 
 
 def _lock_entries(settings: Settings) -> Iterator[CacheEntry]:
-    """Give the locks that are nobody's but their own: of folders that indexes are written into, of gone catalogues."""
+    """Yield locks without a cached file beside them: of published indexes, and of catalogs that are gone."""
     for folder in (PUBLISH_LOCK_DIR, BUCKETS["search"]):
         for entry in scan_folder(os.path.join(settings.cache_dir, folder)):
             is_needed = os.path.lexists(f"{entry.path.removesuffix('.lock')}.json")

@@ -1,14 +1,13 @@
-"""`cache prune`: take out of the cache what nothing needs, while other commands run.
+"""`cache prune`: remove unused entries from the cache while other commands run.
 
-All of it can be fetched again, so what "nothing needs" means is a matter of time: nobody knows of all the projects on
-a machine, and an installed skill is a copy that lives without the cache. What was not used for some days goes, but for
-what the lockfiles of this scope and of the user name; what is used is noted
-to the day (docs/adr/0018-cache-removal.md).
+Everything in the cache can be fetched again, and installed skills are copies that do not need it. Since skillpm does
+not know all projects of a machine, "unused" means: not used for some days, and not named by the lockfile of this scope
+or of the user. Use is recorded to the day (docs/adr/0018-cache-removal.md).
 
-A store entry is read as a whole or not at all, and whoever finds it gone fetches it; so it needs no lock. A repository
-is removed under its lock, and one that is in use stays; so does every lock that somebody holds, or a second one would
-come in beside him. Nothing is removed through a link, and nothing at all from a
-folder without skillpm's mark.
+Store entries are removed without a lock: they are read as a whole or not at all, and a reader that misses one fetches
+it. A repository is removed under its lock, and stays if it is in use. A held lock file stays as well: if it were
+removed, another process could create and take a second lock. Links are never followed, and a folder without skillpm's
+cache tag is never touched.
 """
 
 import os
@@ -33,59 +32,59 @@ from skillpm.settings import Settings
 
 
 class PruneResult(Value):
-    """What was taken out, or with `--dry-run` would be; `busy` are repositories and locks that are in use, and stay."""
+    """What was removed, or would be with `--dry-run`."""
 
     paths: tuple[str, ...]
-    size: int
-    busy: tuple[str, ...] = ()
+    size: int  # bytes
+    busy: tuple[str, ...] = ()  # repositories and locks left because they are in use
 
 
 def prune(settings: Settings, scopes: Collection[Scope], *, unused_for: float, dry_run: bool = False) -> PruneResult:
-    """Take out what was not used for so many days and no lockfile of these scopes names, and what is left over.
+    """Remove leftovers, and what was not used for `unused_for` days and is not named by a lockfile of these scopes.
 
-    Raises `ConflictError` for a folder that is no cache of skillpm's.
+    Raises `ConflictError` for a folder that is not a skillpm cache.
     """
     check_is_cache(settings)
     contents = inspect_cache(settings)
     limit = time.time() - unused_for * DAY_SECONDS
     needed = find_locked_paths(settings, scopes)
-    unused = [thing.path for thing in contents.entries if thing.last_used <= limit and thing.path not in needed]
+    unused = [entry.path for entry in contents.entries if entry.last_used <= limit and entry.path not in needed]
     return remove_entries([*unused, *(path for path in contents.older_formats if is_tagged(path))], dry_run=dry_run)
 
 
 def check_is_cache(settings: Settings) -> None:
-    """Raise `ConflictError` where something lies that is not a cache of skillpm's: it may be anything."""
+    """Raise `ConflictError` unless the folder is a skillpm cache, empty, or missing."""
     root = cache_root(settings)
     if os.path.islink(settings.cache_dir):
         raise ConflictError(
-            f"{settings.cache_dir} is a link, and skillpm removes nothing behind one",
-            hint="set SKILLPM_CACHE_DIR to the folder it leads to",
+            f"{settings.cache_dir} is a link, and skillpm removes nothing behind links",
+            hint="set SKILLPM_CACHE_DIR to the target of the link",
         )
-    # Looked at in this order: a cache that is being made has its mark before anything else lies in it.
+    # List first, then look for the tag: a cache that is being created is tagged before it has any content.
     names = [entry.name for entry in scan_folder(root) if entry.path != settings.cache_dir or _has_content(entry.path)]
     if names and not any(is_tagged(os.path.join(root, name)) for name in names):
         raise ConflictError(
             f"{root} is not a cache that skillpm made; nothing was removed",
             where=os.path.join(settings.cache_dir, TAG_FILE),
-            hint="look at SKILLPM_CACHE_DIR; a cache of skillpm's has that file",
+            hint="check SKILLPM_CACHE_DIR; a skillpm cache contains that file",
         )
 
 
 def remove_entries(paths: Collection[str], *, dry_run: bool) -> PruneResult:
-    """Remove parts of the cache, each by itself; what somebody holds stays. Raises `FileError`."""
-    gone, busy, total = [], [], 0
+    """Remove parts of the cache one by one, except those in use. Raises `FileError`."""
+    removed, busy, total = [], [], 0
     for path in paths:
         size = disk_usage(path)
         if not dry_run and not _try_remove(path):
             busy.append(path)
             continue
-        gone.append(path)
+        removed.append(path)
         total += size
-    return PruneResult(paths=tuple(gone), size=total, busy=tuple(busy))
+    return PruneResult(paths=tuple(removed), size=total, busy=tuple(busy))
 
 
 def _try_remove(path: str) -> bool:
-    """Remove one thing, under its lock where it has one; tell whether that could be done."""
+    """Remove one path, under its lock if it has one; return False if it is in use."""
     with translate_os_errors("remove from the cache", path):
         if not path.endswith((".git", ".lock")):
             remove_tree(path)
@@ -94,7 +93,7 @@ def _try_remove(path: str) -> bool:
         try:
             with hold_lock(lock, 0, path):
                 remove_tree(path)
-                # Whoever waits for the lock sees that its file is gone, and takes the next one (filelock).
+                # A process waiting for the lock notices that the file is gone and creates a new one (filelock).
                 discard_file(f"{lock}.pid")
                 discard_file(lock)
         except BusyError:
@@ -103,5 +102,5 @@ def _try_remove(path: str) -> bool:
 
 
 def _has_content(folder: str) -> bool:
-    """Tell whether anything lies in the cache's folder, but for a mark that is being written."""
+    """Return whether the folder contains anything but a tag file that is being written."""
     return not os.path.isdir(folder) or any(writer_pid(entry.name) == 0 for entry in scan_folder(folder))

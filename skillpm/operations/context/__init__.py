@@ -1,1 +1,1 @@
-"""What every operation starts from: scope, its documents, settings and lock."""
+"""What every operation starts from: the scope, its documents, settings and lock."""

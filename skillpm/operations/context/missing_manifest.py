@@ -1,4 +1,4 @@
-"""A manifest that is gone, beside a lockfile that still locks skills: an accident, and no wish to have none."""
+"""Detect a missing manifest next to a lockfile that locks skills: an accident, not a request to remove them all."""
 
 import os
 
@@ -15,20 +15,20 @@ from skillpm.settings import Settings
 
 
 def require_manifest(scope: Scope, files: ProjectFiles) -> ProjectFiles:
-    """Give the papers back. Raises `NotFoundError` where there is no manifest though skills are locked: all of them
-    would go.
-    """
+    """Return the files. Raises `NotFoundError` if there is no manifest but skills are locked: they would be removed."""
     if files.manifest_text is None and files.lockfile.skills:
-        raise missing_manifest(scope.manifest, len(files.lockfile.skills), f"skillpm init{scope.flag}")
+        raise missing_manifest(
+            scope.manifest, len(files.lockfile.skills), f"skillpm init{' -g' if scope.kind == 'user' else ''}"
+        )
     return files
 
 
 def require_project_manifest(scope: Scope, settings: Settings) -> None:
-    """Raise `NotFoundError` where user scope was taken only because a project lost its manifest."""
+    """Raise `NotFoundError` if user scope applies only because a project lost its manifest."""
     if not scope.is_fallback:
         return
     for folder in candidate_project_dirs(settings):
         if count := locked_in(os.path.join(folder, LOCKFILE)):
             error = missing_manifest(os.path.join(folder, MANIFEST), count, "skillpm init")
-            error.hint += "; your own skills are meant by `-g`"
+            error.hint += "; use `-g` for user scope"
             raise error

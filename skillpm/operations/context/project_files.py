@@ -1,4 +1,4 @@
-"""The documents of a scope, read: manifest, lockfile, the agents to link."""
+"""Read the documents of a scope: manifest, lockfile, and the agents to link."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from skillpm.core.decoder import parse_toml
 from skillpm.core.names import SkillName
-from skillpm.core.suggestions import closest_matches
+from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentChanged
 from skillpm.files import read_text
@@ -23,21 +23,20 @@ Result = TypeVar("Result")
 
 
 class ProjectFiles(Value):
-    """What is written down in a scope. The texts are None where there is no such file yet.
-
-    `manifest_read` is the manifest as it lay there, `manifest_text` as it is to be. `is_seeded`: the lockfile is not
-    the one that was read; another tool's knowledge was put into it.
-    """
+    """The documents of a scope. Texts are None if there is no such file."""
 
     manifest: Manifest
     requirements: Mapping[SkillName, Source]
     lockfile: Lockfile
+    # The manifest as it should be, and as it was read.
     manifest_text: str | None
     lockfile_text: str | None
     original_manifest_text: str | None = None
     overrides: Mapping[SkillName, Source] = EMPTY_MAPPING
+    # From config.toml, which applies if the manifest names no agents.
     default_agents: tuple[str, ...] = ()
     config_path: str = ""
+    # Whether the lockfile contains what another tool had locked, and not only what was read.
     is_lockfile_imported: bool = False
 
     @property
@@ -47,26 +46,26 @@ class ProjectFiles(Value):
 
     @property
     def agents_location(self) -> str:
-        """Where the agents stand, for messages."""
+        """Where the agents are configured, for messages."""
         return f"{self.config_path if self.manifest.agents is None else self.manifest.file}: agents"
 
     @property
     def disabled(self) -> set[SkillName]:
-        """The skills that the manifest switches off for everybody."""
+        """The skills that the manifest disables for all agents."""
         return self.manifest.disabled_for_all
 
     @property
     def original_texts(self) -> dict[str, str | None]:
-        """The texts that were read, by role: what is decided by them holds only while they are what lies there."""
+        """The texts as they were read, by role: decisions based on them hold only while the files are unchanged."""
         return {"manifest": self.original_manifest_text, "lockfile": self.lockfile_text}
 
     @property
     def editable_manifest(self) -> str:
-        """The manifest's text, to edit: a new one where there is none."""
+        """The text of the manifest to edit; that of an empty manifest if there is none."""
         return EMPTY_MANIFEST if self.manifest_text is None else self.manifest_text
 
     def with_manifest_text(self, text: str) -> "ProjectFiles":
-        """Give the same papers with another manifest."""
+        """Return the files with another manifest."""
         manifest = read_manifest(text, self.manifest.file)
         return self.replace(
             manifest=manifest,
@@ -82,8 +81,8 @@ def read_project_files(scope: Scope, context: Context) -> ProjectFiles:
     manifest = Manifest(file=scope.manifest) if text is None else read_manifest(text, scope.manifest)
     config = os.path.join(context.settings.config_dir, "config.toml")
     for key in manifest.unknown_keys:
-        meant = f"; did you mean `{similar[0]}`?" if (similar := closest_matches(key, KNOWN_KEYS)) else "; it is kept"
-        context.reporter.warn(f"{scope.manifest}: `{key}` is no key that skillpm knows{meant}")
+        hint = suggestion_hint(key, KNOWN_KEYS, "it is kept")
+        context.reporter.warn(f"{scope.manifest}: unknown key `{key}`; {hint}")
     return ProjectFiles(
         manifest=manifest,
         requirements=read_requirements(manifest),
@@ -98,16 +97,16 @@ def read_project_files(scope: Scope, context: Context) -> ProjectFiles:
 
 
 def check_unchanged(scope: Scope, files: ProjectFiles) -> None:
-    """Raise `DocumentMoved` where a document is not what was read."""
+    """Raise `DocumentChanged` if a document was saved since it was read."""
     for path, text in ((scope.manifest, files.original_manifest_text), (scope.lockfile, files.lockfile_text)):
         if read_text(path) != text:
             raise DocumentChanged(path)
 
 
 def retry_if_changed(operation: Callable[[], Result]) -> Result:
-    """Do what reads the documents and decides by them; do it again where somebody saved one meanwhile.
+    """Run an operation that reads the documents, and run it again if one of them was saved meanwhile.
 
-    An editor knows no lock. What was fetched is at hand the second time. Raises `DocumentMoved` when that goes on.
+    Editors take no lock. What was fetched is in the store the second time. Raises `DocumentChanged` after some tries.
     """
     for _ in range(MAX_TRIES - 1):
         with suppress(DocumentChanged):
@@ -116,7 +115,7 @@ def retry_if_changed(operation: Callable[[], Result]) -> Result:
 
 
 def _read_user_agents(path: str) -> tuple[str, ...]:
-    """Give `agents` of config.toml."""
+    """Return `agents` of config.toml."""
     text = read_text(path)
     if text is None:
         return ()

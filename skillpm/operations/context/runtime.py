@@ -1,4 +1,4 @@
-"""What every operation is given: the surroundings, a listener, and what is made once a run."""
+"""What every operation receives: settings, a reporter, and what is created once per command."""
 
 import os
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Context:
-    """The surroundings and the listener; the fetchers, by the folder that relative paths start at."""
+    """The settings and the reporter of a command, its store, and its fetchers by the folder of the manifest."""
 
     def __init__(self, *, settings: Settings, reporter: Recorder | None = None) -> None:
         self.settings = settings
@@ -31,6 +31,6 @@ class Context:
         return self._store
 
     def git_cache_dir(self) -> str:
-        """Give where the cache of git repositories is to lie."""
+        """Return the folder for cached git repositories."""
         folder = os.path.join(self.settings.cache_dir, "git")
         return folder if is_writable(folder) else os.path.join(self._temporary.get_folder(), "git")

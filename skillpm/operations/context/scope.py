@@ -1,7 +1,8 @@
-"""Which scope a command works in: a project, found upwards from the working directory, or the user's own."""
+"""The scope of a command: a project, searched upwards from the working directory, or user scope."""
 
 import os
 from collections.abc import Iterator
+from shlex import quote
 from typing import Literal
 
 from skillpm.core.decoder import parse_json
@@ -19,25 +20,33 @@ MANIFEST, LOCKFILE = "skills.json", "skills.lock"
 
 
 class Scope(Value):
-    """Where a command works: its documents, its skills directory, and the folder agent folders start at.
-
-    `is_fallback`: nobody asked for user scope, there was only no project.
-    """
+    """Where a command works: a project, or the user's own skills."""
 
     kind: Literal["project", "user"]
+    # The folder at which the agents' folders start.
     root: str
     layout: Layout
     manifest: str
     lockfile: str
+    # Whether user scope was chosen only because there is no project.
     is_fallback: bool = False
 
     @property
     def flag(self) -> str:
-        """What a command that a message names needs to work here: ` -g`, or nothing."""
-        return " -g" if self.kind == "user" else ""
+        """The options that select this scope on a command line, for commands in messages: ` -g`, or nothing."""
+        return self.layout.scope_flag
+
+    def command(self, name: str, *arguments: str) -> str:
+        """Return a command that works in this scope: `skillpm diff -g pdf`."""
+        return self.layout.command(name, *arguments)
+
+    @property
+    def is_standalone(self) -> bool:
+        """Whether the skills directory belongs to no scope (`migrate DIR`), so that there are no agents to link."""
+        return self.root == self.layout.directory
 
     def target(self, settings: Settings) -> InstallTarget:
-        """Give what a transaction needs to know."""
+        """Return the target of a transaction."""
         documents = {
             "receipt": self.layout.receipt,
             "registry": self.layout.registry,
@@ -53,20 +62,21 @@ class Scope(Value):
         )
 
     def reads_skills(self, folder: str, settings: Settings) -> bool:
-        """Tell whether a folder, as a receipt names it, is one where an agent host reads skills in this scope."""
-        from skillpm.agent_hosts.known_agents import agent_folder, load_agents  # noqa: PLC0415  (most commands touch none)
+        """Return whether an agent reads skills in a folder, named as in a receipt, in this scope."""
+        from skillpm.agent_hosts.known_agents import agent_folder, load_agents  # noqa: PLC0415  (few commands need it)
 
         return folder in {agent_folder(agent, self.kind, settings) for agent in load_agents().values()}
 
     def link_folders(self, settings: Settings) -> LinkFolders:
-        """Give how agent folders become paths here."""
-        fence = self.root if self.kind == "project" else ""
-        return LinkFolders(root=self.root, home=settings.home, boundary=fence, mode=settings.link_mode)
+        """Return how agents' folders become paths in this scope."""
+        boundary = self.root if self.kind == "project" else ""
+        return LinkFolders(root=self.root, home=settings.home, boundary=boundary, mode=settings.link_mode)
 
 
 def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> Scope:
-    """Find the scope. Raises `DocumentError` for another tool's skills.json on the way, naming `-g`, and
-    `NotFoundError` where the project that is named has no manifest.
+    """Return the scope that options and working directory select.
+
+    Raises `DocumentError` for another tool's skills.json, and `NotFoundError` if the named project has no manifest.
     """
     if user:
         return user_scope(settings)
@@ -77,7 +87,7 @@ def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> 
             if count := locked_in(os.path.join(root, LOCKFILE)):
                 raise missing_manifest(os.path.join(root, MANIFEST), count, f"skillpm init {project}")
             raise NotFoundError(f"{root} has no skills.json", hint=f"start a project with `skillpm init {project}`")
-        return project_scope(settings, root)
+        return project_scope(settings, root, flag=f" --project {quote(project)}")
     for folder in candidate_project_dirs(settings):
         path = os.path.join(folder, MANIFEST)
         text = read_text(path)
@@ -91,7 +101,7 @@ def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> 
                 raise mistyped_manifest_error(top) or DocumentError(
                     "this skills.json belongs to another tool",
                     where=path,
-                    hint="work in user scope with `-g`, or choose a project with --project",
+                    hint="use user scope (`-g`), or select a project with --project",
                 )
             case "registry":
                 continue
@@ -115,23 +125,23 @@ def missing_manifest(manifest: str, count: int, init: str) -> NotFoundError:
     `init` is the command that creates an empty manifest.
     """
     return NotFoundError(
-        f"skills.json is gone, but skills.lock beside it locks {pluralize(count, 'skill')}; nothing was changed",
+        f"skills.json is missing, but skills.lock next to it locks {pluralize(count, 'skill')}; nothing was changed",
         where=manifest,
-        hint="bring it back from version control or dotfiles; if you want none of these skills, remove skills.lock, "
-        f"and `{init}` writes an empty skills.json",
+        hint="restore it from version control or dotfiles; if you want none of these skills, delete skills.lock and "
+        f"run `{init}`",
     )
 
 
 def resolve_project_scope(settings: Settings, folder: str) -> Scope:
-    """Give the scope of a folder that is a project, or is about to be one. Raises `UsageError` for HOME."""
+    """Return the scope of a folder that is, or will be, a project. Raises `UsageError` for HOME."""
     root = os.path.abspath(os.path.join(settings.working_directory, folder))
     refuse_home(settings, root)
     return project_scope(settings, root)
 
 
 def user_scope(settings: Settings) -> Scope:
-    """Give the user's own scope."""
-    layout = Layout(settings.skills_home)
+    """Return user scope."""
+    layout = Layout(settings.skills_home, scope_flag=" -g")
     if os.path.islink(layout.internal_dir):
         raise ConflictError(
             f"{layout.internal_dir} is a link", hint="skillpm keeps its own files there; remove the link"
@@ -145,9 +155,9 @@ def user_scope(settings: Settings) -> Scope:
     )
 
 
-def project_scope(settings: Settings, root: str) -> Scope:
-    """Give a project's scope. Raises `ConflictError` when its skills directory leads out of it."""
-    layout = Layout(os.path.join(root, PROJECT_FOLDER), boundary=boundary_of(root, settings.home))
+def project_scope(settings: Settings, root: str, *, flag: str = "") -> Scope:
+    """Return the scope of a project. Raises `ConflictError` if its skills directory is a link to outside."""
+    layout = Layout(os.path.join(root, PROJECT_FOLDER), boundary=boundary_of(root, settings.home), scope_flag=flag)
     _refuse_escaping_links(layout, root)
     manifest, lockfile = os.path.join(root, MANIFEST), os.path.join(root, LOCKFILE)
     for path in (manifest, lockfile):
@@ -157,14 +167,15 @@ def project_scope(settings: Settings, root: str) -> Scope:
 
 
 def folder_scope(settings: Settings, folder: str) -> Scope:
-    """Give the scope whose skills directory a folder is; a folder of no scope is one of its own, as if SKILLPM_HOME
-    named it. Raises `NotFoundError` where there is no such folder, and `UsageError` for HOME.
+    """Return the scope of a skills directory. A folder that belongs to no scope gets its own, as with SKILLPM_HOME.
+
+    Raises `NotFoundError` if there is no such folder, and `UsageError` for HOME.
     """
     directory = os.path.realpath(os.path.join(settings.working_directory, folder))
     if not os.path.isdir(directory):
-        raise NotFoundError(f"there is no folder {sanitize(folder)}", hint="name the folder that holds the skills")
+        raise NotFoundError(f"folder not found: {sanitize(folder)}", hint="name the folder that contains the skills")
     if is_home(settings, directory):
-        raise UsageError(f"{directory} is no skills directory", hint="name the folder that holds the skills")
+        raise UsageError(f"{directory} is not a skills directory", hint="name the folder that contains the skills")
     if directory == os.path.realpath(settings.skills_home):
         return user_scope(settings)
     root, name = os.path.split(directory)
@@ -177,7 +188,7 @@ def folder_scope(settings: Settings, folder: str) -> Scope:
 
 
 def _refuse_escaping_links(layout: Layout, root: str) -> None:
-    """Raise `ConflictError` when a folder that is written into leads out of the root it belongs to."""
+    """Raise `ConflictError` if a folder that will be written to is a link out of its root."""
     for path in (layout.directory, layout.internal_dir, layout.staging, layout.trash, layout.backups):
         _refuse_escaping_link(path, root)
 
@@ -185,13 +196,13 @@ def _refuse_escaping_links(layout: Layout, root: str) -> None:
 def _refuse_escaping_link(path: str, root: str) -> None:
     if os.path.islink(path) and not is_below(os.path.realpath(path), os.path.realpath(root)):
         raise ConflictError(
-            f"{path} is a link that leads out of the project",
+            f"{path} is a link that points outside the project",
             hint="remove the link; a repository must not decide where skills are written",
         )
 
 
 def candidate_project_dirs(settings: Settings) -> Iterator[str]:
-    """Give the folders that may hold the project: up to the git root, outside of git only the working directory."""
+    """Return the folders that may be the project: up to the git root; outside of git only the working directory."""
     start = settings.working_directory
     folders = [start]
     while not os.path.lexists(os.path.join(folders[-1], ".git")):
@@ -204,17 +215,17 @@ def candidate_project_dirs(settings: Settings) -> Iterator[str]:
 
 
 def is_in_repository(settings: Settings) -> bool:
-    """Tell whether the working directory lies in a git repository that could be a project; HOME is none."""
+    """Return whether the working directory is in a git repository that could be a project, and not HOME."""
     root = find_repository_root(settings.working_directory)
     return os.path.lexists(os.path.join(root, ".git")) and not is_home(settings, root)
 
 
 def refuse_home(settings: Settings, root: str) -> None:
-    """Refuse HOME as a project: its skills directory would be the user's own. Raises `UsageError`."""
+    """Raise `UsageError` for HOME: as a project, its skills directory would be that of user scope."""
     if is_home(settings, root):
-        raise UsageError(f"{root} is never a project", hint="work in user scope with `-g`, or in a folder below it")
+        raise UsageError(f"{root} cannot be a project", hint="use user scope (`-g`), or a folder below it")
 
 
 def is_home(settings: Settings, folder: str) -> bool:
-    """Tell whether a folder is HOME, or the root of everything: neither is ever a project."""
+    """Return whether a folder is HOME, or the root of the file system: neither can be a project."""
     return os.path.realpath(folder) in {os.path.realpath(settings.home), os.path.realpath(os.sep)}

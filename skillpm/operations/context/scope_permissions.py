@@ -1,4 +1,4 @@
-"""Which rules count in a scope: those of the manifest and of the user's configuration."""
+"""The permission rules of a scope: those of the manifest and of the user's configuration."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,23 +16,23 @@ from skillpm.settings import Settings
 
 
 def load_manifest(scope: Scope) -> Manifest:
-    """Give the manifest of a scope; an empty one where there is none."""
+    """Return the manifest of a scope, or an empty one."""
     text = read_text(scope.manifest)
     return Manifest(file=scope.manifest) if text is None else read_manifest(text, scope.manifest)
 
 
 def load_rules(scope: Scope, settings: Settings) -> Rules:
-    """Give the rules that count in a scope, without those of any profile."""
+    """Return the rules of a scope, without those of any profile."""
     return combine_rules([load_manifest(each) for each in visible_scopes(scope, settings)], settings)
 
 
 def visible_scopes(scope: Scope, settings: Settings) -> tuple[Scope, ...]:
-    """Give the scopes whose skills are seen from one, the nearest first: in a project the user's own are, too."""
+    """Return the scopes whose skills are visible in a scope, nearest first: user scope is visible in projects."""
     return (scope,) if scope.kind == "user" else (scope, user_scope(settings))
 
 
 def combine_rules(manifests: Iterable[Manifest], settings: Settings, profile: str = "") -> Rules:
-    """Give the rules that count: those of the user's configuration, and the manifests'; of all the strictest."""
+    """Return the rules of the user's configuration and of the manifests; the strictest applies."""
     file = user_config_path(settings)
     config = _read_config(file)
     rules = Rules().with_layer(parse_config_rules(config, file, profile)) if config or profile else Rules()
@@ -42,16 +42,17 @@ def combine_rules(manifests: Iterable[Manifest], settings: Settings, profile: st
 
 
 def refuse_denied(rules: Rules, name: str) -> None:
-    """Raise `NotAllowedError` where a rule denies a name, whether there is such a skill or not."""
+    """Raise `NotAllowedError` if a rule denies a name, whether or not there is such a skill."""
     decision = rules.decide(name)
     if decision.action == "deny":
         raise SkillForbidden(name, decision)
 
 
 def unreachable_rule_messages(rules: Rules) -> list[str]:
-    """Tell of the rules that never count."""
+    """Return a warning for each rule that never applies."""
     return [
-        f"{sanitize(rule.where, 300)}: this rule never counts: `{sanitize(by.pattern, 80)}` behind it takes all its names"
+        f"{sanitize(rule.where, 300)}: this rule never applies: `{sanitize(by.pattern, 80)}` after it matches "
+        "the same names"
         for rule, by in rules.unreachable
     ]
 

@@ -1,4 +1,4 @@
-"""`config.toml` of the user, for whoever needs a key of it."""
+"""Single keys of the user's `config.toml`."""
 
 import os
 
@@ -11,14 +11,14 @@ from skillpm.settings import Settings
 
 
 def user_config_path(settings: Settings) -> str:
-    """Give where the user's settings are."""
+    """Return the path of the user's `config.toml`."""
     return os.path.join(settings.config_dir, "config.toml")
 
 
 def read_user_setting(settings: Settings, key: str) -> JsonNode | None:
-    """Give one key of `config.toml`; None where it is not there. Raises `DocumentError` for a file that is no TOML.
+    """Return one key of `config.toml`, or None. Raises `DocumentError` for a file that is not valid TOML.
 
-    A file in which the key's letters do not occur is not read as TOML: that would cost every command 10 ms.
+    A file that does not contain the key's name is not parsed: that would cost every command 10 ms.
     """
     file = user_config_path(settings)
     text = read_text(file)
@@ -26,19 +26,19 @@ def read_user_setting(settings: Settings, key: str) -> JsonNode | None:
 
 
 def read_effective_cutoff(manifest: Manifest, settings: Settings) -> Cutoff:
-    """Give what is too new in a scope. Raises `DocumentError` that names file and key of what means nothing."""
+    """Return the `exclude-newer` cutoff of a scope. Raises `DocumentError` with file and key of an invalid value."""
     if settings.exclude_newer:
         return parse_cutoff(settings.exclude_newer, settings.now)
     return find_strictest_cutoff(manifest, settings)[1]
 
 
 def find_strictest_cutoff(manifest: Manifest, settings: Settings) -> tuple[JsonNode | None, Cutoff]:
-    """Give what the documents say, and where the one that counts says it."""
-    written = [JsonNode(manifest.exclude_newer, manifest.file, ("exclude-newer",))] if manifest.exclude_newer else []
-    if (own := read_user_setting(settings, "exclude-newer")) is not None:
-        written.append(own)
-    said = [
-        (node, parse_cutoff(node.text(), settings.now, where=node.where, error_type=DocumentError)) for node in written
+    """Return the strictest cutoff of manifest and configuration, with its place."""
+    nodes = [JsonNode(manifest.exclude_newer, manifest.file, ("exclude-newer",))] if manifest.exclude_newer else []
+    if (user_setting := read_user_setting(settings, "exclude-newer")) is not None:
+        nodes.append(user_setting)
+    cutoffs = [
+        (node, parse_cutoff(node.text(), settings.now, where=node.where, error_type=DocumentError)) for node in nodes
     ]
-    counting = [pair for pair in said if pair[1].moment] or said[:1]
-    return min(counting, key=lambda pair: pair[1].moment, default=(None, NO_CUTOFF))
+    effective = [pair for pair in cutoffs if pair[1].moment] or cutoffs[:1]
+    return min(effective, key=lambda pair: pair[1].moment, default=(None, NO_CUTOFF))

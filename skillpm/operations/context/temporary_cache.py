@@ -1,4 +1,4 @@
-"""A cache that cannot be written stops nobody: what is fetched then lies in a temporary one, for one command."""
+"""A temporary cache for one command, if the real one is not writable."""
 
 import os
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from skillpm.store import Store, StoreDamaged
 
 
 def is_writable(folder: str) -> bool:
-    """Tell whether files may be put into a folder, or the folder be made. One that is no folder is another fault."""
-    while not os.path.lexists(folder) and os.path.dirname(folder) != folder:  # a drive may not be there
+    """Return whether files can be created in a folder, or the folder itself. Anything but a folder is another error."""
+    while not os.path.lexists(folder) and os.path.dirname(folder) != folder:  # the drive may not exist
         folder = os.path.dirname(folder)
     return not os.path.isdir(folder) or os.access(folder, os.W_OK | os.X_OK)
 
 
 class TemporaryCache:
-    """A folder that is made when it is first needed, with a warning, and gone when the process ends."""
+    """A folder that is created on first use, with a warning, and deleted when the process exits."""
 
     def __init__(self, replaced_dir: str, warn: Callable[[str], None]) -> None:
         self.replaced_dir = replaced_dir
@@ -25,21 +25,19 @@ class TemporaryCache:
         self._folder = ""
 
     def get_folder(self) -> str:
-        """Give the folder."""
+        """Return the folder, and create it on the first call."""
         if not self._folder:
-            import atexit  # noqa: PLC0415  (both only where something is wrong)
+            import atexit  # noqa: PLC0415  (rarely needed)
             import tempfile  # noqa: PLC0415
 
             self._folder = tempfile.mkdtemp(prefix="skillpm-cache-")
             atexit.register(remove_tree, self._folder)
-            self.warn(
-                f"the cache {self.replaced_dir} cannot be written; what is fetched is forgotten after this command"
-            )
+            self.warn(f"the cache {self.replaced_dir} is not writable; fetched content is discarded after this command")
         return self._folder
 
 
 class OverlayStore(Store):
-    """A store that cannot be written, and above it a temporary one, which takes what is new and is asked first."""
+    """A read-only store with a temporary one on top, which is read first and takes what is added."""
 
     def __init__(self, folder: str, temporary: TemporaryCache) -> None:
         super().__init__(folder)
@@ -48,18 +46,18 @@ class OverlayStore(Store):
         self._damaged: set[str] = set()
 
     def path(self, digest: Digest, variant: str = "") -> str:
-        """Give where an entry lies, or would."""
+        """Return the path of an entry, whether or not it exists."""
         below = super().path(digest, variant)
         above = below if self._overlay is None else self._overlay.path(digest, variant)
         return above if os.path.isfile(above) or below in self._damaged else below
 
     def has(self, digest: Digest, variant: str = "") -> bool:
-        """Tell whether an entry is there, and was not found damaged."""
+        """Return whether an entry exists and was not found damaged."""
         path = self.path(digest, variant)
         return path not in self._damaged and os.path.isfile(path)
 
     def add(self, tree: FileTree, variant: str = "", *, replace: bool = False) -> Digest:
-        """Put a tree into the temporary store."""
+        """Add a tree to the temporary store."""
         if self.has(tree.digest, variant) and not replace:
             return tree.digest
         if self._overlay is None:
@@ -67,7 +65,7 @@ class OverlayStore(Store):
         return self._overlay.add(tree, variant, replace=replace)
 
     def read(self, digest: Digest, variant: str = "") -> FileTree | None:
-        """Give a tree. A damaged entry that cannot be removed is not looked at again."""
+        """Return a tree. A damaged entry, which cannot be deleted here, is not read again."""
         try:
             return super().read(digest, variant)
         except StoreDamaged:

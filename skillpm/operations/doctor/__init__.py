@@ -1,1 +1,1 @@
-"""What is wrong here, where, and how it is repaired: works when everything else refuses."""
+"""`doctor`: find and repair problems, even if other commands refuse to run."""

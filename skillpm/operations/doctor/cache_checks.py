@@ -1,12 +1,13 @@
-"""The cache: whether it can be written, and every byte in it."""
+"""Checks of the cache: whether it is writable, and whether its content is intact."""
 
 import os
 import re
 from collections.abc import Iterator
 
 from skillpm.errors import SkillpmError
+from skillpm.fetchers.git.errors import GitFailed
 from skillpm.fetchers.git.limits import GitLimits
-from skillpm.fetchers.git.process import GitFailed, GitProcesses
+from skillpm.fetchers.git.process import GitProcesses
 from skillpm.fetchers.git.repository_cache import is_sound as is_sound_repository
 from skillpm.locks import is_held
 from skillpm.operations.cache.contents import cache_root, inspect_cache
@@ -15,56 +16,58 @@ from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 from skillpm.store import is_intact
 
 URL_PATTERN = re.compile(r'\turl = "([^"\\]+)"\n')
-FIX_HINT = "`skillpm doctor --fix` removes it; it is fetched anew when it is needed"
+FIX_HINT = "`skillpm doctor --fix` removes it; it is fetched again when needed"
 
 
 def check_cache(doctor: DoctorContext) -> Iterator[Diagnostic]:
-    """Look whether the cache can be written, and what is left over in it."""
+    """Check whether the cache is writable and has leftovers."""
     settings = doctor.settings
     if os.path.lexists(settings.cache_dir) and not os.path.isdir(settings.cache_dir):
-        yield Diagnostic(check="cache", message="the cache is no folder", where=settings.cache_dir, hint="move it away")
+        yield Diagnostic(
+            check="cache", message="the cache is not a folder", where=settings.cache_dir, hint="move it away"
+        )
     elif not is_writable(settings.cache_dir):
-        message = "the cache cannot be written: what is fetched is forgotten after each command"
-        hint = "check who owns that place, or choose another with SKILLPM_CACHE_DIR"
+        message = "the cache is not writable: fetched content is discarded after each command"
+        hint = "check its owner, or set SKILLPM_CACHE_DIR to another folder"
         yield Diagnostic(check="cache", message=message, where=cache_root(settings), hint=hint)
     contents = inspect_cache(settings)
     if contents.leftovers or contents.older_formats:
         count = len(contents.leftovers) + len(contents.older_formats)
-        message = f"killed commands or older versions left something in the cache: {count}"
+        message = f"the cache has leftovers of killed commands or older versions: {count}"
         yield Diagnostic(
-            check="cache", message=message, where=contents.root, hint="`skillpm cache prune`", is_note=True
+            check="cache", message=message, where=contents.root, hint="run `skillpm cache prune`", is_note=True
         )
 
 
 def check_store(doctor: DoctorContext) -> Iterator[Diagnostic]:
-    """Read every entry of the store."""
+    """Check the digest of every store entry."""
     for path in find_damaged_entries(doctor):
-        yield Diagnostic(check="store", message="an entry of the store is damaged", where=path, hint=FIX_HINT)
+        yield Diagnostic(check="store", message="a store entry is damaged", where=path, hint=FIX_HINT)
 
 
 def check_repositories(doctor: DoctorContext) -> Iterator[Diagnostic]:
-    """Have git read every byte of the cached repositories."""
+    """Check every byte of the cached repositories with git."""
     for path in find_damaged_repositories(doctor):
         yield Diagnostic(check="repositories", message="a cached repository is damaged", where=path, hint=FIX_HINT)
 
 
 def find_damaged_entries(doctor: DoctorContext) -> Iterator[str]:
-    """Give the paths of store entries that are not what their names promise."""
-    for thing in inspect_cache(doctor.settings).in_bucket("store"):
+    """Yield the paths of store entries whose content does not match the digest in their name."""
+    for entry in inspect_cache(doctor.settings).in_bucket("store"):
         try:
-            if not is_intact(thing.path):
-                yield thing.path
+            if not is_intact(entry.path):
+                yield entry.path
         except FileNotFoundError:
             continue
         except OSError:
-            yield thing.path
+            yield entry.path
 
 
 def find_damaged_repositories(doctor: DoctorContext) -> Iterator[str]:
-    """Give the paths of cached repositories that are not as skillpm and git left them; those in use are passed over."""
-    for thing in inspect_cache(doctor.settings).in_bucket("git"):
-        if not is_held(f"{thing.path}.lock") and not _is_intact(thing.path, doctor):
-            yield thing.path
+    """Yield the paths of damaged cached repositories; those in use are skipped."""
+    for entry in inspect_cache(doctor.settings).in_bucket("git"):
+        if not is_held(f"{entry.path}.lock") and not _is_intact(entry.path, doctor):
+            yield entry.path
 
 
 def _is_intact(path: str, doctor: DoctorContext) -> bool:
@@ -90,5 +93,5 @@ def _is_intact(path: str, doctor: DoctorContext) -> bool:
     except GitFailed:
         return False
     except SkillpmError:
-        return True  # no git, or no time: whoever needs it will see
+        return True  # git is missing or timed out; the next use of the repository checks it anyway
     return True

@@ -1,4 +1,4 @@
-"""What a doctor finds, and the patient: the surroundings as far as they can be made out at all."""
+"""Diagnostics, and the context that checks run in: settings and scope, as far as they can be determined."""
 
 import os
 import re
@@ -16,9 +16,9 @@ VARIABLE_PATTERN = re.compile(r"SKILLPM_[A-Z_]+", re.ASCII)
 
 
 class Diagnostic(Value):
-    """Something that is wrong, or (`is_note`) only good to know: what, where, and what to do."""
+    """A problem, or a note about something unusual."""
 
-    check: str
+    check: str  # a key of `CHECKS`
     message: str
     where: str = ""
     hint: str = ""
@@ -26,28 +26,28 @@ class Diagnostic(Value):
 
 
 class DoctorContext(Value):
-    """Who is looked at. Without a scope, only the surroundings are; `complaints` were found on the way in."""
+    """What to check."""
 
     settings: Settings
     context: Context
-    scope: Scope | None
-    initial_diagnostics: tuple[Diagnostic, ...] = ()
+    scope: Scope | None  # None: no scope could be determined, only the environment and the cache are checked
+    initial_diagnostics: tuple[Diagnostic, ...] = ()  # found while determining settings and scope
 
 
 def make_doctor_context(
     environ: Mapping[str, str], *, user: bool, project: str, offline: bool = False, insecure_hosts: Sequence[str] = ()
 ) -> DoctorContext:
-    """Make out the surroundings, whatever is wrong with them. A value that means nothing counts as not set."""
-    complaints: list[Diagnostic] = []
-    settings = _read_settings(dict(environ), complaints, offline=offline).replace(insecure_hosts=tuple(insecure_hosts))
-    scope = _find_scope(settings, complaints, user=user, project=project)
+    """Determine settings and scope despite errors in them. Invalid variables are treated as unset."""
+    diagnostics: list[Diagnostic] = []
+    settings = _read_settings(dict(environ), diagnostics, offline=offline).replace(insecure_hosts=tuple(insecure_hosts))
+    scope = _find_scope(settings, diagnostics, user=user, project=project)
     return DoctorContext(
-        settings=settings, context=Context(settings=settings), scope=scope, initial_diagnostics=tuple(complaints)
+        settings=settings, context=Context(settings=settings), scope=scope, initial_diagnostics=tuple(diagnostics)
     )
 
 
 def diagnostic_from_error(check: str, error: SkillpmError) -> Diagnostic:
-    """Give an error as a finding."""
+    """Convert an error to a diagnostic."""
     return Diagnostic(check=check, message=error.message, where=error.where, hint=error.hint)
 
 
@@ -59,7 +59,7 @@ def _read_settings(environ: dict[str, str], diagnostics: list[Diagnostic], *, of
             diagnostics.append(diagnostic_from_error("environment", error))
             variable = VARIABLE_PATTERN.search(f"{error.message} {error.where}")
             if variable is None:
-                os.chdir(os.sep)  # the folder we were in is gone
+                os.chdir(os.sep)  # the working directory has been deleted
             else:
                 del environ[variable[0]]
 
@@ -72,7 +72,7 @@ def _find_scope(settings: Settings, diagnostics: list[Diagnostic], *, user: bool
     except DocumentError as error:
         diagnostics.append(diagnostic_from_error("manifest", error))
         folder, name, _ = error.where.partition(MANIFEST)
-        is_broken = name != "" and not _is_json(folder + name)  # else it is another tool's
+        is_broken = name != "" and not _is_json(folder + name)  # valid JSON of another form is another tool's
         try:
             return project_scope(settings, folder.rstrip(os.sep)) if is_broken else user_scope(settings)
         except SkillpmError:

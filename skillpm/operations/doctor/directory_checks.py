@@ -1,4 +1,4 @@
-"""The skills directory: a change under way, leftovers, receipt, folders, registry, the file system under it."""
+"""Checks of the skills directory: file system, manifest, journal, leftovers, receipt, skills, and registry."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -16,9 +16,9 @@ from skillpm.operations.context.scope import Scope
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 from skillpm.operations.inspect.orphaned_skills import find_orphaned_skills
 from skillpm.operations.inspect.verify import LINK_REPLACED, verify
-from skillpm.operations.install.index_policy import find_unconfigured, unconfigured_index_hint
-from skillpm.operations.install.lock_resolution import find_lock_conflicts
 from skillpm.operations.migrate.flat_files import find_flat_files
+from skillpm.operations.pipeline.index_policy import find_unconfigured, unconfigured_index_hint
+from skillpm.operations.pipeline.lock_resolution import find_lock_conflicts
 from skillpm.operations.registry import check_registry
 from skillpm.registry.builder import list_folders
 
@@ -27,102 +27,105 @@ STATE_TEXTS = {"not-locked": "is not locked", "other-version": "is another versi
 
 
 def check_directory(doctor: DoctorContext) -> Iterator[Diagnostic]:
-    """Look at the folder itself: where it really is, and on what kind of file system."""
+    """Check the folder itself: what it is, who may write it, and the kind of file system."""
     scope = doctor.scope
     if scope is None:
         return
-    place = scope.layout.directory
-    if os.path.lexists(place) and not os.path.isdir(place):
+    directory = scope.layout.directory
+    if os.path.lexists(directory) and not os.path.isdir(directory):
         yield Diagnostic(
-            check="directory", message="the skills directory is no folder", where=place, hint="move it away"
+            check="directory", message="the skills directory is not a folder", where=directory, hint="move it away"
         )
         return
-    if found := find_orphaned_skills(scope, doctor.settings):
-        message = f"{pluralize(found.count, 'skill')} here, and no skills.json beside it: no project's, and in no list"
-        hint = f"`{found.command}` makes a project of it"
-        yield Diagnostic(check="directory", message=message, where=found.directory, hint=hint, is_note=True)
-    if os.path.islink(place):
-        message = f"the skills directory is a link to {sanitize(os.path.realpath(place), 200)}"
-        yield Diagnostic(check="directory", message=message, where=place, is_note=True)
-    if os.path.isdir(place) and not os.access(place, os.W_OK | os.X_OK):
-        hint = "check who owns that place"
-        yield Diagnostic(check="directory", message="the skills directory cannot be written", where=place, hint=hint)
+    if orphaned := find_orphaned_skills(scope, doctor.settings):
+        message = (
+            f"{pluralize(orphaned.count, 'skill')} here, but no skills.json: they are in no project and not listed"
+        )
+        hint = f"run `{orphaned.command}` to create a project"
+        yield Diagnostic(check="directory", message=message, where=orphaned.directory, hint=hint, is_note=True)
+    if os.path.islink(directory):
+        message = f"the skills directory is a link to {sanitize(os.path.realpath(directory), 200)}"
+        yield Diagnostic(check="directory", message=message, where=directory, is_note=True)
+    if os.path.isdir(directory) and not os.access(directory, os.W_OK | os.X_OK):
+        message, hint = "the skills directory is not writable", "check its owner and its mode"
+        yield Diagnostic(check="directory", message=message, where=directory, hint=hint)
     upper = os.path.join(os.path.dirname(scope.layout.internal_dir), ".SKILLPM")
     if (
         os.path.isdir(scope.layout.internal_dir)
         and os.path.lexists(upper)
         and os.path.samefile(upper, scope.layout.internal_dir)
     ):
-        message = "the file system takes upper and lower case for the same; names that differ only so are refused"
-        yield Diagnostic(check="directory", message=message, where=place, is_note=True)
+        message = "the file system ignores case; skill names that differ only in case are refused"
+        yield Diagnostic(check="directory", message=message, where=directory, is_note=True)
 
 
 def check_project_files(doctor: DoctorContext) -> Iterator[Diagnostic]:
-    """Read manifest and lockfile, and compare them."""
+    """Check manifest and lockfile, and whether they agree."""
     scope = doctor.scope
     if scope is None:
         return
-    read = read_project_files(scope, doctor.context)
-    for key in read.manifest.unknown_keys:
-        message = f"`{sanitize(key, 60)}` is no key that skillpm knows; it means nothing"
+    files = read_project_files(scope, doctor.context)
+    for key in files.manifest.unknown_keys:
+        message = f"unknown key `{sanitize(key, 60)}` is ignored"
         yield Diagnostic(check="papers", message=message, where=scope.manifest, is_note=True)
-    for text in find_lock_conflicts(read):
+    for text in find_lock_conflicts(files):
         hint = f"run `skillpm lock{scope.flag}`"
         yield Diagnostic(
             check="papers", message=f"manifest and lockfile disagree: {text}", where=scope.lockfile, hint=hint
         )
-    found = find_unconfigured(scope, read, read.lockfile, doctor.settings)
-    for name, index in found.items():
+    unconfigured = find_unconfigured(scope, files, files.lockfile, doctor.settings)
+    for name, index in unconfigured.items():
         yield Diagnostic(
             check="papers",
-            message=f"`{name}` is locked to the index {sanitize(index)}, which neither the manifest nor your config.toml "
-            "names: it stays, and cannot be fetched again from there",
+            message=f"`{name}` is locked to the index {sanitize(index)}, which is configured neither in the manifest "
+            "nor in your config.toml: it stays installed, but cannot be fetched again",
             where=f"{scope.lockfile}: skills.{name}.source",
-            hint=unconfigured_index_hint(scope, read, doctor.settings, name, found),
+            hint=unconfigured_index_hint(scope, files, doctor.settings, name, unconfigured),
         )
 
 
 def check_journal(doctor: DoctorContext) -> Iterator[Diagnostic]:
-    """Find a change that was interrupted, and what commands left that were killed."""
+    """Find an interrupted change, and leftovers of killed commands."""
     scope = doctor.scope
     if scope is None:
         return
     layout = scope.layout
     if os.path.lexists(layout.undeletable):
-        message, way = "what replaced skills left behind, and what belongs to somebody else", "remove it as its owner"
-        yield Diagnostic(check="journal", message=message, where=layout.undeletable, hint=way, is_note=True)
+        message, hint = "files of replaced skills that skillpm may not delete", "delete them as their owner"
+        yield Diagnostic(check="journal", message=message, where=layout.undeletable, hint=hint, is_note=True)
+    hint = f"run `skillpm doctor --fix{scope.flag}`"
     if os.path.lexists(layout.journal):
         if is_held(layout.lock):
-            message = f"a change is under way, by {_lock_holder(scope)}"
+            message = f"a change is in progress ({_lock_holder(scope)})"
             yield Diagnostic(check="journal", message=message, where=layout.directory, is_note=True)
             return
-        hint = f"`skillpm doctor --fix{scope.flag}`, or the next command that writes"
         try:
             read_journal(layout)
         except SkillpmError as error:
-            way = error.hint if isinstance(error, NewerDocument) else hint.partition(",")[0]
-            yield Diagnostic(check="journal", message=error.message, where=error.where, hint=way)
+            hint = error.hint if isinstance(error, NewerDocument) else hint
+            yield Diagnostic(check="journal", message=error.message, where=error.where, hint=hint)
         else:
+            hint = f"{hint}, or any command that writes"
             yield Diagnostic(check="journal", message="a change was interrupted", where=layout.journal, hint=hint)
     elif not is_held(layout.lock):
-        hint = f"`skillpm doctor --fix{scope.flag}`, or the next command that writes"
+        hint = f"{hint}, or any command that writes"
         documents = [
             *scope.target(doctor.settings).documents.values(),
             layout.journal,
             layout.stat_cache,
             layout.gitignore,
         ]
-        left = [path for path in (layout.staging, layout.trash) if os.path.lexists(path)]
-        for path in [*left, *find_temporary_files(documents)]:
-            yield Diagnostic(check="journal", message="a command that was killed left this", where=path, hint=hint)
+        folders = [path for path in (layout.staging, layout.trash) if os.path.lexists(path)]
+        for path in [*folders, *find_temporary_files(documents)]:
+            yield Diagnostic(check="journal", message="left by a killed command", where=path, hint=hint)
 
 
 def check_receipt(doctor: DoctorContext) -> Iterator[Diagnostic]:
-    """Read the receipt; one that is not there is missed where locked skills lie."""
+    """Check the receipt; a missing one is a problem if folders of locked skills exist."""
     scope = doctor.scope
     if scope is None:
         return
-    hint = f"`skillpm doctor --fix{scope.flag}`: what lies there as the lockfile says is taken over again"
+    hint = f"run `skillpm doctor --fix{scope.flag}` to adopt the skills that match the lockfile"
     try:
         load_receipt(scope.layout)
     except NewerDocument:
@@ -134,20 +137,20 @@ def check_receipt(doctor: DoctorContext) -> Iterator[Diagnostic]:
         return
     if not os.path.lexists(scope.layout.receipt) and not os.path.lexists(scope.layout.journal):
         locked = read_project_files(scope, doctor.context).lockfile.skills
-        there = [name for name in sorted(locked) if os.path.lexists(scope.layout.skill_path(name))]
-        if there:
+        present = [name for name in sorted(locked) if os.path.lexists(scope.layout.skill_path(name))]
+        if present:
             if _is_fresh_clone(scope):
-                message = f"not installed yet, as in a fresh clone: {_format_names(there)}"
+                message = f"not installed yet, as in a fresh clone: {_format_names(present)}"
                 where = scope.layout.directory
-                hint = f"`skillpm sync{scope.flag}` takes over what lies there as it is locked"
+                hint = f"run `skillpm sync{scope.flag}` to adopt the skills that match the lockfile"
             else:
-                message = f"the receipt is gone, and with it what is skillpm's: {_format_names(there)}"
+                message = f"the receipt, which records installed skills, is missing: {_format_names(present)}"
                 where = scope.layout.receipt
             yield Diagnostic(check="receipt", message=message, where=where, hint=hint)
 
 
 def check_skills(doctor: DoctorContext) -> Iterator[Diagnostic]:
-    """Compare every byte with the lockfile, and name what is not skillpm's."""
+    """Compare every installed byte with the lockfile, and list skills that skillpm did not install."""
     scope = doctor.scope
     if scope is None:
         return
@@ -155,12 +158,12 @@ def check_skills(doctor: DoctorContext) -> Iterator[Diagnostic]:
         is_pending = skill.state == "broken-link" and os.path.lexists(scope.layout.journal)
         if skill.state not in {"ok", "link"} and not is_pending:
             files = f" ({_format_names([f'{file.path} {file.state}' for file in skill.files])})" if skill.files else ""
-            aside = f"`skillpm sync{scope.flag} --force` sets it aside"
-            hint = f"`skillpm doctor --fix{scope.flag}`"
+            force = f"`skillpm sync{scope.flag} --force` to back it up and restore the locked version"
+            hint = f"run `skillpm doctor --fix{scope.flag}`"
             if skill.state == "modified":
-                hint = f"`skillpm diff {skill.name}{scope.flag}` shows it, {aside}"
+                hint = f"run `skillpm diff {skill.name}{scope.flag}`, then {force}"
             elif skill.detail.endswith(LINK_REPLACED):
-                hint = f"move away what lies there, or {aside}"
+                hint = f"move it away, or run `skillpm sync{scope.flag} --force` to back it up"
             yield Diagnostic(
                 check="skills",
                 message=f"{skill.name} {STATE_TEXTS.get(skill.state, f'is {skill.state}')}: {skill.detail}{files}",
@@ -170,44 +173,45 @@ def check_skills(doctor: DoctorContext) -> Iterator[Diagnostic]:
     known = {*load_receipt(scope.layout).skills, *read_project_files(scope, doctor.context).lockfile.skills}
     foreign = sorted({*list_folders(scope.layout.directory)} - known)
     if foreign:
-        message = f"not installed by skillpm, and never touched: {_format_names(foreign)}"
+        message = f"not installed by skillpm and never changed: {_format_names(foreign)}"
         yield Diagnostic(check="skills", message=message, where=scope.layout.directory, is_note=True)
 
 
 def check_registry_document(doctor: DoctorContext) -> Iterator[Diagnostic]:
-    """Prove the registry."""
+    """Check that the registry matches the disk."""
     scope = doctor.scope
     if scope is None or not os.path.isdir(scope.layout.directory):
         return
     text = read_text(scope.layout.registry)
     if text is not None and not is_generated(text):
-        hint = f"`skillpm migrate{scope.flag} --dry-run` says what becomes of it; nothing that it says gets lost"
-        message = "this skills.json was made by hand, and is no registry of what lies here"
+        hint = f"run `skillpm migrate{scope.flag} --dry-run` to see how it would be converted, without loss"
+        message = "this skills.json was not generated by skillpm, so it is not the registry of this folder"
         yield Diagnostic(check="registry", message=message, where=scope.layout.registry, hint=hint)
         return
     if flat := find_flat_files(scope.layout.directory, list_folders(scope.layout.directory), doctor.settings.limits):
-        message = f"{pluralize(len(flat), 'flat file')} here could be skills: {_format_names(flat)}"
-        hint = f"`skillpm migrate{scope.flag} --dry-run` says what becomes of {'it' if len(flat) == 1 else 'them'}"
+        message = f"{pluralize(len(flat), 'flat file')} could be converted to skills: {_format_names(flat)}"
+        hint = f"run `skillpm migrate{scope.flag} --dry-run` to see the result"
         yield Diagnostic(check="registry", message=message, where=scope.layout.directory, hint=hint, is_note=True)
-    found = check_registry(scope, doctor.context)
-    # The committed registry is true again once the skills are taken over; to build it before would only dirty a clone.
-    waiting = {*read_project_files(scope, doctor.context).lockfile.skills} if _is_fresh_clone(scope) else set()
-    stale = [name for name in found.stale if name not in waiting]
-    wrong = [*(f"{name} missing" for name in found.missing), *(f"{name} stale" for name in stale)]
-    wrong += [f"{name} gone" for name in found.extra]
-    if wrong:
-        hint = f"`skillpm registry build{scope.flag}`, or `skillpm doctor --fix{scope.flag}`"
-        message = f"the registry is not true: {_format_names(wrong)}"
+    result = check_registry(scope, doctor.context)
+    # In a fresh clone, locked skills have no receipt yet, so the committed registry seems stale. It matches again after
+    # `sync`; rebuilding it before would only make the work tree dirty.
+    pending = {*read_project_files(scope, doctor.context).lockfile.skills} if _is_fresh_clone(scope) else set()
+    stale = [name for name in result.stale if name not in pending]
+    differences = [*(f"{name} missing" for name in result.missing), *(f"{name} stale" for name in stale)]
+    differences += [f"{name} gone" for name in result.extra]
+    if differences:
+        hint = f"run `skillpm registry build{scope.flag}` or `skillpm doctor --fix{scope.flag}`"
+        message = f"the registry is out of date: {_format_names(differences)}"
         yield Diagnostic(check="registry", message=message, where=scope.layout.registry, hint=hint)
-    for problem in found.problems:
-        if not wrong or problem.path != "skills.json":
+    for problem in result.problems:
+        if not differences or problem.path != "skills.json":
             where = os.path.join(scope.layout.directory, *problem.path.split("/"))
-            message = f"this is not in the registry: {problem.message}"
+            message = f"not in the registry: {problem.message}"
             yield Diagnostic(check="registry", message=message, where=where, is_note=True)
 
 
 def _is_fresh_clone(scope: Scope) -> bool:
-    """Tell whether no command ever changed anything here: what skillpm keeps for itself is in no repository."""
+    """Return whether no command has changed anything here yet: `.skillpm` is never committed."""
     return not os.path.lexists(scope.layout.internal_dir)
 
 

@@ -1,71 +1,74 @@
-"""The examination: every check in turn, none of which stops another."""
+"""Run all checks in order; a check that fails does not stop the others."""
 
 from collections.abc import Callable, Iterable
 
 from skillpm.core.values import Value
 from skillpm.errors import SkillpmError
-from skillpm.operations.doctor import agent_checks as serving_checks
-from skillpm.operations.doctor import cache_checks, link_checks
-from skillpm.operations.doctor import directory_checks as directory
-from skillpm.operations.doctor import environment_checks as surroundings
+from skillpm.operations.doctor import (
+    agent_checks,
+    cache_checks,
+    directory_checks,
+    environment_checks,
+    link_checks,
+)
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext, diagnostic_from_error
 
 Check = Callable[[DoctorContext], Iterable[Diagnostic]]
-# In this order things depend on each other: what is told first is to be repaired first.
+# Ordered by dependency: what is reported first is to be repaired first. The text is the label in the report.
 CHECKS: dict[str, tuple[str, Check]] = {
-    "environment": ("the environment's variables", surroundings.check_environment),
-    "git": ("git", surroundings.check_git),
-    "homes": ("one home, not two", surroundings.check_homes),
-    "disks": ("room on the disks", surroundings.check_disks),
-    "config": ("config.toml", surroundings.check_config),
-    "papers": ("manifest and lockfile, and that they agree", directory.check_project_files),
-    "permissions": ("permissions", surroundings.check_permissions),
-    "directory": ("the skills directory", directory.check_directory),
-    "journal": ("no interrupted change, no leftovers", directory.check_journal),
-    "receipt": ("the receipt", directory.check_receipt),
-    "skills": ("every installed byte", directory.check_skills),
-    "links": ("links of agent hosts", link_checks.check_links),
-    "registry": ("the registry", directory.check_registry_document),
-    "shadowed": ("skills that hide others", serving_checks.check_shadowed),
-    "programs": ("what skills need", serving_checks.check_programs),
+    "environment": ("environment variables", environment_checks.check_environment),
+    "git": ("git", environment_checks.check_git),
+    "homes": ("a single home", environment_checks.check_homes),
+    "disks": ("free disk space", environment_checks.check_disks),
+    "config": ("config.toml", environment_checks.check_config),
+    "papers": ("manifest and lockfile", directory_checks.check_project_files),
+    "permissions": ("permissions", environment_checks.check_permissions),
+    "directory": ("the skills directory", directory_checks.check_directory),
+    "journal": ("interrupted changes and leftovers", directory_checks.check_journal),
+    "receipt": ("the receipt", directory_checks.check_receipt),
+    "skills": ("installed files", directory_checks.check_skills),
+    "links": ("links in the folders of agents", link_checks.check_links),
+    "registry": ("the registry", directory_checks.check_registry_document),
+    "shadowed": ("shadowed skills", agent_checks.check_shadowed),
+    "programs": ("requirements of skills", agent_checks.check_programs),
     "cache": ("the cache", cache_checks.check_cache),
-    "store": ("every byte in the store", cache_checks.check_store),
-    "repositories": ("every byte of cached repositories", cache_checks.check_repositories),
+    "store": ("store entries", cache_checks.check_store),
+    "repositories": ("cached repositories", cache_checks.check_repositories),
 }
 
 
 class DoctorReport(Value):
-    """What was found; `fine` are the checks that found nothing."""
+    """All diagnostics, and the checks without any."""
 
     diagnostics: tuple[Diagnostic, ...]
     passed_checks: tuple[str, ...]
 
     @property
     def problems(self) -> tuple[Diagnostic, ...]:
-        """What is wrong, without what is only good to know."""
+        """The diagnostics without notes."""
         return tuple(finding for finding in self.diagnostics if not finding.is_note)
 
     @property
     def is_ok(self) -> bool:
-        """Tell whether nothing is wrong."""
+        """Whether there are no problems."""
         return not self.problems
 
 
 def run_checks(doctor: DoctorContext) -> DoctorReport:
-    """Do every check. Changes nothing."""
-    found = [*doctor.initial_diagnostics]
-    for check, (_, look) in CHECKS.items():
+    """Run every check, read-only."""
+    diagnostics = [*doctor.initial_diagnostics]
+    for check, (_, run) in CHECKS.items():
         try:
-            found.extend(look(doctor))
+            diagnostics.extend(run(doctor))
         except SkillpmError as error:
-            # One damaged document is met by many checks, and told by the first.
-            if error.where not in {finding.where for finding in found if finding.where}:
-                found.append(diagnostic_from_error(check, error))
+            # Many checks read the same damaged document; only the first reports it.
+            if error.where not in {finding.where for finding in diagnostics if finding.where}:
+                diagnostics.append(diagnostic_from_error(check, error))
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             where = str(error.filename or "")
-            found.append(Diagnostic(check=check, message=f"this cannot be looked at: {reason}", where=where))
-    touched = {finding.check for finding in found}
+            diagnostics.append(Diagnostic(check=check, message=f"cannot be checked: {reason}", where=where))
+    failed = {finding.check for finding in diagnostics}
     return DoctorReport(
-        diagnostics=tuple(found), passed_checks=tuple(check for check in CHECKS if check not in touched)
+        diagnostics=tuple(diagnostics), passed_checks=tuple(check for check in CHECKS if check not in failed)
     )

@@ -1,4 +1,4 @@
-"""The folders of agent hosts: links that lead nowhere, and halves that a killed command left."""
+"""Checks of the folders of agent hosts: dead links, missing links, and incomplete copies of killed commands."""
 
 import os
 from collections.abc import Iterator
@@ -19,53 +19,53 @@ from skillpm.settings import Settings
 
 
 def check_links(doctor: DoctorContext) -> Iterator[Diagnostic]:
-    """Find dead links in the folders of agent hosts, and halves of copies that a killed command left there."""
+    """Find dead links, local skills that cannot be linked, and incomplete copies in the folders of agent hosts."""
     scope = doctor.scope
     if scope is None:
         return
     hint = f"`skillpm doctor --fix{scope.flag}` removes it"
-    for path, ours in find_dead_links(scope, doctor.settings):
-        if ours:
-            yield Diagnostic(check="links", message="a link to a skill that is not there", where=path, hint=hint)
+    for path, is_own in find_dead_links(scope, doctor.settings):
+        if is_own:
+            yield Diagnostic(check="links", message="a link to a skill that does not exist", where=path, hint=hint)
         else:
-            leads = sanitize(os.readlink(path), 200)
-            message = f"a link that leads nowhere ({leads}); it is not skillpm's"
+            target = sanitize(os.readlink(path), 200)
+            message = f"a dead link (to {target}), not created by skillpm"
             yield Diagnostic(check="links", message=message, where=path, is_note=True)
     with suppress(ConflictError):
         yield from _check_unlinked_skills(scope, doctor.settings)
     if os.path.lexists(scope.layout.journal) or is_held(scope.layout.lock):
-        return  # what lies there is of a change that goes on
+        return  # incomplete copies belong to the change in progress
     for path in find_partial_copies(scope, doctor.settings):
-        yield Diagnostic(check="links", message="a command that was killed left this", where=path, hint=hint)
+        yield Diagnostic(check="links", message="left by a killed command", where=path, hint=hint)
 
 
 def _check_unlinked_skills(scope: Scope, settings: Settings) -> Iterator[Diagnostic]:
-    """Find skills of the user's own that a linked host does not see, since something else lies in the link's place."""
+    """Find local skills that a linked host does not see because another file has the name of the link."""
     paths, listed = scope.link_folders(settings), list_skills(scope).skills
     for folder, links in load_receipt(scope.layout).links.items():
         for skill in listed:
             if skill.state != "unmanaged" or skill.name in links or not is_skill_name(skill.name):
                 continue
-            place = os.path.join(paths.path(folder), skill.name)
-            if os.path.lexists(place) and os.path.realpath(place) != os.path.realpath(skill.path):
-                message = f"{skill.name} is not linked in {folder}: something else lies there"
-                yield Diagnostic(check="links", message=message, where=place, is_note=True)
+            path = os.path.join(paths.path(folder), skill.name)
+            if os.path.lexists(path) and os.path.realpath(path) != os.path.realpath(skill.path):
+                message = f"{skill.name} is not linked in {folder}: another file or folder has its name"
+                yield Diagnostic(check="links", message=message, where=path, is_note=True)
 
 
 def find_dead_links(scope: Scope, settings: Settings) -> Iterator[tuple[str, bool]]:
-    """Give the links that lead nowhere, in all folders of agent hosts, and whether they are ours."""
+    """Yield the dead links in all folders of agent hosts, and whether skillpm created them."""
     for entry in _scan_agent_folders(scope, settings):
         if is_link(entry.path, entry.stat(follow_symlinks=False)) and not os.path.exists(entry.path):
             yield entry.path, points_at(entry.path, scope.layout.skill_path(entry.name))
 
 
 def find_partial_copies(scope: Scope, settings: Settings) -> list[str]:
-    """Give what is there of copies that are being made, or of those who died doing so."""
+    """Return the temporary folders of copies in progress or interrupted."""
     return [entry.path for entry in _scan_agent_folders(scope, settings) if TEMPORARY_NAME.fullmatch(entry.name)]
 
 
 def _scan_agent_folders(scope: Scope, settings: Settings) -> Iterator["os.DirEntry[str]"]:
-    """Give what lies in the folders of agent hosts, but where such a folder is our own."""
+    """Yield the entries in the folders of agent hosts, except for the skills directory itself."""
     folders = {agent_folder(agent, scope.kind, settings) for agent in load_agents().values()}
     with suppress(SkillpmError):
         folders |= {*load_receipt(scope.layout).links}
@@ -74,8 +74,8 @@ def _scan_agent_folders(scope: Scope, settings: Settings) -> Iterator["os.DirEnt
         try:
             base = paths.path(folder)
             with os.scandir(base) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
+                children = sorted(entries, key=lambda entry: entry.name)
         except (OSError, ConflictError):
             continue
         if os.path.realpath(base) != os.path.realpath(scope.layout.directory):
-            yield from found
+            yield from children

@@ -1,8 +1,7 @@
-"""`doctor --fix`: what can be repaired without losing anything of anybody's.
+"""`doctor --fix`: repair everything that can be repaired without losing data.
 
-A damaged document of ours is kept in the backups, never only removed. Then the interrupted change is finished, and
-one sync of what the lockfile says brings back what is missing: it resolves nothing, removes nothing, and leaves
-alone what somebody edited or made.
+Damaged documents are moved to the backups, never just deleted. Then the interrupted change is completed, and a sync
+restores what is missing. That sync resolves nothing, removes nothing, and does not touch edited or local skills.
 """
 
 import json
@@ -32,9 +31,9 @@ from skillpm.operations.context.scope_lock import lock_scope
 from skillpm.operations.doctor.cache_checks import find_damaged_entries, find_damaged_repositories
 from skillpm.operations.doctor.diagnostics import DoctorContext
 from skillpm.operations.doctor.link_checks import find_dead_links, find_partial_copies
-from skillpm.operations.install.lock_resolution import LockPolicy
-from skillpm.operations.install.pipeline import ChangeOptions
 from skillpm.operations.install.sync import sync
+from skillpm.operations.pipeline.change import ChangeOptions
+from skillpm.operations.pipeline.lock_resolution import LockPolicy
 from skillpm.operations.registry import rebuild_registry
 from skillpm.registry.build_state import PriorState
 from skillpm.registry.builder import PendingChanges, build_registry
@@ -44,7 +43,7 @@ Report = Callable[[str], None]
 
 
 def repair(doctor: DoctorContext, report: Report) -> None:
-    """Repair what can be repaired without loss; `say` hears what was done beside, and what could not be."""
+    """Repair everything that can be repaired without loss; `report` receives side effects and failures."""
     for step in (_repair_cache, _repair_receipt, _repair_journal, _repair_links, _repair_skills, _repair_registry):
         try:
             step(doctor, report)
@@ -61,7 +60,7 @@ def _repair_cache(doctor: DoctorContext, _: Report) -> None:
                 with hold_lock(f"{path}.lock", 0, path):
                     remove_tree(path)
             except BusyError:
-                continue  # whoever uses it finds that out, and makes it anew
+                continue  # the process that uses it detects the damage and replaces it
 
 
 def _repair_receipt(doctor: DoctorContext, report: Report) -> None:
@@ -74,10 +73,10 @@ def _repair_receipt(doctor: DoctorContext, report: Report) -> None:
         return
     except DocumentError:
         with _lock_directory(doctor.scope, doctor.context), translate_os_errors("repair the receipt", layout.receipt):
-            inherited = _recover_legacy_metadata(layout)
+            legacy_metadata = _recover_legacy_metadata(layout)
             _back_up_damaged(layout, layout.receipt, report)
-            if inherited:
-                text = write_receipt(Receipt(inherited=inherited))
+            if legacy_metadata:
+                text = write_receipt(Receipt(inherited=legacy_metadata))
                 write_document(layout.receipt, text.encode(), fsync=doctor.settings.fsync)
 
 
@@ -94,18 +93,21 @@ def _repair_journal(doctor: DoctorContext, report: Report) -> None:
             back_up_abandoned_change(layout, report)
             _back_up_damaged(layout, layout.journal, report)
     with lock_scope(doctor.scope, doctor.context):
-        pass  # it finishes what was interrupted, and tidies up
+        pass  # taking the lock completes an interrupted change and removes leftovers
 
 
 def _repair_links(doctor: DoctorContext, _: Report) -> None:
     if doctor.scope is None:
         return
     with translate_os_errors("remove a dead link", doctor.scope.root):
-        for path, ours in [*find_dead_links(doctor.scope, doctor.settings)]:
-            if ours:
+        for path, is_own in [*find_dead_links(doctor.scope, doctor.settings)]:
+            if is_own:
                 os.unlink(path)
     if find_partial_copies(doctor.scope, doctor.settings):
-        with lock_scope(doctor.scope, doctor.context), translate_os_errors("remove half a copy", doctor.scope.root):
+        with (
+            lock_scope(doctor.scope, doctor.context),
+            translate_os_errors("remove an incomplete copy", doctor.scope.root),
+        ):
             for path in find_partial_copies(doctor.scope, doctor.settings):
                 remove_tree(path)
 
@@ -113,15 +115,15 @@ def _repair_links(doctor: DoctorContext, _: Report) -> None:
 def _repair_skills(doctor: DoctorContext, report: Report) -> None:
     if doctor.scope is None:
         return
-    papers = read_project_files(doctor.scope, doctor.context)
-    if papers.manifest_text is None or (papers.lockfile_text is None and papers.requirements):
+    files = read_project_files(doctor.scope, doctor.context)
+    if files.manifest_text is None or (files.lockfile_text is None and files.requirements):
         return
-    kept = _find_blockers(doctor.scope, doctor.context)
-    strictness = LockPolicy(frozen=papers.lockfile_text is not None)
+    keep = _find_blockers(doctor.scope, doctor.context)
+    lock_policy = LockPolicy(frozen=files.lockfile_text is not None)
     try:
-        _sync_except(doctor.scope, doctor.context, kept, strictness, report)
-    except BlockedError as blocked:  # something lies in a link's place: the others are repaired without that skill
-        _sync_except(doctor.scope, doctor.context, (*kept, *blocked.names), strictness, report)
+        _sync_except(doctor.scope, doctor.context, keep, lock_policy, report)
+    except BlockedError as blocked:  # a file has the name of a link: repair the other skills
+        _sync_except(doctor.scope, doctor.context, (*keep, *blocked.names), lock_policy, report)
 
 
 def _sync_except(scope: Scope, context: Context, keep: Sequence[str], lock_policy: LockPolicy, report: Report) -> None:
@@ -140,35 +142,35 @@ def _lock_directory(scope: Scope, context: Context) -> AbstractContextManager[ob
 
 
 def _back_up_damaged(layout: Layout, path: str, report: Report) -> None:
-    """Move a document that cannot be read into the backups."""
+    """Move an unreadable document to the backups."""
     os.makedirs(layout.backups, exist_ok=True)
-    slot = next_backup_id(layout, os.path.basename(path))
-    os.rename(path, os.path.join(layout.backups, slot))
-    report(f"the damaged {os.path.basename(path)} is kept as {os.path.join(layout.backups, slot)}")
+    backup = os.path.join(layout.backups, next_backup_id(layout, os.path.basename(path)))
+    os.rename(path, backup)
+    report(f"moved the damaged {os.path.basename(path)} to {backup}")
 
 
 def _recover_legacy_metadata(layout: Layout) -> dict[SkillName, LegacyMetadata]:
-    """Give what `migrate` had found out: as the damaged receipt still says it, else as the registry shows it."""
+    """Recover what `migrate` recorded about skills: from the damaged receipt or, failing that, from the registry."""
     try:
         node = JsonNode(json.loads(read_regular_file(layout.receipt))["inherited"], layout.receipt)
         return {parse_skill_name(key, where=part.where): read_legacy_metadata(part) for key, part in node.items()}
     except (OSError, ValueError, KeyError, TypeError, RecursionError, SkillpmError):
         pass
     try:
-        shown = read_registry(read_text(layout.registry) or "", layout.registry)[0]
+        registered = read_registry(read_text(layout.registry) or "", layout.registry)[0]
     except SkillpmError:
         return {}
-    own = build_registry(layout, Receipt(), PriorState(entries={}, stat_cache=StatCache()), PendingChanges()).entries
-    return find_legacy_metadata(own, shown)
+    built = build_registry(layout, Receipt(), PriorState(entries={}, stat_cache=StatCache()), PendingChanges())
+    return find_legacy_metadata(built.entries, registered)
 
 
 def _find_blockers(scope: Scope, context: Context) -> tuple[str, ...]:
-    """Give the skills whose folders are somebody's work: a repair goes on without them."""
-    known = load_receipt(scope.layout).skills
-    wanted = read_project_files(scope, context).lockfile.skills
+    """Return the skills whose folders are edited or not skillpm's: the repair leaves them out."""
+    installed = load_receipt(scope.layout).skills
+    locked = read_project_files(scope, context).lockfile.skills
     names = []
-    for name in sorted({*wanted, *known}):
-        found = read_installed_state(scope.layout.skill_path(name), name, known.get(name), StatCache())
-        if found.kind in {"edited", "foreign"} and (name not in wanted or found.digest != wanted[name].digest):
+    for name in sorted({*locked, *installed}):
+        state = read_installed_state(scope.layout.skill_path(name), name, installed.get(name), StatCache())
+        if state.kind in {"edited", "foreign"} and (name not in locked or state.digest != locked[name].digest):
             names.append(name)
     return tuple(names)

@@ -1,1 +1,1 @@
-"""`import`: what another tool installed, taken over."""
+"""`import`: adopt skills that another tool installed."""

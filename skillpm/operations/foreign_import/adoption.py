@@ -1,4 +1,4 @@
-"""What lies in the folders of agent hosts already: whose content agrees with what is locked can be taken over."""
+"""Find existing skills in the folders of agent hosts; those with the locked content can be adopted."""
 
 import os
 import stat
@@ -23,101 +23,99 @@ from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 
 MAX_FILE_SIZE = 25_000_000
-DIFFERS_FROM_LOCKED = "is not what is locked"
+DIFFERS_FROM_LOCKED = "differs from the locked version"
 
 
 class ExistingSkill(Value):
-    """A skill in a host's folder. `why` says what it is, where it is not what is locked."""
+    """A skill in a folder of a host."""
 
     name: SkillName
-    folder: str
-    difference: str = ""
+    folder: str  # as in the agent table: `.claude/skills`
+    difference: str = ""  # from the locked version; empty if there is none
 
     @property
     def path(self) -> str:
-        """Where it lies, as it is shown."""
+        """Its path for messages."""
         return f"{self.folder}/{self.name}"
 
 
 class Adoption(Value):
-    """What was found in hosts' folders. `adopted` is what agrees in those of the hosts to be linked, `agents`; `kept`
-    agrees too, but lies beside what does not; `other` is something else, `links` are of other tools.
-    """
+    """The existing skills in folders of hosts."""
 
-    adoptable: tuple[ExistingSkill, ...] = ()
-    identical: tuple[ExistingSkill, ...] = ()
+    adoptable: tuple[ExistingSkill, ...] = ()  # in folders in which all skills match what is locked
+    identical: tuple[ExistingSkill, ...] = ()  # match as well, but others in their folder do not
     different: tuple[ExistingSkill, ...] = ()
-    links: tuple[ExistingSkill, ...] = ()
-    agents: tuple[str, ...] = ()
+    links: tuple[ExistingSkill, ...] = ()  # of other tools
+    agents: tuple[str, ...] = ()  # to be linked, one for each folder of `adoptable`
 
 
 def read_existing_files(scope: Scope, context: Context, name: SkillName) -> list[list[HashedFile]]:
-    """Give the files of every folder of this name that a host reads."""
+    """Return the files of each folder of this name in the folders of hosts."""
     paths = scope.link_folders(context.settings)
-    places = (os.path.join(paths.path(folder), name) for folder in _find_agent_folders(scope, context))
-    return [_read_files(place) for place in places if os.path.isdir(place) and not os.path.islink(place)]
+    candidates = (os.path.join(paths.path(folder), name) for folder in _find_agent_folders(scope, context))
+    return [_read_files(path) for path in candidates if os.path.isdir(path) and not os.path.islink(path)]
 
 
 def find_existing_skills(
     scope: Scope, context: Context, imports: Mapping[SkillName, PinnedImport], preferred_agents: Sequence[str]
 ) -> Adoption:
-    """Compare what lies in hosts' folders with what is locked.
+    """Compare the skills in the folders of hosts with what is locked.
 
-    A host is to be linked where all that lies in its folder agrees: then what lies there is what would be put there.
+    A host is linked only if all skills in its folder match: then linking replaces no content.
     """
     paths = scope.link_folders(context.settings)
-    found = Adoption()
+    adoption = Adoption()
     for folder, readers in _find_agent_folders(scope, context).items():
         same, different, links = [], [], []
         is_source = False
         for name, item in imports.items():
-            place = os.path.join(paths.path(folder), name)
+            path = os.path.join(paths.path(folder), name)
             try:
-                state = os.lstat(place)
+                state = os.lstat(path)
             except OSError:
                 continue
-            lies = ExistingSkill(name=name, folder=folder)
-            if is_link(place, state):
-                links.append(lies)
-            elif _is_source(place, scope, context, item):
+            existing = ExistingSkill(name=name, folder=folder)
+            if is_link(path, state):
+                links.append(existing)
+            elif _is_source(path, scope, context, item):
                 is_source = True
-            elif stat.S_ISDIR(state.st_mode) and digest_folder(place) == item.locked.digest:
-                same.append(lies)
+            elif stat.S_ISDIR(state.st_mode) and digest_folder(path) == item.locked.digest:
+                same.append(existing)
             else:
-                different.append(lies.replace(difference=_describe_difference(place, context, item)))
+                different.append(existing.replace(difference=_describe_difference(path, context, item)))
         if same and not (different or links or is_source):
             agent = _choose_agent(readers, scope, context, preferred_agents)
-            found = found.replace(adoptable=(*found.adoptable, *same), agents=(*found.agents, agent))
+            adoption = adoption.replace(adoptable=(*adoption.adoptable, *same), agents=(*adoption.agents, agent))
         else:
-            found = found.replace(
-                identical=(*found.identical, *same),
-                different=(*found.different, *different),
-                links=(*found.links, *links),
+            adoption = adoption.replace(
+                identical=(*adoption.identical, *same),
+                different=(*adoption.different, *different),
+                links=(*adoption.links, *links),
             )
-    return found
+    return adoption
 
 
-def _is_source(place: str, scope: Scope, context: Context, item: PinnedImport) -> bool:
+def _is_source(folder: str, scope: Scope, context: Context, item: PinnedImport) -> bool:
     if not isinstance(item.source, PathSource):
         return False
     path = context.settings.home + item.source.path[1:] if item.source.path.startswith("~") else item.source.path
-    return os.path.realpath(os.path.join(scope.root, path)) == os.path.realpath(place)
+    return os.path.realpath(os.path.join(scope.root, path)) == os.path.realpath(folder)
 
 
-def _describe_difference(place: str, context: Context, item: PinnedImport) -> str:
-    """Say how what lies somewhere differs from what is locked, where that says that nobody edited it."""
+def _describe_difference(folder: str, context: Context, item: PinnedImport) -> str:
+    """Describe how a folder differs from what is locked, in detail where the difference is not an edit."""
     digest = item.locked.digest
     tree = None if digest is None else context.store.read(digest, variant_of(item.locked.pin))
-    lying = {file.path: file.data for file in _read_files(place)} if os.path.isdir(place) else {}
-    if tree is None or not lying:
+    existing = {file.path: file.data for file in _read_files(folder)} if os.path.isdir(folder) else {}
+    if tree is None or not existing:
         return DIFFERS_FROM_LOCKED
     locked = {file.path: file.data for file in tree.files}
-    changed = [path for path, data in lying.items() if locked.get(path) != data]
-    lacking = sorted(locked.keys() - lying.keys())
-    if not changed and lacking:
-        return f"lacks {', '.join(lacking[:3])}{' and more' if lacking[3:] else ''} of what is locked"
-    if changed == [tree.skill_file] and not lacking and is_from_gh(_read_metadata(place)):
-        return "has lines that gh wrote into its SKILL.md"
+    changed = [path for path, data in existing.items() if locked.get(path) != data]
+    missing = sorted(locked.keys() - existing.keys())
+    if not changed and missing:
+        return f"lacks {', '.join(missing[:3])}{' and more' if missing[3:] else ''} of the locked version"
+    if changed == [tree.skill_file] and not missing and is_from_gh(_read_metadata(folder)):
+        return "has lines that gh added to its SKILL.md"
     return DIFFERS_FROM_LOCKED
 
 
@@ -129,17 +127,17 @@ def _read_metadata(folder: str) -> Mapping[str, Any]:
 
 
 def _find_agent_folders(scope: Scope, context: Context) -> dict[str, list[Agent]]:
-    """Give the folders hosts read skills in, each with those that read it."""
-    found: dict[str, list[Agent]] = {}
+    """Return the folders in which hosts look for skills, each with its hosts."""
+    hosts: dict[str, list[Agent]] = {}
     for agent in load_agents().values():
         folder = agent_folder(agent, scope.kind, context.settings)
         if folder is not None:
-            found.setdefault(folder, []).append(agent)
-    return dict(sorted(found.items()))
+            hosts.setdefault(folder, []).append(agent)
+    return dict(sorted(hosts.items()))
 
 
 def _choose_agent(agents: Sequence[Agent], scope: Scope, context: Context, preferred_agents: Sequence[str]) -> str:
-    """Choose one of the hosts that read a folder: one that was named, one that stands for all, one that is here."""
+    """Choose one of the hosts of a folder: preferably a given one, then `universal`, then one installed here."""
     by_rank = sorted(
         agents,
         key=lambda agent: (
@@ -152,14 +150,14 @@ def _choose_agent(agents: Sequence[Agent], scope: Scope, context: Context, prefe
 
 
 def _read_files(folder: str) -> list[HashedFile]:
-    found = []
+    files = []
     for path, entry in walk_files(folder):
         state = entry.stat(follow_symlinks=False)
         if entry.is_symlink():
-            found.append(HashedFile(path=path, data=os.fsencode(os.readlink(entry.path)), is_link=True))
+            files.append(HashedFile(path=path, data=os.fsencode(os.readlink(entry.path)), is_link=True))
         elif stat.S_ISREG(state.st_mode) and state.st_size <= MAX_FILE_SIZE:
             with open(entry.path, "rb") as file:
-                found.append(
+                files.append(
                     HashedFile(path=path, data=file.read(MAX_FILE_SIZE), executable=bool(state.st_mode & 0o100))
                 )
-    return found
+    return files

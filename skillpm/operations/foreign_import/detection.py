@@ -1,4 +1,4 @@
-"""Find and read what other tools have written down in a folder."""
+"""Find and read the lockfiles and manifests of other tools."""
 
 import os
 from collections.abc import Iterator
@@ -34,30 +34,30 @@ SUPPORTED_FILES = (
 
 
 class DetectedTools(Value):
-    """What was found: readings, in the order in which they count, and the folder that they are about."""
+    """The documents of other tools in a folder."""
 
     folder: str
-    documents: tuple[ForeignDocument, ...]
+    documents: tuple[ForeignDocument, ...]  # in order of precedence
     is_global: bool = False
 
 
 def detect_tools(context: Context, path: str) -> DetectedTools:
-    """Read the file at a place, or everything that is known in a folder.
+    """Read a file, or all supported files in a folder.
 
-    Raises `NotFoundError` where nothing is, `DocumentError` for a file that cannot be read.
+    Raises `NotFoundError` if there are none, `DocumentError` for a file that cannot be read.
     """
-    whole = os.path.normpath(os.path.join(context.settings.working_directory, os.path.expanduser(path)))
-    if os.path.isdir(whole):
-        sight = _detect_in_folder(context, whole)
-        if not sight.documents:
+    full_path = os.path.normpath(os.path.join(context.settings.working_directory, os.path.expanduser(path)))
+    if os.path.isdir(full_path):
+        detected = _detect_in_folder(context, full_path)
+        if not detected.documents:
             folder = "this folder" if path == "." else sanitize(path)
-            raise NotFoundError(f"{folder} holds nothing of another tool", hint=f"looked for {SUPPORTED_FILES}")
-        return sight
-    if not os.path.lexists(whole):
+            raise NotFoundError(f"{folder} contains no files of another tool", hint=f"looked for {SUPPORTED_FILES}")
+        return detected
+    if not os.path.lexists(full_path):
         raise NotFoundError(
-            f"{sanitize(path)} is not there", hint=f"name a file or a folder with one of {SUPPORTED_FILES}"
+            f"{sanitize(path)} does not exist", hint=f"name a file or a folder with one of {SUPPORTED_FILES}"
         )
-    return _read_file(whole)
+    return _read_file(full_path)
 
 
 def _detect_in_folder(context: Context, folder: str) -> DetectedTools:
@@ -65,32 +65,35 @@ def _detect_in_folder(context: Context, folder: str) -> DetectedTools:
     state = context.settings.environ.get("XDG_STATE_HOME")
     global_lock = os.path.join(state, "skills", GLOBAL_LOCK) if state else os.path.join(home, ".agents", GLOBAL_LOCK)
     is_home = os.path.realpath(folder) == os.path.realpath(home)
-    places = [os.path.join(folder, name) for name in (PROJECT_LOCK, GLOBAL_LOCK, SPM_MANIFEST, SPM_BACKUP, SPM_LOCK)]
-    places += [os.path.join(folder, inner, MARKETPLACE) for inner in MARKETPLACE_FOLDERS]
+    paths = [os.path.join(folder, name) for name in (PROJECT_LOCK, GLOBAL_LOCK, SPM_MANIFEST, SPM_BACKUP, SPM_LOCK)]
+    paths += [os.path.join(folder, inner, MARKETPLACE) for inner in MARKETPLACE_FOLDERS]
     if is_home:
-        places = [global_lock]
-    readings: list[ForeignDocument] = []
-    for path in places:
+        paths = [global_lock]
+    documents: list[ForeignDocument] = []
+    for path in paths:
         if os.path.isfile(path) and not (os.path.basename(path) == SPM_MANIFEST and not is_spm_manifest(path)):
-            if any(reading.tool == "spm" for reading in readings) and os.path.basename(path) in {SPM_BACKUP, SPM_LOCK}:
+            if any(document.tool == "spm" for document in documents) and os.path.basename(path) in {
+                SPM_BACKUP,
+                SPM_LOCK,
+            }:
                 continue
-            readings.extend(_read_file(path).documents)
+            documents.extend(_read_file(path).documents)
     if gh := _read_gh_skills(folder, is_home=is_home):
-        readings.append(gh)
-    return DetectedTools(folder=folder, documents=tuple(readings), is_global=is_home)
+        documents.append(gh)
+    return DetectedTools(folder=folder, documents=tuple(documents), is_global=is_home)
 
 
 def _read_file(path: str) -> DetectedTools:
-    """Read one file, by its name, and where two tools have one name by its content."""
+    """Read one file; its name identifies the tool or, if two tools share a name, its content."""
     folder, name = os.path.split(path)
     if name in {SPM_LOCK, SPM_BACKUP} or (name == SPM_MANIFEST and is_spm_manifest(path)):
         return DetectedTools(folder=folder, documents=(_read_spm_folder(folder),))
     if name in SKILL_FILES:
-        reading = _make_gh_document([os.path.dirname(path)], path)
-        return DetectedTools(folder=os.path.dirname(folder), documents=(reading,))
+        document = _make_gh_document([os.path.dirname(path)], path)
+        return DetectedTools(folder=os.path.dirname(folder), documents=(document,))
     text = read_text(path)
     if text is None:
-        raise NotFoundError(f"{sanitize(path)} is no file")
+        raise NotFoundError(f"{sanitize(path)} is not a file")
     top = parse_json(text, path)
     if not isinstance(top.value, dict):
         top.raise_expected("an object")
@@ -105,11 +108,11 @@ def _read_file(path: str) -> DetectedTools:
         return DetectedTools(folder=root, documents=(read_marketplace(top),))
     if "version" in top.value and isinstance(top.value.get("skills"), dict):
         return DetectedTools(folder=folder, documents=(read_vercel(top, PROJECT_LOCK),))
-    raise DocumentError("this is no file of a tool that is known", where=path, hint=f"known are {SUPPORTED_FILES}")
+    raise DocumentError("not a file of a supported tool", where=path, hint=f"supported: {SUPPORTED_FILES}")
 
 
 def is_spm_manifest(path: str) -> bool:
-    """Tell spm's `skills.json` from a manifest of ours, which may look the same but for spm's own keys."""
+    """Return whether a `skills.json` is spm's: only keys of its own distinguish it from skillpm's manifest."""
     text = read_text(path)
     try:
         top = parse_json(text or "", path)
@@ -122,30 +125,30 @@ def _read_spm_folder(folder: str) -> ForeignDocument:
     manifest = os.path.join(folder, SPM_MANIFEST)
     if not is_spm_manifest(manifest):
         manifest = os.path.join(folder, SPM_BACKUP)
-    wanted, locked = read_text(manifest), read_text(os.path.join(folder, SPM_LOCK))
-    top = None if wanted is None else parse_json(wanted, manifest)
-    lock = None if locked is None else _parse_yaml(locked, os.path.join(folder, SPM_LOCK))
+    manifest_text, lock_text = read_text(manifest), read_text(os.path.join(folder, SPM_LOCK))
+    top = None if manifest_text is None else parse_json(manifest_text, manifest)
+    lock = None if lock_text is None else _parse_yaml(lock_text, os.path.join(folder, SPM_LOCK))
     return read_spm(top, lock, os.path.join(folder, SPM_LOCK) if top is None else manifest)
 
 
 def _parse_yaml(text: str, path: str) -> JsonNode:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     try:
-        return JsonNode(read_yaml(text, found), path)
-    except YamlError as fault:
-        raise DocumentError(f"this is not YAML: {fault.message}", where=f"{path}:{fault.line}") from None
+        return JsonNode(read_yaml(text, findings), path)
+    except YamlError as error:
+        raise DocumentError(f"invalid YAML: {error.message}", where=f"{path}:{error.line}") from None
 
 
 def _read_gh_skills(folder: str, *, is_home: bool) -> ForeignDocument | None:
-    """Look into every folder where a host reads skills, and into this one, for skills that gh put there."""
+    """Find skills that gh installed, in this folder and in all folders in which hosts look for skills."""
     roots = {agent.project_dir for agent in load_agents().values() if agent.project_dir}
     if is_home:
         homes = {agent.user_dir for agent in load_agents().values() if agent.user_dir}
         roots = {template[2:] for template in homes if template.startswith("~/")}
-    places = [os.path.join(folder, root) for root in sorted(roots)] + ([] if is_home else [folder])
-    skills = [skill for place in places for skill in _find_skill_folders(place)]
-    reading = _make_gh_document(skills, folder)
-    return reading if reading.imported or reading.skipped else None
+    parents = [os.path.join(folder, root) for root in sorted(roots)] + ([] if is_home else [folder])
+    skills = [skill for parent in parents for skill in _find_skill_folders(parent)]
+    document = _make_gh_document(skills, folder)
+    return document if document.imported or document.skipped else None
 
 
 def _find_skill_folders(folder: str) -> Iterator[str]:
@@ -157,19 +160,19 @@ def _find_skill_folders(folder: str) -> Iterator[str]:
 
 
 def _make_gh_document(folders: list[str], where: str) -> ForeignDocument:
-    taken: dict[str, ImportedSkill] = {}
-    left: list[SkippedSkill] = []
+    imported: dict[str, ImportedSkill] = {}
+    skipped: list[SkippedSkill] = []
     for folder in folders:
         name = os.path.basename(folder)
         try:
             metadata, file = read_skill(read_skill_file(folder)).metadata, os.path.join(folder, SKILL_FILE)
-            found = read_gh(parse_skill_name(name), metadata, file) if is_from_gh(metadata) else None
+            skill = read_gh(parse_skill_name(name), metadata, file) if is_from_gh(metadata) else None
         except (NotLoadable, OSError):
             continue
         except SkillpmError as error:
-            found = SkippedSkill(name=sanitize(name), reason=error.message, where=error.where)
-        if isinstance(found, SkippedSkill):
-            left.append(found)
-        elif found is not None:
-            taken.setdefault(name, found)
-    return ForeignDocument(tool="gh skill", file=where, imported=tuple(taken.values()), skipped=tuple(left))
+            skill = SkippedSkill(name=sanitize(name), reason=error.message, where=error.where)
+        if isinstance(skill, SkippedSkill):
+            skipped.append(skill)
+        elif skill is not None:
+            imported.setdefault(name, skill)
+    return ForeignDocument(tool="gh skill", file=where, imported=tuple(imported.values()), skipped=tuple(skipped))

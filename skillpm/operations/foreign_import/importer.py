@@ -1,4 +1,4 @@
-"""`import`: take over what another tool installed: its requirements, what they were exactly, what lies here."""
+"""`import`: adopt the requirements, pins and installed skills of another tool."""
 
 import os
 from collections.abc import Sequence
@@ -15,116 +15,110 @@ from skillpm.formats.json_edit import set_member
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.foreign_import.adoption import Adoption, find_existing_skills, read_existing_files
 from skillpm.operations.foreign_import.detection import SPM_BACKUP, SPM_MANIFEST, DetectedTools, is_spm_manifest
 from skillpm.operations.foreign_import.pins import PinContext, PinnedImport, pin_imports
 from skillpm.operations.install.local_specs import manifest_path
-from skillpm.operations.install.lock_resolution import make_fetchers
-from skillpm.operations.install.pipeline import ChangeOptions, ChangeResult, change
 from skillpm.operations.install.plugin_specs import find_named_folder, find_plugin_skills
-from skillpm.operations.install.source_policy import find_install_paths, refuse_installed
+from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
+from skillpm.operations.pipeline.source_policy import find_install_paths, refuse_installed
 from skillpm.requirements.source import GitSource, PathSource, Source, UrlSource, requirement_value
 
 
 class ImportResult(Value):
-    """What was taken over. `notes` are what could not be known of a skill that was, `left` are those that were not,
-    `there` those that the manifest asks for already.
-    """
+    """The outcome of an import."""
 
     change: ChangeResult
     documents: tuple[ForeignDocument, ...]
     adoption: Adoption = Adoption()
-    existing: tuple[SkillName, ...] = ()
-    notes: tuple[SkippedSkill, ...] = ()
+    existing: tuple[SkillName, ...] = ()  # already required by the manifest
+    notes: tuple[SkippedSkill, ...] = ()  # about imported skills, for example that no commit was recorded
     skipped: tuple[SkippedSkill, ...] = ()
-    backup: str = ""
+    backup: str = ""  # path of spm's `skills.json`, if it was moved
 
 
 def import_skills(scope: Scope, context: Context, detection: DetectedTools, options: ChangeOptions) -> ImportResult:
-    """Take over what was found into a scope. What cannot be taken over is named with the reason, and stops nothing.
+    """Import the detected skills into a scope; those that cannot be imported are reported and skipped.
 
-    What lies in a host's folder and agrees with what is locked is adopted: the receipt takes it over, and not a byte
-    of it is written.
+    Skills in folders of hosts that match what is locked are adopted: recorded in the receipt, without writing a byte.
     """
     fetchers = make_fetchers(scope, context)
-    taken, left = _collect_skills(scope, context, detection, fetchers)
-    known = PinContext(fetchers=fetchers, find_installed_files=partial(read_existing_files, scope, context))
-    wanted, there, clashing = _split_existing(scope, context, taken)
-    exact, not_to_be_had = pin_imports(wanted, known)
-    left += [*clashing, *not_to_be_had]
-    preferred = [agent for reading in detection.documents for agent in reading.agents]
-    lying = find_existing_skills(scope, context, {item.name: item for item in exact}, preferred)
-    aside = _back_up_spm_manifest(scope, options, fsync=context.settings.fsync) if exact else ""
+    collected, skipped = _collect_skills(scope, context, detection, fetchers)
+    pin_context = PinContext(fetchers=fetchers, find_installed_files=partial(read_existing_files, scope, context))
+    new, existing, conflicting = _split_existing(scope, context, collected)
+    pinned, unavailable = pin_imports(new, pin_context)
+    preferred = [agent for document in detection.documents for agent in document.agents]
+    adoption = find_existing_skills(scope, context, {item.name: item for item in pinned}, preferred)
+    backup = _back_up_spm_manifest(scope, options, fsync=context.settings.fsync) if pinned else ""
 
-    def edit(papers: ProjectFiles) -> ProjectFiles:
-        return _add_imports(papers, exact, lying)
+    def edit(files: ProjectFiles) -> ProjectFiles:
+        return _add_imports(files, pinned, adoption)
 
-    touched = options.replace(install=options.install.replace(selected=[item.name for item in exact], inexact=True))
-    changed = (
-        change(scope, context, touched, edit, read_files=_read_project_files)
-        if exact
+    selected = options.replace(install=options.install.replace(selected=[item.name for item in pinned], inexact=True))
+    result = (
+        change(scope, context, selected, edit, read_files=_read_project_files)
+        if pinned
         else _unchanged_result(scope, context, options)
     )
     return ImportResult(
-        change=changed,
+        change=result,
         documents=detection.documents,
-        adoption=lying,
-        existing=tuple(there),
-        notes=tuple(SkippedSkill(name=item.name, reason=note) for item in exact for note in item.notes),
-        skipped=tuple(left),
-        backup=aside,
+        adoption=adoption,
+        existing=tuple(existing),
+        notes=tuple(SkippedSkill(name=item.name, reason=note) for item in pinned for note in item.notes),
+        skipped=(*skipped, *conflicting, *unavailable),
+        backup=backup,
     )
 
 
 def _collect_skills(
     scope: Scope, context: Context, detection: DetectedTools, fetchers: FetcherDispatcher
 ) -> tuple[list[ImportedSkill], list[SkippedSkill]]:
-    """Give every skill of all readings, paths as this scope's manifest says them; of one name the first counts."""
-    taken: dict[SkillName, ImportedSkill] = {}
-    left = [item for reading in detection.documents for item in reading.skipped]
-    for reading in detection.documents:
-        found = list(reading.imported)
-        for plugin in reading.plugins:
+    """Return the skills of all documents, the first of each name, with paths relative to this scope's manifest."""
+    by_name: dict[SkillName, ImportedSkill] = {}
+    skipped = [item for document in detection.documents for item in document.skipped]
+    for document in detection.documents:
+        skills = list(document.imported)
+        for plugin in document.plugins:
             try:
-                found += [
+                skills += [
                     item.replace(where=plugin.where) for item in find_plugin_skills(plugin, detection.folder, fetchers)
                 ]
             except OfflineError:
                 raise
             except SkillpmError as error:
-                called = f"plugin {sanitize(plugin.name, 80)}"
-                left.append(SkippedSkill(name=called, reason=error.message, where=error.where or plugin.where))
-        for item in found:
-            there = taken.setdefault(item.name, item)
-            if not _is_same_source(there.source, item.source):
-                left.append(
-                    SkippedSkill(name=f"{item.name} of {reading.tool}", reason="another one of that name came first")
-                )
-    placed = []
-    for item in taken.values():
+                label = f"plugin {sanitize(plugin.name, 80)}"
+                skipped.append(SkippedSkill(name=label, reason=error.message, where=error.where or plugin.where))
+        for item in skills:
+            first = by_name.setdefault(item.name, item)
+            if not _is_same_source(first.source, item.source):
+                reason = "another skill of that name takes precedence"
+                skipped.append(SkippedSkill(name=f"{item.name} of {document.tool}", reason=reason))
+    relocated = []
+    for item in by_name.values():
         try:
-            placed.append(item.replace(source=_relocate_source(item, scope, context, detection.folder)))
+            relocated.append(item.replace(source=_relocate_source(item, scope, context, detection.folder)))
         except SkillpmError as error:
-            left.append(SkippedSkill(name=item.name, reason=error.message, where=item.where))
-    return placed, left
+            skipped.append(SkippedSkill(name=item.name, reason=error.message, where=item.where))
+    return relocated, skipped
 
 
 def _is_same_source(left: Source, right: Source) -> bool:
-    """Tell whether two tools had a skill from one place, whatever each followed there."""
+    """Return whether two sources are the same place; for git, whatever branch or tag they follow."""
     if isinstance(left, GitSource) and isinstance(right, GitSource):
         return (left.url, left.path) == (right.url, right.path)
     return left == right
 
 
 def _relocate_source(item: ImportedSkill, scope: Scope, context: Context, folder: str) -> Source:
-    """Give a source whose path starts where this scope's manifest is."""
+    """Make a source's path relative to this scope's manifest."""
     source = item.source
     if isinstance(source, PathSource):
-        whole = find_named_folder(item.name, _absolute_path(source.path, folder))
-        refuse_installed(
-            find_install_paths(scope, context.settings), os.path.relpath(whole, folder), os.path.realpath(whole)
-        )
-        return source.replace(path=manifest_path(scope, context, whole))
+        path = find_named_folder(item.name, _absolute_path(source.path, folder))
+        install_paths = find_install_paths(scope, context.settings)
+        refuse_installed(scope, install_paths, os.path.relpath(path, folder), os.path.realpath(path))
+        return source.replace(path=manifest_path(scope, context, path))
     if isinstance(source, UrlSource) and "://" not in source.url:
         return source.replace(url=manifest_path(scope, context, _absolute_path(source.url, folder)))
     return source
@@ -137,33 +131,33 @@ def _absolute_path(path: str, folder: str) -> str:
 def _split_existing(
     scope: Scope, context: Context, skills: Sequence[ImportedSkill]
 ) -> tuple[list[ImportedSkill], list[SkillName], list[SkippedSkill]]:
-    """Leave those out that the manifest asks for already: what is written there is what somebody decided here.
+    """Split skills into new ones, those that the manifest already requires, and those it requires from another source.
 
-    Gives what is new, what is asked for already, and what the manifest asks of another place.
+    The manifest is never overwritten: its requirements are decisions of this project.
     """
-    asked = _read_project_files(scope, context).requirements
-    there = {item.name: item for item in skills if item.name in asked}
-    same = [name for name, item in there.items() if _is_same_source(asked[name], item.source)]
-    why = "the manifest asks for another one of that name already"
-    clashing = [
-        SkippedSkill(name=name, reason=why, where=item.where) for name, item in there.items() if name not in same
+    requirements = _read_project_files(scope, context).requirements
+    existing = {item.name: item for item in skills if item.name in requirements}
+    same = [name for name, item in existing.items() if _is_same_source(requirements[name], item.source)]
+    reason = "the manifest already requires another skill of that name"
+    conflicting = [
+        SkippedSkill(name=name, reason=reason, where=item.where) for name, item in existing.items() if name not in same
     ]
-    return [item for item in skills if item.name not in asked], same, clashing
+    return [item for item in skills if item.name not in requirements], same, conflicting
 
 
 def _read_project_files(scope: Scope, context: Context) -> ProjectFiles:
-    """Read the documents of a scope, where spm's `skills.json` stands for none of ours."""
+    """Read the documents of a scope, treating spm's `skills.json` as a missing manifest."""
     if not is_spm_manifest(scope.manifest):
         return read_project_files(scope, context)
-    away = scope.replace(manifest=scope.manifest + ".none")
-    papers = read_project_files(away, context)
-    return papers.replace(
-        manifest=papers.manifest.replace(file=scope.manifest), original_manifest_text=read_text(scope.manifest)
+    without_manifest = scope.replace(manifest=scope.manifest + ".none")
+    files = read_project_files(without_manifest, context)
+    return files.replace(
+        manifest=files.manifest.replace(file=scope.manifest), original_manifest_text=read_text(scope.manifest)
     )
 
 
 def _add_imports(files: ProjectFiles, imports: Sequence[PinnedImport], adoption: Adoption) -> ProjectFiles:
-    """Write the requirements, and the hosts, into the manifest, and what they are exactly into the lockfile."""
+    """Add the requirements and the agents to the manifest, and the pins to the lockfile."""
     text = files.editable_manifest
     for item in imports:
         text = set_member(text, ("skills", item.name), requirement_value(item.source))
@@ -179,21 +173,21 @@ def _add_imports(files: ProjectFiles, imports: Sequence[PinnedImport], adoption:
 
 
 def _back_up_spm_manifest(scope: Scope, options: ChangeOptions, *, fsync: bool) -> str:
-    """Keep spm's `skills.json` under another name, since ours takes its place. Raises `ConflictError` where one is."""
+    """Copy spm's `skills.json`, which is about to be overwritten. Raises `ConflictError` if the backup exists."""
     if options.dry_run or not is_spm_manifest(scope.manifest):
         return ""
-    aside = os.path.join(scope.root, SPM_BACKUP)
+    backup = os.path.join(scope.root, SPM_BACKUP)
     text = read_text(scope.manifest) or ""
-    there = read_text(aside)
-    if there not in {None, text}:
+    existing = read_text(backup)
+    if existing not in {None, text}:
         raise ConflictError(
-            f"{SPM_MANIFEST} is spm's, and {SPM_BACKUP}, where it would be kept, is there already",
-            where=aside,
+            f"{SPM_MANIFEST} is spm's, and {SPM_BACKUP}, to which it would be backed up, already exists",
+            where=backup,
             hint="move one of them away",
         )
-    with translate_os_errors("keep spm's skills.json", aside):
-        write_document(aside, text.encode(), fsync=fsync)
-    return aside
+    with translate_os_errors("back up spm's skills.json", backup):
+        write_document(backup, text.encode(), fsync=fsync)
+    return backup
 
 
 def _unchanged_result(scope: Scope, context: Context, options: ChangeOptions) -> ChangeResult:

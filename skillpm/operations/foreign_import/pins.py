@@ -1,4 +1,4 @@
-"""Make exact what another tool knew of a skill: the commit it recorded, or the one whose content it recorded."""
+"""Pin imported skills to the commit that the other tool recorded, or to the commit with the recorded content."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -17,16 +17,16 @@ from skillpm.requirements.source import GitSource, RefKind, Source
 
 
 class PinnedImport(Value):
-    """One skill made exact: what the manifest is to ask for, what the lockfile is to say, and what was not known."""
+    """A pinned skill: its requirement for the manifest and its entry for the lockfile."""
 
     name: SkillName
     source: Source
     locked: LockedSkill
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # about what the other tool did not record
 
 
 class PinContext(Value):
-    """What there is to ask: servers and folders, what they brought, and what lies installed here by name."""
+    """The fetchers, and a function that reads the installed files of a skill from each folder of a host."""
 
     fetchers: FetcherDispatcher
     find_installed_files: Callable[[SkillName], Sequence[Sequence[HashedFile]]]
@@ -35,42 +35,41 @@ class PinContext(Value):
 def pin_imports(
     skills: Sequence[ImportedSkill], pin_context: PinContext
 ) -> tuple[list[PinnedImport], list[SkippedSkill]]:
-    """Make each exact; one that cannot be had is left, with the reason, and stops no other.
+    """Pin each skill; one that cannot be fetched is skipped with the reason.
 
-    Raises `OfflineError` where what is needed is not in the caches.
+    Raises `OfflineError` if a source is not in the cache and the network is off.
     """
-    now = _fetch_current({item.name: item.source for item in skills}, pin_context.fetchers)
-    exact: list[PinnedImport] = []
-    left: list[SkippedSkill] = []
+    current = _fetch_current({item.name: item.source for item in skills}, pin_context.fetchers)
+    pinned: list[PinnedImport] = []
+    skipped: list[SkippedSkill] = []
     for item in skills:
-        found = now[item.name]
         try:
-            exact.append(_pin_import(item, found, pin_context))
+            pinned.append(_pin_import(item, current[item.name], pin_context))
         except (OfflineError, BusyError):
             raise
         except SkillpmError as error:
-            left.append(SkippedSkill(name=item.name, reason=error.message, where=item.where))
-    return exact, left
+            skipped.append(SkippedSkill(name=item.name, reason=error.message, where=item.where))
+    return pinned, skipped
 
 
 def _fetch_current(
     sources: Mapping[SkillName, Source], fetchers: FetcherDispatcher
 ) -> dict[SkillName, FetchedSkill | SkillpmError]:
-    """Give what each source is now, all at once; where that fails, each by itself, with its own failure."""
+    """Fetch the current state of all sources at once; if that fails, one by one, to attribute errors to skills."""
     try:
         return dict(fetchers.pin(sources)) if sources else {}
     except (OfflineError, BusyError):
         raise
     except SkillpmError:
-        found: dict[SkillName, FetchedSkill | SkillpmError] = {}
+        results: dict[SkillName, FetchedSkill | SkillpmError] = {}
         for name, source in sources.items():
             try:
-                found[name] = fetchers.pin({name: source})[name]
+                results[name] = fetchers.pin({name: source})[name]
             except (OfflineError, BusyError):
                 raise
             except SkillpmError as error:
-                found[name] = error
-        return found
+                results[name] = error
+        return results
 
 
 def _pin_import(item: ImportedSkill, current: FetchedSkill | SkillpmError, pin_context: PinContext) -> PinnedImport:
@@ -82,9 +81,9 @@ def _pin_import(item: ImportedSkill, current: FetchedSkill | SkillpmError, pin_c
     if isinstance(current, SkillpmError):
         if not item.commit:
             raise current
-        # The branch or the folder may be gone by now; the commit is what was recorded.
+        # The branch or the folder may be gone by now; the recorded commit may still exist.
         old = _fetch_commit(item, source, item.commit, pin_context)
-        note = f"what it followed is gone ({current.message}); it is asked for by its commit"
+        note = f"its branch or folder is gone ({current.message}); pinned to the recorded commit"
         return PinnedImport(
             name=item.name,
             source=_make_requirement(source, old, "rev"),
@@ -94,27 +93,29 @@ def _pin_import(item: ImportedSkill, current: FetchedSkill | SkillpmError, pin_c
     pin = current.pin
     if not isinstance(pin, GitPin):
         raise TypeError(pin)
-    asking = _make_requirement(source, current, "")
+    requirement = _make_requirement(source, current, "")
     if item.commit == pin.commit or (not item.commit and _matches_hash(item, current, pin_context)):
-        return PinnedImport(name=item.name, source=asking, locked=_make_locked_skill(current), notes=item.notes)
-    commit, note = (item.commit, "") if item.commit else _find_commit_by_content(item, asking, current, pin_context)
+        return PinnedImport(name=item.name, source=requirement, locked=_make_locked_skill(current), notes=item.notes)
+    commit, note = item.commit, ""
+    if not commit:
+        commit, note = _find_commit_by_content(item, requirement, current, pin_context)
     if not commit:
         notes = (*item.notes, note) if note else item.notes
-        return PinnedImport(name=item.name, source=asking, locked=_make_locked_skill(current), notes=notes)
-    old = _fetch_commit(item, asking, commit, pin_context)
+        return PinnedImport(name=item.name, source=requirement, locked=_make_locked_skill(current), notes=notes)
+    old = _fetch_commit(item, requirement, commit, pin_context)
     if isinstance(old.pin, GitPin):
         old = old.replace(pin=old.pin.replace(ref="" if source.kind == "rev" else pin.ref))
     notes = (*item.notes, note) if note else item.notes
-    return PinnedImport(name=item.name, source=asking, locked=_make_locked_skill(old), notes=notes)
+    return PinnedImport(name=item.name, source=requirement, locked=_make_locked_skill(old), notes=notes)
 
 
 def _fetch_commit(item: ImportedSkill, source: GitSource, commit: str, pin_context: PinContext) -> FetchedSkill:
     return pin_context.fetchers.pin({item.name: source.replace(kind="rev", ref=commit)})[item.name]
 
 
-def _make_requirement(source: GitSource, found: FetchedSkill, kind: RefKind) -> GitSource:
-    """Give the requirement: the folder that was found, and what to follow, in a spelling of its own kind."""
-    pin = found.pin
+def _make_requirement(source: GitSource, skill: FetchedSkill, kind: RefKind) -> GitSource:
+    """Return the requirement for the folder found, with `tag` or `branch` spelled out for a ref of any kind."""
+    pin = skill.pin
     if not isinstance(pin, GitPin):
         return source
     source = source.replace(path=pin.path, skill="")
@@ -126,12 +127,12 @@ def _make_requirement(source: GitSource, found: FetchedSkill, kind: RefKind) -> 
     return source
 
 
-def _make_locked_skill(found: FetchedSkill) -> LockedSkill:
-    return LockedSkill(pin=found.pin, digest=found.digest, version=found.version, dependencies=found.dependencies)
+def _make_locked_skill(skill: FetchedSkill) -> LockedSkill:
+    return LockedSkill(pin=skill.pin, digest=skill.digest, version=skill.version, dependencies=skill.dependencies)
 
 
 def _matches_hash(item: ImportedSkill, current: FetchedSkill, pin_context: PinContext) -> bool:
-    """Tell whether what is there now is what the other tool recorded."""
+    """Return whether the current content is what the other tool recorded."""
     if item.hash_kind == "tree":
         return isinstance(current.pin, GitPin) and current.pin.tree == item.content_hash
     if item.hash_kind != "vercel" or current.digest is None:
@@ -143,26 +144,28 @@ def _matches_hash(item: ImportedSkill, current: FetchedSkill, pin_context: PinCo
 def _find_commit_by_content(
     item: ImportedSkill, source: GitSource, current: FetchedSkill, pin_context: PinContext
 ) -> tuple[str, str]:
-    """Look for the commit whose content was recorded; give it, or nothing, and what to say."""
+    """Find the commit with the recorded content; return it, or an empty string and a note."""
     pin = current.pin
     if not isinstance(pin, GitPin):
         return "", ""
-    here = short_commit(pin.commit)
+    current_commit = short_commit(pin.commit)
     if source.kind == "rev":
         return "", ""
     if not item.content_hash:
-        return "", f"it recorded neither commit nor sum, so it is locked to what is there now ({here})"
+        return "", f"neither commit nor checksum was recorded; locked to the current commit ({current_commit})"
     trees = [item.content_hash] if item.hash_kind == "tree" else _find_tree_ids(item, pin_context)
     for tree in trees:
         commit = pin_context.fetchers.find_commit_with_tree(source, pin.ref or "HEAD", tree)
         if commit:
             return commit, ""
-    why = "was not found" if trees else "is in no folder here"
-    return "", f"upstream has moved, and what was recorded {why}: it is locked to what is there now ({here})"
+    reason = "was not found in its history" if trees else "is not in any folder here"
+    return "", (
+        f"upstream has changed, and the recorded content {reason}; locked to the current commit ({current_commit})"
+    )
 
 
 def _find_tree_ids(item: ImportedSkill, pin_context: PinContext) -> list[str]:
-    """Give the tree ids of what lies here and is what was recorded."""
+    """Return the git tree ids of the installed folders with the recorded content."""
     return [
         git_tree_id(files)
         for files in pin_context.find_installed_files(item.name)

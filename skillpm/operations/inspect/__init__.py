@@ -1,1 +1,1 @@
-"""What only looks: `list`, `show`, `diff`, `verify`, `tree`, `outdated`."""
+"""Read-only commands: `list`, `show`, `diff`, `verify`, `tree`, `outdated`."""

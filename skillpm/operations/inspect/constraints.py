@@ -1,4 +1,4 @@
-"""Who asks for which versions of a skill, and whose word keeps it from being newer."""
+"""The constraints on the version of a skill, and which of them excludes a newer one."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,63 +11,65 @@ from skillpm.core.versions import ANY, parse_range, parse_version
 from skillpm.errors import NotFoundError
 from skillpm.formats.lockfile import Lockfile
 from skillpm.operations.context.project_files import ProjectFiles
+from skillpm.operations.context.scope import Scope
 from skillpm.requirements.dependency_spec import has_open_version, read_dependencies, version_range_of
 from skillpm.requirements.source import GitSource, Source
 
 
 class Constraint(Value):
-    """Somebody who asks for a skill: `who` as a sentence names it, and the source that is asked for."""
+    """A requirement of a skill."""
 
-    requester: str
+    requester: str  # for messages: `skills.json`, or the name of a skill in backticks
     source: Source
 
 
 ConstraintsByName = Mapping[SkillName, Sequence[Constraint]]
 
 
-def select_skills(files: ProjectFiles, names: Sequence[str]) -> list[SkillName]:
-    """Give the requirements meant: all where none is named."""
+def select_skills(scope: Scope, files: ProjectFiles, names: Sequence[str]) -> list[SkillName]:
+    """Return these skills, or all required and locked skills. Raises `NotFoundError` for an unknown name."""
     known = {**dict.fromkeys(files.requirements), **dict.fromkeys(files.lockfile.skills)}
     for name in names:
         if name not in known:
-            hint = suggestion_hint(name, known, "`skillpm list` shows what is there")
+            hint = suggestion_hint(name, known, f"run `{scope.command('list')}` to see all skills")
             raise NotFoundError(f"the manifest has no skill `{sanitize(name)}`", hint=hint, where=files.manifest.file)
     return [name for name in known if not names or name in names]
 
 
 def collect_constraints(files: ProjectFiles, lockfile: Lockfile) -> ConstraintsByName:
-    """Give who asks for each locked skill: the manifest and skills that need it, or the overrides in their place."""
-    found: dict[SkillName, list[Constraint]] = {}
+    """Return the constraints on each locked skill: of the manifest and other skills, or the override replacing them."""
+    constraints: dict[SkillName, list[Constraint]] = {}
     for name, source in files.requirements.items():
-        found.setdefault(name, []).append(Constraint(requester="skills.json", source=source))
+        constraints.setdefault(name, []).append(Constraint(requester="skills.json", source=source))
     for parent, skill in sorted(lockfile.skills.items()):
         for name, source in read_dependencies(skill.dependencies, f"`{parent}`").items() if skill.dependencies else ():
-            found.setdefault(name, []).append(Constraint(requester=f"`{parent}`", source=source))
+            constraints.setdefault(name, []).append(Constraint(requester=f"`{parent}`", source=source))
     for name, source in files.overrides.items():
-        found[name] = [Constraint(requester="an override in skills.json", source=source)]
-    return {name: asks for name, asks in found.items() if name in lockfile.skills}
+        constraints[name] = [Constraint(requester="an override in skills.json", source=source)]
+    return {name: each for name, each in constraints.items() if name in lockfile.skills}
 
 
 def find_pin_reason(constraints: Sequence[Constraint]) -> str:
-    """Say who pins a skill to a tag or a commit; nothing where nobody does."""
-    for ask in constraints:
-        if isinstance(ask.source, GitSource) and ask.source.kind in {"tag", "rev"}:
-            what = f"tag {sanitize(ask.source.ref, 60)}" if ask.source.kind == "tag" else short_commit(ask.source.ref)
-            return f"{ask.requester} pins it to {what}"
+    """Return which constraint pins a skill to a tag or a commit; empty if none does."""
+    for constraint in constraints:
+        source = constraint.source
+        if isinstance(source, GitSource) and source.kind in {"tag", "rev"}:
+            ref = f"tag {sanitize(source.ref, 60)}" if source.kind == "tag" else short_commit(source.ref)
+            return f"{constraint.requester} pins it to {ref}"
     return ""
 
 
 def find_exclusion_reason(version: str, constraints: Sequence[Constraint]) -> str:
-    """Say whose range a version does not lie in, or who pins the skill; nothing where nobody's word is against it."""
-    if pinned := find_pin_reason(constraints):
-        return pinned
+    """Return which constraint excludes a version, by a pin or a range; empty if none does."""
+    if pin_reason := find_pin_reason(constraints):
+        return pin_reason
     parsed = parse_version(version)
-    for ask in constraints:
-        wanted = version_range_of(ask.source)
+    for constraint in constraints:
+        version_range = version_range_of(constraint.source)
         if (
-            has_open_version(ask.source)
-            and wanted != ANY
-            and not parse_range(wanted).contains(parsed, prereleases=True)
+            has_open_version(constraint.source)
+            and version_range != ANY
+            and not parse_range(version_range).contains(parsed, prereleases=True)
         ):
-            return f"{ask.requester} asks for {sanitize(wanted, 60)}"
+            return f"{constraint.requester} requires {sanitize(version_range, 60)}"
     return ""

@@ -1,4 +1,4 @@
-"""`tree` and `why`: who needs what, as the lockfile has it. Nothing is resolved, nobody is asked."""
+"""`tree` and `why`: the dependencies in the lockfile. Nothing is resolved or fetched."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,58 +19,58 @@ from skillpm.requirements.source import requirement_value
 
 
 class DependencyNode(Value):
-    """A skill in the tree: what was asked of it, and what it needs. `is_repeated`: that stands further up already."""
+    """A skill in the tree."""
 
     name: SkillName
     version: str
-    requirement: Any
+    requirement: Any  # as the manifest or the parent states it
     dependencies: tuple["DependencyNode", ...] = ()
-    is_repeated: bool = False
+    is_repeated: bool = False  # its dependencies are shown further up
 
 
 def build_dependency_tree(scope: Scope, context: Context, names: Sequence[str] = ()) -> tuple[DependencyNode, ...]:
-    """Give what the manifest asks for, or these skills, and below each what it needs; each is spread out once."""
-    papers = _read_locked_files(scope, context)
+    """Return the trees of the requirements, or of these skills; the dependencies of each skill are expanded once."""
+    files = _read_locked_files(scope, context)
     for name in names:
-        _require_locked(scope, papers, name)
+        _require_locked(scope, files, name)
     seen: set[SkillName] = set()
-    asked = {name: requirement_value(source) for name, source in papers.requirements.items()}
+    requirements = {name: requirement_value(source) for name, source in files.requirements.items()}
     return tuple(
-        _make_node(SkillName(name), asked.get(SkillName(name), ANY), papers.lockfile.skills, seen)
-        for name in sorted(names or asked)
+        _make_node(SkillName(name), requirements.get(SkillName(name), ANY), files.lockfile.skills, seen)
+        for name in sorted(names or requirements)
     )
 
 
 def find_dependency_paths(scope: Scope, context: Context, name: str) -> list[list[SkillName]]:
-    """Give the ways that lead from the manifest to a skill: the shortest over each that needs it."""
-    papers = _read_locked_files(scope, context)
-    skills = papers.lockfile.skills
-    _require_locked(scope, papers, name)
-    first: dict[SkillName, list[SkillName]] = {root: [root] for root in sorted(papers.requirements)}
-    todo = list(first)
-    for parent in todo:  # it grows while it is walked, nearest first
-        for need in sorted(skills[parent].dependencies):
-            if need in skills and need not in first:
-                first[SkillName(need)] = [*first[parent], SkillName(need)]
-                todo.append(SkillName(need))
-    wanted = SkillName(name)
-    ways = [[wanted]] if wanted in papers.requirements else []
-    parents = [parent for parent in sorted(skills) if wanted in skills[parent].dependencies and parent in first]
-    return ways + [[*first[parent], wanted] for parent in parents if wanted not in first[parent]]
+    """Return the dependency paths from the manifest to a skill: for each direct dependent, the shortest one."""
+    files = _read_locked_files(scope, context)
+    skills = files.lockfile.skills
+    _require_locked(scope, files, name)
+    shortest: dict[SkillName, list[SkillName]] = {root: [root] for root in sorted(files.requirements)}
+    queue = list(shortest)
+    for parent in queue:  # breadth first: the queue grows while it is iterated
+        for dependency in sorted(skills[parent].dependencies):
+            if dependency in skills and dependency not in shortest:
+                shortest[SkillName(dependency)] = [*shortest[parent], SkillName(dependency)]
+                queue.append(SkillName(dependency))
+    target = SkillName(name)
+    paths = [[target]] if target in files.requirements else []
+    parents = [parent for parent in sorted(skills) if target in skills[parent].dependencies and parent in shortest]
+    return paths + [[*shortest[parent], target] for parent in parents if target not in shortest[parent]]
 
 
 def _require_locked(scope: Scope, files: ProjectFiles, name: str) -> None:
     if name not in files.lockfile.skills:
-        usual = "`skillpm tree` shows what is there"
+        default_hint = f"run `{scope.command('tree')}` to see the locked skills"
         if is_skill_name(name) and is_skill_folder(scope.layout.skill_path(name)):
-            usual = "it lies here by hand, or by `skillpm migrate`: nothing asks for it, and no sync removes it"
-        hint = suggestion_hint(name, files.lockfile.skills, usual)
+            default_hint = "it is a local skill: nothing requires it, and `sync` never removes it"
+        hint = suggestion_hint(name, files.lockfile.skills, default_hint)
         raise NotFoundError(f"`{sanitize(name)}` is not in the lockfile", hint=hint, where=scope.lockfile)
 
 
 def _read_locked_files(scope: Scope, context: Context) -> ProjectFiles:
-    papers = read_project_files(scope, context)
-    missing = sorted({*papers.requirements} - {*papers.lockfile.skills})
+    files = read_project_files(scope, context)
+    missing = sorted({*files.requirements} - {*files.lockfile.skills})
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         raise LockfileOutdated(
@@ -78,19 +78,18 @@ def _read_locked_files(scope: Scope, context: Context) -> ProjectFiles:
             where=scope.lockfile,
             hint=f"run `skillpm lock{scope.flag}`",
         )
-    return papers
+    return files
 
 
 def _make_node(
     name: SkillName, requirement: Any, skills: Mapping[SkillName, LockedSkill], seen: set[SkillName]
 ) -> DependencyNode:
     skill = skills.get(name)
-    needs = {} if skill is None else skill.dependencies
-    repeated = name in seen and bool(needs)
-    branch = DependencyNode(name=name, version=version_label(skill), requirement=requirement, is_repeated=repeated)
-    if repeated or not needs:
-        return branch
+    dependencies = {} if skill is None else skill.dependencies
+    is_repeated = name in seen and bool(dependencies)
+    node = DependencyNode(name=name, version=version_label(skill), requirement=requirement, is_repeated=is_repeated)
+    if is_repeated or not dependencies:
+        return node
     seen.add(name)
-    return branch.replace(
-        dependencies=tuple(_make_node(SkillName(other), needs[other], skills, seen) for other in sorted(needs))
-    )
+    children = (_make_node(SkillName(child), dependencies[child], skills, seen) for child in sorted(dependencies))
+    return node.replace(dependencies=tuple(children))

@@ -1,4 +1,4 @@
-"""`diff`: a person's edits against what was installed, or what an update would bring."""
+"""`diff`: show local edits to an installed skill, or what an update would change."""
 
 import difflib
 import os
@@ -19,25 +19,24 @@ from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.inspect.show import find_skill, refuse_escaping_link
-from skillpm.operations.install.index_policy import refuse_unconfigured
-from skillpm.operations.install.live_links import link_targets
-from skillpm.operations.install.lock_resolution import LockPolicy, make_fetchers, resolve_lockfile
-from skillpm.operations.install.source_policy import check_sources
+from skillpm.operations.pipeline.index_policy import refuse_unconfigured
+from skillpm.operations.pipeline.live_links import link_targets
+from skillpm.operations.pipeline.lock_resolution import LockPolicy, resolve_lockfile
+from skillpm.operations.pipeline.source_policy import check_sources
 
 
 class DiffFile(NamedTuple):
-    """One file of a state: its bytes, and whether it can be executed. A pipe, or a folder that nobody may look into, is
-    `special`: nothing can be read of it.
-    """
+    """One file of a state of a skill."""
 
     data: bytes
     is_executable: bool = False
-    is_special: bool = False
+    is_special: bool = False  # a pipe or an unreadable folder, which has no content to compare
 
 
 class FileDiff(Value):
-    """How one file differs; `diff` is unified text, empty for files that are no text."""
+    """The difference of one file; `diff` is a unified diff, empty for binary files."""
 
     path: str
     change: Literal["added", "removed", "modified"]
@@ -45,7 +44,7 @@ class FileDiff(Value):
 
 
 class SkillDiff(Value):
-    """How a skill differs between two states."""
+    """The difference between two states of a skill."""
 
     name: str
     old_label: str
@@ -54,56 +53,57 @@ class SkillDiff(Value):
 
 
 def diff_edits(scope: Scope, context: Context, name: str) -> SkillDiff:
-    """Show what a person changed since the skill was installed."""
+    """Compare a skill on disk with what was installed."""
     installed = load_receipt(scope.layout).skills.get(SkillName(name))
     locked = read_project_files(scope, context).lockfile.skills.get(SkillName(name))
     if installed is None and locked is None:
         find_skill(scope, context, name)
     refuse_escaping_link(scope, name)
-    place = scope.layout.skill_path(name)
+    folder = scope.layout.skill_path(name)
     if installed is None:
         if locked is None:
             raise NotFoundError(
                 f"`{name}` was not installed by skillpm, so there is nothing to compare it with",
-                hint=f"`skillpm show {name}` shows what it is",
+                hint=f"run `{scope.command('show', name)}` to inspect it",
             )
         before = _read_stored_files(scope, context, name, locked)
         return SkillDiff(
             name=name,
             old_label=version_label(locked),
             new_label="on disk",
-            files=_compare_files(before, _read_disk_files(place, before)),
+            files=_compare_files(before, _read_disk_files(folder, before)),
         )
     if installed.digest is None:
-        target, leads_to = link_targets(scope, context.settings, SkillName(name), installed.pin)
-        led = FileDiff(path=".", change="modified", diff=f"-link to {target}\n+link to {leads_to}")
-        return SkillDiff(name=name, old_label="link", new_label="link", files=() if leads_to == target else (led,))
+        expected, actual = link_targets(scope, context.settings, SkillName(name), installed.pin)
+        change = FileDiff(path=".", change="modified", diff=f"-link to {expected}\n+link to {actual}")
+        return SkillDiff(name=name, old_label="link", new_label="link", files=() if actual == expected else (change,))
     skill = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
     before = _read_stored_files(scope, context, name, skill)
     return SkillDiff(
         name=name,
         old_label=version_label(installed),
         new_label="on disk",
-        files=_compare_files(before, _read_disk_files(place, before)),
+        files=_compare_files(before, _read_disk_files(folder, before)),
     )
 
 
 def diff_update(scope: Scope, context: Context, name: str) -> SkillDiff:
-    """Show what `update` would bring: the newest against what is installed, else what is locked. The store is filled,
-    nothing else.
+    """Compare the installed state, or the locked one if none is installed, with what `update` would install.
+
+    Writes only to the store.
     """
-    papers = read_project_files(scope, context)
+    files = read_project_files(scope, context)
     skill_name = SkillName(name)
-    locked = papers.lockfile.skills.get(skill_name)
+    locked = files.lockfile.skills.get(skill_name)
     if locked is None:
         find_skill(scope, context, name)
         raise NotFoundError(f"`{name}` is not in the lockfile", hint="only locked skills can be updated")
-    updated = resolve_lockfile(scope, papers, make_fetchers(scope, context), LockPolicy(), (skill_name,))
+    updated = resolve_lockfile(scope, files, make_fetchers(scope, context), LockPolicy(), (skill_name,))
     newest = updated.skills.get(skill_name, locked)
     installed = load_receipt(scope.layout).skills.get(skill_name)
     old = locked
     if installed is not None and installed.digest is not None:
-        # After a `git pull` the lockfile is ahead of what lies here.
+        # After a `git pull` the lockfile may be newer than what is installed.
         old = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
     before, after = _read_stored_files(scope, context, name, old), _read_stored_files(scope, context, name, newest)
     return SkillDiff(
@@ -112,22 +112,23 @@ def diff_update(scope: Scope, context: Context, name: str) -> SkillDiff:
 
 
 def _read_stored_files(scope: Scope, context: Context, name: str, skill: LockedSkill) -> dict[str, DiffFile]:
-    """Give a state of a skill from the store, fetched where the store lacks it."""
+    """Read a state of a skill from the store; fetch it if it is missing there."""
     if skill.digest is None:
         return {}
     if not context.store.has(skill.digest, variant_of(skill.pin)):
-        # A lockfile, which may be a stranger's, names no place to ask that nobody else does.
-        papers = read_project_files(scope, context)
-        there = papers.lockfile.replace(skills={**papers.lockfile.skills, SkillName(name): skill})
-        if papers.lockfile.skills.get(SkillName(name)) == skill:
-            check_sources(scope, papers, papers.lockfile)
-        refuse_unconfigured(scope, papers, there, {SkillName(name)}, context.settings)
+        # A lockfile may come from a stranger: it must not make skillpm contact a server that the manifest and the
+        # user's configuration do not name.
+        files = read_project_files(scope, context)
+        lockfile = files.lockfile.replace(skills={**files.lockfile.skills, SkillName(name): skill})
+        if files.lockfile.skills.get(SkillName(name)) == skill:
+            check_sources(scope, files, files.lockfile)
+        refuse_unconfigured(scope, files, lockfile, {SkillName(name)}, context.settings)
     tree = fetch_content(make_fetchers(scope, context), SkillName(name), skill, skill.digest)
     return {file.path: DiffFile(file.data, is_executable=file.executable) for file in tree.files}
 
 
 def _read_disk_files(folder: str, known_paths: Container[str]) -> dict[str, DiffFile]:
-    """Give what lies in a folder, of rubbish only what is `known`, since it came with the skill."""
+    """Read the files in a folder; caches and other litter only if they came with the skill (`known_paths`)."""
     files: dict[str, DiffFile] = {}
     if not os.path.isdir(folder):
         return files
@@ -135,7 +136,7 @@ def _read_disk_files(folder: str, known_paths: Container[str]) -> dict[str, Diff
         if entry.is_symlink():
             files[path] = DiffFile(b"-> " + os.fsencode(os.readlink(entry.path)) + b"\n")
         elif entry.is_file():
-            with translate_os_errors("read what lies there", entry.path), open(entry.path, "rb") as file:
+            with translate_os_errors("read a skill's file", entry.path), open(entry.path, "rb") as file:
                 files[path] = DiffFile(file.read(), is_executable=bool(entry.stat().st_mode & 0o100))
         else:
             files[path] = DiffFile(b"", is_special=True)
@@ -167,11 +168,11 @@ def _unified_diff(path: str, old: DiffFile | None, new: DiffFile | None) -> str:
         before, after = ([] if file is None else _split_lines(file.data.decode()) for file in (old, new))
     except UnicodeDecodeError:
         return ""
-    said = sanitize(path, len(path) * 6)  # a line end in a name must not look like a line of the diff
-    names = ("/dev/null" if old is None else f"a/{said}", "/dev/null" if new is None else f"b/{said}")
+    shown = sanitize(path, len(path) * 6)  # a newline in a file name must not look like a line of the diff
+    names = ("/dev/null" if old is None else f"a/{shown}", "/dev/null" if new is None else f"b/{shown}")
     lines = list(difflib.unified_diff(before, after, *names, lineterm=""))
     if old is not None and new is not None and old.is_executable != new.is_executable and HAS_EXECUTABLE_BITS:
-        # In the words of git.
+        # As in the output of `git diff`.
         modes = [
             f"{word} mode {'100755' if file.is_executable else '100644'}" for word, file in (("old", old), ("new", new))
         ]
@@ -180,8 +181,9 @@ def _unified_diff(path: str, old: DiffFile | None, new: DiffFile | None) -> str:
 
 
 def _split_lines(text: str) -> list[str]:
-    """Give a text's lines as git does: a carriage return is a part of its line, and a last line without an end says so.
-    Else a file that an editor gave other line ends would differ in nothing that can be seen.
+    """Split text as git does: a carriage return is part of its line, and a missing final newline is marked.
+
+    Otherwise a file whose line endings an editor changed would have a diff without visible differences.
     """
     *lines, rest = text.split("\n")
     return [*lines, f"{rest}\n\\ No newline at end of file"] if rest else lines

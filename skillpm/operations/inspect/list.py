@@ -1,4 +1,4 @@
-"""`list`: what is in a skills directory, answered from registry and stat cache."""
+"""`list`: the skills of a scope, from the registry and the stat cache."""
 
 import os
 from collections.abc import Mapping
@@ -10,7 +10,6 @@ from skillpm.core.names import SKILL_FILE, SkillName
 from skillpm.core.token_estimate import estimate_tokens
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
-from skillpm.files import read_text
 from skillpm.formats.lockfile import LockedSkill, read_lockfile
 from skillpm.formats.manifest import read_manifest
 from skillpm.formats.pin import describe_pin
@@ -31,9 +30,7 @@ State = Literal["installed", "locked", "modified", "missing", "unmanaged", "disa
 
 
 class ListedSkill(NamedTuple):
-    """One skill of a list: its registry entry, and what skillpm knows beyond it. `locked` is what the lockfile says
-    where that is another state than the installed one.
-    """
+    """One skill of a list: its registry entry, and how it is installed."""
 
     name: str
     state: State
@@ -41,36 +38,37 @@ class ListedSkill(NamedTuple):
     source: str
     digest: str
     path: str
-    links: tuple[str, ...] = ()
-    locked_version: str = ""
+    links: tuple[str, ...] = ()  # `.claude/skills/pdf`
+    locked_version: str = ""  # if another state is locked than installed
 
 
 class Listing(Value):
-    """All skills of a scope, and what could not be read."""
+    """All skills of a scope."""
 
     scope: str
     directory: str
     skills: tuple[ListedSkill, ...]
-    problems: tuple[str, ...] = ()
-    is_pending: bool = False
+    problems: tuple[str, ...] = ()  # skills that could not be read
+    is_pending: bool = False  # a change is in progress or was interrupted
 
 
 def list_skills(scope: Scope) -> Listing:
-    """List what is installed; takes no lock and writes nothing."""
-    text = read_text(scope.manifest)
-    disabled = set() if text is None else read_manifest(text, scope.manifest).disabled_for_all
+    """List the skills of a scope, without a lock and without writing."""
 
-    def look(seen: ReadView) -> tuple[Listing, bool]:
-        receipt, scan = seen.read_receipt(), read_stat_cache(scope.layout.stat_cache)
-        text = seen.read_document("registry", scope.layout.registry)
-        known = load_prior_state(scope.layout, text, scan)
-        ahead = PendingChanges(removed_skills=seen.pending_removals, staged_skills=seen.pending_skills)
-        built = build_registry(scope.layout, receipt, known, ahead, disabled=disabled, locate_skill=seen.skill_path)
-        locked = _read_locked_skills(seen, scope)
-        ahead_of = _find_lock_differences(locked, receipt)
-        listed = (_make_listed_skill(name, seen, receipt, built, scan, locked) for name in _skill_names(receipt, built))
+    def read_listing(view: ReadView) -> tuple[Listing, bool]:
+        manifest = view.read_document("manifest", scope.manifest)
+        disabled = set() if manifest is None else read_manifest(manifest, scope.manifest).disabled_for_all
+        receipt, stat_cache = view.read_receipt(), read_stat_cache(scope.layout.stat_cache)
+        text = view.read_document("registry", scope.layout.registry)
+        prior = load_prior_state(scope.layout, text, stat_cache)
+        pending = PendingChanges(removed_skills=view.pending_removals, staged_skills=view.pending_skills)
+        built = build_registry(scope.layout, receipt, prior, pending, disabled=disabled, locate_skill=view.skill_path)
+        locked = _read_locked_skills(view, scope)
+        differences = _find_lock_differences(locked, receipt)
+        names = _skill_names(receipt, built)
+        listed = (_make_listed_skill(name, view, receipt, built, stat_cache, locked) for name in names)
         skills = tuple(
-            skill._replace(locked_version=ahead_of.get(skill.name, skill.locked_version)) for skill in listed
+            skill._replace(locked_version=differences.get(skill.name, skill.locked_version)) for skill in listed
         )
         listing = Listing(
             scope=scope.kind,
@@ -78,17 +76,17 @@ def list_skills(scope: Scope) -> Listing:
             skills=skills,
             problems=(
                 *_merge_conflict_messages(text),
-                *(f"{found.path}: {found.message}" for found in (*built.problems, *built.warnings)),
+                *(f"{problem.path}: {problem.message}" for problem in (*built.problems, *built.warnings)),
             ),
-            is_pending=seen.is_pending,
+            is_pending=view.is_pending,
         )
         return listing, all(skill.state not in {"missing", "modified"} for skill in skills)
 
-    return read_until_consistent(scope.layout, look)
+    return read_until_consistent(scope.layout, read_listing)
 
 
 def _read_locked_skills(view: ReadView, scope: Scope) -> Mapping[SkillName, LockedSkill]:
-    """Give what is locked; a lockfile that cannot be read says nothing here."""
+    """Return the locked skills; none if the lockfile cannot be read, which other commands report."""
     text = view.read_document("lockfile", scope.lockfile)
     try:
         return {} if text is None else read_lockfile(text, scope.lockfile).skills
@@ -97,17 +95,17 @@ def _read_locked_skills(view: ReadView, scope: Scope) -> Mapping[SkillName, Lock
 
 
 def _find_lock_differences(locked: Mapping[SkillName, LockedSkill], receipt: Receipt) -> dict[str, str]:
-    """Give what the lockfile says of skills that are installed in another state."""
+    """Return the locked version of each skill whose installed content differs from the locked one."""
     pairs = ((name, skill, locked[name]) for name, skill in receipt.skills.items() if name in locked)
     return {
-        name: wanted if (wanted := version_label(says)) != version_label(there) else "other content"
-        for name, there, says in pairs
-        if there.digest != says.digest
+        name: label if (label := version_label(expected)) != version_label(installed) else "other content"
+        for name, installed, expected in pairs
+        if installed.digest != expected.digest
     }
 
 
 def _merge_conflict_messages(registry: str | None) -> tuple[str, ...]:
-    """Say that a merge left the registry in conflict; what is listed is what lies there, whatever it says."""
+    """Report conflict markers in the registry; the list itself comes from the disk."""
     return (f"skills.json: {MERGE_CONFLICT_MESSAGE}",) if registry and has_conflict_markers(registry) else ()
 
 
@@ -128,8 +126,8 @@ def _make_listed_skill(
     entry = built.entries.get(name) or _local_entry(name, view, built, installed)
     path = view.layout.skill_path(name)
     links = tuple(f"{folder}/{name}" for folder, links in receipt.links.items() if name in links)
-    if installed is None and (says := locked.get(SkillName(name))) is not None and name not in built.disabled:
-        return _match_locked(ListedSkill(name, "unmanaged", entry, "", "", path, links), says, view.skill_path(name))
+    if installed is None and (skill := locked.get(SkillName(name))) is not None and name not in built.disabled:
+        return _match_locked(ListedSkill(name, "unmanaged", entry, "", "", path, links), skill, view.skill_path(name))
     if installed is None:
         return ListedSkill(name, "disabled" if name in built.disabled else "unmanaged", entry, "", "", path, links)
     state = _state(name, view, installed, built, stat_cache)
@@ -137,9 +135,9 @@ def _make_listed_skill(
 
 
 def _match_locked(listed: ListedSkill, locked_skill: LockedSkill, folder: str) -> ListedSkill:
-    """Give a skill that is locked and was not installed here: whoever cloned a project may have it from git.
+    """Complete the entry of a skill that is locked but was not installed by skillpm, as in a clone of the project.
 
-    Where it is, byte for byte, what the lockfile says, `sync` takes it over.
+    If its content is the locked one, its state is `locked`, and `sync` adopts it.
     """
     if locked_skill.digest is None or os.path.islink(folder) or digest_folder(folder) != locked_skill.digest:
         return listed._replace(locked_version=version_label(locked_skill))
@@ -150,9 +148,9 @@ def _match_locked(listed: ListedSkill, locked_skill: LockedSkill, folder: str) -
 
 
 def _local_entry(name: str, view: ReadView, built: BuildResult, installed: InstalledSkill | None) -> RegistryEntry:
-    """Give the entry of a skill that is not in the registry: of a disabled one what it says of itself."""
+    """Build the entry of a skill that is not in the registry; for a disabled one, from its SKILL.md."""
     if name in built.disabled and not has_escaping_link(view.layout, name):
-        # The reader brings a YAML library with it: only who disabled a skill pays for it.
+        # Imported late: the reader loads a YAML library, which `list` needs only for disabled skills.
         from skillpm.registry.entry import build_entry  # noqa: PLC0415
         from skillpm.skillmd.findings import NotLoadable  # noqa: PLC0415
 
@@ -181,7 +179,7 @@ def _state(name: str, view: ReadView, installed: InstalledSkill, built: BuildRes
 
 
 def filter_denied(listing: Listing, rules: Rules) -> tuple[Listing, int]:
-    """Give the list without what permissions hide, and how many these are."""
+    """Return the list without the skills that permissions hide, and the number of hidden skills."""
     if not rules.layers:
         return listing, 0
     skills = tuple(skill for skill in listing.skills if not rules.hides(skill.name))
@@ -190,18 +188,18 @@ def filter_denied(listing: Listing, rules: Rules) -> tuple[Listing, int]:
 
 
 def startup_tokens(listed: ListedSkill) -> int:
-    """Give about what a host spends on a skill at every start: its name and its description."""
-    described = listed.entry["description"]
-    return estimate_tokens(f"{listed.name}: {described}") if described else 0
+    """Return the estimated tokens of name and description, which a host loads at every start."""
+    description = listed.entry["description"]
+    return estimate_tokens(f"{listed.name}: {description}") if description else 0
 
 
 def body_tokens(listed: ListedSkill) -> int:
-    """Give the estimated tokens of a skill's body."""
+    """Return the estimated tokens of a skill's body."""
     return listed.entry.get("tokens", 0)
 
 
 def display_version(listed: ListedSkill) -> str:
-    """Give what to show as its version: its own, else the short commit."""
+    """Return the version to show: the skill's own, or the short commit."""
     version = listed.entry.get("version", "")
     if version or not listed.source:
         return version

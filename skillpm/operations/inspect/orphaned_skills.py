@@ -1,4 +1,4 @@
-"""Skills in a skills directory that no manifest makes a project's: they are in no list, and that is told."""
+"""Find skills in a skills directory without a manifest beside it, which `list` would silently ignore."""
 
 import os
 
@@ -11,20 +11,20 @@ from skillpm.settings import Settings
 
 
 class OrphanedSkills(Value):
-    """How many there are, where they lie, and the command that makes a project of that folder."""
+    """Skills that belong to no project."""
 
     count: int
     directory: str
-    command: str
+    command: str  # that makes the folder a project
 
 
 def find_orphaned_skills(scope: Scope, settings: Settings) -> OrphanedSkills | None:
-    """Look for skills here and above where user scope was taken only because there is no project; None without any."""
+    """Find orphaned skills here and in parent folders, if user scope was chosen for lack of a project; else None."""
     for folder in candidate_project_dirs(settings) if scope.is_fallback else ():
-        place = os.path.join(folder, PROJECT_FOLDER)
-        found = [name for name in list_folders(place) if is_skill_folder(os.path.join(place, name))]
-        if found and os.path.realpath(place) != os.path.realpath(scope.layout.directory):
-            where = os.path.relpath(folder, settings.working_directory)
-            cure = "skillpm init" if where == os.curdir else f"skillpm init {where}"
-            return OrphanedSkills(count=len(found), directory=place, command=cure)
+        directory = os.path.join(folder, PROJECT_FOLDER)
+        skills = [name for name in list_folders(directory) if is_skill_folder(os.path.join(directory, name))]
+        if skills and os.path.realpath(directory) != os.path.realpath(scope.layout.directory):
+            path = os.path.relpath(folder, settings.working_directory)
+            command = "skillpm init" if path == os.curdir else f"skillpm init {path}"
+            return OrphanedSkills(count=len(skills), directory=directory, command=command)
     return None

@@ -1,4 +1,4 @@
-"""`outdated`: what could be newer. Skills directory, manifest and lockfile stay as they are; caches may fill."""
+"""`outdated`: list skills with newer versions. Changes nothing but caches."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -16,6 +16,7 @@ from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.context.scope_settings import read_effective_cutoff
 from skillpm.operations.inspect.constraints import (
     ConstraintsByName,
@@ -31,55 +32,55 @@ from skillpm.operations.inspect.upstream import (
     find_newest,
     find_yank_reason,
 )
-from skillpm.operations.install.index_policy import find_unconfigured
-from skillpm.operations.install.lock_resolution import LockPolicy, make_fetchers, resolve_lockfile
+from skillpm.operations.pipeline.index_policy import find_unconfigured
+from skillpm.operations.pipeline.lock_resolution import LockPolicy, resolve_lockfile
 from skillpm.requirements.source import GitSource
 from skillpm.resolver.provider import AvailableVersion
 
 
 class OutdatedSkill(Value):
-    """A skill that could be newer: what is locked, what `update` would take, and the newest there is at all.
-
-    `held` says why the newest is not taken, or that the one there is was yanked; `moved` that a tag or a branch is
-    not where it was; `unasked` why nobody could be asked, where it is only known what is locked.
-    """
+    """A skill with a newer version, with a yanked version, or whose source could not be checked."""
 
     name: SkillName
-    current: str
-    compatible: str
+    current: str  # locked
+    compatible: str  # what `update` would lock
     latest: str
     source: str
-    reason: str = ""
-    moved_ref: str = ""
-    error: str = ""
+    reason: str = ""  # why `update` does not take the latest, or that the current version was yanked
+    moved_ref: str = ""  # that its tag points at another commit now
+    error: str = ""  # why the source could not be checked
 
 
 def find_outdated(scope: Scope, context: Context, names: Sequence[str] = ()) -> list[OutdatedSkill]:
-    """Give the locked skills, of these or of all, for which there is something newer, within what the manifest asks or
-    beyond it. Raises `NotFoundError` for a name that nobody asked for.
+    """Return the skills, of these or of all, for which a newer version exists, whether the manifest allows it or not.
+
+    Raises `NotFoundError` for an unknown name.
     """
-    papers = read_project_files(scope, context)
-    locked = papers.lockfile
-    meant = [name for name in select_skills(papers, names) if name in locked.skills]
-    gone = {
+    files = read_project_files(scope, context)
+    locked = files.lockfile
+    selected = [name for name in select_skills(scope, files, names) if name in locked.skills]
+    unconfigured = {
         name: index
-        for name, index in find_unconfigured(scope, papers, locked, context.settings).items()
-        if name in meant
+        for name, index in find_unconfigured(scope, files, locked, context.settings).items()
+        if name in selected
     }
-    rows = [_unreachable_row(name, locked, f"nobody names its index {index} any more") for name, index in gone.items()]
-    meant = [name for name in meant if name not in gone]
+    rows = [
+        _unreachable_row(name, locked, f"its index {index} is no longer configured")
+        for name, index in unconfigured.items()
+    ]
+    selected = [name for name in selected if name not in unconfigured]
     try:
-        rows += _check_outdated(scope, context, papers, meant)
+        rows += _check_outdated(scope, context, files, selected)
     except (FetchError, NotFoundError):
-        places = _group_by_origin(locked, meant)
-        if len(places) == 1 and not rows:
+        groups = _group_by_origin(locked, selected)
+        if len(groups) == 1 and not rows:
             raise
-        # One that cannot be asked costs only what comes from there: each place by itself, with its own failure.
-        for there in places:
+        # Check each origin by itself, so that an unreachable one affects only its own skills.
+        for group in groups:
             try:
-                rows += _check_outdated(scope, context, papers, there)
+                rows += _check_outdated(scope, context, files, group)
             except (FetchError, NotFoundError) as error:
-                rows += [_unreachable_row(name, locked, error.message) for name in there]
+                rows += [_unreachable_row(name, locked, error.message) for name in group]
     return sorted(rows, key=lambda row: row.name)
 
 
@@ -93,111 +94,124 @@ def _unreachable_row(name: SkillName, locked: Lockfile, error: str) -> OutdatedS
 
 
 def _group_by_origin(locked: Lockfile, names: Sequence[SkillName]) -> list[list[SkillName]]:
-    """Give skills by where they come from: a repository, an index, an address, a folder."""
-    places: dict[str, list[SkillName]] = {}
+    """Group skills by repository, index, URL or folder."""
+    groups: dict[str, list[SkillName]] = {}
     for name in names:
         match locked.skills[name].pin:
-            case GitPin(url=place) | IndexPin(index=place) | UrlPin(url=place) | PathPin(path=place):
-                places.setdefault(place, []).append(name)
+            case GitPin(url=origin) | IndexPin(index=origin) | UrlPin(url=origin) | PathPin(path=origin):
+                groups.setdefault(origin, []).append(name)
             case _:
-                places.setdefault("", []).append(name)
-    return list(places.values())
+                groups.setdefault("", []).append(name)
+    return list(groups.values())
 
 
 def _check_outdated(
     scope: Scope, context: Context, files: ProjectFiles, names: Sequence[SkillName]
 ) -> list[OutdatedSkill]:
-    """Give those of these skills for which there is something newer, from what all their places say."""
+    """Check the origins of these skills and return the outdated ones."""
     locked = files.lockfile
     fetchers = make_fetchers(scope, context).with_locked(locked.skills)
-    after = resolve_lockfile(scope, files, fetchers, LockPolicy(), names)
+    updated = resolve_lockfile(scope, files, fetchers, LockPolicy(), names)
     cutoff = read_effective_cutoff(files.manifest, context.settings)
-    askers = {name: asks for name, asks in collect_constraints(files, after).items() if name in names}
-    offers = fetch_versions(askers, fetchers, with_dates=bool(cutoff.moment))
-    heads = _find_newer_heads(askers, locked, fetchers)
-    moved = find_moved_tags(locked, after)
+    constraints = {name: each for name, each in collect_constraints(files, updated).items() if name in names}
+    versions = fetch_versions(constraints, fetchers, with_dates=bool(cutoff.moment))
+    heads = _find_newer_heads(constraints, locked, fetchers)
+    moved = find_moved_tags(locked, updated)
     rows: list[OutdatedSkill] = []
     for name, skill in sorted((name, locked.skills[name]) for name in names):
-        new = after.skills.get(name, skill)
-        current, wanted = distinct_labels(skill, new)
-        best, yanked = find_newest(offers.get(name, ())), find_yank_reason(offers.get(name, ()), skill.version)
-        latest = heads.get(name) or find_newer_version(best, new, find_pin_reason(askers.get(name, ()))) or wanted
-        if {wanted, latest} != {current} or yanked:
-            young = best is not None and wanted != latest and cutoff.excludes(best.published)
-            held = f"{sanitize(latest, 40)} is {cutoff.description} (exclude-newer)" if young else yanked
-            if not held and latest != wanted:
-                held = find_exclusion_reason(latest, askers.get(name, ()))
-            source = summarize_pin(skill.pin)
+        new = updated.skills.get(name, skill)
+        current, compatible = distinct_labels(skill, new)
+        newest = find_newest(versions.get(name, ()))
+        yank_reason = find_yank_reason(versions.get(name, ()), skill.version)
+        pin_reason = find_pin_reason(constraints.get(name, ()))
+        latest = heads.get(name) or find_newer_version(newest, new, pin_reason) or compatible
+        if {compatible, latest} != {current} or yank_reason:
+            is_too_new = newest is not None and compatible != latest and cutoff.excludes(newest.published)
+            reason = f"{sanitize(latest, 40)} is {cutoff.description} (exclude-newer)" if is_too_new else yank_reason
+            if not reason and latest != compatible:
+                reason = find_exclusion_reason(latest, constraints.get(name, ()))
             row = OutdatedSkill(
-                name=name, current=current, compatible=wanted, latest=latest, source=source, reason=held
+                name=name,
+                current=current,
+                compatible=compatible,
+                latest=latest,
+                source=summarize_pin(skill.pin),
+                reason=reason,
+                moved_ref=moved.get(name, ""),
             )
-            rows.append(row.replace(moved_ref=moved.get(name, "")))
+            rows.append(row)
     return rows
 
 
 def distinct_labels(old: LockedSkill, new: LockedSkill) -> tuple[str, str]:
-    """Give what two states of a skill are called; of one version with other content, what else tells them apart."""
-    was, becomes = version_label(old), version_label(new)
-    if old == new or was != becomes:
-        return was, becomes
+    """Return labels of two states of a skill; if their versions are equal, with the commit or a note."""
+    old_label, new_label = version_label(old), version_label(new)
+    if old == new or old_label != new_label:
+        return old_label, new_label
     if isinstance(old.pin, GitPin) and isinstance(new.pin, GitPin) and old.pin.commit != new.pin.commit:
-        one, other = short_commit(old.pin.commit), short_commit(new.pin.commit)
-        return f"{was} ({one})", f"{becomes} ({other})"
-    return was, f"{becomes} (other content)"
+        old_commit, new_commit = short_commit(old.pin.commit), short_commit(new.pin.commit)
+        return f"{old_label} ({old_commit})", f"{new_label} ({new_commit})"
+    return old_label, f"{new_label} (other content)"
 
 
 def _find_newer_heads(
     constraints: ConstraintsByName, locked: Lockfile, fetchers: FetcherDispatcher
 ) -> dict[SkillName, str]:
-    """Give what the default branch has of skills that are pinned to a commit, where it is something else."""
-    found = {}
-    for name, asks in constraints.items():
-        for source in [ask.source for ask in asks if isinstance(ask.source, GitSource) and ask.source.kind == "rev"]:
+    """Return, for skills pinned to a commit, the label of the default branch's state, if its content differs."""
+    labels = {}
+    for name, each in constraints.items():
+        sources = [constraint.source for constraint in each if isinstance(constraint.source, GitSource)]
+        for source in [source for source in sources if source.kind == "rev"]:
             with suppress(NotFoundError):
                 head = fetchers.pin({name: source.replace(kind="", ref="")})[name]
                 skill = LockedSkill(pin=head.pin, digest=head.digest, version=head.version)
                 if head.digest != locked.skills[name].digest:
-                    found[name] = distinct_labels(locked.skills[name], skill)[1]
-    return found
+                    labels[name] = distinct_labels(locked.skills[name], skill)[1]
+    return labels
 
 
 MAX_NAMES = 4
 
 
 def install_mismatch_messages(scope: Scope, context: Context, names: Sequence[str] = ()) -> list[str]:
-    """Say of locked skills, of these or of all, that another state of them is installed than the locked one, or none:
-    that is no question to a server.
-    """
-    installed = load_receipt(scope.layout).skills
-    said, absent = [], []
+    """Return messages about skills, of these or of all, of which the locked state is not the installed one."""
+    receipt = load_receipt(scope.layout)
+    messages, missing = [], []
     for name, skill in sorted(read_project_files(scope, context).lockfile.skills.items()):
-        there = installed.get(name)
+        installed = receipt.skills.get(name)
         if names and name not in names:
             continue
-        if there is None:
-            absent.append(name)
-        elif there.digest != skill.digest:
-            locked = version_label(skill) if version_label(skill) != version_label(there) else "other content"
-            said.append(f"{name}: {sanitize(version_label(there), 40)} is installed, {sanitize(locked, 40)} is locked")
-    said += [f"{_format_names(absent)}: locked, and not installed"] if absent else []
-    return [*said[:-1], f"{said[-1]} (`skillpm sync{scope.flag}` installs what is locked)"] if said else []
+        if installed is None:
+            missing.append(name)
+        elif installed.digest != skill.digest:
+            label = version_label(installed)
+            locked = version_label(skill) if version_label(skill) != label else "other content"
+            messages.append(f"{name}: {sanitize(label, 40)} is installed, {sanitize(locked, 40)} is locked")
+    messages += [f"{_format_names(missing)}: locked, but not installed"] if missing else []
+    if messages:
+        messages[-1] += f" (`skillpm sync{scope.flag}` installs what is locked)"
+    return messages
 
 
 def no_update_messages(scope: Scope, context: Context, names: Sequence[str]) -> list[str]:
-    """Say what keeps skills from being newer, after an update that found nothing: from what it asked for anyway."""
-    papers = read_project_files(scope, context)
-    locked = papers.lockfile.skills
-    meant = [name for name in select_skills(papers, names) if name in locked]
-    askers = {name: asks for name, asks in collect_constraints(papers, papers.lockfile).items() if name in meant}
-    pinned = [name for name in sorted(askers) if find_pin_reason(askers[name])]
-    with_ranges = {name: asks for name, asks in askers.items() if name not in pinned}
-    offers: Mapping[SkillName, Sequence[AvailableVersion]] = {}
+    """Return messages about what keeps skills from being newer, after an update that changed nothing.
+
+    Reads the answers that the update has already fetched.
+    """
+    files = read_project_files(scope, context)
+    locked = files.lockfile.skills
+    selected = [name for name in select_skills(scope, files, names) if name in locked]
+    constraints = {name: each for name, each in collect_constraints(files, files.lockfile).items() if name in selected}
+    pinned = [name for name in sorted(constraints) if find_pin_reason(constraints[name])]
+    with_ranges = {name: each for name, each in constraints.items() if name not in pinned}
+    versions: Mapping[SkillName, Sequence[AvailableVersion]] = {}
     with suppress(OfflineError):
-        offers = fetch_versions(with_ranges, make_fetchers(scope, context), with_dates=False)
-    newer = [name for name in sorted(offers) if find_newer_version(find_newest(offers[name]), locked[name], "pinned")]
-    said = [f"pinned to a tag or a commit: {_format_names(pinned)}"] if pinned else []
-    said += [f"held back from a newer version: {_format_names(newer)}"] if newer else []
-    return [f"{'; '.join(said)} (`skillpm outdated{scope.flag}` says more)"] if said else []
+        versions = fetch_versions(with_ranges, make_fetchers(scope, context), with_dates=False)
+    newest = {name: find_newest(each) for name, each in sorted(versions.items())}
+    held_back = [name for name in newest if find_newer_version(newest[name], locked[name], "pinned")]
+    reasons = [f"pinned to a tag or a commit: {_format_names(pinned)}"] if pinned else []
+    reasons += [f"held back from a newer version: {_format_names(held_back)}"] if held_back else []
+    return [f"{'; '.join(reasons)} (see `skillpm outdated{scope.flag}`)"] if reasons else []
 
 
 def _format_names(names: Sequence[str]) -> str:

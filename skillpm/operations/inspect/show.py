@@ -1,4 +1,4 @@
-"""`show`: one skill, whole: what it says, where it came from, its files and their state."""
+"""`show`: everything about one skill: its metadata, source, files and their state."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ from skillpm.skillmd.skill import Skill, read_skill
 
 
 class ShownFile(Value):
-    """One file of a skill: as it was installed, and whether it still is."""
+    """One file of a skill, and whether it is as installed."""
 
     path: str
     size: int
@@ -39,7 +39,7 @@ class ShownFile(Value):
 
 
 class SkillDetails(Value):
-    """Everything there is to know of one skill."""
+    """Everything known about one skill."""
 
     listed: ListedSkill
     skill: Skill
@@ -52,14 +52,14 @@ class SkillDetails(Value):
 
 
 def show_skill(scope: Scope, context: Context, name: str) -> SkillDetails:
-    """Show one installed skill, a hand-made one too. Raises `NotFoundError` that names the nearest ones."""
+    """Return the details of an installed or local skill. Raises `NotFoundError` with similar names."""
     listed = find_skill(scope, context, name)
     refuse_escaping_link(scope, name)
     listed_name = SkillName(name)
     locked = read_project_files(scope, context).lockfile.skills.get(listed_name)
 
-    def look(seen: ReadView) -> tuple[SkillDetails | None, bool]:
-        folder = seen.skill_path(name)
+    def read_details(view: ReadView) -> tuple[SkillDetails | None, bool]:
+        folder = view.skill_path(name)
         try:
             skill = read_skill(read_skill_file(folder))
         except FileNotFoundError:
@@ -72,60 +72,62 @@ def show_skill(scope: Scope, context: Context, name: str) -> SkillDetails:
         except NotLoadable as error:
             where = f"{folder}/{find_skill_file(folder)}:{error.finding.line}"
             raise DocumentError(f"`{name}` cannot be loaded: {error.finding.message}", where=where) from None
-        inherited = seen.read_receipt().inherited.get(listed_name)
-        if inherited is not None:
-            skill = skill.replace(requires=merge_requirements(skill.requires, inherited.requires))
+        legacy_metadata = view.read_receipt().inherited.get(listed_name)
+        if legacy_metadata is not None:
+            skill = skill.replace(requires=merge_requirements(skill.requires, legacy_metadata.requires))
         missing = _find_missing_programs(skill.requires, context.settings.environ.get("PATH"))
-        shown = SkillDetails(
+        details = SkillDetails(
             listed=listed,
             skill=skill,
             is_available=not missing,
             missing_programs=missing,
             dependencies={} if locked is None else dict(locked.dependencies),
-            files=tuple(_list_files(seen, scope, name)),
+            files=tuple(_list_files(view, scope, name)),
             findings=skill.findings,
             index_warning=""
             if locked is None
             else find_index_warnings(scope, context, {listed_name: locked}).get(listed_name, ""),
         )
-        return shown, all(file.state in {"ok", "unmanaged"} for file in shown.files)
+        return details, all(file.state in {"ok", "unmanaged"} for file in details.files)
 
-    found = read_until_consistent(scope.layout, look)
-    if found is None:
-        raise _missing_skill_error(name, scope.layout.skill_path(name))
-    return found
+    result = read_until_consistent(scope.layout, read_details)
+    if result is None:
+        raise _missing_skill_error(scope, name, scope.layout.skill_path(name))
+    return result
 
 
 def _find_missing_programs(requires: SystemRequirements, path: str | None) -> tuple[str, ...]:
-    """Give what is needed and not on PATH: each program, and the programs of which not even one is."""
+    """Return the required programs that are not on PATH; alternatives as one entry, if all of them are missing."""
 
-    def lacks(program: str) -> bool:
+    def is_missing(program: str) -> bool:
         return shutil.which(program, path=path) is None
 
-    missing = [program for program in requires.bins if lacks(program)]
-    if requires.any_bins and all(lacks(program) for program in requires.any_bins):
+    missing = [program for program in requires.bins if is_missing(program)]
+    if requires.any_bins and all(is_missing(program) for program in requires.any_bins):
         missing.append(f"any of {', '.join(requires.any_bins)}")
     return tuple(missing)
 
 
-def _missing_skill_error(name: str, folder: str) -> NotFoundError:
+def _missing_skill_error(scope: Scope, name: str, folder: str) -> NotFoundError:
     if os.path.islink(folder):
-        hint = f"`skillpm uninstall {name}` takes the link away"
-        return NotFoundError(f"the folder that `{name}` is linked from is gone", where=folder, hint=hint)
+        hint = f"`{scope.command('uninstall', name)}` removes the link"
+        return NotFoundError(f"`{name}` is a link to a folder that no longer exists", where=folder, hint=hint)
     if os.path.lexists(folder):
-        hint = f"`skillpm diff {name}` shows what is missing; `skillpm sync --force` sets it aside and installs it anew"
-        return NotFoundError(f"`{name}` has no SKILL.md any more", where=folder, hint=hint)
-    return NotFoundError(f"the folder of `{name}` is gone", where=folder, hint="`skillpm sync` brings it back")
+        diff, sync = scope.command("diff", name), scope.command("sync", "--force")
+        hint = f"run `{diff}` to see what is missing; `{sync}` backs it up and installs it again"
+        return NotFoundError(f"`{name}` no longer has a SKILL.md", where=folder, hint=hint)
+    hint = f"run `{scope.command('sync')}` to restore it"
+    return NotFoundError(f"the folder of `{name}` no longer exists", where=folder, hint=hint)
 
 
 def refuse_escaping_link(scope: Scope, name: str) -> None:
-    """Raise `FileError` for a skill of a project that is a link out of it: what lies there is not shown."""
+    """Raise `FileError` for a skill that is a link out of its project, whose target must not be disclosed."""
     if has_escaping_link(scope.layout, name):
         raise FileError(f"`{sanitize(name)}` is not read: {ESCAPING_LINK_MESSAGE}", where=scope.layout.skill_path(name))
 
 
 def find_skill(scope: Scope, context: Context, name: str) -> ListedSkill:
-    """Give one skill of the list. Raises `NotAllowedError` for a name that a rule denies, there or not."""
+    """Find a skill in the list. Raises `NotAllowedError` for a denied name, whether or not the skill exists."""
     rules = load_rules(scope, context.settings)
     refuse_denied(rules, name)
     listing = list_skills(scope)
@@ -133,18 +135,18 @@ def find_skill(scope: Scope, context: Context, name: str) -> ListedSkill:
         if skill.name == name:
             return skill
     for problem in listing.problems:
-        path, _, why = problem.partition(": ")
+        path, _, reason = problem.partition(": ")
         if path in {f"{name}/{file}" for file in SKILL_FILES}:
-            raise DocumentError(f"`{name}` cannot be loaded: {why}", where=f"{scope.layout.directory}/{path}")
+            raise DocumentError(f"`{name}` cannot be loaded: {reason}", where=f"{scope.layout.directory}/{path}")
     names = [skill.name for skill in listing.skills if not rules.hides(skill.name)]
-    hint = suggestion_hint(name, names, "`skillpm list` shows what is there")
+    hint = suggestion_hint(name, names, f"run `{scope.command('list')}` to see all skills")
     raise NotFoundError(f"`{sanitize(name)}` is not in {scope.layout.directory}", hint=hint)
 
 
 def _list_files(view: ReadView, scope: Scope, name: str) -> list[ShownFile]:
     installed = view.read_receipt().skills.get(SkillName(name))
     folder = view.skill_path(name)
-    there = dict(walk_files(os.path.realpath(folder)))
+    on_disk = dict(walk_files(os.path.realpath(folder)))
     if installed is None or installed.digest is None:
         return [
             ShownFile(
@@ -154,17 +156,17 @@ def _list_files(view: ReadView, scope: Scope, name: str) -> list[ShownFile]:
                 is_executable=bool(entry.stat().st_mode & 0o100),
                 state="unmanaged",
             )
-            for path, entry in sorted(there.items())
+            for path, entry in sorted(on_disk.items())
         ]
-    scan = read_stat_cache(scope.layout.stat_cache)
-    changes = {change.path: change.state for change in find_changes(folder, name, installed.files, scan)}
-    names = sorted({*installed.files, *there})
-    return [_make_file(path, installed.files.get(path), changes.get(path, "ok"), there) for path in names]
+    stat_cache = read_stat_cache(scope.layout.stat_cache)
+    changes = {change.path: change.state for change in find_changes(folder, name, installed.files, stat_cache)}
+    paths = sorted({*installed.files, *on_disk})
+    return [_make_file(path, installed.files.get(path), changes.get(path, "ok"), on_disk) for path in paths]
 
 
-def _make_file(path: str, file: InstalledFile | None, state: str, there: dict[str, os.DirEntry[str]]) -> ShownFile:
+def _make_file(path: str, file: InstalledFile | None, state: str, on_disk: dict[str, os.DirEntry[str]]) -> ShownFile:
     if file is None:
-        size = there[path].stat(follow_symlinks=False).st_size
+        size = on_disk[path].stat(follow_symlinks=False).st_size
         return ShownFile(path=path, size=size, digest="", is_executable=False, state=state)
     return ShownFile(
         path=path, size=file.size, digest=f"sha256:{file.sha256}", is_executable=file.executable, state=state

@@ -1,4 +1,4 @@
-"""Which versions there are of locked skills, whatever is asked for, and which of them is the newest."""
+"""The available versions of locked skills, and the newest of them, regardless of the constraints."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,27 +18,28 @@ from skillpm.resolver.provider import AvailableVersion
 def fetch_versions(
     constraints: ConstraintsByName, fetchers: FetcherDispatcher, *, with_dates: bool
 ) -> Mapping[SkillName, Sequence[AvailableVersion]]:
-    """Give the versions there are of each skill that is asked for by range or by tag, whatever is asked for."""
-    places: dict[SkillName, Source] = {}
-    for name, asks in constraints.items():
-        for ask in asks:
-            if has_open_version(ask.source):
-                places.setdefault(name, without_range(ask.source))
-            elif isinstance(ask.source, GitSource) and ask.source.kind == "tag":
-                places.setdefault(name, ask.source.replace(kind="version", ref=ANY))
-    lists = fetchers.versions(places, dated=with_dates) if places else {}
-    return {name: [*offered] for name, offered in lists.items()}
+    """Return all available versions of each skill that is required by range or by tag."""
+    sources: dict[SkillName, Source] = {}
+    for name, each in constraints.items():
+        for constraint in each:
+            source = constraint.source
+            if has_open_version(source):
+                sources.setdefault(name, without_range(source))
+            elif isinstance(source, GitSource) and source.kind == "tag":
+                sources.setdefault(name, source.replace(kind="version", ref=ANY))
+    versions = fetchers.versions(sources, dated=with_dates) if sources else {}
+    return {name: [*available] for name, available in versions.items()}
 
 
 def find_newest(versions: Sequence[AvailableVersion]) -> AvailableVersion | None:
-    """Give the newest that is neither yanked nor, where there is another, a pre-release."""
+    """Return the newest version that is not yanked; a pre-release only if there is no other."""
     known = [(version, item) for item in versions if not item.yanked and (version := parse_version(item.version))]
     final = [pair for pair in known if not pair[0].is_prerelease]
     return max(final or known, key=lambda pair: pair[0])[1] if known else None
 
 
 def find_newer_version(newest: AvailableVersion | None, compatible: LockedSkill, pin_reason: str) -> str:
-    """Give the newest version there is, where it is another than what is wanted; a pinned one may be newer than all."""
+    """Return the newest version if it differs from the compatible one; for a pinned skill, only if it is newer."""
     if (
         newest is None
         or newest.version == compatible.version
@@ -49,7 +50,7 @@ def find_newer_version(newest: AvailableVersion | None, compatible: LockedSkill,
 
 
 def find_yank_reason(versions: Sequence[AvailableVersion], version: str) -> str:
-    """Say that a version was yanked, and why; nothing where it was not."""
+    """Return that a version was yanked, and why; empty if it was not."""
     for item in versions:
         if item.yanked and item.version == version:
             return f"{sanitize(version, 40)} was yanked" + (f": {sanitize(item.reason)}" if item.reason else "")
@@ -57,18 +58,18 @@ def find_yank_reason(versions: Sequence[AvailableVersion], version: str) -> str:
 
 
 def _is_newer(version: str, other: str) -> bool:
-    """Tell whether a version is newer than another; what is no version is newer than nothing."""
+    """Return whether a version is newer than another; False if one of them is not a version."""
     parsed, parsed_other = parse_version(version), parse_version(other)
     return parsed is not None and parsed_other is not None and parsed > parsed_other
 
 
 def moved_tag_messages(before: Lockfile, after: Lockfile) -> list[str]:
-    """Say which tags do not mean what they meant: a tag is a promise, and somebody broke it."""
-    return [f"{name}: {said}" for name, said in find_moved_tags(before, after).items()]
+    """Return a message for each tag that points at another commit than the locked one."""
+    return [f"{name}: {message}" for name, message in find_moved_tags(before, after).items()]
 
 
 def find_moved_tags(before: Lockfile, after: Lockfile) -> dict[SkillName, str]:
-    """Give what is to be said of each skill whose tag moved."""
+    """Return a message for each skill whose tag points at another commit than the locked one."""
     messages = {}
     for name, skill in sorted(after.skills.items()):
         old = before.skills.get(name)

@@ -1,4 +1,4 @@
-"""`verify`: every installed byte against the lockfile. Reads everything, trusts no cache."""
+"""`verify`: compare every installed byte with the lockfile, without the stat cache."""
 
 import os
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.inspect.yanked import find_index_warnings
-from skillpm.operations.install.live_links import wrong_target_message
+from skillpm.operations.pipeline.live_links import wrong_target_message
 
-LINK_REPLACED = "does not lead here any more"
+LINK_REPLACED = "no longer links to it"
 State = Literal["ok", "modified", "missing", "not-locked", "other-version", "link", "broken-link"]
 
 
 class VerifiedSkill(Value):
-    """The verdict on one skill; `detail` says in words what is wrong."""
+    """The result for one skill; `detail` is a text about what is wrong."""
 
     name: SkillName
     state: State
@@ -35,66 +35,64 @@ class VerifiedSkill(Value):
 
 
 class VerifyReport(Value):
-    """The verdict on a scope. `index`: what indexes say against what is locked, as they were heard last.
-    `lockfile_is_there`: where it is not, there is nothing that skills could be compared with.
-    """
+    """The result for a scope."""
 
     skills: tuple[VerifiedSkill, ...]
-    is_pending: bool = False
-    index_warnings: Mapping[SkillName, str] = EMPTY_MAPPING
-    has_lockfile: bool = True
+    is_pending: bool = False  # a change is in progress or was interrupted
+    index_warnings: Mapping[SkillName, str] = EMPTY_MAPPING  # from the cached answers of indexes
+    has_lockfile: bool = True  # without one, there is nothing to compare skills with
 
     @property
     def is_ok(self) -> bool:
-        """Tell whether every byte is the locked one."""
+        """Whether every installed byte matches the lockfile."""
         return all(skill.state in {"ok", "link"} for skill in self.skills)
 
 
 def verify(scope: Scope, context: Context) -> VerifyReport:
-    """Check every skill of lockfile and receipt."""
+    """Verify every skill in the lockfile and in the receipt."""
     require_project_manifest(scope, context.settings)
-    papers = read_project_files(scope, context)
+    files = read_project_files(scope, context)
 
-    def look(seen: ReadView) -> tuple[VerifyReport, bool]:
-        receipt = seen.read_receipt()
-        text = seen.read_document("lockfile", scope.lockfile)
-        locked = papers.lockfile.skills
-        if seen.is_pending and text is not None:
+    def compare(view: ReadView) -> tuple[VerifyReport, bool]:
+        receipt = view.read_receipt()
+        text = view.read_document("lockfile", scope.lockfile)
+        locked = files.lockfile.skills
+        if view.is_pending and text is not None:
             from skillpm.formats.lockfile import read_lockfile  # noqa: PLC0415
 
             locked = read_lockfile(text, scope.lockfile).skills
         names = sorted({*locked, *receipt.skills})
-        bring_back = f"`skillpm sync{scope.flag}`"
+        sync_command = f"`skillpm sync{scope.flag}`"
         skills = [
-            _unlocked_result(name, receipt.skills.get(name), bring_back, is_required=name in papers.requirements)
+            _unlocked_result(name, receipt.skills.get(name), sync_command, is_required=name in files.requirements)
             if name not in locked
-            else _verify_skill(name, seen, locked[name], receipt.skills.get(name), bring_back)
+            else _verify_skill(name, view, locked[name], receipt.skills.get(name), sync_command)
             for name in names
         ]
         skills = [_verify_live_link(skill, scope, context, locked, receipt) for skill in skills]
         skills = [_verify_links(skill, scope, context, receipt) for skill in skills]
-        # Nobody knows what a skill of the user's own should be; but its links are ours.
-        own = sorted({name for links in receipt.links.values() for name in links} - {*names})
-        linked = [_verify_links(VerifiedSkill(name=name, state="ok"), scope, context, receipt) for name in own]
+        # The content of a local skill cannot be verified, but its links can.
+        local = sorted({name for links in receipt.links.values() for name in links} - {*names})
+        linked = [_verify_links(VerifiedSkill(name=name, state="ok"), scope, context, receipt) for name in local]
         skills += [skill for skill in linked if skill.state != "ok"]
-        verdict = VerifyReport(
+        report = VerifyReport(
             skills=tuple(skills),
-            is_pending=seen.is_pending,
-            index_warnings=find_index_warnings(scope, context, papers.lockfile.skills),
+            is_pending=view.is_pending,
+            index_warnings=find_index_warnings(scope, context, files.lockfile.skills),
             has_lockfile=text is not None,
         )
-        return verdict, verdict.is_ok
+        return report, report.is_ok
 
-    return read_until_consistent(scope.layout, look)
+    return read_until_consistent(scope.layout, compare)
 
 
 def _unlocked_result(
     name: SkillName, installed: InstalledSkill | None, sync_command: str, *, is_required: bool
 ) -> VerifiedSkill:
-    there = f"installed {version_label(installed)}".rstrip()
-    does = "locks" if is_required else "removes"
+    label = f"installed {version_label(installed)}".rstrip()
+    verb = "locks" if is_required else "removes"
     return VerifiedSkill(
-        name=name, state="not-locked", detail=f"{there}, but not in the lockfile; {sync_command} {does} it"
+        name=name, state="not-locked", detail=f"{label}, but not in the lockfile; {sync_command} {verb} it"
     )
 
 
@@ -103,12 +101,12 @@ def _verify_skill(
 ) -> VerifiedSkill:
     folder = view.skill_path(name)
     if not os.path.lexists(folder):
-        detail = f"locked, but not installed; {sync_command} brings it back"
+        detail = f"locked, but not installed; {sync_command} installs it"
         return VerifiedSkill(name=name, state="missing", detail=detail)
     if locked.digest is None:
         if os.path.isdir(folder):
             return VerifiedSkill(name=name, state="link", detail="a live link is not checked")
-        return VerifiedSkill(name=name, state="missing", detail="its live link leads to no folder")
+        return VerifiedSkill(name=name, state="missing", detail="the target of its live link is not a folder")
     return _verify_content(name, folder, locked, installed, sync_command)
 
 
@@ -121,43 +119,43 @@ def _verify_content(
         if digest_folder(folder) == locked.digest:
             return VerifiedSkill(name=name, state="ok")
         return VerifiedSkill(
-            name=name, state="modified", detail="not what the lockfile says, and not installed by skillpm"
+            name=name, state="modified", detail="differs from the lockfile, and was not installed by skillpm"
         )
     changes = tuple(find_changes(folder, name, installed.files, StatCache()))
     if changes and digest_folder(folder, installed.files) == installed.digest == locked.digest:
-        detail = f"only executable bits differ; {sync_command} puts them back"
+        detail = f"only executable bits differ; {sync_command} restores them"
         return VerifiedSkill(name=name, state="modified", detail=detail, files=changes)
     if changes:
         return VerifiedSkill(name=name, state="modified", detail="edited since it was installed", files=changes)
     if installed.digest != locked.digest:
-        says, there = version_label(locked), version_label(installed)
-        if says == there:
-            says, there = shorten_distinct_digests(locked.digest or "", installed.digest or "")
-        detail = f"the lockfile says {says}, installed is {there}; {sync_command} installs what it says"
+        expected, actual = version_label(locked), version_label(installed)
+        if expected == actual:
+            expected, actual = shorten_distinct_digests(locked.digest or "", installed.digest or "")
+        detail = f"{actual} is installed, {expected} is locked; {sync_command} installs the locked version"
         return VerifiedSkill(name=name, state="other-version", detail=detail)
-    found = digest_folder(folder, installed.files)
-    if found != locked.digest:
-        there, says = shorten_distinct_digests(found, locked.digest or "")
-        return VerifiedSkill(name=name, state="modified", detail=f"its content is {there}, locked {says}")
+    digest = digest_folder(folder, installed.files)
+    if digest != locked.digest:
+        actual, expected = shorten_distinct_digests(digest, locked.digest or "")
+        return VerifiedSkill(name=name, state="modified", detail=f"its content is {actual}, but {expected} is locked")
     return VerifiedSkill(name=name, state="ok")
 
 
 def _verify_live_link(
     skill: VerifiedSkill, scope: Scope, context: Context, locked: Mapping[SkillName, LockedSkill], receipt: Receipt
 ) -> VerifiedSkill:
-    """Find a live link that leads elsewhere: somebody changed it, or the lockfile."""
-    wanted, installed = locked.get(skill.name), receipt.skills.get(skill.name)
-    if wanted is None or wanted.digest is not None:
+    """Report a live link with another target than the locked one: an edit, or a change of the lockfile."""
+    locked_skill, installed = locked.get(skill.name), receipt.skills.get(skill.name)
+    if locked_skill is None or locked_skill.digest is not None:
         return skill
-    elsewhere = wrong_target_message(scope, context.settings, skill.name, wanted.pin)
-    if not elsewhere:
+    message = wrong_target_message(scope, context.settings, skill.name, locked_skill.pin)
+    if not message:
         return skill
-    is_edit = installed is None or installed.pin == wanted.pin
-    return skill.replace(state="modified" if is_edit else "other-version", detail=elsewhere)
+    is_edit = installed is None or installed.pin == locked_skill.pin
+    return skill.replace(state="modified" if is_edit else "other-version", detail=message)
 
 
 def _verify_links(skill: VerifiedSkill, scope: Scope, context: Context, receipt: Receipt) -> VerifiedSkill:
-    """Find links that the receipt promises and that are not there."""
+    """Report links of the receipt that are missing or replaced."""
     if skill.state != "ok":
         return skill
     name = SkillName(skill.name)
@@ -168,7 +166,7 @@ def _verify_links(skill: VerifiedSkill, scope: Scope, context: Context, receipt:
             continue
         kind = read_link_state(paths, folder, name, scope.layout, (links[name], digest)).kind
         if kind == "absent":
-            detail = f"its link {folder}/{name} is gone; `skillpm sync{scope.flag}` makes it again"
+            detail = f"its link {folder}/{name} is missing; `skillpm sync{scope.flag}` creates it again"
             return VerifiedSkill(name=skill.name, state="broken-link", detail=detail)
         if kind == "foreign":
             detail = f"{folder}/{name} {LINK_REPLACED}"

@@ -1,1 +1,1 @@
-"""`install`, `sync`, `update`, `uninstall`, `lock`: one pipeline of resolution, plan and executor."""
+"""`install`, `sync`, `update`, `uninstall` and `lock`."""

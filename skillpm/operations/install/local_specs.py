@@ -1,4 +1,4 @@
-"""Sources that hold one skill, a folder or an archive: its name, and how a manifest says where it is."""
+"""SPECs of a single skill, a folder or an archive: its name, and its path as the manifest stores it."""
 
 import os
 
@@ -9,8 +9,8 @@ from skillpm.files import is_below
 from skillpm.installer.skill_file import is_skill_folder
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.install.lock_resolution import make_fetchers
-from skillpm.operations.install.source_policy import find_install_paths, refuse_installed
+from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.pipeline.source_policy import find_install_paths, refuse_installed
 from skillpm.requirements.source import PathSource, UrlSource
 
 SPEC_SUFFIXES = (".tar.gz", ".tgz", ".zip", "/SKILL.md")
@@ -19,66 +19,38 @@ SPEC_SUFFIXES = (".tar.gz", ".tgz", ".zip", "/SKILL.md")
 def resolve_local_spec(
     scope: Scope, context: Context, source: PathSource | UrlSource, alias: str
 ) -> tuple[SkillName, PathSource | UrlSource]:
-    """Look at a folder or an archive, for the skill's name; give the source as others may find it too.
+    """Return the name of a skill in a folder or an archive, and the source with a path that others can use, too.
 
-    The name is `alias`, else what the skill calls itself, else the folder's or the file's.
+    The name is `alias`, else the name that the skill declares, else that of the folder or the file.
     """
     typed = source.path if isinstance(source, PathSource) else source.url
     if "://" in typed:
-        written = called = typed
+        stored = location = typed
     else:
-        written, called = _resolve_path(scope, context, typed, is_folder=isinstance(source, PathSource))
-    source = source.replace(path=written) if isinstance(source, PathSource) else source.replace(url=written)
-    folder = os.path.basename(_strip_suffix(called))
+        stored, location = _resolve_path(scope, context, typed, is_folder=isinstance(source, PathSource))
+    source = source.replace(path=stored) if isinstance(source, PathSource) else source.replace(url=stored)
+    folder = os.path.basename(_strip_suffix(location))
     probe = SkillName(alias or folder)
     declared = make_fetchers(scope, context).pin({probe: source}, quiet=True)[probe].declared_name
     name = alias or choose_install_name(declared, folder)
     if not name:
-        raise UsageError(
-            f"`{sanitize(declared or typed)}` can be no name of a skill", hint="give it one with --as NAME"
-        )
-    if scope.kind == "project" and os.path.isabs(written):
-        context.reporter.warn(f"{written} is outside of this repository and of HOME; others will not find it")
+        raise UsageError(f"invalid skill name `{sanitize(declared or typed)}`", hint="choose one with --as NAME")
+    if scope.kind == "project" and os.path.isabs(stored):
+        context.reporter.warn(f"{stored} is outside this repository and your home folder, so others cannot install it")
     return parse_skill_name(name), source
 
 
 def find_skills(context: Context, folder: PathSource) -> list[PathSource]:
-    """Give the skills that a folder holds, each in a folder of its own; nothing where it is a skill itself."""
-    whole = _absolute_path(context, folder.path)
-    if is_skill_folder(whole) or not os.path.isdir(whole):
+    """Return the skills that a folder contains, one folder each; none if it is a skill itself."""
+    path = _absolute_path(context, folder.path)
+    if is_skill_folder(path) or not os.path.isdir(path):
         return []
-    names = sorted(name for name in os.listdir(whole) if is_skill_folder(os.path.join(whole, name)))
+    names = sorted(name for name in os.listdir(path) if is_skill_folder(os.path.join(path, name)))
     return [folder.replace(path=os.path.join(folder.path, name)) for name in names if not name.startswith(".")]
 
 
-def _absolute_path(context: Context, path: str) -> str:
-    whole = context.settings.home + path[1:] if path.startswith("~") else path
-    return os.path.normpath(os.path.join(context.settings.working_directory, whole))
-
-
-def _resolve_path(scope: Scope, context: Context, path: str, *, is_folder: bool) -> tuple[str, str]:
-    """Give how a manifest says a path, and where that really is. Raises `NotFoundError` where nothing is."""
-    whole = _absolute_path(context, path)
-    is_there = os.path.isdir(whole) if is_folder else os.path.lexists(whole)
-    if not is_there:
-        what = "is no folder" if os.path.lexists(whole) else "is not there"
-        raise NotFoundError(
-            f"{sanitize(path)} {what}",
-            where=whole,
-            hint="a path starts where you are; a skill of a repository is owner/repo@skill, without ./ in front",
-        )
-    real = os.path.realpath(whole)
-    refuse_installed(find_install_paths(scope, context.settings), path, real)
-    return manifest_path(scope, context, whole), real
-
-
-def _strip_suffix(path: str) -> str:
-    path = path.partition("?")[0]
-    return next((path.removesuffix(ending) for ending in SPEC_SUFFIXES if path.endswith(ending)), path)
-
-
 def manifest_path(scope: Scope, context: Context, path: str) -> str:
-    """Give how a manifest says a folder: relative within one git root, `~/…` below HOME, else as it is."""
+    """Return a path as the manifest stores it: relative within one git root, `~/…` below HOME, else unchanged."""
     base = os.path.realpath(os.path.dirname(scope.manifest))
     real = os.path.realpath(path)
     root = base
@@ -93,3 +65,29 @@ def manifest_path(scope: Scope, context: Context, path: str) -> str:
     if is_below(real, home):
         return "~" + real[len(home) :]
     return path
+
+
+def _absolute_path(context: Context, path: str) -> str:
+    expanded = context.settings.home + path[1:] if path.startswith("~") else path
+    return os.path.normpath(os.path.join(context.settings.working_directory, expanded))
+
+
+def _resolve_path(scope: Scope, context: Context, path: str, *, is_folder: bool) -> tuple[str, str]:
+    """Return a path as the manifest stores it, and its real path. Raises `NotFoundError` if it does not exist."""
+    absolute = _absolute_path(context, path)
+    if not (os.path.isdir(absolute) if is_folder else os.path.lexists(absolute)):
+        problem = "is not a folder" if os.path.lexists(absolute) else "does not exist"
+        raise NotFoundError(
+            f"{sanitize(path)} {problem}",
+            where=absolute,
+            hint="paths are relative to the current folder; for a skill in a repository, use owner/repo@skill without "
+            "./ in front",
+        )
+    real = os.path.realpath(absolute)
+    refuse_installed(scope, find_install_paths(scope, context.settings), path, real)
+    return manifest_path(scope, context, absolute), real
+
+
+def _strip_suffix(path: str) -> str:
+    path = path.partition("?")[0]
+    return next((path.removesuffix(suffix) for suffix in SPEC_SUFFIXES if path.endswith(suffix)), path)

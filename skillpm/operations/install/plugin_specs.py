@@ -1,4 +1,4 @@
-"""The skills of a plugin: in a folder here, or in a repository elsewhere."""
+"""The skills of a plugin, in a local folder or in a repository."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -20,26 +20,27 @@ MAX_DEPTH, MAX_FOLDERS = 4, 2_000
 
 
 def find_plugin_skills(plugin: Plugin, folder: str, fetchers: FetcherDispatcher) -> list[ImportedSkill]:
-    """Give the skills of a plugin: those it names, else all below its `skills`. `folder` is the marketplace's.
+    """Return the skills that a plugin lists, else all in its `skills` folder. `folder` is that of the marketplace.
 
-    Raises `NotFoundError` where it holds none.
+    Raises `NotFoundError` if there are none.
     """
-    found = _find_remote_skills(plugin, fetchers) if plugin.source is not None else _find_local_skills(plugin, folder)
-    if not found:
-        raise NotFoundError("it holds no skills")
-    return found
+    is_remote = plugin.source is not None
+    skills = _find_remote_skills(plugin, fetchers) if is_remote else _find_local_skills(plugin, folder)
+    if not skills:
+        raise NotFoundError("it contains no skills")
+    return skills
 
 
 def _find_remote_skills(plugin: Plugin, fetchers: FetcherDispatcher) -> list[ImportedSkill]:
     if plugin.source is None:
         return []
-    offered = [offer.source for offer in fetchers.list_available_skills(plugin.source, "")]
-    by_path = {source.path: source for source in offered if isinstance(source, GitSource)}
-    named = [_join_repository_path(plugin.folder, part) for part in plugin.skills or ["skills"]]
+    sources = [skill.source for skill in fetchers.list_available_skills(plugin.source, "")]
+    by_path = {source.path: source for source in sources if isinstance(source, GitSource)}
+    folders = [_join_repository_path(plugin.folder, part) for part in plugin.skills or ["skills"]]
     return [
         ImportedSkill(name=SkillName(name), source=source)
         for path, source in by_path.items()
-        if any(path == place or path.startswith(f"{place}/") for place in named)
+        if any(path == place or path.startswith(f"{place}/") for place in folders)
         and is_skill_name(name := os.path.basename(path))
     ]
 
@@ -47,19 +48,21 @@ def _find_remote_skills(plugin: Plugin, fetchers: FetcherDispatcher) -> list[Imp
 def _find_local_skills(plugin: Plugin, folder: str) -> list[ImportedSkill]:
     root = os.path.join(folder, plugin.folder)
     named = plugin.skills if plugin.skills is not None else ("skills", *_read_skill_paths(root))
-    found: dict[str, ImportedSkill] = {}
+    skills: dict[str, ImportedSkill] = {}
     for part in named:
         for place in _find_skills(os.path.normpath(os.path.join(root, part))):
             name = os.path.basename(place)
             if not is_below(os.path.realpath(place), os.path.realpath(folder)):
-                raise ConflictError(f"{sanitize(os.path.relpath(place, folder))} is a link that leads out of {folder}")
+                raise ConflictError(
+                    f"{sanitize(os.path.relpath(place, folder))} is a link that points outside {folder}"
+                )
             if is_skill_name(name):
-                found.setdefault(place, ImportedSkill(name=SkillName(name), source=PathSource(path=place)))
-    return [found[place] for place in sorted(found)]
+                skills.setdefault(place, ImportedSkill(name=SkillName(name), source=PathSource(path=place)))
+    return [skills[place] for place in sorted(skills)]
 
 
 def _read_skill_paths(root: str) -> Iterable[str]:
-    """Give the folders that `plugin.json` names beside `skills`."""
+    """Return the folders that `plugin.json` lists in addition to `skills`."""
     for file in PLUGIN_FILES:
         path = os.path.join(root, file)
         text = read_text(path) if os.path.isfile(path) else None
@@ -70,7 +73,7 @@ def _read_skill_paths(root: str) -> Iterable[str]:
 
 
 def _find_skills(folder: str) -> Iterator[str]:
-    """Give a folder that is a skill, else the skills in it."""
+    """Yield a folder that is a skill, else the skills in it."""
     if is_skill_folder(folder):
         yield folder
     elif os.path.isdir(folder):
@@ -79,7 +82,7 @@ def _find_skills(folder: str) -> Iterator[str]:
 
 
 def find_named_folder(name: SkillName, folder: str) -> str:
-    """Find the skill of a name in a folder of skills, which some tools write down instead of the skill's own."""
+    """Return the folder of a skill below a folder of skills: some tools record the latter instead of the former."""
     if is_skill_folder(folder):
         return folder
     for place, inner, _ in islice(os.walk(folder), MAX_FOLDERS):

@@ -1,4 +1,4 @@
-"""A web address as a SPEC: the index of a site, else a file. What is neither is told with how all else is spelt."""
+"""A URL as a SPEC: the index of a site, else a file."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,23 +16,23 @@ FILE_SUFFIXES = (".tar.gz", ".tgz", ".zip", ".md")
 
 
 def is_possible_site(url: str) -> bool:
-    """Tell whether there may be an index at an address: it is on the web, and not called like a file of a skill."""
+    """Return whether a URL may be that of an index: it is remote, and does not end like the file of a skill."""
     return "://" in url and not url.partition("?")[0].lower().endswith(FILE_SUFFIXES)
 
 
 def parse_site_url(url: str) -> str:
-    """Give the address of an index as documents keep it."""
+    """Return the URL of an index in the form that documents store."""
     return normalize_site_url(JsonNode(url, "SPEC"))
 
 
 def find_possible_site(spec: str, source: GitSource) -> str:
-    """Give the site that `https://host/path@skill` may mean where git finds no repository, or nothing."""
+    """Return the site that `https://host/path@skill` may mean if it is not a repository, or an empty string."""
     is_plain = spec.startswith(("https://", "http://")) and not {"#", "?"} & {*spec} and ".git" not in spec
     return parse_site_url(source.url) if is_plain and source.skill and host_of(source.url) not in FORGES else ""
 
 
 def make_site_skills(url: str, entries: Sequence[tuple[str, str]]) -> list[AvailableSkill]:
-    """Give the skills of a site as a person chooses among them."""
+    """Return the skills of a site, to choose from."""
     return [
         AvailableSkill(name=name, description=description, source=IndexSource(name=name, index=parse_site_url(url)))
         for name, description in entries
@@ -41,7 +41,7 @@ def make_site_skills(url: str, entries: Sequence[tuple[str, str]]) -> list[Avail
 
 @contextmanager
 def explain_not_found(spec: str, url: str) -> Iterator[None]:
-    """Let what is not there, or no archive, be told as neither site nor file."""
+    """Report a URL that is not found, or not an archive, as neither a site nor a file."""
     try:
         yield
     except (NotFoundError, RefusedError) as error:
@@ -49,10 +49,8 @@ def explain_not_found(spec: str, url: str) -> Iterator[None]:
 
 
 def not_found_error(spec: str, url: str, reason: str = "") -> NotFoundError:
-    """Tell that an address is neither a site nor a file, and how everything else is spelt."""
-    address = parse_site_url(url)
-    return NotFoundError(
-        f"`{sanitize(spec)}` is no site of skills (there is neither index.json nor {WELL_KNOWN_PATH} below {sanitize(address)})"
-        + (f" and no archive ({reason})" if reason else ""),
-        hint=f"a git repository is git+{sanitize(url)}, an archive ends in .tar.gz or .zip, a site has one of these files",
-    )
+    """Return the error for a URL that is neither a site nor a file, with the spelling of other sources."""
+    files = f"no index.json or {WELL_KNOWN_PATH} at {sanitize(parse_site_url(url))}"
+    archive = f", and not an archive ({reason})" if reason else ""
+    hint = f"for a git repository, use git+{sanitize(url)}; the URL of an archive ends in .tar.gz or .zip"
+    return NotFoundError(f"`{sanitize(spec)}` is not a site with skills ({files}){archive}", hint=hint)

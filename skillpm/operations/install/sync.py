@@ -1,10 +1,10 @@
-"""`sync`: the skills directory as the lockfile says, after re-locking what the manifest asks and the lockfile lacks."""
+"""`sync`: install exactly what the lockfile specifies, after locking what the manifest adds."""
 
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.install.pipeline import ChangeOptions, ChangeResult, change
+from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
 
 
 def sync(scope: Scope, context: Context, options: ChangeOptions) -> ChangeResult:
-    """Make the skills directory be what the lockfile says. With nothing to do it takes no lock and asks nobody."""
-    return change(scope, context, options, lambda papers: papers)
+    """Install exactly what the lockfile specifies. With nothing to do it takes no lock and uses no network."""
+    return change(scope, context, options, lambda files: files)

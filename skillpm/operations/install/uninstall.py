@@ -1,4 +1,4 @@
-"""`uninstall`: out of the manifest, out of the lockfile, off the disk."""
+"""`uninstall`: remove skills from the manifest, the lockfile and the disk."""
 
 import os
 from collections.abc import Sequence
@@ -15,87 +15,84 @@ from skillpm.operations.context.missing_manifest import require_project_manifest
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.install.pipeline import ChangeOptions, ChangeResult, change
+from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
 from skillpm.resolver.resolution import reachable_skills
 
 
 def uninstall(scope: Scope, context: Context, names: Sequence[str], options: ChangeOptions) -> ChangeResult:
-    """Remove skills. Raises `NotFoundError` for one that is not there, before anything is changed; one made by hand is
-    only ever set aside, with `--force`, since nobody else has it.
+    """Remove skills. Raises `NotFoundError` for one that does not exist, before anything is changed.
+
+    A local skill is only removed with `force`, as a backup, since there may be no other copy.
     """
     for name in names:
         if name in options.install.keep:
-            hint = f"`skillpm uninstall {name} --force` removes it, and what lies there is kept as a backup"
-            raise UsageError(f"`{sanitize(name)}` cannot be removed and kept", hint=hint)
+            hint = f"run `{scope.command('uninstall', name, '--force')}` to remove it and keep a backup"
+            raise UsageError(f"`{sanitize(name)}` cannot be both removed and kept", hint=hint)
     require_project_manifest(scope, context.settings)
     before = read_project_files(scope, context)
-    asked_for = {*before.requirements, *before.lockfile.skills}
-    made_by_hand = [SkillName(name) for name in names if name not in asked_for and _is_unmanaged(scope, name)]
-    if made_by_hand and not options.install.force:
-        raise _unmanaged_error(scope, made_by_hand)
-    touched = options.replace(
-        install=options.install.replace(selected=names, selected_only=True, unmanaged_to_remove=made_by_hand)
-    )
+    required = {*before.requirements, *before.lockfile.skills}
+    local = [SkillName(name) for name in names if name not in required and _is_local(scope, name)]
+    if local and not options.install.force:
+        raise _local_skill_error(scope, local)
+    install_options = options.install.replace(selected=names, selected_only=True, unmanaged_to_remove=local)
 
-    def edit(papers: ProjectFiles) -> ProjectFiles:
-        text = papers.editable_manifest
+    def edit(files: ProjectFiles) -> ProjectFiles:
+        text = files.editable_manifest
         for name in names:
-            _require_installed(scope, papers, name)
-        _warn_dependents(papers, names, context)
+            _require_installed(scope, files, name)
+        _warn_dependents(scope, files, names, context)
         for name in names:
             text = remove_member(text, ("skills", name))
-        return papers if papers.manifest_text is None else papers.with_manifest_text(text)
+        return files if files.manifest_text is None else files.with_manifest_text(text)
 
-    return change(scope, context, touched, edit)
+    return change(scope, context, options.replace(install=install_options), edit)
 
 
-def _unmanaged_error(scope: Scope, names: Sequence[SkillName]) -> ConflictError:
-    """Give the error for skills that are somebody's own: only he can say that they may go."""
+def _local_skill_error(scope: Scope, names: Sequence[SkillName]) -> ConflictError:
     folders = [scope.layout.skill_path(name) for name in names]
     if len(names) == 1 and os.path.islink(folders[0]):
         return ConflictError(
-            f"`{names[0]}` is a link made by hand and is not managed by skillpm; nothing was changed",
+            f"`{names[0]}` is a link that skillpm does not manage; nothing was changed",
             where=f"{folders[0]} -> {sanitize(os.readlink(folders[0]))}",
-            hint=f"`{join(['rm', folders[0]])}` removes the link and leaves what it leads to, "
-            "`--force` does so and keeps a backup",
+            hint=f"`{join(['rm', folders[0]])}` removes the link but not its target, "
+            "`--force` does the same and keeps a backup",
         )
-    were, are, them = ("was", "is", "it") if len(names) == 1 else ("were", "are", "them")
-    said = " and ".join(f"`{name}`" for name in names)
+    are, them = ("is a local skill", "it") if len(names) == 1 else ("are local skills", "them")
+    quoted = " and ".join(f"`{name}`" for name in names)
     return ConflictError(
-        f"{said} {were} made by hand and {are} not managed by skillpm; nothing was changed",
+        f"{quoted} {are}, not managed by skillpm; nothing was changed",
         where=", ".join(folders),
         hint=f"`{join(['rm', '-r', *folders])}` removes {them} for good, `--force` removes {them} and keeps a backup",
     )
 
 
-def _warn_dependents(files: ProjectFiles, names: Sequence[str], context: Context) -> None:
-    """Say that a skill stays because another one needs it. Raises `ConflictError` where nothing else was asked."""
+def _warn_dependents(scope: Scope, files: ProjectFiles, names: Sequence[str], context: Context) -> None:
+    """Warn that a skill stays because others require it. Raises `ConflictError` if the manifest does not contain it."""
     rest = {name: source for name, source in files.requirements.items() if name not in names}
     needed = reachable_skills(rest, files.lockfile)
     for name in sorted({SkillName(name) for name in names} & needed):
         parents = sorted(other for other in needed if name in files.lockfile.skills[other].dependencies)
-        who = ", ".join(f"`{parent}`" for parent in parents)
+        quoted = ", ".join(f"`{parent}`" for parent in parents)
         if name not in files.requirements:
-            hint = f"uninstall what needs it too: skillpm uninstall {' '.join(parents)}"
-            raise ConflictError(f"`{name}` is needed by {who}", hint=hint)
-        context.reporter.warn(
-            f"{name} stays installed: {who} needs it" if len(parents) == 1 else f"{name} stays installed: {who} need it"
-        )
+            hint = f"uninstall what requires it, too: {scope.command('uninstall', *parents)}"
+            raise ConflictError(f"`{name}` is required by {quoted}", hint=hint)
+        verb = "requires" if len(parents) == 1 else "require"
+        context.reporter.warn(f"{name} stays installed: {quoted} {verb} it")
 
 
 def _require_installed(scope: Scope, files: ProjectFiles, name: str) -> None:
     known: set[SkillName] = {*files.requirements, *files.lockfile.skills, *load_receipt(scope.layout).skills}
-    if is_skill_name(name) and (name in known or _is_unmanaged(scope, name)):
+    if is_skill_name(name) and (name in known or _is_local(scope, name)):
         return
     if not known:
-        hint = "`list` shows a project's skills, `list -g` your own"
-        raise NotFoundError(f"`{sanitize(name)}` is not installed in {scope.kind} scope; nothing is", hint=hint)
-    hint = suggestion_hint(name, known, f"one of these is: {', '.join(sorted(known)[:8])}")
+        hint = "`skillpm list` shows a project's skills, `skillpm list -g` those in user scope"
+        raise NotFoundError(f"`{sanitize(name)}` is not installed: no skills in {scope.kind} scope", hint=hint)
+    hint = suggestion_hint(name, known, f"installed: {', '.join(sorted(known)[:8])}")
     raise NotFoundError(f"`{sanitize(name)}` is not installed in {scope.kind} scope", hint=hint)
 
 
-def _is_unmanaged(scope: Scope, name: str) -> bool:
-    """Tell whether a folder of this name, or a link, is a skill that skillpm did not put there."""
+def _is_local(scope: Scope, name: str) -> bool:
+    """Return whether this is a local skill: a folder, or a link, that skillpm did not install."""
     folder = scope.layout.skill_path(name)
     return (
         is_skill_name(name)

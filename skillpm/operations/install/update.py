@@ -1,4 +1,4 @@
-"""`update`: the newest that the manifest allows: branch heads, moved tags, the bundled version."""
+"""`update`: lock and install the newest that the manifest allows: versions, branch heads, moved tags."""
 
 from collections.abc import Collection, Sequence
 
@@ -11,47 +11,43 @@ from skillpm.operations.context.scope import Scope
 from skillpm.operations.inspect.outdated import no_update_messages
 from skillpm.operations.inspect.upstream import moved_tag_messages
 from skillpm.operations.inspect.yanked import find_yanked
-from skillpm.operations.install.index_policy import select_upgrades
-from skillpm.operations.install.pipeline import ChangeOptions, ChangeResult, change
+from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
+from skillpm.operations.pipeline.index_policy import select_upgrades
 
 
 def update(scope: Scope, context: Context, names: Sequence[str], options: ChangeOptions) -> ChangeResult:
-    """Lock the newest of these skills, or of all, and install it. One that is to be kept stays locked as it is."""
-    papers = read_project_files(scope, context)
-    before = papers.lockfile
-    touched = options.replace(
-        install=options.install.replace(
-            selected=names or None, inexact=bool(names), tolerates_edits=not options.install.force
-        )
+    """Lock and install the newest allowed version of these skills, or of all, except those to keep."""
+    before = read_project_files(scope, context).lockfile
+    install_options = options.install.replace(
+        selected=names or None, inexact=bool(names), tolerates_edits=not options.install.force
     )
 
-    def upgraded(papers: ProjectFiles) -> Collection[SkillName]:
-        meant = select_upgrades(scope, papers, context.settings, names)
-        return [name for name in meant if name not in options.install.keep]
+    def find_upgrades(files: ProjectFiles) -> Collection[SkillName]:
+        selected = select_upgrades(scope, files, context.settings, names)
+        return [name for name in selected if name not in options.install.keep]
 
-    result = change(scope, context, touched, lambda papers: papers, upgraded)
+    result = change(scope, context, options.replace(install=install_options), lambda files: files, find_upgrades)
     after = before if options.dry_run else read_project_files(scope, context).lockfile
-    moved = tuple(moved_tag_messages(before, after))
-    for message in moved:
+    for message in moved_tag_messages(before, after):
         context.reporter.warn(message)
     result = _explain_yanked(scope, context, result, before, after, names)
-    stays = () if result.is_changed else no_update_messages(scope, context, names)
-    return result.replace(warnings=tuple(context.reporter.warnings), notes=(*result.notes, *stays))
+    notes = () if result.is_changed else no_update_messages(scope, context, names)
+    return result.replace(warnings=tuple(context.reporter.warnings), notes=(*result.notes, *notes))
 
 
 def _explain_yanked(
     scope: Scope, context: Context, result: ChangeResult, before: Lockfile, after: Lockfile, names: Sequence[str]
 ) -> ChangeResult:
-    """Give the yank as the reason of each update away from a yanked version; warn of skills that stay at theirs."""
-    stay = {name: skill for name, skill in after.skills.items() if name in before.skills}
-    stay = {name: skill for name, skill in stay.items() if skill.version == before.skills[name].version}
-    yanked = find_yanked(scope, context, {**before.skills, **stay})  # these, as the index says where they are now
+    """Set the yank as the reason of each update away from a yanked version, and warn of skills that stay on one."""
+    kept = {name: skill for name, skill in after.skills.items() if name in before.skills}
+    kept = {name: skill for name, skill in kept.items() if skill.version == before.skills[name].version}
+    yanked = find_yanked(scope, context, {**before.skills, **kept})  # kept ones with their new place in the index
     actions = {action.name: action for action in result.actions}
-    for name, said in yanked.items():
+    for name, reason in yanked.items():
         action = actions.get(name)
         if action is None or action.new_version == version_label(before.skills[name]):
             if not names or name in names:
-                context.reporter.warn(f"{name}: {said}; nothing that fits takes its place")
+                context.reporter.warn(f"{name}: {reason}; no other version matches")
         elif action.new_version:
-            actions[name] = action.replace(reason="; ".join(filter(None, [said, action.reason])))
+            actions[name] = action.replace(reason="; ".join(filter(None, [reason, action.reason])))
     return result.replace(actions=tuple(actions.values()))

@@ -1,1 +1,1 @@
-"""`migrate`: flat files become skills."""
+"""`migrate`: convert flat files to skills."""

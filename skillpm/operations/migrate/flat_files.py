@@ -1,26 +1,28 @@
-"""Flat files in a skills directory, by the rule of `migrate`: whoever lists skills is told that they are none yet.
+"""Find flat files in a skills directory, by the rules of `migrate`, so that `list` can point them out.
 
-Most directories have none: that is seen from names alone, and only who has some pays for reading them.
+Most directories have none. That is visible from the names alone, so files are read only if there are some.
 """
 
 import os
 from collections.abc import Collection, Iterator
 
 from skillpm.core.file_tree import Limits
+from skillpm.core.text import pluralize
 from skillpm.errors import SkillpmError
 from skillpm.files import read_text
 from skillpm.formats.legacy_registry import NON_SKILL_NAME
-from skillpm.installer.layout import Layout
+from skillpm.installer.layout import PROJECT_FOLDER, Layout
+from skillpm.settings import Settings
 
 MAX_FOLDERS = 100
 
 
 def find_flat_files(directory: str, skills: Collection[str], limits: Limits) -> list[str]:
-    """Give the flat files of a folder that are meant to be skills. `skills` are folders that need no look."""
+    """Return the flat files of a folder that are meant to be skills, skipping the folders in `skills`."""
     names = sorted(_find_markdown(directory, skills))
     if not names:
         return []
-    # The reader brings a YAML library with it.
+    # Reading them imports a YAML library.
     from skillpm.installer.migration.migration_planner import find_skill_candidates  # noqa: PLC0415
     from skillpm.installer.migration.scanner import scan_flat_files  # noqa: PLC0415
     from skillpm.operations.migrate.handwritten_registry import load_legacy_registry  # noqa: PLC0415
@@ -33,11 +35,19 @@ def find_flat_files(directory: str, skills: Collection[str], limits: Limits) -> 
             )
         )
     except (OSError, SkillpmError):
-        return names  # `migrate` says what is wrong with them
+        return names  # `migrate` reports what is wrong with them
+
+
+def flat_files_hint(settings: Settings) -> str:
+    """Return the command that migrates flat files in the working directory, which need not be a project."""
+    for typed, called in ((PROJECT_FOLDER, PROJECT_FOLDER), (".", "the current folder")):
+        if files := find_flat_files(os.path.join(settings.working_directory, typed), (), settings.limits):
+            return f"run `skillpm migrate {typed}` for the {pluralize(len(files), 'flat file')} in {called}"
+    return "name the folder that contains the skills: `skillpm migrate DIR`"
 
 
 def _find_markdown(directory: str, skills: Collection[str]) -> Iterator[str]:
-    """Give the Markdown files that lie at the top of a folder, or in one of its folders that is no skill."""
+    """Yield the Markdown files at the top of a folder, or in one of its folders that is not a skill."""
     folders: list[str] = []
     for entry in _scan_folder(directory):
         if _is_flat(entry):
@@ -59,5 +69,5 @@ def _scan_folder(folder: str) -> Iterator[os.DirEntry[str]]:
 
 
 def _is_flat(entry: os.DirEntry[str]) -> bool:
-    stem, ending = os.path.splitext(entry.name)
-    return ending.lower() == ".md" and not NON_SKILL_NAME.fullmatch(stem) and entry.is_file(follow_symlinks=False)
+    stem, suffix = os.path.splitext(entry.name)
+    return suffix.lower() == ".md" and not NON_SKILL_NAME.fullmatch(stem) and entry.is_file(follow_symlinks=False)

@@ -1,4 +1,4 @@
-"""What people wrote by hand of the skills in a folder, before skillpm kept the registry there."""
+"""The handwritten registry of a folder, which was there before skillpm generated one."""
 
 import os
 
@@ -10,15 +10,15 @@ from skillpm.installer.layout import Layout
 
 
 def load_legacy_registry(layout: Layout, text: str | None) -> LegacyRegistry:
-    """Give what people wrote by hand: in the registry that is there, else in the last one that was kept."""
+    """Return the handwritten registry: the present one, else its latest backup."""
     if text is not None and not is_generated(text):
         return read_legacy_registry(text, layout.registry)
-    slot = find_latest_registry_backup(layout)
-    path = os.path.join(layout.backups, slot)
-    kept = read_text(path) if slot else None
-    if kept is None:
+    backup_id = find_latest_registry_backup(layout)
+    path = os.path.join(layout.backups, backup_id)
+    backup = read_text(path) if backup_id else None
+    if backup is None:
         return LegacyRegistry()
     try:
-        return read_legacy_registry(kept, path).replace(is_past=True)
+        return read_legacy_registry(backup, path).replace(is_past=True)
     except ConflictError:
         return LegacyRegistry()

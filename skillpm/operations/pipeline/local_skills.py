@@ -1,7 +1,7 @@
-"""Skills of the user's own: made by hand, or by `migrate`. Nobody installed them, and hosts are to see them too."""
+"""Local skills: written by hand or made by `migrate`, not installed. Agents should see them, too."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName, is_skill_name
@@ -18,17 +18,17 @@ from skillpm.registry.build_state import RegistryProblem
 
 
 class LocalSkills(Value):
-    """The skills that a registry lists and no lockfile: name -> version. `misnamed` cannot be linked: what a receipt
-    names is the name of a skill. `disabled` are linked for nobody.
-    """
+    """The skills that are in the registry and not in the lockfile."""
 
+    # Name -> version, which may be empty.
     versions: Mapping[SkillName, str]
+    # Folders that cannot be linked, since a receipt holds only valid names.
     invalid_names: tuple[str, ...] = ()
     disabled: tuple[SkillName, ...] = ()
 
     @classmethod
     def from_entries(cls, entries: Mapping[str, RegistryEntry], disabled: Iterable[str] = ()) -> "LocalSkills":
-        """Take them from registry entries."""
+        """Create them from registry entries."""
         return cls(
             versions={
                 SkillName(name): entries[name].get("version", "") for name in sorted(entries) if is_skill_name(name)
@@ -37,19 +37,18 @@ class LocalSkills(Value):
             disabled=tuple(SkillName(name) for name in disabled),
         )
 
-    def warn_invalid_names(self, warn: Callable[[str], None]) -> None:
-        """Say which cannot be linked."""
-        for name in self.invalid_names:
-            rule = "a skill's name has lower-case letters, digits and single hyphens"
-            warn(f"{sanitize(name, 80)} is not linked: {rule}; rename its folder")
+    def invalid_name_messages(self) -> list[str]:
+        """Return a warning for each skill whose name prevents a link."""
+        rule = "the name of a skill consists of lower-case letters, digits and single hyphens"
+        return [f"{sanitize(name, 80)} is not linked: {rule}; rename its folder" for name in self.invalid_names]
 
     @classmethod
     def from_registry(cls, receipt: Receipt, entries: Mapping[str, RegistryEntry]) -> "LocalSkills":
-        """Take those that nobody installed."""
+        """Create them from the entries that are not in the receipt."""
         return cls.from_entries({name: entry for name, entry in entries.items() if name not in receipt.skills})
 
     def make_actions(self, known: Collection[SkillName]) -> Iterator[Action]:
-        """Give what is done with them: they are kept, whatever becomes of their links."""
+        """Yield an action for each that is not in `known`: it is kept, whatever happens to its links."""
         for name, version in {**dict.fromkeys(self.disabled, ""), **self.versions}.items():
             if name not in known:
                 yield Action(verb="keep", name=name, old_version=version, new_version=version)
@@ -57,7 +56,10 @@ class LocalSkills(Value):
     def digest_copies(
         self, layout: Layout, receipt: Receipt, mode: str, new_digests: Mapping[SkillName, Digest] = EMPTY_MAPPING
     ) -> dict[SkillName, Digest]:
-        """Give what copies of them would be, where they are copied. `coming` are not at their place yet."""
+        """Return the digests that copies of them would have, for those that are copied.
+
+        `new_digests` are those of skills that are not in place yet.
+        """
         names = self.versions if mode == "copy" else self.versions.keys() & receipt.copies.keys()
         return {
             name: new_digests.get(name) or digest_folder(os.path.realpath(layout.skill_path(name)))
@@ -67,24 +69,26 @@ class LocalSkills(Value):
     def select_copied(
         self, links: Mapping[str, Mapping[SkillName, str]], copies: Mapping[SkillName, Digest]
     ) -> dict[SkillName, Digest]:
-        """Give those that are copied for some host, with what the copies are."""
+        """Return the digests of those that are copied for some agent."""
         linked = {name for folder in links.values() for name, kind in folder.items() if kind == "copy"}
         return {name: copies[name] for name in sorted(linked & copies.keys())}
 
 
-def warn_escaping_links(problems: Iterable[RegistryProblem], warn: Callable[[str], None]) -> None:
-    """Say which are left out because they are links out of the project: nobody may miss that."""
-    for problem in problems:
-        if problem.message == ESCAPING_LINK_MESSAGE:
-            warn(f"{sanitize(problem.path, 80)} is not in the registry: {problem.message}")
+def escaping_link_messages(problems: Iterable[RegistryProblem]) -> list[str]:
+    """Return a warning for each skill that is not listed because it is a link out of the project."""
+    return [
+        f"{sanitize(problem.path, 80)} is not in the registry: {problem.message}"
+        for problem in problems
+        if problem.message == ESCAPING_LINK_MESSAGE
+    ]
 
 
 def make_orphan_actions(layout: Layout, links: LinkPlan, known: Collection[SkillName]) -> Iterator[Action]:
-    """Give what is done with skills of which there is nothing left but links: their folder is gone, or no skill."""
+    """Yield an action for each skill of which only links are left: its folder is gone, or is not a skill any more."""
     for name, folders in sorted(links.links_to_remove.items()):
         if name not in known:
             unlinked = f"no longer linked in {', '.join(folders)}"
             if os.path.lexists(layout.skill_path(name)):
                 yield Action(verb="relink", name=name, reason=unlinked, outcome="unlinked")
             else:
-                yield Action(verb="remove", name=name, reason=f"its folder is gone; {unlinked}")
+                yield Action(verb="remove", name=name, reason=f"its folder is missing; {unlinked}")

@@ -1,7 +1,7 @@
-"""Where a locked skill may come from: the place that the manifest, or a skill that needs it, names."""
+"""Which sources a locked skill may come from: the one that the manifest, or a skill that requires it, specifies."""
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import assert_never
 
 from skillpm.core.git_syntax import short_commit
@@ -29,7 +29,7 @@ from skillpm.settings import Settings
 
 
 def find_explicit_sites(files: ProjectFiles, lockfile: Lockfile) -> set[tuple[SkillName, str]]:
-    """Give the skills whose requirement says itself at which address their index is, with that address."""
+    """Return the skills whose requirement itself contains the URL of their index, with that URL."""
     return {
         (name, source.index_url)
         for name, sources in _collect_sources(files, lockfile).items()
@@ -39,34 +39,42 @@ def find_explicit_sites(files: ProjectFiles, lockfile: Lockfile) -> set[tuple[Sk
 
 
 def check_sources(scope: Scope, files: ProjectFiles, lockfile: Lockfile, *, only_kept: bool = False) -> None:
-    """Refuse a lockfile that lets a skill come from a place that neither the manifest nor a dependency names."""
+    """Refuse a lockfile with a skill from a source that neither the manifest nor a dependency specifies.
+
+    `only_kept` skips the skills that will be resolved again, or dropped.
+    """
     sources = _collect_sources(files, lockfile)
     for name, locked in lockfile.skills.items():
-        asked = files.requirements.get(name)
-        if only_kept and (
-            name not in sources or lockfile.requirements.get(name) != (asked and requirement_value(asked))
-        ):
-            continue  # it will be resolved anew, or dropped
+        required = files.requirements.get(name)
+        is_changed = lockfile.requirements.get(name) != (required and requirement_value(required))
+        if only_kept and (name not in sources or is_changed):
+            continue
         if not any(is_allowed(source, locked.pin) for source in sources.get(name, ())):
-            otherwise = next(
-                (said for source in sources.get(name, ()) if (said := _describe_mismatch(source, locked.pin))), ""
-            )
-            is_changed = asked is not None and lockfile.requirements.get(name) != requirement_value(asked)
-            says = "names another place" if name in sources else "does not name it"
-            if otherwise:
-                says = f"{'now ' if is_changed else ''}asks for {otherwise}"
-            gone = f"the manifest no longer asks for `{name}`; run `skillpm lock{scope.flag}`"
-            behind = f"run `skillpm lock{scope.flag}` and commit skills.lock"
-            other = f"if the manifest was changed, run `skillpm lock{scope.flag}`; if not, see who changed the lockfile"
-            raise RefusedError(
-                f"`{name}` is locked to {summarize_pin(locked.pin)}, but the manifest {says}",
-                where=f"{scope.lockfile}: skills.{name}.source",
-                hint=gone if name not in sources else behind if otherwise and is_changed else other,
-            )
+            is_changed = required is not None and is_changed
+            raise _source_error(scope, name, locked.pin, sources.get(name, ()), is_changed=is_changed)
+
+
+def _source_error(
+    scope: Scope, name: SkillName, pin: Pin, sources: Sequence[Source], *, is_changed: bool
+) -> RefusedError:
+    lock = scope.command("lock")
+    difference = next((text for source in sources if (text := _describe_mismatch(source, pin))), "")
+    if not sources:
+        problem, hint = "does not contain it", f"the manifest no longer requires `{name}`; run `{lock}`"
+    elif difference and is_changed:
+        problem, hint = f"now requires {difference}", f"run `{lock}` and commit skills.lock"
+    else:
+        problem = f"requires {difference}" if difference else "specifies another source"
+        hint = f"if the manifest was changed, run `{lock}`; otherwise, check who changed the lockfile"
+    return RefusedError(
+        f"`{name}` is locked to {summarize_pin(pin)}, but the manifest {problem}",
+        where=f"{scope.lockfile}: skills.{name}.source",
+        hint=hint,
+    )
 
 
 def _collect_sources(files: ProjectFiles, lockfile: Lockfile) -> dict[SkillName, list[Source]]:
-    """Give where each skill may come from: as the manifest says, else as those say that need it."""
+    """Return the sources that each skill may come from: the manifest's, else those of the skills that require it."""
     sources: dict[SkillName, list[Source]] = {name: [source] for name, source in files.requirements.items()}
     for parent, skill in lockfile.skills.items():
         for name, source in read_dependencies(skill.dependencies, f"`{parent}`").items() if skill.dependencies else ():
@@ -75,7 +83,7 @@ def _collect_sources(files: ProjectFiles, lockfile: Lockfile) -> dict[SkillName,
 
 
 def _describe_mismatch(source: Source, pin: Pin) -> str:
-    """Say what a source asks for in the very repository that a pin lies in; nothing where it is another place."""
+    """Describe what a source specifies within the repository of a pin; empty if it is another repository."""
     if not isinstance(source, GitSource) or not isinstance(pin, GitPin) or source.url != pin.url:
         return ""
     if source.path and source.path != pin.path:
@@ -85,7 +93,7 @@ def _describe_mismatch(source: Source, pin: Pin) -> str:
 
 
 def is_allowed(source: Source, pin: Pin) -> bool:
-    """Tell whether a pin lies where a source says that the skill comes from."""
+    """Return whether a pin comes from the place that a source specifies."""
     match source:
         case GitSource():
             if not isinstance(pin, GitPin) or pin.url != source.url or (source.path and source.path != pin.path):
@@ -109,34 +117,34 @@ def is_allowed(source: Source, pin: Pin) -> bool:
 
 
 def find_install_paths(scope: Scope, settings: Settings) -> tuple[str, ...]:
-    """Give the real paths of where skills are installed: here, and as copies that we made for agent hosts."""
+    """Return the real paths at which skills are installed: the skills directory, and copies in agents' folders."""
     return tuple(map(os.path.realpath, (scope.layout.directory, *_find_copies(scope, settings))))
 
 
-def refuse_installed(install_paths: Collection[str], path: str, real_path: str, where: str = "") -> None:
-    """Raise `UsageError` for a source of this machine that lies in one of these `installed_places`."""
-    if any(is_below(real_path, place) for place in install_paths):
+def refuse_installed(scope: Scope, install_paths: Collection[str], path: str, real_path: str, where: str = "") -> None:
+    """Raise `UsageError` for a local source that is inside one of the `install_paths`."""
+    if any(is_below(real_path, install_path) for install_path in install_paths):
         raise UsageError(
-            f"{sanitize(path)} lies where skills are installed, and is there already",
+            f"{sanitize(path)} is inside a directory where skills are installed",
             where=where,
-            hint=f"agents get it as it is (`skillpm list`); to manage it, move it elsewhere first, e.g. "
+            hint=f"agents see it already (`{scope.command('list')}`); to manage it, move it elsewhere, for example "
             f"`mv {sanitize(path)} ~/my-skills/`, and install it from there",
         )
 
 
 def refuse_installed_sources(scope: Scope, files: ProjectFiles, settings: Settings) -> None:
-    """Look at all sources of this machine that the manifest names: somebody may have written them by hand."""
-    places: Collection[str] = ()
+    """Raise `UsageError` for a local source in the manifest, which may be handwritten, that is an installed skill."""
+    install_paths: Collection[str] = ()
     for key, sources in (("skills", files.requirements), ("overrides", files.overrides)):
         for name, source in sources.items():
             path = (
                 source.path if isinstance(source, PathSource) else source.url if isinstance(source, UrlSource) else ""
             )
             if path and is_local(path):
-                whole = settings.home + path[1:] if path.startswith("~/") else path
-                real = os.path.realpath(os.path.join(os.path.dirname(scope.manifest), whole))
-                places = places or find_install_paths(scope, settings)
-                refuse_installed(places, path, real, f"{files.manifest.file}: {key}.{name}")
+                absolute = settings.home + path[1:] if path.startswith("~/") else path
+                real_path = os.path.realpath(os.path.join(os.path.dirname(scope.manifest), absolute))
+                install_paths = install_paths or find_install_paths(scope, settings)
+                refuse_installed(scope, install_paths, path, real_path, f"{files.manifest.file}: {key}.{name}")
 
 
 def _find_copies(scope: Scope, settings: Settings) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""The pipeline of every command that changes something: resolve, plan, execute."""

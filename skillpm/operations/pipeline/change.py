@@ -1,0 +1,171 @@
+"""Change a scope: edit the manifest, resolve, plan and execute, and report the result."""
+
+import os
+from collections.abc import Callable, Collection, Mapping
+
+from skillpm.core.names import SkillName
+from skillpm.core.values import Value
+from skillpm.installer.actions import Action, InstallOptions
+from skillpm.installer.leftovers import has_leftovers
+from skillpm.operations.context.missing_manifest import require_manifest, require_project_manifest
+from skillpm.operations.context.project_files import ProjectFiles, read_project_files, retry_if_changed
+from skillpm.operations.context.runtime import Context
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.pipeline.blockers import raise_if_blocked
+from skillpm.operations.pipeline.dry_run import dry_run_warnings
+from skillpm.operations.pipeline.index_policy import (
+    add_indexes,
+    added_index_message,
+    find_user_only_indexes,
+    missing_index_message,
+    refuse_unconfigured,
+    unconfigured_index_messages,
+)
+from skillpm.operations.pipeline.install_plan import InstallPlan
+from skillpm.operations.pipeline.lock_resolution import LockPolicy, find_lock_conflicts, resolve_lockfile
+from skillpm.operations.pipeline.next_steps import suggest_next_step
+from skillpm.operations.pipeline.plan import plan_install
+
+INTERRUPTED_CHANGE = "an interrupted change is pending; this is the state without it"
+
+
+class ChangeResult(Value):
+    """What an operation did, or would do with `--dry-run`."""
+
+    is_changed: bool
+    scope: str
+    directory: str
+    actions: tuple[Action, ...] = ()
+    warnings: tuple[str, ...] = ()
+    is_dry_run: bool = False
+    next_step: str = ""
+    notes: tuple[str, ...] = ()
+    # Paths in agents' folders.
+    links_made: tuple[str, ...] = ()
+    links_removed: tuple[str, ...] = ()
+    # The roles of the documents that changed.
+    documents: tuple[str, ...] = ()
+
+
+class ChangeOptions(Value):
+    """How a command changes things."""
+
+    lock_policy: LockPolicy = LockPolicy()
+    install: InstallOptions = InstallOptions()
+    dry_run: bool = False
+    # Whether indexes that only config.toml configures are added to the manifest if skills come from them.
+    adds_indexes: bool = False
+
+
+Edit = Callable[[ProjectFiles], ProjectFiles]
+
+
+def change(
+    scope: Scope,
+    context: Context,
+    options: ChangeOptions,
+    edit: Edit,
+    select_upgrades: Callable[[ProjectFiles], Collection[SkillName]] = lambda _: (),
+    read_files: Callable[[Scope, Context], ProjectFiles] = read_project_files,
+) -> ChangeResult:
+    """Edit the manifest, resolve, plan and execute.
+
+    This plans twice: first without the lock, since often there is nothing to do, then while holding it, with the
+    documents read again, since another process may have changed them. Editors take no lock: if a document is saved
+    while skills are fetched, it plans once more; what was fetched is in the store by then.
+    """
+    require_project_manifest(scope, context.settings)
+    if not options.dry_run and has_leftovers(scope.layout):
+        from skillpm.operations.context.scope_lock import clean_up_after_crash  # noqa: PLC0415  (only after a crash)
+
+        clean_up_after_crash(scope, context)
+
+    def edited() -> ProjectFiles:
+        return edit(require_manifest(scope, read_files(scope, context)))
+
+    if not os.path.exists(scope.layout.journal):
+        files = edited()
+        is_settled = not find_lock_conflicts(files) and not select_upgrades(files)
+        if is_settled or options.lock_policy.locked or options.lock_policy.frozen:
+            plan = _make_plan(scope, context, options, files, ())
+            if plan.is_empty or options.dry_run:
+                return _change_result(scope, context, options, plan)
+    elif options.dry_run:
+        context.reporter.warn(INTERRUPTED_CHANGE)
+    if options.dry_run:
+        files = edited()
+        plan = _make_plan(scope, context, options, files, select_upgrades(files))
+    else:
+        plan = _plan_and_execute(scope, context, options, edited, select_upgrades)
+    return _change_result(scope, context, options, plan)
+
+
+def _plan_and_execute(
+    scope: Scope,
+    context: Context,
+    options: ChangeOptions,
+    read_edited: Callable[[], ProjectFiles],
+    select_upgrades: Callable[[ProjectFiles], Collection[SkillName]],
+) -> InstallPlan:
+    # Locks and transactions take 25 ms to import, which a command with nothing to do saves.
+    from skillpm.operations.context.scope_lock import lock_scope  # noqa: PLC0415
+    from skillpm.operations.pipeline.executor import execute  # noqa: PLC0415
+    from skillpm.operations.pipeline.locked_content import fetch_change  # noqa: PLC0415
+
+    def plan_and_execute() -> InstallPlan:
+        files = read_edited()
+        plan = _make_plan(scope, context, options, files, select_upgrades(files))
+        if not plan.is_empty:
+            execute(scope, context, fetch_change(scope, context, plan, make_fetchers(scope, context)))
+        return plan
+
+    with lock_scope(scope, context, force=options.install.force):
+        return retry_if_changed(plan_and_execute)
+
+
+def _make_plan(
+    scope: Scope, context: Context, options: ChangeOptions, files: ProjectFiles, upgrade: Collection[SkillName]
+) -> InstallPlan:
+    settings, fetchers = context.settings, make_fetchers(scope, context)
+    lockfile = resolve_lockfile(scope, files, fetchers, options.lock_policy, upgrade, options.install.selected)
+    user_only = find_user_only_indexes(scope, settings, files, lockfile)
+    added = user_only if options.adds_indexes else []
+    plan = plan_install(scope, settings, add_indexes(files, added, settings), lockfile, options.install)
+    _report_warnings(context, plan)
+    raise_if_blocked(scope, plan.actions, plan.links, {*files.lockfile.skills, *plan.receipt.skills}, options.install)
+    refuse_unconfigured(scope, plan.files, lockfile, plan.find_missing(context.store), settings)
+    warnings = []
+    if "lockfile" in plan.documents and not added:
+        warnings += [missing_index_message(scope, files, index) for index in user_only]
+    warnings += unconfigured_index_messages(scope, plan.files, lockfile, settings, options.install.selected)
+    if options.dry_run:
+        warnings += dry_run_warnings(scope, settings, plan)
+    return plan.replace(added_indexes=tuple(added), warnings=(*plan.warnings, *warnings))
+
+
+def _report_warnings(context: Context, plan: InstallPlan) -> None:
+    """Report the warnings of a plan; one that was reported before is not repeated."""
+    for message in plan.warnings:
+        context.reporter.warn(message)
+
+
+def _change_result(scope: Scope, context: Context, options: ChangeOptions, plan: InstallPlan) -> ChangeResult:
+    _report_warnings(context, plan)
+    return ChangeResult(
+        is_changed=not plan.is_empty,
+        scope=scope.kind,
+        directory=scope.layout.directory,
+        actions=plan.actions,
+        warnings=tuple(context.reporter.warnings),
+        is_dry_run=options.dry_run,
+        links_made=_link_paths(plan.links.links_to_create),
+        links_removed=_link_paths(plan.links.links_to_remove),
+        documents=tuple(plan.documents),
+        next_step="" if options.dry_run else suggest_next_step(scope, context, plan.files, plan.lockfile, plan.receipt),
+        notes=tuple(added_index_message(index, dry_run=options.dry_run) for index in plan.added_indexes),
+    )
+
+
+def _link_paths(links: Mapping[SkillName, tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(sorted(f"{folder}/{name}" for name, folders in links.items() for folder in folders))

@@ -1,0 +1,188 @@
+"""Which indexes a scope trusts: a skill is fetched only from an index that is configured.
+
+Installed skills stay installed when their index is removed from `config.toml`: nothing has to be fetched. So a missing
+index blocks only what needs it.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from shlex import quote
+
+from skillpm.core.names import SkillName
+from skillpm.core.text import pluralize
+from skillpm.errors import RefusedError
+from skillpm.formats.index_sources import ConfiguredIndex, merge_indexes
+from skillpm.formats.json_edit import insert_element
+from skillpm.formats.lockfile import Lockfile
+from skillpm.formats.pin import IndexPin
+from skillpm.installer.layout import load_receipt
+from skillpm.operations.context.project_files import ProjectFiles
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_indexes import configured_indexes, user_indexes
+from skillpm.operations.inspect.constraints import select_skills
+from skillpm.operations.pipeline.source_policy import find_explicit_sites
+from skillpm.requirements.source import IndexSource
+from skillpm.settings import Settings
+
+MAX_NAMES = 3
+
+
+def find_unconfigured(
+    scope: Scope, files: ProjectFiles, lockfile: Lockfile, settings: Settings
+) -> dict[SkillName, str]:
+    """Return the skills that are locked to an index which is not configured, or not by the required name, with its
+    URL.
+    """
+    pins = {name: skill.pin.index for name, skill in lockfile.skills.items() if isinstance(skill.pin, IndexPin)}
+    if not pins:
+        return {}
+    indexes, sites = configured_indexes(scope, settings), find_explicit_sites(files, lockfile)
+    unconfigured = {}
+    for name, url in sorted(pins.items()):
+        source = files.requirements.get(name)
+        required = source.index if isinstance(source, IndexSource) else ""
+        if (name, url) not in sites and not _is_among(indexes, required, url):
+            unconfigured[name] = url
+    return unconfigured
+
+
+def _is_among(indexes: Iterable[ConfiguredIndex], required_name: str, url: str) -> bool:
+    return any(index.url == url and required_name in {"", index.name} for index in indexes)
+
+
+def select_upgrades(scope: Scope, files: ProjectFiles, settings: Settings, names: Sequence[str]) -> list[SkillName]:
+    """Return the skills to upgrade: the named ones, else all whose index is configured.
+
+    A named one whose index is missing is reported as not found; the others need not wait for a missing index.
+    """
+    skipped = {} if names else find_unconfigured(scope, files, files.lockfile, settings)
+    return [name for name in select_skills(scope, files, names) if name not in skipped]
+
+
+def unconfigured_index_messages(
+    scope: Scope, files: ProjectFiles, lockfile: Lockfile, settings: Settings, names: Collection[str] | None = None
+) -> list[str]:
+    """Return a warning for each index that is missing: which skills stay locked, and the command if it has moved.
+
+    `names` are the only skills to report, None means all. For those, other indexes have been searched already.
+    """
+    unconfigured = find_unconfigured(scope, files, lockfile, settings)
+    unconfigured = {name: url for name, url in unconfigured.items() if names is None or name in names}
+    messages = []
+    for url in sorted({*unconfigured.values()}):
+        skills = [name for name in unconfigured if unconfigured[name] == url]
+        stay, their = ("stay locked as they are", "their") if len(skills) > 1 else ("stays locked as it is", "its")
+        who = " and ".join(skills) if len(skills) <= MAX_NAMES else pluralize(len(skills), "skill")
+        hint = _moved_index_hint(scope, files, settings, skills)
+        end = (hint and f"; {hint}") if names is None else ", and no other index has the same content"
+        messages.append(f"{who} {stay}: {their} index {url} is no longer configured{end}")
+    return messages
+
+
+def _moved_index_hint(scope: Scope, files: ProjectFiles, settings: Settings, names: Collection[SkillName]) -> str:
+    """Return the command that takes skills from the new place of their index; empty if no index has them.
+
+    It names all of them, since one alone would be refused because of the others.
+    """
+    indexes = [index.name for index in configured_indexes(scope, settings)]
+    skills = [name for name in names if indexes and _required_index(files, name) in {"", *indexes}]
+    return f"if it has moved: {scope.command('update', *skills)}" if skills else ""
+
+
+def refuse_unconfigured(
+    scope: Scope, files: ProjectFiles, lockfile: Lockfile, names: Collection[SkillName], settings: Settings
+) -> None:
+    """Raise `RefusedError` if one of these skills, which must be fetched, is locked to an index that is missing."""
+    unconfigured = find_unconfigured(scope, files, lockfile, settings) if names else {}
+    for name, url in unconfigured.items():
+        if name in names:
+            raise RefusedError(
+                f"`{name}` is locked to the index {url}, which neither the manifest nor your config.toml configures",
+                where=f"{scope.lockfile}: skills.{name}.source",
+                hint=unconfigured_index_hint(scope, files, settings, name, unconfigured),
+            )
+
+
+def unconfigured_index_hint(
+    scope: Scope, files: ProjectFiles, settings: Settings, name: SkillName, unconfigured: Mapping[SkillName, str]
+) -> str:
+    """Return what to do about a skill whose index is missing. `unconfigured` are all of these skills."""
+    url = unconfigured[name]
+    moved = _moved_index_hint(scope, files, settings, [other for other in unconfigured if unconfigured[other] == url])
+    required = _required_index(files, name)
+    is_taken = any(index.name == required for index in configured_indexes(scope, settings))
+    configure = "" if is_taken else _configure_index_hint(scope, required, url)
+    remove = f"if you do not need it: {scope.command('uninstall', name)}"
+    return "; ".join(way for way in (configure, moved, remove) if way)
+
+
+def _configure_index_hint(scope: Scope, index_name: str, url: str) -> str:
+    """Return how to configure a trusted index: in `config.toml` in user scope, in the manifest of a project."""
+    if scope.kind == "user":
+        return f"if you trust it: skillpm config set indexes.{index_name or 'NAME'}.url {quote(url)}"
+    return f'if you trust it, add to skills.json: "indexes": [{{"name": "{index_name or "…"}", "url": "{url}"}}]'
+
+
+def _required_index(files: ProjectFiles, name: SkillName) -> str:
+    """Return the name of the index that the manifest requires for a skill; empty if any index will do."""
+    source = files.requirements.get(name)
+    return source.index if isinstance(source, IndexSource) and not source.index_url else ""
+
+
+def find_up_to_date(scope: Scope, lockfile: Lockfile) -> set[SkillName]:
+    """Return the skills that are installed as they are locked, so that nothing has to be fetched."""
+    installed = load_receipt(scope.layout).skills
+    return {
+        name
+        for name, skill in lockfile.skills.items()
+        if name in installed and installed[name].digest == skill.digest and installed[name].pin == skill.pin
+    }
+
+
+def find_user_only_indexes(
+    scope: Scope, settings: Settings, files: ProjectFiles, lockfile: Lockfile
+) -> list[ConfiguredIndex]:
+    """Return the indexes that locked skills of a project come from, and that only the user's config.toml configures."""
+    pins = {name: skill.pin.index for name, skill in lockfile.skills.items() if isinstance(skill.pin, IndexPin)}
+    if scope.kind == "user" or not pins:
+        return []
+    sites = find_explicit_sites(files, lockfile)
+    missing = {
+        (required, url)
+        for name, url in pins.items()
+        if not _is_among(files.manifest.indexes, required := _required_index(files, name), url)
+        and (name, url) not in sites
+    }
+    return [
+        index
+        for index in (user_indexes(settings) if missing else ())
+        if any(index.url == url and required in {"", index.name} for required, url in missing)
+    ]
+
+
+def add_indexes(files: ProjectFiles, indexes: Sequence[ConfiguredIndex], settings: Settings) -> ProjectFiles:
+    """Return the files with these indexes in the manifest, in the order in which they are searched."""
+    order = [index.name for index in merge_indexes(files.manifest.indexes, user_indexes(settings))]
+    for index in indexes:
+        names = [known.name for known in files.manifest.indexes]
+        position = sum(order.index(name) < order.index(index.name) for name in names)
+        row = {"name": index.name, "url": index.url}
+        files = files.with_manifest_text(insert_element(files.editable_manifest, "indexes", position, row))
+    return files
+
+
+def added_index_message(index: ConfiguredIndex, *, dry_run: bool) -> str:
+    """Return the note that an index was added to the manifest."""
+    verb = "would add" if dry_run else "added"
+    local = " (a folder, which they need at the same path)" if index.is_local else ""
+    return f"{verb} the index `{index.name}` to skills.json, so that others can sync: {index.url}{local}"
+
+
+def missing_index_message(scope: Scope, files: ProjectFiles, index: ConfiguredIndex) -> str:
+    """Return the warning about an index that only this user has configured, with the text to add."""
+    row = json.dumps({"name": index.name, "url": index.url}, ensure_ascii=False)
+    edit = f'{row} to "indexes"' if files.manifest.indexes else f'"indexes": [{row}]'
+    return (
+        f"skills.lock requires the index `{index.name}`, which only your config.toml configures, so others cannot "
+        f"sync; add {edit} in {scope.manifest}"
+    )

@@ -1,0 +1,196 @@
+"""From the manifest and the old lockfile to the lockfile that applies: resolved, or shown to be up to date."""
+
+from collections.abc import Collection
+
+from skillpm.core.names import SkillName
+from skillpm.core.values import Value
+from skillpm.errors import LockfileOutdated, RefusedError
+from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.formats.lockfile import LockedSkill, Lockfile, write_lockfile
+from skillpm.formats.pin import IndexPin
+from skillpm.operations.context.project_files import ProjectFiles
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_settings import read_effective_cutoff
+from skillpm.operations.pipeline.index_policy import find_up_to_date, refuse_unconfigured
+from skillpm.operations.pipeline.source_policy import check_sources, refuse_installed_sources
+from skillpm.requirements.source import PathSource
+from skillpm.resolver.candidates import ResolutionRequest
+from skillpm.resolver.resolution import find_lock_mismatches, is_locked_unchanged, reachable_skills, resolve
+
+
+class LockPolicy(Value):
+    """Whether the lockfile may change."""
+
+    # It must not change.
+    locked: bool = False
+    # It is not even compared with upstream.
+    frozen: bool = False
+    # `locked` comes from the environment (CI), not from the command line.
+    is_from_ci: bool = False
+
+
+def resolve_lockfile(
+    scope: Scope,
+    files: ProjectFiles,
+    fetchers: FetcherDispatcher,
+    lock_policy: LockPolicy,
+    upgrade: Collection[SkillName] = (),
+    selected: Collection[str] | None = None,
+) -> Lockfile:
+    """Return the lockfile that applies to a manifest.
+
+    `selected` are the only skills whose local folders are read again; None means all.
+
+    Raises `LockfileOutdated` if it would have to change and may not, and `RefusedError` if it takes a skill from
+    another source than the manifest specifies.
+    """
+    fetchers = fetchers.with_locked(files.lockfile.skills)
+    refuse_installed_sources(scope, files, fetchers.settings)
+    if files.lockfile_text is None and (lock_policy.locked or lock_policy.frozen):
+        raise _outdated_error(scope, files, [], lock_policy)
+    if lock_policy.frozen:
+        _require_locked(scope, files, lock_policy)
+        check_sources(scope, files, files.lockfile)
+        _check_indexes(scope, files, fetchers, files.lockfile.skills)
+        if changed := _find_changed_folders(files, fetchers, selected):
+            raise _outdated_error(
+                scope, files, [f"the content of `{name}` has changed" for name in changed], lock_policy
+            )
+        return files.lockfile
+    check_sources(scope, files, files.lockfile, only_kept=True)
+    _check_indexes(scope, files, fetchers, _find_unchanged(files) - {*upgrade})
+    if lock_policy.locked and (reasons := find_lock_conflicts(files)):
+        raise _outdated_error(scope, files, reasons, lock_policy)
+    held = _find_held_folders(files, fetchers, selected, allow_missing=not lock_policy.locked)
+    cutoff = read_effective_cutoff(files.manifest, fetchers.settings)
+    request = _resolution_request(files, upgrade, held).replace(cutoff=cutoff)
+    lockfile = resolve(request, fetchers, files.lockfile).lockfile
+    _check_versions(scope, files.lockfile, lockfile)
+    if lock_policy.locked and lockfile != files.lockfile:
+        changed = [name for name, skill in lockfile.skills.items() if files.lockfile.skills.get(name) != skill]
+        reasons = [f"the content of `{name}` has changed" for name in sorted(changed)]
+        raise _outdated_error(scope, files, reasons, lock_policy)
+    return lockfile
+
+
+def find_lock_conflicts(files: ProjectFiles) -> list[str]:
+    """Return how the lockfile differs from what the manifest requires. Reads no folder and contacts no server."""
+    return find_lock_mismatches(_resolution_request(files), files.lockfile)
+
+
+def render_lockfile(lockfile: Lockfile, files: ProjectFiles) -> str:
+    """Return the text of a lockfile; the existing text if the meaning is the same."""
+    if files.lockfile_text is not None and lockfile == files.lockfile and not files.is_lockfile_imported:
+        return files.lockfile_text
+    return write_lockfile(lockfile)
+
+
+def find_changed_skills(
+    before: Lockfile, after: Lockfile
+) -> list[tuple[SkillName, LockedSkill | None, LockedSkill | None]]:
+    """Return every skill that differs between two lockfiles, with both states."""
+    names = sorted({*before.skills, *after.skills})
+    pairs = ((name, before.skills.get(name), after.skills.get(name)) for name in names)
+    return [(name, old, new) for name, old, new in pairs if old != new]
+
+
+def _resolution_request(
+    files: ProjectFiles, upgrade: Collection[SkillName] = (), held: Collection[SkillName] = ()
+) -> ResolutionRequest:
+    return ResolutionRequest(requirements=files.requirements, overrides=files.overrides, upgrade=upgrade, frozen=held)
+
+
+def _find_held_folders(
+    files: ProjectFiles, fetchers: FetcherDispatcher, selected: Collection[str] | None, *, allow_missing: bool
+) -> set[SkillName]:
+    """Return the skills from local folders that stay as they are locked, without reading the folder.
+
+    These are the ones that are not selected, and with `allow_missing` those whose folder is missing, with a warning.
+    """
+    held = set()
+    for name, source in files.requirements.items():
+        if not isinstance(source, PathSource) or not is_locked_unchanged(name, source, files.lockfile):
+            continue
+        if selected is not None:
+            if name not in selected:
+                held.add(name)
+        elif allow_missing and not fetchers.has_folder(source):
+            fetchers.reporter.warn(f"{name}: its folder {source.path} is missing; it stays as it is locked")
+            held.add(name)
+    return held
+
+
+def _find_changed_folders(
+    files: ProjectFiles, fetchers: FetcherDispatcher, selected: Collection[str] | None
+) -> list[SkillName]:
+    """Return the skills whose folders differ from the lockfile. Raises `NotFoundError` for a missing folder."""
+    sources = {
+        name: source
+        for name, source in files.requirements.items()
+        if isinstance(source, PathSource) and not source.link and (selected is None or name in selected)
+    }
+    skills = fetchers.pin(sources) if sources else {}
+    return [name for name, skill in sorted(skills.items()) if skill.digest != files.lockfile.skills[name].digest]
+
+
+def _outdated_error(scope: Scope, files: ProjectFiles, reasons: list[str], lock_policy: LockPolicy) -> LockfileOutdated:
+    lock = scope.command("lock")
+    ci = "; CI is set, which implies --locked" if lock_policy.is_from_ci else ""
+    if files.lockfile_text is None:
+        hint = f"create it with `{lock}`{' and commit it' if ci else ''}{ci}"
+        if scope.is_fallback and files.manifest_text is None:
+            hint = (
+                "there is no skills.json here or in a parent folder, so this is user scope; go to the project, or use "
+                "--project DIR"
+            )
+        return LockfileOutdated("there is no lockfile", where=scope.lockfile, hint=hint)
+    return LockfileOutdated(
+        f"the lockfile is not up to date: {'; '.join(reasons)}",
+        where=scope.lockfile,
+        hint=f"run `{lock}` and commit skills.lock{ci}",
+    )
+
+
+def _require_locked(scope: Scope, files: ProjectFiles, lock_policy: LockPolicy) -> None:
+    dependencies = {name for skill in files.lockfile.skills.values() for name in skill.dependencies}
+    missing = sorted({*files.requirements, *dependencies} - {*files.lockfile.skills})
+    if missing:
+        raise _outdated_error(scope, files, [f"`{name}` is not locked" for name in missing], lock_policy)
+
+
+def _find_unchanged(files: ProjectFiles) -> set[SkillName]:
+    """Return the locked skills that are still required, with the requirement that they were locked for."""
+    return {
+        name
+        for name in reachable_skills(files.requirements, files.lockfile)
+        if name not in files.requirements or is_locked_unchanged(name, files.requirements[name], files.lockfile)
+    }
+
+
+def _check_indexes(
+    scope: Scope, files: ProjectFiles, fetchers: FetcherDispatcher, names: Collection[SkillName]
+) -> None:
+    """Refuse a lockfile that would fetch one of these skills from an index that is not configured."""
+    missing = {*names} - find_up_to_date(scope, files.lockfile)
+    refuse_unconfigured(scope, files, files.lockfile, missing, fetchers.settings)
+
+
+def _check_versions(scope: Scope, before: Lockfile, after: Lockfile) -> None:
+    """Refuse a version whose content has changed: the versions of an index are immutable."""
+    for name, skill in sorted(after.skills.items()):
+        old = before.skills.get(name)
+        if (
+            old is not None
+            and isinstance(old.pin, IndexPin)
+            and isinstance(skill.pin, IndexPin)
+            and old.pin.index == skill.pin.index
+            and old.version == skill.version != ""
+            and old.digest != skill.digest
+        ):
+            uninstall, install = scope.command("uninstall", name), scope.command("install", name)
+            raise RefusedError(
+                f"the index {skill.pin.index} changed `{name}` {skill.version} after it was published: locked is "
+                f"{old.digest}, and now it is {skill.digest}",
+                hint="nothing was changed; check who changed skills.lock, or ask the index maintainer: a published "
+                f"version must never change. To accept the new content, run `{uninstall}`, then `{install}`",
+            )

@@ -1,0 +1,109 @@
+"""The content of locked skills: fetch it, check it, and turn a plan into a change that can be executed."""
+
+import os
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from skillpm.core.file_tree import FileTree
+from skillpm.core.names import SkillName
+from skillpm.errors import DocumentError, OfflineError, RefusedError
+from skillpm.fetchers.content import fetch_content
+from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.receipt import InstalledFile, InstalledSkill
+from skillpm.installer.skill_content import LiveLink, SkillContent
+from skillpm.installer.transaction import ChangeSet
+from skillpm.operations.context.runtime import Context
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.pipeline.executor import NewSkill, PlannedChange
+from skillpm.operations.pipeline.install_plan import InstallPlan
+from skillpm.operations.pipeline.live_links import live_target
+from skillpm.operations.pipeline.registry_plan import plan_registry
+from skillpm.requirements.declared_dependencies import MANIFEST_FILE, read_declared_dependencies
+from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.skill import read_skill
+
+
+def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: FetcherDispatcher) -> PlannedChange:
+    """Fetch and check everything that a plan installs, and return the change that remains to be executed.
+
+    Raises `FileError` before anything is fetched if a folder is not writable, and `OfflineError` for missing content.
+    """
+    # Executing checks this again; here it saves a download that could not be installed.
+    roles = {*plan.documents, "receipt", "registry"}
+    scope.target(context.settings).raise_if_unwritable(roles, plan.links.changed_folders)
+    written = plan.written_skills
+    needs_backup = {action.name: action.needs_backup for action in plan.actions if action.name in written}
+    locked = {name: plan.lockfile.skills[name] for name in sorted(written)}
+    if missing := fetchers.fetch({name: locked[name] for name in sorted(plan.find_missing(context.store))}):
+        raise OfflineError(missing)
+    contents = {name: _read_content(scope, context, name, skill, fetchers) for name, skill in locked.items()}
+    _check_dependencies(scope, plan, contents, fetchers)
+    new_skills = {
+        name: NewSkill(content=content, needs_backup=needs_backup[name], digest=locked[name].digest or "")
+        for name, content in contents.items()
+    }
+    installed = {name: _installed_skill(locked[name], content) for name, content in contents.items()}
+    receipt = plan.new_receipt.replace(skills={**plan.new_receipt.skills, **installed})
+    removals = {action.name: action.needs_backup for action in plan.actions if action.verb == "remove"}
+    existing = {name: aside for name, aside in removals.items() if os.path.lexists(scope.layout.skill_path(name))}
+    return PlannedChange(
+        new_skills=new_skills,
+        moves=ChangeSet(removals=existing, documents_read=plan.files.original_texts),
+        links=plan.links,
+        receipt=receipt,
+        registry=plan_registry(scope.layout, plan.files, receipt, new_skills, removals),
+        documents=plan.documents,
+    )
+
+
+def _read_content(
+    scope: Scope, context: Context, name: SkillName, locked: LockedSkill, fetchers: FetcherDispatcher
+) -> SkillContent:
+    """Return a skill's content, each byte checked against the lockfile."""
+    if locked.digest is None:
+        return LiveLink(target=live_target(scope, context.settings, locked.pin))
+    return fetch_content(fetchers, name, locked, locked.digest)
+
+
+def _check_dependencies(
+    scope: Scope, plan: InstallPlan, new_names: Collection[SkillName], fetchers: FetcherDispatcher
+) -> None:
+    """Refuse a lockfile that adds a skill as a dependency of a skill that does not declare it.
+
+    The digest vouches only for a skill's files. What an index said of its dependencies was checked when it was
+    locked, but the lockfile may have been edited since.
+    """
+    dependencies = {*new_names} - {*plan.files.requirements}
+    for name, skill in sorted(plan.lockfile.skills.items()):
+        locked = dependencies & {*skill.dependencies}
+        if not locked or skill.digest is None:
+            continue
+        declared = _declared_dependencies(fetch_content(fetchers, name, skill, skill.digest))
+        if forged := sorted(need for need in locked if skill.dependencies[need] != declared.get(need)):
+            raise RefusedError(
+                f"`{name}` does not depend on `{forged[0]}`, although the lockfile says so",
+                where=f"{scope.lockfile}: skills.{name}.dependencies",
+                hint=f"check who changed the lockfile; `{scope.command('update', name)}` corrects it",
+            )
+
+
+def _declared_dependencies(tree: FileTree) -> Mapping[str, Any]:
+    try:
+        metadata = read_skill(tree.read(tree.skill_file) or b"").metadata
+        return read_declared_dependencies(metadata, tree.read(MANIFEST_FILE))
+    except (NotLoadable, DocumentError):
+        return {}
+
+
+def _installed_skill(locked: LockedSkill, content: SkillContent) -> InstalledSkill:
+    """Return the receipt's entry for content that is being installed."""
+    files = {}
+    if isinstance(content, FileTree):
+        files = {
+            file.path: InstalledFile(
+                sha256=file.content_hash, size=len(file.data), executable=file.executable, link=file.link
+            )
+            for file in content.files
+        }
+    return InstalledSkill(pin=locked.pin, digest=locked.digest, version=locked.version, files=files)
