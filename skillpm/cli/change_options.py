@@ -1,4 +1,4 @@
-"""The options of commands that fetch or change, and what they mean."""
+"""Options of the commands that fetch skills or change the skills directory."""
 
 from shlex import join
 
@@ -8,63 +8,76 @@ from skillpm.cli.option_types import NUMBER
 from skillpm.cli.options import Function, Invocation, scope_options
 from skillpm.errors import UsageError
 from skillpm.installer.actions import InstallOptions
-from skillpm.operations.install.lock_resolution import LockPolicy
-from skillpm.operations.install.pipeline import ChangeOptions
+from skillpm.operations.pipeline.change import ChangeOptions
+from skillpm.operations.pipeline.lock_resolution import LockPolicy
+
+lock_timeout_option = click.option(
+    "--lock-timeout",
+    type=NUMBER,
+    metavar="SECONDS",
+    help="Wait at most SECONDS for another skillpm to finish [default: 60].",
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done, without doing it.")
+insecure_host_option = click.option(
+    "--allow-insecure-host", "insecure", multiple=True, metavar="HOST", help="Allow plain HTTP to HOST (repeatable)."
+)
 
 
 def fetch_options(function: Function) -> Function:
-    """Give a command the options of one that may fetch."""
+    """Add the options for fetching, for a scope and for output."""
     return scope_options(network_options(function))
 
 
 def network_options(function: Function) -> Function:
-    """Give a command the options of one that may ask a server, and nothing more."""
+    """Add the options for network access."""
     for option in (
-        click.option("--allow-insecure-host", "insecure", multiple=True, metavar="HOST", help="Allow plain http."),
-        click.option("--offline", is_flag=True, help="Use only what is in the caches."),
+        insecure_host_option,
+        click.option("--offline", is_flag=True, help="Use only cached content; make no network requests."),
     ):
         function = option(function)
     return function
 
 
 def change_options(function: Function) -> Function:
-    """Give a command the options of one that changes the skills directory."""
+    """Add the options of commands that change the skills directory, and those for fetching."""
     for option in (
-        click.option("--lock-timeout", type=NUMBER, metavar="SECONDS", help="How long to wait for another skillpm."),
-        click.option("--force", is_flag=True, help="Set aside what is in the way (as a backup), and go on."),
-        click.option("--keep", multiple=True, metavar="NAME", help="Leave this edited skill as it is, and go on."),
-        click.option("--dry-run", is_flag=True, help="Only say what would be done."),
+        lock_timeout_option,
+        click.option("--force", is_flag=True, help="Replace conflicting files, after backing them up."),
+        click.option("--keep", multiple=True, metavar="NAME", help="Keep this edited skill as it is (repeatable)."),
+        dry_run_option,
     ):
         function = option(function)
     return fetch_options(function)
 
 
 def exclude_newer_option(function: Function) -> Function:
-    """Give a command the option of one that chooses among versions."""
+    """Add the option of commands that select versions."""
     return click.option(
-        "--exclude-newer", metavar="WHEN", help="Take nothing younger: '7 days', 12h, 2026-01-31, or a moment."
+        "--exclude-newer",
+        metavar="WHEN",
+        help="Ignore versions newer than an age or date: '7 days', 12h, 2026-01-31, or a timestamp.",
     )(function)
 
 
 def lock_policy_options(function: Function) -> Function:
-    """Give a command `--locked` and `--frozen`."""
+    """Add `--locked` and `--frozen`."""
     for option in (
-        click.option("--frozen", is_flag=True, help="Use the lockfile as it is; resolve nothing."),
-        click.option("--locked", is_flag=True, help="Fail if the lockfile would change."),
+        click.option("--frozen", is_flag=True, help="Use the lockfile as is, without resolving."),
+        click.option("--locked", is_flag=True, help="Fail if the lockfile is not up to date."),
     ):
         function = option(function)
     return function
 
 
 def build_change_options(invocation: Invocation, *, locked_in_ci: bool = False) -> ChangeOptions:
-    """Give how a changing command is to go about it. A bare one is as `--locked` in CI."""
+    """Return the options of a change. With `locked_in_ci`, `--locked` is the default where the variable CI is set."""
     flags = invocation.flags
     locked, frozen = flags.get("locked", False), flags.get("frozen", False)
     if locked and frozen:
-        raise UsageError("--locked and --frozen say different things; give one")
-    by_ci = locked_in_ci and invocation.context.settings.ci and not (locked or frozen)
+        raise UsageError("--locked and --frozen cannot be used together")
+    is_from_ci = locked_in_ci and invocation.context.settings.ci and not (locked or frozen)
     return ChangeOptions(
-        lock_policy=LockPolicy(locked=locked or by_ci, frozen=frozen, is_from_ci=by_ci),
+        lock_policy=LockPolicy(locked=locked or is_from_ci, frozen=frozen, is_from_ci=is_from_ci),
         install=InstallOptions(
             keep=flags.get("keep", ()),
             force=flags.get("force", False),

@@ -1,15 +1,14 @@
-"""The result of a changing command, for people and for programs."""
+"""Output of the commands that change something, as text and as JSON."""
 
 from collections import Counter
 from typing import Any
 
 from skillpm.cli.options import Invocation
-from skillpm.cli.scope_hints import add_scope_flags, format_scope_flags
 from skillpm.cli.text_layout import wrap_text
 from skillpm.core.text import pluralize
 from skillpm.installer.actions import Action
 from skillpm.operations.enable import EnableResult
-from skillpm.operations.install.pipeline import ChangeResult
+from skillpm.operations.pipeline.change import ChangeResult
 
 ACTION_SYMBOLS = {"add": "+", "update": "~", "remove": "-", "relink": "→", "keep": "=", "blocked": "!"}
 ACTION_COLORS = {"add": "green", "update": "cyan", "remove": "red", "relink": "blue"}
@@ -19,7 +18,7 @@ SUMMARY_ORDER = ("added", "updated", "removed", "linked", "unlinked", "relinked"
 
 
 def change_to_json(result: ChangeResult) -> dict[str, Any]:
-    """Give the JSON object."""
+    """Return the JSON object of a change."""
     value: dict[str, Any] = {
         "changed": result.is_changed and not result.is_dry_run,
         "scope": result.scope,
@@ -46,21 +45,22 @@ def change_to_json(result: ChangeResult) -> dict[str, Any]:
 
 
 def print_change(invocation: Invocation, result: ChangeResult, *, documents: str = "") -> None:
-    """Print what was done, then what to do next; where no skill changed, which documents did: `papers`, if given."""
+    """Print the actions, a summary, the notes and the next step.
+
+    If no skill changed, the summary names the documents that did, or `documents`, if given.
+    """
     console = invocation.console
-    scope = format_scope_flags(user=invocation.flags.get("user", False), project=invocation.flags.get("project") or "")
-    result = result.replace(notes=tuple(add_scope_flags(note, scope) for note in result.notes))
     if console.as_json:
         console.print_json(change_to_json(result))
         return
     if console.quiet:
         return
-    done = [action for action in result.actions if _is_reported(action)]
-    for action in done:
+    reported = [action for action in result.actions if _is_reported(action)]
+    for action in reported:
         console.print_line(
             _format_action(action), **({"fg": ACTION_COLORS[action.verb]} if action.verb in ACTION_COLORS else {})
         )
-    console.print_line("\n".join(wrap_text(_format_summary(result, done, documents), indent=2, is_stdout=True)))
+    console.print_line("\n".join(wrap_text(_format_summary(result, reported, documents), indent=2, is_stdout=True)))
     for note in result.notes:
         for line in wrap_text(note, indent=2):
             console.print_message(line)
@@ -74,36 +74,36 @@ def _is_reported(action: Action) -> bool:
 
 
 def _format_action(action: Action) -> str:
-    was, becomes = ("(live link)" if label == "link" else label for label in (action.old_version, action.new_version))
-    versions = becomes if was == becomes else " → ".join(part for part in (was, becomes) if part)
+    old, new = ("(live link)" if label == "link" else label for label in (action.old_version, action.new_version))
+    versions = new if old == new else " → ".join(part for part in (old, new) if part)
     reason = f"  ({action.reason})" if action.reason else ""
-    sign = ACTION_SYMBOLS["remove" if action.outcome == "unlinked" else action.verb]
-    return f" {' '.join(part for part in (sign, action.name, versions) if part)}{reason}"
+    symbol = ACTION_SYMBOLS["remove" if action.outcome == "unlinked" else action.verb]
+    return f" {' '.join(part for part in (symbol, action.name, versions) if part)}{reason}"
 
 
 def _format_summary(result: ChangeResult, reported: list[Action], documents: str) -> str:
     total = sum(action.verb != "remove" for action in result.actions)
-    where = f"{pluralize(total, 'skill')} in {result.directory}"
+    skills = f"{pluralize(total, 'skill')} in {result.directory}"
     if not reported:
-        named = documents or " and ".join(each for each in DOCUMENTS if each in result.documents) or "receipt"
-        return f"{named} brought up to date: {where}" if result.is_changed else f"nothing to do: {where}"
+        documents = documents or " and ".join(each for each in DOCUMENTS if each in result.documents) or "receipt"
+        return f"{documents} brought up to date: {skills}" if result.is_changed else f"nothing to do: {skills}"
     counts = Counter(action.outcome or PAST_TENSES[action.verb] for action in reported)
-    said = ", ".join(f"{word} {counts[word]}" for word in sorted(counts, key=SUMMARY_ORDER.index))
-    return f"would have {said}: {where}" if result.is_dry_run else f"{said}: {where}"
+    outcome = ", ".join(f"{verb} {counts[verb]}" for verb in sorted(counts, key=SUMMARY_ORDER.index))
+    return f"would have {outcome}: {skills}" if result.is_dry_run else f"{outcome}: {skills}"
 
 
 def print_enable_result(invocation: Invocation, result: EnableResult) -> None:
-    """Print what became of links and registry, then what is switched off."""
-    done = result.change
+    """Print the change that `enable` or `disable` made, then all disabled skills."""
+    change = result.change
     if invocation.console.as_json:
-        value = {"changed": done.is_changed and not done.is_dry_run, "disabled": dict(result.disabled)}
+        value = {"changed": change.is_changed and not change.is_dry_run, "disabled": dict(result.disabled)}
         invocation.console.print_json(
-            {**value, **({"dryRun": True} if done.is_dry_run else {}), "actions": change_to_json(done)["actions"]}
+            {**value, **({"dryRun": True} if change.is_dry_run else {}), "actions": change_to_json(change)["actions"]}
         )
         return
-    print_change(invocation, done, documents="manifest and registry")
+    print_change(invocation, change, documents="manifest and registry")
     if not invocation.console.quiet:
-        off = [
+        disabled = [
             name if agents is True else f"{name} (for {', '.join(agents)})" for name, agents in result.disabled.items()
         ]
-        invocation.console.print_message(f"disabled: {', '.join(off)}" if off else "no skill is disabled")
+        invocation.console.print_message(f"disabled: {', '.join(disabled)}" if disabled else "no skill is disabled")

@@ -1,4 +1,7 @@
-"""Columns that fit the terminal, in which a letter of two cells is counted as two."""
+"""Display width of text in a terminal, where East Asian wide characters take two columns.
+
+Measured here and not by `rich.cells`, since importing rich would take longer than `skillpm list` itself.
+"""
 
 import shutil
 
@@ -8,30 +11,30 @@ MIN_WIDTH, MAX_WIDTH = 60, 160
 
 
 def terminal_width() -> int:
-    """Give how many cells a line may have."""
+    """Return the width for lists, in columns: COLUMNS, or the terminal's width, or 80."""
     return max(MIN_WIDTH, min(shutil.get_terminal_size((80, 24)).columns, MAX_WIDTH))
 
 
 def display_width(text: str) -> int:
-    """Count the cells that safe text takes."""
+    """Return the number of columns that sanitized text takes."""
     return len(text) if text.isascii() else sum(map(_char_width, text))
 
 
 def truncate(text: str, width: int) -> str:
-    """Give foreign text made safe and cut to some cells."""
-    shown = sanitize(text[: width + 1], width)
-    while display_width(shown) > width:
-        shown = shown.removesuffix("…")[:-1] + "…"
-    return shown
+    """Return untrusted text sanitized and cut to a number of columns."""
+    result = sanitize(text[: width + 1], width)
+    while display_width(result) > width:
+        result = result.removesuffix("…")[:-1] + "…"
+    return result
 
 
 def pad(text: str, width: int) -> str:
-    """Fill safe text up with blanks."""
+    """Pad sanitized text with spaces to a number of columns."""
     return text + " " * (width - display_width(text))
 
 
 def _char_width(char: str) -> int:
-    import unicodedata  # noqa: PLC0415  (a megabyte, and most text is plain)
+    import unicodedata  # noqa: PLC0415  (1 MB of tables, and most text is ASCII)
 
     if unicodedata.combining(char):
         return 0

@@ -1,23 +1,24 @@
-"""A command with commands of its own (`backup list`): called alone it does not scold, it shows what there is."""
+"""Commands with subcommands, such as `backup list`. Without a subcommand they run a default, or print their help."""
 
 from typing import Any
 
 import click
 
-from skillpm.core.suggestions import closest_matches
+from skillpm.core.suggestions import suggestion_hint
+from skillpm.errors import UsageError
 
-MAX_HELP_LENGTH = 400  # characters: more than any of our sentences has
+MAX_HELP_LENGTH = 400  # longer than any first sentence, which click would else cut at 45 characters
 
 
 class CommandGroup(click.Group):
-    """A group that, called without a command, runs its `default`, or else shows its help; both end with 0."""
+    """A group that runs its `default` subcommand if none is given, or prints its help if it has no default."""
 
     def __init__(self, *arguments: Any, default: str = "", **settings: Any) -> None:
         super().__init__(*arguments, **{"no_args_is_help": False, **settings})
         self.default = default
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read a call without a command as one of the default, whatever options it has."""
+        """Insert the default subcommand if there are only options."""
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
         if all(word.startswith("-") for word in args) and not {"-h", "--help"} & {*args}:
@@ -28,7 +29,7 @@ class CommandGroup(click.Group):
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the commands, each with its whole first sentence."""
+        """Write the subcommands, each with its whole first sentence."""
         with formatter.section("Commands"):
             rows = [
                 (name, command.get_short_help_str(MAX_HELP_LENGTH)) for name, command in sorted(self.commands.items())
@@ -38,9 +39,9 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; a mistyped one is told with the nearest ones."""
+        """Return the subcommand to run; raise `UsageError` with a suggestion for an unknown one."""
         if args[0] not in self.commands and not ctx.resilient_parsing:
-            found = closest_matches(args[0], self.commands)
-            more = f"Did you mean {' or '.join(found)}?" if found else f"There are {', '.join(sorted(self.commands))}."
-            ctx.fail(f"there is no command `{ctx.command_path.removeprefix('skillpm ')} {args[0][:60]}`. {more}")
+            name = f"{ctx.command_path.removeprefix('skillpm ')} {args[0][:60]}"
+            commands = f"available commands: {', '.join(sorted(self.commands))}"
+            raise UsageError(f"unrecognized command `{name}`", hint=suggestion_hint(args[0], self.commands, commands))
         return super().resolve_command(ctx, args)

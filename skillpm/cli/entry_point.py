@@ -1,25 +1,26 @@
-"""Where a process comes in and goes out: at no moment does Ctrl-C show anybody a traceback."""
+"""Entry point of the process. Ctrl-C never prints a traceback, not even during start-up and exit."""
 
 import signal
 
 
 def main() -> int:
-    """Run the command that was typed; give the exit code.
+    """Run the command line of this process and return the exit code.
 
-    Before a command begins, while it is being loaded, and when it has ended, there is nothing to clear up: then the
-    system ends the process, as shells expect it.
+    While modules are imported and after the command has ended, there is nothing to clean up: the default action of
+    SIGINT then ends the process, and shells see that a signal did it.
     """
-    is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # else somebody has it ignored (`&`, nohup)
-    if is_ours:
+    # A shell starts background jobs (`&`) with SIGINT ignored, and so does nohup: leave it ignored.
+    handles_sigint = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if handles_sigint:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from skillpm.cli.main import main as run  # noqa: PLC0415  (loading takes most of the time of a short command)
+    from skillpm.cli.main import main as run  # noqa: PLC0415  (imports take most of the time of a short command)
 
-    if not is_ours:
+    if not handles_sigint:
         return run()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return run()
-    except KeyboardInterrupt:  # once more, while the first was being told
+    except KeyboardInterrupt:  # a second Ctrl-C, while the first was being reported
         return 130
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

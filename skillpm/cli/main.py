@@ -1,6 +1,6 @@
-"""The front door: the table of commands, and the one place where errors end.
+"""The `skillpm` command line: the table of commands, and the one place that catches errors.
 
-The table holds each command's one-line help, in sections, so that `--help` loads no command, and a command only itself.
+The table holds the summary of each command, so that `--help` imports no command, and a command imports only itself.
 """
 
 import gc
@@ -20,57 +20,57 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 SECTIONS = {
-    "Skills": {
-        "init": "Start a project: write skills.json.",
-        "install": "Add skills and install them.",
+    "Manage skills": {
+        "init": "Start a project by creating skills.json.",
+        "install": "Add skills to skills.json and install them.",
         "uninstall": "Remove skills.",
-        "sync": "Make the skills directory be what the lockfile says.",
-        "lock": "Resolve only: write skills.lock.",
-        "update": "Take the newest versions the manifest allows.",
-        "migrate": "Make skills of flat .md files.",
-        "import": "Take over from another tool.",
+        "sync": "Install exactly what the lockfile specifies.",
+        "lock": "Resolve skills.json and write skills.lock.",
+        "update": "Update skills to the newest allowed versions.",
+        "migrate": "Convert flat .md files to skills.",
+        "import": "Import skills that another tool manages.",
     },
-    "What is there": {
+    "Inspect": {
         "list": "List installed skills.",
-        "show": "Show one skill: metadata, source, files.",
-        "search": "Find skills by words.",
-        "outdated": "Show what could be newer.",
-        "tree": "Show which skill needs which.",
-        "why": "Show why a skill is there.",
-        "diff": "Show your edits, or what an update would bring.",
-        "verify": "Check every installed byte against the lockfile.",
+        "show": "Show a skill's metadata, source and files.",
+        "search": "Search for skills.",
+        "outdated": "List skills that have newer versions.",
+        "tree": "Show the dependency tree.",
+        "why": "Show which skills depend on a skill.",
+        "diff": "Show your edits, or what an update would change.",
+        "verify": "Verify installed files against the lockfile.",
     },
     "Agent hosts": {
         "agents": "List agent hosts and where they read skills.",
-        "link": "Show installed skills to agent hosts.",
-        "unlink": "Take the links for agent hosts away.",
-        "enable": "Switch skills on again.",
-        "disable": "Switch skills off without uninstalling them.",
-        "discover": "Show what a host sees here, and what hides what.",
+        "link": "Link skills into an agent host's skills folder.",
+        "unlink": "Remove the links of an agent host.",
+        "enable": "Enable disabled skills.",
+        "disable": "Disable skills without uninstalling them.",
+        "discover": "Show which skills an agent host sees.",
     },
-    "What an agent gets": {
-        "load": "Give a skill as an agent gets it.",
-        "prompt": "Give the catalogue of skills for a system prompt.",
-        "match": "Tell which skills a message calls for.",
-        "projects": "List projects, or give the instructions of one.",
+    "Serve": {
+        "load": "Print a skill as an agent gets it.",
+        "prompt": "Print the skill catalog for a system prompt.",
+        "match": "Find skills whose triggers match a message.",
+        "projects": "List projects, or print the instructions of one.",
         "mcp": "Serve skills over the Model Context Protocol.",
     },
-    "For authors and publishers": {
-        "new": "Start a skill of your own.",
+    "Author and publish": {
+        "new": "Create a new skill.",
         "validate": "Check skills against the Agent Skills specification.",
-        "pack": "Pack a skill as an archive.",
-        "index": "Build and check an index for any web server.",
+        "pack": "Create an archive of a skill.",
+        "index": "Build and check an index of skills.",
     },
-    "Care": {
-        "backup": "List or restore what --force set aside.",
-        "doctor": "Find what is wrong, and repair it.",
+    "Maintenance": {
+        "backup": "List or restore the backups that --force made.",
+        "doctor": "Diagnose problems and repair them.",
         "registry": "Build or check the registry that loaders read.",
-        "cache": "Look at the cache, or make it smaller.",
-        "config": "Show and change your settings.",
-        "completion": "Complete words in bash, zsh and fish.",
+        "cache": "Inspect and clean the cache.",
+        "config": "View and change your settings.",
+        "completion": "Generate a shell completion script.",
     },
 }
-COMMANDS = {name: said for section in SECTIONS.values() for name, said in section.items()}
+COMMANDS = {name: summary for section in SECTIONS.values() for name, summary in section.items()}
 ALIASES = {
     "add": "install",
     "remove": "uninstall",
@@ -80,30 +80,19 @@ ALIASES = {
     "upgrade": "update",
     "ci": "sync",
 }
-# What other tools call it, or people do: too far from the right word to be found by its letters.
+# What npm, pip, cargo, uv, gh and skills call it: too unlike our name for a search by spelling to find it.
 SUGGESTIONS = {
     "i": "install",
-    "get": "install",
     "un": "uninstall",
     "delete": "uninstall",
-    "restore": "sync",
     "fetch": "sync",
-    "reinstall": "sync --force",
-    "pull": "update",
-    "undo": "backup restore",
     "status": "verify",
     "audit": "verify",
     "check": "outdated",
     "freeze": "lock",
-    "graph": "tree",
     "find": "search",
-    "use": "load",
-    "cat": "load",
     "view": "show",
-    "describe": "show",
     "inspect": "show",
-    "where": "show",
-    "which": "show",
     "create": "new",
     "lint": "validate",
     "format": "validate --fix",
@@ -112,89 +101,84 @@ SUGGESTIONS = {
     "publish": "index build",
     "unpublish": "index yank",
     "yank": "index yank",
-    "import-lock": "import",
-    "convert": "migrate",
-    "serve": "mcp",
     "clean": "cache clean",
     "purge": "cache clean",
 }
-# What people type before the command, since other tools take it there.
+# Accepted before the command too, as other tools do.
 COMMON_FLAGS = {"--json", "-q", "--quiet", "-v", "-vv", "--verbose", "--no-color", "-g", "--global"}
 COMPLETION_VARIABLE = "_SKILLPM_COMPLETE"
 EXAMPLES = """\b
 Examples:
-  skillpm install code-review                 a skill that ships with the tool
-  skillpm install anthropics/skills@pdf       one skill of a GitHub repository
-  skillpm sync --frozen                       exactly what skills.lock says
-  skillpm link claude-code                    show the skills to an agent
+  skillpm install code-review                 install a bundled skill
+  skillpm install anthropics/skills@pdf       install from a GitHub repository
+  skillpm sync --frozen                       install what skills.lock specifies
+  skillpm link claude-code                    make the skills visible to an agent
 
-`skillpm COMMAND --help` says more about each, with examples."""
+Use `skillpm COMMAND --help` for details and more examples."""
 
 
 class LazyGroup(click.Group):
-    """The commands of the table, each loaded when it is called."""
+    """The commands of `COMMANDS`, each imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
-        """Give the names in the table's order: the order in which people meet them."""
+        """Return the command names, in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Load a command."""
+        """Import and return a command; None if there is none with this name."""
         name = ALIASES.get(cmd_name, cmd_name)
         if name not in COMMANDS:
             return None
         if COMPLETION_VARIABLE in os.environ:
-            from skillpm.cli.shell_completion import add_completions, create_stub  # noqa: PLC0415  (only for a shell that asks)
+            from skillpm.cli.shell_completion import add_completions, create_stub  # noqa: PLC0415  (only while a shell completes)
 
             return create_stub(name) or add_completions(name, _load_command(name))
         return _load_command(name)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Offer commands by the table, without loading any."""
+        """Complete command names from the table, without importing any command."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415
 
-        names = {**COMMANDS, **{alias: f"The same as {name}." for alias, name in ALIASES.items()}}
-        found = [CompletionItem(name, help=said) for name, said in names.items() if name.startswith(incomplete)]
-        return found + click.Command.shell_complete(self, ctx, incomplete)
+        summaries = {**COMMANDS, **{alias: f"Alias of {name}." for alias, name in ALIASES.items()}}
+        items = [CompletionItem(name, help=text) for name, text in summaries.items() if name.startswith(incomplete)]
+        return items + click.Command.shell_complete(self, ctx, incomplete)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; a mistyped one is told with the nearest ones."""
-        known = ctx.resilient_parsing or args[0] in {*COMMANDS, *ALIASES}
-        if not known and not args[0].startswith("-"):
-            from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
+        """Return the command to run; raise `UsageError` with a suggestion for an unknown one."""
+        name = args[0]
+        if name not in {*COMMANDS, *ALIASES} and not name.startswith("-") and not ctx.resilient_parsing:
+            from skillpm.core.suggestions import did_you_mean, suggestion_hint  # noqa: PLC0415  (only after a mistake)
+            from skillpm.errors import UsageError  # noqa: PLC0415
 
-            word = args[0]
-            near = get_close_matches(word, [*COMMANDS, *ALIASES], n=2)
-            if SUGGESTIONS.get(word, "").partition(" ")[0] in COMMANDS:
-                near = [SUGGESTIONS[word]]
-            more = f" Did you mean {' or '.join(near)}?" if near else ""
-            ctx.fail(f"there is no command `{word[:60]}`.{more}")
+            synonym = SUGGESTIONS.get(name)
+            hint = did_you_mean([synonym]) if synonym else suggestion_hint(name, [*COMMANDS, *ALIASES])
+            raise UsageError(f"unrecognized command `{name[:60]}`", hint=hint)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the commands without loading any."""
+        """Write the sections of commands without importing any command."""
         for title, section in SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl([(_format_names(name), said) for name, said in section.items()])
+                formatter.write_dl([(_format_names(name), summary) for name, summary in section.items()])
 
 
 def _move_leading_options(arguments: list[str]) -> list[str]:
-    """Put options that every command has behind it, where somebody typed them before it (`skillpm --json list`)."""
-    number = 0
-    while number < len(arguments) and (arguments[number] in COMMON_FLAGS or arguments[number] == "--project"):
-        number += 2 if arguments[number] == "--project" else 1
-    ahead, rest = arguments[:number], arguments[number:]
-    if not ahead or not rest or rest[0].startswith("-"):
+    """Move common options from before the command to its end: `skillpm --json list` is `skillpm list --json`."""
+    count = 0
+    while count < len(arguments) and (arguments[count] in COMMON_FLAGS or arguments[count] == "--project"):
+        count += 2 if arguments[count] == "--project" else 1
+    leading, rest = arguments[:count], arguments[count:]
+    if not leading or not rest or rest[0].startswith("-"):
         return arguments
     end = rest.index("--") if "--" in rest else len(rest)
-    return [*rest[:end], *ahead, *rest[end:]]
+    return [*rest[:end], *leading, *rest[end:]]
 
 
 def _format_names(name: str) -> str:
-    """Give all names of a command, in a column as wide in each section."""
-    return f"{', '.join([name, *(alias for alias, meant in ALIASES.items() if meant == name)]):21}"
+    """Return a command's name and aliases, padded so that the summaries of all sections are aligned."""
+    return f"{', '.join([name, *(alias for alias, target in ALIASES.items() if target == name)]):21}"
 
 
 def _load_command(name: str) -> click.Command:
@@ -209,19 +193,20 @@ def _load_command(name: str) -> click.Command:
 )
 @click.version_option(__version__, prog_name="skillpm", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Install, lock and sync agent skills: folders with a SKILL.md."""
+    """Install, lock and sync agent skills: folders that contain a SKILL.md."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; give the exit code. The one place that catches."""
-    # A command lives for a moment: looking for cycles among its values only costs time (30 ms at 10,000 skills).
+    """Run a command line and return the exit code. The only place that catches all errors."""
+    # Our processes are short-lived; collecting garbage cycles only costs time (30 ms at 10,000 skills).
     gc.disable()
     reopen_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal of few letters is no reason to fail
+            # Under LC_ALL=C or latin-1, `→` and foreign descriptions cannot be encoded: escape them, don't crash.
+            stream.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if words[:1] in (["help"], ["version"]):  # words of many tools, which are options here
+    if words[:1] in (["help"], ["version"]):  # commands in many tools, options in this one
         words = ["--version"] if words[0] == "version" else [*words[1:], "--help"]
     words = _move_leading_options(words)
     stdout = sys.stdout
@@ -244,16 +229,17 @@ def _run(arguments: list[str]) -> int:
     except (BrokenPipeError, SystemExit) as error:
         if isinstance(error, SystemExit) and sys.stdout is stdout:
             raise
-        # Whoever read us has gone: click then puts another stdout in place and leaves. Nothing may be written any more.
+        # The reader of our pipe is gone (`skillpm list | head`): click replaced stdout and exited with 1. Like other
+        # filters we stop without an error, and write nothing more.
         discard_output(stdout)
         return 0
-    except Exception as error:  # noqa: BLE001  (this is the edge)
+    except Exception as error:  # noqa: BLE001  (nothing above catches)
         from skillpm.cli.error_output import report_error, to_output_error  # noqa: PLC0415
 
         as_json = "--json" in arguments
         if isinstance(error, OSError) and is_unwritable(stdout):
             error, as_json = to_output_error(error), False
         command = ["skillpm", *(word for word in arguments[:1] if word in {*COMMANDS, *ALIASES})]
-        colour = "--no-color" not in arguments
-        return report_error(error, as_json=as_json, color=colour, command=" ".join(command), arguments=arguments)
+        color = "--no-color" not in arguments
+        return report_error(error, as_json=as_json, color=color, command=" ".join(command))
     return result if isinstance(result, int) else 0

@@ -1,4 +1,4 @@
-"""What MCP hosts have in their configuration for a server, and in which file."""
+"""MCP server configuration of known hosts: the file, and the snippet that starts `skillpm mcp`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,15 +8,17 @@ from skillpm.core.values import Value
 
 
 class McpHost(Value):
-    """A host: its file, and the key below which its servers stand."""
+    """The format of a host's configuration."""
 
     config_file: str
     servers_key: str = "mcpServers"
+    # Else TOML.
     is_json: bool = True
+    # The program and its arguments are one list, as in OpenCode.
     has_command_list: bool = False
 
     def render_snippet(self, command_line: Sequence[str]) -> str:
-        """Write the part of the file that starts a server by a command line, whole."""
+        """Return the part of the configuration that starts a server with this command line."""
         program, *arguments = command_line
         entry: dict[str, Any] = {"command": program, "args": arguments}
         if self.has_command_list:

@@ -1,4 +1,4 @@
-"""Numbers of a command line that measure something: not negative, and neither `nan` nor `inf`."""
+"""Option types for numbers: neither negative nor `nan` nor `inf`."""
 
 import math
 from typing import Any
@@ -11,18 +11,18 @@ MAX_DIGITS = 9
 
 
 class NumberParam(click.ParamType[float]):
-    """How many seconds or days."""
+    """A number of seconds or days, 0 or more."""
 
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Give the number. Fails with what was typed."""
+        """Return the number; raise `BadParameter` for anything else."""
         try:
             number = float(value)
         except ValueError:
             number = math.nan
         if not (math.isfinite(number) and number >= 0):
-            self.fail(f"`{str(value)[:40]}` is no number from 0 upwards", param, ctx)
+            self.fail(f"`{str(value)[:40]}` is not a number of 0 or more", param, ctx)
         return number
 
 
@@ -30,7 +30,7 @@ NUMBER = NumberParam()
 
 
 class CountParam(click.ParamType[int]):
-    """How many of something there may be, at least `least`."""
+    """A whole number of at least `minimum`."""
 
     name = "number"
 
@@ -38,8 +38,8 @@ class CountParam(click.ParamType[int]):
         self.minimum = minimum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Give the number. Fails with what was typed."""
+        """Return the number; raise `BadParameter` for anything else."""
         text = str(value)
         if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS and int(text) >= self.minimum):
-            self.fail(f"`{sanitize(text, 40)}` is no whole number from {self.minimum} upwards", param, ctx)
+            self.fail(f"`{sanitize(text, 40)}` is not a whole number of {self.minimum} or more", param, ctx)
         return int(text)

@@ -1,4 +1,4 @@
-"""What commands share: their options, and the surroundings made from them."""
+"""Options that all commands share, and the `Invocation` created from them."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 import click
 
 from skillpm.cli.console import Console
-from skillpm.cli.scope_hints import add_scope_flags, format_scope_flags
 from skillpm.core.values import Value
 from skillpm.errors import UsageError
 from skillpm.events import Recorder
@@ -19,19 +18,22 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _exit_on_signals() -> None:
-    """Let a command that is told to end (SIGTERM, SIGHUP) end its git processes and take its staging away first."""
+    """Exit through `SystemExit` on SIGTERM and SIGHUP, so that git processes are ended and staging is removed."""
     import signal  # noqa: PLC0415  (only commands that may start a process)
 
-    def leave(number: int, _: object) -> None:
+    def exit_on_signal(number: int, _: object) -> None:
         raise SystemExit(128 + number)
 
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
-            signal.signal(getattr(signal, name), leave)
+            signal.signal(getattr(signal, name), exit_on_signal)
+
+
+CONFLICTING_SCOPES = "--global and --project cannot be used together"
 
 
 class Invocation(Value):
-    """One command line, understood: its printer, its tools, and the flags that say how."""
+    """A parsed command line: console, context, and the values of its options."""
 
     console: Console
     context: Context
@@ -39,21 +41,21 @@ class Invocation(Value):
 
     @property
     def scope(self) -> Scope:
-        """The scope the command works in. Raises `UsageError` where two are named."""
+        """The scope the command works in. Raises `UsageError` if both --global and --project were given."""
         user, project = self.flags["user"], self.flags["project"] or ""
         if user and project:
-            raise UsageError("--global and --project name two scopes; give one")
+            raise UsageError(CONFLICTING_SCOPES)
         return find_scope(self.context.settings, user=user, project=project)
 
 
 def output_options(function: Function) -> Function:
-    """Give a command the options that say how it speaks: all that one has which knows no scope."""
+    """Add the options for output: the only ones of a command without a scope."""
     for option in reversed(
         [
-            click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-            click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors."),
-            click.option("-v", "--verbose", count=True, help="Say more: each call to a network; -vv: each of git."),
-            click.option("--no-color", is_flag=True, help="No colours (also NO_COLOR)."),
+            click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
+            click.option("-q", "--quiet", is_flag=True, help="Print errors only."),
+            click.option("-v", "--verbose", count=True, help="Log network requests (-vv: also git commands)."),
+            click.option("--no-color", is_flag=True, help="Disable colors (also: NO_COLOR)."),
         ]
     ):
         function = option(function)
@@ -61,17 +63,17 @@ def output_options(function: Function) -> Function:
 
 
 def scope_options(function: Function) -> Function:
-    """Give a command the options of one that looks into a scope."""
+    """Add the options that select a scope, and those for output."""
     for option in (
-        click.option("--project", metavar="DIR", help="Work in the project in DIR."),
-        click.option("-g", "--global", "user", is_flag=True, help="Work in user scope (~/.agent-skills)."),
+        click.option("--project", metavar="DIR", help="Use the project in DIR."),
+        click.option("-g", "--global", "user", is_flag=True, help="Use the user scope (~/.agent-skills)."),
     ):
         function = option(function)
     return output_options(function)
 
 
 def create_invocation(flags: dict[str, Any]) -> Invocation:
-    """Make the surroundings of a command from its flags and the environment."""
+    """Create the invocation of a command from its options and the environment."""
     if "offline" in flags:
         _exit_on_signals()
     console = Console(
@@ -87,6 +89,4 @@ def create_invocation(flags: dict[str, Any]) -> Invocation:
         lock_timeout=flags.get("lock_timeout"),
         exclude_newer=flags.get("exclude_newer"),
     )
-    scope = format_scope_flags(user=flags.get("user", False), project=flags.get("project") or "")
-    recorder = Recorder(console, lambda message: add_scope_flags(message, scope))
-    return Invocation(console=console, context=Context(settings=settings, reporter=recorder), flags=flags)
+    return Invocation(console=console, context=Context(settings=settings, reporter=Recorder(console)), flags=flags)

@@ -1,6 +1,4 @@
-"""Work that takes time: a moving line in a terminal when it takes longer than a glance, a plain one in a log when it
-takes long.
-"""
+"""Progress of tasks: a spinner in a terminal after a moment, a plain line in a log once a task takes long."""
 
 import sys
 import threading
@@ -8,12 +6,13 @@ from typing import Any
 
 from skillpm.core.text import sanitize
 
+# Seconds until a task is shown; most tasks end before.
 DISPLAY_DELAY = 0.4
 LOG_DELAY = 10.0
 
 
 class TerminalProgress:
-    """One line for each piece of work under way. Called from several threads."""
+    """A spinner for each task under way. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -22,7 +21,7 @@ class TerminalProgress:
         self._timer: threading.Timer | None = None
 
     def start_task(self, what: str) -> None:
-        """Show a piece of work, unless it is over very soon."""
+        """Show a task, unless it ends within `DISPLAY_DELAY`."""
         with self._lock:
             self._tasks[what] = None if self._display is None else self._display.add_task(sanitize(what), total=None)
             if self._timer is None:
@@ -31,7 +30,7 @@ class TerminalProgress:
                 self._timer.start()
 
     def finish_task(self, what: str) -> None:
-        """Take its line away; with the last one the whole display goes."""
+        """Remove a task, and the display with the last one."""
         with self._lock:
             task = self._tasks.pop(what, None)
             if self._display is not None and task is not None:
@@ -40,7 +39,7 @@ class TerminalProgress:
                 self.stop()
 
     def stop(self) -> None:
-        """Take the display away, so that something else can be printed."""
+        """Remove the display, so that something else can be printed."""
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()
@@ -50,7 +49,7 @@ class TerminalProgress:
                 self._display = None
 
     def _start_display(self) -> None:
-        from rich.console import Console  # noqa: PLC0415  (30 ms, for those who wait anyway)
+        from rich.console import Console  # noqa: PLC0415  (30 ms, spent only while the user waits)
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
         with self._lock:
@@ -63,7 +62,7 @@ class TerminalProgress:
 
 
 class LogProgress:
-    """The same for a log, where nothing moves: silent about what is soon over, a plain line for what takes long."""
+    """Progress for output that is not a terminal: one plain line for each task that takes long. Thread-safe."""
 
     def __init__(self, delay: float = LOG_DELAY) -> None:
         self._delay = delay
@@ -71,7 +70,7 @@ class LogProgress:
         self._lock = threading.Lock()
 
     def start_task(self, what: str) -> None:
-        """Say in a while that this is still going on."""
+        """Print a line for a task, unless it ends within the delay."""
         timer = threading.Timer(self._delay, self._print_line, [what])
         timer.daemon = True
         with self._lock:
@@ -79,14 +78,14 @@ class LogProgress:
         timer.start()
 
     def finish_task(self, what: str) -> None:
-        """Have nothing to say of it any more."""
+        """Cancel the line of a task."""
         with self._lock:
             timer = self._timers.pop(what, None)
         if timer is not None:
             timer.cancel()
 
     def stop(self) -> None:
-        """Go on: a plain line is in nobody's way."""
+        """Do nothing: there is no display to remove."""
 
     def _print_line(self, what: str) -> None:
         sys.stderr.write(f"still {sanitize(what)} ({self._delay:g} s)\n")

@@ -1,4 +1,4 @@
-"""What the commands that serve agents share: whose eyes they look through, and asking a person."""
+"""Options of the commands that serve agents, and the service created from them."""
 
 import os
 import sys
@@ -14,26 +14,26 @@ from skillpm.serving.renderers.lookup import ALIASES, RENDERERS
 from skillpm.serving.service import SkillService
 
 style_option = click.option(
-    "--style", type=click.Choice([*RENDERERS, *ALIASES]), default="default", help="Whose words to use."
+    "--style", type=click.Choice([*RENDERERS, *ALIASES]), default="default", help="Format the output as this host does."
 )
-mode_option = click.option("--mode", type=click.Choice(MODES), help="How much of it.")
+mode_option = click.option("--mode", type=click.Choice(MODES), help="How much of each skill to print.")
 
 
 def viewer_options(function: Function) -> Function:
-    """Give a command the options of one that shows what an agent may see."""
+    """Add the options that select what an agent may see, and those for a scope and for output."""
     for option in (
-        click.option("--host", metavar="ID", default="", help="What this host reads by itself, see `discover`."),
-        click.option("--agent", metavar="ID", default="", help="Without what is disabled for this agent host."),
-        click.option("--profile", metavar="NAME", default="", help="With the permissions of this profile, too."),
+        click.option("--host", metavar="ID", default="", help="Serve the skills that this host sees (see `discover`)."),
+        click.option("--agent", metavar="ID", default="", help="Omit skills that are disabled for this agent host."),
+        click.option("--profile", metavar="NAME", default="", help="Also apply the permissions of this profile."),
     ):
         function = option(function)
     return scope_options(function)
 
 
 def create_service(invocation: Invocation, *, check_all: bool = True) -> SkillService:
-    """Make the service of a command; rules that never count are told.
+    """Create the service of a command, and warn about permission rules that never apply.
 
-    A command that needs but one skill, and not `all_of_it`, leaves the files of the others alone.
+    With `check_all=False`, for a command that serves one skill, the files of the other skills are not read.
     """
     flags = invocation.flags
     service = make_service(
@@ -58,4 +58,4 @@ def _can_prompt(invocation: Invocation) -> bool:
 
 
 def _confirm_load(name: str) -> bool:
-    return click.confirm(f"a rule wants you to be asked: load `{sanitize(name, 80)}`?", err=True)
+    return click.confirm(f"permissions require confirmation: load `{sanitize(name, 80)}`?", err=True)

@@ -1,7 +1,7 @@
-"""What a shell is offered behind a command: names that are on this machine, found without any network.
+"""Completion of arguments and option values, from local data only.
 
-Only names of plain letters are offered, so nothing that a skill or a project wrote can bring an escape into a prompt.
-Loaded by a shell that asks, and by nothing else.
+Only valid skill names are completed, so that no skill or project can inject shell syntax or escape sequences into the
+user's prompt. Imported only while a shell completes.
 """
 
 import os
@@ -26,38 +26,41 @@ SKILL_COMMANDS = frozenset(
 
 
 class CompletableString(click.types.StringParamType):
-    """A word, and what may stand in its place."""
+    """A string parameter that is completed with names."""
 
     def __init__(self, find_names: FindNames) -> None:
         self.find_names = find_names
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Offer names that begin like the word; none where something cannot be read. A path is the shell's business."""
+        """Return the names with this prefix that were not given yet; none if a document cannot be read.
+
+        Paths are left to the shell.
+        """
         if incomplete.startswith(("./", "../", "/", "~")):
             return [CompletionItem(incomplete, type="file")]
-        given = ctx.params.get(param.name or "")
-        before = given if isinstance(given, tuple) else ()
+        value = ctx.params.get(param.name or "")
+        given = value if isinstance(value, tuple) else ()
         try:
             settings = read_settings(os.environ)
             user, project = bool(ctx.params.get("user")), str(ctx.params.get("project") or "")
-            found = sorted({*self.find_names(find_scope(settings, user=user, project=project), settings)})
+            names = sorted({*self.find_names(find_scope(settings, user=user, project=project), settings)})
         except (SkillpmError, OSError):
             return []
-        plain = (name for name in found if is_skill_name(name))
-        return [CompletionItem(name) for name in plain if name.startswith(incomplete) and name not in before]
+        matches = (name for name in names if name.startswith(incomplete) and name not in given)
+        return [CompletionItem(name) for name in matches if is_skill_name(name)]
 
 
 class PathParam(click.types.StringParamType):
-    """A path: the shell knows better."""
+    """A path, which the shell completes."""
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
-        """Leave it to the shell."""
+        """Return the item that makes the shell complete files."""
         return [CompletionItem(incomplete, type="file")]
 
 
 def find_skill_names(scope: Scope, settings: Settings) -> Iterable[str]:
-    """Give the skills that are installed, locked or asked for, but for those that permissions hide."""
-    from skillpm.core.decoder import parse_json  # noqa: PLC0415  (each kind of name loads only what it needs)
+    """Return the skills that are installed, locked or required, without those that permissions hide."""
+    from skillpm.core.decoder import parse_json  # noqa: PLC0415  (each function imports only what it needs)
     from skillpm.files import read_text  # noqa: PLC0415
     from skillpm.operations.context.scope_permissions import load_rules  # noqa: PLC0415
 
@@ -73,42 +76,45 @@ def find_skill_names(scope: Scope, settings: Settings) -> Iterable[str]:
 
 
 def find_agent_ids(_: Scope, __: Settings) -> Iterable[str]:
-    """Give the ids of all agent hosts."""
+    """Return the ids of all agent hosts."""
     from skillpm.agent_hosts.known_agents import load_agents  # noqa: PLC0415
 
     return load_agents()
 
 
 def find_linked_agents(scope: Scope, _: Settings) -> Iterable[str]:
-    """Give the agent hosts that are linked."""
+    """Return the agent hosts that are linked."""
     from skillpm.operations.context.scope_permissions import load_manifest  # noqa: PLC0415
 
     return load_manifest(scope).agents or ()
 
 
 def find_index_names(scope: Scope, settings: Settings) -> Iterable[str]:
-    """Give the names of the configured indexes."""
+    """Return the names of the configured indexes."""
     from skillpm.operations.context.scope_indexes import configured_indexes  # noqa: PLC0415
 
-    return (place.name for place in configured_indexes(scope, settings))
+    return (index.name for index in configured_indexes(scope, settings))
 
 
 def find_bundled_skills(_: Scope, __: Settings) -> Iterable[str]:
-    """Give the skills that ship with the tool."""
+    """Return the names of the bundled skills."""
     from skillpm.fetchers.bundled_paths import bundled_names  # noqa: PLC0415
 
     return bundled_names()
 
 
 def find_backup_ids(scope: Scope, _: Settings) -> Iterable[str]:
-    """Give what was set aside."""
-    from skillpm.installer import backups as kept  # noqa: PLC0415
+    """Return the ids of the backups."""
+    from skillpm.installer.backups import list_backups  # noqa: PLC0415
 
-    return (backup.id for backup in kept.list_backups(scope.layout))
+    return (backup.id for backup in list_backups(scope.layout))
 
 
 def create_stub(name: str) -> click.Command | None:
-    """Give what completes a command that takes skills, without loading that command: its options are not asked for."""
+    """Return a stand-in for a command that takes skill names, or None if its real options are needed.
+
+    Importing the real command takes most of the time of a completion.
+    """
     words = os.environ.get("COMP_WORDS", "-").split()
     if name not in SKILL_COMMANDS - {"lock"} or any(word.startswith("-") for word in words):
         return None
@@ -116,28 +122,28 @@ def create_stub(name: str) -> click.Command | None:
 
 
 def add_completions(name: str, command: click.Command) -> click.Command:
-    """Give a command whose words can be completed."""
-    inner = command.commands.values() if isinstance(command, click.Group) else ()
-    for part in (command, *inner):
-        for param in part.params:
+    """Set the completing type of each parameter of a command and its subcommands."""
+    subcommands = command.commands.values() if isinstance(command, click.Group) else ()
+    for each in (command, *subcommands):
+        for param in each.params:
             if isinstance(param.type, click.types.StringParamType):
                 param.type = _choose_type(name, param)
     return command
 
 
 def _choose_type(command: str, param: click.Parameter) -> Any:
-    word = param.name or ""
-    if word in PATH_PARAMS and command not in {"show", "load"}:
+    name = param.name or ""
+    if name in PATH_PARAMS and command not in {"show", "load"}:
         return PathParam()
-    find: FindNames | None = None
-    if word == "keep" or (command in SKILL_COMMANDS and word in {"name", "names", "skills"}):
-        find = find_skill_names
-    elif word in {"agents", "agent", "host"}:
-        find = find_linked_agents if command == "unlink" else find_agent_ids
-    elif word == "index":
-        find = find_index_names
-    elif (command, word) == ("install", "specs"):
-        find = find_bundled_skills
-    elif (command, word) == ("backup", "slot"):
-        find = find_backup_ids
-    return param.type if find is None else CompletableString(find)
+    find_names: FindNames | None = None
+    if name == "keep" or (command in SKILL_COMMANDS and name in {"name", "names", "skills"}):
+        find_names = find_skill_names
+    elif name in {"agents", "agent", "host"}:
+        find_names = find_linked_agents if command == "unlink" else find_agent_ids
+    elif name == "index":
+        find_names = find_index_names
+    elif (command, name) == ("install", "specs"):
+        find_names = find_bundled_skills
+    elif (command, name) == ("backup", "backup_id"):
+        find_names = find_backup_ids
+    return param.type if find_names is None else CompletableString(find_names)

@@ -1,4 +1,4 @@
-"""A chooser for repositories of several skills; only in a terminal."""
+"""Interactive selection among the skills of a repository."""
 
 import sys
 
@@ -11,17 +11,17 @@ from skillpm.errors import ManySkillsError
 
 
 def choose_skills(console: Console, error: ManySkillsError) -> list[str]:
-    """Ask which skills are meant; nothing chosen where nobody can be asked."""
+    """Prompt for the skills to install and return their names; none with `--json` or without a terminal."""
     if console.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return []
     width = max(len(sanitize(name, 40)) for name, _, _ in error.skills)
     for number, (name, _, description) in enumerate(error.skills, 1):
         console.print_line(f"{number:4}  {sanitize(name, 40):{width}}  {truncate(description, 71 - width)}".rstrip())
     while True:
-        said = click.prompt(
-            "Which? Numbers or names with blanks between them, or `all`", default="", show_default=False, err=True
+        answer = click.prompt(
+            "Which skills? Numbers or names, separated by spaces, or `all`", default="", show_default=False, err=True
         )
-        words = said.replace(",", " ").split()
+        words = answer.replace(",", " ").split()
         names = [name for name, _, _ in error.skills]
         if words == ["all"]:
             return names
@@ -29,4 +29,4 @@ def choose_skills(console: Console, error: ManySkillsError) -> list[str]:
         unknown = [word for word in chosen if word not in names]
         if not unknown:
             return chosen
-        click.echo(f"there is no `{sanitize(unknown[0], 40)}` here", err=True)
+        click.echo(f"`{sanitize(unknown[0], 40)}` is not in this list", err=True)

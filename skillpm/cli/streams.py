@@ -1,4 +1,4 @@
-"""The three streams of a process: they may be closed, full, or read by nobody, and no change stops for that."""
+"""Standard streams that are closed, full or not read: they must not interrupt a change to the skills directory."""
 
 import os
 import sys
@@ -7,12 +7,15 @@ from typing import TextIO
 
 
 def reopen_closed_streams() -> None:
-    """Let nothing be where a stream is closed (`>&-`): the next file to be opened would be taken for it."""
+    """Open /dev/null for every standard stream that is closed (`>&-`).
+
+    Otherwise the next file to be opened gets its number, and messages are written into that file.
+    """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            # The lowest free number is given, so it is this one.
+            # The system assigns the lowest free number, which is this one.
             os.open(os.devnull, os.O_RDWR)
     for name, mode, number in (("stdin", "r", 0), ("stdout", "w", 1), ("stderr", "w", 2)):
         if getattr(sys, name) is None:
@@ -20,7 +23,7 @@ def reopen_closed_streams() -> None:
 
 
 def is_unwritable(stream: TextIO) -> bool:
-    """Tell whether what was written to a stream does not get out."""
+    """Return whether flushing a stream fails: it is closed, its reader is gone, or the disk is full."""
     try:
         stream.flush()
     except (OSError, ValueError):
@@ -29,6 +32,6 @@ def is_unwritable(stream: TextIO) -> bool:
 
 
 def discard_output(stream: TextIO) -> None:
-    """Let nothing come of what is left to be written: nobody hears it, and Python would end with a code of its own."""
+    """Redirect a stream to /dev/null: Python flushes it at exit, and exits with 120 if that fails."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

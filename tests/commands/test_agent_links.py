@@ -19,7 +19,7 @@ def links(scene: CommandSandbox, *folders: str, top: str = ".") -> str:
 
 @pytest.fixture
 def linked(project: CommandSandbox, url: str) -> CommandSandbox:
-    """Give a project with one skill, linked for four hosts."""
+    """Return a project with one skill, linked for four hosts."""
     project.run("install", f"{url}@pdf", check=True)
     project.run("link", *AGENTS, check=True)
     return project
@@ -120,18 +120,18 @@ def test_a_link_that_is_gone_is_told_and_made_again(linked: CommandSandbox, upst
     (linked.work / ".claude/skills/pdf").unlink()
 
     assert linked.output("verify") == expected_output("""\
-broken-link: pdf: its link .claude/skills/pdf is gone; `skillpm sync` makes it again
-! 0 of 1 skill is what the lockfile says
+broken-link: pdf: its link .claude/skills/pdf is missing; `skillpm sync` creates it again
+! 0 of 1 skill matches the lockfile
 [1]
 """)
     assert linked.output("sync") == expected_output(f"""\
  → pdf {upstream.resolve("main")[:7]}  (linked in .claude/skills)
 linked 1: 1 skill in WORK/.agent-skills
 """)
-    assert linked.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert linked.output("verify") == "! 1 of 1 skill matches the lockfile\n"
 
 
-def test_somebodys_own_folder_is_in_the_way_and_never_touched(project: CommandSandbox) -> None:
+def test_an_existing_folder_blocks_a_link_and_is_never_touched(project: CommandSandbox) -> None:
     project.run("install", "code-review", "testing", check=True)
     project.write(".claude/skills/testing/SKILL.md", "mine")
     (project.work / ".agents/skills").mkdir(parents=True)
@@ -141,16 +141,16 @@ def test_somebodys_own_folder_is_in_the_way_and_never_touched(project: CommandSa
     said = project.output("link", "claude-code", "codex")
 
     assert said == expected_output("""\
-! error: a skill is in the way; nothing was changed
-!   testing: .agents/skills/testing and .claude/skills/testing are there already, and skillpm did not make them
-!   try: `skillpm link claude-code codex --keep testing` goes on without it, `--force` sets it aside as a backup first
+! error: blocked by a skill; nothing was changed
+!   testing: .agents/skills/testing and .claude/skills/testing exist and were not created by skillpm
+!   try: use `skillpm link claude-code codex --keep testing` to continue without it, or `--force` to back it up first
 [1]
 """)
     assert project.full_snapshot == before
 
     assert project.output("link", "claude-code", "codex", "--keep", "testing") == expected_output("""\
  → code-review 1.0.0  (linked in .agents/skills, .claude/skills)
- = testing 1.0.0  (what lies in .agents/skills, .claude/skills is left there)
+ = testing 1.0.0  (the existing folder in .agents/skills, .claude/skills is kept)
 linked 1, kept 1: 2 skills in WORK/.agent-skills
 """)
     assert project.read(".claude/skills/testing/SKILL.md") == "mine"
@@ -158,7 +158,7 @@ linked 1, kept 1: 2 skills in WORK/.agent-skills
     assert os.readlink(project.work / ".claude/skills/code-review") == "../../.agent-skills/code-review"
 
 
-def test_force_sets_what_is_in_a_links_way_aside(project: CommandSandbox) -> None:
+def test_force_backs_up_what_blocks_a_link(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     project.write(".claude/skills/testing/SKILL.md", "mine")
 
@@ -167,8 +167,7 @@ def test_force_sets_what_is_in_a_links_way_aside(project: CommandSandbox) -> Non
     assert said == expected_output("""\
  → testing 1.0.0  (linked in .claude/skills)
 linked 1: 1 skill in WORK/.agent-skills
-! warning: what lay at WORK/.claude/skills/testing is kept as backup testing-1: `skillpm backup restore testing-1` \
-brings it back there
+! warning: backed up WORK/.claude/skills/testing as testing-1; restore it with `skillpm backup restore testing-1`
 """)
     assert os.readlink(project.work / ".claude/skills/testing") == "../../.agent-skills/testing"
     assert project.read(".agent-skills/.skillpm/backup/testing-1/SKILL.md") == "mine"
@@ -176,7 +175,7 @@ brings it back there
 
 @pytest.fixture
 def displaced(project: CommandSandbox) -> CommandSandbox:
-    """Give a project where a link has taken the place of a folder in .claude/skills."""
+    """Return a project where a link has taken the place of a folder in .claude/skills."""
     project.run("install", "testing", check=True)
     project.write_files(prefix_paths(".claude/skills/testing", make_skill("testing", body="Mine.\n")))
     project.run("link", "claude-code", "--force", check=True)
@@ -185,7 +184,7 @@ def displaced(project: CommandSandbox) -> CommandSandbox:
 
 def test_what_lay_in_an_agents_folder_comes_back_there(displaced: CommandSandbox) -> None:
     installed = displaced.snapshot(".agent-skills/testing")
-    listed = "testing-1  WORK/.agent-skills/.skillpm/backup/testing-1  (from .claude/skills, set aside 20"
+    listed = "testing-1  WORK/.agent-skills/.skillpm/backup/testing-1  (from .claude/skills, backed up 20"
     assert displaced.output("backup", "list").startswith(listed)
     assert displaced.json_output("backup", "list")["backups"][0]["origin"] == ".claude/skills"
 
@@ -194,7 +193,7 @@ def test_what_lay_in_an_agents_folder_comes_back_there(displaced: CommandSandbox
     assert said == expected_output("""\
  → testing testing-1  (restored into .claude/skills)
 restored 1: 1 skill in WORK/.agent-skills
-! warning: .claude/skills/testing is yours again; while that host is linked, `skillpm sync` stops there
+! warning: .claude/skills/testing: `skillpm sync` will stop at it while that agent is linked
 """)
     assert displaced.read(".claude/skills/testing/SKILL.md").endswith("Mine.\n")
     assert displaced.snapshot(".agent-skills/testing") == installed
@@ -232,9 +231,9 @@ def test_a_newer_folder_in_its_place_is_not_overrun(displaced: CommandSandbox) -
     before = displaced.full_snapshot
 
     assert displaced.output("backup", "restore", "testing-1") == expected_output("""\
-! error: something else lies at .claude/skills/testing by now; nothing was changed
+! error: .claude/skills/testing is now occupied by something else; nothing was changed
 !   where: WORK/.claude/skills/testing
-!   try: move it away, or let `--force` set it aside as another backup first
+!   try: move it away, or use `--force` to back it up first
 [1]
 """)
     assert displaced.full_snapshot == before
@@ -289,8 +288,8 @@ def test_verify_reports_what_replaced_a_link(linked: CommandSandbox, thing: str)
         (linked.work / ".claude/skills/pdf").symlink_to("../../drafts/pdf")
 
     assert linked.output("verify") == expected_output("""\
-broken-link: pdf: .claude/skills/pdf does not lead here any more
-! 0 of 1 skill is what the lockfile says
+broken-link: pdf: .claude/skills/pdf no longer links to it
+! 0 of 1 skill matches the lockfile
 [1]
 """)
 
@@ -345,9 +344,9 @@ def test_a_copy_that_somebody_edited_is_kept(project: CommandSandbox, upstream: 
     before = project.full_snapshot
 
     assert project.output("update", env=COPY) == expected_output("""\
-! error: a skill is in the way; nothing was changed
-!   pdf: .claude/skills/pdf is there already, and skillpm did not make it
-!   try: `skillpm update --keep pdf` goes on without it, `--force` sets it aside as a backup first
+! error: blocked by a skill; nothing was changed
+!   pdf: .claude/skills/pdf exists and was not created by skillpm
+!   try: use `skillpm update --keep pdf` to continue without it, or `--force` to back it up first
 [1]
 """)
     assert project.full_snapshot == before
@@ -464,15 +463,15 @@ def test_an_agents_folder_that_is_none_is_refused_before_anything_changes(scene:
 
     assert said == {
         "link out of the project": """\
-! error: .claude/skills leads out of the project
+! error: .claude/skills is a link that points outside the project
 !   where: WORK/.claude/skills
-!   try: it is a link to elsewhere; remove it first
+!   try: remove that link first
 [1]
 """,
         "file above it": """\
 ! error: cannot write into WORK/.claude/skills
 !   where: WORK/.claude
-!   try: it is no folder; move it away first
+!   try: this is not a folder; move it away first
 [1]
 """,
     }.get(
@@ -480,7 +479,7 @@ def test_an_agents_folder_that_is_none_is_refused_before_anything_changes(scene:
         """\
 ! error: cannot write into WORK/.claude/skills
 !   where: WORK/.claude/skills
-!   try: it is no folder; move it away first
+!   try: this is not a folder; move it away first
 [1]
 """,
     )
@@ -499,9 +498,9 @@ def test_a_linked_folder_that_was_led_out_of_the_project_since_is_refused_as_a_w
 
     for arguments in (["unlink", "claude-code"], ["uninstall", "pdf"], ["sync"]):
         assert linked.output(*arguments) == expected_output("""\
-! error: .claude/skills leads out of the project
+! error: .claude/skills is a link that points outside the project
 !   where: WORK/.claude/skills
-!   try: it is a link to elsewhere; remove it first
+!   try: remove that link first
 [1]
 """), arguments
         assert linked.full_snapshot == before
@@ -517,7 +516,7 @@ def test_a_skills_directory_that_leads_out_of_the_project_is_refused(scene: Comm
 
     for arguments in (["sync"], ["list"], ["verify"], ["install", "code-review"], ["registry", "build"]):
         assert scene.output(*arguments) == expected_output(f"""\
-! error: WORK/{place} is a link that leads out of the project
+! error: WORK/{place} is a link that points outside the project
 !   try: remove the link; a repository must not decide where skills are written
 [1]
 """), arguments
@@ -534,27 +533,25 @@ def test_the_users_own_skills_directory_may_be_a_link(scene: CommandSandbox) -> 
     assert (scene.home / "dotfiles/skills/testing/SKILL.md").is_file()
     assert (scene.home / ".claude/skills/testing/SKILL.md").is_file()
     assert scene.output("sync", "-g") == "nothing to do: 1 skill in HOME/.agent-skills\n"
-    assert scene.output("verify", "-g") == "! 1 of 1 skill is what the lockfile says\n"
+    assert scene.output("verify", "-g") == "! 1 of 1 skill matches the lockfile\n"
 
 
 def test_of_all_agents_one_that_is_here_is_named_to_be_linked(project: CommandSandbox) -> None:
-    assert project.run("agents", "--all").stderr == "`skillpm link AGENT` shows the installed skills to one of them\n"
+    assert project.run("agents", "--all").stderr == "`skillpm link AGENT` links the installed skills\n"
     (project.work / ".glm").mkdir()
 
-    assert project.run("agents", "--all").stderr == "`skillpm link glm` shows the installed skills to it\n"
+    assert project.run("agents", "--all").stderr == "`skillpm link glm` links the installed skills\n"
 
 
 def test_agents_lists_those_that_are_here_and_what_is_linked(project: CommandSandbox) -> None:
-    assert project.output("agents") == (
-        "! no agent host was found here; `skillpm agents --all` lists all that are known\n"
-    )
+    assert project.output("agents") == ("! no agent hosts found; `skillpm agents --all` lists all supported hosts\n")
     (project.home / ".claude").mkdir()
     (project.work / ".glm").mkdir()
 
     assert project.output("agents") == expected_output("""\
 claude-code      here    .claude/skills           ~/.claude/skills
 glm              here    .glm/skills              ~/.glm/skills
-! `skillpm link claude-code` shows the installed skills to it
+! `skillpm link claude-code` links the installed skills
 """)
     project.run("install", "testing", check=True)
     project.run("link", "glm", check=True)
@@ -569,13 +566,13 @@ def test_an_agent_nobody_knows_is_told_with_the_nearest(project: CommandSandbox)
     before = project.full_snapshot
 
     assert project.output("link", "claude-cod") == expected_output("""\
-! error: there is no agent `claude-cod`
-!   try: did you mean claude-code, command-code, autohand-code?
+! error: unknown agent `claude-cod`
+!   try: did you mean `claude-code`?
 [2]
 """)
     assert project.output("unlink", "zzz") == expected_output("""\
-! error: there is no agent `zzz`
-!   try: `skillpm agents --all` lists them
+! error: unknown agent `zzz`
+!   try: run `skillpm agents --all` to list them
 [2]
 """)
     assert project.output("link", "omega") == expected_output("""\
@@ -590,9 +587,9 @@ def test_an_unknown_agent_in_a_document_is_told_with_its_place_and_can_be_unlink
     scene.create_project('{"skills": {"testing": {"bundled": true}}, "agents": ["nobody"]}\n')
 
     assert scene.output("sync") == expected_output("""\
-! error: there is no agent `nobody`
+! error: unknown agent `nobody`
 !   where: WORK/skills.json: agents
-!   try: `skillpm agents --all` lists them
+!   try: run `skillpm agents --all` to list them
 [1]
 """)
     assert scene.output("unlink", "nobody").splitlines()[0] == " + testing 1.0.0"
@@ -648,7 +645,7 @@ def test_a_line_beside_a_backup_leads_nowhere_but_to_a_host(project: CommandSand
     assert project.output("backup", "restore", "testing-1") == expected_output(f"""\
 ! error: no agent reads skills in {origin}
 !   where: WORK/.agent-skills/.skillpm/backup/testing-1
-!   try: move it by hand: it lies at WORK/.agent-skills/.skillpm/backup/testing-1
+!   try: move it manually from WORK/.agent-skills/.skillpm/backup/testing-1
 [1]
 """)
     assert project.full_snapshot == before

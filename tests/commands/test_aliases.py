@@ -1,4 +1,4 @@
-"""Two skills of one name live side by side: folder, registry, links and prompts tell them apart."""
+"""Two skills with the same name, one installed under an alias."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from kit import GitServer, Repository, make_skill, prefix_paths
 
 @pytest.fixture
 def clash(project: CommandSandbox, server: GitServer, tmp_path: Path) -> CommandSandbox:
-    """Give a project that has the `shadcn` of one company, while another one has one too."""
+    """Return a project with the `shadcn` skill of one owner; another owner has one as well."""
     for owner in ("ui", "acme"):
         repository = Repository.create(tmp_path / owner)
         repository.write(prefix_paths("skills/shadcn", make_skill("shadcn", f"By {owner}."))).commit()
@@ -21,27 +21,27 @@ def clash(project: CommandSandbox, server: GitServer, tmp_path: Path) -> Command
     return project
 
 
-def test_the_second_of_a_name_is_a_conflict_with_a_way_out_that_says_what_hosts_will_show(
+def test_a_second_skill_with_the_same_name_is_a_conflict_that_an_alias_resolves(
     clash: CommandSandbox,
 ) -> None:
     refused = clash.output("install", "acme/skills@shadcn")
-    taken = clash.output("install", "acme/skills@shadcn", "--as", "acme-shadcn")
+    installed = clash.output("install", "acme/skills@shadcn", "--as", "acme-shadcn")
 
     assert refused == expected_output("""\
-! error: `shadcn` is there already, from https://github.com/ui/skills (skills/shadcn)
+! error: `shadcn` already comes from https://github.com/ui/skills (skills/shadcn)
 !   where: WORK/skills.json: skills.shadcn
-!   try: take this one under another name with --as NAME, or in its place with --force
+!   try: use --as NAME to install the new one under another name, or --force to replace the existing one
 [1]
 """)
-    assert taken == expected_output("""\
+    assert installed == expected_output("""\
  + acme-shadcn ACME
 added 1: 2 skills in WORK/.agent-skills
-! warning: `acme-shadcn` calls itself `shadcn` in its SKILL.md, and agent hosts that go by that show it so; `shadcn` \
-too, and they may show only one
+! warning: the SKILL.md of `acme-shadcn` declares the name `shadcn`, and some agents show that one; `shadcn` \
+declares it, too, and they may show only one
 """)
 
 
-def test_both_are_there_under_their_own_names_everywhere(clash: CommandSandbox) -> None:
+def test_both_skills_are_installed_listed_and_linked_under_their_own_names(clash: CommandSandbox) -> None:
     clash.run("install", "acme/skills@shadcn", "--as", "acme-shadcn", check=True)
 
     descriptions = {"acme-shadcn": "By acme.", "shadcn": "By ui."}
@@ -59,7 +59,7 @@ def test_both_are_there_under_their_own_names_everywhere(clash: CommandSandbox) 
     assert clash.output("verify", "-q") == clash.output("sync", "-q") == ""
 
 
-def test_either_goes_without_the_other(clash: CommandSandbox) -> None:
+def test_one_of_the_two_skills_can_be_uninstalled(clash: CommandSandbox) -> None:
     clash.run("install", "acme/skills@shadcn", "--as", "acme-shadcn", check=True)
 
     clash.run("uninstall", "shadcn", check=True)

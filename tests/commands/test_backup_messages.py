@@ -26,7 +26,7 @@ def test_a_backup_is_listed_with_its_version_and_since_when(
     row = project.json_output("backup", "list")["backups"][0]
 
     place = "WORK/.agent-skills/.skillpm/backup/pdf-1"
-    assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "DAY", said) == f"pdf-1  1.0.0  {place}  (set aside DAY UTC)\n"
+    assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "DAY", said) == f"pdf-1  1.0.0  {place}  (backed up DAY UTC)\n"
     since = datetime.fromisoformat(row.pop("since"))
     assert row == {"id": "pdf-1", "name": "pdf", "path": place, "origin": "", "version": "1.0.0"}
     assert timedelta(seconds=-2) < datetime.now(UTC) - since < timedelta(minutes=5)
@@ -41,7 +41,8 @@ def test_restoring_another_version_than_the_locked_one_says_so(
     project.write(".agent-skills/pdf/notes.md", "mine")
     project.run("update", "--force", check=True)
     other = (
-        "! warning: pdf-1 is 1.0.0, and pdf is locked to 2.0.0: it counts as your edit, which `skillpm sync` stops at\n"
+        "! warning: pdf-1 is 1.0.0, but pdf is locked to 2.0.0: it is treated as a local change, so `skillpm "
+        "sync` will stop at it\n"
     )
 
     assert project.output("backup", "restore", "pdf-1", "--dry-run") == expected_output(f"""\
@@ -65,8 +66,8 @@ def test_skills_made_by_hand_are_counted_when_one_comes_back(project: CommandSan
     assert project.output("backup", "restore", "mine") == expected_output("""\
  ~ mine mine-1  (restored from a backup)
 restored 1: 2 skills in WORK/.agent-skills
-! nothing asks for mine, so it is a skill of your own now, and never updated; if it came from elsewhere, \
-`skillpm install SPEC --force`, then `skillpm backup restore mine` make it an edit of that
+! mine is not in the manifest, so it is a local skill now and is never updated; to turn it into local changes of its \
+source, run `skillpm install SPEC --force`, then `skillpm backup restore mine`
 """)
 
     assert (
@@ -75,20 +76,18 @@ restored 1: 2 skills in WORK/.agent-skills
     )
 
 
-def test_a_skill_that_nobody_asks_for_any_more_comes_back_as_ones_own_and_can_be_had_as_an_edit(
-    project: CommandSandbox, url: str
-) -> None:
+def test_a_skill_that_is_no_longer_required_is_restored_as_a_local_skill(project: CommandSandbox, url: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
     project.write(".agent-skills/pdf/notes.md", "mine")
     project.run("uninstall", "pdf", "--force", check=True)
 
     assert project.json_output("backup", "restore", "pdf")["notes"] == [
-        "nothing asks for pdf, so it is a skill of your own now, and never updated; if it came from elsewhere, "
-        "`skillpm install SPEC --force`, then `skillpm backup restore pdf` make it an edit of that"
+        "pdf is not in the manifest, so it is a local skill now and is never updated; to turn it into local changes of "
+        "its source, run `skillpm install SPEC --force`, then `skillpm backup restore pdf`"
     ]
     assert project.json_output("list")["skills"][0]["state"] == "unmanaged"
 
     project.run("install", f"{url}@pdf", "--force", check=True)
-    assert "nothing asks" not in project.output("backup", "restore", "pdf")
+    assert "local skill now" not in project.output("backup", "restore", "pdf")
     assert project.json_output("list")["skills"][0]["state"] == "modified"
     assert project.read(".agent-skills/pdf/notes.md") == "mine"

@@ -1,4 +1,4 @@
-"""Everything that cannot work: told in a few lines with a way on, nothing changed, and never a traceback."""
+"""Invalid input: each error has a message, a location and a hint; nothing is changed, and there is no traceback."""
 
 from __future__ import annotations
 
@@ -19,21 +19,23 @@ MANIFEST = '{"skills": {"code-review": {"bundled": true}, "pdf": {"git": "URL", 
 BUNDLED = "api-design, claude-code, code-review, git-release, google-workspace, playwright-mcp, skill-creator, skillpm"
 EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
 NAMES = "use lower-case letters, digits and single hyphens, at most 64 characters, e.g. code-review"
-MEND = "mend that place by hand, or take the file from version control"
+FIX = "fix the file by hand, or restore it from version control"
 ZEROS = "0" * 40
-A_PATH = "a path starts where you are; a skill of a repository is owner/repo@skill, without ./ in front"
+A_PATH = (
+    "paths are relative to the current folder; for a skill in a repository, use owner/repo@skill without ./ in front"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A command line, what was spoilt before, and all that is said: message, place, way on."""
+    """A command line, the damage done before, and the whole error: message, location, hint."""
 
     words: str | list[str]
-    said: str
+    message: str
     hint: str
     where: str = ""
     code: int = 1
-    spoil: Callable[[CommandSandbox], object] = lambda _: None
+    damage: Callable[[CommandSandbox], object] = lambda _: None
     env: Environment | None = None
 
     @property
@@ -41,344 +43,356 @@ class Case:
         return self.words.split() if isinstance(self.words, str) else self.words
 
 
-def written(path: str, content: str | bytes) -> Callable[[CommandSandbox], object]:
-    """Overwrite a document; `URL` in it is the upstream's address."""
+def overwrite(path: str, content: str | bytes) -> Callable[[CommandSandbox], object]:
+    """Return a function that overwrites a document; `URL` in it is replaced by the upstream's URL."""
 
-    def spoil(scene: CommandSandbox) -> None:
+    def damage(scene: CommandSandbox) -> None:
         url = next(iter(scene.placeholders))
         scene.write(path, content.replace("URL", url) if isinstance(content, str) else content)
 
-    return spoil
+    return damage
 
 
-def changed(path: str, old: str, new: str) -> Callable[[CommandSandbox], object]:
-    """Change a word of a document, once."""
+def replace_text(path: str, old: str, new: str) -> Callable[[CommandSandbox], object]:
+    """Return a function that replaces the first occurrence of a text in a document."""
 
-    def spoil(scene: CommandSandbox) -> None:
+    def damage(scene: CommandSandbox) -> None:
         text = scene.read(path)
         assert old in text
         scene.write(path, text.replace(old, new, 1))
 
-    return spoil
+    return damage
 
 
 LOCKFILE, RECEIPT = "skills.lock", ".agent-skills/.skillpm/receipt.json"
 EVIL = f'"git": "https://evil.example/x", "commit": "{ZEROS}", "tree": "{ZEROS}", "path": "."'
+ANOTHER_SOURCE = (
+    "`code-review` is locked to https://evil.example/x at 0000000, but the manifest specifies another source"
+)
 ANOTHER_PLACE = ('"bundled": "code-review"', EVIL)
 
 SPECS = {
-    "nothing": Case(words=["install", ""], code=2, said="an empty SPEC names nothing", hint=EXAMPLES),
+    "nothing": Case(words=["install", ""], code=2, message="the SPEC is empty", hint=EXAMPLES),
     "capitals": Case(
         words="install Code-Review",
         code=2,
-        said="`Code-Review` is no SPEC",
-        hint="names are in lower case, without `@`: code-review",
+        message="invalid SPEC `Code-Review`",
+        hint="names are lower case, without `@`: code-review",
     ),
-    "two words": Case(words=["install", "code review"], code=2, said="`code review` is no SPEC", hint=EXAMPLES),
-    "half a repository": Case(words="install owner/", code=2, said="`owner/` is no SPEC", hint=EXAMPLES),
-    "a version that is none": Case(
+    "two words": Case(words=["install", "code review"], code=2, message="invalid SPEC `code review`", hint=EXAMPLES),
+    "half a repository": Case(words="install owner/", code=2, message="invalid SPEC `owner/`", hint=EXAMPLES),
+    "an invalid version": Case(
         words=["install", "code-review@1 || 2"],
         code=2,
-        said="`1 || 2` is no version range",
-        hint='write it like `name@^1.2`, `name@1.2.0` or `"name>=1.2,<2"`',
+        message="invalid version range `1 || 2`",
+        hint='e.g. `name@^1.2`, `name@1.2.0` or `"name>=1.2,<2"`',
     ),
-    "a reserved name": Case(words="install con", code=2, said="`con`: `con` is no name for a skill", hint=EXAMPLES),
+    "a reserved name": Case(words="install con", code=2, message="`con`: invalid skill name `con`", hint=EXAMPLES),
     "a ref that is missing": Case(
         words="install owner/repo#",
         code=2,
-        said="`owner/repo#` ends where a ref or a skill should follow",
+        message="`owner/repo#`: missing ref or skill at the end",
         hint=EXAMPLES,
     ),
-    "a page that is no folder": Case(
+    "a page that is not a folder": Case(
         words="install https://github.com/o/r/issues/3",
         code=2,
-        said="`https://github.com/o/r/issues/3` is a page of a forge that names no folder",
-        hint="paste the address of the folder, or write https://github.com/o/r",
+        message="`https://github.com/o/r/issues/3` is a page of a forge that shows no folder",
+        hint="use the URL of the folder, or https://github.com/o/r",
     ),
-    "ftp": Case(words="install ftp://x/y", code=2, said="`ftp://` is not supported", hint=EXAMPLES),
-    "a program for an address": Case(
-        words=["install", "ext::sh -c id"], code=2, said="`ext::sh -c id` is no SPEC", hint=EXAMPLES
+    "ftp": Case(words="install ftp://x/y", code=2, message="`ftp://` is not supported", hint=EXAMPLES),
+    "a program instead of a URL": Case(
+        words=["install", "ext::sh -c id"], code=2, message="invalid SPEC `ext::sh -c id`", hint=EXAMPLES
     ),
     "an archive": Case(
         words="install ./nothing.tar.gz",
-        said="./nothing.tar.gz is not there",
+        message="./nothing.tar.gz does not exist",
         where="WORK/nothing.tar.gz",
         hint=A_PATH,
     ),
     "plain http": Case(
         words="install http://example.com/x.git",
-        said="http://example.com/x.git is plain http, which anybody on the way can change",
+        message="http://example.com/x.git uses plain HTTP, which can be tampered with in transit",
         hint="use https, or allow it with --allow-insecure-host example.com",
     ),
     "--tag and a bundled skill": Case(
-        words="install testing --tag v1", code=2, said="--tag does not go with `testing`", hint="skillpm install --help"
+        words="install testing --tag v1",
+        code=2,
+        message="--tag cannot be used with `testing`",
+        hint="skillpm install --help",
     ),
     "--link and a repository": Case(
         words="install URL@docx --link",
         code=2,
-        said="--link does not go with `URL@docx`",
+        message="--link cannot be used with `URL@docx`",
         hint="skillpm install --help",
     ),
     "two refs": Case(
         words="install URL#main@docx --tag v1",
         code=2,
-        said="`URL#main@docx` names a ref already, so --tag would name another",
+        message="`URL#main@docx` already has a ref, which conflicts with --tag",
         hint="skillpm install --help",
     ),
     "half a commit": Case(
         words="install URL@docx --rev abc123",
         code=2,
-        said="`abc123` is no whole commit id",
-        hint="give all of its 40 digits, or use --tag or --branch",
+        message="`abc123` is not a full commit ID",
+        hint="use all 40 digits, or --tag or --branch",
     ),
     "--as and several": Case(
         words="install URL --all --as one",
         code=2,
-        said="--as names one skill, and here are several",
+        message="--as requires a single skill, but there are several",
         hint="skillpm install --help",
     ),
     "--as and a bad name": Case(
-        words=["install", "URL@docx", "--as", "Bad Name"], code=2, said="`Bad Name` is no name for a skill", hint=NAMES
+        words=["install", "URL@docx", "--as", "Bad Name"], code=2, message="invalid skill name `Bad Name`", hint=NAMES
     ),
     "--as and a bundled skill": Case(
         words="install testing --as mine",
         code=2,
-        said="--as does not go with `testing`: what an index has or ships with skillpm keeps its name",
+        message="--as cannot be used with `testing`: skills of an index and bundled ones keep their names",
         hint="skillpm install --help",
     ),
-    "--list and no repository": Case(
+    "--list without a repository": Case(
         words="install testing --list",
         code=2,
-        said="`testing` is no repository and no site, so there is nothing to list",
+        message="`testing` is neither a repository nor a site, so there is nothing to list",
         hint="skillpm install --help",
     ),
 }
 
-NAMES_NOBODY_HAS = {
+UNKNOWN_NAMES = {
     "a bundled skill, mistyped": Case(
         words="install code-reviw",
-        said="no index is configured, and no skill called `code-reviw` ships with skillpm",
-        hint=f"did you mean code-review? bundled are: {BUNDLED}, testing; from a repository: owner/repo@code-reviw",
+        message="no index is configured, and skillpm bundles no skill named `code-reviw`",
+        hint=f"did you mean `code-review`? bundled are: {BUNDLED}, testing; from a repository: owner/repo@code-reviw",
     ),
     "a version that is not there": Case(
         words="install testing@9",
-        said="`testing` 9 is not there: there is 1.0.0",
-        hint="ask for another version, or name the repository it is in",
+        message="no version of `testing` satisfies 9; available: 1.0.0",
+        hint="require another version, or name its repository: skillpm install owner/repo@testing",
     ),
     "a skill of a repository, mistyped": Case(
-        words="install URL@dox", said="URL holds no skill called `dox`", hint="did you mean: docx"
+        words="install URL@dox", message="URL has no skill named `dox`", hint="did you mean `docx`?"
     ),
     "a skill a repository does not have": Case(
-        words="install URL@zzz", said="URL holds no skill called `zzz`", hint="it holds: docx, pdf"
+        words="install URL@zzz", message="URL has no skill named `zzz`", hint="it has: docx, pdf"
     ),
     "a folder a repository does not have": Case(
         words="install URL --path skills/pfd",
-        said="URL has no folder `skills/pfd`",
-        hint="skills are at: skills/pdf, skills/docx",
+        message="URL has no folder `skills/pfd`",
+        hint="its skills are in: skills/pdf",
     ),
     "a folder without a skill": Case(
         words="install URL --path assets",
-        said="URL has no SKILL.md in `assets`",
-        hint="skills are at: skills/docx, skills/pdf",
+        message="URL has no SKILL.md in `assets`",
+        hint="its skills are in: skills/docx, skills/pdf",
     ),
     "a folder above the repository": Case(
-        words="install URL --path ../x", said="URL has no folder `../x`", hint="skills are at: skills/docx, skills/pdf"
+        words="install URL --path ../x",
+        message="URL has no folder `../x`",
+        hint="its skills are in: skills/docx, skills/pdf",
     ),
     "a branch": Case(
         words="install URL@docx --branch zzz",
-        said="URL has no branch `zzz`",
+        message="URL has no branch `zzz`",
         hint="its branches: main",
     ),
     "a tag": Case(
-        words="install URL@docx --tag zzz", said="URL has no tag `zzz`", hint="it has no tags; its branches: main"
+        words="install URL@docx --tag zzz", message="URL has no tag `zzz`", hint="it has no tags; its branches: main"
     ),
     "a ref": Case(
-        words="install URL#zzz@docx", said="URL has no branch or tag `zzz`", hint="it has no tags; its branches: main"
+        words="install URL#zzz@docx",
+        message="URL has no branch or tag `zzz`",
+        hint="it has no tags; its branches: main",
     ),
-    "a folder of this disk": Case(words="install ./zzz", said="./zzz is not there", where="WORK/zzz", hint=A_PATH),
-    "a folder outside": Case(words="install /zzz/zzz", said="/zzz/zzz is not there", where="/zzz/zzz", hint=A_PATH),
-    "a folder that is no skill": Case(
+    "a folder of this disk": Case(words="install ./zzz", message="./zzz does not exist", where="WORK/zzz", hint=A_PATH),
+    "a folder outside": Case(
+        words="install /zzz/zzz", message="/zzz/zzz does not exist", where="/zzz/zzz", hint=A_PATH
+    ),
+    "a folder that is not a skill": Case(
         words="install ./plain",
-        spoil=written("plain/notes.md", "Words.\n"),
-        said="./plain has no SKILL.md",
-        hint="its flat files can become skills: `skillpm migrate ./plain --dry-run`, then install them from there",
+        damage=overwrite("plain/notes.md", "Words.\n"),
+        message="./plain has no SKILL.md",
+        hint="its flat files can become skills: run `skillpm migrate ./plain --dry-run`, then install them from there",
     ),
     "a folder with nothing of a skill in it": Case(
         words="install ./plain",
-        spoil=written("plain/notes.txt", "Words.\n"),
-        said="./plain has no SKILL.md",
-        hint="a skill is a folder with a SKILL.md in it",
+        damage=overwrite("plain/notes.txt", "Words.\n"),
+        message="./plain has no SKILL.md",
+        hint="a skill is a folder that contains a SKILL.md",
     ),
     "a repository": Case(
         words="install MISSING@pdf",
-        said="there is no git repository at MISSING",
-        hint="check the spelling; if it is private, that git can read it: git ls-remote MISSING",
+        message="there is no git repository at MISSING",
+        hint="check the spelling; if it is private, check that git can read it: git ls-remote MISSING",
     ),
 }
 
 DOCUMENTS = {
-    "a manifest that is no JSON": Case(
+    "a manifest that is not JSON": Case(
         words="sync",
-        spoil=written("skills.json", '{\n  "skills": {"a": }\n}'),
-        said="this is not JSON: Expecting value",
+        damage=overwrite("skills.json", '{\n  "skills": {"a": }\n}'),
+        message="invalid JSON: Expecting value",
         where="WORK/skills.json:2:19",
-        hint=MEND,
+        hint=FIX,
     ),
     "an empty manifest": Case(
         words="list",
-        spoil=written("skills.json", ""),
-        said="this is not JSON: Expecting value",
+        damage=overwrite("skills.json", ""),
+        message="invalid JSON: Expecting value",
         where="WORK/skills.json:1:1",
-        hint=f"the file is empty; {MEND}",
+        hint=f"the file is empty; {FIX}",
     ),
-    "a manifest that is no text": Case(
+    "a manifest that is not text": Case(
         words="sync",
-        spoil=written("skills.json", b'{"skills": {"\xff": 1}}'),
-        said="this document is not UTF-8",
+        damage=overwrite("skills.json", b'{"skills": {"\xff": 1}}'),
+        message="this document is not UTF-8",
         where="WORK/skills.json",
-        hint=MEND,
+        hint=FIX,
     ),
-    "a name that is none in a manifest": Case(
+    "an invalid name in a manifest": Case(
         words="sync",
-        spoil=written("skills.json", '{"skills": {"Bad Name": "*"}}'),
-        said="`Bad Name` is no name for a skill",
+        damage=overwrite("skills.json", '{"skills": {"Bad Name": "*"}}'),
+        message="invalid skill name `Bad Name`",
         where="WORK/skills.json:1:13: skills.Bad Name",
         hint=NAMES,
     ),
-    "a key that is none in a requirement": Case(
+    "an unknown key in a requirement": Case(
         words="sync",
-        spoil=written("skills.json", '{"skills": {"testing": {"bundled": true, "tga": "v1"}}}'),
-        said="unknown key `tga`; known here: bundled",
+        damage=overwrite("skills.json", '{"skills": {"testing": {"bundled": true, "tga": "v1"}}}'),
+        message="unknown key `tga`; known keys: bundled",
         where="WORK/skills.json:1:42: skills.testing.tga",
-        hint=MEND,
+        hint=FIX,
     ),
     "two refs in a requirement": Case(
         words="sync",
-        spoil=written("skills.json", '{"skills": {"pdf": {"git": "URL", "tag": "a", "branch": "b"}}}'),
-        said="at most one of tag, branch may be given",
+        damage=overwrite("skills.json", '{"skills": {"pdf": {"git": "URL", "tag": "a", "branch": "b"}}}'),
+        message="tag, branch cannot be combined",
         where="WORK/skills.json:1:13: skills.pdf",
-        hint=MEND,
+        hint=FIX,
     ),
     "a word twice in a manifest": Case(
         words="sync",
-        spoil=written("skills.json", '{"skills": {}, "skills": {}}'),
-        said="`skills` stands twice in one object",
+        damage=overwrite("skills.json", '{"skills": {}, "skills": {}}'),
+        message="duplicate key `skills`",
         where="WORK/skills.json:1:16",
-        hint=MEND,
+        hint=FIX,
     ),
-    "a lockfile that is no JSON": Case(
+    "a lockfile that is not JSON": Case(
         words="sync",
-        spoil=written(LOCKFILE, '{\n "version": 1,,\n}'),
-        said="this is not JSON: Expecting property name enclosed in double quotes",
+        damage=overwrite(LOCKFILE, '{\n "version": 1,,\n}'),
+        message="invalid JSON: Expecting property name enclosed in double quotes",
         where="WORK/skills.lock:2:15",
-        hint=MEND,
+        hint=FIX,
     ),
-    "a lockfile with marks of a merge": Case(
+    "a lockfile with merge conflict markers": Case(
         words="sync --frozen",
-        spoil=written(LOCKFILE, "<<<<<<< HEAD\n{}\n"),
-        said="a merge conflict is not resolved here",
+        damage=overwrite(LOCKFILE, "<<<<<<< HEAD\n{}\n"),
+        message="unresolved merge conflict",
         where="WORK/skills.lock:1",
         hint="take either side (`git checkout --ours skills.lock`, or --theirs), then run `skillpm lock`",
     ),
     "a manifest in which `skills` is mistyped": Case(
         words="list",
-        spoil=written("skills.json", '{\n  "skils": {}\n}\n'),
-        said="unknown key `skils`; did you mean `skills`?",
+        damage=overwrite("skills.json", '{\n  "skils": {}\n}\n'),
+        message="unknown key `skils`; did you mean `skills`?",
         where="WORK/skills.json:2:3: skils",
-        hint=MEND,
+        hint=FIX,
     ),
     "a lockfile of a newer skillpm": Case(
         words="sync",
-        spoil=changed(LOCKFILE, '"version": 1', '"version": 2'),
-        said="this is format 2; this skillpm knows up to 1",
+        damage=replace_text(LOCKFILE, '"version": 1', '"version": 2'),
+        message="unsupported format 2; this version of skillpm reads up to 1",
         where="WORK/skills.lock",
         hint="upgrade skillpm: pip install --upgrade agent-skillpm",
     ),
-    "a key nobody knows in a lockfile": Case(
+    "an unknown key in a lockfile": Case(
         words="sync",
-        spoil=changed(LOCKFILE, '"digest"', '"extra": 1, "digest"'),
-        said="unknown key `extra`; known here: version, source, digest, dependencies",
+        damage=replace_text(LOCKFILE, '"digest"', '"extra": 1, "digest"'),
+        message="unknown key `extra`; known keys: version, source, digest, dependencies",
         where="WORK/skills.lock:18:7: skills.code-review.extra",
-        hint=MEND,
+        hint=FIX,
     ),
     "a digest of another kind": Case(
         words="verify",
-        spoil=changed(LOCKFILE, '"digest": "sha256:', '"digest": "md5:'),
-        said="expected sha256: and 64 hex digits, got 'md5:DIGEST-code-review'",
+        damage=replace_text(LOCKFILE, '"digest": "sha256:', '"digest": "md5:'),
+        message="expected sha256: and 64 hex digits, got 'md5:DIGEST-code-review'",
         where="WORK/skills.lock:18:7: skills.code-review.digest",
-        hint=MEND,
+        hint=FIX,
     ),
-    "a range that means nothing": Case(
+    "an invalid range": Case(
         words="sync",
-        spoil=written("skills.json", '{"skills": {"code-review": "~=1"}}'),
-        said="`~=1` is no version range",
+        damage=overwrite("skills.json", '{"skills": {"code-review": "~=1"}}'),
+        message="invalid version range `~=1`",
         where="WORK/skills.json:1:13: skills.code-review",
-        hint="write it like `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts",
+        hint="e.g. `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts",
     ),
-    "a lockfile that leads elsewhere": Case(
+    "a lockfile with another source": Case(
         words="sync",
-        spoil=changed(LOCKFILE, *ANOTHER_PLACE),
-        said="`code-review` is locked to https://evil.example/x at 0000000, but the manifest names another place",
+        damage=replace_text(LOCKFILE, *ANOTHER_PLACE),
+        message=ANOTHER_SOURCE,
         where="WORK/skills.lock: skills.code-review.source",
-        hint="if the manifest was changed, run `skillpm lock`; if not, see who changed the lockfile",
+        hint="if the manifest was changed, run `skillpm lock`; otherwise, check who changed the lockfile",
     ),
-    "a frozen lockfile that leads elsewhere": Case(
+    "a frozen lockfile with another source": Case(
         words="sync --frozen",
-        spoil=changed(LOCKFILE, *ANOTHER_PLACE),
-        said="`code-review` is locked to https://evil.example/x at 0000000, but the manifest names another place",
+        damage=replace_text(LOCKFILE, *ANOTHER_PLACE),
+        message=ANOTHER_SOURCE,
         where="WORK/skills.lock: skills.code-review.source",
-        hint="if the manifest was changed, run `skillpm lock`; if not, see who changed the lockfile",
+        hint="if the manifest was changed, run `skillpm lock`; otherwise, check who changed the lockfile",
     ),
-    "a receipt that is no JSON": Case(
+    "a receipt that is not JSON": Case(
         words="sync",
-        spoil=written(RECEIPT, "{"),
-        said="this is not JSON: Expecting property name enclosed in double quotes",
+        damage=overwrite(RECEIPT, "{"),
+        message="invalid JSON: Expecting property name enclosed in double quotes",
         where=f"WORK/{RECEIPT}:1:2",
-        hint="remove that file and run `skillpm sync`: what lies there as the lockfile says is taken over again",
+        hint="remove that file and run `skillpm sync`, which adopts the skills that match the lockfile",
     ),
     "a receipt that is read": Case(
         words="list",
-        spoil=changed(RECEIPT, '"size":', '"sice":'),
-        said="unknown key `sice`; did you mean `size`?",
+        damage=replace_text(RECEIPT, '"size":', '"sice":'),
+        message="unknown key `sice`; did you mean `size`?",
         where=f"WORK/{RECEIPT}:13:11: skills.code-review.files.SKILL.md.sice",
-        hint="remove that file and run `skillpm sync`: what lies there as the lockfile says is taken over again",
+        hint="remove that file and run `skillpm sync`, which adopts the skills that match the lockfile",
     ),
     "a receipt of a newer skillpm": Case(
         words="list",
-        spoil=changed(RECEIPT, '"version": 1', '"version": 9'),
-        said="this is format 9; this skillpm knows up to 1",
+        damage=replace_text(RECEIPT, '"version": 1', '"version": 9'),
+        message="unsupported format 9; this version of skillpm reads up to 1",
         where=f"WORK/{RECEIPT}",
         hint="upgrade skillpm: pip install --upgrade agent-skillpm",
     ),
-    "settings that are no TOML": Case(
+    "settings that are not TOML": Case(
         words="sync",
-        spoil=written("../home/.config/skillpm/config.toml", "agents = "),
-        said="this is not TOML: Invalid value (at end of document)",
+        damage=overwrite("../home/.config/skillpm/config.toml", "agents = "),
+        message="invalid TOML: Invalid value (at end of document)",
         where="HOME/.config/skillpm/config.toml",
-        hint=MEND,
+        hint=FIX,
     ),
 }
 
-SURROUNDINGS = {
+ENVIRONMENT = {
     "no git": Case(
         words="install URL@docx",
         env={"PATH": "/nonexistent"},
-        said="the program `git` was not found on PATH",
+        message="`git` was not found on PATH",
         hint="install git (2.36 or newer), e.g. `apt-get install git`",
     ),
     "offline": Case(
         words="install MISSING@docx --offline",
-        said="not in the cache, and the network is switched off: MISSING at HEAD",
+        message="not cached, and the network is disabled: MISSING at HEAD",
         hint="run the same command once without --offline",
     ),
 }
 
-CASES = SPECS | NAMES_NOBODY_HAS | DOCUMENTS | SURROUNDINGS
+CASES = SPECS | UNKNOWN_NAMES | DOCUMENTS | ENVIRONMENT
 
 
 @dataclass(frozen=True)
 class World:
-    """A project with two skills, and the forge that one of them comes from; copied for each case."""
+    """A project with two skills and the forge of one of them; copied for each case."""
 
     scene: CommandSandbox
     url: str
@@ -405,7 +419,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 @pytest.fixture
-def spoilable(world: World, tmp_path: Path) -> CommandSandbox:
+def scene(world: World, tmp_path: Path) -> CommandSandbox:
     world.scene.copy(tmp_path / "scene")
     scene = CommandSandbox(tmp_path / "scene")
     digests = {digest: f"DIGEST-{name}" for name, digest in world.digests.items()}
@@ -414,116 +428,116 @@ def spoilable(world: World, tmp_path: Path) -> CommandSandbox:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_it_is_told_with_a_way_on_and_nothing_has_changed(spoilable: CommandSandbox, world: World, case: Case) -> None:
+def test_the_error_is_complete_and_nothing_is_changed(scene: CommandSandbox, world: World, case: Case) -> None:
     words = [word.replace("URL", world.url).replace("MISSING", world.missing) for word in case.arguments]
-    case.spoil(spoilable)
-    before = spoilable.full_snapshot
+    case.damage(scene)
+    before = scene.full_snapshot
 
-    said = spoilable.output(*words, env=case.env)
+    output = scene.output(*words, env=case.env)
 
-    place = f"!   where: {case.where}\n" if case.where else ""
-    assert said == f"! error: {case.said}\n{place}!   try: {case.hint}\n[{case.code}]\n"
-    assert spoilable.full_snapshot == before
+    where = f"!   where: {case.where}\n" if case.where else ""
+    assert output == f"! error: {case.message}\n{where}!   try: {case.hint}\n[{case.code}]\n"
+    assert scene.full_snapshot == before
 
 
 @pytest.mark.parametrize(
     "how", [[], ["--frozen"], ["--locked"], ["--offline"]], ids=lambda how: " ".join(how) or "plain"
 )
 @pytest.mark.parametrize("is_installed", [True, False], ids=["installed", "not installed"])
-def test_one_character_of_a_digest_stops_a_sync_that_names_both(
-    spoilable: CommandSandbox, world: World, how: list[str], *, is_installed: bool
+def test_one_wrong_character_of_a_digest_stops_a_sync(
+    scene: CommandSandbox, world: World, how: list[str], *, is_installed: bool
 ) -> None:
     right = world.digests["pdf"]
     wrong = ("0" if right[0] != "0" else "1") + right[1:]
-    changed(LOCKFILE, right, wrong)(spoilable)
+    replace_text(LOCKFILE, right, wrong)(scene)
     if not is_installed:
-        (spoilable.work / ".agent-skills").rename(spoilable.root / "taken-away")
-    before = spoilable.full_snapshot
-    commit = spoilable.read_json(LOCKFILE)["skills"]["pdf"]["source"]["commit"][:7]
+        (scene.work / ".agent-skills").rename(scene.root / "moved-away")
+    before = scene.full_snapshot
+    commit = scene.read_json(LOCKFILE)["skills"]["pdf"]["source"]["commit"][:7]
 
-    said = spoilable.output("sync", *how)
+    output = scene.output("sync", *how)
 
-    assert said == expected_output(f"""\
-! error: `pdf` from URL at {commit} is not what was locked: \
-found sha256:{right[:12]}…, locked sha256:{wrong[:12]}…
+    assert output == expected_output(f"""\
+! error: `pdf` from URL at {commit} does not match the lockfile: \
+expected sha256:{wrong[:12]}…, got sha256:{right[:12]}…
 !   where: skills.lock: skills.pdf.digest
-!   try: nothing was changed; see in version control who changed skills.lock, and take it from there, or lock it \
-anew with `skillpm update pdf`
+!   try: nothing was changed; check the history of skills.lock in version control, and restore it, or lock \
+the current content with `skillpm update pdf`
 [1]
 """)
-    assert spoilable.full_snapshot == before
+    assert scene.full_snapshot == before
 
 
-def test_two_digests_that_are_wrong_are_both_named(spoilable: CommandSandbox, world: World) -> None:
+def test_all_wrong_digests_are_reported(scene: CommandSandbox, world: World) -> None:
     names = sorted(world.digests)[:2]
     for name in names:
-        changed(LOCKFILE, world.digests[name], "0" * 64)(spoilable)
-    before = spoilable.full_snapshot
+        replace_text(LOCKFILE, world.digests[name], "0" * 64)(scene)
+    before = scene.full_snapshot
 
-    said = spoilable.run("sync", "--frozen").stderr.splitlines()
+    output = scene.run("sync", "--frozen").stderr.splitlines()
 
-    assert said[0] == "error: 2 skills are not what was locked"
-    assert [line.split("`")[1] for line in said[1:3]] == names
-    assert said[3] == "  where: skills.lock"
-    assert spoilable.full_snapshot == before
+    assert output[0] == "error: 2 skills do not match the lockfile"
+    assert [line.split("`")[1] for line in output[1:3]] == names
+    assert output[3] == "  where: skills.lock"
+    assert scene.full_snapshot == before
 
 
-def test_a_server_that_cannot_be_reached_is_told(spoilable: CommandSandbox) -> None:
-    before = spoilable.full_snapshot
+def test_a_server_that_cannot_be_reached_is_an_error(scene: CommandSandbox) -> None:
+    before = scene.full_snapshot
 
-    said = spoilable.output("install", "http://127.0.0.1:1/x.git@pdf")
+    output = scene.output("install", "http://127.0.0.1:1/x.git@pdf")
 
-    first, second, code = said.splitlines()
+    first, second, code = output.splitlines()
     message, _, quoted = first.partition("; git says: ")
     assert (message, code) == ("! error: http://127.0.0.1:1/x.git could not be reached", "[1]")
     assert quoted.startswith("fatal: unable to access 'http://127.0.0.1:1/x.git/': ")
-    assert second == "!   try: check the address and the network"
-    assert spoilable.full_snapshot == before
+    assert second == "!   try: check the URL and your network connection"
+    assert scene.full_snapshot == before
 
 
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("empty", "is empty: it has no commit yet"),
-        ("without a skill", "holds no skill: there is no SKILL.md in it"),
+        ("empty", "is empty: it has no commits yet"),
+        ("without a skill", "has no skills: it contains no SKILL.md"),
     ],
 )
-def test_a_repository_without_a_skill_is_told(
-    spoilable: CommandSandbox, tmp_path: Path, kind: str, message: str
+def test_a_repository_without_a_skill_is_an_error(
+    scene: CommandSandbox, tmp_path: Path, kind: str, message: str
 ) -> None:
     repository = Repository.create(tmp_path / "other")
     if kind == "without a skill":
         repository.write({"README.md": "Nothing here.\n"}).commit()
-    before = spoilable.full_snapshot
+    before = scene.full_snapshot
 
-    said = spoilable.output("install", repository.file_url)
+    output = scene.output("install", repository.file_url)
 
-    assert said.splitlines()[0] == f"! error: {repository.file_url} {message}"
-    assert len(said.splitlines()) <= 4
-    assert said.endswith("[1]\n")
-    assert spoilable.full_snapshot == before
+    assert output.splitlines()[0] == f"! error: {repository.file_url} {message}"
+    assert len(output.splitlines()) <= 4
+    assert output.endswith("[1]\n")
+    assert scene.full_snapshot == before
 
 
-def test_another_skillpm_that_works_here_is_waited_for_and_named(spoilable: CommandSandbox) -> None:
+def test_a_locked_skills_directory_is_reported_with_the_process_that_holds_it(scene: CommandSandbox) -> None:
     with GitServer() as slow:
         slow.stall = True
-        spoilable.write("skills.json", manifest_text(slow={"git": slow.url("acme/slow")}))
-        with spoilable.spawn("sync") as other:
+        scene.write("skills.json", manifest_text(slow={"git": slow.url("acme/slow")}))
+        with scene.spawn("sync") as other:
             while not slow.requests:
                 assert other.poll() is None
                 os.sched_yield()
-            before = spoilable.full_snapshot
+            before = scene.full_snapshot
 
-            said = spoilable.output("sync", "--lock-timeout", "0.2")
-            listed = spoilable.run("list")
+            output = scene.output("sync", "--lock-timeout", "0.2")
+            listed = scene.run("list")
 
-            assert said == expected_output(f"""\
-! error: WORK/.agent-skills is held by process {other.pid}, for more than 0.2 s
+            assert output == expected_output(f"""\
+! error: WORK/.agent-skills has been locked by process {other.pid} for more than 0.2 s
 !   where: WORK/.agent-skills/.skillpm/lock
-!   try: wait for it to end, or allow more time with --lock-timeout
+!   try: wait for it to finish, or wait longer with --lock-timeout
 [1]
 """)
             assert listed.code == 0
-            assert spoilable.full_snapshot == before
+            assert scene.full_snapshot == before
             other.terminate()
             other.communicate(timeout=60)

@@ -12,7 +12,7 @@ from skillpm.events import Recorder
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import project_scope
-from skillpm.operations.install.pipeline import ChangeOptions, change
+from skillpm.operations.pipeline.change import ChangeOptions, change
 from skillpm.settings import Settings
 
 FETCH = "POST .* fetch"
@@ -53,7 +53,7 @@ def test_a_skill_asked_for_while_a_sync_fetches_comes_with_it(
     project.run("sync", check=True)
 
     assert project.read("skills.json") == manifest_text(**both)
-    assert project.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert project.output("verify") == "! 2 of 2 skills match the lockfile\n"
 
 
 def test_what_a_command_writes_joins_what_was_saved_meanwhile(pdf: CommandSandbox, server: GitServer) -> None:
@@ -122,7 +122,7 @@ def test_a_manifest_that_is_saved_again_and_again_stops_the_command(project: Com
 
     assert (caught.value.code, caught.value.where) == ("conflict", f"{project.work}/skills.json")
     assert caught.value.message == expected_output(
-        "this document was changed again and again while the command was at work; nothing was changed"
+        "the file kept changing while the command was running; nothing was changed"
     )
     assert project.read("skills.json") == mine
     assert not project.exists(".agent-skills")
@@ -153,7 +153,7 @@ def test_a_manifest_saved_while_ours_is_written_stays(project: CommandSandbox) -
 
     said = project.output("install", "testing", env=meanwhile)
 
-    left = "! warning: WORK/skills.json was changed while a command was at work or interrupted; it is left as it is\n"
+    left = "! warning: WORK/skills.json was changed while a command was running or interrupted; it was not updated\n"
     assert left in said
     assert project.read("skills.json") == saved
 

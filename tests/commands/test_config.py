@@ -1,4 +1,4 @@
-"""`config`: settings shown with who said them, and the user's own set without losing a comment."""
+"""`config`: settings are listed with their origin, and set without losing comments."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def config(scene: CommandSandbox) -> str:
     return (scene.home / FILE).read_text()
 
 
-def test_list_says_who_said_it(scene: CommandSandbox) -> None:
+def test_list_shows_the_origin_of_each_setting(scene: CommandSandbox) -> None:
     configure(scene, COMMENTED)
     scene.create_project(
         json.dumps({"skills": {}, "indexes": [{"name": "mine", "url": "./index"}], "permissions": {"x-*": "ask"}})
@@ -75,7 +75,7 @@ def test_list_says_who_said_it(scene: CommandSandbox) -> None:
         ("2 days", "1 day", {"SKILLPM_EXCLUDE_NEWER": "1h"}, ["2h"], "2h", "command line", "--exclude-newer"),
     ],
 )
-def test_every_place_in_its_turn(
+def test_the_precedence_of_origins(
     scene: CommandSandbox,
     manifest: str | None,
     config: str | None,
@@ -96,7 +96,7 @@ def test_every_place_in_its_turn(
     assert found == {"key": "exclude-newer", "value": value, "origin": origin, "where": where}
 
 
-def test_set_keeps_every_comment_and_the_order(scene: CommandSandbox) -> None:
+def test_set_keeps_comments_and_order(scene: CommandSandbox) -> None:
     configure(scene, COMMENTED)
 
     for words in (
@@ -139,7 +139,7 @@ additional-paths = ["/shared"]
     assert scene.json_output("config", "get", "indexes")["settings"][0]["value"] == "https://other.example/"
 
 
-def test_set_and_unset_come_back_to_where_they_began(scene: CommandSandbox) -> None:
+def test_unset_undoes_set(scene: CommandSandbox) -> None:
     configure(scene, COMMENTED)
 
     assert scene.output("config", "set", "exclude-newer", "7 days") == (
@@ -157,7 +157,7 @@ def test_set_and_unset_come_back_to_where_they_began(scene: CommandSandbox) -> N
 """)
 
 
-def test_the_first_setting_makes_the_file(scene: CommandSandbox) -> None:
+def test_the_first_setting_creates_the_file(scene: CommandSandbox) -> None:
     assert scene.json_output("config", "set", "indexes.acme.url", "https://skills.acme.example") == {
         "changed": True,
         "key": "indexes.acme.url",
@@ -170,7 +170,7 @@ def test_the_first_setting_makes_the_file(scene: CommandSandbox) -> None:
     assert config(scene) == ""
 
 
-def test_a_link_into_dotfiles_and_its_mode_stay(scene: CommandSandbox) -> None:
+def test_a_link_into_dotfiles_and_the_mode_are_kept(scene: CommandSandbox) -> None:
     dotfile = scene.write("dotfiles/config.toml", COMMENTED)
     dotfile.chmod(0o600)
     file = scene.home / FILE
@@ -186,36 +186,38 @@ def test_a_link_into_dotfiles_and_its_mode_stay(scene: CommandSandbox) -> None:
 @pytest.mark.parametrize(
     ("words", "said", "hint"),
     [
-        (["set", "exclude-newr", "1d"], "`exclude-newr` is no setting", "did you mean exclude-newer?"),
+        (["set", "exclude-newr", "1d"], "`exclude-newr` is not a setting", "did you mean `exclude-newer`?"),
         (
             ["set", "permisions.x", "ask"],
-            "`permisions.x` is no setting",
-            "did you mean permissions.x or permissions-for.x?",
+            "`permisions.x` is not a setting",
+            "did you mean `permissions.x`?",
         ),
-        (["set", "permissions", "ask"], "`permissions` is a table", "name a key in it: permissions.PATTERN"),
-        (["set", "profiles.mine", "x"], "a profile is a table of its own", "write it into config.toml by hand"),
-        (["set", "offline", "1"], "`offline` is not kept in config.toml", "set SKILLPM_OFFLINE=1 in the environment"),
-        (["set", "skills.enabled", "maybe"], "`skills.enabled` is true or false, not `maybe`", ""),
-        (["set", "permissions.x", "perhaps"], "`permissions.x` is allow, ask or deny, not `perhaps`", ""),
-        (["set", "exclude-newer", "soon"], "`soon` is no age, day or moment", ""),
-        (["set", "exclude-newer", "1d", "2d"], "`exclude-newer` takes one value, and here are 2", ""),
+        (["set", "permissions", "ask"], "`permissions` is a table", "name one of its keys: permissions.PATTERN"),
+        (["set", "profiles.mine", "x"], "a profile is a table", "edit config.toml by hand"),
+        (
+            ["set", "offline", "1"],
+            "`offline` is not a setting of config.toml",
+            "set SKILLPM_OFFLINE=1 in the environment",
+        ),
+        (["set", "skills.enabled", "maybe"], "`skills.enabled` must be true or false, not `maybe`", ""),
+        (["set", "permissions.x", "perhaps"], "`permissions.x` must be allow, ask or deny, not `perhaps`", ""),
+        (["set", "exclude-newer", "soon"], "`soon` is not an age, a date or a timestamp", ""),
+        (["set", "exclude-newer", "1d", "2d"], "`exclude-newer` takes one value, got 2", ""),
         (["set", "agents", "[1]"], "`agents`: expected a string, got 1", ""),
-        (["set", "agents", "["], "`agents`: this is not TOML: Invalid value (at end of document)", ""),
-        (["set", "indexes.acme.url", "ftp://x"], "`ftp://x` is no web address", ""),
-        (["set", "indexes.Acme.url", "https://x"], "`indexes.Acme.url` is no setting", ""),
-        (["set", "permissions.\udcff", "deny"], r"a key is no UTF-8: `permissions.\udcff`", ""),
-        (["unset", "permissions.\udcff"], r"a key is no UTF-8: `permissions.\udcff`", ""),
+        (["set", "agents", "["], "`agents`: invalid TOML: Invalid value (at end of document)", ""),
+        (["set", "indexes.acme.url", "ftp://x"], "invalid web address `ftp://x`", ""),
+        (["set", "indexes.Acme.url", "https://x"], "`indexes.Acme.url` is not a setting", ""),
+        (["set", "permissions.\udcff", "deny"], r"a key is not UTF-8: `permissions.\udcff`", ""),
+        (["unset", "permissions.\udcff"], r"a key is not UTF-8: `permissions.\udcff`", ""),
         (
             ["set", "discovery.additional-paths", "/\udcff"],
-            r"a value of `discovery.additional-paths` is no UTF-8: `/\udcff`",
+            r"a value of `discovery.additional-paths` is not UTF-8: `/\udcff`",
             "",
         ),
-        (["get", "nothing"], "`nothing` is no setting", ""),
+        (["get", "nothing"], "`nothing` is not a setting", ""),
     ],
 )
-def test_what_means_nothing_is_refused_and_nothing_written(
-    scene: CommandSandbox, words: list[str], said: str, hint: str
-) -> None:
+def test_invalid_keys_and_values_are_refused(scene: CommandSandbox, words: list[str], said: str, hint: str) -> None:
     configure(scene, COMMENTED)
     before = scene.full_snapshot
 
@@ -227,31 +229,28 @@ def test_what_means_nothing_is_refused_and_nothing_written(
 
 
 @pytest.mark.parametrize(("typed", "folder"), [("./x", "WORK/x/"), (".", "WORK/"), ("../skills/", "ROOT/skills/")])
-def test_the_folder_of_an_index_is_written_down_whole(scene: CommandSandbox, typed: str, folder: str) -> None:
+def test_the_folder_of_an_index_is_recorded_as_an_absolute_path(scene: CommandSandbox, typed: str, folder: str) -> None:
     scene.run("config", "set", "indexes.acme.url", typed, check=True)
 
     assert scene.json_output("config", "get", "indexes.acme.url")["value"] == folder
 
 
-def test_an_agent_that_nobody_knows_is_told_with_the_nearest(scene: CommandSandbox) -> None:
+def test_an_unknown_agent_is_reported_with_a_suggestion(scene: CommandSandbox) -> None:
     assert (
-        scene.output("config", "set", "agents", "claude-cod").splitlines()[0]
-        == "! error: there is no agent `claude-cod`"
+        scene.output("config", "set", "agents", "claude-cod").splitlines()[0] == "! error: unknown agent `claude-cod`"
     )
     assert not (scene.home / FILE).exists()
 
 
 @pytest.mark.parametrize("words", [["list"], ["get", "agents"], ["set", "exclude-newer", "1d"], ["unset", "agents"]])
-def test_a_file_that_was_broken_by_hand_is_told_with_its_line_and_never_rewritten(
-    scene: CommandSandbox, words: list[str]
-) -> None:
+def test_an_invalid_file_is_reported_with_its_line_and_not_rewritten(scene: CommandSandbox, words: list[str]) -> None:
     broken = 'agents = ["claude-code"]\nexclude-newer = = "7 days"\n'
     configure(scene, broken)
 
     assert scene.output("config", *words) == expected_output(f"""\
-! error: this is not TOML: Invalid value
+! error: invalid TOML: Invalid value
 !   where: HOME/{FILE}:2:17
-!   try: mend that place by hand, or take the file from version control
+!   try: fix the file by hand, or restore it from version control
 [1]
 """)
     assert config(scene) == broken
@@ -261,7 +260,7 @@ def test_a_file_that_was_broken_by_hand_is_told_with_its_line_and_never_rewritte
     "rows", ["indexes = 5\n", 'indexes = ["a"]\n', "indexes = [[1]]\n", '[indexes]\nname = "acme"\n']
 )
 @pytest.mark.parametrize("words", [["set", "indexes.acme.url", "https://z/"], ["unset", "indexes.acme.url"]])
-def test_indexes_that_are_no_tables_are_told_and_never_rewritten(
+def test_indexes_of_a_wrong_type_are_reported_and_not_rewritten(
     scene: CommandSandbox, words: list[str], rows: str
 ) -> None:
     configure(scene, rows)
@@ -275,15 +274,15 @@ def test_indexes_that_are_no_tables_are_told_and_never_rewritten(
     assert config(scene) == rows
 
 
-def test_an_index_that_stands_there_twice_is_told_with_its_lines_and_unset_as_a_whole(scene: CommandSandbox) -> None:
+def test_a_duplicate_index_is_reported_with_its_lines_and_unset_as_a_whole(scene: CommandSandbox) -> None:
     rows = '[[indexes]]\nname = "a"\nurl = "https://x/"\n\n[[indexes]]\nname = "b"\nurl = "https://y/"\n'
     configure(scene, rows + '\n[[indexes]]\nname = "a"\nurl = "https://z/"\n')
     before = config(scene)
 
     assert scene.output("config", "set", "indexes.a.url", "https://n/") == expected_output(f"""\
-! error: `a` stands in indexes more than once, in the lines 2 and 10
+! error: duplicate name `a` in indexes, lines 2 and 10
 !   where: HOME/{FILE}:10
-!   try: take one of them out by hand, or all with `skillpm config unset indexes.a`
+!   try: remove one of them by hand, or all with `skillpm config unset indexes.a`
 [1]
 """)
     assert config(scene) == before
@@ -292,7 +291,7 @@ def test_an_index_that_stands_there_twice_is_told_with_its_lines_and_unset_as_a_
 
 
 @pytest.mark.parametrize("key", ["permissions.x", "permissions-for.mine.x"])
-def test_unsetting_in_what_is_no_table_is_told(scene: CommandSandbox, key: str) -> None:
+def test_unset_in_a_value_that_is_not_a_table_is_reported(scene: CommandSandbox, key: str) -> None:
     table = key.partition(".")[0]
     configure(scene, f"{table} = 5\n")
 
@@ -303,7 +302,7 @@ def test_unsetting_in_what_is_no_table_is_told(scene: CommandSandbox, key: str) 
     assert config(scene) == f"{table} = 5\n"
 
 
-def test_a_setting_of_the_wrong_type_can_be_set_right(scene: CommandSandbox) -> None:
+def test_a_setting_of_the_wrong_type_can_be_replaced(scene: CommandSandbox) -> None:
     configure(scene, "agents = 3 # oops\n[skills]\nenabled = 7\n")
     assert scene.run("config", "list").code == 1
 
@@ -314,13 +313,13 @@ def test_a_setting_of_the_wrong_type_can_be_set_right(scene: CommandSandbox) -> 
     scene.run("config", "list", check=True)
 
 
-def test_a_key_that_nobody_reads_is_told(scene: CommandSandbox) -> None:
+def test_an_unknown_key_is_reported(scene: CommandSandbox) -> None:
     configure(scene, 'exclude-newr = "7 days"\n')
 
-    assert scene.run("config").stderr.endswith("exclude-newr: no setting is called so; did you mean exclude-newer?\n")
+    assert scene.run("config").stderr.endswith("exclude-newr: unknown setting; did you mean `exclude-newer`?\n")
 
 
-def test_no_secret_is_shown_or_kept(scene: CommandSandbox) -> None:
+def test_no_secret_is_shown_or_stored(scene: CommandSandbox) -> None:
     secrets = {"SKILLPM_INDEX_ACME_TOKEN": "hunter2", "GITHUB_TOKEN": "hunter3"}
     said = scene.output("config", "set", "indexes.acme.url", "https://me:hunter4@skills.acme.example", env=secrets)
     assert said.splitlines()[0] == (
@@ -336,7 +335,7 @@ def test_no_secret_is_shown_or_kept(scene: CommandSandbox) -> None:
     assert "hunter" not in said
 
 
-def test_settings_of_user_scope_name_its_own_manifest(scene: CommandSandbox) -> None:
+def test_settings_of_user_scope_ignore_the_manifest_of_the_project(scene: CommandSandbox) -> None:
     scene.create_project(json.dumps({"skills": {}, "agents": ["codex"]}))
     (scene.home / ".config/skillpm").mkdir(parents=True)
     (scene.home / ".config/skillpm/skills.json").write_text(manifest_text())

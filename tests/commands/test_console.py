@@ -1,4 +1,4 @@
-"""How commands speak: what `-v` and `-vv` tell, what a log shows, what a terminal of eighty columns can hold."""
+"""Console output: `-v` and `-vv`, progress in logs, wrapping in a terminal."""
 
 import io
 import re
@@ -8,7 +8,7 @@ from contextlib import redirect_stderr
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
-from commands.test_skill_chooser import answered
+from commands.test_skill_chooser import run_in_terminal
 from kit import GitServer, Repository
 
 from skillpm.cli.progress import LogProgress
@@ -17,26 +17,26 @@ from skillpm.cli.text_layout import format_columns, format_table, wrap_text
 TIME = re.compile(r"\d+ ms$", re.MULTILINE)
 
 
-def timeless(said: str) -> str:
-    return TIME.sub("N ms", re.sub(r"refs/skillpm/[0-9a-f]+", "REF", said))
+def mask_durations(output: str) -> str:
+    return TIME.sub("N ms", re.sub(r"refs/skillpm/[0-9a-f]+", "REF", output))
 
 
-def test_verbose_tells_every_call_to_the_network_with_its_time(project: CommandSandbox, served: str) -> None:
-    said = project.add_placeholders(project.run("install", f"{served}@pdf", "-v", check=True).stderr)
+def test_verbose_logs_network_requests_with_their_duration(project: CommandSandbox, served: str) -> None:
+    output = project.add_placeholders(project.run("install", f"{served}@pdf", "-v", check=True).stderr)
 
-    assert timeless(said).splitlines()[:3] == [
+    assert mask_durations(output).splitlines()[:3] == [
         "fetching URL",
         "git fetch --depth=1 --filter=blob:none URL +HEAD:REF N ms",
         "git fetch --filter=blob:none --stdin URL N ms",
     ]
-    assert "cat-file" not in said
+    assert "cat-file" not in output
 
 
-def test_twice_verbose_tells_every_call_of_git(project: CommandSandbox, served: str) -> None:
-    said = timeless(project.run("install", f"{served}@pdf", "-vv", check=True).stderr)
+def test_verbose_twice_logs_every_git_command(project: CommandSandbox, served: str) -> None:
+    output = mask_durations(project.run("install", f"{served}@pdf", "-vv", check=True).stderr)
 
-    assert "git cat-file --batch-command (stays open)\n" in said
-    assert re.search(r"^git config --show-scope .* N ms$", said, re.MULTILINE)
+    assert "git cat-file --batch-command (stays open)\n" in output
+    assert re.search(r"^git config --show-scope .* N ms$", output, re.MULTILINE)
 
 
 def test_verbose_hides_credentials_and_leaves_json_alone(
@@ -45,32 +45,32 @@ def test_verbose_hides_credentials_and_leaves_json_alone(
     server.required_login = ("ada", "s3cret-word")
     project.redirect_git(server.address, server.address.replace("//", "//ada:s3cret-word@"))
 
-    said = project.run("install", f"{served}@pdf", "-vv", check=True)
+    output = project.run("install", f"{served}@pdf", "-vv", check=True)
     as_json = project.run("update", "-vv", "--json", check=True)
 
-    assert "s3cret-word" not in said.stdout + said.stderr + as_json.stderr
-    assert "git fetch" in said.stderr
+    assert "s3cret-word" not in output.stdout + output.stderr + as_json.stderr
+    assert "git fetch" in output.stderr
     assert as_json.json["changed"] is False
 
 
-def test_without_verbose_nothing_is_told_of_what_is_soon_over(project: CommandSandbox, served: str) -> None:
-    said = project.run("install", f"{served}@pdf", "--no-color", check=True)
+def test_without_verbose_short_tasks_are_not_reported(project: CommandSandbox, served: str) -> None:
+    output = project.run("install", f"{served}@pdf", "--no-color", check=True)
 
-    assert said.stderr.splitlines() == [line for line in said.stderr.splitlines() if line.startswith("next: ")]
+    assert output.stderr.splitlines() == [line for line in output.stderr.splitlines() if line.startswith("next: ")]
 
 
-def test_a_log_has_a_plain_line_for_what_takes_long() -> None:
-    said = io.StringIO()
-    with redirect_stderr(said):
+def test_log_progress_prints_a_line_for_a_long_task() -> None:
+    output = io.StringIO()
+    with redirect_stderr(output):
         lines = LogProgress(delay=0.001)
         lines.start_task("fetching https://ada:word@host/\x1b[31m")
         for timer in [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]:
             timer.join(10)
         lines.finish_task("fetching https://ada:word@host/\x1b[31m")
-    assert said.getvalue() == "still fetching https://***@host/\\x1b[31m (0.001 s)\n"
+    assert output.getvalue() == "still fetching https://***@host/\\x1b[31m (0.001 s)\n"
 
 
-def test_a_log_has_no_line_for_what_is_over() -> None:
+def test_log_progress_prints_nothing_for_a_finished_task() -> None:
     before = threading.active_count()
     lines = LogProgress(delay=60)
     lines.start_task("fetching")
@@ -80,8 +80,8 @@ def test_a_log_has_no_line_for_what_is_over() -> None:
     assert threading.active_count() == before
 
 
-def test_an_error_is_broken_between_words_in_a_terminal_and_whole_in_a_pipe(project: CommandSandbox) -> None:
-    code, shown = answered(project, [], "install", "code-reviw")
+def test_an_error_is_wrapped_in_a_terminal_but_not_in_a_pipe(project: CommandSandbox) -> None:
+    code, shown = run_in_terminal(project, [], "install", "code-reviw")
     piped = project.run("install", "code-reviw")
 
     assert (code, piped.code) == (1, 1)
@@ -91,13 +91,13 @@ def test_an_error_is_broken_between_words_in_a_terminal_and_whole_in_a_pipe(proj
 
 
 @pytest.mark.parametrize(("width", "lines"), [("80", 4), ("40", 7)])
-def test_columns_are_as_many_as_fit(monkeypatch: pytest.MonkeyPatch, width: str, lines: int) -> None:
+def test_names_are_laid_out_in_as_many_columns_as_fit(monkeypatch: pytest.MonkeyPatch, width: str, lines: int) -> None:
     monkeypatch.setenv("COLUMNS", width)
-    found = list(format_columns([f"name-{number:03}" for number in range(28)]))
-    assert (len(found), max(map(len, found)) <= int(width)) == (lines, True)
+    names = list(format_columns([f"name-{number:03}" for number in range(28)]))
+    assert (len(names), max(map(len, names)) <= int(width)) == (lines, True)
 
 
-def test_a_table_that_is_too_wide_stands_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_is_too_wide_is_printed_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     rows = [("skill", "current", "wanted"), ("pdf", "1.0.0", "https://github.com/a-long-owner/a-long-name at 1234567")]
     assert "\n".join(format_table(rows)) == expected_output("""\
@@ -107,14 +107,14 @@ pdf
     assert list(format_table([("a", "b"), ("c", "")])) == ["a  b", "c"]
 
 
-def test_what_cannot_be_broken_stays_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_longer_than_the_line_is_not_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     word = "x" * 60
     assert wrap_text(f"error: {word} is long", indent=2, force=True) == ["error:", f"  {word}", "  is long"]
     assert sys.stderr is not None
 
 
-def test_the_widest_listing_of_agents_fits(project: CommandSandbox, upstream: Repository) -> None:
+def test_the_list_of_all_agents_fits_80_columns(project: CommandSandbox, upstream: Repository) -> None:
     assert upstream
-    said = project.run("agents", "--all", check=True).stdout
-    assert max(map(len, said.splitlines())) <= 80
+    output = project.run("agents", "--all", check=True).stdout
+    assert max(map(len, output.splitlines())) <= 80

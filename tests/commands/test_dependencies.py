@@ -64,8 +64,8 @@ def test_a_skill_that_is_needed_cannot_be_uninstalled_alone(needy: CommandSandbo
     before = needy.full_snapshot
 
     assert needy.output("uninstall", "code-review") == expected_output("""\
-! error: `code-review` is needed by `deploy`, `report`
-!   try: uninstall what needs it too: skillpm uninstall deploy report
+! error: `code-review` is required by `deploy`, `report`
+!   try: uninstall what requires it, too: skillpm uninstall deploy report
 [1]
 """)
     assert needy.full_snapshot == before
@@ -78,7 +78,7 @@ def test_a_skill_that_was_asked_for_and_is_needed_stays(needy: CommandSandbox) -
 
     said = needy.output("uninstall", "testing")
 
-    assert "! warning: testing stays installed: `report` needs it\n" in said
+    assert "! warning: testing stays installed: `report` requires it\n" in said
     assert "testing" not in needy.read_json("skills.json")["skills"]
     assert needy.exists(".agent-skills/testing/SKILL.md")
 
@@ -124,7 +124,7 @@ skills.json → report → code-review
     assert needy.output("why", "testin") == expected_output("""\
 ! error: `testin` is not in the lockfile
 !   where: WORK/skills.lock
-!   try: did you mean testing?
+!   try: did you mean `testing`?
 [1]
 """)
 
@@ -139,7 +139,7 @@ def test_tree_of_one_skill_shows_what_that_one_needs(needy: CommandSandbox) -> N
     assert needy.output("tree", "reprot") == expected_output("""\
 ! error: `reprot` is not in the lockfile
 !   where: WORK/skills.lock
-!   try: did you mean report?
+!   try: did you mean `report`?
 [1]
 """)
 
@@ -177,10 +177,10 @@ def test_a_conflict_is_told_in_sentences_and_an_override_solves_it(needy: Comman
     before = needy.full_snapshot
 
     assert needy.output("sync") == expected_output("""\
-! error: `deploy` 2.0 (skills.json asks for `deploy` from ./skills/deploy) needs `code-review` ^1 and \
-`report` (skills.json asks for `report` from ./skills/report) needs `code-review` >=7; no version of \
-`code-review` fits both: there is 1.0.0
-!   try: decide yourself, against what they say: "overrides": {"code-review": "…"} in skills.json
+! error: `deploy` 2.0 (skills.json requires `deploy` from ./skills/deploy) requires `code-review` ^1 and \
+`report` (skills.json requires `report` from ./skills/report) requires `code-review` >=7; no version of \
+`code-review` satisfies both; available: 1.0.0
+!   try: override what the skills require: "overrides": {"code-review": "…"} in skills.json
 [1]
 """)
     assert needy.full_snapshot == before
@@ -191,23 +191,23 @@ def test_a_conflict_is_told_in_sentences_and_an_override_solves_it(needy: Comman
     assert needy.output("lock", "--check") == "WORK/skills.lock is up to date\n"
     needy.write("skills.json", json.dumps(asked | {"overrides": {}}))
     assert needy.output("lock", "--check").splitlines()[0] == (
-        "! error: the lockfile is not up to date: `report` needs `code-review` >=7, and 1.0.0 is locked; "
-        "the overrides are others than those it was locked with"
+        "! error: the lockfile is not up to date: `report` requires `code-review` >=7, but 1.0.0 is locked; "
+        "the overrides have changed since they were locked"
     )
 
 
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"skills.json": '{"skills": {"x": {"path": "../secret"}}}'}, "needs `x` from ../secret, and only"),
-        ({"skills.json": '{"skills": {"x": {"git": "file:///srv/x"}}}'}, "needs `x` from file:///srv/x, and only"),
-        ({"skills.json": '{"skills": {"x": {"git": "http://h.example/x"}}}'}, "from http://h.example/x, and only"),
-        ({"skills.json": '{"skills": {"x": 7}}'}, "what it needs cannot be understood: expected a string, got 7"),
-        ({"skills.json": '{"skills": {"../x": "*"}}'}, "what it needs cannot be understood: `../x` is no name"),
-        ({"skills.json": "{"}, "what it needs cannot be understood: this is not JSON"),
+        ({"skills.json": '{"skills": {"x": {"path": "../secret"}}}'}, "requires `x` from ../secret, a source that only"),
+        ({"skills.json": '{"skills": {"x": {"git": "file:///srv/x"}}}'}, "requires `x` from file:///srv/x, a source that only"),
+        ({"skills.json": '{"skills": {"x": {"git": "http://h.example/x"}}}'}, "from http://h.example/x, a source that only"),
+        ({"skills.json": '{"skills": {"x": 7}}'}, "invalid dependencies: expected a string, got 7"),
+        ({"skills.json": '{"skills": {"../x": "*"}}'}, "invalid dependencies: invalid skill name `../x`"),
+        ({"skills.json": "{"}, "invalid dependencies: invalid JSON"),
         (
             {"SKILL.md": make_skill("bad", metadata={"skill-dependencies": "x 1 2"})["SKILL.md"]},
-            "`1 2` is no version range",
+            "invalid version range `1 2`",
         ),
         ({"SKILL.md": make_skill("bad", metadata={"skill-dependencies": "X"})["SKILL.md"]}, "`X` names no skill"),
     ],
@@ -256,9 +256,9 @@ def test_a_need_that_a_lockfile_makes_up_brings_nothing_in(needy: CommandSandbox
     needy.write("skills.lock", json.dumps(lockfile))
 
     assert needy.output("sync", "--frozen") == expected_output(f"""\
-! error: `{parent}` does not need `playwright-mcp` as the lockfile says
+! error: `{parent}` does not depend on `playwright-mcp`, although the lockfile says so
 !   where: WORK/skills.lock: skills.{parent}.dependencies
-!   try: find out who changed the lockfile; `skillpm update {parent}` makes it anew
+!   try: check who changed the lockfile; `skillpm update {parent}` corrects it
 [1]
 """)
     assert not needy.exists(".agent-skills/playwright-mcp")

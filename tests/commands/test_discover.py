@@ -1,4 +1,4 @@
-"""`skillpm discover`: what a host sees, told to a person in eighty columns and to a program as one object."""
+"""`discover`: what a host sees, as a report of eighty columns and as JSON."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from kit import make_skill, prefix_paths
 
 @pytest.fixture
 def host(scene: CommandSandbox) -> CommandSandbox:
-    """Give a project with skills for Claude Code, some of them in each other's way."""
+    """Return a project with skills for Claude Code, some of which shadow each other."""
     (scene.work / ".git").mkdir()
     scene.write_files(prefix_paths("../home/.claude/skills/pdf", make_skill("pdf", "Reads PDF files, mine.")))
     scene.write_files(prefix_paths("../home/.claude/skills/deploy", make_skill("deploy", "Ships it. " * 20)))
@@ -21,16 +21,16 @@ def host(scene: CommandSandbox) -> CommandSandbox:
     return scene
 
 
-def test_a_person_reads_where_a_host_looks_what_it_sees_and_what_hides_what(host: CommandSandbox) -> None:
+def test_the_report_shows_folders_skills_and_shadowed_skills(host: CommandSandbox) -> None:
     assert host.output("discover", "--agent", "claude-code") == expected_output("""\
 claude-code sees 3 skills from WORK
-(Claude Code: what the organisation manages before what is yours, and yours
-before the project's)
+(Claude Code: the organization's folder before the user's, and the user's before
+the project's)
 
-it looks into these folders, and the first that has a name counts:
+it searches these folders; the first skill with a name is used:
    1 user     ~/.claude/skills  2 skills
    2 project  .claude/skills    1 skill
-     not there: /etc/claude-code/.claude/skills
+     missing: /etc/claude-code/.claude/skills
 
 ~/.claude/skills (user)
   deploy  Ships it. Ships it. Ships it. Ships it. Ships it. Ships it. Ships it.…
@@ -39,19 +39,19 @@ it looks into these folders, and the first that has a name counts:
 .claude/skills (project)
   review  (no description)
 
-of skills with the same name, only the first counts:
-  pdf is ~/.claude/skills/pdf/SKILL.md, and hidden are
+of several skills with one name, only the first is used:
+  pdf is ~/.claude/skills/pdf/SKILL.md, which hides
     .claude/skills/pdf/SKILL.md
-      ~/.claude/skills (user) comes before .claude/skills (project)
+      ~/.claude/skills (user) takes precedence over .claude/skills (project)
 
-one file, met again through a link and counted once:
+the same file, found again through a link:
   .claude/skills/same/SKILL.md
     is .claude/skills/review/SKILL.md
 ! warning: .claude/skills/broken/SKILL.md: line 1: the file does not begin with a `---` line
 """)
 
 
-def test_a_program_gets_one_object(host: CommandSandbox) -> None:
+def test_json_is_one_object(host: CommandSandbox) -> None:
     found = host.json_output("discover", "--agent", "claude-code")
     assert nested_keys(found) == [
         "agent",
@@ -79,7 +79,7 @@ def test_a_program_gets_one_object(host: CommandSandbox) -> None:
             "name": "pdf",
             "path": "WORK/.claude/skills/pdf/SKILL.md",
             "winner": "HOME/.claude/skills/pdf/SKILL.md",
-            "why": "~/.claude/skills (user) comes before .claude/skills (project)",
+            "why": "~/.claude/skills (user) takes precedence over .claude/skills (project)",
         }
     ]
     assert found["warnings"] == [
@@ -87,7 +87,7 @@ def test_a_program_gets_one_object(host: CommandSandbox) -> None:
     ]
 
 
-def test_the_users_own_and_another_place_can_be_asked_for(host: CommandSandbox) -> None:
+def test_user_scope_and_another_folder_can_be_selected(host: CommandSandbox) -> None:
     def seen(*arguments: str) -> list[str]:
         return [skill["name"] for skill in host.json_output("discover", "--agent", "claude-code", *arguments)["skills"]]
 
@@ -97,71 +97,71 @@ def test_the_users_own_and_another_place_can_be_asked_for(host: CommandSandbox) 
     assert seen("--path", "drafts", "-g") == ["deploy", "idea", "pdf"]
 
 
-def test_nothing_found_is_no_error(scene: CommandSandbox) -> None:
+def test_finding_nothing_is_not_an_error(scene: CommandSandbox) -> None:
     assert scene.output("discover", "--agent", "omega") == expected_output("""\
 omega sees 0 skills from WORK
-(omega: one folder of the user, one level deep; links that lead out of it are
+(omega: one user folder, one level deep; links that point outside it are
 refused)
-     not there: ~/.omega/skills
+     missing: ~/.omega/skills
 """)
 
 
-def test_a_host_that_shows_both_says_so(scene: CommandSandbox) -> None:
+def test_a_host_that_shows_both_skills_of_a_name(scene: CommandSandbox) -> None:
     for place in (".agents/skills/pdf", "../home/.agents/skills/pdf"):
         scene.write_files(prefix_paths(place, make_skill("pdf", "Reads.")))
     assert scene.output("discover", "--agent", "codex") == expected_output("""\
 codex sees 2 skills from WORK
-(Codex: from the working directory up to the repository's root, then the user's,
-its own, the machine's; skills of one name are all kept)
+(Codex: from the working directory up to the repository root, then the user's,
+bundled and system folders; keeps all skills with the same name)
 
-it looks into these folders, and skills of one name are all shown:
+it searches these folders; it shows all skills with one name:
    1 project  .agents/skills    1 skill
    2 user     ~/.agents/skills  1 skill
-     not there: ~/.codex/skills, ~/.codex/skills/.system, /etc/codex/skills
+     missing: ~/.codex/skills, ~/.codex/skills/.system, /etc/codex/skills
 
 .agents/skills (project)
   pdf  Reads.
 
 ~/.agents/skills (user)
   pdf  Reads.
-! warning: ~/.agents/skills/pdf/SKILL.md: `pdf` is there twice, and codex shows both: WORK/.agents/skills/pdf/SKILL.md
+! warning: ~/.agents/skills/pdf/SKILL.md: duplicate name `pdf`; codex shows both, the other is WORK/.agents/skills/pdf/SKILL.md
 """)
 
 
-def test_folders_that_are_switched_off_are_told(host: CommandSandbox) -> None:
+def test_disabled_folders_are_reported(host: CommandSandbox) -> None:
     said = host.output("discover", "--agent", "brutus", env={"SKILLPM_DISABLE_CLAUDE_PATHS": "1"})
     assert said == expected_output("""\
 brutus sees 0 skills from WORK
-(BRUTUS: Claude's folders, then OpenCode's, of the working directory and of the
-user in turn)
+(BRUTUS: Claude's folders, then OpenCode's, each in the working directory before
+the user's)
 
-it looks into these folders, and the first that has a name counts:
-   1 project  .claude/skills    switched off by SKILLPM_DISABLE_CLAUDE_PATHS
-   2 user     ~/.claude/skills  switched off by SKILLPM_DISABLE_CLAUDE_PATHS
-     not there: .opencode/skill, .opencode/skills, ~/.config/opencode/skill
+it searches these folders; the first skill with a name is used:
+   1 project  .claude/skills    disabled by SKILLPM_DISABLE_CLAUDE_PATHS
+   2 user     ~/.claude/skills  disabled by SKILLPM_DISABLE_CLAUDE_PATHS
+     missing: .opencode/skill, .opencode/skills, ~/.config/opencode/skill
 """)
 
 
-def test_mistakes_are_told_with_a_way_out(host: CommandSandbox) -> None:
+def test_errors_have_a_hint(host: CommandSandbox) -> None:
     assert host.output("discover", "--agent", "claude") == expected_output("""\
-! error: there is no agent `claude`
-!   try: did you mean claude-code?
+! error: unknown agent `claude`
+!   try: did you mean `claude-code`?
 [1]
 """)
     assert host.output("discover", "--project", "nowhere") == expected_output("""\
-! error: there is no folder WORK/nowhere
+! error: the folder WORK/nowhere does not exist
 [1]
 """)
     host.write("../home/.config/skillpm/config.toml", "[discovery]\ndisable-claude-paths = 'yes'\n")
     assert host.output("discover") == expected_output("""\
 ! error: expected true or false, got "yes"
 !   where: HOME/.config/skillpm/config.toml:2:1: discovery.disable-claude-paths
-!   try: mend that place by hand, or take the file from version control
+!   try: fix the file by hand, or restore it from version control
 [1]
 """)
 
 
-def test_nothing_in_a_skill_reaches_the_terminal_as_it_is(scene: CommandSandbox) -> None:
+def test_control_characters_of_a_skill_are_escaped(scene: CommandSandbox) -> None:
     evil = "\x1b[2J\u202e\u200bx"
     scene.write(f".agents/skills/{evil}/SKILL.md", '---\nname: "\\e[31mred"\ndescription: "\\e]0;t\\a"\n---\n')
     scene.write(f".agents/skills/{evil}2/SKILL.md", f"---{evil}\n---\n")
@@ -173,8 +173,8 @@ def test_nothing_in_a_skill_reaches_the_terminal_as_it_is(scene: CommandSandbox)
     assert as_json.json["skills"][0]["name"] == "\x1b[31mred"
 
 
-def test_no_line_is_wider_than_the_terminal_but_for_long_paths(tmp_path: Path) -> None:
-    """Every host over the world of tests/serving: a report that a person can read."""
+def test_only_long_paths_exceed_the_width_of_the_terminal(tmp_path: Path) -> None:
+    """The report of every host over the folders of tests/serving."""
     world = create_full_workspace(tmp_path)
     scene = CommandSandbox(tmp_path)
     for agent in ("skillpm", "claude-code", "opencode", "glm", "omega", "supercode", "brutus", "codex", "agentskills"):

@@ -1,4 +1,4 @@
-"""`doctor`: finds and names what is wrong, changes nothing; `--fix` repairs it, and nothing of anybody's is gone."""
+"""`doctor` reports problems without changing anything; `--fix` repairs them without losing data."""
 
 import json
 import os
@@ -26,7 +26,7 @@ OURS = ".agent-skills/.skillpm"
 
 @pytest.fixture
 def sick(project: CommandSandbox, url: str) -> CommandSandbox:
-    """Give a project with skills from git, of the tool and made by hand, and with links. Nothing is wrong yet."""
+    """Return a project with git, bundled and local skills and with links, still without problems."""
     project.run("install", f"{url}@pdf", "testing", check=True)
     project.run("link", "claude-code", check=True)
     project.write_files(MINE)
@@ -36,7 +36,7 @@ def sick(project: CommandSandbox, url: str) -> CommandSandbox:
 
 
 def problems(scene: CommandSandbox, *words: str, env: Environment | None = None) -> list[str]:
-    """Give what doctor says is wrong, without changing anything."""
+    """Return the problems that doctor reports, and check that it changes nothing."""
     before = scene.snapshot("..")
     result = scene.run("doctor", *words, "--json", env=env)
     assert result.stderr == ""
@@ -51,13 +51,13 @@ def problems(scene: CommandSandbox, *words: str, env: Environment | None = None)
 
 
 def notes(scene: CommandSandbox, *words: str, env: Environment | None = None) -> list[str]:
-    """Give what doctor says is good to know."""
+    """Return the notes that doctor reports."""
     said = json.loads(scene.add_placeholders(scene.run("doctor", *words, "--json", env=env).stdout))
     return [row["message"] for row in said["checks"] if row["level"] == "note"]
 
 
 def flip(path: Path) -> None:
-    """Spoil a byte in the middle of a file."""
+    """Change a byte in the middle of a file."""
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 0xFF
     path.chmod(0o644)
@@ -73,7 +73,7 @@ def pack(scene: CommandSandbox) -> Path:
 
 
 def interrupt(scene: CommandSandbox, name: str = "code-review") -> None:
-    """Kill an install right after it wrote its journal."""
+    """Kill an installation right after it wrote its journal."""
     script = (
         "import os, sys\nfrom skillpm.installer import transaction\n"
         "transaction.finish = lambda *_: os._exit(9)\n"
@@ -143,18 +143,18 @@ REPAIRED: dict[str, tuple[Callable[[CommandSandbox], None], list[str]]] = {
     "an interrupted change": (interrupt, ["a change was interrupted"]),
     "a damaged journal": (
         journal_damaged,
-        ["the journal of an interrupted change is damaged: this is not JSON: Unterminated string starting at"],
+        ["the journal of an interrupted change is damaged: invalid JSON: Unterminated string starting at"],
     ),
     "a wrong inode in the journal": (
         journal_with_a_wrong_inode,
-        ["the journal of an interrupted change is damaged: its bytes are not those that were written"],
+        ["the journal of an interrupted change is damaged: checksum mismatch"],
     ),
-    "leftovers": (leftovers, ["a command that was killed left this"] * 3),
+    "leftovers": (leftovers, ["left by a killed command"] * 3),
     "a receipt that is gone": (
         receipt_gone,
         [
-            "the receipt is gone, and with it what is skillpm's: pdf, testing",
-            "the registry is not true: pdf stale, testing stale",
+            "the receipt, which records installed skills, is missing: pdf, testing",
+            "the registry is out of date: pdf stale, testing stale",
         ],
     ),
     "a damaged receipt": (
@@ -164,23 +164,23 @@ REPAIRED: dict[str, tuple[Callable[[CommandSandbox], None], list[str]]] = {
     "a skill that is gone": (
         skill_gone,
         [
-            "testing is missing: locked, but not installed; `skillpm sync` brings it back",
-            "a link to a skill that is not there",
-            "the registry is not true: testing gone",
+            "testing is missing: locked, but not installed; `skillpm sync` installs it",
+            "a link to a skill that does not exist",
+            "the registry is out of date: testing gone",
         ],
     ),
     "a link that is gone": (
         link_gone,
-        ["pdf has a broken link: its link .claude/skills/pdf is gone; `skillpm sync` makes it again"],
+        ["pdf has a broken link: its link .claude/skills/pdf is missing; `skillpm sync` creates it again"],
     ),
-    "a dead link of ours": (dead_link, ["a link to a skill that is not there"]),
-    "half a copy": (half_copy, ["a command that was killed left this"]),
-    "a stale registry": (registry_stale, ["the registry is not true: mine stale"]),
+    "a dead link of ours": (dead_link, ["a link to a skill that does not exist"]),
+    "half a copy": (half_copy, ["left by a killed command"]),
+    "a stale registry": (registry_stale, ["the registry is out of date: mine stale"]),
     "a damaged registry": (
         registry_damaged,
-        ["the registry is not true: mine missing, pdf missing, testing missing"],
+        ["the registry is out of date: mine missing, pdf missing, testing missing"],
     ),
-    "a damaged store": (lambda scene: flip(store_entry(scene)), ["an entry of the store is damaged"]),
+    "a damaged store": (lambda scene: flip(store_entry(scene)), ["a store entry is damaged"]),
     "a damaged repository": (lambda scene: flip(pack(scene)), ["a cached repository is damaged"]),
     "configuration in a repository": (
         slipped_in,
@@ -190,7 +190,7 @@ REPAIRED: dict[str, tuple[Callable[[CommandSandbox], None], list[str]]] = {
 
 
 @pytest.mark.parametrize("damage", REPAIRED)
-def test_what_can_be_repaired_is_named_and_repaired_and_nothing_is_lost(sick: CommandSandbox, damage: str) -> None:
+def test_fix_reports_and_repairs_the_damage_and_loses_nothing(sick: CommandSandbox, damage: str) -> None:
     spoil, expected = REPAIRED[damage]
     spoil(sick)
     manifest = sick.read("skills.json")
@@ -199,8 +199,8 @@ def test_what_can_be_repaired_is_named_and_repaired_and_nothing_is_lost(sick: Co
     result = sick.run("doctor", "--fix")
 
     assert result.code == 0, result
-    told = [line for line in result.stdout.splitlines() if line.startswith("repaired: ")]
-    assert told == [f"repaired: {line}" for line in expected]
+    repaired = [line for line in result.stdout.splitlines() if line.startswith("repaired: ")]
+    assert repaired == [f"repaired: {line}" for line in expected]
     assert problems(sick) == []
     assert {path: (sick.work / path).read_bytes() for path in MINE} == MINE
     if "change" not in damage:
@@ -213,7 +213,7 @@ def test_what_can_be_repaired_is_named_and_repaired_and_nothing_is_lost(sick: Co
     assert sick.full_snapshot == before, "a second repair changes nothing"
 
 
-def test_a_repair_leaves_edited_skills_and_folders_of_others_alone(sick: CommandSandbox) -> None:
+def test_fix_does_not_touch_edited_skills_and_foreign_folders(sick: CommandSandbox) -> None:
     receipt_damaged(sick)
     sick.write(".agent-skills/pdf/SKILL.md", "my own words")
     sick.write(".agent-skills/pdf/notes.txt", "my notes")
@@ -230,28 +230,28 @@ def test_a_repair_leaves_edited_skills_and_folders_of_others_alone(sick: Command
     assert os.path.islink(sick.work / ".claude/skills/elsewhere")
     assert sick.exists(f"{OURS}/backup/receipt.json-1")
     assert problems(sick) == [
-        "pdf is modified: not what the lockfile says, and not installed by skillpm",
-        "testing is modified: not what the lockfile says, and not installed by skillpm",
+        "pdf is modified: differs from the lockfile, and was not installed by skillpm",
+        "testing is modified: differs from the lockfile, and was not installed by skillpm",
     ]
 
 
-def test_a_link_that_somebody_pointed_elsewhere_stops_no_other_repair(sick: CommandSandbox) -> None:
+def test_a_replaced_link_does_not_block_other_repairs(sick: CommandSandbox) -> None:
     skill_gone(sick)
     (sick.work / ".claude/skills/pdf").unlink()
     (sick.work / ".claude/skills/pdf").symlink_to("/nowhere/at/all")
 
     assert sick.output("doctor", "--fix") == expected_output("""\
-repaired: testing is missing: locked, but not installed; `skillpm sync` brings it back
-repaired: a link to a skill that is not there
-repaired: the registry is not true: testing gone
-problem: pdf has a broken link: .claude/skills/pdf does not lead here any more
+repaired: testing is missing: locked, but not installed; `skillpm sync` installs it
+repaired: a link to a skill that does not exist
+repaired: the registry is out of date: testing gone
+problem: pdf has a broken link: .claude/skills/pdf no longer links to it
     where: WORK/.agent-skills/pdf
-    try: move away what lies there, or `skillpm sync --force` sets it aside
-note: not installed by skillpm, and never touched: mine
+    try: move it away, or run `skillpm sync --force` to back it up
+note: not installed by skillpm and never changed: mine
     where: WORK/.agent-skills
-note: a link that leads nowhere (/nowhere/at/all); it is not skillpm's
+note: a dead link (to /nowhere/at/all), not created by skillpm
     where: WORK/.claude/skills/pdf
-! WORK/.claude/skills/pdf is not ours; it is left as it is, and pdf is not linked there
+! WORK/.claude/skills/pdf was not created by skillpm; it is left as it is, and pdf is not linked there
 ! 1 problem
 [1]
 """)
@@ -262,7 +262,7 @@ note: a link that leads nowhere (/nowhere/at/all); it is not skillpm's
 
 
 @pytest.mark.parametrize("how", ["readable", "unreadable"])
-def test_what_migrate_found_out_survives_a_damaged_receipt(project: CommandSandbox, how: str) -> None:
+def test_metadata_recorded_by_migrate_survives_a_damaged_receipt(project: CommandSandbox, how: str) -> None:
     project.write(".agent-skills/x.md", "---\nname: x\ndescription: Use it.\n---\n")
     old = {"skills": [{"name": "x", "category": "house", "triggers": ["open the door"], "filePath": "x.md"}]}
     project.write(".agent-skills/skills.json", json.dumps(old))
@@ -282,27 +282,27 @@ def test_what_migrate_found_out_survives_a_damaged_receipt(project: CommandSandb
 
 def test_a_healthy_scope(sick: CommandSandbox) -> None:
     assert sick.output("doctor") == expected_output("""\
-note: not installed by skillpm, and never touched: mine
+note: not installed by skillpm and never changed: mine
     where: WORK/.agent-skills
-nothing is wrong in WORK/.agent-skills; checked:
-  the environment's variables
+no problems in WORK/.agent-skills; checked:
+  environment variables
   git
-  one home, not two
-  room on the disks
+  a single home
+  free disk space
   config.toml
-  manifest and lockfile, and that they agree
+  manifest and lockfile
   permissions
   the skills directory
-  no interrupted change, no leftovers
+  interrupted changes and leftovers
   the receipt
-  every installed byte
-  links of agent hosts
+  installed files
+  links in the folders of agents
   the registry
-  skills that hide others
-  what skills need
+  shadowed skills
+  requirements of skills
   the cache
-  every byte in the store
-  every byte of cached repositories
+  store entries
+  cached repositories
 """)
     said = sick.json_output("doctor")
     assert list(said) == ["ok", "checks"]
@@ -311,27 +311,27 @@ nothing is wrong in WORK/.agent-skills; checked:
     assert sick.output("doctor", "-q") == ""
 
 
-def test_a_problem_is_told_with_its_place_and_its_repair(sick: CommandSandbox) -> None:
+def test_a_problem_is_reported_with_its_location_and_its_repair(sick: CommandSandbox) -> None:
     receipt_gone(sick)
     sick.write(".agent-skills/pdf/SKILL.md", "my own words")
 
     said = sick.output("doctor", "-q")
 
     assert said == expected_output("""\
-problem: the receipt is gone, and with it what is skillpm's: pdf, testing
+problem: the receipt, which records installed skills, is missing: pdf, testing
     where: WORK/.agent-skills/.skillpm/receipt.json
-    try: `skillpm doctor --fix`: what lies there as the lockfile says is taken over again
-problem: pdf is modified: not what the lockfile says, and not installed by skillpm
+    try: run `skillpm doctor --fix` to adopt the skills that match the lockfile
+problem: pdf is modified: differs from the lockfile, and was not installed by skillpm
     where: WORK/.agent-skills/pdf
-    try: `skillpm diff pdf` shows it, `skillpm sync --force` sets it aside
-problem: the registry is not true: testing stale, pdf gone
+    try: run `skillpm diff pdf`, then `skillpm sync --force` to back it up and restore the locked version
+problem: the registry is out of date: testing stale, pdf gone
     where: WORK/.agent-skills/skills.json
-    try: `skillpm registry build`, or `skillpm doctor --fix`
+    try: run `skillpm registry build` or `skillpm doctor --fix`
 [1]
 """)
 
 
-def test_an_edited_skill_is_named_with_its_files(sick: CommandSandbox) -> None:
+def test_an_edited_skill_is_reported_with_its_files(sick: CommandSandbox) -> None:
     sick.write(".agent-skills/pdf/SKILL.md", "my own words")
     sick.write(".agent-skills/pdf/new.txt", "more")
 
@@ -343,23 +343,23 @@ def test_an_edited_skill_is_named_with_its_files(sick: CommandSandbox) -> None:
 @pytest.mark.parametrize(
     ("path", "content", "expected"),
     [
-        ("skills.json", "{", "this is not JSON: Expecting property name enclosed in double quotes"),
+        ("skills.json", "{", "invalid JSON: Expecting property name enclosed in double quotes"),
         ("skills.json", '{"skills": {"pdf": 3}}', "expected an object, got 3"),
         ("skills.json", '{"hello": 1}', "this skills.json belongs to another tool"),
-        ("skills.lock", "<<<<<<< HEAD\n", "a merge conflict is not resolved here"),
-        ("skills.lock", '{"version": 7}', "this is format 7; this skillpm knows up to 1"),
-        (f"{OURS}/receipt.json", '{"version": 7}', "this is format 7; this skillpm knows up to 1"),
-        ("../home/.config/skillpm/config.toml", "agents = [", "this is not TOML: Invalid value (at end of document)"),
+        ("skills.lock", "<<<<<<< HEAD\n", "unresolved merge conflict"),
+        ("skills.lock", '{"version": 7}', "unsupported format 7; this version of skillpm reads up to 1"),
+        (f"{OURS}/receipt.json", '{"version": 7}', "unsupported format 7; this version of skillpm reads up to 1"),
+        ("../home/.config/skillpm/config.toml", "agents = [", "invalid TOML: Invalid value (at end of document)"),
         ("../home/.config/skillpm/config.toml", 'agents = ["nobody"]\n', None),
         ("../home/.config/skillpm/config.toml", "[skills]\nenabled = 3\n", "expected true or false, got 3"),
     ],
 )
-def test_documents_that_cannot_be_read_are_named_and_left_as_they_are(
+def test_unreadable_documents_are_reported_and_not_changed(
     sick: CommandSandbox, path: str, content: str, expected: str | None
 ) -> None:
     if expected is None:
         sick.write("skills.json", json.dumps({"skills": json.loads(sick.read("skills.json"))["skills"]}))
-        expected = "there is no agent `nobody`"
+        expected = "unknown agent `nobody`"
     sick.write(path, content)
 
     assert expected in problems(sick)
@@ -367,7 +367,7 @@ def test_documents_that_cannot_be_read_are_named_and_left_as_they_are(
     assert sick.read(path) == content
 
 
-def test_manifest_and_lockfile_that_disagree_are_named(sick: CommandSandbox) -> None:
+def test_a_disagreement_of_manifest_and_lockfile_is_reported(sick: CommandSandbox) -> None:
     manifest = json.loads(sick.read("skills.json"))
     manifest["skills"]["code-review"] = "*"
     sick.write("skills.json", json.dumps(manifest))
@@ -376,7 +376,7 @@ def test_manifest_and_lockfile_that_disagree_are_named(sick: CommandSandbox) -> 
     assert sick.run("doctor", "--fix").code == 1
 
 
-def test_surroundings_that_mean_nothing_are_named_and_stop_nothing(sick: CommandSandbox) -> None:
+def test_invalid_variables_are_reported_and_do_not_stop_other_checks(sick: CommandSandbox) -> None:
     odd = {
         "SKILLPM_LINK_MODE": "glue",
         "SKILLPM_MAX_FILE": "big",
@@ -386,30 +386,30 @@ def test_surroundings_that_mean_nothing_are_named_and_stop_nothing(sick: Command
     }
 
     assert problems(sick, env=odd) == [
-        "SKILLPM_LINK_MODE=glue means nothing",
-        "SKILLPM_MAX_FILE=big is no number",
+        "invalid value SKILLPM_LINK_MODE=glue",
+        "invalid number SKILLPM_MAX_FILE=big",
     ]
     assert [line for line in notes(sick, env=odd) if "SKILLPM" in line] == [
-        "SKILLPM_CACHE is no variable that skillpm knows",
-        "SKILLPM_HOME=agents depends on the folder you are in",
-        "SKILLPM_FSYNC is off: a power loss may undo or damage what was installed",
+        "unknown variable SKILLPM_CACHE",
+        "SKILLPM_HOME=agents is relative to the current folder",
+        "SKILLPM_FSYNC is off: a power failure may undo changes or damage installed skills",
     ]
 
 
-def test_every_variable_of_the_settings_is_known_to_the_doctor() -> None:
+def test_doctor_knows_every_variable_of_the_settings() -> None:
     source = (Path(__file__).parents[2] / "skillpm/settings.py").read_text(encoding="utf-8")
     assert {*re.findall(r'"(SKILLPM_[A-Z_]+)"', source)} - {*KNOWN_VARIABLES} == set()
 
 
-def test_a_working_directory_that_is_gone_is_named(scene: CommandSandbox) -> None:
+def test_a_deleted_working_directory_is_reported(scene: CommandSandbox) -> None:
     shell = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
     words = ["sh", "-c", shell, "sh", *scene.command, "doctor", "--json"]
     done = subprocess.run(words, cwd=scene.work, env=scene.environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
-    assert json.loads(done.stdout)["checks"][0]["message"] == "the folder you are in is not there any more"
+    assert json.loads(done.stdout)["checks"][0]["message"] == "the working directory no longer exists"
 
 
-def test_a_git_that_is_missing_or_too_old_is_named(sick: CommandSandbox) -> None:
+def test_a_missing_or_outdated_git_is_reported(sick: CommandSandbox) -> None:
     programs = sick.root / "bin"
     programs.mkdir()
     (programs / "sh").symlink_to("/bin/sh")
@@ -417,20 +417,20 @@ def test_a_git_that_is_missing_or_too_old_is_named(sick: CommandSandbox) -> None
 
     (programs / "git").write_text("#!/bin/sh\necho git version 2.30.2\n")
     (programs / "git").chmod(0o755)
-    assert problems(sick, env={"PATH": str(programs)})[0] == "this git is too old for skillpm: git version 2.30.2"
+    assert problems(sick, env={"PATH": str(programs)})[0] == "git is too old for skillpm: git version 2.30.2"
 
 
-def test_two_homes_are_told(sick: CommandSandbox) -> None:
+def test_two_homes_are_reported(sick: CommandSandbox) -> None:
     sick.run("install", "-g", "testing", check=True)
     elsewhere = {"SKILLPM_HOME": str(sick.root / "other")}
 
     assert notes(sick, "-g", env=elsewhere)[:2] == [
-        "there are two skills directories of yours: ROOT/other counts, HOME/.agent-skills does not",
-        "there are two manifests of yours: the one in ROOT/other/.skillpm counts, HOME/.config/skillpm does not",
+        "you have two skills directories: ROOT/other is used, HOME/.agent-skills is ignored",
+        "you have two manifests: the one in ROOT/other/.skillpm is used, the one in HOME/.config/skillpm is ignored",
     ]
 
 
-def test_what_skills_need_and_what_hides_what_is_told(sick: CommandSandbox) -> None:
+def test_unmet_requirements_and_shadowed_skills_are_noted(sick: CommandSandbox) -> None:
     needy = "---\nname: needy\ndescription: D.\nrequires: [no-such-program]\n---\n"
     sick.write(".agent-skills/needy/SKILL.md", needy)
     sick.write_files(prefix_paths("../home/.agent-skills/mine", make_skill("mine", "Another one.")))
@@ -438,16 +438,16 @@ def test_what_skills_need_and_what_hides_what_is_told(sick: CommandSandbox) -> N
 
     found = notes(sick)
 
-    assert "needy needs what is not here: no-such-program" in found
+    assert "needy has unmet requirements: no-such-program" in found
     assert [line for line in found if line.startswith("mine is hidden by WORK/.agent-skills/mine/SKILL.md")] != []
 
 
-def test_rules_that_never_count_are_told(sick: CommandSandbox) -> None:
+def test_rules_that_never_apply_are_noted(sick: CommandSandbox) -> None:
     manifest = json.loads(sick.read("skills.json"))
     manifest["permissions"] = {"deploy-*": "deny", "*": "allow"}
     sick.write("skills.json", json.dumps(manifest))
 
-    assert "this rule never counts: `*` behind it takes all its names" in notes(sick)
+    assert "this rule never applies: `*` after it matches the same names" in notes(sick)
 
 
 def test_a_skills_directory_that_is_a_link(project: CommandSandbox) -> None:
@@ -457,31 +457,31 @@ def test_a_skills_directory_that_is_a_link(project: CommandSandbox) -> None:
 
     (project.work / ".agent-skills").unlink()
     (project.work / ".agent-skills").symlink_to("../home")
-    assert problems(project) == ["WORK/.agent-skills is a link that leads out of the project"]
+    assert problems(project) == ["WORK/.agent-skills is a link that points outside the project"]
 
 
-def test_a_skills_directory_that_is_no_folder(project: CommandSandbox) -> None:
+def test_a_skills_directory_that_is_a_file(project: CommandSandbox) -> None:
     project.write(".agent-skills", "no folder")
 
-    assert "the skills directory is no folder" in problems(project)
+    assert "the skills directory is not a folder" in problems(project)
 
 
-def test_a_change_under_way_is_no_problem(sick: CommandSandbox) -> None:
+def test_a_change_in_progress_is_not_a_problem(sick: CommandSandbox) -> None:
     interrupt(sick)
     with hold_lock(str(sick.work / OURS / "lock"), 1, "the test"):
         found = sick.run("doctor", "--json")
     said = [row["message"] for row in json.loads(found.stdout)["checks"] if row["id"] == "journal"]
-    assert said == [f"a change is under way, by process {os.getpid()}"]
+    assert said == [f"a change is in progress (process {os.getpid()})"]
     assert problems(sick) == ["a change was interrupted"]
 
 
-def test_doctor_works_where_nothing_is(scene: CommandSandbox) -> None:
+def test_doctor_works_without_any_skills(scene: CommandSandbox) -> None:
     assert problems(scene) == []
-    assert scene.output("doctor", "--fix").splitlines()[0] == "nothing is wrong in HOME/.agent-skills; checked:"
+    assert scene.output("doctor", "--fix").splitlines()[0] == "no problems in HOME/.agent-skills; checked:"
     assert scene.snapshot("..") == {} or not (scene.home / ".agent-skills").exists()
 
 
-def test_offline_a_skill_that_is_nowhere_cannot_be_brought_back(sick: CommandSandbox) -> None:
+def test_offline_a_skill_that_is_not_cached_cannot_be_restored(sick: CommandSandbox) -> None:
     skill_gone(sick)
     shutil.rmtree(sick.work / ".agent-skills/pdf")
     shutil.rmtree(sick.cache / "v1")
@@ -489,12 +489,12 @@ def test_offline_a_skill_that_is_nowhere_cannot_be_brought_back(sick: CommandSan
     result = sick.run("doctor", "--fix", "--offline")
 
     assert result.code == 1
-    assert "not in the cache, and the network is switched off: pdf" in result.stderr
+    assert "not cached, and the network is disabled: pdf" in result.stderr
     assert sick.run("registry", "check").code == 0, "the registry at least is true"
     assert sick.run("doctor", "--fix").code == 0
 
 
-def test_a_needed_upstream_is_fetched_by_the_repair(sick: CommandSandbox, upstream: Repository) -> None:
+def test_fix_fetches_a_missing_skill(sick: CommandSandbox, upstream: Repository) -> None:
     shutil.rmtree(sick.cache / "v1")
     shutil.rmtree(sick.work / ".agent-skills/pdf")
 

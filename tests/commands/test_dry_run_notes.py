@@ -1,4 +1,4 @@
-"""A dry run warns of all that the run then warns of: what `--force` sets aside, and what is left where it lies."""
+"""A dry run has the same warnings as the run: backups that `--force` makes, and files that stay."""
 
 import re
 
@@ -12,13 +12,13 @@ def told(scene: CommandSandbox, *words: str) -> list[str]:
 
 
 def as_foretold(line: str) -> str:
-    """Give what a dry run says where the run says that something is kept."""
-    return re.sub(r"what lay at (\S+) is kept as backup .*", r"what lies at \1 would be kept as a backup", line)
+    """Return the warning of a dry run for each backup that the run reports."""
+    return re.sub(r"backed up (?:your version of )?(\S+) as .*", r"\1 would be backed up", line)
 
 
 @pytest.fixture
 def linked(scene: CommandSandbox) -> CommandSandbox:
-    """Give a project of two linked skills, one of them edited, and a folder of somebody's in a host's folder."""
+    """Return a project of two linked skills, one of them edited, and another folder in an agent's folder."""
     scene.create_project()
     scene.run("install", "code-review", "testing", check=True)
     scene.write(".agent-skills/testing/SKILL.md", scene.read(".agent-skills/testing/SKILL.md") + "\nMine.\n")
@@ -36,25 +36,25 @@ def linked(scene: CommandSandbox) -> CommandSandbox:
     ],
     ids=" ".join,
 )
-def test_what_force_would_set_aside_is_foretold(linked: CommandSandbox, words: list[str]) -> None:
+def test_dry_run_warns_of_the_backups_that_force_makes(linked: CommandSandbox, words: list[str]) -> None:
     before = told(linked, *words, "--dry-run")
     after = told(linked, *words)
     assert before == [as_foretold(line) for line in after]
-    assert before == [line for line in before if "would be kept as a backup" in line] != []
+    assert before == [line for line in before if "would be backed up" in line] != []
 
 
-def test_a_backup_that_would_be_made_for_another_is_foretold(linked: CommandSandbox) -> None:
+def test_dry_run_warns_of_a_second_backup(linked: CommandSandbox) -> None:
     linked.run("sync", "--force", check=True)
     linked.write(".agent-skills/testing/SKILL.md", linked.read(".agent-skills/testing/SKILL.md") + "\nAgain.\n")
     words = ["backup", "restore", "testing-1", "--force"]
 
     before = told(linked, *words, "--dry-run")
 
-    assert before == ["warning: what lies at testing would be kept as a backup"]
+    assert before == ["warning: testing would be backed up"]
     assert before == [as_foretold(line) for line in told(linked, *words)]
 
 
-def test_a_copy_that_was_edited_is_foretold_to_stay(linked: CommandSandbox) -> None:
+def test_dry_run_warns_that_an_edited_copy_stays(linked: CommandSandbox) -> None:
     env = {"SKILLPM_LINK_MODE": "copy"}
     linked.run("sync", "--force", check=True)
     linked.run("link", "codex", env=env, check=True)
@@ -68,7 +68,7 @@ def test_a_copy_that_was_edited_is_foretold_to_stay(linked: CommandSandbox) -> N
     assert "Mine." in linked.read(".agents/skills/testing/SKILL.md")
 
 
-def test_a_dry_run_with_nothing_in_the_way_warns_of_nothing(scene: CommandSandbox) -> None:
+def test_a_dry_run_without_conflicts_has_no_warnings(scene: CommandSandbox) -> None:
     scene.create_project()
     scene.run("install", "testing", check=True)
     assert told(scene, "link", "claude-code", "--force", "--dry-run") == []

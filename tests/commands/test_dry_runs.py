@@ -49,7 +49,7 @@ def test_every_command_with_a_dry_run_is_tried_here() -> None:
 
 @pytest.fixture
 def busy(project: CommandSandbox, upstream: Repository, url: str) -> CommandSandbox:
-    """Give a project in which every command has something to do."""
+    """Return a project in which every command has something to do."""
     project.run("install", "git-release", check=True)
     project.run("uninstall", "git-release", check=True)
     project.run("install", f"{url}@pdf", f"{url}@docx", "testing", check=True)
@@ -102,9 +102,9 @@ def test_a_dry_restoration_stops_where_the_real_one_would(busy: CommandSandbox) 
 
     assert said == busy.output("backup", "restore", "pdf-1")
     assert said == expected_output("""\
-! error: pdf has been edited again; nothing was changed
+! error: pdf has local changes again; nothing was changed
 !   where: WORK/.agent-skills/pdf
-!   try: `skillpm diff pdf` shows it, `--force` sets it aside as another backup first
+!   try: use `skillpm diff pdf` to see them, or `--force` to back them up first
 [1]
 """)
 

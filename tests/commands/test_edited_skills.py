@@ -1,4 +1,4 @@
-"""What a person changed in an installed skill is never lost, and never in the way of anything else."""
+"""Local changes in an installed skill are never lost, and block nothing else."""
 
 import json
 import shutil
@@ -8,10 +8,10 @@ from commands.scene import LINK_HINT, CommandSandbox, expected_output, mask_date
 from kit import Repository, git, make_skill, prefix_paths
 
 BLOCKED = """\
-! error: your edits are in the way; nothing was changed
+! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
-!   try: `skillpm diff pdf` shows it, `skillpm sync --keep pdf` goes on without it, `--force` sets it aside as a \
-backup first
+!   try: use `skillpm diff pdf` to see it, `skillpm sync --keep pdf` to continue without it, or `--force` to back it \
+up first
 [1]
 """
 MINE = make_skill("pdf", "Reads PDF files, my way.", body="My own words.\n")["SKILL.md"]
@@ -19,7 +19,7 @@ MINE = make_skill("pdf", "Reads PDF files, my way.", body="My own words.\n")["SK
 
 @pytest.fixture
 def edited(project: CommandSandbox, url: str) -> CommandSandbox:
-    """Give a project with an edited skill, its upstream and another skill."""
+    """Return a project with an edited skill, its upstream and another skill."""
     project.run("install", f"{url}@pdf", "testing", check=True)
     project.write(".agent-skills/pdf/SKILL.md", MINE)
     return project
@@ -36,8 +36,8 @@ def test_an_edited_skill_stops_its_own_change(
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     before = edited.full_snapshot
 
-    without = "" if "pdf" in arguments else f"`skillpm {' '.join(arguments)} --keep pdf` goes on without it, "
-    assert edited.output(*arguments) == BLOCKED.replace("`skillpm sync --keep pdf` goes on without it, ", without)
+    without = "" if "pdf" in arguments else f"`skillpm {' '.join(arguments)} --keep pdf` to continue without it, "
+    assert edited.output(*arguments) == BLOCKED.replace("`skillpm sync --keep pdf` to continue without it, ", without)
     assert edited.full_snapshot == before
 
 
@@ -48,9 +48,9 @@ def test_what_took_the_place_of_a_skill_is_called_that(edited: CommandSandbox, *
     place.symlink_to("testing") if is_link else place.write_text("mine")
 
     assert edited.output("sync") == expected_output("""\
-! error: a skill is in the way; nothing was changed
-!   pdf: something else lies in its place
-!   try: `skillpm sync --keep pdf` goes on without it, `--force` sets it aside as a backup first
+! error: blocked by a skill; nothing was changed
+!   pdf: replaced by something else
+!   try: use `skillpm sync --keep pdf` to continue without it, or `--force` to back it up first
 [1]
 """)
 
@@ -64,20 +64,20 @@ def test_every_file_that_differs_is_named_in_the_message(edited: CommandSandbox)
     )
 
 
-def test_two_edited_skills_are_told_together(edited: CommandSandbox) -> None:
+def test_two_edited_skills_are_reported_together(edited: CommandSandbox) -> None:
     edited.write(".agent-skills/testing/references/flaky.md", "Mine.\n")
 
     assert edited.output("sync") == expected_output("""\
-! error: your edits are in the way; nothing was changed
+! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
 !   testing: edited since it was installed (references/flaky.md modified)
-!   try: `skillpm diff pdf` shows the first, `skillpm sync --keep pdf --keep testing` goes on without them, `--force` \
-sets them aside as backups first
+!   try: use `skillpm diff pdf` to see the first, `skillpm sync --keep pdf --keep testing` to continue without them, \
+or `--force` to back them up first
 [1]
 """)
 
 
-def test_an_edited_skill_is_in_nobody_elses_way(edited: CommandSandbox, upstream: Repository, url: str) -> None:
+def test_an_edited_skill_blocks_no_other_skill(edited: CommandSandbox, upstream: Repository, url: str) -> None:
     upstream.write({"skills/docx/notes.md": "Second.\n"}).commit()
     mine = edited.snapshot(".agent-skills/pdf")
 
@@ -135,27 +135,25 @@ def test_what_is_kept_stays_locked_as_it_is_so_that_diff_shows_nothing_but_the_e
     assert edited.run("update", check=True).stdout.startswith(" ~ pdf ")
 
 
-def test_the_way_out_that_a_message_names_can_be_typed_as_it_stands(
-    edited: CommandSandbox, upstream: Repository
-) -> None:
+def test_the_suggested_command_can_be_pasted(edited: CommandSandbox, upstream: Repository) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     said = edited.run("update", "--json").json["error"]["hint"]
 
-    typed = said.partition("`skillpm diff pdf` shows it, `skillpm ")[2].partition("`")[0].split()
+    typed = said.partition("use `skillpm diff pdf` to see it, `skillpm ")[2].partition("`")[0].split()
 
     assert typed == ["update", "--json", "--keep", "pdf"]
     assert edited.run(*typed).code == 0
 
 
-def test_where_many_are_in_the_way_one_line_says_how_to_go_on(edited: CommandSandbox) -> None:
+def test_the_hint_for_many_edited_skills_is_one_line(edited: CommandSandbox) -> None:
     edited.run("install", "--bundled", check=True)
     for folder in (edited.work / ".agent-skills").iterdir():
         if folder.is_dir() and folder.name != ".skillpm":
             (folder / "SKILL.md").write_text("mine\n")
 
     assert edited.output("sync").splitlines()[-2] == (
-        "!   try: `skillpm diff api-design` shows the first, `--keep NAME` goes on without that one, `--force` sets "
-        "them aside as backups first"
+        "!   try: use `skillpm diff api-design` to see the first, `--keep NAME` to continue without that one, or "
+        "`--force` to back them up first"
     )
 
 
@@ -163,26 +161,26 @@ def test_what_is_to_be_removed_cannot_be_kept(edited: CommandSandbox) -> None:
     before = edited.full_snapshot
 
     assert edited.output("uninstall", "pdf", "testing", "--keep", "pdf") == expected_output("""\
-! error: `pdf` cannot be removed and kept
-!   try: `skillpm uninstall pdf --force` removes it, and what lies there is kept as a backup
+! error: `pdf` cannot be both removed and kept
+!   try: run `skillpm uninstall pdf --force` to remove it and keep a backup
 [2]
 """)
     assert edited.full_snapshot == before
 
 
-def test_force_sets_it_aside_and_restore_brings_it_back(edited: CommandSandbox) -> None:
+def test_force_backs_it_up_and_restore_restores_it(edited: CommandSandbox) -> None:
     mine = edited.snapshot(".agent-skills/pdf")
 
     forced = edited.output("sync", "--force")
 
     assert forced.splitlines()[0].startswith(" ~ pdf ")
-    assert forced.splitlines()[0].endswith("  (edited since it was installed; set aside first)")
+    assert forced.splitlines()[0].endswith("  (edited since it was installed; backed up first)")
     assert forced.splitlines()[1:3] == [
         "updated 1: 2 skills in WORK/.agent-skills",
-        "! warning: what lay at pdf is kept as backup pdf-1: `skillpm backup restore pdf-1` brings it back",
+        "! warning: backed up your version of pdf as pdf-1; restore it with `skillpm backup restore pdf-1`",
     ]
-    assert edited.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
-    listed = "pdf-1  WORK/.agent-skills/.skillpm/backup/pdf-1  (set aside DAY)\n"
+    assert edited.output("verify") == "! 2 of 2 skills match the lockfile\n"
+    listed = "pdf-1  WORK/.agent-skills/.skillpm/backup/pdf-1  (backed up DAY)\n"
     assert mask_dates(edited.output("backup", "list")) == listed
     assert edited.snapshot(".agent-skills/.skillpm/backup/pdf-1") == mine
 
@@ -191,9 +189,9 @@ def test_force_sets_it_aside_and_restore_brings_it_back(edited: CommandSandbox) 
 restored 1: 2 skills in WORK/.agent-skills
 """)
     assert edited.snapshot(".agent-skills/pdf") == mine
-    assert edited.output("backup", "list") == "! nothing is set aside\n"
+    assert edited.output("backup", "list") == "! no backups\n"
     assert not edited.exists(".agent-skills/.skillpm/backup")
-    assert edited.output("registry", "check") == "! the registry is true\n"
+    assert edited.output("registry", "check") == "! the registry is up to date\n"
 
 
 def test_a_forced_removal_keeps_a_backup_too(edited: CommandSandbox) -> None:
@@ -211,12 +209,12 @@ def test_each_forced_edit_has_a_backup_of_its_own(edited: CommandSandbox) -> Non
     edited.run("sync", "--force", check=True)
 
     assert mask_dates(edited.output("backup", "list")) == expected_output("""\
-pdf-1  WORK/.agent-skills/.skillpm/backup/pdf-1  (set aside DAY)
-pdf-2  WORK/.agent-skills/.skillpm/backup/pdf-2  (set aside DAY)
+pdf-1  WORK/.agent-skills/.skillpm/backup/pdf-1  (backed up DAY)
+pdf-2  WORK/.agent-skills/.skillpm/backup/pdf-2  (backed up DAY)
 """)
     assert edited.output("backup", "restore", "pdf-3") == expected_output("""\
-! error: there is no backup `pdf-3`
-!   try: did you mean pdf-2, pdf-1?
+! error: backup `pdf-3` not found
+!   try: did you mean `pdf-2` or `pdf-1`?
 [1]
 """)
 
@@ -232,7 +230,7 @@ def test_the_name_of_a_skill_is_enough_where_there_is_one_backup(edited: Command
     edited.run("sync", "--force", check=True)
     assert edited.output("backup", "restore", "pdf") == expected_output("""\
 ! error: there are 2 backups of `pdf`
-!   try: name one: pdf-1, pdf-2
+!   try: choose one: pdf-1, pdf-2
 [1]
 """)
 
@@ -243,9 +241,9 @@ def test_a_backup_does_not_overrun_a_newer_edit(edited: CommandSandbox) -> None:
     before = edited.full_snapshot
 
     assert edited.output("backup", "restore", "pdf-1") == expected_output("""\
-! error: pdf has been edited again; nothing was changed
+! error: pdf has local changes again; nothing was changed
 !   where: WORK/.agent-skills/pdf
-!   try: `skillpm diff pdf` shows it, `--force` sets it aside as another backup first
+!   try: use `skillpm diff pdf` to see them, or `--force` to back them up first
 [1]
 """)
     assert edited.full_snapshot == before
@@ -276,12 +274,12 @@ def test_list_show_and_verify_call_it_modified(edited: CommandSandbox) -> None:
     assert edited.output("verify") == expected_output("""\
 modified: pdf: edited since it was installed
     modified: SKILL.md
-! 1 of 2 skills is what the lockfile says
+! 1 of 2 skills matches the lockfile
 [1]
 """)
 
 
-def test_an_edit_taken_back_by_hand_is_no_edit(edited: CommandSandbox) -> None:
+def test_a_reverted_edit_is_not_an_edit(edited: CommandSandbox) -> None:
     edited.write(".agent-skills/pdf/SKILL.md", make_skill("pdf", "Reads PDF files.")["SKILL.md"])
 
     assert edited.output("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
@@ -294,25 +292,25 @@ def test_a_folder_made_by_hand_is_never_replaced(project: CommandSandbox) -> Non
     said = project.output("install", "code-review")
 
     assert said == expected_output("""\
-! error: a skill is in the way; nothing was changed
-!   code-review: a folder that skillpm did not make
-!   try: `skillpm install code-review --keep code-review` goes on without it, `--force` sets it aside as a backup first
+! error: blocked by a skill; nothing was changed
+!   code-review: a folder that skillpm did not create
+!   try: use `skillpm install code-review --keep code-review` to continue without it, or `--force` to back it up first
 [1]
 """)
     assert project.full_snapshot == before
 
     assert project.output("install", "code-review", "--force") == expected_output(f"""\
- + code-review 1.0.0  (a folder that skillpm did not make; set aside first)
+ + code-review 1.0.0  (a folder that skillpm did not create; backed up first)
 added 1: 1 skill in WORK/.agent-skills
-! warning: what lay at code-review is kept as backup code-review-1: `skillpm backup restore code-review-1` brings it \
-back
+! warning: backed up your version of code-review as code-review-1; restore it with `skillpm backup restore \
+code-review-1`
 {LINK_HINT}""")
     assert project.read(".agent-skills/.skillpm/backup/code-review-1/SKILL.md").endswith("Mine.\n")
 
 
 @pytest.fixture
 def committed(project: CommandSandbox) -> CommandSandbox:
-    """Give a project whose skills directory is in git."""
+    """Return a project whose skills directory is in git."""
     project.run("install", "code-review", "git-release", check=True)
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "skills"]):
         git(*command, cwd=project.work)
@@ -343,7 +341,7 @@ def test_doctor_says_of_a_fresh_clone_that_nothing_is_installed_yet(committed: C
     assert (found.code, found.stdout) == (1, expected_output(f"""\
 problem: not installed yet, as in a fresh clone: code-review, git-release
     where: {clone}/.agent-skills
-    try: `skillpm sync` takes over what lies there as it is locked
+    try: run `skillpm sync` to adopt the skills that match the lockfile
 """))  # fmt: skip
     committed.run("sync", cwd=clone, check=True)
     assert committed.run("doctor", cwd=clone).code == 0
@@ -357,10 +355,10 @@ def test_a_fresh_clone_of_a_skill_that_was_edited_is_blocked_and_can_be_compared
     git("clone", "-q", str(committed.work), str(clone))
 
     assert committed.output("sync", cwd=clone) == expected_output("""\
-! error: a skill is in the way; nothing was changed
-!   code-review: a folder that skillpm did not make
-!   try: `skillpm diff code-review` shows it, `skillpm sync --keep code-review` goes on without it, `--force` sets it \
-aside as a backup first
+! error: blocked by a skill; nothing was changed
+!   code-review: a folder that skillpm did not create
+!   try: use `skillpm diff code-review` to see it, `skillpm sync --keep code-review` to continue without it, or \
+`--force` to back it up first
 [1]
 """)
     assert committed.run("diff", "code-review", cwd=clone).stdout.endswith("+edited\n")
@@ -378,7 +376,7 @@ def test_a_clone_that_ignores_the_skills_gets_the_same_ones(committed: CommandSa
 
 @pytest.fixture
 def scripted(project: CommandSandbox, url: str) -> CommandSandbox:
-    """Give a project in which somebody took the executable bit of an installed script."""
+    """Return a project with an installed script that has lost its executable bit."""
     project.run("install", f"{url}@pdf", "testing", check=True)
     (project.work / ".agent-skills/pdf/scripts/read.sh").chmod(0o644)
     return project
@@ -386,9 +384,9 @@ def scripted(project: CommandSandbox, url: str) -> CommandSandbox:
 
 def test_an_executable_bit_that_was_lost_is_put_back(scripted: CommandSandbox, upstream: Repository) -> None:
     assert scripted.output("verify") == expected_output("""\
-modified: pdf: only executable bits differ; `skillpm sync` puts them back
+modified: pdf: only executable bits differ; `skillpm sync` restores them
     modified: scripts/read.sh
-! 1 of 2 skills is what the lockfile says
+! 1 of 2 skills matches the lockfile
 [1]
 """)
     assert "[modified]" in scripted.output("list")
@@ -400,26 +398,26 @@ new mode 100644
 """)
 
     assert scripted.output("sync") == expected_output(f"""\
- ~ pdf {upstream.resolve()[:7]}  (executable bits put back)
+ ~ pdf {upstream.resolve()[:7]}  (executable bits restored)
 updated 1: 2 skills in WORK/.agent-skills
 """)
     assert (scripted.work / ".agent-skills/pdf/scripts/read.sh").stat().st_mode & 0o111
     assert not scripted.exists(".agent-skills/.skillpm/backup")
-    assert scripted.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert scripted.output("verify") == "! 2 of 2 skills match the lockfile\n"
     assert scripted.output("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
 
 
 @pytest.mark.parametrize("words", [["uninstall", "pdf"], ["update"], ["sync", "--frozen"]], ids=" ".join)
-def test_an_executable_bit_is_in_nobodys_way(scripted: CommandSandbox, upstream: Repository, words: list[str]) -> None:
+def test_an_executable_bit_blocks_nothing(scripted: CommandSandbox, upstream: Repository, words: list[str]) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
 
     scripted.run(*words, check=True)
 
-    assert scripted.output("verify").endswith(" what the lockfile says\n")
+    assert scripted.output("verify").endswith(" the lockfile\n")
     assert not scripted.exists(".agent-skills/.skillpm/backup")
 
 
-def test_a_skill_that_is_not_meant_keeps_its_modes(scripted: CommandSandbox) -> None:
+def test_a_skill_that_is_not_selected_keeps_its_modes(scripted: CommandSandbox) -> None:
     before = scripted.snapshot(".agent-skills/pdf")
 
     scripted.run("install", "code-review", check=True)
@@ -428,7 +426,7 @@ def test_a_skill_that_is_not_meant_keeps_its_modes(scripted: CommandSandbox) -> 
     assert scripted.snapshot(".agent-skills/pdf") == before
 
 
-def test_an_edited_skill_that_is_wanted_no_more_is_not_in_another_ones_way(edited: CommandSandbox) -> None:
+def test_an_edited_skill_that_is_no_longer_required_blocks_no_other(edited: CommandSandbox) -> None:
     manifest = edited.read_json("skills.json")
     del manifest["skills"]["pdf"]
     edited.write("skills.json", json.dumps(manifest))
@@ -439,12 +437,12 @@ def test_an_edited_skill_that_is_wanted_no_more_is_not_in_another_ones_way(edite
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert not edited.exists(".agent-skills/testing")
     assert edited.output("sync").splitlines()[:2] == [
-        "! error: your edits are in the way; nothing was changed",
+        "! error: blocked by local changes; nothing was changed",
         "!   pdf: edited since it was installed (SKILL.md modified)",
     ]
 
 
-def test_a_skill_that_was_kept_is_told(edited: CommandSandbox, upstream: Repository) -> None:
+def test_a_kept_skill_is_reported(edited: CommandSandbox, upstream: Repository) -> None:
     short = upstream.resolve()[:7]
     assert edited.output("sync", "--keep", "pdf") == expected_output(f"""\
  = pdf {short}  (edited)
@@ -453,12 +451,12 @@ kept 1: 2 skills in WORK/.agent-skills
     assert [action["action"] for action in edited.json_output("sync", "--keep", "pdf")["actions"]] == ["keep", "keep"]
 
 
-def test_a_name_to_keep_that_is_not_there_is_told(edited: CommandSandbox) -> None:
+def test_an_unknown_name_to_keep_is_reported(edited: CommandSandbox) -> None:
     before = edited.full_snapshot
 
     assert edited.output("sync", "--keep", "pfd") == expected_output("""\
-! error: --keep: there is no skill `pfd` here
-!   try: did you mean pdf?
+! error: --keep: skill `pfd` not found
+!   try: did you mean `pdf`?
 [1]
 """)
     assert edited.full_snapshot == before

@@ -9,7 +9,7 @@ from kit import make_skill, prefix_paths
 
 @pytest.fixture
 def full(project: CommandSandbox) -> CommandSandbox:
-    """Give a project with two linked skills and one made by hand."""
+    """Return a project with two linked skills and a local one."""
     project.run("install", "testing", "code-review", check=True)
     project.run("link", "claude-code", "codex", check=True)
     project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "By hand.")))
@@ -112,17 +112,17 @@ def test_what_cannot_be_meant_changes_nothing(full: CommandSandbox) -> None:
 
     assert full.output("disable", "code-reveiw") == expected_output("""\
 ! error: `code-reveiw` is not in WORK/.agent-skills
-!   try: did you mean code-review?
+!   try: did you mean `code-review`?
 [1]
 """)
     assert full.output("enable", "testing", "--agent", "codex") == expected_output("""\
-! error: `testing` is disabled for everybody
-!   try: `skillpm enable testing`, then `skillpm disable testing --agent ID` for those that shall not
+! error: `testing` is disabled for all agents
+!   try: run `skillpm enable testing`, then `skillpm disable testing --agent ID` for each agent that should not see it
 [2]
 """)
     assert full.output("disable", "code-review", "--agent", "nobodys") == expected_output("""\
-! error: there is no agent `nobodys`
-!   try: `skillpm agents --all` lists them
+! error: unknown agent `nobodys`
+!   try: run `skillpm agents --all` to list them
 [2]
 """)
     assert full.run("disable", "../x").code == 2

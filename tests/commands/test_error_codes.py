@@ -1,4 +1,4 @@
-"""Every code of docs/errors.md is provoked here, for real, and no other code is ever given."""
+"""Every error code of docs/errors.md is provoked by a real command, and there are no others."""
 
 import json
 import re
@@ -105,7 +105,7 @@ def choose(scene: CommandSandbox, upstream: Repository) -> Result:
 
 
 def file(scene: CommandSandbox, _: Repository) -> Result:
-    scene.create_project().write(".agent-skills", "a file where a folder has to be")
+    scene.create_project().write(".agent-skills", "a file instead of a folder")
     return scene.run("install", "testing", "--json")
 
 
@@ -116,9 +116,9 @@ def defect(scene: CommandSandbox, _: Repository) -> Result:
     return Result(code=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
 
-WAYS: dict[str, Callable[[CommandSandbox, Repository], Result]] = {
-    way.__name__.replace("_", "-"): way
-    for way in (
+COMMANDS: dict[str, Callable[[CommandSandbox, Repository], Result]] = {
+    function.__name__.replace("_", "-"): function
+    for function in (
         *(usage, document, newer_format, not_found, conflict, modified, lockfile_outdated, digest_mismatch, refused),
         *(not_allowed, fetch, offline, busy, choose, file, defect),
     )
@@ -127,7 +127,7 @@ WAYS: dict[str, Callable[[CommandSandbox, Repository], Result]] = {
 
 @contextmanager
 def held(lock: Path) -> Iterator[None]:
-    """Hold a lock in another process."""
+    """Hold a lock in another process during the block."""
     with subprocess.Popen([sys.executable, "-c", HOLD, lock], stdin=-1, stdout=-1) as process:
         assert process.stdout
         assert process.stdin
@@ -137,16 +137,16 @@ def held(lock: Path) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("code", "exit_code"), CODES, ids=[code for code, _ in CODES])
-def test_every_code_of_the_page_can_be_provoked(
+def test_every_documented_code_can_be_provoked(
     scene: CommandSandbox, upstream: Repository, code: str, exit_code: str
 ) -> None:
-    said = WAYS[code](scene, upstream)
+    result = COMMANDS[code](scene, upstream)
 
-    error = said.json["error"]
-    assert (error["code"], said.code) == (code, int(exit_code)), error
+    error = result.json["error"]
+    assert (error["code"], result.code) == (code, int(exit_code)), error
     assert list(error) == ["code", "message", "where", "hint"]
     assert error["message"]
 
 
-def test_the_page_and_the_ways_name_the_same_codes() -> None:
-    assert sorted(code for code, _ in CODES) == sorted(WAYS)
+def test_every_documented_code_has_a_test_and_no_other() -> None:
+    assert sorted(code for code, _ in CODES) == sorted(COMMANDS)

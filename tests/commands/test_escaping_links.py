@@ -8,7 +8,7 @@ import pytest
 from commands.scene import CommandSandbox, expected_output
 from kit import git, make_skill, prefix_paths
 
-OUT = "it is a link that leads out of the project; if it is meant, `skillpm install DIR --link` installs it"
+OUT = "it is a link that points outside the project; to allow it, run `skillpm install DIR --link`"
 WARNINGS = "".join(f"warning: {name}/SKILL.md is not in the registry: {OUT}\n" for name in ("n", "private"))
 PREPARED = {
     "version": "1",
@@ -175,8 +175,8 @@ def test_a_live_link_that_leads_elsewhere_than_the_manifest_says_is_not_served(s
 
     assert scene.output("load", "house") == expected_output(f"""\
 ! warning: house/SKILL.md: {OUT}
-! error: there is no skill `house` here
-!   try: `skillpm list` shows what is there
+! error: skill `house` not found
+!   try: run `skillpm list` to see the available skills
 [1]
 """)
     assert scene.output("list") == f"house   [modified]\n! warning: house/SKILL.md: {OUT}\n"

@@ -126,9 +126,9 @@ def test_a_range_of_which_all_is_too_new_says_so(pdf: CommandSandbox) -> None:
     pdf.write("skills.json", pdf.read("skills.json").replace("^1", ">=1.1"))
 
     assert pdf.output("sync", "--exclude-newer", FIRST) == expected_output("""\
-! error: `pdf` >=1.1 from URL (skills/pdf) is not there: there is 1.0.0; \
+! error: no version of `pdf` from URL (skills/pdf) satisfies >=1.1; available: 1.0.0; \
 1.2.0 and 1.1.0 are newer than 2026-01-01T00:00:01Z (exclude-newer)
-!   try: if you trust 1.2.0, take it all the same with `--exclude-newer '0 days'`
+!   try: if you trust 1.2.0, allow it with `--exclude-newer '0 days'`
 [1]
 """)
 
@@ -163,7 +163,7 @@ def test_what_is_no_date_is_wrong_usage(pdf: CommandSandbox, words: list[str], e
     result = pdf.run("lock", *words, env=env)
 
     assert result.code == 2
-    assert result.stderr.splitlines()[0].endswith("` is no age, day or moment")
+    assert result.stderr.splitlines()[0].endswith("` is not an age, a date or a timestamp")
     assert result.stderr.splitlines()[1] == f"  where: {where}"
     assert not pdf.exists("skills.lock")
 
@@ -172,9 +172,9 @@ def test_what_is_no_date_in_a_document_names_file_and_key(pdf: CommandSandbox) -
     demand(pdf, exclude_newer="soon")
     column = pdf.read("skills.json").index('"exclude-newer"') + 1
     assert pdf.output("lock") == expected_output(f"""\
-! error: `soon` is no age, day or moment
+! error: `soon` is not an age, a date or a timestamp
 !   where: WORK/skills.json:1:{column}: exclude-newer
-!   try: write it like `7 days`, `2 weeks`, `12h`, `2026-01-31` or `2026-01-31T12:00:00Z`; `0 days` switches it off
+!   try: e.g. `7 days`, `2 weeks`, `12h`, `2026-01-31` or `2026-01-31T12:00:00Z`; `0 days` turns it off
 [1]
 """)
 

@@ -65,7 +65,7 @@ def test_an_install_on_a_full_disk_is_whole_or_nothing(small: CommandSandbox, up
         assert small.exists(f".agent-skills/{skill}/SKILL.md")
     else:
         said = result.stderr.splitlines()
-        if said[0] != "error: there is no room for the git cache":
+        if said[0] != "error: no space left for the git cache":
             assert re.fullmatch(r"error: cannot .*: no space left on the device", said[0]), result.stderr
         assert said[1].startswith(f"  where: {small.root}")
         if not small.exists(".agent-skills/.skillpm/journal.json"):

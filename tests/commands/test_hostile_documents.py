@@ -54,7 +54,7 @@ def test_a_document_that_leads_out_of_the_project_is_refused(project: CommandSan
     before = project.snapshot("..", ignore=["cache"])
 
     assert project.output("install", "code-review") == expected_output(f"""\
-! error: WORK/{name} is a link that leads out of the project
+! error: WORK/{name} is a link that points outside the project
 !   try: remove the link; a repository must not decide where skills are written
 [1]
 """)
@@ -102,7 +102,7 @@ def test_what_is_no_file_is_neither_awaited_nor_read_for_ever(
         done = project.run(*words)
         assert done.code in {0, 1}, (words, done)
         assert "Traceback" not in done.stderr
-    why = "Is a directory" if thing is a_folder else "it is no regular file"
+    why = "Is a directory" if thing is a_folder else "not a regular file"
     assert project.output("install", "code-review").splitlines()[0] == f"! error: cannot read: {why}"
 
 
@@ -111,9 +111,9 @@ def test_names_that_only_look_like_backups_are_none(project: CommandSandbox) -> 
         project.write(f"{OURS}/backup/{name}", "planted")
     project.write(".agent-skills/skills.json", '{"skills": []}')
 
-    assert project.output("backup", "list") == "! nothing is set aside\n"
+    assert project.output("backup", "list") == "! no backups\n"
     assert project.run("install", "code-review").code == 0
-    listed = f"skills.json-1  WORK/{OURS}/backup/skills.json-1  (set aside DAY)\n"
+    listed = f"skills.json-1  WORK/{OURS}/backup/skills.json-1  (backed up DAY)\n"
     assert mask_dates(project.output("backup", "list")) == listed
 
 

@@ -1,4 +1,4 @@
-"""Taking over from other tools: files of the exact shape that the tools wrote, made of real repositories."""
+"""`import`: files in the exact format of other tools, for skills of real repositories."""
 
 import json
 import re
@@ -24,12 +24,12 @@ PDF = make_skill("pdf", "Reads PDF files.") | {
     "a-b.md": b"2",
 }
 DOCX = make_skill("docx", "Writes Word files.")
-SETTLED = "nothing to do: 2 skills in WORK/.agent-skills\n! 2 of 2 skills are what the lockfile says\n"
+SETTLED = "nothing to do: 2 skills in WORK/.agent-skills\n! 2 of 2 skills match the lockfile\n"
 
 
 @pytest.fixture
 def acme(tmp_path: Path) -> Repository:
-    """Give a repository of two skills, tagged `v1.0.0`; on its branch docx has moved on since."""
+    """Return a repository of two skills, tagged `v1.0.0`; docx has changed on its branch since."""
     repository = Repository.create(tmp_path / "acme")
     repository.write(
         prefix_paths("skills/pdf", PDF) | prefix_paths("skills/docx", DOCX), executable=["skills/pdf/scripts/read.sh"]
@@ -42,14 +42,14 @@ def acme(tmp_path: Path) -> Repository:
 
 @pytest.fixture
 def there(scene: CommandSandbox, acme: Repository) -> CommandSandbox:
-    """Give a folder under git where github.com/acme/skills is that repository."""
+    """Return a git work tree in which github.com/acme/skills is that repository."""
     scene.redirect_git("https://github.com/acme/skills", acme.file_url)
     (scene.work / ".git").mkdir()
     return scene
 
 
-def lay(scene: CommandSandbox, folder: str = ".claude/skills") -> None:
-    """Lay pdf of now and docx of v1.0.0 where a host reads them, as the other tools copy them."""
+def copy_to_host(scene: CommandSandbox, folder: str = ".claude/skills") -> None:
+    """Copy the current pdf and docx of v1.0.0 to a folder of a host, as the other tools do."""
     scene.write_files(prefix_paths(f"{folder}/pdf", PDF) | prefix_paths(f"{folder}/docx", DOCX))
     (scene.work / folder / "pdf/scripts/read.sh").chmod(0o755)
 
@@ -76,7 +76,7 @@ VERCEL = vercel(
 
 
 def settled(scene: CommandSandbox) -> str:
-    """Say what `sync --frozen` and `verify` say."""
+    """Return the output of `sync --frozen` and `verify`."""
     return scene.output("sync", "--frozen") + scene.output("verify")
 
 
@@ -85,9 +85,11 @@ def commits(scene: CommandSandbox, lockfile: str = "skills.lock") -> dict[str, s
     return {name: skill["source"].get("commit", "") for name, skill in skills.items()}
 
 
-def test_the_lock_of_vercels_skills_is_taken_over_with_what_lies_there(there: CommandSandbox, acme: Repository) -> None:
+def test_the_lock_of_vercels_skills_is_imported_and_its_folders_are_adopted(
+    there: CommandSandbox, acme: Repository
+) -> None:
     there.write("skills-lock.json", VERCEL)
-    lay(there)
+    copy_to_host(there)
     laid = there.snapshot(".claude")
 
     assert there.output("import") == expected_output("""\
@@ -95,8 +97,8 @@ def test_the_lock_of_vercels_skills_is_taken_over_with_what_lies_there(there: Co
  + pdf HEAD
 added 2: 2 skills in WORK/.agent-skills
 ! read skills-lock.json of skills (Vercel)
-! docx: .claude/skills/docx is what was locked, and is taken over as it is
-! pdf: .claude/skills/pdf is what was locked, and is taken over as it is
+! docx: .claude/skills/docx matches the lockfile; adopted
+! pdf: .claude/skills/pdf matches the lockfile; adopted
 """).replace("HEAD", acme.resolve("main")[:7])
     assert there.read_json("skills.json") == {
         "$schema": "urn:skillpm:schema:manifest:1",
@@ -112,9 +114,9 @@ added 2: 2 skills in WORK/.agent-skills
     assert settled(there) == SETTLED
 
 
-def test_a_dry_run_says_the_same_and_writes_nothing(there: CommandSandbox) -> None:
+def test_a_dry_run_prints_the_same_and_writes_nothing(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
-    lay(there)
+    copy_to_host(there)
     before = there.full_snapshot
 
     said = there.run("import", "--dry-run", check=True)
@@ -124,9 +126,9 @@ def test_a_dry_run_says_the_same_and_writes_nothing(there: CommandSandbox) -> No
     assert there.run("import", check=True).stderr == said.stderr
 
 
-def test_programs_get_one_object(there: CommandSandbox) -> None:
+def test_json_output_is_one_object(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
-    lay(there)
+    copy_to_host(there)
 
     found = there.json_output("import", "--dry-run")
 
@@ -154,19 +156,19 @@ def test_programs_get_one_object(there: CommandSandbox) -> None:
     assert found["unknown"] == []
 
 
-def test_a_commit_that_nobody_recorded_is_found_in_the_history_by_what_lies_here(
+def test_an_unrecorded_commit_is_found_in_the_history_by_the_installed_content(
     there: CommandSandbox, acme: Repository
 ) -> None:
-    """Vercel's lock follows the branch here, holds no commit, and upstream has moved twice since."""
+    """Vercel's lock follows a branch and has no commit, and upstream has changed twice since."""
     followed = json.loads(VERCEL)
     del followed["skills"]["docx"]["ref"]
     there.write("skills-lock.json", json.dumps(followed))
-    lay(there)
+    copy_to_host(there)
     acme.write({"skills/docx/more.md": "More.\n"}).commit("third")
 
     said = there.run("import", check=True).stderr
 
-    assert "docx: .claude/skills/docx is what was locked, and is taken over as it is" in said
+    assert "docx: .claude/skills/docx matches the lockfile; adopted" in said
     assert commits(there) == {"docx": acme.resolve("v1.0.0"), "pdf": acme.resolve("main")}
     assert there.read_json("skills.json")["skills"]["docx"] == {
         "git": "https://github.com/acme/skills",
@@ -176,9 +178,11 @@ def test_a_commit_that_nobody_recorded_is_found_in_the_history_by_what_lies_here
     assert there.run("outdated", "--exit-code").code == 1
 
 
-def test_what_cannot_be_found_is_locked_to_what_is_there_now_and_said(there: CommandSandbox, acme: Repository) -> None:
+def test_content_that_is_not_found_is_locked_to_the_current_commit_with_a_note(
+    there: CommandSandbox, acme: Repository
+) -> None:
     there.write("skills-lock.json", VERCEL.replace('      "ref": "v1.0.0",\n', "").replace(DOCX_SUM, "0" * 64))
-    lay(there)
+    copy_to_host(there)
 
     said = there.output("import")
 
@@ -188,45 +192,45 @@ def test_what_cannot_be_found_is_locked_to_what_is_there_now_and_said(there: Com
  + pdf {now}
 added 2: 2 skills in WORK/.agent-skills
 ! read skills-lock.json of skills (Vercel)
-! pdf: .claude/skills/pdf is what was locked, but not all beside it; it is left as it is
-! docx: .claude/skills/docx is not what is locked; it is left as it is
-! docx: upstream has moved, and what was recorded is in no folder here: it is locked to what is there now ({now})
+! pdf: .claude/skills/pdf matches the lockfile, but other skills in its folder do not; left as it is
+! docx: .claude/skills/docx differs from the locked version; left as it is
+! docx: upstream has changed, and the recorded content is not in any folder here; locked to the current commit ({now})
 ! next: `skillpm link claude-code` shows them to that agent
 """)
     assert "agents" not in there.read_json("skills.json")
     assert settled(there) == SETTLED
 
 
-def test_what_somebody_edited_stays_theirs(there: CommandSandbox) -> None:
+def test_edited_skills_are_not_adopted(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
-    lay(there)
+    copy_to_host(there)
     there.write(".claude/skills/pdf/SKILL.md", "mine")
     laid = there.snapshot(".claude")
 
     said = there.run("import", check=True).stderr
 
-    assert "pdf: .claude/skills/pdf is not what is locked; it is left as it is" in said
+    assert "pdf: .claude/skills/pdf differs from the locked version; left as it is" in said
     assert there.snapshot(".claude") == laid
     assert settled(there) == SETTLED
 
 
-def test_links_of_another_tool_are_left_and_told(there: CommandSandbox) -> None:
+def test_links_of_another_tool_are_kept_and_reported(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
-    lay(there, ".agents/skills")
+    copy_to_host(there, ".agents/skills")
     (there.work / ".claude/skills").mkdir(parents=True)
     (there.work / ".claude/skills/pdf").symlink_to("../../.agents/skills/pdf")
 
     said = there.run("import", check=True).stderr
 
-    assert "pdf: .agents/skills/pdf is what was locked, and is taken over as it is" in said
-    assert "pdf: .claude/skills/pdf is a link of another tool; it is left as it is" in said
+    assert "pdf: .agents/skills/pdf matches the lockfile; adopted" in said
+    assert "pdf: .claude/skills/pdf is a link of another tool; left as it is" in said
     assert there.read_json("skills.json")["agents"] == ["universal"]
     assert settled(there) == SETTLED
 
 
-def test_a_host_that_sees_what_was_adopted_through_the_tools_link_can_be_linked(there: CommandSandbox) -> None:
+def test_a_host_that_reads_adopted_skills_through_a_link_can_be_linked(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
-    lay(there, ".agents/skills")
+    copy_to_host(there, ".agents/skills")
     (there.work / ".claude/skills").mkdir(parents=True)
     (there.work / ".claude/skills/pdf").symlink_to("../../.agents/skills/pdf")
     there.run("import", check=True)
@@ -240,30 +244,32 @@ pdf -> ../../.agents/skills/pdf
     assert settled(there) == SETTLED
 
 
-def test_a_link_of_another_tool_beside_what_agrees_leaves_its_host_as_it_is(there: CommandSandbox) -> None:
+def test_a_host_with_a_link_of_another_tool_is_not_linked(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
     there.write_files(prefix_paths(".claude/skills/docx", DOCX) | prefix_paths("elsewhere/pdf", PDF))
     (there.work / ".claude/skills/pdf").symlink_to("../../elsewhere/pdf")
 
     said = there.run("import", check=True).stderr
 
-    assert "docx: .claude/skills/docx is what was locked, but not all beside it; it is left as it is" in said
-    assert "pdf: .claude/skills/pdf is a link of another tool; it is left as it is" in said
+    assert (
+        "docx: .claude/skills/docx matches the lockfile, but other skills in its folder do not; left as it is" in said
+    )
+    assert "pdf: .claude/skills/pdf is a link of another tool; left as it is" in said
     assert "agents" not in there.read_json("skills.json")
     assert settled(there) == SETTLED
 
 
-def test_what_a_tool_leaves_out_of_its_copies_is_named(there: CommandSandbox) -> None:
+def test_files_missing_in_the_copies_of_a_tool_are_reported(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
-    lay(there)
+    copy_to_host(there)
     (there.work / ".claude/skills/pdf/README.md").unlink()
 
     said = there.run("import", check=True).stderr
 
-    assert "pdf: .claude/skills/pdf lacks README.md of what is locked; it is left as it is" in said
+    assert "pdf: .claude/skills/pdf lacks README.md of the locked version; left as it is" in said
 
 
-def test_many_are_told_in_a_line(there: CommandSandbox, acme: Repository) -> None:
+def test_many_skills_are_summarized_in_one_line(there: CommandSandbox, acme: Repository) -> None:
     names = ["one", "two", "three", "four"]
     lock: dict[str, dict[str, Any]] = {}
     for name in names:
@@ -280,16 +286,16 @@ def test_many_are_told_in_a_line(there: CommandSandbox, acme: Repository) -> Non
 
     assert said[:6] == [
         "read skills-lock.json of skills (Vercel)",
-        "4 skills in .claude/skills are what was locked, and are taken over as they are",
-        "one: .agents/skills/one is what was locked, but not all beside it; it is left as it is",
-        "two: .agents/skills/two is what was locked, but not all beside it; it is left as it is",
-        "three: .agents/skills/three is what was locked, but not all beside it; it is left as it is",
-        "four: .agents/skills/four is not what is locked; it is left as it is",
+        "4 skills in .claude/skills match the lockfile; adopted",
+        "one: .agents/skills/one matches the lockfile, but other skills in its folder do not; left as it is",
+        "two: .agents/skills/two matches the lockfile, but other skills in its folder do not; left as it is",
+        "three: .agents/skills/three matches the lockfile, but other skills in its folder do not; left as it is",
+        "four: .agents/skills/four differs from the locked version; left as it is",
     ]
-    assert again == ["read skills-lock.json of skills (Vercel)", "4 skills: the manifest asks for it already"]
+    assert again == ["read skills-lock.json of skills (Vercel)", "4 skills: already in skills.json"]
 
 
-def test_a_local_skill_is_found_in_the_folder_that_vercels_skills_was_given(there: CommandSandbox) -> None:
+def test_a_local_skill_of_vercels_skills_is_found_in_its_folder(there: CommandSandbox) -> None:
     there.write_files(prefix_paths("mine/writing/local-one", make_skill("local-one")))
     there.write("skills-lock.json", vercel(**{"local-one": {"source": "./mine", "sourceType": "local"}}))
 
@@ -313,7 +319,7 @@ def skills_lock_sum(files: dict[str, bytes]) -> str:
     return "sha256-" + b64encode(sha256(data).digest()).decode()
 
 
-def test_the_lock_of_skills_lock_gives_commits(there: CommandSandbox, acme: Repository) -> None:
+def test_the_commits_of_skills_lock_are_imported(there: CommandSandbox, acme: Repository) -> None:
     lock = {
         "lockfileVersion": 1,
         "skills": {
@@ -336,9 +342,9 @@ def test_the_lock_of_skills_lock_gives_commits(there: CommandSandbox, acme: Repo
         },
     }
     there.write("skills-lock.json", json.dumps(lock, indent=2))
-    lay(there)
+    copy_to_host(there)
 
-    assert there.run("import", check=True).stderr.count("is taken over as it is") == 2
+    assert there.run("import", check=True).stderr.count("matches the lockfile; adopted") == 2
     assert commits(there) == {"docx": acme.resolve("v1.0.0"), "pdf": acme.resolve("v1.0.0")}
     assert settled(there) == SETTLED
 
@@ -381,7 +387,7 @@ SPM_MANIFEST = {
 }
 
 
-def test_spms_manifest_makes_room_for_ours_and_is_kept(there: CommandSandbox, acme: Repository) -> None:
+def test_the_manifest_of_spm_is_backed_up_and_replaced(there: CommandSandbox, acme: Repository) -> None:
     there.write("skills.json", json.dumps(SPM_MANIFEST))
     there.write("skills-lock.yaml", SPM_LOCK.replace("COMMIT", acme.resolve("v1.0.0")))
     there.write_files(prefix_paths("skills/mine", make_skill("mine")))
@@ -392,10 +398,10 @@ def test_spms_manifest_makes_room_for_ours_and_is_kept(there: CommandSandbox, ac
  + mine (live link)
 added 2: 2 skills in WORK/.agent-skills
 ! read skills.json of spm
-! docx: its patch patches/docx.patch is not taken over: apply it to what was installed
-! warning: npm-one is not taken over: it comes from `npm:@acme/skill@1.0.0`, and skillpm has no npm source \
+! docx: its patch patches/docx.patch is not imported: apply it after installing
+! warning: npm-one: not imported: it comes from `npm:@acme/skill@1.0.0`, and skillpm does not support npm sources \
 (skills.json: skills.npm-one)
-! spm's skills.json is kept as skills.spm.json
+! renamed spm's skills.json to skills.spm.json
 ! next: `skillpm link AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows
 """)
     assert there.read("skills.spm.json") == before
@@ -407,7 +413,7 @@ added 2: 2 skills in WORK/.agent-skills
     assert there.run("verify").code == 0
 
 
-def test_what_gh_wrote_into_a_skill_is_read(there: CommandSandbox, acme: Repository) -> None:
+def test_the_metadata_that_gh_adds_to_a_skill_is_read(there: CommandSandbox, acme: Repository) -> None:
     gh = {
         "github-path": "skills/docx",
         "github-ref": "refs/heads/main",
@@ -421,7 +427,7 @@ def test_what_gh_wrote_into_a_skill_is_read(there: CommandSandbox, acme: Reposit
  + docx COMMIT
 added 1: 1 skill in WORK/.agent-skills
 ! read SKILL.md files of gh skill
-! docx: .claude/skills/docx has lines that gh wrote into its SKILL.md; it is left as it is
+! docx: .claude/skills/docx has lines that gh added to its SKILL.md; left as it is
 ! next: `skillpm link claude-code` shows them to that agent
 """).replace("COMMIT", acme.resolve("v1.0.0")[:7])
     assert there.read_json("skills.json")["skills"] == {
@@ -431,7 +437,7 @@ added 1: 1 skill in WORK/.agent-skills
     assert there.run("sync", "--frozen").code == 0
 
 
-def test_the_global_lock_goes_to_user_scope(there: CommandSandbox, acme: Repository) -> None:
+def test_the_global_lock_is_imported_to_user_scope(there: CommandSandbox, acme: Repository) -> None:
     entry = {
         "source": "acme/skills",
         "sourceType": "github",
@@ -450,13 +456,13 @@ def test_the_global_lock_goes_to_user_scope(there: CommandSandbox, acme: Reposit
  + pdf COMMIT
 added 1: 1 skill in HOME/.agent-skills
 ! read ../home/.agents/.skill-lock.json of skills (Vercel)
-! pdf: ~/.claude/skills/pdf is what was locked, and is taken over as it is
+! pdf: ~/.claude/skills/pdf matches the lockfile; adopted
 """).replace("COMMIT", acme.resolve("main")[:7])
     assert there.read_json("../home/.config/skillpm/skills.json")["agents"] == ["claude-code"]
-    assert there.output("verify", "-g") == "! 1 of 1 skill is what the lockfile says\n"
+    assert there.output("verify", "-g") == "! 1 of 1 skill matches the lockfile\n"
 
 
-def test_the_plugins_of_a_marketplace_are_skills_here_and_elsewhere(there: CommandSandbox, acme: Repository) -> None:
+def test_plugins_of_a_marketplace_may_be_local_or_remote(there: CommandSandbox, acme: Repository) -> None:
     there.write_files(
         prefix_paths("skills/own", make_skill("own")) | prefix_paths("plugins/kit/skills/inner", make_skill("inner"))
     )
@@ -488,9 +494,9 @@ def test_the_plugins_of_a_marketplace_are_skills_here_and_elsewhere(there: Comma
 
     assert "nor sum" not in "".join(line for line in said.stderr.splitlines() if line.startswith("deep"))
     assert [line for line in said.stderr.splitlines() if line.startswith("warning")] == [
-        "warning: pkg is not taken over: it comes from a `npm` source, which skillpm does not have "
+        "warning: pkg: not imported: it comes from a `npm` source, which skillpm does not support "
         "(.claude-plugin/marketplace.json: plugins.4.source)",
-        "warning: out is not taken over: the path `../../etc` has an empty, `.` or `..` part "
+        "warning: out: not imported: the path `../../etc` has an empty, `.` or `..` part "
         "(.claude-plugin/marketplace.json: plugins.5.source)",
     ]
     assert there.read_json("skills.json")["skills"] == {
@@ -508,7 +514,7 @@ def test_the_plugins_of_a_marketplace_are_skills_here_and_elsewhere(there: Comma
     assert there.run("verify").code == 0
 
 
-def test_plugins_are_read_in_all_the_forms_that_are_found_in_the_wild(there: CommandSandbox, acme: Repository) -> None:
+def test_plugins_are_read_in_all_known_forms(there: CommandSandbox, acme: Repository) -> None:
     acme.write(prefix_paths("plugins/y/skills/far", make_skill("far"))).commit("a plugin below a path")
     there.write_files(
         prefix_paths("skills/near", make_skill("near")) | prefix_paths("kit/more/third", make_skill("third"))
@@ -530,9 +536,9 @@ def test_plugins_are_read_in_all_the_forms_that_are_found_in_the_wild(there: Com
     said = there.run("import", check=True).stderr
 
     assert [line for line in said.splitlines() if line.startswith("warning")] == [
-        "warning: out is not taken over: the path `../x` has an empty, `.` or `..` part "
+        "warning: out: not imported: the path `../x` has an empty, `.` or `..` part "
         "(.agents/plugins/marketplace.json: plugins.5.source.path)",
-        "warning: plugin agents only is not taken over: it holds no skills "
+        "warning: plugin agents only: not imported: it contains no skills "
         "(.agents/plugins/marketplace.json: plugins.4)",
     ]
     assert there.read_json("skills.json")["skills"] == {
@@ -545,9 +551,7 @@ def test_plugins_are_read_in_all_the_forms_that_are_found_in_the_wild(there: Com
 
 
 @pytest.mark.parametrize("source", ["./.agent-skills", "./.agent-skills/own", "./linked"])
-def test_what_lies_where_skills_are_installed_is_left_and_told_with_its_place(
-    there: CommandSandbox, source: str
-) -> None:
+def test_a_source_inside_an_install_path_is_skipped_and_reported(there: CommandSandbox, source: str) -> None:
     there.write_files(
         prefix_paths(".agent-skills/own", make_skill("own")) | prefix_paths("good/skills/right", make_skill("right"))
     )
@@ -563,14 +567,14 @@ def test_what_lies_where_skills_are_installed_is_left_and_told_with_its_place(
     place = source.removeprefix("./").removesuffix("/own") + "/own"
     assert [line for line in said.splitlines() if "warning" in line or line.startswith((" +", "["))] == [
         " + right b114cac23351",
-        f"! warning: own is not taken over: {place} lies where skills are installed, and is there already "
+        f"! warning: own: not imported: {place} is inside a directory where skills are installed "
         "(.claude-plugin/marketplace.json: plugins.0)",
     ]
     assert there.read_json("skills.json")["skills"] == {"right": {"path": "./good/skills/right"}}
     assert there.run("sync", "--frozen").code == 0
 
 
-def test_one_that_is_gone_hides_no_other(there: CommandSandbox, acme: Repository) -> None:
+def test_an_unavailable_skill_does_not_stop_the_others(there: CommandSandbox, acme: Repository) -> None:
     gone = json.loads(VERCEL)
     gone["skills"]["gone"] = {**gone["skills"]["pdf"], "skillPath": "skills/gone/SKILL.md"}
     gone["skills"]["npm"] = {"source": "@acme/x", "sourceType": "node_modules", "computedHash": PDF_SUM}
@@ -580,60 +584,60 @@ def test_one_that_is_gone_hides_no_other(there: CommandSandbox, acme: Repository
     said = there.run("import", check=True)
 
     assert [line for line in said.stderr.splitlines() if line.startswith("warning")] == [
-        "warning: npm is not taken over: it comes with the npm package @acme/x; its folder there can be installed as a "
+        "warning: npm: not imported: it comes with the npm package @acme/x; its folder there can be installed as a "
         "local one (skills-lock.json: skills.npm)",
-        "warning: Bad Name is not taken over: `Bad Name` is no name for a skill (skills-lock.json: skills.Bad Name)",
-        "warning: gone is not taken over: https://github.com/acme/skills has no folder `skills/gone` "
+        "warning: Bad Name: not imported: invalid skill name `Bad Name` (skills-lock.json: skills.Bad Name)",
+        "warning: gone: not imported: https://github.com/acme/skills has no folder `skills/gone` "
         "(skills-lock.json: skills.gone)",
     ]
     assert sorted(commits(there)) == ["docx", "pdf"]
 
 
-def test_what_the_manifest_asks_for_already_stays(there: CommandSandbox) -> None:
+def test_requirements_of_the_manifest_are_kept(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
     there.run("import", check=True)
     before = there.full_snapshot
 
     assert there.output("import") == expected_output("""\
 ! read skills-lock.json of skills (Vercel)
-! docx: the manifest asks for it already
-! pdf: the manifest asks for it already
+! docx: already in skills.json
+! pdf: already in skills.json
 """)
     assert there.full_snapshot == before
 
 
-def test_another_one_of_a_name_that_is_asked_for_is_left_and_told(there: CommandSandbox) -> None:
+def test_a_skill_whose_name_has_another_requirement_is_skipped(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
     there.write_files(prefix_paths("own/pdf", make_skill("pdf")))
     there.write("skills.json", '{"skills": {"pdf": {"path": "./own/pdf"}}}')
 
     said = there.run("import", check=True).stderr
 
-    assert "warning: pdf is not taken over: the manifest asks for another one of that name already" in said
+    assert "warning: pdf: not imported: the manifest already requires another skill of that name" in said
     assert there.read_json("skills.json")["skills"]["pdf"] == {"path": "./own/pdf"}
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("skills-lock.json", "{", "this is not JSON: Expecting property name enclosed in double quotes"),
+        ("skills-lock.json", "{", "invalid JSON: Expecting property name enclosed in double quotes"),
         ("skills-lock.json", "[]", "expected an object, got an array"),
-        ("skills-lock.json", '{"version": 2, "skills": {}}', "this is format 2 of skills-lock.json; up to 1 is known"),
+        ("skills-lock.json", '{"version": 2, "skills": {}}', "unsupported format 2 of skills-lock.json (up to 1)"),
         (
             "skills-lock.json",
             '{"lockfileVersion": 9, "skills": {}}',
-            "this is format 9 of skills-lock; up to 1 is known",
+            "unsupported format 9 of skills-lock (up to 1)",
         ),
-        ("skills-lock.json", '{"a": 1}', "this is no file of a tool that is known"),
+        ("skills-lock.json", '{"a": 1}', "not a file of a supported tool"),
         ("skills-lock.json", "\xff", "this document is not UTF-8"),
         ("skills-lock.json", "[" * 100_000, "this JSON is nested too deeply"),
         (".skill-lock.json", '{"version": 3, "skills": []}', "expected an object, got an array"),
-        ("skills-lock.yaml", "skills: &a [*a]", "this is not YAML: anchors and aliases are not read"),
-        ("skills-lock.yaml", "{" * 100_000, "this is not YAML: nested deeper than 20"),
+        ("skills-lock.yaml", "skills: &a [*a]", "invalid YAML: anchors and aliases are not supported"),
+        ("skills-lock.yaml", "{" * 100_000, "invalid YAML: nested deeper than 20"),
         (".claude-plugin/marketplace.json", '{"plugins": {}}', "expected an array, got an object"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_told_and_changes_nothing(
+def test_an_unreadable_file_is_reported_and_nothing_is_changed(
     there: CommandSandbox, name: str, content: str, message: str
 ) -> None:
     there.write(name, content.encode("latin-1"))
@@ -661,20 +665,20 @@ def test_a_file_that_cannot_be_read_is_told_and_changes_nothing(
     ],
     ids=str,
 )
-def test_an_entry_that_means_no_good_is_left_and_told_in_a_line(there: CommandSandbox, entry: Any) -> None:
+def test_a_hostile_entry_is_skipped_and_reported_in_one_line(there: CommandSandbox, entry: Any) -> None:
     there.write("skills-lock.json", json.dumps({"version": 1, "skills": {"pdf": entry}}))
     before = there.full_snapshot
 
     said = there.run("import")
 
     assert said.code == 1
-    assert said.stderr.splitlines()[1].startswith("warning: pdf is not taken over: ")
+    assert said.stderr.splitlines()[1].startswith("warning: pdf: not imported: ")
     assert "\x1b" not in said.stderr
     assert there.full_snapshot == before
 
 
 @pytest.mark.parametrize("commit", [{"a": 1}, ["a"], 7, True, "main", "A" * 40], ids=str)
-def test_a_commit_that_is_none_is_told(there: CommandSandbox, commit: Any) -> None:
+def test_an_invalid_commit_is_reported(there: CommandSandbox, commit: Any) -> None:
     entry = {"spec": "acme/skills", "resolved": "https://github.com/acme/skills.git", "commit": commit, "path": "x"}
     there.write("skills-lock.json", json.dumps({"lockfileVersion": 1, "skills": {"pdf": entry}}))
 
@@ -682,13 +686,13 @@ def test_a_commit_that_is_none_is_told(there: CommandSandbox, commit: Any) -> No
 
     assert said.code == 1
     assert re.match(
-        r"warning: pdf is not taken over: expected a (string|whole commit id), got ", said.stderr.splitlines()[1]
+        r"warning: pdf: not imported: expected a (string|whole commit id), got ", said.stderr.splitlines()[1]
     )
 
 
-def test_a_folder_with_nothing_says_what_was_looked_for(there: CommandSandbox) -> None:
+def test_a_folder_without_supported_files_lists_them(there: CommandSandbox) -> None:
     assert there.output("import") == expected_output("""\
-! error: this folder holds nothing of another tool
+! error: this folder contains no files of another tool
 !   try: looked for skills-lock.json, .skill-lock.json, skills.json and skills-lock.yaml of spm, \
 .claude-plugin/marketplace.json, and skills that gh installed
 [1]

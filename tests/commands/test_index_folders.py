@@ -27,8 +27,8 @@ def test_what_is_neither_a_folder_nor_an_address_is_told(scene: CommandSandbox, 
     scene.write("skills.json", index_at(url))
 
     assert scene.output("install", "chart") == expected_output(f"""\
-! error: `{url}` is no address of an index
+! error: invalid index URL `{url}`
 !   where: WORK/skills.json:1:45: indexes.0.url
-!   try: on the web it is https://host.example/; a folder begins with /, ~/, or in skills.json ./ or ../
+!   try: use a URL like https://host.example/, or a folder that begins with /, ~/, or in skills.json ./ or ../
 [1]
 """)

@@ -1,4 +1,4 @@
-"""`list`, `show`, `diff --update`, `verify`, `registry`: they look, and change nothing."""
+"""`list`, `show`, `diff --update`, `verify`, `registry`: commands that change nothing."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from kit import Repository, make_skill, prefix_paths
 
 @pytest.fixture
 def full(project: CommandSandbox, url: str) -> CommandSandbox:
-    """Give a project with a skill of each kind: git, bundled, made by hand."""
+    """Return a project with a git, a bundled and a local skill."""
     project.run("install", f"{url}@pdf", "testing", check=True)
     project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "By hand.")))
     project.run("registry", "build", check=True)
@@ -25,17 +25,17 @@ testing 1.0.0    Writes, repairs and reviews automated tests that fail when the�
 """)
 
 
-def test_list_of_nothing_says_how_to_begin(scene: CommandSandbox) -> None:
-    assert scene.output("list") == "! no skills in HOME/.agent-skills; `skillpm install code-review` is a start\n"
+def test_an_empty_list_has_a_hint(scene: CommandSandbox) -> None:
+    assert scene.output("list") == "! no skills in HOME/.agent-skills; try `skillpm install code-review`\n"
 
 
-def test_list_in_a_fresh_clone_says_that_what_is_locked_can_be_installed(full: CommandSandbox) -> None:
+def test_list_in_a_fresh_clone_suggests_sync(full: CommandSandbox) -> None:
     shutil.rmtree(full.work / ".agent-skills")
 
     assert full.output("list") == "! no skills in WORK/.agent-skills; 2 locked: `skillpm sync` installs them\n"
 
 
-def test_show_tells_all_of_a_skill(full: CommandSandbox, upstream: Repository) -> None:
+def test_show_prints_everything_about_a_skill(full: CommandSandbox, upstream: Repository) -> None:
     commit = upstream.resolve("main")
     digest = full.read_json("skills.lock")["skills"]["pdf"]["digest"]
     full.run("link", "claude-code", check=True)
@@ -56,12 +56,12 @@ pdf
 """)
 
 
-def test_show_of_a_skill_made_by_hand_says_so(full: CommandSandbox) -> None:
+def test_show_of_a_local_skill(full: CommandSandbox) -> None:
     assert full.output("show", "mine") == expected_output("""\
 mine
   state        unmanaged
   description  By hand.
-  source       made by hand
+  source       local
   path         WORK/.agent-skills/mine
   tokens       about 3
   files        1
@@ -69,22 +69,22 @@ mine
 """)
 
 
-def test_a_program_that_is_missing_is_told(project: CommandSandbox) -> None:
+def test_show_reports_a_missing_program(project: CommandSandbox) -> None:
     project.write_files(prefix_paths("mine", make_skill("mine", requires="git no-such-program")))
     project.run("install", "./mine", check=True)
 
     assert "  requires     git, no-such-program (not on PATH: no-such-program)\n" in project.output("show", "mine")
 
 
-def test_show_tells_every_kind_of_need(project: CommandSandbox) -> None:
+def test_show_prints_every_kind_of_requirement(project: CommandSandbox) -> None:
     needs = "requires: {bins: [git], anyBins: [no-such-a, no-such-b], env: TOKEN, os: linux, notes: a quiet room}"
     project.write_files({"mine/SKILL.md": f"---\nname: mine\ndescription: d\n{needs}\n---\n"})
     project.run("install", "./mine", check=True)
 
-    told = project.output("show", "mine")
-    assert "  requires     git (not on PATH: any of no-such-a, no-such-b)\n" in told
-    assert "  any of       no-such-a, no-such-b\n  environment  TOKEN\n  systems      linux\n" in told
-    assert "  needs        a quiet room\n" in told
+    output = project.output("show", "mine")
+    assert "  requires     git (not on PATH: any of no-such-a, no-such-b)\n" in output
+    assert "  any of       no-such-a, no-such-b\n  environment  TOKEN\n  systems      linux\n" in output
+    assert "  needs        a quiet room\n" in output
     shown = project.json_output("show", "mine")
     assert (shown["requires"], shown["available"]) == (["git"], False)
     assert shown["needs"] == {
@@ -99,20 +99,20 @@ def test_show_tells_every_kind_of_need(project: CommandSandbox) -> None:
 
 
 @pytest.mark.parametrize("command", ["show", "diff"])
-def test_an_unknown_name_is_told_with_the_nearest(full: CommandSandbox, command: str) -> None:
+def test_an_unknown_name_is_reported_with_a_suggestion(full: CommandSandbox, command: str) -> None:
     assert full.output(command, "testin") == expected_output("""\
 ! error: `testin` is not in WORK/.agent-skills
-!   try: did you mean testing?
+!   try: did you mean `testing`?
 [1]
 """)
     assert full.output(command, "Bad Name") == expected_output("""\
 ! error: `Bad Name` is not in WORK/.agent-skills
-!   try: `skillpm list` shows what is there
+!   try: run `skillpm list` to see all skills
 [1]
 """)
 
 
-def test_diff_update_shows_what_an_update_would_bring(full: CommandSandbox, upstream: Repository) -> None:
+def test_diff_update_shows_what_an_update_would_change(full: CommandSandbox, upstream: Repository) -> None:
     upstream.write({"skills/pdf/SKILL.md": make_skill("pdf", "Reads and writes PDF files.")["SKILL.md"]})
     upstream.write({"skills/pdf/logo.png": b"\x89PNG\xff"}).remove(["skills/pdf/scripts"]).commit()
     before = full.full_snapshot
@@ -127,7 +127,7 @@ def test_diff_update_shows_what_an_update_would_bring(full: CommandSandbox, upst
 +description: Reads and writes PDF files.
  ---
  Do it well.
-added: logo.png (no text)
+added: logo.png (binary)
 --- a/scripts/read.sh
 +++ /dev/null
 @@ -1,2 +0,0 @@
@@ -137,18 +137,18 @@ added: logo.png (no text)
     assert full.full_snapshot == before
 
 
-def test_diff_of_what_nobody_changed(full: CommandSandbox) -> None:
-    assert full.output("diff", "testing") == "! testing is as it was installed (1.0.0)\n"
-    assert full.output("diff", "testing", "--update") == "! an update would change nothing of testing (1.0.0)\n"
+def test_diff_without_changes(full: CommandSandbox) -> None:
+    assert full.output("diff", "testing") == "! testing is unchanged since it was installed (1.0.0)\n"
+    assert full.output("diff", "testing", "--update") == "! an update would not change testing (1.0.0)\n"
     assert full.output("diff", "mine") == expected_output("""\
 ! error: `mine` was not installed by skillpm, so there is nothing to compare it with
-!   try: `skillpm show mine` shows what it is
+!   try: run `skillpm show mine` to inspect it
 [1]
 """)
 
 
-def test_verify_tells_what_is_not_as_locked(full: CommandSandbox) -> None:
-    assert full.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
+def test_verify_reports_differences_from_the_lockfile(full: CommandSandbox) -> None:
+    assert full.output("verify") == "! 2 of 2 skills match the lockfile\n"
     shutil.rmtree(full.work / ".agent-skills/testing")
     full.write(".agent-skills/pdf/notes.md", "Mine.\n")
     before = full.full_snapshot
@@ -156,14 +156,14 @@ def test_verify_tells_what_is_not_as_locked(full: CommandSandbox) -> None:
     assert full.output("verify") == expected_output("""\
 modified: pdf: edited since it was installed
     extra: notes.md
-missing: testing: locked, but not installed; `skillpm sync` brings it back
-! 0 of 2 skills are what the lockfile says
+missing: testing: locked, but not installed; `skillpm sync` installs it
+! 0 of 2 skills match the lockfile
 [1]
 """)
     assert full.full_snapshot == before
 
 
-def test_verify_sees_a_change_that_left_size_and_time_as_they_were(full: CommandSandbox) -> None:
+def test_verify_detects_a_change_with_the_same_size_and_time(full: CommandSandbox) -> None:
     file = full.work / ".agent-skills/pdf/SKILL.md"
     state = file.stat()
     file.write_bytes(file.read_bytes().replace(b"well", b"ill."))
@@ -173,21 +173,21 @@ def test_verify_sees_a_change_that_left_size_and_time_as_they_were(full: Command
     assert full.run("sync").code == 1
 
 
-def test_verify_sees_that_the_lockfile_says_another_digest(full: CommandSandbox) -> None:
+def test_verify_detects_another_digest_in_the_lockfile(full: CommandSandbox) -> None:
     digest = full.read_json("skills.lock")["skills"]["pdf"]["digest"]
     other = digest[:-4] + ("0000" if digest[-4:] != "0000" else "1111")
     full.write("skills.lock", full.read("skills.lock").replace(digest, other))
     n = next(at for at in range(len(digest)) if digest[at] != other[at]) + 1  # so many digits tell them apart
 
     assert full.output("verify") == expected_output(f"""\
-other-version: pdf: the lockfile says {other[:n]}…, installed is {digest[:n]}…; `skillpm sync` installs what it says
-! 1 of 2 skills is what the lockfile says
+other-version: pdf: {digest[:n]}… is installed, {other[:n]}… is locked; `skillpm sync` installs the locked version
+! 1 of 2 skills matches the lockfile
 [1]
 """)
 
 
-def test_the_registry_is_proved_against_the_disk(full: CommandSandbox) -> None:
-    assert full.output("registry", "check") == "! the registry is true\n"
+def test_registry_check_compares_the_registry_with_the_disk(full: CommandSandbox) -> None:
+    assert full.output("registry", "check") == "! the registry is up to date\n"
     full.write_files(prefix_paths(".agent-skills/new", make_skill("new")))
     full.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "Changed.")))
     shutil.rmtree(full.work / ".agent-skills/testing")
@@ -197,24 +197,24 @@ def test_the_registry_is_proved_against_the_disk(full: CommandSandbox) -> None:
 missing: new
 stale: mine
 extra: testing
-! the registry is not true: `skillpm registry build`
+! the registry is out of date; run `skillpm registry build`
 [1]
 """)
     assert full.full_snapshot == before
 
     assert full.output("registry", "build") == "WORK/.agent-skills/skills.json written: 3 skills\n"
-    assert full.output("registry", "check") == "! the registry is true\n"
-    assert full.output("registry", "build") == "WORK/.agent-skills/skills.json was up to date: 3 skills\n"
+    assert full.output("registry", "check") == "! the registry is up to date\n"
+    assert full.output("registry", "build") == "WORK/.agent-skills/skills.json is up to date: 3 skills\n"
 
 
-def test_a_registry_edited_by_hand_is_not_true(full: CommandSandbox) -> None:
+def test_registry_check_detects_an_edited_registry(full: CommandSandbox) -> None:
     full.write(".agent-skills/skills.json", full.read(".agent-skills/skills.json").replace("By hand.", "By foot."))
 
     assert full.output("registry", "check").splitlines()[0] == "stale: mine"
     assert full.output("list").splitlines()[0] == "mine             [unmanaged] By hand."
 
 
-def test_building_a_registry_leaves_nothing_for_git_to_see(scene: CommandSandbox) -> None:
+def test_building_a_registry_leaves_the_work_tree_clean(scene: CommandSandbox) -> None:
     scene.create_project()
     scene.write_files(prefix_paths(".agent-skills/mine", make_skill("mine")))
 

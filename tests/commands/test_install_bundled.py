@@ -149,9 +149,9 @@ def test_all_bundled_skills_come_but_none_in_place_of_anybodys_work(project: Com
  + playwright-mcp 1.0.0
  + skill-creator 1.0.0
 added 6: 9 skills in WORK/.agent-skills
-! warning: code-review is left as it is: skillpm did not make that folder
-! warning: skillpm is left as it is: the manifest has it from ./drafts
-! warning: testing is left as it is: it was edited
+! warning: skipped code-review: its folder was not created by skillpm
+! warning: skipped skillpm: the manifest requires it from ./drafts
+! warning: skipped testing: it has local changes
 """)
     assert [project.snapshot(f".agent-skills/{name}") for name in ("testing", "code-review", "skillpm")] == mine
     assert project.run("registry", "check").code == 0
@@ -180,8 +180,8 @@ def test_another_range_of_a_name_changes_what_the_manifest_asks_for(project: Com
     assert said == "manifest and lockfile brought up to date: 1 skill in WORK/.agent-skills\n"
     assert project.read_json("skills.json")["skills"] == {"code-review": ">=1,<3"}
     assert project.output("install", "code-review@^7") == expected_output("""\
-! error: `code-review` ^7 is not there: there is 1.0.0
-!   try: ask for another version, or name the repository it is in
+! error: no version of `code-review` satisfies ^7; available: 1.0.0
+!   try: require another version, or name its repository: skillpm install owner/repo@code-review
 [1]
 """)
     assert project.read_json("skills.json")["skills"] == {"code-review": ">=1,<3"}
@@ -194,9 +194,9 @@ def test_another_source_under_a_name_is_a_conflict_with_a_way_out(project: Comma
     said = project.output("install", "bundled:code-review")
 
     assert said == expected_output("""\
-! error: `code-review` is there already, from an index or the bundled skills (^1.0)
+! error: `code-review` already comes from an index or the bundled skills (^1.0)
 !   where: WORK/skills.json: skills.code-review
-!   try: take this one in its place with --force
+!   try: use --force to replace it
 [1]
 """)
     assert project.full_snapshot == before

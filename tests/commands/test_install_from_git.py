@@ -7,7 +7,7 @@ from kit import GitServer, Repository, git, make_skill, prefix_paths
 
 @pytest.fixture
 def short(upstream: Repository) -> str:
-    """Give what people see of the upstream's commit."""
+    """Return what people see of the upstream's commit."""
     return upstream.resolve("main")[:7]
 
 
@@ -50,8 +50,8 @@ def test_without_a_choice_a_repository_of_several_skills_is_only_listed(project:
     said = project.output("install", url)
 
     assert said == expected_output("""\
-! error: `URL` holds 2 skills: docx, pdf
-!   try: choose one with `URL@docx`, or take all with `--all`
+! error: `URL` contains 2 skills: docx, pdf
+!   try: select one with `URL@docx`, or install all with `--all`
 [1]
 """)
     assert project.full_snapshot == before
@@ -149,7 +149,7 @@ def test_under_another_name_the_skill_stays_as_it_is_and_the_registry_knows_both
     assert project.read(".agent-skills/acme-pdf/SKILL.md").startswith("---\nname: pdf\n")
     (entry,) = project.read_json(".agent-skills/skills.json")["skills"]
     assert (entry["name"], entry["declaredName"]) == ("acme-pdf", "pdf")
-    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill matches the lockfile\n"
 
 
 def test_the_same_spec_again_changes_nothing(project: CommandSandbox, url: str) -> None:
@@ -160,7 +160,7 @@ def test_the_same_spec_again_changes_nothing(project: CommandSandbox, url: str) 
     assert project.snapshot() == before
 
 
-def test_another_ref_of_the_same_folder_is_what_was_asked_for(project: CommandSandbox, url: str, short: str) -> None:
+def test_another_ref_of_the_same_folder_replaces_the_first(project: CommandSandbox, url: str, short: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
 
     said = project.output("install", f"{url}#v1.0.0@pdf")
@@ -177,7 +177,7 @@ def test_a_spec_without_a_ref_is_met_by_any_and_says_so(project: CommandSandbox,
 
     assert project.output("install", f"{url}@pdf") == expected_output("""\
 nothing to do: 1 skill in WORK/.agent-skills
-! pdf stays at v1.0.0, as skills.json says; to change that, name a ref: #REF before @pdf
+! pdf stays at v1.0.0, as skills.json specifies; to change it, put #REF before @pdf
 """)
     assert project.full_snapshot == before
 
@@ -191,9 +191,9 @@ def test_another_ref_does_not_run_over_edits(project: CommandSandbox, upstream: 
     said = project.output("install", f"{url}#main@pdf")
 
     assert said == expected_output("""\
-! error: your edits are in the way; nothing was changed
+! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
-!   try: `skillpm diff pdf` shows it, `--force` sets it aside as a backup first
+!   try: use `skillpm diff pdf` to see it, or `--force` to back it up first
 [1]
 """)
     assert project.full_snapshot == before
@@ -218,20 +218,20 @@ def test_two_specs_that_want_one_name_are_a_conflict(project: CommandSandbox, ur
     said = project.output("install", f"{url}#v1.0.0@pdf", f"{url}#main@pdf", f"{url}@docx")
 
     assert said == expected_output("""\
-! error: two skills want the name `pdf`: URL#v1.0.0 (skills/pdf) and URL#main (skills/pdf)
-!   try: install them one by one, and give one another name with --as NAME
+! error: two skills have the name `pdf`: URL#v1.0.0 (skills/pdf) and URL#main (skills/pdf)
+!   try: install them one at a time, one of them with --as NAME
 [1]
 """)
     assert project.full_snapshot == before
 
 
-def test_two_skills_of_one_name_in_a_repository_are_told_apart_by_folder(
+def test_two_skills_of_one_name_in_a_repository_are_distinguished_by_folder(
     project: CommandSandbox, upstream: Repository, url: str
 ) -> None:
     upstream.write(prefix_paths("more/pdf", make_skill("pdf", "Another one."))).commit()
 
     assert project.output("install", f"{url}@pdf") == expected_output("""\
-! error: URL holds several skills called `pdf`: more/pdf, skills/pdf
+! error: URL has several skills named `pdf`: more/pdf, skills/pdf
 !   try: choose one with --path, e.g. --path more/pdf
 [1]
 """)
@@ -277,8 +277,8 @@ def test_a_private_repository_needs_gits_own_credentials(
     taken = project.output("install", f"{served}@pdf", "-q")
 
     assert refused == expected_output("""\
-! error: no access to URL, or there is no such repository
-!   try: check that git can read it by itself (`git ls-remote`), with a credential helper or an ssh key
+! error: no access to URL, or the repository does not exist
+!   try: check that git can read it (`git ls-remote`) with a credential helper or an SSH key
 [1]
 """)
     assert taken == ""

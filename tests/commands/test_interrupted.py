@@ -101,14 +101,14 @@ def test_readers_see_a_whole_state_and_sync_heals(
 
     listed = scene.run("list")
     assert seen_in(scene) == wanted
-    assert listed.stderr == "a change is under way or was interrupted; this is what it leads to\n"
+    assert listed.stderr == "a change is in progress or was interrupted; this is the state after it\n"
     for name, *_ in wanted[:2]:
         shown = scene.run("show", name, "--json", check=True).json
         assert {file["state"] for file in shown["files"]} == {"ok"}
     assert scene.snapshot("..", ignore=["cache"]) == left
 
     healed = scene.run("sync", check=True)
-    assert "warning: a change that had been interrupted was finished first\n" in healed.stderr
+    assert "warning: finished an interrupted change first\n" in healed.stderr
     assert scene.full_snapshot == calm.full_snapshot
     assert scene.run("verify").code == 0
     assert scene.run("registry", "check").code == 0
@@ -123,11 +123,11 @@ def test_before_the_journal_nothing_has_happened(base: tuple[CommandSandbox, Rep
 
     kept = {path: entry for path, entry in scene.full_snapshot.items() if "/staging" not in path}
     assert kept == before
-    assert scene.output("verify") == "! 4 of 4 skills are what the lockfile says\n"
+    assert scene.output("verify") == "! 4 of 4 skills match the lockfile\n"
     assert scene.output("list").count("\n") == 4
 
     scene.run("install", "code-review", check=True)
-    assert scene.output("verify") == "! 5 of 5 skills are what the lockfile says\n"
+    assert scene.output("verify") == "! 5 of 5 skills match the lockfile\n"
     assert not scene.exists(".agent-skills/.skillpm/staging")
 
 

@@ -1,4 +1,4 @@
-"""`--json`: one object on stdout with its keys in order, nothing on stderr; failures are objects too."""
+"""`--json`: one object on stdout with its keys in order, nothing on stderr; errors are objects as well."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ def ready(tmp_path_factory: pytest.TempPathFactory, upstream: Repository) -> Com
 
 @pytest.fixture
 def full(ready: CommandSandbox, upstream: Repository, tmp_path: Path) -> CommandSandbox:
-    """Give a project with a linked skill from git and one made by hand."""
+    """Return a project with a linked skill from git and a local one."""
     ready.copy(tmp_path / "scene")
     scene = CommandSandbox(tmp_path / "scene")
     scene.placeholders = {upstream.file_url: "URL", **scene.placeholders}
@@ -48,7 +48,7 @@ def full(ready: CommandSandbox, upstream: Repository, tmp_path: Path) -> Command
     ],
     ids=" ".join,
 )
-def test_commands_that_change_give_one_shape(full: CommandSandbox, arguments: list[str]) -> None:
+def test_changing_commands_print_the_same_object(full: CommandSandbox, arguments: list[str]) -> None:
     dry = full.json_output(*arguments, "--dry-run")
     done = full.json_output(*arguments)
 
@@ -62,7 +62,7 @@ def test_commands_that_change_give_one_shape(full: CommandSandbox, arguments: li
     assert dry["actions"] == done["actions"]
 
 
-def test_the_actions_of_an_install_say_everything(full: CommandSandbox, upstream: Repository) -> None:
+def test_the_actions_of_an_install(full: CommandSandbox, upstream: Repository) -> None:
     commit = upstream.resolve("v1.0.0")[:7]
 
     assert full.json_output("install", "testing") == {
@@ -79,11 +79,11 @@ def test_the_actions_of_an_install_say_everything(full: CommandSandbox, upstream
     }
 
 
-def test_warnings_stand_in_the_object(full: CommandSandbox) -> None:
+def test_warnings_are_part_of_the_object(full: CommandSandbox) -> None:
     full.write("skills.json", full.read("skills.json").replace('"agents"', '"extra": 1, "agents"'))
 
     assert full.json_output("sync")["warnings"] == [
-        "WORK/skills.json: `extra` is no key that skillpm knows; it is kept"
+        "WORK/skills.json: unknown key `extra`; it is kept"
     ]
 
 
@@ -134,7 +134,7 @@ def test_list(full: CommandSandbox, upstream: Repository) -> None:
     ]
 
 
-def test_the_states_of_a_list(full: CommandSandbox) -> None:
+def test_the_states_in_a_list(full: CommandSandbox) -> None:
     full.run("install", "testing", "code-review", "api-design", check=True)
     full.write(".agent-skills/testing/SKILL.md", make_skill("testing")["SKILL.md"])
     (full.work / ".agent-skills/code-review").rename(full.root / "gone")
@@ -171,11 +171,11 @@ def test_show(full: CommandSandbox) -> None:
     ]
 
 
-def test_the_warnings_of_show_have_code_and_line(full: CommandSandbox) -> None:
+def test_the_warnings_of_show_have_a_code_and_a_line(full: CommandSandbox) -> None:
     full.write(".agent-skills/odd/SKILL.md", "---\ndescription: Nameless.\n---\n")
 
     assert full.json_output("show", "odd")["warnings"] == [
-        {"code": "missing-name", "message": "there is no name; the folder's name counts", "line": 1}
+        {"code": "missing-name", "message": "missing name; the folder's name is used", "line": 1}
     ]
 
 
@@ -232,12 +232,12 @@ def test_registry(full: CommandSandbox) -> None:
 def test_agents(full: CommandSandbox) -> None:
     (full.home / ".glm").mkdir()
 
-    found = full.json_output("agents")
+    agents = full.json_output("agents")
 
-    assert nested_keys(found) == [{"agents": ["id", "projectDir", "userDir", "present", "linked", "shares"]}]
-    ids = [agent["id"] for agent in found["agents"]]
+    assert nested_keys(agents) == [{"agents": ["id", "projectDir", "userDir", "present", "linked", "shares"]}]
+    ids = [agent["id"] for agent in agents["agents"]]
     assert ids == sorted(ids)
-    by_id = {agent["id"]: agent for agent in found["agents"]}
+    by_id = {agent["id"]: agent for agent in agents["agents"]}
     assert by_id["claude-code"] == {
         "id": "claude-code",
         "projectDir": ".claude/skills",
@@ -307,11 +307,11 @@ def test_a_failure_is_an_object_with_a_stable_code(
     assert failed.json["error"]["code"] == code
     error = failed.json["error"]
     where = f"  where: {error['where']}\n" if error["where"] else ""
-    said = f"error: {error['message']}\n{where}  try: {error['hint']}\n"
-    assert (plain.code, plain.stdout, plain.stderr) == (exit_code, "", said)
+    expected = f"error: {error['message']}\n{where}  try: {error['hint']}\n"
+    assert (plain.code, plain.stdout, plain.stderr) == (exit_code, "", expected)
 
 
-def test_an_edit_a_lockfile_and_a_digest_have_codes_of_their_own(full: CommandSandbox) -> None:
+def test_edits_lockfiles_and_digests_have_their_own_codes(full: CommandSandbox) -> None:
     full.write(".agent-skills/pdf/notes.md", "Mine.\n")
     assert full.run("sync", "--json").json["error"]["code"] == "modified"
     (full.work / ".agent-skills/pdf/notes.md").unlink()

@@ -25,30 +25,30 @@ def test_a_live_link_that_somebody_led_elsewhere_is_an_edit(live: CommandSandbox
     lead_elsewhere(live, ".agent-skills/house", "../own/two")
 
     assert live.output("sync") == expected_output("""\
-! error: a skill is in the way; nothing was changed
-!   house: its link leads to WORK/own/two, not to WORK/own/one
-!   try: `skillpm diff house` shows it, `skillpm sync --keep house` goes on without it, \
-`--force` sets it aside as a backup first
+! error: blocked by a skill; nothing was changed
+!   house: its link points to WORK/own/two, not to WORK/own/one
+!   try: use `skillpm diff house` to see it, `skillpm sync --keep house` to continue without it, or `--force` to \
+back it up first
 [1]
 """)
     assert live.output("verify") == expected_output("""\
-modified: house: its link leads to WORK/own/two, not to WORK/own/one
-! 0 of 1 skill is what the lockfile says
+modified: house: its link points to WORK/own/two, not to WORK/own/one
+! 0 of 1 skill matches the lockfile
 [1]
 """)
     assert live.output("diff", "house") == "-link to WORK/own/one\n+link to WORK/own/two\n"
     assert live.output("sync", "--keep", "house") == expected_output("""\
- = house (live link)  (its link leads to WORK/own/two, not to WORK/own/one)
+ = house (live link)  (its link points to WORK/own/two, not to WORK/own/one)
 kept 1: 1 skill in WORK/.agent-skills
 """)
     assert live.output("sync", "--force") == expected_output("""\
- ~ house (live link)  (its link leads to WORK/own/two, not to WORK/own/one; set aside first)
+ ~ house (live link)  (its link points to WORK/own/two, not to WORK/own/one; backed up first)
 updated 1: 1 skill in WORK/.agent-skills
-! warning: what lay at house is kept as backup house-1: `skillpm backup restore house-1` brings it back
+! warning: backed up your version of house as house-1; restore it with `skillpm backup restore house-1`
 """)
     assert os.readlink(live.work / ".agent-skills/house") == "../own/one"
     assert live.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
-    assert live.output("verify") == "! 0 of 0 skills are what the lockfile says, 1 live link skipped\n"
+    assert live.output("verify") == "! 0 of 0 skills match the lockfile, 1 live link skipped\n"
 
 
 def test_a_live_link_follows_the_manifest(live: CommandSandbox) -> None:
@@ -63,7 +63,19 @@ def test_a_live_link_follows_the_manifest(live: CommandSandbox) -> None:
 
 def test_a_live_link_whose_folder_moved_is_no_edit(live: CommandSandbox) -> None:
     (live.work / "own/one").rename(live.work / "own/three")
-    assert "in the way" not in live.run("sync").stderr
+
+    assert live.output("sync") == expected_output("""\
+registry brought up to date: 1 skill in WORK/.agent-skills
+! warning: house: its folder ./own/one is missing; it stays as it is locked
+""")
+    assert os.readlink(live.work / ".agent-skills/house") == "../own/one"
+
+    live.write("skills.json", live.read("skills.json").replace("own/one", "own/three"))
+    assert live.output("sync") == expected_output("""\
+ ~ house (live link)  (different content)
+updated 1: 1 skill in WORK/.agent-skills
+""")
+    assert os.readlink(live.work / ".agent-skills/house") == "../own/three"
 
 
 @pytest.mark.parametrize("target", ["../own/two", "../gone"])
@@ -71,9 +83,9 @@ def test_a_link_made_by_hand_is_told_as_one_and_set_aside_only_with_force(live: 
     (live.work / ".agent-skills/mine").symlink_to(target)
 
     assert live.output("uninstall", "mine") == expected_output(f"""\
-! error: `mine` is a link made by hand and is not managed by skillpm; nothing was changed
+! error: `mine` is a link that skillpm does not manage; nothing was changed
 !   where: WORK/.agent-skills/mine -> {target}
-!   try: `rm WORK/.agent-skills/mine` removes the link and leaves what it leads to, `--force` does so and keeps a backup
+!   try: `rm WORK/.agent-skills/mine` removes the link but not its target, `--force` does the same and keeps a backup
 [1]
 """)
     assert os.readlink(live.work / ".agent-skills/mine") == target

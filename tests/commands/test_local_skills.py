@@ -9,7 +9,7 @@ from kit import git, make_skill, prefix_paths
 
 @pytest.fixture
 def mine(project: CommandSandbox) -> CommandSandbox:
-    """Give a project with two skills of its own."""
+    """Return a project with two skills of its own."""
     project.write_files(
         prefix_paths("mine/style", make_skill("style", body="First.\n"))
         | prefix_paths("mine/rules", make_skill("rules"))
@@ -35,7 +35,7 @@ def test_an_edit_of_the_source_reaches_a_copy_with_the_next_sync(mine: CommandSa
     mine.run("install", "./mine/style", check=True)
     mine.write("mine/style/SKILL.md", make_skill("style", body="Second.\n")["SKILL.md"])
 
-    assert mine.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert mine.output("verify") == "! 1 of 1 skill matches the lockfile\n"
     assert mine.output("lock", "--check") == expected_output("""\
 ! error: the lockfile is not up to date: the content of `style` has changed
 !   where: WORK/skills.lock
@@ -66,7 +66,7 @@ def test_a_live_link_is_what_the_folder_is(mine: CommandSandbox) -> None:
         "registry brought up to date: 1 skill in WORK/.agent-skills\n",
     }
     assert mine.output("list") == "style   Changed.\n"
-    assert mine.output("verify") == "! 0 of 0 skills are what the lockfile says, 1 live link skipped\n"
+    assert mine.output("verify") == "! 0 of 0 skills match the lockfile, 1 live link skipped\n"
 
 
 def test_a_live_link_whose_folder_is_gone_is_told_by_every_command(mine: CommandSandbox) -> None:
@@ -75,14 +75,14 @@ def test_a_live_link_whose_folder_is_gone_is_told_by_every_command(mine: Command
 
     assert mine.output("list") == "style   [missing]\n"
     assert mine.output("verify") == expected_output("""\
-missing: style: its live link leads to no folder
-! 0 of 1 skill is what the lockfile says
+missing: style: the target of its live link is not a folder
+! 0 of 1 skill matches the lockfile
 [1]
 """)
     assert mine.output("show", "style") == expected_output("""\
-! error: the folder that `style` is linked from is gone
+! error: `style` is a link to a folder that no longer exists
 !   where: WORK/.agent-skills/style
-!   try: `skillpm uninstall style` takes the link away
+!   try: `skillpm uninstall style` removes the link
 [1]
 """)
     assert mine.output("uninstall", "style", "-q") == ""
@@ -114,8 +114,10 @@ def test_a_folder_elsewhere_is_taken_with_a_warning(mine: CommandSandbox) -> Non
     home = prefix_paths(str(mine.home / "skills/rules"), make_skill("rules"))
     mine.write_files(home)
 
-    assert "! warning: ROOT/elsewhere/style is outside of this repository and of HOME; others will not find it\n" in (
-        mine.output("install", "../elsewhere/style")
+    assert (
+        "! warning: ROOT/elsewhere/style is outside this repository and your home folder, so others cannot \
+install it\n"
+        in (mine.output("install", "../elsewhere/style"))
     )
     assert "warning" not in mine.output("install", "~/skills/rules")
     assert mine.read_json("skills.json")["skills"] == {
@@ -151,16 +153,16 @@ def test_a_conflict_names_a_folder_as_it_is_written(mine: CommandSandbox) -> Non
         ("./mine/style", "rules", "./mine/rules (live link)"),
     ):
         assert mine.output("install", spec, "--as", name) == expected_output(f"""\
-! error: `{name}` is there already, from {said}
+! error: `{name}` already comes from {said}
 !   where: WORK/skills.json: skills.{name}
-!   try: take this one under another name with --as NAME, or in its place with --force
+!   try: use --as NAME to install the new one under another name, or --force to replace the existing one
 [1]
 """)
 
 
 @pytest.fixture
 def copied(mine: CommandSandbox) -> CommandSandbox:
-    """Give a project with a copy of a folder of its own, and with a bundled skill."""
+    """Return a project with a copy of a folder of its own, and with a bundled skill."""
     mine.run("install", "./mine/style", "testing", check=True)
     return mine
 
@@ -181,7 +183,7 @@ def test_frozen_refuses_a_folder_that_is_not_as_it_was_locked(copied: CommandSan
 
 def test_a_folder_that_is_away_stops_nothing_else(copied: CommandSandbox) -> None:
     shutil.rmtree(copied.work / "mine/style")
-    away = "! warning: style: its folder ./mine/style is not there; it stays as it was locked\n"
+    away = "! warning: style: its folder ./mine/style is missing; it stays as it is locked\n"
 
     assert copied.output("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n" + away
     assert copied.output("lock") == "WORK/skills.lock is up to date\n" + away
@@ -197,9 +199,9 @@ def test_a_folder_that_is_away_stops_nothing_else(copied: CommandSandbox) -> Non
 def test_a_folder_that_is_away_is_named_with_its_skill_where_it_is_needed(copied: CommandSandbox) -> None:
     shutil.rmtree(copied.work / "mine/style")
     needed = expected_output("""\
-! error: `style`: its folder ./mine/style is not there
+! error: `style`: its folder ./mine/style does not exist
 !   where: WORK/mine/style
-!   try: bring it back, or take the skill out with `skillpm uninstall style`
+!   try: restore it, or remove the skill with `skillpm uninstall style`
 [1]
 """)
 
@@ -225,13 +227,13 @@ added 1: 3 skills in WORK/.agent-skills
 def test_a_spec_that_lacks_its_dot_is_told_what_lies_here(mine: CommandSandbox, spec: str) -> None:
     mine.write("mine/style.tar.gz", "")
     messages = {
-        "style": ("no index is configured, and no skill called `style` ships with skillpm", 1),
-        "style.tar.gz": ("`style.tar.gz` is no SPEC", 2),
+        "style": ("no index is configured, and skillpm bundles no skill named `style`", 1),
+        "style.tar.gz": ("invalid SPEC `style.tar.gz`", 2),
     }
     message, code = messages[spec]
 
     assert mine.output("install", spec, cwd="mine") == (
-        f"! error: {message}\n!   try: for what lies here put ./ in front: `./{spec}`\n[{code}]\n"
+        f"! error: {message}\n!   try: to install the local one, use `./{spec}`\n[{code}]\n"
     )
 
 
@@ -247,8 +249,8 @@ def test_what_lies_in_the_skills_directory_is_no_source_for_it(project: CommandS
 
     assert said == 3 * [
         expected_output("""\
-! error: ./.agent-skills/mine lies where skills are installed, and is there already
-!   try: agents get it as it is (`skillpm list`); to manage it, move it elsewhere first, e.g. `mv \
+! error: ./.agent-skills/mine is inside a directory where skills are installed
+!   try: agents see it already (`skillpm list`); to manage it, move it elsewhere, for example `mv \
 ./.agent-skills/mine ~/my-skills/`, and install it from there
 [2]
 """)
@@ -264,9 +266,9 @@ def test_a_manifest_that_was_written_by_hand_may_not_say_so_either(project: Comm
     before = project.full_snapshot
 
     assert project.output(*command) == expected_output("""\
-! error: ./.agent-skills/mine lies where skills are installed, and is there already
+! error: ./.agent-skills/mine is inside a directory where skills are installed
 !   where: WORK/skills.json: skills.mine
-!   try: agents get it as it is (`skillpm list`); to manage it, move it elsewhere first, e.g. `mv \
+!   try: agents see it already (`skillpm list`); to manage it, move it elsewhere, for example `mv \
 ./.agent-skills/mine ~/my-skills/`, and install it from there
 [2]
 """)
@@ -280,7 +282,7 @@ def test_a_skill_of_a_folder_that_cannot_be_loaded_is_told_with_its_file(project
     assert project.output("install", "./mine", "--all") == expected_output("""\
 ! error: skill bad: its SKILL.md cannot be loaded: the file does not begin with a `---` line
 !   where: ./mine/bad/SKILL.md:1
-!   try: mend that file; nothing was installed
+!   try: fix that file; nothing was installed
 [1]
 """)
     assert project.full_snapshot == before

@@ -39,8 +39,9 @@ def test_check_names_everything_that_differs(scene: CommandSandbox, url: str) ->
     before = scene.snapshot()
 
     assert scene.output("lock", "--check") == expected_output("""\
-! error: the lockfile is not up to date: `pdf` is asked for differently than it was locked; `testing` is not locked; \
-`code-review` is locked and no longer asked for
+! error: the lockfile is not up to date: the requirement on `pdf` has changed since it was locked; `testing` is not \
+locked; \
+`code-review` is locked but no longer required
 !   where: WORK/skills.lock
 !   try: run `skillpm lock`
 [1]
@@ -56,7 +57,7 @@ def test_the_same_meaning_written_otherwise_is_up_to_date(scene: CommandSandbox)
     assert scene.output("lock") == "WORK/skills.lock is up to date\n"
 
 
-def test_a_moved_branch_is_not_taken_without_update(scene: CommandSandbox, upstream: Repository, url: str) -> None:
+def test_a_moved_branch_is_not_followed_without_update(scene: CommandSandbox, upstream: Repository, url: str) -> None:
     scene.create_project(manifest_text(pdf={"git": url, "path": "skills/pdf", "branch": "main"}))
     scene.run("lock", check=True)
     before = scene.read("skills.lock")
@@ -67,7 +68,7 @@ def test_a_moved_branch_is_not_taken_without_update(scene: CommandSandbox, upstr
     assert scene.read("skills.lock") == before
 
 
-def test_a_changed_requirement_is_locked_anew(scene: CommandSandbox, upstream: Repository, url: str) -> None:
+def test_a_changed_requirement_is_locked_again(scene: CommandSandbox, upstream: Repository, url: str) -> None:
     manifest = manifest_text(pdf={"git": url, "path": "skills/pdf"})
     scene.create_project(manifest).run("lock", check=True)
     commit = upstream.resolve("main")[:7]
@@ -79,7 +80,7 @@ def test_a_changed_requirement_is_locked_anew(scene: CommandSandbox, upstream: R
 
 
 def locked_at(scene: CommandSandbox) -> str:
-    """Give the commit at which `pdf` is locked, as messages show it."""
+    """Return the commit at which `pdf` is locked, as messages show it."""
     return str(scene.read_json("skills.lock")["skills"]["pdf"]["source"]["commit"][:7])
 
 
@@ -92,7 +93,7 @@ def locked_at(scene: CommandSandbox) -> str:
         ({"path": "skills/docx"}, "the folder `skills/docx`"),
     ],
 )
-def test_a_frozen_lockfile_of_another_ref_is_told_as_that_and_not_as_another_place(
+def test_a_frozen_lockfile_with_another_ref_is_reported_as_another_ref(
     scene: CommandSandbox, url: str, changes: dict[str, str], asks: str
 ) -> None:
     pdf = {"git": url, "path": "skills/pdf"}
@@ -101,7 +102,7 @@ def test_a_frozen_lockfile_of_another_ref_is_told_as_that_and_not_as_another_pla
     before = scene.full_snapshot
 
     assert scene.output("sync", "--frozen") == expected_output(f"""\
-! error: `pdf` is locked to URL at {locked_at(scene)}, but the manifest now asks for {asks}
+! error: `pdf` is locked to URL at {locked_at(scene)}, but the manifest now requires {asks}
 !   where: WORK/skills.lock: skills.pdf.source
 !   try: run `skillpm lock` and commit skills.lock
 [1]
@@ -109,15 +110,15 @@ def test_a_frozen_lockfile_of_another_ref_is_told_as_that_and_not_as_another_pla
     assert scene.full_snapshot == before
 
 
-def test_a_frozen_lockfile_of_another_ref_under_an_unchanged_manifest_was_changed_by_somebody(
+def test_a_frozen_lockfile_with_another_ref_and_an_unchanged_manifest_was_edited(
     scene: CommandSandbox, url: str
 ) -> None:
     scene.create_project(manifest_text(pdf={"git": url, "path": "skills/pdf"})).run("lock", check=True)
     scene.write("skills.lock", scene.read("skills.lock").replace('"ref": "HEAD"', '"ref": "refs/heads/evil"'))
 
     assert scene.output("sync", "--frozen") == expected_output(f"""\
-! error: `pdf` is locked to URL at {locked_at(scene)}, but the manifest asks for the default branch
+! error: `pdf` is locked to URL at {locked_at(scene)}, but the manifest requires the default branch
 !   where: WORK/skills.lock: skills.pdf.source
-!   try: if the manifest was changed, run `skillpm lock`; if not, see who changed the lockfile
+!   try: if the manifest was changed, run `skillpm lock`; otherwise, check who changed the lockfile
 [1]
 """)

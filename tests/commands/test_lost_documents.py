@@ -1,4 +1,4 @@
-"""A manifest or a lockfile that is gone, though skills are installed: told, and nobody's skills go with it."""
+"""A missing manifest or lockfile while skills are installed: it is reported, and no skill is removed."""
 
 from pathlib import Path
 
@@ -9,17 +9,17 @@ pytestmark = pytest.mark.slow
 
 OWN = "../home/.config/skillpm"
 LOST = expected_output("""\
-! error: skills.json is gone, but skills.lock beside it locks 1 skill; nothing was changed
+! error: skills.json is missing, but skills.lock next to it locks 1 skill; nothing was changed
 !   where: PLACE/skills.json
-!   try: bring it back from version control or dotfiles; if you want none of these skills, remove skills.lock, \
-and `skillpm init -g` writes an empty skills.json
+!   try: restore it from version control or dotfiles; if you want none of these skills, delete skills.lock and run \
+`skillpm init -g`
 [1]
 """)
 
 
 @pytest.fixture
 def own(scene: CommandSandbox) -> CommandSandbox:
-    """Give a user who has one skill."""
+    """Return a user who has one skill."""
     scene.run("install", "-g", "testing", check=True)
     return scene
 
@@ -53,8 +53,8 @@ def test_init_writes_no_empty_manifest_over_what_is_locked(project: CommandSandb
 ! error: skills.lock locks 2 skills, which the next `skillpm sync{" -g" * (where == ["-g"])}` would uninstall \
 if skills.json were empty; nothing was written
 !   where: {"HOME/.config/skillpm" if where == ["-g"] else "WORK"}/skills.lock
-!   try: bring skills.json back from version control (`git checkout HEAD -- skills.json`) or dotfiles; \
-if you want none of these skills, remove skills.lock first
+!   try: restore skills.json from version control (`git checkout HEAD -- skills.json`) or dotfiles; if you want none \
+of these skills, delete skills.lock first
 [1]
 """)
     assert project.full_snapshot == before
@@ -83,7 +83,7 @@ def test_init_beside_a_lockfile_that_locks_nothing_starts_a_project(project: Com
                                    ["install", "https://localhost:9/nobody/answers"], ["uninstall", "testing"],
                                    ["link", "claude-code"], ["unlink", "codex"], ["disable", "code-review"]],
                          ids=" ".join)  # fmt: skip
-def test_a_project_without_its_manifest_is_not_taken_for_user_scope(project: CommandSandbox, words: list[str]) -> None:
+def test_a_project_without_its_manifest_is_not_user_scope(project: CommandSandbox, words: list[str]) -> None:
     project.run("install", "-g", "code-review", check=True)
     project.run("install", "testing", check=True)
     project.write("below/.keep", "")
@@ -92,38 +92,36 @@ def test_a_project_without_its_manifest_is_not_taken_for_user_scope(project: Com
     before = project.full_snapshot
     told = LOST.replace("PLACE", "WORK").replace(" -g", "")
 
-    assert project.output(*words) == told.replace(
-        "empty skills.json\n", "empty skills.json; your own skills are meant by `-g`\n"
-    )
+    assert project.output(*words) == told.replace("empty skills.json\n", "empty skills.json; use `-g` for user scope\n")
     assert project.output(*words, cwd="below") == project.output(*words)
     assert project.output(*words, "--project", ".") == told.replace("skillpm init", "skillpm init .")
     assert project.full_snapshot == before
     assert project.run("sync", "-g").code == 0
 
 
-def test_a_folder_that_is_no_project_is_still_told_to_start_one(scene: CommandSandbox) -> None:
+def test_a_folder_without_a_project_still_gets_the_hint_to_start_one(scene: CommandSandbox) -> None:
     told = "! error: WORK has no skills.json\n!   try: start a project with `skillpm init .`\n[1]\n"
     assert scene.output("sync", "--project", ".") == told
     scene.write("skills.lock", "what: ever\n")
     assert scene.output("sync", "--project", ".") == told
 
 
-def test_another_tools_skills_lock_is_no_lost_project(scene: CommandSandbox) -> None:
+def test_the_skills_lock_of_another_tool_is_not_a_lost_project(scene: CommandSandbox) -> None:
     scene.write("skills.lock", "what: ever\n")
 
     assert scene.run("sync").code == 0
 
 
-def test_verify_without_a_lockfile_says_that_there_is_none(project: CommandSandbox) -> None:
+def test_verify_reports_a_missing_lockfile(project: CommandSandbox) -> None:
     project.run("install", "testing", "code-review", check=True)
     lose(project, "skills.lock")
 
     assert project.output("verify") == expected_output("""\
-there is no lockfile WORK/skills.lock: `skillpm lock` (or `sync`) writes it
+lockfile WORK/skills.lock is missing; `skillpm lock` (or `sync`) writes it
 [1]
 """)
     project.run("sync", check=True)
-    assert project.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert project.output("verify") == "! 2 of 2 skills match the lockfile\n"
 
 
 def test_verify_without_any_document_does_not_send_to_a_sync_that_removes_all(own: CommandSandbox) -> None:
@@ -131,12 +129,12 @@ def test_verify_without_any_document_does_not_send_to_a_sync_that_removes_all(ow
     lose(own, f"{OWN}/skills.json")
 
     assert own.output("verify", "-g") == expected_output("""\
-there is neither skills.json nor skills.lock in HOME/.config/skillpm: bring them back, or nothing can be checked
+skills.json and skills.lock are missing in HOME/.config/skillpm; restore them to verify the installed skills
 [1]
 """)
 
 
-def test_verify_tells_what_the_manifest_asks_and_the_lockfile_lacks_from_what_nobody_asks(
+def test_verify_distinguishes_missing_locks_from_surplus_ones(
     project: CommandSandbox,
 ) -> None:
     project.run("install", "testing", "code-review", check=True)
@@ -150,7 +148,7 @@ def test_verify_tells_what_the_manifest_asks_and_the_lockfile_lacks_from_what_no
 
     assert project.output("verify") == expected_output("""\
 not-locked: testing: installed 1.0.0, but not in the lockfile; `skillpm sync` locks it
-! 1 of 2 skills is what the lockfile says
+! 1 of 2 skills matches the lockfile
 [1]
 """)
     project.write("skills.json", EMPTY_MANIFEST)

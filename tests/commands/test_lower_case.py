@@ -5,7 +5,7 @@ from commands.scene import CommandSandbox
 from kit import Repository, make_skill, prefix_paths
 
 LOWER = {"skill.md": make_skill("lower", "Written in lower case.")["SKILL.md"], "notes.md": b"x\n"}
-WARNING = "! warning: lower: its file is called skill.md; some hosts read only SKILL.md\n"
+WARNING = "! warning: lower: its file is named skill.md; some hosts read only SKILL.md\n"
 
 
 def check(scene: CommandSandbox) -> None:

@@ -64,7 +64,7 @@ def test_a_key_that_nobody_knows_is_kept_and_told(scene: CommandSandbox) -> None
     assert scene.read("skills.json") == '{"skills": {\n  "code-review": {"bundled": true}\n}, "editor": "ours"}\n'
     assert scene.output("sync") == expected_output("""\
 nothing to do: 1 skill in WORK/.agent-skills
-! warning: WORK/skills.json: `editor` is no key that skillpm knows; it is kept
+! warning: WORK/skills.json: unknown key `editor`; it is kept
 """)
 
 

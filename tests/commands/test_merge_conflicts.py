@@ -20,7 +20,7 @@ Our way.
 Their way.
 >>>>>>> feature
 """
-TOLD = "warning: mine/SKILL.md: a merge conflict is not resolved here, lines 3 to 7"
+TOLD = "warning: mine/SKILL.md: unresolved merge conflict, lines 3 to 7"
 MARKED = '<<<<<<< HEAD\n{"version": "1"}\n=======\n{"version": "1"}\n>>>>>>> feature\n'
 
 
@@ -52,21 +52,21 @@ def test_validate_names_the_conflict_and_what_to_do(merged: CommandSandbox) -> N
     merged.write(".agent-skills/mine/SKILL.md", f"---\nname: mine\ndescription: x\n---\n{UNMERGED.split('it.')[1]}")
 
     assert merged.output("validate", ".agent-skills/mine") == expected_output("""\
-.agent-skills/mine/SKILL.md:6: error: a merge conflict is not resolved here, up to line 10; take one side, or join \
-both, and take the lines with <<<<<<<, ======= and >>>>>>> out [merge-conflict]
+.agent-skills/mine/SKILL.md:6: error: unresolved merge conflict, up to line 10; keep one side, or combine \
+both, and delete the lines with <<<<<<<, ======= and >>>>>>> [merge-conflict]
        6 | <<<<<<< HEAD
 ! 0 of 1 skill valid
 [1]
 """)
 
 
-def test_marks_above_the_frontmatter_are_told_as_what_they_are(merged: CommandSandbox) -> None:
+def test_marks_above_the_frontmatter_are_reported_as_a_conflict(merged: CommandSandbox) -> None:
     merged.write(".agent-skills/mine/SKILL.md", f"<<<<<<< HEAD\n{UNMERGED}")
 
     assert merged.output("list") == expected_output("""\
-! warning: mine/SKILL.md: line 1: a merge conflict is not resolved here; take one side, or join both, and take the \
-lines with <<<<<<<, ======= and >>>>>>> out
-! no skills in WORK/.agent-skills; `skillpm install code-review` is a start
+! warning: mine/SKILL.md: line 1: unresolved merge conflict; keep one side, or combine both, and delete the \
+lines with <<<<<<<, ======= and >>>>>>>
+! no skills in WORK/.agent-skills; try `skillpm install code-review`
 """)
 
 
@@ -81,7 +81,7 @@ def test_a_skill_that_teaches_merging_is_in_no_conflict(merged: CommandSandbox) 
 def test_a_registry_in_conflict_is_told_and_made_anew(project: CommandSandbox) -> None:
     project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "Mine.", triggers=["mine"])))
     project.write(".agent-skills/skills.json", MARKED)
-    says = "! warning: skills.json: a merge conflict is not resolved here; `skillpm registry build` makes it anew\n"
+    says = "! warning: skills.json: unresolved merge conflict; `skillpm registry build` regenerates it\n"
 
     assert project.output("list") == f"mine   [unmanaged] Mine.\n{says}"
     assert says in project.output("registry", "check")
@@ -89,7 +89,7 @@ def test_a_registry_in_conflict_is_told_and_made_anew(project: CommandSandbox) -
 
     project.run("registry", "build", check=True)
     assert project.output("list") == "mine   [unmanaged] Mine.\n"
-    assert project.output("registry", "check") == "! the registry is true\n"
+    assert project.output("registry", "check") == "! the registry is up to date\n"
 
 
 def test_a_clone_with_committed_skills_lists_them_as_what_they_are(project: CommandSandbox) -> None:
@@ -102,7 +102,7 @@ def test_a_clone_with_committed_skills_lists_them_as_what_they_are(project: Comm
 
     assert listed[0] == "mine           [unmanaged] Mine."
     assert listed[1].startswith("testing 1.0.0  [locked] ")
-    assert listed[2] == "! 1 skill lies here as it is locked, not installed yet: `skillpm sync` takes it over"
+    assert listed[2] == "! 1 skill on disk matches the lockfile, not installed yet: `skillpm sync` adopts it"
     row = project.json_output("list")["skills"][1]
     assert (row["state"], row["source"], row["digest"][:7]) == ("locked", "bundled:testing", "sha256:")
 

@@ -16,12 +16,12 @@ COMMITS = "# Commit messages\n\nA subject of **fifty** letters, then [why](why.m
 
 
 def flat(name: str, says: str = "Use it.") -> str:
-    """Give the text of a flat file with frontmatter."""
+    """Return the text of a flat file with frontmatter."""
     return FLAT.format(name=name, says=says)
 
 
 def told(path: str, name: str, category: str, *triggers: str, description: str = "Told.") -> dict[str, Any]:
-    """Give an entry of an old registry."""
+    """Return an entry of an old registry."""
     parts: dict[str, Any] = {"name": name, "category": category, "description": description}
     return parts | {"triggers": list(triggers), "filePath": path}
 
@@ -56,7 +56,7 @@ FOLDER: Files = {
 
 @pytest.fixture
 def old(scene: CommandSandbox) -> CommandSandbox:
-    """Give a user who has a folder of flat files: categories, a hand-made skills.json, and everything that goes wrong:
+    """Return a user with a folder of flat files: categories, a handwritten skills.json, and everything that goes wrong:
     two files of one name, a name that is taken, a README, no frontmatter, no UTF-8.
     """
     scene.write_files(prefix_paths(f"../home/{HERE}", FOLDER))
@@ -64,35 +64,35 @@ def old(scene: CommandSandbox) -> CommandSandbox:
 
 
 def contents(scene: CommandSandbox) -> dict[str, bytes | str]:
-    """Give every file in the skills directory that is not ours, by its path."""
+    """Return every file in the skills directory that is not ours, by its path."""
     found = scene.snapshot(f"../home/{HERE}", ignore=[".skillpm"])
     return {path: entry.content for path, entry in found.items() if entry.kind == "file"}
 
 
 def registered(scene: CommandSandbox) -> dict[str, tuple[str, list[str], str]]:
-    """Give category, triggers and path of each skill in the registry."""
+    """Return category, triggers and path of each skill in the registry."""
     skills = scene.read_json(f"../home/{HERE}/skills.json")["skills"]
     return {entry["name"]: (entry["category"], entry["triggers"], entry["filePath"]) for entry in skills}
 
 
 LEFT = """\
-left as it is:
-   README.md              it is about the folder, and no skill
-   development/review.md  it would be `review`, and so would writing/Review.md; rename one
-   notes.md               it has no frontmatter; begin it with name and description
-   quality/gone.md        named in skills.json, but not there
+not converted:
+   README.md              about the folder, not a skill
+   development/review.md  would become `review`, and so would writing/Review.md; rename one
+   notes.md               no frontmatter; start the file with name and description
+   quality/gone.md        listed in skills.json, but missing
    quality/latin.md       the file is not UTF-8 (line 3)
-   quality/testing.md     testing/ is there already; rename the file
+   quality/testing.md     testing/ already exists; rename the file
    skills.json: skills.6  its filePath '../../../.ssh/config' has an empty, `.` or `..` part
-   writing/Review.md      it would be `review`, and so would development/review.md; rename one
+   writing/Review.md      would become `review`, and so would development/review.md; rename one
 the registry keeps triggers or category of api-design, debugging, testing
 """
 MOVES = """\
  + api-design/SKILL.md       from development/api-design.md
- + commit-messages/SKILL.md  from writing/commit_messages.md, frontmatter written
+ + commit-messages/SKILL.md  from writing/commit_messages.md, frontmatter added
  + debugging/SKILL.md        from development/debugging.md
 """
-LOOK = "look at the frontmatter that was written, since models choose a skill by its description"
+LOOK = "review the frontmatter that was added, since models choose a skill by its description"
 
 
 def test_a_folder_of_flat_files_becomes_a_folder_of_skills(old: CommandSandbox) -> None:
@@ -117,9 +117,9 @@ writing/
     said = old.output("migrate")
 
     assert said == expected_output(f"""\
-{MOVES}moved 3 flat files: 4 skills in HOME/.agent-skills
-{LEFT}the old skills.json is kept as backup skills.json-1
-! next: `skillpm list -g` shows them, `skillpm link -g AGENT` to an agent; {LOOK}
+{MOVES}converted 3 flat files: 4 skills in HOME/.agent-skills
+{LEFT}backed up the old skills.json as skills.json-1
+! next: `skillpm list -g` lists them, `skillpm link -g AGENT` links them for an agent; {LOOK}
 """)
     assert old.render_tree(f"../home/{HERE}") == expected_output("""\
 .skillpm/
@@ -173,14 +173,14 @@ writing/
     }
 
 
-def test_dry_run_tells_the_same_and_changes_nothing(old: CommandSandbox) -> None:
+def test_dry_run_reports_the_same_and_changes_nothing(old: CommandSandbox) -> None:
     before = old.snapshot("..")
 
     said = old.output("migrate", "-g", "--dry-run")
 
     assert said == expected_output(f"""\
-{MOVES}would have moved 3 flat files: 4 skills in HOME/.agent-skills
-{LEFT}! next: the same without --dry-run does it; {LOOK}
+{MOVES}would have converted 3 flat files: 4 skills in HOME/.agent-skills
+{LEFT}! next: run it without --dry-run to convert them; {LOOK}
 """)
     assert old.snapshot("..") == before
 
@@ -191,7 +191,7 @@ def test_running_it_twice_changes_nothing(old: CommandSandbox) -> None:
 
     said = old.output("migrate")
 
-    assert said.splitlines()[0] == "nothing to move: 4 skills in HOME/.agent-skills"
+    assert said.splitlines()[0] == "nothing to convert: 4 skills in HOME/.agent-skills"
     assert "gone.md" not in said
     assert old.json_output("migrate")["changed"] is False
     assert old.snapshot("..") == before
@@ -223,30 +223,29 @@ code-review     1.0.0  Reviews code changes for real defects and reports only f�
 commit-messages        [unmanaged] Says why.
 debugging              [unmanaged] Finds faults.
 testing                [unmanaged] A folder already.
-! 4 flat files lie here: `skillpm migrate -g --dry-run` says what becomes of them
+! 4 flat files can become skills: `skillpm migrate -g --dry-run` shows how
 """)
     assert "  triggers     bug, crash\n" in old.output("show", "-g", "debugging")
 
 
-def test_a_skills_json_that_nobody_can_read_is_kept_and_written_anew(scene: CommandSandbox) -> None:
+def test_an_unreadable_skills_json_is_backed_up_and_replaced(scene: CommandSandbox) -> None:
     scene.run("install", "-g", "code-review", check=True)
     scene.write(f"../home/{HERE}/skills.json", "{")
 
     said = scene.run("sync", "-g", check=True)
 
     assert said.stderr.splitlines()[0] == (
-        "warning: the skills.json that could not be read is kept as backup skills.json-1; it is written anew"
+        "warning: backed up the unreadable skills.json as skills.json-1 and created a new one"
     )
     assert scene.run("registry", "check", "-g").code == 0
-    assert scene.output("migrate") == "nothing to move: 1 skill in HOME/.agent-skills\n"
+    assert scene.output("migrate") == "nothing to convert: 1 skill in HOME/.agent-skills\n"
 
 
 def test_a_skills_json_that_an_install_replaced_is_still_found(old: CommandSandbox) -> None:
     said = old.output("install", "-g", "code-review")
 
     assert said.splitlines()[2] == (
-        "! warning: the hand-made skills.json is kept as backup skills.json-1; "
-        "`skillpm migrate` brings what it says into the registry"
+        "! warning: backed up the existing skills.json as skills.json-1; run `skillpm migrate -g` to import its entries"
     )
     old.run("migrate", check=True)
     assert registered(old)["api-design"] == ("development", ["api", "rest endpoint"], "api-design/SKILL.md")
@@ -259,7 +258,7 @@ def test_what_was_inherited_goes_and_comes_back_with_its_folder(old: CommandSand
     old.run("install", "-g", "code-review", check=True)
 
     assert old.output("uninstall", "-g", "debugging") == expected_output("""\
-! error: `debugging` was made by hand and is not managed by skillpm; nothing was changed
+! error: `debugging` is a local skill, not managed by skillpm; nothing was changed
 !   where: HOME/.agent-skills/debugging
 !   try: `rm -r HOME/.agent-skills/debugging` removes it for good, `--force` removes it and keeps a backup
 [1]
@@ -275,7 +274,7 @@ def test_what_was_inherited_goes_and_comes_back_with_its_folder(old: CommandSand
     assert registered(old)["debugging"] == ("development", ["bug", "crash"], "debugging/SKILL.md")
 
 
-def test_a_lost_receipt_is_noticed_though_no_file_has_changed(old: CommandSandbox) -> None:
+def test_a_lost_receipt_is_noticed_although_no_file_has_changed(old: CommandSandbox) -> None:
     old.run("migrate", check=True)
     (old.home / HERE / ".skillpm/receipt.json").unlink()
 
@@ -295,20 +294,20 @@ def test_a_skill_installed_over_a_migrated_one_inherits_nothing(old: CommandSand
     assert old.run("registry", "check", "-g").code == 0
 
 
-def test_the_old_skills_json_is_listed_among_the_backups_and_is_no_skill(old: CommandSandbox) -> None:
+def test_the_old_skills_json_is_listed_as_a_backup_but_not_restored_as_a_skill(old: CommandSandbox) -> None:
     old.run("migrate", check=True)
 
     listed = old.output("backup", "list", "-g")
-    assert listed.startswith("skills.json-1  HOME/.agent-skills/.skillpm/backup/skills.json-1  (set aside 20")
+    assert listed.startswith("skills.json-1  HOME/.agent-skills/.skillpm/backup/skills.json-1  (backed up 20")
     assert old.json_output("backup", "list", "-g")["backups"][0]["name"] == "skills.json"
     assert old.output("backup", "restore", "-g", "skills.json-1") == expected_output("""\
-! error: `skills.json-1` is a registry that was made by hand, and no skill; the registry is built from the skills
-!   try: `skillpm migrate` takes what it says of them; the file is HOME/.agent-skills/.skillpm/backup/skills.json-1
+! error: `skills.json-1` is a backup of a handwritten registry, not of a skill; the registry is generated
+!   try: run `skillpm migrate -g` to import its entries; the file is HOME/.agent-skills/.skillpm/backup/skills.json-1
 [2]
 """)
 
 
-def test_json_tells_what_was_moved_and_what_was_not(old: CommandSandbox) -> None:
+def test_json_lists_what_was_moved_and_what_was_not(old: CommandSandbox) -> None:
     wanted = {
         "changed": False,
         "directory": "HOME/.agent-skills",
@@ -325,7 +324,7 @@ def test_json_tells_what_was_moved_and_what_was_not(old: CommandSandbox) -> None
     found = old.json_output("migrate", "--dry-run")
     skipped = found.pop("skipped")
     assert found == wanted
-    assert skipped[0] == {"path": "README.md", "why": "it is about the folder, and no skill"}
+    assert skipped[0] == {"path": "README.md", "why": "about the folder, not a skill"}
 
     done = old.json_output("migrate")
     assert list(done) == ["changed", "moved", "skipped", "directory", "inherited", "backup", "warnings"]
@@ -346,7 +345,7 @@ def test_thirty_eight_skills_in_categories_all_move_and_no_empty_folder_stays(sc
 
     said = scene.run("migrate", check=True).stdout
 
-    assert said.splitlines()[38] == f"moved 38 flat files: 38 skills in {scene.home}/.agent-skills"
+    assert said.splitlines()[38] == f"converted 38 flat files: 38 skills in {scene.home}/.agent-skills"
     assert sorted(os.listdir(scene.home / HERE)) == sorted([".skillpm", "skills.json", *paths.values()])
     assert registered(scene) == {
         name: (path.partition("/")[0], [name, f"do {name}"], f"{name}/SKILL.md") for path, name in paths.items()
@@ -359,12 +358,12 @@ def test_flat_skills_without_any_registry_move_and_skip_what_exists(project: Com
 
     assert project.output("migrate") == expected_output(f"""\
  + gog/SKILL.md        from gog.md
- + plain-too/SKILL.md  from tools/plain-too.md, frontmatter written
-moved 2 flat files: 3 skills in WORK/.agent-skills
-left as it is:
-   plain.md  it has no frontmatter; begin it with name and description
-   taken.md  taken/ is there already; rename the file
-! next: `skillpm list` shows them, `skillpm link AGENT` to an agent; {LOOK}
+ + plain-too/SKILL.md  from tools/plain-too.md, frontmatter added
+converted 2 flat files: 3 skills in WORK/.agent-skills
+not converted:
+   plain.md  no frontmatter; start the file with name and description
+   taken.md  taken/ already exists; rename the file
+! next: `skillpm list` lists them, `skillpm link AGENT` links them for an agent; {LOOK}
 """)
     assert project.read(f"{HERE}/plain-too/SKILL.md") == expected_output("""\
 ---
@@ -420,7 +419,7 @@ def test_every_byte_of_a_body_stays(project: CommandSandbox) -> None:
     assert project.run("list", "--json").json["skills"][2]["description"] == "Title. Text"
 
 
-def test_who_may_read_a_file_may_still_and_nobody_else(project: CommandSandbox) -> None:
+def test_read_permissions_are_preserved(project: CommandSandbox) -> None:
     for name, mode in {"private": 0o600, "usual": 0o644, "wild": 0o4777}.items():
         project.write(f"{HERE}/{name}.md", flat(name)).chmod(mode)
 
@@ -444,15 +443,15 @@ def test_names_are_made_valid_and_those_that_cannot_be_are_left(project: Command
         ("Zürich_guide.md", "zurich-guide/SKILL.md"),
     ]
     assert [(left["path"], left["why"]) for left in found["skipped"]] == [
-        ("---.md", "no valid name can be made of `---`"),
-        ("LICENSE.de.md", "it is about the folder, and no skill"),
-        ("README.md", "it is about the folder, and no skill"),
+        ("---.md", "cannot derive a valid name from `---`"),
+        ("LICENSE.de.md", "about the folder, not a skill"),
+        ("README.md", "about the folder, not a skill"),
         ("con.md", "its path has a name that Windows reserves"),
-        ("日本語.md", "no valid name can be made of `日本語`"),
+        ("日本語.md", "cannot derive a valid name from `日本語`"),
     ]
 
 
-def test_a_name_that_the_manifest_asks_for_is_not_taken(project: CommandSandbox) -> None:
+def test_a_name_that_the_manifest_requires_is_not_taken(project: CommandSandbox) -> None:
     project.run("install", "testing", "code-review", check=True)
     project.write(f"{HERE}/testing.md", flat("testing"))
     project.write(f"{HERE}/code-review.md", flat("code-review"))
@@ -461,8 +460,8 @@ def test_a_name_that_the_manifest_asks_for_is_not_taken(project: CommandSandbox)
     (project.work / HERE / "code-review").rmdir()
 
     assert project.json_output("migrate", "--dry-run")["skipped"] == [
-        {"path": "code-review.md", "why": "`code-review` is asked for in the manifest"},
-        {"path": "testing.md", "why": "testing/ is there already; rename the file"},
+        {"path": "code-review.md", "why": "`code-review` is required by the manifest"},
+        {"path": "testing.md", "why": "testing/ already exists; rename the file"},
     ]
 
 
@@ -495,9 +494,9 @@ def test_a_registry_of_ours_that_is_stale_is_brought_up_to_date(project: Command
 
     assert project.output("migrate") == expected_output("""\
 registry brought up to date: 2 skills in WORK/.agent-skills
-! next: `skillpm list` shows them, `skillpm link AGENT` to an agent
+! next: `skillpm list` lists them, `skillpm link AGENT` links them for an agent
 """)
-    assert project.output("migrate") == "nothing to move: 2 skills in WORK/.agent-skills\n"
+    assert project.output("migrate") == "nothing to convert: 2 skills in WORK/.agent-skills\n"
 
 
 def test_what_was_inherited_serves_agents_too(old: CommandSandbox) -> None:
@@ -523,25 +522,25 @@ def test_a_folder_anywhere_can_be_migrated_and_is_then_a_skills_directory(scene:
 
     assert said == expected_output("""\
  + x/SKILL.md  from x.md
-moved 1 flat file: 1 skill in WORK/old
+converted 1 flat file: 1 skill in WORK/old
 the registry keeps triggers or category of x
-the old skills.json is kept as backup skills.json-1
-! next: `SKILLPM_HOME=WORK/old skillpm list -g` shows them
+backed up the old skills.json as skills.json-1
+! next: `SKILLPM_HOME=WORK/old skillpm list -g` lists them
 """)
     there = {"SKILLPM_HOME": str(scene.work / "old")}
     assert scene.output("list", "-g", env=there) == "x   [unmanaged] Use it.\n"
-    assert scene.output("registry", "check", "-g", env=there) == "! the registry is true\n"
-    assert scene.output("migrate", "old") == "nothing to move: 1 skill in WORK/old\n"
+    assert scene.output("registry", "check", "-g", env=there) == "! the registry is up to date\n"
+    assert scene.output("migrate", "old") == "nothing to convert: 1 skill in WORK/old\n"
     assert sorted(os.listdir(scene.home)) == []
 
 
-def test_a_folder_of_flat_files_that_is_no_project_yet_is_named(scene: CommandSandbox) -> None:
+def test_the_hint_names_a_folder_of_flat_files_outside_any_project(scene: CommandSandbox) -> None:
     scene.write(f"{HERE}/x.md", flat("x"))
     scene.write("docs/about.md", flat("about"))  # any repository has such
 
     assert scene.output("migrate") == expected_output("""\
-! error: there is no folder HOME/.agent-skills
-!   try: for the 1 flat file in .agent-skills here: `skillpm migrate .agent-skills`
+! error: folder not found: HOME/.agent-skills
+!   try: run `skillpm migrate .agent-skills` for the 1 flat file in .agent-skills
 [1]
 """)
     scene.run("migrate", HERE, check=True)
@@ -553,33 +552,33 @@ def test_the_skills_directory_of_a_scope_may_be_named_too(scene: CommandSandbox)
     scene.write(f"{HERE}/x.md", flat("x"))
     scene.write(f"../home/{HERE}/y.md", flat("y"))
 
-    said = "! next: `skillpm list` shows them, `skillpm link AGENT` to an agent"
+    said = "! next: `skillpm list` lists them, `skillpm link AGENT` links them for an agent"
     assert scene.output("migrate", HERE).splitlines()[-1] == said
-    said = "! next: `skillpm list -g` shows them, `skillpm link -g AGENT` to an agent"
+    said = "! next: `skillpm list -g` lists them, `skillpm link -g AGENT` links them for an agent"
     assert scene.output("migrate", str(scene.home / HERE)).splitlines()[-1] == said
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nowhere"], "there is no folder nowhere\n!   try: name the folder that holds the skills\n[1]"),
+        (["nowhere"], "folder not found: nowhere\n!   try: name the folder that contains the skills\n[1]"),
         (
             [],
-            "there is no folder HOME/.agent-skills\n"
-            "!   try: for the 5 flat files in the folder you are in: `skillpm migrate .`\n[1]",
+            "folder not found: HOME/.agent-skills\n"
+            "!   try: run `skillpm migrate .` for the 5 flat files in the current folder\n[1]",
         ),
         (
             ["../home"],
-            "HOME is no skills directory\n!   try: name the folder that holds the skills\n[2]",
+            "HOME is not a skills directory\n!   try: name the folder that contains the skills\n[2]",
         ),
         (
             ["-g", "work"],
-            "a folder was named, so -g and --project would name another\n!   try: skillpm migrate --help\n[2]",
+            "DIR cannot be used together with --global or --project\n!   try: skillpm migrate --help\n[2]",
         ),
         (
             ["a-project"],
-            "the skills.json in this folder is the manifest of a project\n"
-            "!   where: WORK/a-project/skills.json\n!   try: name the folder that holds the skills\n[1]",
+            "the skills.json in this folder is a project's manifest\n"
+            "!   where: WORK/a-project/skills.json\n!   try: name the folder that contains the skills\n[1]",
         ),
         (
             ["another-tool"],
@@ -589,23 +588,23 @@ def test_the_skills_directory_of_a_scope_may_be_named_too(scene: CommandSandbox)
         (
             ["bare"],
             "the skills.json in this folder is a bare list of skills\n"
-            '!   where: WORK/bare/skills.json\n!   try: write `{"skills": ` before the list and `}` behind it\n[1]',
+            '!   where: WORK/bare/skills.json\n!   try: write `{"skills": ` before the list and `}` after it\n[1]',
         ),
         (
             ["broken"],
-            "this is not JSON: Expecting property name enclosed in double quotes\n"
+            "invalid JSON: Expecting property name enclosed in double quotes\n"
             "!   where: WORK/broken/skills.json:1:2\n"
-            '!   try: all names stand in "double quotes"; '
-            "mend that place by hand, or take the file from version control\n[1]",
+            '!   try: keys need "double quotes"; '
+            "fix the file by hand, or restore it from version control\n[1]",
         ),
         (
             ["a-skill"],
             "WORK/a-skill is itself a skill\n!   where: WORK/a-skill\n"
-            "!   try: name the folder that holds skills; a skill's own folder is never taken apart\n[1]",
+            "!   try: pass the folder that contains the skills; a skill's own folder is never split up\n[1]",
         ),
         (
             ["linked-out"],
-            "WORK/linked-out/.skillpm is a link that leads out of the project\n"
+            "WORK/linked-out/.skillpm is a link that points outside the project\n"
             "!   try: remove the link; a repository must not decide where skills are written\n[1]",
         ),
     ],
@@ -659,14 +658,14 @@ def test_links_pipes_and_huge_files_are_left_and_nothing_outside_is_touched(scen
         "\x1b[31mred.md": "its path has a control, hidden or undecodable character",
         "big.md": "over 1000000 bytes",
         "c/d/": "a folder in a category folder",
-        "c/e/": "a skill already; move its folder up",
-        "c/pic.png": "no Markdown file",
-        "endless.md": "a link, and links are not followed",
-        "f/g/": "a skill already; move its folder up",
-        "link.md": "a link, and links are not followed",
-        "linked": "no Markdown file",
-        "loop.md": "a link, and links are not followed",
-        "pipe.md": "no regular file",
+        "c/e/": "already a skill; move its folder up",
+        "c/pic.png": "not a Markdown file",
+        "endless.md": "a link; links are not followed",
+        "f/g/": "already a skill; move its folder up",
+        "link.md": "a link; links are not followed",
+        "linked": "not a Markdown file",
+        "loop.md": "a link; links are not followed",
+        "pipe.md": "not a regular file",
         "\udcff.md": "its path has a control, hidden or undecodable character",
     }
     assert scene.snapshot("../home") == outside
@@ -694,9 +693,7 @@ def test_an_old_skills_json_cannot_lead_anywhere_nor_say_anything_harmful(scene:
 
     assert [move["to"] for move in found["moved"]] == ["ok-x/SKILL.md", "y/SKILL.md", "z/SKILL.md"]
     assert [left["path"] for left in found["skipped"]] == [f"skills.json: skills.{n}" for n in (0, 1, 2, 3, 5, 6, 7, 9)]
-    assert (
-        found["skipped"][-1]["why"] == "`description`, `triggers` not kept; what is worth keeping goes into z/SKILL.md"
-    )
+    assert found["skipped"][-1]["why"] == "`description`, `triggers` not kept; copy what you need to z/SKILL.md"
     skills = {entry["name"]: entry for entry in scene.read_json("old/skills.json")["skills"]}
     assert (skills["ok-x"]["category"], skills["ok-x"]["description"]) == ("ca[2Jt", "a bc")
     assert skills["ok-x"]["triggers"] == ["trigger", "t" * 100]
@@ -705,7 +702,7 @@ def test_an_old_skills_json_cannot_lead_anywhere_nor_say_anything_harmful(scene:
     assert outside.read_text() == flat("victim")
 
 
-def test_a_linked_skill_is_in_nobodys_way_and_keeps_what_is_told_of_it(project: CommandSandbox) -> None:
+def test_a_linked_skill_blocks_nothing_and_keeps_its_legacy_metadata(project: CommandSandbox) -> None:
     project.write_files(prefix_paths("drafts/mine", make_skill("mine")))
     project.write_files(prefix_paths(HERE, {"x.md": flat("x"), "mine.md": flat("mine")}))
     (project.work / HERE / "mine").symlink_to("../drafts/mine")
@@ -720,12 +717,12 @@ def test_a_linked_skill_is_in_nobodys_way_and_keeps_what_is_told_of_it(project: 
     assert project.run("registry", "check").code == 0
 
 
-def test_a_long_list_is_cut_unless_all_is_asked_for(scene: CommandSandbox) -> None:
+def test_a_long_list_is_cut_unless_verbose(scene: CommandSandbox) -> None:
     scene.write_files(prefix_paths("old", {f"{number:03}.txt": "x" for number in range(100)}))
 
     said = scene.output("migrate", "old").splitlines()
 
-    assert said[61:] == ["   059.txt  no Markdown file", "   and 40 more: -v tells all"]
+    assert said[61:] == ["   059.txt  not a Markdown file", "   and 40 more (-v lists all)"]
     assert len(scene.output("migrate", "old", "-v").splitlines()) == 102
 
 
@@ -734,19 +731,19 @@ def test_limits_hold_for_the_whole_folder(scene: CommandSandbox) -> None:
     before = scene.snapshot("..")
 
     assert scene.output("migrate", "old", env={"SKILLPM_MAX_FILES": "3"}) == expected_output("""\
-! error: here are more than 3 flat files; nothing was changed
-!   try: if it is meant, raise SKILLPM_MAX_FILES
+! error: found more than 3 flat files; nothing was changed
+!   try: if this is intended, raise SKILLPM_MAX_FILES
 [1]
 """)
     assert scene.output("migrate", "old", env={"SKILLPM_MAX_SKILL": "60"}) == expected_output("""\
-! error: here are flat files of more than 60 bytes together; nothing was changed
-!   try: if it is meant, raise SKILLPM_MAX_SKILL
+! error: found flat files of more than 60 bytes together; nothing was changed
+!   try: if this is intended, raise SKILLPM_MAX_SKILL
 [1]
 """)
     assert scene.snapshot("..") == before
 
 
-def test_a_planted_journal_removes_no_file_whose_bytes_are_not_in_its_skill(scene: CommandSandbox) -> None:
+def test_a_planted_journal_cannot_remove_a_file_whose_content_is_not_in_its_skill(scene: CommandSandbox) -> None:
     scene.write_files(prefix_paths("old", {"precious.md": "mine\n", "x/SKILL.md": flat("x") + "tail\n"}))
     (scene.work / "old/away").symlink_to(scene.home, target_is_directory=True)
     scene.write("../home/same.md", "tail\n")
@@ -756,10 +753,10 @@ def test_a_planted_journal_removes_no_file_whose_bytes_are_not_in_its_skill(scen
         scene.write("old/.skillpm/journal.json", json.dumps(add_hash(journal | {"flat": {"x": path}})))
         return scene.output("migrate", "old")
 
-    assert "! warning: precious.md is not what became x; it is left as it is" in planted("precious.md")
-    assert "! warning: a change that had been interrupted was finished first" in planted("away/same.md")
+    assert "! warning: precious.md is not the file that became x; it is left as it is" in planted("precious.md")
+    assert "! warning: finished an interrupted change first" in planted("away/same.md")
     for path in ("../home/same.md", "c/d/same.md", "/etc/passwd.md", ".skillpm/x.md", "x/SKILL", "c\\same.md"):
-        assert "expected the path of a flat file" in planted(path)
+        assert "expected a flat file path" in planted(path)
     assert scene.read("old/precious.md") == "mine\n"
     assert scene.read("../home/same.md") == "tail\n"
 
@@ -771,26 +768,26 @@ def test_a_planted_receipt_that_links_for_agents_is_refused(scene: CommandSandbo
     before = scene.snapshot("..")
 
     assert scene.output("migrate", "old") == expected_output("""\
-! error: the skills in WORK/old are linked for agents, so it belongs to a scope
-!   try: work in that scope: SKILLPM_HOME=WORK/old skillpm migrate -g
+! error: the skills in WORK/old are linked for agents, so the folder belongs to a scope
+!   try: use that scope: SKILLPM_HOME=WORK/old skillpm migrate -g
 [1]
 """)
     assert scene.snapshot("..") == before
 
 
-def test_a_file_that_calls_itself_otherwise_is_moved_and_told(scene: CommandSandbox) -> None:
+def test_a_file_that_declares_another_name_is_moved_with_a_warning(scene: CommandSandbox) -> None:
     scene.write_files(prefix_paths("old", {"one.md": flat("other"), "two.md": flat("two")}))
     scene.write("old/skills.json", '{"skills": [{"name": "two", "filePath": "two.md"}, {"name": "three"}]}')
 
     assert scene.output("migrate", "old", "--dry-run") == expected_output("""\
  + one/SKILL.md  from one.md
  + two/SKILL.md  from two.md
-would have moved 2 flat files: 2 skills in WORK/old
-left as it is:
-   three.md  skills.1 of skills.json has no filePath; this would be its file, but not there
-! warning: one.md calls itself `other` and becomes one/: some hosts show one name, some the other; write `name: one` \
-into it, or rename the folder
-! next: the same without --dry-run does it
+would have converted 2 flat files: 2 skills in WORK/old
+not converted:
+   three.md  skills.1 of skills.json has no filePath; this file was expected, but missing
+! warning: one.md declares the name `other` but becomes one/: some agents show one, some the other; set `name: one` \
+in it, or rename the folder
+! next: run it without --dry-run to convert them
 """)
 
 
@@ -802,6 +799,6 @@ def test_why_says_of_a_skill_that_was_migrated_that_nothing_asks_for_it(scene: C
     assert scene.output("why", "old") == expected_output("""\
 ! error: `old` is not in the lockfile
 !   where: WORK/skills.lock
-!   try: it lies here by hand, or by `skillpm migrate`: nothing asks for it, and no sync removes it
+!   try: it is a local skill: nothing requires it, and `sync` never removes it
 [1]
 """)

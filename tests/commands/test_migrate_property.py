@@ -62,7 +62,7 @@ registries = st.none() | st.lists(entries, max_size=4)
 
 
 def written(folder: Path, files: Mapping[str, bytes], registry: object) -> dict[str, bytes]:
-    """Write the files and an old registry; give what was written."""
+    """Write the files and an old registry; return what was written."""
     there = {}
     for path, data in sorted(files.items()):
         file = folder / path

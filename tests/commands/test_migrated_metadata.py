@@ -8,7 +8,7 @@ from commands.scene import CommandSandbox, expected_output
 from kit import prefix_paths
 
 HERE = ".agent-skills"
-LOOK = "look at the frontmatter that was written, since models choose a skill by its description"
+LOOK = "review the frontmatter that was added, since models choose a skill by its description"
 HEADED = "---\nname: deploy\ndescription: Ships it.\n---\n# Deploy\n"
 OLD: list[dict[str, Any]] = [
     {
@@ -45,7 +45,7 @@ OLD: list[dict[str, Any]] = [
 
 @pytest.fixture
 def old(scene: CommandSandbox) -> CommandSandbox:
-    """Give a user with three flat files, the first with frontmatter of its own, and what a skills.json says of them."""
+    """Return a user with three flat files, the first with frontmatter of its own, and their old skills.json."""
     files = {"operations/deploy.md": HEADED, "writing/notes.md": "# Notes\n", "query.md": "# Query\n"}
     scene.write_files(
         prefix_paths(f"../home/{HERE}", files | {"skills.json": json.dumps({"version": "1", "skills": OLD})})
@@ -54,7 +54,7 @@ def old(scene: CommandSandbox) -> CommandSandbox:
 
 
 def registered(scene: CommandSandbox, name: str) -> dict[str, Any]:
-    """Give what the registry says of a skill beyond what every entry has."""
+    """Return what the registry says of a skill beyond what every entry has."""
     skills = scene.read_json(f"../home/{HERE}/skills.json")["skills"]
     always = {"name", "description", "filePath", "tokens", "metadata"}
     return next({key: entry[key] for key in entry if key not in always} for entry in skills if entry["name"] == name)
@@ -72,16 +72,16 @@ DEPLOY = {
 def test_version_needs_and_for_users_only_outlive_a_migration(old: CommandSandbox) -> None:
     assert old.output("migrate", "-g") == expected_output(f"""\
  + deploy/SKILL.md  from operations/deploy.md
- + notes/SKILL.md   from writing/notes.md, frontmatter written
- + query/SKILL.md   from query.md, frontmatter written
-moved 3 flat files: 3 skills in HOME/.agent-skills
-left as it is:
-   skills.json: skills.1  `license`, `stars` not kept; what is worth keeping goes into notes/SKILL.md
+ + notes/SKILL.md   from writing/notes.md, frontmatter added
+ + query/SKILL.md   from query.md, frontmatter added
+converted 3 flat files: 3 skills in HOME/.agent-skills
+not converted:
+   skills.json: skills.1  `license`, `stars` not kept; copy what you need to notes/SKILL.md
 the registry keeps triggers, category, version, needs or userOnly of deploy
-the old skills.json is kept as backup skills.json-1
-! warning: deploy: userOnly stands in the registry alone, which agent hosts do not read; write \
-`disable-model-invocation: true` into SKILL.md, and they keep models away, too
-! next: `skillpm list -g` shows them, `skillpm link -g AGENT` to an agent; {LOOK}
+backed up the old skills.json as skills.json-1
+! warning: deploy: userOnly is only in the registry, which agents do not read; to hide it from models in agents, \
+too, set `disable-model-invocation: true` in SKILL.md
+! next: `skillpm list -g` lists them, `skillpm link -g AGENT` links them for an agent; {LOOK}
 """)
     assert old.read(f"../home/{HERE}/deploy/SKILL.md") == HEADED
     assert old.read(f"../home/{HERE}/notes/SKILL.md") == expected_output("""\
@@ -120,7 +120,7 @@ metadata:
     }
 
 
-def test_list_and_show_have_them_and_models_are_not_told(old: CommandSandbox) -> None:
+def test_list_and_show_have_them_and_models_do_not_see_them(old: CommandSandbox) -> None:
     old.run("migrate", "-g", check=True)
 
     assert old.output("list", "-g") == expected_output("""\
@@ -137,8 +137,8 @@ deploy
   triggers     ship
   requires     no-such-kubectl, no-such-helm (not on PATH: no-such-kubectl,
                no-such-helm)
-  models       are not told of it; people invoke it
-  source       made by hand
+  models       not listed; only users can invoke it
+  source       local
   path         HOME/.agent-skills/deploy
   tokens       about 3
   files        1
@@ -169,7 +169,7 @@ def test_they_are_still_there_after_other_changes_and_without_the_receipt(old: C
     old.run("registry", "build", "-g", check=True)
     assert registered(old, "deploy") == DEPLOY
     assert old.run("registry", "check", "-g").code == 0
-    assert old.run("migrate", "-g", check=True).stdout.startswith("nothing to move")
+    assert old.run("migrate", "-g", check=True).stdout.startswith("nothing to convert")
 
     old.write(f"../home/{HERE}/.skillpm/receipt.json", "{")
     old.run("doctor", "-g", "--fix")
@@ -191,7 +191,7 @@ def test_what_the_file_says_itself_counts_and_needs_are_joined(old: CommandSandb
     }
 
 
-def test_they_go_aside_with_the_skill_and_come_back_with_it(old: CommandSandbox) -> None:
+def test_they_are_backed_up_and_restored_with_the_skill(old: CommandSandbox) -> None:
     old.run("migrate", "-g", check=True)
     old.run("uninstall", "-g", "deploy", "--force", check=True)
     assert "deploy" not in old.read_json(f"../home/{HERE}/.skillpm/receipt.json").get("inherited", {})
@@ -203,10 +203,10 @@ def test_they_go_aside_with_the_skill_and_come_back_with_it(old: CommandSandbox)
     assert not old.exists(f"../home/{HERE}/.skillpm/backup/deploy-1.told")
 
 
-def test_an_entry_that_is_no_object_is_named_and_costs_no_other(old: CommandSandbox) -> None:
+def test_an_entry_that_is_not_an_object_is_reported_and_affects_no_other(old: CommandSandbox) -> None:
     old.write(f"../home/{HERE}/skills.json", json.dumps({"skills": ["deploy", *OLD]}))
 
     said = old.output("migrate", "-g")
 
-    assert "   skills.json: skills.0  it is no object with a name and a filePath\n" in said
+    assert "   skills.json: skills.0  it is not an object with name and filePath\n" in said
     assert registered(old, "deploy") == DEPLOY

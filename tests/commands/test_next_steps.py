@@ -1,4 +1,4 @@
-"""What a command says to somebody who does not know the next step: one line, and the command in it."""
+"""Commands suggest the next step: one line with a command."""
 
 import json
 
@@ -6,14 +6,14 @@ from commands.scene import CommandSandbox, expected_output
 from kit import git, make_skill, prefix_paths
 
 FLAT = "---\nname: old\ndescription: Old.\n---\n# Old\n"
-MIGRATE = "`skillpm migrate -g --dry-run` says what becomes of"
+MIGRATE = "`skillpm migrate -g --dry-run` shows how"
 
 
-def test_list_tells_of_flat_files_once_and_only_to_people(scene: CommandSandbox) -> None:
+def test_list_mentions_flat_files_once_and_not_in_json(scene: CommandSandbox) -> None:
     scene.write("../home/.agent-skills/old.md", FLAT)
     assert scene.output("list") == expected_output(f"""\
-! no skills in HOME/.agent-skills; `skillpm install code-review` is a start
-! 1 flat file lies here: {MIGRATE} it
+! no skills in HOME/.agent-skills; try `skillpm install code-review`
+! 1 flat file can become skills: {MIGRATE}
 """)
     scene.write("../home/.agent-skills/tools/other.md", FLAT)
     scene.write("../home/.agent-skills/README.md", "# Skills\n")
@@ -21,7 +21,7 @@ def test_list_tells_of_flat_files_once_and_only_to_people(scene: CommandSandbox)
     scene.write_files(prefix_paths("../home/.agent-skills/mine", make_skill("mine", "By hand.")))
     assert scene.output("list") == expected_output(f"""\
 mine   [unmanaged] By hand.
-! 2 flat files lie here: {MIGRATE} them
+! 2 flat files can become skills: {MIGRATE}
 """)
     assert scene.run("list", "-q").stderr == ""
     assert [row["name"] for row in scene.json_output("list")["skills"]] == ["mine"]
@@ -32,7 +32,7 @@ def test_load_says_which_skill_it_took_for_a_name_that_none_has(project: Command
 
     for name in ("code-revie", "code-reviewer"):
         taken = project.run("load", name)
-        assert taken.stderr == f"there is no skill `{name}`; this is `code-review`\n"
+        assert taken.stderr == f"no skill named `{name}`; loaded `code-review`\n"
         assert taken.stdout == project.run("load", "code-review").stdout
     assert project.run("load", "Code-Review").stderr == ""
     assert project.json_output("load", "code-revie")["name"] == "code-review"
@@ -42,31 +42,31 @@ def test_discover_says_that_bundled_skills_are_only_offered(project: CommandSand
     said = project.run("discover").stdout
 
     assert said.endswith(
-        "\nBundled skills are there to be installed (`skillpm install NAME`); until then\n"
-        "`load`, `match` and `prompt` do not serve them.\n"
+        "\nBundled skills can be installed (`skillpm install NAME`); until then, `load`,\n"
+        "`match` and `prompt` do not serve them.\n"
     )
     assert project.run("load", "code-review").code == 1
 
 
 def test_link_without_an_agent_names_those_that_are_here(project: CommandSandbox) -> None:
     assert project.output("link") == expected_output("""\
-! error: no agent is named, and none was found here
-!   try: `skillpm agents --all` lists every host
+! error: no agent host given, and none found on this machine
+!   try: `skillpm agents --all` lists all supported hosts
 [2]
 """)
     (project.home / ".codex").mkdir()
     (project.home / ".claude").mkdir()
     assert project.output("link", "-g") == expected_output("""\
-! error: no agent is named
-!   try: here are claude-code, codex: `skillpm link -g claude-code`; `skillpm agents --all` lists every host
+! error: no agent host given
+!   try: found claude-code, codex: `skillpm link -g claude-code`; `skillpm agents --all` lists all supported hosts
 [2]
 """)
 
 
-def test_link_where_there_is_no_skill_says_so(project: CommandSandbox) -> None:
+def test_link_without_skills_says_so(project: CommandSandbox) -> None:
     assert project.output("link", "claude-code") == expected_output("""\
 agents of skills.json brought up to date: 0 skills in WORK/.agent-skills
-! there is no skill to show yet; what you install or make from now on is linked at once
+! no skills to link yet; skills that you install or create later are linked at once
 """)
     done = project.json_output("install", "code-review")
     assert done["links"] == {"made": [".claude/skills/code-review"], "removed": []}
@@ -78,7 +78,7 @@ agents of skills.json brought up to date: 0 skills in WORK/.agent-skills
 
 
 def test_install_says_in_a_repository_that_no_project_was_meant(scene: CommandSandbox) -> None:
-    own = "these are your own skills; `skillpm init` makes this repository a project with its own"
+    own = "installed in user scope; `skillpm init` makes this repository a project with its own skills"
     assert own not in scene.output("install", "code-review")
     git("init", "-q", cwd=scene.work)
 
@@ -94,7 +94,7 @@ def test_installing_a_folder_of_flat_files_names_migrate(project: CommandSandbox
 
     assert project.output("install", "./old skills", "--all") == expected_output("""\
 ! error: ./old skills has no SKILL.md
-!   try: its flat files can become skills: `skillpm migrate './old skills' --dry-run`, then install them from there
+!   try: its flat files can become skills: run `skillpm migrate './old skills' --dry-run`, then install them from there
 [1]
 """)
 
@@ -103,8 +103,8 @@ def test_migrate_names_the_folder_you_are_in(scene: CommandSandbox) -> None:
     scene.write("one.md", FLAT)
 
     assert scene.output("migrate", "-g", "--dry-run") == expected_output("""\
-! error: there is no folder HOME/.agent-skills
-!   try: for the 1 flat file in the folder you are in: `skillpm migrate .`
+! error: folder not found: HOME/.agent-skills
+!   try: run `skillpm migrate .` for the 1 flat file in the current folder
 [1]
 """)
 
@@ -113,13 +113,13 @@ def test_migrate_warns_of_frontmatter_that_had_to_be_guessed(scene: CommandSandb
     scene.write("old/odd.md", "---\nname: odd\ndescription: has: a colon\n---\n# Odd\n")
 
     assert scene.output("migrate", "./old").splitlines()[-2:] == [
-        "! warning: odd.md, line 3: this value was read as plain text, since YAML does not allow it unquoted",
-        "! next: `SKILLPM_HOME=WORK/old skillpm list -g` shows them",
+        "! warning: odd.md, line 3: this value was read as plain text, since YAML does not allow it without quotes",
+        "! next: `SKILLPM_HOME=WORK/old skillpm list -g` lists them",
     ]
     assert scene.read("old/odd/SKILL.md").startswith("---\nname: odd\ndescription: has: a colon\n")
 
 
 def test_one_skill_is_one_skill(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
-    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill matches the lockfile\n"
     assert json.loads(project.run("verify", "--json").stdout)["ok"] is True

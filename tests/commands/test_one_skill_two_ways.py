@@ -48,7 +48,7 @@ def test_another_folder_or_another_ref_is_a_conflict(acme: CommandSandbox, need:
     said = acme.run("install", "./needy")
 
     assert said.code == 1
-    assert "a skill comes from one place only" in said.stderr
+    assert "a skill can have only one source" in said.stderr
 
 
 def test_all_of_a_repository_of_which_one_is_there_already(acme: CommandSandbox) -> None:

@@ -57,16 +57,21 @@ def test_there_is_no_child_process_no_socket_and_no_file_opened_for_writing(
     assert [call for call in writing if "/dev/" not in call] == []
 
 
-def test_the_files_of_skills_are_not_read(settled: CommandSandbox, tmp_path: Path) -> None:
-    """What the stat cache vouches for needs no reading: with the files unreadable, sync is still content."""
-    if STRACE is None:
-        pytest.skip("strace sees what a process does; it is not on PATH")
-    log = tmp_path / "calls"
-    for _ in ("remember", "look"):
+@pytest.mark.skipif(STRACE is None, reason="strace sees what a process does; it is not on PATH")
+def test_the_files_of_skills_are_not_read_but_for_one_that_changed(settled: CommandSandbox, tmp_path: Path) -> None:
+    """What the stat cache knows needs no reading."""
+
+    def opened() -> list[str]:
+        log = tmp_path / "calls"
         subprocess.run(
             [str(STRACE), "-f", "-o", str(log), "-e", "trace=open,openat", *settled.command, "sync"],
             cwd=settled.work, env=settled.environment(NO_PYC), capture_output=True, check=True,
         )  # fmt: skip
+        return [path for path in re.findall(r'"([^"]+)"', log.read_text()) if path.endswith("SKILL.md")]
 
-    opened = re.findall(r'"([^"]+)"', log.read_text())
-    assert [path for path in opened if path.endswith("SKILL.md")] == []
+    opened()  # reads what was written within a tick of the clock, and notes it
+    assert opened() == []
+
+    changed = settled.work / ".agent-skills/pdf/SKILL.md"
+    changed.touch()
+    assert opened() == [str(changed)]

@@ -56,6 +56,9 @@ def settled(project: CommandSandbox) -> CommandSandbox:
 def test_what_has_not_changed_is_not_read(settled: CommandSandbox) -> None:
     assert opened(settled) == []
 
+    (settled.work / ".agent-skills/.skillpm/scan.json").unlink()
+    assert sorted({*opened(settled)}) == ["one", "testing", "three", "two"]
+
 
 def test_one_changed_file_costs_one_file(settled: CommandSandbox) -> None:
     settled.write_files(prefix_paths(".agent-skills/two", make_skill("two", "Another description.")))

@@ -1,14 +1,17 @@
-"""A message that names a command names it with the scope that was typed: word for word, it works there."""
+"""Commands in messages select the scope of the command that prints them, so that they can be pasted."""
+
+from pathlib import Path
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
 
-from skillpm.cli.scope_hints import add_scope_flags, find_scope_flags
+from skillpm.operations.context.scope import find_scope, project_scope, user_scope
+from skillpm.settings import read_settings
 
 
 @pytest.fixture
 def edited(scene: CommandSandbox) -> CommandSandbox:
-    """Give a project beside a user scope whose one skill was edited."""
+    """Return a project next to a user scope whose only skill was edited."""
     scene.create_project()
     scene.run("install", "-g", "code-review", check=True)
     scene.write(
@@ -18,67 +21,53 @@ def edited(scene: CommandSandbox) -> CommandSandbox:
     return scene
 
 
-def test_the_ways_out_of_an_edit_in_user_scope_work_from_within_a_project(edited: CommandSandbox) -> None:
+def test_hints_for_an_edit_in_user_scope_work_inside_a_project(edited: CommandSandbox) -> None:
     assert edited.output("sync", "-g") == expected_output("""\
-! error: your edits are in the way; nothing was changed
+! error: blocked by local changes; nothing was changed
 !   code-review: edited since it was installed (SKILL.md modified)
-!   try: `skillpm diff -g code-review` shows it, `skillpm sync -g --keep code-review` goes on without it, \
-`--force` sets it aside as a backup first
+!   try: use `skillpm diff -g code-review` to see it, `skillpm sync -g --keep code-review` to continue without it, \
+or `--force` to back it up first
 [1]
 """)
     assert "+Mine." in edited.run("diff", "-g", "code-review", check=True).stdout
 
 
-def test_what_force_set_aside_is_brought_back_where_it_was(edited: CommandSandbox) -> None:
-    said = edited.run("sync", "-g", "--force", "--json", check=True).stdout
-    assert "`skillpm backup restore -g code-review-1` brings it back" in said
+def test_the_restore_command_after_force_restores_into_the_same_scope(edited: CommandSandbox) -> None:
+    output = edited.run("sync", "-g", "--force", "--json", check=True).stdout
+    assert "restore it with `skillpm backup restore -g code-review-1`" in output
     assert edited.run("backup", "restore", "-g", "code-review-1").code == 0
 
 
-def test_a_project_that_was_named_is_named_again(scene: CommandSandbox) -> None:
+def test_hints_repeat_the_project_option(scene: CommandSandbox) -> None:
     scene.write("my app/skills.json", '{"skills": {"code-review": {"bundled": true}}}\n')
     assert scene.output("sync", "--frozen", "--project", "my app") == expected_output("""\
 ! error: there is no lockfile
 !   where: WORK/my app/skills.lock
-!   try: make it with `skillpm lock --project 'my app'`
+!   try: create it with `skillpm lock --project 'my app'`
 [1]
 """)
 
 
-@pytest.mark.parametrize(
-    ("said", "then"),
-    [
-        ("run `skillpm lock`", "run `skillpm lock -g`"),
-        ("`skillpm sync --force` does", "`skillpm sync -g --force` does"),
-        ("`skillpm sync --keep pdf -g` does", "`skillpm sync --keep pdf -g` does"),
-        (
-            "`skillpm diff pdf`, `skillpm sync -g` and `skillpm show pdf`",
-            "`skillpm diff -g pdf`, `skillpm sync -g` and `skillpm show -g pdf`",
-        ),
-        ("uninstall what needs it too: skillpm uninstall a b", "uninstall what needs it too: skillpm uninstall -g a b"),
-        ("`skillpm init` and `skillpm config set`", "`skillpm init` and `skillpm config set`"),
-        ("`skillpm list-all`, /opt/skillpm list", "`skillpm list-all`, /opt/skillpm list"),
-    ],
-)
-def test_only_commands_that_look_for_a_scope_and_have_none_get_it(said: str, then: str) -> None:
-    assert (add_scope_flags(said, " -g"), add_scope_flags(said, "")) == (then, said)
+def test_commands_are_suggested_for_the_scope_at_work(tmp_path: Path) -> None:
+    settings = read_settings({"HOME": str(tmp_path)})
+    (tmp_path / "my app").mkdir()
+    (tmp_path / "my app" / "skills.json").write_text('{"skills": {}}\n')
 
-
-def test_words_behind_two_hyphens_name_no_scope() -> None:
-    assert find_scope_flags(["sync", "--global"]) == " -g"
-    assert find_scope_flags(["show", "--project=a b", "x"]) == " --project 'a b'"
-    assert find_scope_flags(["show", "--", "-g"]) == find_scope_flags(["show", "--project"]) == ""
+    assert user_scope(settings).command("diff", "pdf") == "skillpm diff -g pdf"
+    assert project_scope(settings, str(tmp_path / "my app")).command("sync", "--force") == "skillpm sync --force"
+    named = find_scope(settings, project=str(tmp_path / "my app"))
+    assert named.command("lock") == f"skillpm lock --project '{tmp_path}/my app'"
 
 
 @pytest.mark.parametrize("flag", ["--locked", "--frozen"])
-def test_a_spec_is_not_added_strictly_and_the_answer_is_no_circle(scene: CommandSandbox, flag: str) -> None:
-    """It said `run skillpm lock`, which had nothing to lock, since the manifest was as before."""
+def test_install_refuses_a_spec_with_locked_or_frozen(scene: CommandSandbox, flag: str) -> None:
+    """The hint was once `skillpm lock`, which does nothing here: the manifest is unchanged."""
     scene.create_project()
     before = scene.full_snapshot
 
     assert scene.output("install", "testing", flag) == expected_output(f"""\
-! error: {flag} adds nothing, and a SPEC is to be added
-!   try: `skillpm sync {flag}` installs what is locked; `skillpm install` with the SPEC alone adds it
+! error: {flag} does not allow adding a SPEC
+!   try: use `skillpm sync {flag}` to install what is locked, or `skillpm install` without {flag} to add the SPEC
 [2]
 """)
     assert scene.full_snapshot == before

@@ -14,7 +14,7 @@ FOREIGN = '{"skills": {}, "installDir": "x"}\n'
 def where(
     scene: CommandSandbox, *arguments: str, cwd: str | Path | None = None, env: dict[str, str] | None = None
 ) -> str:
-    """Give the scope and the skills directory that a command sees."""
+    """Return the scope and the skills directory that a command sees."""
     listing = scene.json_output("list", *arguments, cwd=cwd, env=env)
     return f"{listing['scope']} {listing['directory']}"
 
@@ -68,7 +68,7 @@ def test_another_tools_skills_json_is_an_error_that_names_the_way_out(scene: Com
         assert scene.output(*arguments) == expected_output("""\
 ! error: this skills.json belongs to another tool
 !   where: WORK/skills.json
-!   try: work in user scope with `-g`, or choose a project with --project
+!   try: use user scope (`-g`), or select a project with --project
 [1]
 """)
     assert scene.full_snapshot == before
@@ -89,14 +89,14 @@ def test_home_is_never_a_project(scene: CommandSandbox) -> None:
     before = scene.full_snapshot
     for arguments in (["sync", "--project", str(scene.home)], ["init", str(scene.home)]):
         assert scene.output(*arguments) == expected_output("""\
-! error: HOME is never a project
-!   try: work in user scope with `-g`, or in a folder below it
+! error: HOME cannot be a project
+!   try: use user scope (`-g`), or a folder below it
 [2]
 """)
     assert scene.full_snapshot == before
 
 
-def test_a_project_that_is_none_is_told(scene: CommandSandbox) -> None:
+def test_a_folder_without_a_manifest_is_reported(scene: CommandSandbox) -> None:
     assert scene.output("list", "--project", "nowhere") == expected_output("""\
 ! error: WORK/nowhere has no skills.json
 !   try: start a project with `skillpm init nowhere`
@@ -111,14 +111,14 @@ def test_global_means_the_user_also_inside_a_project(project: CommandSandbox) ->
     assert (project.home / ".agent-skills/testing/SKILL.md").is_file()
 
 
-def test_a_manifest_that_lists_names_is_told_how_to_write_them(scene: CommandSandbox) -> None:
+def test_a_manifest_with_a_list_of_names_gets_a_hint(scene: CommandSandbox) -> None:
     scene.create_project('{"skills": ["pdf", "docx"]}')
 
     assert scene.output("sync") == expected_output("""\
 ! error: `skills` is a list of names
 !   where: WORK/skills.json:1:2: skills
-!   try: if it is a manifest, it says of each skill which: "skills": {"pdf": "*", "docx": "*"}; if another tool made \
-it, use `-g`
+!   try: if it is a manifest, write "skills": {"pdf": "*", "docx": "*"}; if it belongs to \
+another tool, use `-g`
 [1]
 """)
 
@@ -166,13 +166,13 @@ def test_ci_boots_an_agent_machine_from_a_folder_of_the_repository(scene: Comman
 def test_init_starts_a_project_once(scene: CommandSandbox) -> None:
     assert scene.output("init") == expected_output("""\
 wrote WORK/skills.json
-! next: `skillpm install SPEC` adds skills to WORK/.agent-skills,
-!       which may be committed or ignored; commit skills.json and skills.lock
+! next: `skillpm install SPEC` adds skills to WORK/.agent-skills;
+!       commit skills.json and skills.lock; committing the skills is optional
 """)
     assert scene.read("skills.json") == '{\n  "$schema": "urn:skillpm:schema:manifest:1",\n  "skills": {}\n}\n'
     before = scene.full_snapshot
     assert scene.output("init") == expected_output("""\
-! error: WORK/skills.json is there already
+! error: WORK/skills.json already exists
 !   try: edit it, or add to it with `skillpm install SPEC`
 [1]
 """)
@@ -191,7 +191,7 @@ wrote HOME/.config/skillpm/skills.json
 """)
     assert scene.render_tree() == ""
     assert scene.output("init", "-g") == expected_output("""\
-! error: HOME/.config/skillpm/skills.json is there already
+! error: HOME/.config/skillpm/skills.json already exists
 !   try: edit it, or add to it with `skillpm install -g SPEC`
 [1]
 """)
@@ -205,9 +205,9 @@ def test_init_with_project_is_init_in_that_folder(scene: CommandSandbox) -> None
 @pytest.mark.parametrize(
     "words", [["api", "-g"], ["api", "--project", "web"], ["--project", "web", "-g"]], ids=" ".join
 )
-def test_init_is_told_one_place(scene: CommandSandbox, words: list[str]) -> None:
+def test_init_accepts_only_one_place(scene: CommandSandbox, words: list[str]) -> None:
     assert scene.output("init", *words) == expected_output("""\
-! error: give one place: DIR, --project DIR or --global
+! error: DIR, --project and --global cannot be used together
 !   try: skillpm init --help
 [2]
 """)
@@ -216,7 +216,7 @@ def test_init_is_told_one_place(scene: CommandSandbox, words: list[str]) -> None
 
 def test_two_scopes_at_once_cannot_be_meant(project: CommandSandbox) -> None:
     assert project.output("list", "-g", "--project", ".") == expected_output("""\
-! error: --global and --project name two scopes; give one
+! error: --global and --project cannot be used together
 !   try: skillpm list --help
 [2]
 """)
@@ -228,20 +228,20 @@ def test_a_command_without_a_scope_takes_none(scene: CommandSandbox, command: li
     assert scene.output(*command, option, ".").splitlines()[0] == f"! error: No such option '{option}'"
 
 
-def test_skills_that_no_manifest_makes_a_projects_are_told_by_list_and_doctor(scene: CommandSandbox) -> None:
+def test_list_and_doctor_report_skills_without_a_manifest(scene: CommandSandbox) -> None:
     git("init", "-q", str(scene.work))
     scene.write("a/here", "")
     scene.write_files(prefix_paths(f"{HERE}/deploy", make_skill("deploy")) | {f"{HERE}/notes/words.md": "no skill"})
 
     assert scene.output("list") == expected_output(
-        "! no skills in HOME/.agent-skills; `skillpm install code-review` is a start\n"
-        "! 1 skill lies in WORK/.agent-skills, which is no project's: `skillpm init` makes it one\n"
+        "! no skills in HOME/.agent-skills; try `skillpm install code-review`\n"
+        "! 1 skill in WORK/.agent-skills, which belongs to no project: `skillpm init` makes it one\n"
     )
     assert scene.output("list", cwd="a").endswith("`skillpm init ..` makes it one\n")
     assert scene.output("doctor").startswith("""\
-note: 1 skill here, and no skills.json beside it: no project's, and in no list
+note: 1 skill here, but no skills.json: they are in no project and not listed
     where: WORK/.agent-skills
-    try: `skillpm init` makes a project of it
+    try: run `skillpm init` to create a project
 """)
     assert "no project" not in scene.output("list", "-g")
     assert "no project" not in scene.output("list", env={"SKILLPM_HOME": str(scene.work / HERE)})

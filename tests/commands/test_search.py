@@ -50,7 +50,7 @@ def names(scene: CommandSandbox, *words: str) -> list[str]:
 
 
 def later(scene: CommandSandbox, seconds: float) -> None:
-    """Let the catalogues have been heard so many seconds ago."""
+    """Make the catalogs look as if they were fetched some seconds ago."""
     for head in (scene.cache / "v1/search").glob("*.json"):
         said = json.loads(head.read_text())
         head.write_text(json.dumps({**said, "heard": said["heard"] - seconds}))
@@ -58,17 +58,17 @@ def later(scene: CommandSandbox, seconds: float) -> None:
 
 @pytest.fixture
 def acme(project: CommandSandbox, server: GitServer) -> CommandSandbox:
-    """Give a project with an index of two skills."""
+    """Return a project with an index of two skills."""
     publish(server, PDF, BREW)
     use(project, acme=server.address)
     project.placeholders = {server.address: "SERVER", **project.placeholders}
     return project
 
 
-# What is found, and how it is told
+# Results and their presentation
 
 
-def test_installed_skills_indexes_and_what_ships_are_one_list(acme: CommandSandbox) -> None:
+def test_installed_indexed_and_bundled_skills_are_one_list(acme: CommandSandbox) -> None:
     acme.write_files(prefix_paths(".agent-skills/chai-cups", make_skill("chai-cups", "Cups for chai.")))
 
     assert acme.output("search", "chai") == expected_output("""\
@@ -82,7 +82,7 @@ api-design  1.0.0  bundled  Designs and reviews HTTP/JSON APIs before they are â
 """)
 
 
-def test_a_skill_of_an_index_is_marked_when_it_is_installed_and_told_once(scene: CommandSandbox) -> None:
+def test_an_installed_skill_of_an_index_is_marked_and_listed_once(scene: CommandSandbox) -> None:
     scene.write_files(prefix_paths("drafts/chai", make_skill("chai", "Brews.", metadata={"version": "1.0.0"})))
     scene.run("index", "build", "drafts", "--out", "public", "--name", "acme", check=True)
     use(scene, acme="./public", other="./copy")
@@ -102,7 +102,7 @@ chai  1.0.0  other      Brews.
 """)
 
 
-def test_lines_fit_the_terminal_and_letters_of_two_cells_are_counted(acme: CommandSandbox, server: GitServer) -> None:
+def test_lines_fit_the_terminal_also_with_wide_characters(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, entry("wide", "èŒ¶" * 100), entry("long", "chai " * 100 + "wide"))
 
     lines = acme.run("search", "wide", env={"COLUMNS": "70"}).stdout.splitlines()
@@ -144,33 +144,33 @@ def test_as_json(acme: CommandSandbox) -> None:
     ]
 
 
-def test_a_mistyped_word_is_told_as_it_was_understood(acme: CommandSandbox) -> None:
+def test_the_correction_of_a_misspelled_word_is_shown(acme: CommandSandbox) -> None:
     assert acme.output("search", "kettel", "--index", "acme") == expected_output("""\
 chai-brewing  1.0.0  acme  Brews chai, green or black.
-! found with kettle (for kettel)
+! showing results for kettle (instead of kettel)
 ! next: skillpm install chai-brewing
 """)
 
 
-def test_where_nothing_has_all_words_some_are_enough(acme: CommandSandbox) -> None:
+def test_if_no_skill_has_all_words_some_are_enough(acme: CommandSandbox) -> None:
     assert acme.output("search", "green", "acrobat", "--index", "acme").splitlines()[-2:] == [
         "! no skill has all of these words; these have some of them",
         "! next: skillpm install pdf-tools",
     ]
 
 
-def test_where_there_is_nothing_near_names_and_where_was_looked_are_told(acme: CommandSandbox) -> None:
+def test_without_results_similar_names_and_the_searched_catalogs_are_shown(acme: CommandSandbox) -> None:
     assert acme.output("search", "quux") == expected_output("""\
-! nothing found for `quux`
-! looked at 0 installed, 2 of acme, 9 that ship with skillpm
+! no results for `quux`
+! searched 0 installed, 2 in acme, 9 bundled
 """)
     assert acme.output("search", "pdftools") == expected_output("""\
-! nothing found for `pdftools`; near names: pdf-tools
-! looked at 0 installed, 2 of acme, 9 that ship with skillpm
+! no results for `pdftools`; similar names: pdf-tools
+! searched 0 installed, 2 in acme, 9 bundled
 """)
 
 
-def test_a_limit_says_how_many_more_there_are(acme: CommandSandbox, server: GitServer) -> None:
+def test_a_limit_shows_how_many_more_results_exist(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, *(entry(f"chai-{number:02}", "Chai.") for number in range(30)))
 
     said = acme.run("search", "chai", "--limit", "3")
@@ -180,11 +180,11 @@ def test_a_limit_says_how_many_more_there_are(acme: CommandSandbox, server: GitS
     assert len(acme.run("search", "chai").stdout.splitlines()) == 20
 
 
-def test_one_index_may_be_named_and_one_that_nobody_configured_is_an_error(acme: CommandSandbox) -> None:
+def test_one_index_can_be_searched_and_an_unknown_one_is_an_error(acme: CommandSandbox) -> None:
     assert names(acme, "code", "--index", "acme") == []
     assert acme.output("search", "code", "--index", "acne") == expected_output("""\
-! error: there is no index `acne`
-!   try: configured are: acme
+! error: no index named `acne` is configured
+!   try: configured indexes: acme
 [1]
 """)
     assert acme.run("search", "code", "--index", "acme", "--installed").code == 2
@@ -193,7 +193,7 @@ def test_one_index_may_be_named_and_one_that_nobody_configured_is_an_error(acme:
 # Permissions
 
 
-def test_what_is_denied_is_hidden_in_indexes_too(acme: CommandSandbox, server: GitServer) -> None:
+def test_denied_skills_are_hidden_in_indexes_too(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, entry("secret-plans", "Draws the plans of the vault."), entry("plans", "Draws plans."))
     rules = {**json.loads(acme.read("skills.json")), "permissions": {"secret-*": "deny", "api-design": "deny"}}
     acme.write("skills.json", json.dumps(rules))
@@ -207,25 +207,25 @@ def test_what_is_denied_is_hidden_in_indexes_too(acme: CommandSandbox, server: G
     assert acme.json_output("search", "plans", "--index", "acme")["total"] == 1
 
 
-def test_no_denied_skill_is_told_as_what_was_meant_or_counted(acme: CommandSandbox, server: GitServer) -> None:
+def test_a_denied_skill_is_neither_suggested_nor_counted(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, entry("secretfoo", "Hidden wurzel."), entry("secretfop", "Shown."))
     rules = {**json.loads(acme.read("skills.json")), "permissions": {"secretfoo": "deny"}}
     acme.write("skills.json", json.dumps(rules))
 
     assert acme.output("search", "secretfoq", "--index", "acme") == expected_output("""\
 secretfop  1.0.0  acme  Shown.
-! found with secretfop (for secretfoq)
+! showing results for secretfop (instead of secretfoq)
 ! next: skillpm install secretfop
 """)
     assert acme.json_output("search", "secretfoq", "--index", "acme")["meant"] == {"secretfoq": ["secretfop"]}
     assert names(acme, "secretfoo", "--index", "acme") == ["secretfop"]
     assert acme.output("search", "quux", "--index", "acme") == expected_output("""\
-! nothing found for `quux`
-! looked at 1 of acme
+! no results for `quux`
+! searched 1 in acme
 """)
 
 
-def test_only_words_of_what_was_found_are_told_as_meant(acme: CommandSandbox, server: GitServer) -> None:
+def test_only_corrections_with_results_are_shown(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, entry("kettle", "Brews chai."), entry("kettla", "Draws plans."))
 
     said = acme.json_output("search", "kettlx", "plans", "--index", "acme")
@@ -237,7 +237,7 @@ def test_only_words_of_what_was_found_are_told_as_meant(acme: CommandSandbox, se
 # How an index is asked
 
 
-def test_an_index_is_asked_once_and_not_again_within_a_minute(acme: CommandSandbox, server: GitServer) -> None:
+def test_an_index_is_requested_at_most_once_a_minute(acme: CommandSandbox, server: GitServer) -> None:
     assert names(acme, "chai") == ["chai-brewing"]
     assert asked(server) == [("GET", "/index.json", 200)]
 
@@ -251,7 +251,7 @@ def test_an_index_is_asked_once_and_not_again_within_a_minute(acme: CommandSandb
     assert asked(server) == []
 
 
-def test_a_changed_catalogue_is_read_anew_and_the_old_database_goes(acme: CommandSandbox, server: GitServer) -> None:
+def test_a_changed_catalog_is_read_again_and_the_old_database_removed(acme: CommandSandbox, server: GitServer) -> None:
     assert names(acme, "coffee") == []
     publish(server, entry("coffee", "Brews."), etag="two")
     later(acme, 61)
@@ -261,7 +261,7 @@ def test_a_changed_catalogue_is_read_anew_and_the_old_database_goes(acme: Comman
     assert len([*(acme.cache / "v1/search").glob("*.sqlite")]) == 2  # of acme, and of what ships
 
 
-def test_a_server_without_etags_is_heard_too(acme: CommandSandbox, server: GitServer) -> None:
+def test_a_server_without_etags_works_too(acme: CommandSandbox, server: GitServer) -> None:
     server.publish("/index.json", Response(200, {}, catalogue(BREW)))
     assert names(acme, "chai") == ["chai-brewing"]
     before = sorted((acme.cache / "v1/search").glob("*.sqlite"))
@@ -273,7 +273,7 @@ def test_a_server_without_etags_is_heard_too(acme: CommandSandbox, server: GitSe
     assert sorted((acme.cache / "v1/search").glob("*.sqlite")) == before
 
 
-def test_a_clock_that_was_ahead_makes_nothing_fresh(acme: CommandSandbox, server: GitServer) -> None:
+def test_a_timestamp_in_the_future_is_not_fresh(acme: CommandSandbox, server: GitServer) -> None:
     names(acme, "chai")
     later(acme, -3600)
     server.clear_requests()
@@ -283,11 +283,11 @@ def test_a_clock_that_was_ahead_makes_nothing_fresh(acme: CommandSandbox, server
     assert asked(server) == [("GET", "/index.json", 304)]
 
 
-def test_offline_nobody_is_asked_and_the_age_is_told(acme: CommandSandbox, server: GitServer) -> None:
+def test_offline_the_cached_catalog_is_searched_and_its_age_shown(acme: CommandSandbox, server: GitServer) -> None:
     assert acme.output("search", "chai", "--offline") == expected_output("""\
-! warning: acme is not searched: it is not in the cache, and the network is switched off
-! nothing found for `chai`
-! looked at 0 installed, 9 that ship with skillpm
+! warning: acme was not searched: it is not cached, and the network is disabled
+! no results for `chai`
+! searched 0 installed, 9 bundled
 [1]
 """)
     names(acme, "chai")
@@ -296,30 +296,28 @@ def test_offline_nobody_is_asked_and_the_age_is_told(acme: CommandSandbox, serve
 
     assert acme.output("search", "chai", "--offline") == expected_output("""\
 chai-brewing  1.0.0  acme  Brews chai, green or black.
-! acme as it was 3 hours ago
+! acme as of 3 hours ago
 ! next: skillpm install chai-brewing
 """)
     assert acme.json_output("search", "chai", "--offline")["indexes"][0]["ageSeconds"] // 60 == 180
     assert asked(server) == []
 
 
-def test_an_index_that_is_silent_is_searched_as_it_was(acme: CommandSandbox, server: GitServer) -> None:
+def test_of_an_unreachable_index_the_cached_catalog_is_searched(acme: CommandSandbox, server: GitServer) -> None:
     names(acme, "chai")
     later(acme, 120)
     server.fail_next(1, 403)
 
     assert acme.output("search", "chai") == expected_output("""\
 chai-brewing  1.0.0  acme  Brews chai, green or black.
-! warning: acme is searched as it was 2 minutes ago: the index acme cannot be read: SERVER/index.json: the server wants\
- other credentials (it answers 403); give user and password for 127.0.0.1 in ~/.netrc; for a token: \
+! warning: acme was searched as of 2 minutes ago: cannot read the index acme: SERVER/index.json: access denied\
+ (HTTP 403); add a user and password for 127.0.0.1 to ~/.netrc; for a token: \
 skillpm config set indexes.acme.url SERVER/, and set SKILLPM_INDEX_ACME_TOKEN
 ! next: skillpm install chai-brewing
 """)
 
 
-def test_of_an_index_that_was_never_heard_the_exit_code_tells_and_the_rest_is_shown(
-    acme: CommandSandbox, server: GitServer
-) -> None:
+def test_an_unreachable_index_without_a_cache_sets_the_exit_code(acme: CommandSandbox, server: GitServer) -> None:
     server.publish("/index.json", Response(403, {}, b""))
     use(acme, silent=server.address, other=f"{server.address}/other")
     publish(server, BREW, path="/other/index.json")
@@ -329,11 +327,11 @@ def test_of_an_index_that_was_never_heard_the_exit_code_tells_and_the_rest_is_sh
     assert said.stdout == "chai-brewing  1.0.0  other  Brews chai, green or black.\n"
     assert said.code == 1
     assert acme.add_placeholders(said.stderr).startswith(
-        "warning: silent is not searched: the index silent cannot be read: "
+        "warning: silent was not searched: cannot read the index silent: "
     )
 
 
-def test_a_packed_catalogue_is_unpacked(acme: CommandSandbox, server: GitServer) -> None:
+def test_a_compressed_catalog_is_decompressed(acme: CommandSandbox, server: GitServer) -> None:
     packed = gzip.compress(catalogue(*(entry(f"chai-{number}", "Chai. " * 50) for number in range(500))))
     server.publish("/index.json", Response(200, {**ETAG, "Content-Encoding": "gzip"}, packed))
 
@@ -341,26 +339,26 @@ def test_a_packed_catalogue_is_unpacked(acme: CommandSandbox, server: GitServer)
     assert server.bytes_out == len(packed) < 10_000
 
 
-def test_what_is_packed_wrongly_is_refused(acme: CommandSandbox, server: GitServer) -> None:
+def test_an_invalid_compression_is_refused(acme: CommandSandbox, server: GitServer) -> None:
     packed, cut = gzip.compress(catalogue(BREW)), 9
     for body in (packed[:-cut], packed[:12] + b"\xff" * cut + packed[12:], packed + b"x" * cut, catalogue(BREW)):
         server.publish("/index.json", Response(200, {"Content-Encoding": "gzip"}, body))
         said = acme.run("search", "chai")
         assert (said.code, said.stdout) == (1, "")
-        assert "warning: acme is not searched: the index acme cannot be read" in said.stderr
+        assert "warning: acme was not searched: cannot read the index acme" in said.stderr
 
 
-def test_a_packed_bomb_ends_at_the_limit(acme: CommandSandbox, server: GitServer) -> None:
+def test_a_decompression_bomb_ends_at_the_limit(acme: CommandSandbox, server: GitServer) -> None:
     bomb = gzip.compress(b" " * 60_000_000, 1)
     server.publish("/index.json", Response(200, {"Content-Encoding": "gzip"}, bomb))
 
     assert acme.add_placeholders(acme.run("search", "chai").stderr).splitlines()[0] == (
-        "warning: acme is not searched: the index acme cannot be read: SERVER/index.json sends more than "
+        "warning: acme was not searched: cannot read the index acme: SERVER/index.json sends more than "
         "50000000 bytes; if you trust it, raise SKILLPM_MAX_CATALOGUE"
     )
 
 
-def test_a_site_is_searched_and_its_place_is_remembered(project: CommandSandbox, server: GitServer) -> None:
+def test_a_site_is_searched_and_its_location_remembered(project: CommandSandbox, server: GitServer) -> None:
     one = {"name": "chai", "type": "skill-md", "description": "Brews.", "url": "chai", "digest": "sha256:" + "0" * 64}
     path = "/.well-known/agent-skills/index.json"
     server.publish(path, Response(200, ETAG, json.dumps({"$schema": SITE, "skills": [one]}).encode()))
@@ -385,7 +383,7 @@ def test_an_old_site_is_searched_too(project: CommandSandbox, server: GitServer)
     assert project.output("search", "chai") == "chai  site  Brews.\n! next: skillpm install chai\n"
 
 
-def test_a_folder_is_looked_at_each_time(project: CommandSandbox) -> None:
+def test_a_local_index_is_read_each_time(project: CommandSandbox) -> None:
     project.write("public/index.json", catalogue(BREW))
     use(project, acme="./public")
     assert names(project, "chai") == ["chai-brewing"]
@@ -396,16 +394,16 @@ def test_a_folder_is_looked_at_each_time(project: CommandSandbox) -> None:
     assert names(project, "chai", "--offline") == ["chai", "chai-brewing"]
 
 
-def test_what_is_no_index_is_told(project: CommandSandbox, server: GitServer) -> None:
+def test_an_url_that_is_not_an_index_is_reported(project: CommandSandbox, server: GitServer) -> None:
     use(project, acme=server.address, here="./nowhere")
     project.placeholders = {server.address: "SERVER", **project.placeholders}
 
     assert project.output("search", "zzz") == expected_output("""\
-! warning: acme is not searched: there is no index at SERVER/: neither index.json nor\
- .well-known/agent-skills/index.json (WORK/skills.json: indexes)
-! warning: here is not searched: the index here cannot be read: ./nowhere/ is no folder (WORK/skills.json: indexes)
-! nothing found for `zzz`
-! looked at 0 installed, 9 that ship with skillpm
+! warning: acme was not searched: no index found at SERVER/: neither index.json nor\
+ .well-known/agent-skills/index.json exists (WORK/skills.json: indexes)
+! warning: here was not searched: cannot read the index here: ./nowhere/ is not a folder (WORK/skills.json: indexes)
+! no results for `zzz`
+! searched 0 installed, 9 bundled
 [1]
 """)
 
@@ -413,7 +411,7 @@ def test_what_is_no_index_is_told(project: CommandSandbox, server: GitServer) ->
 # Hostile catalogues
 
 
-def test_what_a_catalogue_says_moves_no_cursor_and_hides_nothing(acme: CommandSandbox, server: GitServer) -> None:
+def test_control_characters_of_a_catalog_are_escaped(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, entry("chai", "\x1b[2J\x1b]0;x\x07 chai \u202e\u200b\x00 hidden", "\x1b[31m", category="\x1b[1m"))
 
     said = acme.run("search", "chai")
@@ -422,7 +420,7 @@ def test_what_a_catalogue_says_moves_no_cursor_and_hides_nothing(acme: CommandSa
     assert "\x1b" not in acme.run("search", "chai", "--json").stdout
 
 
-def test_a_bad_entry_hides_no_other(acme: CommandSandbox, server: GitServer) -> None:
+def test_an_invalid_entry_does_not_hide_others(acme: CommandSandbox, server: GitServer) -> None:
     bad: list[Any] = [
         entry("../chai", "Chai."), entry("Chai", "Chai."), entry("chai-x", "Chai.", latest="$(x)"), "chai", None,
         {"name": "chai-y"}, entry("chai-z", 3), entry("chai-v", "Chai.", tags="no list"),  # type: ignore[arg-type]
@@ -436,22 +434,21 @@ def test_a_bad_entry_hides_no_other(acme: CommandSandbox, server: GitServer) -> 
     assert [line.split()[0] for line in said.stdout.splitlines()] == ["chai-huge", "chai-half", "chai-brewing"]
     assert said.code == 0
     warnings = [line for line in acme.add_placeholders(said.stderr).splitlines() if line.startswith("warning:")]
+    assert warnings[0] == "warning: SERVER/index.json: skills.0.name: invalid skill name `../chai`; skipped this entry"
     assert (
-        warnings[0]
-        == "warning: SERVER/index.json: skills.0.name: `../chai` is no name for a skill; this entry is left out"
+        warnings[-1] == "warning: SERVER/index.json: skills.9: duplicate skill `chai-two`; skipped all of its entries"
     )
-    assert warnings[-1] == "warning: SERVER/index.json: skills.9: `chai-two` stands there twice; none is taken"
     assert len(warnings) == 9
 
 
-def test_what_is_no_catalogue_is_told_in_a_line(acme: CommandSandbox, server: GitServer) -> None:
+def test_an_invalid_catalog_is_reported_in_one_line(acme: CommandSandbox, server: GitServer) -> None:
     server.publish("/index.json", b"<html>")
 
     assert acme.output("search", "chai", "--index", "acme") == expected_output("""\
-! warning: acme is not searched: this is no catalogue: expected an object (SERVER/index.json); tell whoever keeps the\
- index
-! nothing found for `chai`
-! looked at nothing
+! warning: acme was not searched: invalid catalog: expected an object (SERVER/index.json); report it to\
+ the index maintainer
+! no results for `chai`
+! searched nothing
 [1]
 """)
 
@@ -459,8 +456,8 @@ def test_what_is_no_catalogue_is_told_in_a_line(acme: CommandSandbox, server: Gi
 # The cache
 
 
-def test_a_damaged_database_is_made_anew(acme: CommandSandbox, server: GitServer) -> None:
-    """How it may be damaged: indexes/test_database_cache.py."""
+def test_a_damaged_database_is_rebuilt(acme: CommandSandbox, server: GitServer) -> None:
+    """For the kinds of damage see indexes/test_database_cache.py."""
     names(acme, "chai")
     for file in (acme.cache / "v1/search").glob("*.sqlite"):
         data = bytearray(file.read_bytes())
@@ -474,7 +471,7 @@ def test_a_damaged_database_is_made_anew(acme: CommandSandbox, server: GitServer
     assert asked(server) == []
 
 
-def test_many_at_once_ask_once(acme: CommandSandbox, server: GitServer) -> None:
+def test_parallel_searches_send_one_request(acme: CommandSandbox, server: GitServer) -> None:
     with ThreadPoolExecutor(6) as pool:
         said = [*pool.map(lambda _: acme.run("search", "chai"), range(6))]
 
@@ -485,7 +482,7 @@ def test_many_at_once_ask_once(acme: CommandSandbox, server: GitServer) -> None:
     assert [path.name for path in (acme.cache / "v1/search").iterdir() if path.suffix == ".tmp"] == []
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(acme: CommandSandbox, server: GitServer) -> None:
+def test_search_works_without_a_writable_cache(acme: CommandSandbox, server: GitServer) -> None:
     (acme.cache / "v1").mkdir(parents=True, exist_ok=True)
     (acme.cache / "v1/search").write_text("in the way")
 
@@ -494,7 +491,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(acme: CommandSandbox, se
     assert asked(server) == [("GET", "/index.json", 200)] * 2
 
 
-def test_what_a_killed_process_left_goes_with_the_next_writing(acme: CommandSandbox) -> None:
+def test_leftovers_of_a_killed_process_are_removed_by_the_next_write(acme: CommandSandbox) -> None:
     names(acme, "chai")
     head = next((acme.cache / "v1/search").glob("*.json"))
     left = head.with_name(f"{head.stem}.1.tmp")
@@ -508,7 +505,7 @@ def test_what_a_killed_process_left_goes_with_the_next_writing(acme: CommandSand
     assert not left.exists()
 
 
-def test_prune_takes_old_catalogues_out_and_they_come_back(acme: CommandSandbox) -> None:
+def test_prune_removes_old_catalogs_and_they_are_fetched_again(acme: CommandSandbox) -> None:
     names(acme, "chai")
     old = time.time() - 40 * 86_400
     for file in (acme.cache / "v1/search").iterdir():
@@ -520,7 +517,7 @@ def test_prune_takes_old_catalogues_out_and_they_come_back(acme: CommandSandbox)
     assert names(acme, "chai") == ["chai-brewing"]
 
 
-def test_an_index_of_another_place_is_another_catalogue(project: CommandSandbox, tmp_path: Path) -> None:
+def test_an_index_with_another_url_has_another_catalog(project: CommandSandbox, tmp_path: Path) -> None:
     for place in ("one", "two"):
         project.write(f"{place}/public/index.json", catalogue(entry(f"chai-{place}", "Chai.")))
         project.write(f"{place}/skills.json", '{"skills": {}, "indexes": [{"name": "acme", "url": "./public"}]}')
@@ -530,14 +527,14 @@ def test_an_index_of_another_place_is_another_catalogue(project: CommandSandbox,
         assert [found["name"] for found in said["results"]] == [f"chai-{place}"]
 
 
-def test_who_has_named_no_index_is_told_how_to_look_further(project: CommandSandbox) -> None:
+def test_without_an_index_search_shows_how_to_add_one(project: CommandSandbox) -> None:
     assert project.output("search", "zzzz") == expected_output("""\
-! nothing found for `zzzz`
-! looked at 0 installed, 9 that ship with skillpm
-! no index is named yet: skillpm config set indexes.NAME.url URL
-! a repository shows what it has: skillpm install OWNER/REPO --list
+! no results for `zzzz`
+! searched 0 installed, 9 bundled
+! no index is configured; to add one: skillpm config set indexes.NAME.url URL
+! to list the skills of a repository: skillpm install OWNER/REPO --list
 """)
     assert project.output("search", "zzzz", "--installed") == expected_output("""\
-! nothing found for `zzzz`
-! looked at 0 installed
+! no results for `zzzz`
+! searched 0 installed
 """)

@@ -38,7 +38,7 @@ def test_load_gives_the_instructions(full: CommandSandbox) -> None:
 # Skill: pdf
 
 Base directory: WORK/.agent-skills/pdf
-Relative paths below start there.
+Relative paths below are relative to it.
 
 Read.
 
@@ -85,9 +85,9 @@ def test_load_puts_arguments_in(full: CommandSandbox) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("pfd", "! error: there is no skill `pfd` here\n!   try: did you mean pdf?\n[1]\n"),
-        ("zzz", "! error: there is no skill `zzz` here\n!   try: `skillpm list` shows what is there\n[1]\n"),
-        ("", "! error: there is no skill `` here\n!   try: `skillpm list` shows what is there\n[1]\n"),
+        ("pfd", "! error: skill `pfd` not found\n!   try: did you mean `pdf`?\n[1]\n"),
+        ("zzz", "! error: skill `zzz` not found\n!   try: run `skillpm list` to see the available skills\n[1]\n"),
+        ("", "! error: skill `` not found\n!   try: run `skillpm list` to see the available skills\n[1]\n"),
     ],
 )
 def test_what_is_not_there_is_told_with_near_names(full: CommandSandbox, name: str, said: str) -> None:
@@ -118,7 +118,7 @@ def test_what_a_budget_costs_is_told(full: CommandSandbox) -> None:
     full.write_files(prefix_paths(".agent-skills/pdf", make_skill("pdf", "Reads PDF files. " * 20, triggers=["pdf"])))
 
     assert full.run("prompt", "--style", "supercode", "--budget", "60").stderr == (
-        "1 description is cut to fit the budget\n"
+        "1 description shortened to fit the budget\n"
     )
     assert full.json_output("prompt", "--style", "supercode", "--budget", "60")["shortened"] == 1
     assert "did not fit the budget" in full.run("prompt", "--budget", "10").stderr
@@ -135,7 +135,7 @@ def test_match(full: CommandSandbox) -> None:
 pdf
 web
 mcp web: sh web --headless
-! deploy-prod is called for, but needs no-such-program
+! deploy-prod matches, but needs no-such-program
 """)
     assert full.json_output("match", "browse") == {
         "skills": ["web"],
@@ -143,12 +143,12 @@ mcp web: sh web --headless
         "unusable": [],
     }
     assert full.json_output("match", "ship")["unusable"] == [{"name": "deploy-prod", "needs": ["no-such-program"]}]
-    assert full.output("match", "--whole-words", "pdfs") == "! no skill has a trigger in that message\n"
+    assert full.output("match", "--whole-words", "pdfs") == "! no trigger matches that message\n"
 
 
 def test_search(full: CommandSandbox) -> None:
     assert full.output("search", "reads", "files", "--installed") == "pdf  installed  Reads PDF files.\n"
-    assert full.output("search", "zzz", "--installed") == "! nothing found for `zzz`\n! looked at 3 installed\n"
+    assert full.output("search", "zzz", "--installed") == "! no results for `zzz`\n! searched 3 installed\n"
     assert full.json_output("search", "Pages", "--installed") == {
         "query": "Pages",
         "results": [
@@ -175,7 +175,7 @@ def test_search(full: CommandSandbox) -> None:
 
 def test_projects(full: CommandSandbox) -> None:
     assert full.output("projects") == (
-        "! no projects in WORK/.agent-skills; one is a folder projects/NAME with a ROLE.md\n"
+        "! no projects in WORK/.agent-skills; a project is a folder projects/NAME with ROLE.md\n"
     )
     full.write(".agent-skills/projects/stocks/ROLE.md", "---\nskills: [pdf, deploy-prod]\n---\nYou track.\nDaily.\n")
     full.write("../home/.omega/projects/nutrition/ROLE.md", "You coach.\n")
@@ -184,8 +184,8 @@ def test_projects(full: CommandSandbox) -> None:
     assert full.output("projects", "stocks") == "You track.\nDaily.\n"
     assert full.output("projects", "--data-dir", "~/.omega") == "nutrition: You coach.\n"
     assert full.output("projects", "stoks") == expected_output("""\
-! error: there is no project `stoks`
-!   try: did you mean stocks?
+! error: no project named `stoks`
+!   try: did you mean `stocks`?
 [1]
 """)
     assert full.json_output("projects") == {
@@ -222,24 +222,25 @@ def test_a_denied_skill_is_refused_and_the_rule_named(full: CommandSandbox) -> N
     assert full.output("load", "deploy-prod") == expected_output("""\
 ! error: `deploy-prod` is not allowed by permissions
 !   where: WORK/skills.json: permissions.deploy-*
-!   try: whoever set the rule can change it
+!   try: the owner of that rule can change it
 [1]
 """)
     assert full.output("load", "deploy-nothing").replace("nothing", "prod") == full.output("load", "deploy-prod")
     assert full.run("load", "deploy-prod", "--json").json["error"]["code"] == "not-allowed"
 
 
-def test_of_every_command_it_is_told_whether_it_hides_what_is_denied() -> None:
+def test_the_guide_says_of_every_command_whether_it_hides_denied_skills() -> None:
     page = (Path(__file__).parents[2] / "docs/guides/permissions.md").read_text(encoding="utf-8")
     hiding, naming = (
         set(re.findall(r"`([a-z]+)`", row.partition(", and ")[0]))
-        for row in re.findall(r"(?m)^\| (?:hide|name) .*", page)
+        for row in re.findall(r"(?m)^\| (?:Hide|Name) .*", page)
     )
 
     assert (hiding & naming, hiding | naming) == (set(), set(COMMANDS))
     assert hiding == {"load", "prompt", "match", "search", "projects", "mcp", "list", "show", "diff"}
 
 
+@pytest.mark.slow
 def test_no_command_for_agents_ever_names_a_denied_skill(full: CommandSandbox) -> None:
     full.write(".agent-skills/projects/ops/ROLE.md", "---\nskills: [pdf, deploy-prod]\n---\nWork.\n")
     full.write(".agent-skills/deploy-broken/SKILL.md", "words")
@@ -279,9 +280,9 @@ def test_a_skill_to_ask_for_is_refused_without_a_terminal(full: CommandSandbox) 
     permit(full, pdf="ask")
 
     assert full.output("load", "pdf") == expected_output("""\
-! error: `pdf` needs a person's approval, and nobody can be asked here
+! error: `pdf` requires a person's approval, which cannot be requested here
 !   where: WORK/skills.json: permissions.pdf
-!   try: to allow it for good, add `"pdf": "allow"` behind that rule
+!   try: to always allow it, add `"pdf": "allow"` after that rule
 [1]
 """)
     assert "pdf" in full.output("prompt")
@@ -299,7 +300,7 @@ def test_in_a_terminal_a_person_is_asked(full: CommandSandbox, answer: bytes, co
     )  # fmt: skip
 
     os.close(theirs)
-    assert b"a rule wants you to be asked: load `pdf`?" in os.read(ours, 10_000)
+    assert b"permissions require confirmation: load `pdf`?" in os.read(ours, 10_000)
     os.close(ours)
     assert (done.returncode, done.stdout.startswith(b"<skill_content")) == (code, code == 0)
 
@@ -308,7 +309,7 @@ def test_a_rule_that_never_counts_is_told(full: CommandSandbox) -> None:
     permit(full, **{"deploy-*": "deny", "*": "allow"})
 
     assert full.output("search", "reads", "--installed").splitlines()[-1] == (
-        "! warning: WORK/skills.json: permissions.deploy-*: this rule never counts: `*` behind it takes all its names"
+        "! warning: WORK/skills.json: permissions.deploy-*: this rule never applies: `*` after it matches the same names"
     )
 
 
@@ -321,12 +322,12 @@ def test_the_users_rules_and_the_manifests_both_count(full: CommandSandbox) -> N
     assert [skill["name"] for skill in full.json_output("list")["skills"]] == ["pdf"]
     assert full.output("search", "reads", "--installed") == "pdf  installed  Reads PDF files.\n"
     assert full.output("search", "reads", "--installed", "--profile", "build") == (
-        "! nothing found for `reads`\n! looked at 0 installed\n"
+        "! no results for `reads`\n! searched 0 installed\n"
     )
     assert full.output("search", "reads", "--profile", "biuld") == expected_output("""\
-! error: there is no profile `biuld`
+! error: unknown profile `biuld`
 !   where: HOME/.config/skillpm/config.toml
-!   try: profiles are tables `[permissions-for.NAME]`; known: build
+!   try: define it as a table `[permissions-for.NAME]`; known profiles: build
 [1]
 """)
 
@@ -337,7 +338,7 @@ def test_a_rule_that_is_no_rule_is_told_with_its_place(full: CommandSandbox) -> 
     assert full.output("load", "pdf") == expected_output("""\
 ! error: expected allow, ask or deny, got "maybe"
 !   where: WORK/skills.json:1:32: permissions.pdf
-!   try: mend that place by hand, or take the file from version control
+!   try: fix the file by hand, or restore it from version control
 [1]
 """)
 
@@ -399,7 +400,7 @@ def test_what_was_written_on_since_the_registry_was_built_is_served_as_it_is_now
     assert "Opens pages now." in prompt
     assert "pdf" not in prompt
     assert full.output("match", "surf") == "web\n"
-    assert full.output("match", "browse") == "! no skill has a trigger in that message\n"
+    assert full.output("match", "browse") == "! no trigger matches that message\n"
     assert full.output("search", "--installed", "opens", "now") == "web  installed  Opens pages now.\n"
 
 
@@ -407,8 +408,8 @@ def test_a_skill_that_was_spoilt_since_the_registry_was_built_is_told_and_left_o
     full.write(".agent-skills/web/SKILL.md", "---\nname: web\n")
 
     assert full.output("match", "browse") == expected_output("""\
-! warning: web/SKILL.md: line 1: the frontmatter is not closed by a `---` line
-! no skill has a trigger in that message
+! warning: web/SKILL.md: line 1: the frontmatter has no closing `---` line
+! no trigger matches that message
 """)
 
 
@@ -416,5 +417,5 @@ def test_where_no_skill_has_triggers_match_says_so(project: CommandSandbox) -> N
     project.write_files(prefix_paths(".agent-skills/pdf", make_skill("pdf", "Reads PDF files.")))
 
     assert project.output("match", "read this pdf") == expected_output("""\
-! no skill has a trigger in that message; none here has any: `skillpm search` looks at names and descriptions
+! no trigger matches that message: no skill here has triggers; `skillpm search` matches names and descriptions
 """)

@@ -22,7 +22,7 @@ def test_diff_with_update_starts_at_what_is_installed(pulled: CommandSandbox) ->
 
     assert (said["from"], said["to"], [file["path"] for file in said["files"]]) == ("1.0.0", "2.0.0", ["SKILL.md"])
     pulled.run("sync", check=True)
-    assert pulled.output("diff", "pdf", "--update") == "! an update would change nothing of pdf (2.0.0)\n"
+    assert pulled.output("diff", "pdf", "--update") == "! an update would not change pdf (2.0.0)\n"
 
 
 def test_list_and_show_name_what_the_lockfile_says(pulled: CommandSandbox) -> None:
@@ -36,8 +36,8 @@ def test_list_and_show_name_what_the_lockfile_says(pulled: CommandSandbox) -> No
 
 def test_verify_names_both_versions(pulled: CommandSandbox) -> None:
     assert pulled.output("verify") == expected_output("""\
-other-version: pdf: the lockfile says 2.0.0, installed is 1.0.0; `skillpm sync` installs what it says
-! 0 of 1 skill is what the lockfile says
+other-version: pdf: 1.0.0 is installed, 2.0.0 is locked; `skillpm sync` installs the locked version
+! 0 of 1 skill matches the lockfile
 [1]
 """)
 

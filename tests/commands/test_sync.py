@@ -23,7 +23,7 @@ def test_a_written_manifest_is_locked_and_installed(scene: CommandSandbox) -> No
 added 2: 2 skills in WORK/.agent-skills
 {LINK_HINT}""")
     assert scene.read("skills.json") == TWO
-    assert scene.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert scene.output("verify") == "! 2 of 2 skills match the lockfile\n"
 
 
 def test_the_same_documents_give_the_same_bytes_on_two_machines(
@@ -58,27 +58,28 @@ def test_a_strict_sync_without_a_lockfile_names_the_command_that_makes_it(
     scene.create_project(ONE)
     before = scene.full_snapshot
 
-    by_ci = " and commit it; CI is set, so this is as with --locked, and nothing is locked here" if env else ""
+    by_ci = " and commit it; CI is set, which implies --locked" if env else ""
     assert scene.output(*arguments, env=env) == expected_output(f"""\
 ! error: there is no lockfile
 !   where: WORK/skills.lock
-!   try: make it with `skillpm lock`{by_ci}
+!   try: create it with `skillpm lock`{by_ci}
 [1]
 """)
     assert scene.full_snapshot == before
 
 
-def test_a_strict_sync_where_nothing_was_ever_asked_for_is_an_error_too(scene: CommandSandbox) -> None:
+def test_a_strict_sync_without_any_requirement_is_an_error_too(scene: CommandSandbox) -> None:
     assert scene.output("sync", "--frozen") == expected_output("""\
 ! error: there is no lockfile
 !   where: HOME/.config/skillpm/skills.lock
-!   try: no skills.json is here or above, so user scope was meant; go to the project, or --project DIR
+!   try: there is no skills.json here or in a parent folder, so this is user scope; go to the project, or use \
+--project DIR
 [1]
 """)
     assert scene.output("sync", "--frozen", "-g") == expected_output("""\
 ! error: there is no lockfile
 !   where: HOME/.config/skillpm/skills.lock
-!   try: make it with `skillpm lock -g`
+!   try: create it with `skillpm lock -g`
 [1]
 """)
 
@@ -88,13 +89,13 @@ def test_a_strict_sync_that_finds_no_project_says_that_it_is_about_the_user(scen
 
     assert scene.output("sync", env={"CI": "true"}) == expected_output("""\
 nothing to do: 1 skill in HOME/.agent-skills
-! no skills.json is here or above: this is user scope (-g says so; or --project DIR)
+! no skills.json found here or above; used the user scope (as -g does)
 """)
     assert scene.output("sync", "-g", "--frozen") == "nothing to do: 1 skill in HOME/.agent-skills\n"
 
 
 @pytest.mark.parametrize("strict", [["--locked"], ["--frozen"]])
-def test_a_name_that_is_not_locked_is_an_error_when_strict(scene: CommandSandbox, strict: list[str]) -> None:
+def test_an_unlocked_requirement_is_an_error_when_strict(scene: CommandSandbox, strict: list[str]) -> None:
     scene.create_project(ONE).run("sync", check=True)
     scene.write("skills.json", TWO)
     before = scene.full_snapshot
@@ -108,12 +109,12 @@ def test_a_name_that_is_not_locked_is_an_error_when_strict(scene: CommandSandbox
     assert scene.full_snapshot == before
 
 
-def test_a_name_that_is_no_longer_asked_for_is_an_error_when_locked(scene: CommandSandbox) -> None:
+def test_a_name_that_is_no_longer_required_is_an_error_when_locked(scene: CommandSandbox) -> None:
     scene.create_project(TWO).run("sync", check=True)
     scene.write("skills.json", ONE)
 
     assert scene.output("sync", "--locked") == expected_output("""\
-! error: the lockfile is not up to date: `testing` is locked and no longer asked for
+! error: the lockfile is not up to date: `testing` is locked but no longer required
 !   where: WORK/skills.lock
 !   try: run `skillpm lock` and commit skills.lock
 [1]
@@ -125,9 +126,9 @@ def test_a_frozen_lockfile_may_bring_nothing_that_the_manifest_does_not_name(sce
     scene.write("skills.json", ONE)
 
     assert scene.output("sync", "--frozen") == expected_output("""\
-! error: `testing` is locked to bundled:testing, but the manifest does not name it
+! error: `testing` is locked to bundled:testing, but the manifest does not contain it
 !   where: WORK/skills.lock: skills.testing.source
-!   try: the manifest no longer asks for `testing`; run `skillpm lock`
+!   try: the manifest no longer requires `testing`; run `skillpm lock`
 [1]
 """)
 
@@ -141,13 +142,13 @@ def test_ci_is_strict_only_for_commands_that_name_no_skill(scene: CommandSandbox
 
 def test_locked_and_frozen_together_mean_nothing(project: CommandSandbox) -> None:
     assert project.output("sync", "--locked", "--frozen") == expected_output("""\
-! error: --locked and --frozen say different things; give one
+! error: --locked and --frozen cannot be used together
 !   try: skillpm sync --help
 [2]
 """)
 
 
-def test_a_skill_no_longer_asked_for_is_removed_unless_inexact(scene: CommandSandbox) -> None:
+def test_a_skill_that_is_no_longer_required_is_removed_unless_inexact(scene: CommandSandbox) -> None:
     scene.create_project(TWO).run("sync", check=True)
     scene.write("skills.json", ONE)
 
@@ -156,7 +157,7 @@ def test_a_skill_no_longer_asked_for_is_removed_unless_inexact(scene: CommandSan
     assert inexact.stdout.endswith(f"2 skills in {scene.work}/.agent-skills\n")
     assert scene.output("verify") == expected_output("""\
 not-locked: testing: installed 1.0.0, but not in the lockfile; `skillpm sync` removes it
-! 1 of 2 skills is what the lockfile says
+! 1 of 2 skills matches the lockfile
 [1]
 """)
 
@@ -238,12 +239,12 @@ def test_offline_names_all_that_is_missing_at_once(project: CommandSandbox, serv
     before = project.full_snapshot
 
     assert project.output("sync", "--offline") == expected_output("""\
-! error: not in the cache, and the network is switched off: docx (URL), pdf (URL)
+! error: not cached, and the network is disabled: docx (URL), pdf (URL)
 !   try: run the same command once without --offline
 [1]
 """)
     assert project.full_snapshot == before
-    assert project.output("sync", env={"SKILLPM_OFFLINE": "1"}).startswith("! error: not in the cache")
+    assert project.output("sync", env={"SKILLPM_OFFLINE": "1"}).startswith("! error: not cached")
 
 
 def test_a_fetch_that_fails_changes_nothing(project: CommandSandbox, server: GitServer, served: str) -> None:
@@ -255,7 +256,7 @@ def test_a_fetch_that_fails_changes_nothing(project: CommandSandbox, server: Git
 
     assert project.output("sync") == expected_output("""\
 ! error: there is no git repository at URL
-!   try: check the spelling; if it is private, that git can read it: git ls-remote URL
+!   try: check the spelling; if it is private, check that git can read it: git ls-remote URL
 [1]
 """)
     assert project.full_snapshot == before
@@ -268,7 +269,7 @@ def test_a_bare_install_is_a_sync(scene: CommandSandbox) -> None:
     assert scene.output("install") == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
 
-def test_dry_run_tells_what_would_be_done(scene: CommandSandbox) -> None:
+def test_dry_run_reports_what_would_be_done(scene: CommandSandbox) -> None:
     scene.create_project(TWO).run("sync", check=True)
     scene.write("skills.json", ONE.replace("code-review", "api-design"))
     before = scene.snapshot("..", ignore=["cache"])
@@ -290,8 +291,8 @@ def test_a_disabled_skill_is_installed_and_not_registered(scene: CommandSandbox)
     registry = scene.read_json(".agent-skills/skills.json")
     assert [entry["name"] for entry in registry["skills"]] == ["code-review"]
     assert registry["disabled"] == ["testing"]
-    assert scene.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
-    assert scene.output("registry", "check") == "! the registry is true\n"
+    assert scene.output("verify") == "! 2 of 2 skills match the lockfile\n"
+    assert scene.output("registry", "check") == "! the registry is up to date\n"
     assert (
         scene.run("list")
         .stdout.splitlines()[1]
@@ -301,19 +302,19 @@ def test_a_disabled_skill_is_installed_and_not_registered(scene: CommandSandbox)
     assert (shown["state"], shown["version"], shown["category"]) == ("disabled", "1.0.0", "testing")
 
 
-def test_rubbish_that_came_with_a_skill_is_part_of_it_and_other_rubbish_is_nobodys_work(
+def test_litter_that_came_with_a_skill_belongs_to_it_and_other_litter_is_not_an_edit(
     project: CommandSandbox, url: str, upstream: Repository
 ) -> None:
     came = {"skills/pdf/.DS_Store": "\0Bud1", "skills/pdf/scripts/__pycache__/read.pyc": "\0pyc"}
     upstream.write(came).commit()
     project.run("install", f"{url}@pdf", check=True)
 
-    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill matches the lockfile\n"
     project.write(".agent-skills/pdf/scripts/.DS_Store", "of this machine")
     project.write(".agent-skills/pdf/scripts/__pycache__/other.pyc", "of this machine")
     assert project.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
-    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill matches the lockfile\n"
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     project.run("update", check=True)
     assert project.read(".agent-skills/pdf/.DS_Store") == "\0Bud1"
-    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill matches the lockfile\n"

@@ -73,7 +73,7 @@ def test_outdated_tells_what_is_within_and_beyond_the_range_and_changes_nothing(
     assert pdf.output("outdated") == expected_output("""\
 skill  current  wanted  latest
 pdf    1.1.0    1.3.0   2.0.0
-! pdf: skills.json asks for ^1
+! pdf: skills.json requires ^1
 """)
     assert pdf.json_output("outdated") == {
         "skills": [
@@ -83,7 +83,7 @@ pdf    1.1.0    1.3.0   2.0.0
                 "wanted": "1.3.0",
                 "latest": "2.0.0",
                 "source": pdf.json_output("outdated")["skills"][0]["source"],
-                "held": "skills.json asks for ^1",
+                "held": "skills.json requires ^1",
             }
         ]
     }
@@ -94,7 +94,7 @@ pdf    1.1.0    1.3.0   2.0.0
 def test_nothing_is_outdated(scene: CommandSandbox) -> None:
     scene.create_project(manifest_text(**{"code-review": {"bundled": True}})).run("sync", check=True)
 
-    assert scene.output("outdated", "--exit-code") == "! everything is as new as it can be\n"
+    assert scene.output("outdated", "--exit-code") == "! everything is up to date\n"
     assert scene.json_output("outdated") == {"skills": []}
 
 
@@ -111,7 +111,7 @@ pdf    1.1.0    1.1.0   2.0.0
 """)
     assert scene.full_snapshot == before
     scene.run("install", f"{tagged.file_url}#v2.0.0@pdf", "--force", check=True)
-    assert scene.output("outdated") == "! everything is as new as it can be\n"
+    assert scene.output("outdated") == "! everything is up to date\n"
 
 
 def test_what_is_pinned_to_a_commit_is_told_with_what_the_branch_has(scene: CommandSandbox, tagged: Repository) -> None:
@@ -127,7 +127,7 @@ pdf    {old[:7]}  {old[:7]}  {new}
 """)
     tagged.remove(["skills/pdf/SKILL.md"])
     tagged.commit()
-    assert scene.output("outdated") == "! everything is as new as it can be\n"
+    assert scene.output("outdated") == "! everything is up to date\n"
 
 
 def test_a_tag_that_moved_is_told_by_both_commits(scene: CommandSandbox, tagged: Repository) -> None:
@@ -148,12 +148,12 @@ pdf    2.0.0 ({old})  2.0.0 ({new})  2.0.0 ({new})
 def test_only_the_named_skills_are_looked_at(scene: CommandSandbox, tagged: Repository) -> None:
     scene.create_project().run("install", f"{tagged.file_url}#v1.1.0@pdf", "testing", check=True)
 
-    assert scene.output("outdated", "testing") == "! testing is as new as it can be\n"
+    assert scene.output("outdated", "testing") == "! testing is up to date\n"
     assert scene.output("outdated", "pdf").splitlines()[1] == "pdf    1.1.0    1.1.0   2.0.0"
     assert scene.output("outdated", "pfd") == expected_output("""\
 ! error: the manifest has no skill `pfd`
 !   where: WORK/skills.json
-!   try: did you mean pdf?
+!   try: did you mean `pdf`?
 [1]
 """)
 
@@ -162,8 +162,8 @@ def test_a_range_without_a_tag_names_what_there_is(pdf: CommandSandbox) -> None:
     pdf.write("skills.json", pdf.read("skills.json").replace("^1", "^3"))
 
     assert pdf.output("sync") == expected_output("""\
-! error: `pdf` ^3 from URL (skills/pdf) is not there: there are 2.0.0, 1.2.0-rc.1, 1.1.0 and 1.0.0
-!   try: ask for another version, or name the repository it is in
+! error: no version of `pdf` from URL (skills/pdf) satisfies ^3; available: 2.0.0, 1.2.0-rc.1, 1.1.0 and 1.0.0
+!   try: require another version, or name its repository: skillpm install owner/repo@pdf
 [1]
 """)
 
@@ -193,13 +193,13 @@ def test_two_spellings_of_one_version_on_different_commits_are_told(pdf: Command
     said = pdf.output("lock")
 
     assert said.splitlines()[0] == " + pdf 1.1.0"
-    assert "! warning: pdf: the tags v1.1.0 and v1.1 name one version and different commits\n" in said
+    assert "! warning: pdf: the tags v1.1.0 and v1.1 are one version on different commits\n" in said
 
 
 def test_tags_that_are_no_versions_are_named_with_verbose(pdf: CommandSandbox) -> None:
     said = pdf.output("lock", "-v")
 
-    assert "! pdf: these tags of URL are no versions of it: 2024, docx-v7.0.0, latest, v1.x\n" in said
+    assert "! pdf: ignoring tags of URL that are not versions of it: 2024, docx-v7.0.0, latest, v1.x\n" in said
 
 
 def test_tags_before_the_skill_was_there_are_passed_over(scene: CommandSandbox, tmp_path: Path) -> None:
@@ -252,8 +252,8 @@ def test_install_with_a_version_follows_the_range(project: CommandSandbox, tagge
     ("words", "said", "code"),
     [
         (["--version", "^9"], "URL has no tag in the range ^9", 1),
-        (["--version", "newest"], "`newest` is no version range", 2),
-        (["--version", "^1", "--tag", "v1.0.0"], "give one of --branch, --tag, --rev and --version", 2),
+        (["--version", "newest"], "invalid version range `newest`", 2),
+        (["--version", "^1", "--tag", "v1.0.0"], "only one of --branch, --tag, --rev and --version can be used", 2),
     ],
 )
 def test_a_version_that_cannot_be_is_told(

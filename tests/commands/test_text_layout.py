@@ -1,20 +1,20 @@
-"""What is long is broken between words and set in columns, as wide as there is room."""
+"""Text layout: wrapped lines, columns and tables, as wide as the terminal."""
 
 from pathlib import Path
 
 import pytest
 from commands.scene import CommandSandbox, expected_output, manifest_text
-from commands.test_skill_chooser import answered
+from commands.test_skill_chooser import run_in_terminal
 from kit import Repository, make_skill, prefix_paths
 from rich.cells import cell_len
 
 LONG = "a-name-that-is-a-good-deal-longer-than-thirty-two-letters"
-TELLS = "Tells a long story about what it is for, which no terminal of eighty columns can hold in a single line."
+DESCRIPTION = "Tells a long story about what it is for, which no terminal of eighty columns can hold in a single line."
 
 
 @pytest.fixture
 def many(scene: CommandSandbox, tmp_path_factory: pytest.TempPathFactory) -> CommandSandbox:
-    """Give a forge where acme/many holds thirty skills."""
+    """Return a project for which github.com/acme/many contains thirty skills."""
     upstream = Repository.create(tmp_path_factory.mktemp("many") / "many")
     for number in range(30):
         upstream.write(prefix_paths(f"skills/skill-{number:02}", make_skill(f"skill-{number:02}")))
@@ -23,18 +23,19 @@ def many(scene: CommandSandbox, tmp_path_factory: pytest.TempPathFactory) -> Com
     return scene.create_project()
 
 
-def test_many_skills_of_a_repository_are_set_in_columns(many: CommandSandbox) -> None:
+def test_many_skills_of_a_repository_are_listed_in_columns(many: CommandSandbox) -> None:
     rows = ["  ".join(f"skill-{number:02}" for number in range(row, 30, 4)) for row in range(4)]
     assert many.output("install", "acme/many") == (
-        "! error: `acme/many` holds 30 skills:\n"
+        "! error: `acme/many` contains 30 skills:\n"
         + "".join(f"!   {row}\n" for row in rows)
-        + "!   try: choose one with `acme/many@skill-00`, or take all with `--all`\n[1]\n"
+        + "!   try: select one with `acme/many@skill-00`, or install all with `--all`\n[1]\n"
     )
 
 
-def test_a_long_name_has_its_description_below_in_the_same_column(project: CommandSandbox) -> None:
+def test_list_prints_the_description_of_a_long_name_on_the_next_line(project: CommandSandbox) -> None:
     project.write_files(
-        prefix_paths(f"mine/{LONG}", make_skill(LONG, TELLS)) | prefix_paths("mine/pdf", make_skill("pdf", TELLS))
+        prefix_paths(f"mine/{LONG}", make_skill(LONG, DESCRIPTION))
+        | prefix_paths("mine/pdf", make_skill("pdf", DESCRIPTION))
     )
     project.run("install", f"./mine/{LONG}", "./mine/pdf", check=True)
 
@@ -45,25 +46,26 @@ def test_a_long_name_has_its_description_below_in_the_same_column(project: Comma
     assert max(map(len, lines)) <= 80
 
 
-def test_search_tells_of_a_long_name_below_it(project: CommandSandbox) -> None:
+def test_search_prints_the_details_of_a_long_name_on_the_next_line(project: CommandSandbox) -> None:
     project.write_files(
-        prefix_paths(f"mine/{LONG}", make_skill(LONG, TELLS)) | prefix_paths("mine/pdf", make_skill("pdf", TELLS))
+        prefix_paths(f"mine/{LONG}", make_skill(LONG, DESCRIPTION))
+        | prefix_paths("mine/pdf", make_skill("pdf", DESCRIPTION))
     )
     project.run("install", f"./mine/{LONG}", "./mine/pdf", check=True)
 
-    said = project.run("search", "--installed", "story", check=True).stdout
+    output = project.run("search", "--installed", "story", check=True).stdout
 
     below = " " * 34 + "installed  Tells a long story about what it i…"
-    assert said.splitlines() == [below.replace(" " * 34, f"{'pdf':34}", 1), LONG, below]
+    assert output.splitlines() == [below.replace(" " * 34, f"{'pdf':34}", 1), LONG, below]
 
 
-def test_one_long_name_leaves_the_table_of_what_is_outdated_a_table(project: CommandSandbox, tmp_path: Path) -> None:
+def test_outdated_keeps_the_table_if_one_name_is_long(project: CommandSandbox, tmp_path: Path) -> None:
     upstream = Repository.create(tmp_path / "upstream")
     before = upstream.write(
         prefix_paths(f"skills/{LONG}", make_skill(LONG)) | prefix_paths("skills/pdf", make_skill("pdf"))
     ).commit()[:7]
     project.run("install", upstream.file_url, "--all", check=True)
-    after = upstream.write(prefix_paths("skills/pdf", make_skill("pdf", TELLS))).commit()[:7]
+    after = upstream.write(prefix_paths("skills/pdf", make_skill("pdf", DESCRIPTION))).commit()[:7]
 
     row = f"{before}  {after}  {after}"
     head = "current  wanted   latest"
@@ -73,11 +75,11 @@ def test_one_long_name_leaves_the_table_of_what_is_outdated_a_table(project: Com
     assert narrow[:4] == [LONG, f"  current  {before}", f"  wanted   {after}", f"  latest   {after}"]
 
 
-def test_a_terminal_gets_no_line_that_could_have_been_broken_and_a_pipe_gets_whole_ones(
+def test_lines_are_wrapped_in_a_terminal_but_not_in_a_pipe(
     project: CommandSandbox,
 ) -> None:
     folder = "/".join(["a-folder-with-a-long-name"] * 4)
-    bad = "---\nname: odd\ndescription: Use it.\nwritten-by-somebody-whom-nobody-knows-any-more: x\n---\n"
+    bad = "---\nname: odd\ndescription: Use it.\na-field-with-a-name-that-is-quite-a-bit-too-long: x\n---\n"
     project.write("odd/SKILL.md", bad)
     project.run("install", "testing", check=True)
     project.write(".agent-skills/testing/SKILL.md", "mine")
@@ -91,7 +93,7 @@ def test_a_terminal_gets_no_line_that_could_have_been_broken_and_a_pipe_gets_who
     ]
 
     for words in commands:
-        _, shown = answered(project, [], *words, env={"COLUMNS": "80", "TERM": "dumb"})
+        _, shown = run_in_terminal(project, [], *words, env={"COLUMNS": "80", "TERM": "dumb"})
         lines = shown.splitlines()
         assert [line for line in lines if len(line) > 80 and len(line.split()) > 2] == [], shown
 
@@ -104,7 +106,7 @@ def test_a_terminal_gets_no_line_that_could_have_been_broken_and_a_pipe_gets_who
 WIDE = "处理各种文档:读取、合并、拆分与填写PDF表单。当有人提到文件、表格、合同或报告并希望修改它们时使用这个技能。" * 2
 
 
-def test_letters_of_two_cells_fit_eighty_columns_too(
+def test_lines_with_wide_characters_fit_80_columns(
     project: CommandSandbox, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     upstream = Repository.create(tmp_path_factory.mktemp("wide") / "wide")
@@ -113,27 +115,28 @@ def test_letters_of_two_cells_fit_eighty_columns_too(
     ).commit()
     project.redirect_git("https://github.com/acme/wide", upstream.file_url)
     listed = project.run("install", "acme/wide", "--list", check=True).stdout.splitlines()
-    _, asked = answered(project, ["wenjian"], "install", "acme/wide", env={"COLUMNS": "80", "TERM": "dumb"})
+    _, prompted = run_in_terminal(project, ["wenjian"], "install", "acme/wide", env={"COLUMNS": "80", "TERM": "dumb"})
 
-    told = project.run("show", "wenjian", check=True).stdout.splitlines()
+    details = project.run("show", "wenjian", check=True).stdout.splitlines()
     short = {words: project.run(words, check=True).stdout.splitlines() for words in ("list", "discover")}
 
-    for lines in (listed, asked.splitlines(), *short.values()):
+    for lines in (listed, prompted.splitlines(), *short.values()):
         (line,) = (line for line in lines if "处理" in line)
         assert 77 <= cell_len(line) <= 80
         assert line.endswith("…")
-    begin, end = (next(n for n, line in enumerate(told) if word in line) for word in ("description", "source"))
-    assert all(70 <= cell_len(line) <= 80 for line in told[begin : end - 1])
-    assert "".join(line.removeprefix("  description").strip() for line in told[begin:end]) == WIDE
-    assert sum(line.count("PDF") for line in told[begin:end]) == 2
+    begin, end = (next(n for n, line in enumerate(details) if word in line) for word in ("description", "source"))
+    assert all(70 <= cell_len(line) <= 80 for line in details[begin : end - 1])
+    assert "".join(line.removeprefix("  description").strip() for line in details[begin:end]) == WIDE
+    assert sum(line.count("PDF") for line in details[begin:end]) == 2
 
 
-def test_the_whole_name_is_told_of_what_can_be_installed(
+def test_available_skills_are_listed_with_their_whole_name(
     scene: CommandSandbox, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     upstream = Repository.create(tmp_path_factory.mktemp("long") / "long")
     upstream.write(
-        prefix_paths(f"skills/{LONG}", make_skill(LONG, TELLS)) | prefix_paths("skills/pdf", make_skill("pdf", TELLS))
+        prefix_paths(f"skills/{LONG}", make_skill(LONG, DESCRIPTION))
+        | prefix_paths("skills/pdf", make_skill("pdf", DESCRIPTION))
     ).commit()
     scene.redirect_git("https://github.com/acme/long", upstream.file_url)
 
@@ -142,19 +145,19 @@ def test_the_whole_name_is_told_of_what_can_be_installed(
     )
 
 
-def test_show_breaks_long_lines_between_words(project: CommandSandbox) -> None:
-    project.write_files(prefix_paths("mine/pdf", make_skill("pdf", TELLS)))
+def test_show_wraps_long_lines(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths("mine/pdf", make_skill("pdf", DESCRIPTION)))
     project.run("install", "./mine/pdf", check=True)
 
-    said = project.run("show", "pdf", check=True).stdout
+    output = project.run("show", "pdf", check=True).stdout
 
-    assert said.splitlines()[2:4] == [
+    assert output.splitlines()[2:4] == [
         "  description  Tells a long story about what it is for, which no terminal of",
         "               eighty columns can hold in a single line.",
     ]
 
 
-def test_many_skills_that_hold_others_are_one_warning(
+def test_nested_skills_are_summarized_in_one_warning(
     scene: CommandSandbox, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     upstream = Repository.create(tmp_path_factory.mktemp("inner") / "inner")
@@ -167,16 +170,16 @@ def test_many_skills_that_hold_others_are_one_warning(
         manifest_text(**{name: {"git": upstream.file_url, "path": f"skills/{name}"} for name in ("a", "b")})
     )
     assert scene.run("lock", check=True).stderr == expected_output("""\
-warning: a: it holds another skill at more/inner/SKILL.md, which some hosts load too
-warning: b: it holds another skill at more/inner/SKILL.md, which some hosts load too
+warning: a: contains another skill at more/inner/SKILL.md, which some hosts also load
+warning: b: contains another skill at more/inner/SKILL.md, which some hosts also load
 """)
 
     scene.create_project(
         manifest_text(**{name: {"git": upstream.file_url, "path": f"skills/{name}"} for name in "abcdef"})
     )
     assert scene.run("outdated", check=True).stderr == expected_output("""\
-warning: 4 skills hold other skills inside, which some hosts load too: c, d, e and 1 more (-v names the files)
-everything is as new as it can be
-a, b: locked, and not installed (`skillpm sync` installs what is locked)
+warning: 4 skills contain nested skills, which some hosts also load: c, d, e and 1 more (-v lists the files)
+everything is up to date
+a, b: locked, but not installed (`skillpm sync` installs what is locked)
 """)
-    assert "f: it holds another skill at more/inner/SKILL.md" in scene.run("outdated", "-v", check=True).stderr
+    assert "f: contains another skill at more/inner/SKILL.md" in scene.run("outdated", "-v", check=True).stderr

@@ -7,7 +7,7 @@ from kit import make_skill, prefix_paths
 
 @pytest.fixture
 def full(project: CommandSandbox) -> CommandSandbox:
-    """Give a project with three skills, one of them made by hand."""
+    """Return a project with three skills, one of them local."""
     project.run("install", "testing", "code-review", check=True)
     project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine")))
     project.run("registry", "build", check=True)
@@ -39,19 +39,19 @@ def test_the_last_skill_leaves_documents_that_say_so(project: CommandSandbox) ->
     assert project.render_tree(".agent-skills", ignore=[".skillpm"]) == "skills.json\n"
 
 
-def test_a_skill_made_by_hand_is_only_set_aside_and_only_with_force(full: CommandSandbox) -> None:
+def test_a_local_skill_is_only_removed_with_force_and_backed_up(full: CommandSandbox) -> None:
     mine = full.snapshot(".agent-skills/mine")
 
     assert full.output("uninstall", "mine", "testing") == expected_output("""\
-! error: `mine` was made by hand and is not managed by skillpm; nothing was changed
+! error: `mine` is a local skill, not managed by skillpm; nothing was changed
 !   where: WORK/.agent-skills/mine
 !   try: `rm -r WORK/.agent-skills/mine` removes it for good, `--force` removes it and keeps a backup
 [1]
 """)
     assert full.output("uninstall", "mine", "--force") == expected_output("""\
- - mine  (a folder that skillpm did not make; set aside first)
+ - mine  (a folder that skillpm did not create; backed up first)
 removed 1: 2 skills in WORK/.agent-skills
-! warning: what lay at mine is kept as backup mine-1: `skillpm backup restore mine-1` brings it back
+! warning: backed up your version of mine as mine-1; restore it with `skillpm backup restore mine-1`
 """)
     assert full.snapshot(".agent-skills/.skillpm/backup/mine-1") == mine
     assert full.run("registry", "check").code == 0
@@ -70,22 +70,22 @@ removed 2: 1 skill in WORK/.agent-skills
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["code-reviw"], "`code-reviw` is not installed in project scope\n!   try: did you mean code-review?"),
-        (["zzz"], "`zzz` is not installed in project scope\n!   try: one of these is: code-review, testing"),
-        (["testing", "zzz"], "`zzz` is not installed in project scope\n!   try: one of these is: code-review, testing"),
+        (["code-reviw"], "`code-reviw` is not installed in project scope\n!   try: did you mean `code-review`?"),
+        (["zzz"], "`zzz` is not installed in project scope\n!   try: installed: code-review, testing"),
+        (["testing", "zzz"], "`zzz` is not installed in project scope\n!   try: installed: code-review, testing"),
     ],
 )
-def test_a_name_that_is_not_there_stops_all(full: CommandSandbox, names: list[str], message: str) -> None:
+def test_an_unknown_name_stops_everything(full: CommandSandbox, names: list[str], message: str) -> None:
     before = full.full_snapshot
 
     assert full.output("uninstall", *names) == f"! error: {message}\n[1]\n"
     assert full.full_snapshot == before
 
 
-def test_nothing_installed_at_all_is_told(project: CommandSandbox) -> None:
+def test_an_empty_scope_is_reported(project: CommandSandbox) -> None:
     assert project.output("uninstall", "pdf") == expected_output("""\
-! error: `pdf` is not installed in project scope; nothing is
-!   try: `list` shows a project's skills, `list -g` your own
+! error: `pdf` is not installed: no skills in project scope
+!   try: `skillpm list` shows a project's skills, `skillpm list -g` those in user scope
 [1]
 """)
 
@@ -100,7 +100,7 @@ would have removed 1: 2 skills in WORK/.agent-skills
     assert full.snapshot() == before
 
 
-def test_what_was_only_asked_for_by_hand_goes_too(project: CommandSandbox) -> None:
+def test_a_requirement_that_was_never_installed_is_removed_too(project: CommandSandbox) -> None:
     project.write("skills.json", '{"skills": {"testing": {"bundled": true}, "code-review": {"bundled": true}}}\n')
 
     project.run("uninstall", "testing", check=True)

@@ -1,4 +1,4 @@
-"""`uninstall` means the skills that are named: no other one is fetched, brought back or set aside for it."""
+"""`uninstall` affects only the named skills: no other one is fetched, restored or backed up."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ manifest and registry and lockfile brought up to date: 0 skills in WORK/.agent-s
     assert list(project.read_json("skills.json")["skills"]) == ["docx"]
 
 
-def test_with_force_only_what_is_named_is_set_aside(project: CommandSandbox, url: str, upstream: Repository) -> None:
+def test_with_force_only_named_skills_are_backed_up(project: CommandSandbox, url: str, upstream: Repository) -> None:
     project.run("install", f"{url}@pdf", f"{url}@docx", check=True)
     upstream.write(prefix_paths("skills/docx", make_skill("docx", "Writes better.")))
     upstream.commit("second")

@@ -11,14 +11,14 @@ HERE = ".agent-skills"
 
 
 def seen(scene: CommandSandbox) -> list[str]:
-    """Give what the host's folder holds."""
+    """Return what the host's folder holds."""
     folder = scene.work / ".claude/skills"
     return sorted(os.listdir(folder)) if folder.is_dir() else []
 
 
 @pytest.fixture
 def own(project: CommandSandbox) -> CommandSandbox:
-    """Give a project with two skills made by hand."""
+    """Return a project with two skills made by hand."""
     project.write_files(prefix_paths(f"{HERE}/notes", make_skill("notes", "My notes.")))
     project.write_files(
         prefix_paths(f"{HERE}/house-style", make_skill("house-style", "How we write.", version="2.0.0"))
@@ -81,8 +81,8 @@ def test_a_copy_that_was_made_for_a_host_is_no_source(own: CommandSandbox) -> No
     before = own.full_snapshot
 
     assert own.output("install", "./.claude/skills/notes") == expected_output("""\
-! error: ./.claude/skills/notes lies where skills are installed, and is there already
-!   try: agents get it as it is (`skillpm list`); to manage it, move it elsewhere first, e.g. \
+! error: ./.claude/skills/notes is inside a directory where skills are installed
+!   try: agents see it already (`skillpm list`); to manage it, move it elsewhere, for example \
 `mv ./.claude/skills/notes ~/my-skills/`, and install it from there
 [2]
 """)
@@ -123,9 +123,9 @@ def test_migrate_links_what_it_makes(linked: CommandSandbox) -> None:
 
     assert linked.output("migrate") == expected_output("""\
  + old/SKILL.md  from old.md
-moved 1 flat file: 3 skills in WORK/.agent-skills
+converted 1 flat file: 3 skills in WORK/.agent-skills
 linked in .claude/skills: old
-! next: `skillpm list` shows them
+! next: `skillpm list` lists them
 """)
     assert seen(linked) == ["house-style", "notes", "old"]
     assert linked.output("sync") == "nothing to do: 3 skills in WORK/.agent-skills\n"
@@ -137,8 +137,8 @@ def test_migrate_says_how_to_show_them_to_an_agent(scene: CommandSandbox) -> Non
 
     assert scene.output("migrate", "-g") == expected_output("""\
  + old/SKILL.md  from old.md
-moved 1 flat file: 1 skill in HOME/.agent-skills
-! next: `skillpm list -g` shows them, `skillpm link -g claude-code` to an agent
+converted 1 flat file: 1 skill in HOME/.agent-skills
+! next: `skillpm list -g` lists them, `skillpm link -g claude-code` links them for an agent
 """)
     assert scene.run("link", "-g", "claude-code").code == 0
     assert scene.exists("../home/.claude/skills/old/SKILL.md")
@@ -153,19 +153,20 @@ def test_what_the_registry_does_not_list_is_not_linked(own: CommandSandbox) -> N
 
     assert seen(own) == ["house-style", "notes"]
     assert own.add_placeholders(said.stderr).splitlines()[0] == (
-        "warning: Two Words is not linked: a skill's name has lower-case letters, digits and single hyphens; "
+        "warning: Two Words is not linked: the name of a skill consists of lower-case letters, digits and "
+        "single hyphens; "
         "rename its folder"
     )
 
 
 def test_one_that_its_owner_deleted_is_linked_no_more(linked: CommandSandbox) -> None:
     shutil.rmtree(linked.work / HERE / "notes")
-    assert "problem: a link to a skill that is not there\n    where: WORK/.claude/skills/notes" in linked.output(
+    assert "problem: a link to a skill that does not exist\n    where: WORK/.claude/skills/notes" in linked.output(
         "doctor"
     )
 
     assert linked.output("sync") == expected_output("""\
- - notes  (its folder is gone; no longer linked in .claude/skills)
+ - notes  (its folder is missing; no longer linked in .claude/skills)
 removed 1: 1 skill in WORK/.agent-skills
 """)
     assert seen(linked) == ["house-style"]
@@ -185,7 +186,7 @@ unlinked 1: 2 skills in WORK/.agent-skills
 
 def test_a_link_that_is_gone_is_named_and_made_again(linked: CommandSandbox) -> None:
     (linked.work / ".claude/skills/notes").unlink()
-    assert "notes: its link .claude/skills/notes is gone; `skillpm sync` makes it again" in linked.output("verify")
+    assert "notes: its link .claude/skills/notes is missing; `skillpm sync` creates it again" in linked.output("verify")
 
     linked.run("doctor", "--fix", check=True)
 
@@ -195,20 +196,20 @@ def test_a_link_that_is_gone_is_named_and_made_again(linked: CommandSandbox) -> 
 def test_what_lies_in_a_links_place_stops_link_and_nothing_else(own: CommandSandbox) -> None:
     own.write(".claude/skills/notes/mine.md", "Mine.\n")
     assert own.output("link", "claude-code") == expected_output("""\
-! error: a skill is in the way; nothing was changed
-!   notes: .claude/skills/notes is there already, and skillpm did not make it
-!   try: `skillpm link claude-code --keep notes` goes on without it, `--force` sets it aside as a backup first
+! error: blocked by a skill; nothing was changed
+!   notes: .claude/skills/notes exists and was not created by skillpm
+!   try: use `skillpm link claude-code --keep notes` to continue without it, or `--force` to back it up first
 [1]
 """)
     assert own.output("link", "claude-code", "--keep", "notes") == expected_output("""\
  → house-style 2.0.0  (linked in .claude/skills)
- = notes  (what lies in .claude/skills is left there)
+ = notes  (the existing folder in .claude/skills is kept)
 linked 1, kept 1: 2 skills in WORK/.agent-skills
 """)
     assert own.output("sync", "--force") == "nothing to do: 2 skills in WORK/.agent-skills\n"
     assert own.run("install", "code-review", "--force").code == 0
     assert own.read(".claude/skills/notes/mine.md") == "Mine.\n"
-    assert "note: notes is not linked in .claude/skills: something else lies there" in own.output("doctor")
+    assert "note: notes is not linked in .claude/skills: another file or folder has its name" in own.output("doctor")
 
     assert own.run("link", "claude-code", "--force").code == 0
     assert own.exists(".claude/skills/notes/SKILL.md")

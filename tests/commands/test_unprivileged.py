@@ -10,21 +10,18 @@ from pathlib import Path
 import pytest
 from commands.scene import CommandSandbox, expected_output, manifest_text
 from kit import GitServer, make_skill, prefix_paths
+from kit.sandbox import CANNOT_DROP_RIGHTS, without_rights
 
-SETPRIV = shutil.which("setpriv")
-IS_ROOT = os.geteuid() == 0
-# Root writes where nobody may; without these two capabilities it is a user like all others.
-ORDINARY = ["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(IS_ROOT and SETPRIV is None, reason="root may write anywhere, and setpriv is missing"),
+    pytest.mark.skipif(CANNOT_DROP_RIGHTS, reason="root may write anywhere, and setpriv is missing"),
 ]
 
 
 class Ordinary(CommandSandbox):
     """A scene whose commands run with the rights of an ordinary user."""
 
-    command = (str(SETPRIV), *ORDINARY, *CommandSandbox.command) if IS_ROOT else CommandSandbox.command
+    command = without_rights(CommandSandbox.command)
 
 
 @pytest.fixture
@@ -50,12 +47,12 @@ def test_a_skills_directory_that_is_read_only_stops_everything(project: CommandS
         assert project.output(*arguments) == expected_output(f"""\
 ! error: cannot write into WORK/{place}: permission denied
 !   where: WORK/{place}
-!   try: check who owns that place
+!   try: check who owns that folder
 [1]
 """), arguments
         assert project.full_snapshot == before
     assert project.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
-    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill matches the lockfile\n"
     assert project.run("list").code == 0
 
 
@@ -69,9 +66,9 @@ def test_a_read_only_project_is_told_before_the_first_download(
     said = project.output("sync")
 
     assert said == expected_output("""\
-! error: cannot make a lock file: permission denied
+! error: cannot create a lock file: permission denied
 !   where: WORK/.agent-skills
-!   try: check who owns that place, or choose another with SKILLPM_HOME or SKILLPM_CACHE_DIR
+!   try: check its owner and permissions, or use another location: set SKILLPM_HOME or SKILLPM_CACHE_DIR
 [1]
 """)
     assert server.requests == []
@@ -86,7 +83,7 @@ def test_documents_that_cannot_be_written_are_told_before_any_skill_is_touched(s
     assert scene.output("install", "-g", "code-review") == expected_output("""\
 ! error: cannot write into HOME/.config/skillpm: permission denied
 !   where: HOME/.config/skillpm
-!   try: check who owns that place
+!   try: check who owns that folder
 [1]
 """)
     assert scene.full_snapshot == before
@@ -105,7 +102,7 @@ def test_a_lockfile_that_cannot_be_written_is_told(project: CommandSandbox) -> N
     assert re.sub(r"[0-9]+\.tmp", "N.tmp", said) == expected_output("""\
 ! error: cannot write the lockfile: permission denied
 !   where: WORK/skills.lock.N.tmp
-!   try: check who owns that place, or choose another with SKILLPM_HOME or SKILLPM_CACHE_DIR
+!   try: check its owner and permissions, or use another location: set SKILLPM_HOME or SKILLPM_CACHE_DIR
 [1]
 """)
     assert project.full_snapshot == before
@@ -120,7 +117,7 @@ def test_an_agents_folder_that_cannot_be_written_is_told_before_any_skill_is_tou
     assert project.output("link", "claude-code") == expected_output("""\
 ! error: cannot write into WORK/.claude/skills: permission denied
 !   where: WORK/.claude
-!   try: check who owns that place
+!   try: check who owns that folder
 [1]
 """)
     assert project.full_snapshot == before
@@ -161,14 +158,14 @@ def test_a_part_of_an_installed_skill_that_nobody_can_read_is_an_edit(project: C
     closed(project.work / ".agent-skills/testing/references", 0)
     closed(project.work / ".agent-skills/code-review/SKILL.md", 0)
 
-    assert project.output("verify").splitlines()[-2:] == ["! 0 of 2 skills are what the lockfile says", "[1]"]
+    assert project.output("verify").splitlines()[-2:] == ["! 0 of 2 skills match the lockfile", "[1]"]
     assert project.run("list").code == 0
     assert project.run("show", "testing").code == 0
     assert project.run("diff", "code-review").code == 1
     assert project.run("sync").code == 1
     (project.work / ".agent-skills/testing/references").chmod(0o755)
     (project.work / ".agent-skills/code-review/SKILL.md").chmod(0o644)
-    assert project.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert project.output("verify") == "! 2 of 2 skills match the lockfile\n"
 
 
 def test_what_may_not_be_read_is_not_copied_for_a_host_and_stops_no_other(project: CommandSandbox) -> None:
@@ -179,7 +176,9 @@ def test_what_may_not_be_read_is_not_copied_for_a_host_and_stops_no_other(projec
     assert project.format_result(project.run("install", "testing", env=copies)).startswith(" + testing")
     said = project.format_result(project.run("link", "claude-code", env=copies))
 
-    told = "warning: WORK/.claude/skills/mine is not made: WORK/.agent-skills/mine/secret may not be read\n"
+    told = (
+        "warning: WORK/.claude/skills/mine was not created: permission denied reading WORK/.agent-skills/mine/secret\n"
+    )
     assert f"! {told}" in said
     assert "[1]" not in said
     assert os.listdir(project.work / ".claude/skills") == ["testing"]
@@ -204,25 +203,25 @@ def test_what_may_not_be_read_hides_no_other_skill_from_discover(scene: CommandS
 
     assert scene.output("discover", "--agent", "brutus") == expected_output("""\
 brutus sees 1 skill from WORK
-(BRUTUS: Claude's folders, then OpenCode's, of the working directory and of the
-user in turn)
+(BRUTUS: Claude's folders, then OpenCode's, each in the working directory before
+the user's)
 
-it looks into these folders, and the first that has a name counts:
+it searches these folders; the first skill with a name is used:
    1 project  .claude/skills    1 skill
    2 user     ~/.claude/skills  0 skills
-     not there: .opencode/skill, .opencode/skills, ~/.config/opencode/skill
+     missing: .opencode/skill, .opencode/skills, ~/.config/opencode/skill
 
 .claude/skills (project)
   ok  Fine.
-! warning: .claude/skills/sealed: the folder cannot be read: permission denied
+! warning: .claude/skills/sealed: cannot read the folder: permission denied
 ! warning: .claude/skills/a-file/SKILL.md: permission denied
-! warning: ~/.claude/skills: the folder cannot be read: permission denied
+! warning: ~/.claude/skills: cannot read the folder: permission denied
 """)
     said = scene.run("discover", "--agent", "cline", check=True)
     assert said.stderr == ""
     said = scene.run("discover", "--agent", "claude-code", check=True)
     assert scene.add_placeholders(said.stderr) == expected_output("""\
-warning: ~/.claude/skills: the folder cannot be read: permission denied
+warning: ~/.claude/skills: cannot read the folder: permission denied
 warning: .claude/skills/a-file/SKILL.md: permission denied
 warning: .claude/skills/sealed/SKILL.md: permission denied
 """)
@@ -239,7 +238,7 @@ def test_no_space_for_a_file_leaves_the_old_state(project: CommandSandbox) -> No
     done = _run(limited, words)
 
     assert done.startswith("error: cannot ")
-    assert "the file is larger than allowed here" in done
+    assert "the file is larger than the file system or a limit of this process allows" in done
     assert project.full_snapshot == before
     assert project.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
@@ -263,13 +262,13 @@ def test_flat_files_that_may_not_be_read_or_taken_away_are_left(project: Command
 
     assert project.output("migrate") == expected_output("""\
  + open/SKILL.md  from open.md
-moved 1 flat file: 2 skills in WORK/.agent-skills
-left as it is:
-   closed/inside.md  its folder may not be written into
+converted 1 flat file: 2 skills in WORK/.agent-skills
+not converted:
+   closed/inside.md  its folder is not writable
    hidden/           cannot be read: permission denied
    secret.md         cannot be read: permission denied
 ! warning: hidden/SKILL.md is not in the registry: Permission denied
-! next: `skillpm list` shows them, `skillpm link AGENT` to an agent
+! next: `skillpm list` lists them, `skillpm link AGENT` links them for an agent
 """)
     assert project.run("registry", "check").code == 0
 
@@ -279,20 +278,20 @@ def test_a_folder_of_flat_files_that_is_read_only_stays_as_it_is(scene: CommandS
     closed(scene.work / "old")
     before = scene.snapshot("..")
 
-    assert scene.output("migrate", "old").splitlines()[0] == "nothing to move: 0 skills in WORK/old"
+    assert scene.output("migrate", "old").splitlines()[0] == "nothing to convert: 0 skills in WORK/old"
     assert scene.snapshot("..") == before
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(project: CommandSandbox, url: str) -> None:
     closed(project.cache)
-    warning = "! warning: the cache ROOT/cache/v1 cannot be written; what is fetched is forgotten after this command"
+    warning = "! warning: the cache ROOT/cache/v1 is not writable; fetched content is discarded after this command"
 
     said = project.output("install", f"{url}@pdf", "code-review", env={"TMPDIR": str(project.root)})
 
     lines = said.splitlines()
     assert lines[2] == "added 2: 2 skills in WORK/.agent-skills"
     assert [line for line in lines if "warning" in line] == [warning]
-    assert project.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert project.output("verify") == "! 2 of 2 skills match the lockfile\n"
     assert project.output("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
     assert sorted(os.listdir(project.root)) == ["cache", "home", "work"], "the temporary cache is gone"
     assert os.listdir(project.cache) == []
@@ -319,5 +318,5 @@ def test_a_damaged_entry_of_a_cache_that_may_only_be_read_is_fetched_anew(projec
     said = project.output("sync", "--frozen")
 
     assert "added 1: 1 skill in WORK/.agent-skills" in said
-    assert "! warning: pdf: its copy in the store was damaged; it is fetched anew" in said
-    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert "! warning: pdf: its copy in the store was damaged; fetching it again" in said
+    assert project.output("verify") == "! 1 of 1 skill matches the lockfile\n"

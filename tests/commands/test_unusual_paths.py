@@ -142,10 +142,10 @@ def test_files_whose_names_are_no_text_are_edits_like_any_other(scene: CommandSa
     os.symlink(b"\xfe", os.fsencode(place / "link"))
 
     assert scene.output("sync") == expected_output("""\
-! error: your edits are in the way; nothing was changed
+! error: blocked by local changes; nothing was changed
 !   testing: edited since it was installed (é.md extra, link extra, two\\nlines.md extra, é.md extra and 1 more)
-!   try: `skillpm diff testing` shows it, `skillpm sync --keep testing` goes on without it, \
-`--force` sets it aside as a backup first
+!   try: use `skillpm diff testing` to see it, `skillpm sync --keep testing` to continue without it, or `--force` to \
+back it up first
 [1]
 """)
     assert "extra: \\udcff.md" in scene.run("verify").stdout
@@ -173,7 +173,7 @@ def test_an_edit_may_be_deeper_than_anybody_would_make_it(scene: CommandSandbox)
     assert scene.run("sync", "--force").code == 0
     assert scene.run("backup", "restore", "testing").code == 0
     assert os.path.exists(f"{place}/{'d/' * 1200}mine")
-    assert scene.run("backup", "list").stderr == "nothing is set aside\n"
+    assert scene.run("backup", "list").stderr == "no backups\n"
     assert scene.run("uninstall", "testing", "--force").code == 0
     subprocess.run(["rm", "-r", str(scene.work / ".agent-skills")], check=True)  # pytest's own clearing up is recursive
 
@@ -187,7 +187,7 @@ def test_the_folder_one_stands_in_may_be_gone(scene: CommandSandbox) -> None:
         )
         assert (done.returncode, done.stderr) == (
             2,
-            "error: the folder you are in is not there any more\n  try: go to another one: cd\n",
+            "error: the working directory no longer exists\n  try: change to another one: cd\n",
         )
 
 
@@ -201,15 +201,15 @@ def test_skills_that_cannot_be_read_hide_no_other(project: CommandSandbox) -> No
 
     assert project.output("registry", "build") == expected_output("""\
 WORK/.agent-skills/skills.json written: 1 skill
-! warning: no-frontmatter/SKILL.md is left out: line 1: the file does not begin with a `---` line
-! warning: not-text/SKILL.md is left out: line 4: the file is not UTF-8
-! warning: too-large/SKILL.md is left out: line 1: the file is over 1000000 bytes
+! warning: no-frontmatter/SKILL.md is not in the registry: line 1: the file does not begin with a `---` line
+! warning: not-text/SKILL.md is not in the registry: line 4: the file is not UTF-8
+! warning: too-large/SKILL.md is not in the registry: line 1: the file is over 1000000 bytes
 """)
     assert project.run("list").stdout == "good   [unmanaged] A good one.\n"
     assert project.output("show", "no-frontmatter") == expected_output("""\
 ! error: `no-frontmatter` cannot be loaded: line 1: the file does not begin with a `---` line
 !   where: WORK/.agent-skills/no-frontmatter/SKILL.md
-!   try: mend that place by hand, or take the file from version control
+!   try: fix the file by hand, or restore it from version control
 [1]
 """)
     assert project.run("registry", "check").code == 0

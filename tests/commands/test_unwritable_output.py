@@ -1,4 +1,4 @@
-"""Nobody hears what a command says: its streams are closed, full, or read by nobody. What it does, it does."""
+"""Standard streams that are closed, full or not read do not prevent a change."""
 
 import os
 import subprocess
@@ -17,14 +17,14 @@ needs_full = pytest.mark.skipif(not FULL.exists(), reason="there is no device th
 
 @pytest.fixture
 def edited(project: CommandSandbox, url: str) -> CommandSandbox:
-    """Give a project with an edited skill: a forced sync warns in its very midst."""
+    """Return a project with an edited skill: a forced sync prints a warning in the middle of the change."""
     project.run("install", f"{url}@pdf", check=True)
     project.write(".agent-skills/pdf/SKILL.md", MINE)
     return project
 
 
-def heard_by_nobody(scene: CommandSandbox, words: str, streams: str) -> int:
-    """Run a command by a shell that arranges its streams; give its exit code."""
+def run_with_streams(scene: CommandSandbox, words: str, streams: str) -> int:
+    """Run a command in a shell with redirected streams and return its exit code."""
     script = f'"$@" {streams}'
     command = ["bash", "-o", "pipefail", "-c", script, "bash", *scene.command, *words.split()]
     done = subprocess.run(command, cwd=scene.work, env=scene.environment(), capture_output=True, check=False)
@@ -32,42 +32,38 @@ def heard_by_nobody(scene: CommandSandbox, words: str, streams: str) -> int:
 
 
 @pytest.mark.parametrize("streams", ["2>&1 | true", "2>&-", ">&- 2>&-", "<&- >&- 2>&-", "2>/dev/full"])
-def test_a_change_that_warns_into_nothing_is_done(edited: CommandSandbox, streams: str) -> None:
-    assert heard_by_nobody(edited, "sync --force", streams) == 0
+def test_a_change_is_completed_if_its_warnings_cannot_be_written(edited: CommandSandbox, streams: str) -> None:
+    assert run_with_streams(edited, "sync --force", streams) == 0
 
     assert edited.read(".agent-skills/.skillpm/backup/pdf-1/SKILL.md") == MINE
     assert not edited.exists(".agent-skills/.skillpm/journal.json")
-    assert edited.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert edited.output("verify") == "! 1 of 1 skill matches the lockfile\n"
 
 
-def test_an_error_that_nobody_reads_has_its_exit_code(edited: CommandSandbox) -> None:
+def test_an_error_that_cannot_be_written_has_its_exit_code(edited: CommandSandbox) -> None:
     for streams in ("2>&1 | true", "2>&-", "2>/dev/full", ">&- 2>&-"):
-        assert heard_by_nobody(edited, "sync", streams) == 1, streams
-        assert heard_by_nobody(edited, "sync --json", f"{streams} >/dev/null") == 1, streams
+        assert run_with_streams(edited, "sync", streams) == 1, streams
+        assert run_with_streams(edited, "sync --json", f"{streams} >/dev/null") == 1, streams
 
 
 @needs_full
 @pytest.mark.parametrize("words", ["list", "list --json", "update --force", "prompt"])
-def test_output_that_a_full_disk_does_not_take_is_told(
-    edited: CommandSandbox, upstream: Repository, words: str
-) -> None:
+def test_output_to_a_full_disk_is_an_error(edited: CommandSandbox, upstream: Repository, words: str) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     with FULL.open("wb") as full:
-        command, heard = [*edited.command, *words.split()], subprocess.PIPE
-        done = subprocess.run(
-            command, cwd=edited.work, env=edited.environment(), stdout=full, stderr=heard, check=False
-        )
+        command, pipe = [*edited.command, *words.split()], subprocess.PIPE
+        done = subprocess.run(command, cwd=edited.work, env=edited.environment(), stdout=full, stderr=pipe, check=False)
 
-    said = [line for line in done.stderr.decode().splitlines() if not line.startswith(("warning:", "next:"))]
-    assert "\n".join(said) == expected_output("""\
+    lines = [line for line in done.stderr.decode().splitlines() if not line.startswith(("warning:", "next:"))]
+    assert "\n".join(lines) == expected_output("""\
 error: cannot write the output: no space left on the device
-  try: free some space and run the command again; nothing was left half done""")
+  try: free some space and run the command again; no partial change was left""")
     assert done.returncode == 1
     assert not edited.exists(".agent-skills/.skillpm/journal.json")
 
 
-def test_a_file_is_never_taken_for_a_stream_that_is_closed(edited: CommandSandbox) -> None:
-    assert heard_by_nobody(edited, "sync --force", "0<&- 1>&- 2>&-") == 0
+def test_nothing_is_written_into_a_file_that_got_the_number_of_a_closed_stream(edited: CommandSandbox) -> None:
+    assert run_with_streams(edited, "sync --force", "0<&- 1>&- 2>&-") == 0
     for folder, _, files in os.walk(edited.work):
         for file in files:
             assert b"warning:" not in Path(folder, file).read_bytes()

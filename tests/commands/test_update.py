@@ -8,24 +8,24 @@ from kit import Repository
 
 
 def say(upstream: Repository, text: str) -> str:
-    """Change both skills; give the short commit."""
+    """Change both skills; return the short commit."""
     upstream.write({"skills/pdf/notes.md": text, "skills/docx/notes.md": text})
     return upstream.commit()[:7]
 
 
 @pytest.fixture
 def following(project: CommandSandbox, url: str) -> CommandSandbox:
-    """Give a project that follows a branch with one skill and a tag with another."""
+    """Return a project that follows a branch with one skill and a tag with another."""
     project.run("install", f"{url}#main@pdf", f"{url}#v1.0.0@docx", "testing", check=True)
     return project
 
 
-def test_nothing_newer_is_nothing_to_do(following: CommandSandbox) -> None:
+def test_without_newer_versions_there_is_nothing_to_do(following: CommandSandbox) -> None:
     before = following.full_snapshot
 
     assert following.output("update") == expected_output("""\
 nothing to do: 3 skills in WORK/.agent-skills
-! pinned to a tag or a commit: docx (`skillpm outdated` says more)
+! pinned to a tag or a commit: docx (see `skillpm outdated`)
 """)
     assert following.full_snapshot == before
     assert following.output("update", "pdf", "testing") == "nothing to do: 3 skills in WORK/.agent-skills\n"
@@ -42,10 +42,10 @@ def test_a_branch_that_moved_is_followed(following: CommandSandbox, upstream: Re
     assert following.read(".agent-skills/pdf/notes.md") == "Second.\n"
     assert following.read("skills.json") == manifest
     assert not following.exists(".agent-skills/docx/notes.md")
-    assert following.output("verify") == "! 3 of 3 skills are what the lockfile says\n"
+    assert following.output("verify") == "! 3 of 3 skills match the lockfile\n"
 
 
-def test_a_tag_that_moved_is_followed_and_told(following: CommandSandbox, upstream: Repository) -> None:
+def test_a_moved_tag_is_followed_with_a_warning(following: CommandSandbox, upstream: Repository) -> None:
     first = upstream.resolve("main")
     say(upstream, "Second.\n")
     upstream.tag("v1.0.0", force=True)
@@ -107,18 +107,18 @@ def test_a_skill_that_is_gone_upstream_stops_the_update(
 
     assert project.output("update") == expected_output("""\
 ! error: URL has no folder `skills/pdf`
-!   try: skills are at: skills/docx
+!   try: its skills are in: skills/docx
 [1]
 """)
     assert project.full_snapshot == before
     assert project.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
 
-def test_an_unknown_name_is_told_with_the_nearest(following: CommandSandbox) -> None:
+def test_an_unknown_name_is_reported_with_the_closest_match(following: CommandSandbox) -> None:
     assert following.output("update", "pfd") == expected_output("""\
 ! error: the manifest has no skill `pfd`
 !   where: WORK/skills.json
-!   try: did you mean pdf?
+!   try: did you mean `pdf`?
 [1]
 """)
 
@@ -139,7 +139,7 @@ updated 1: 1 skill in WORK/.agent-skills
     assert project.read_json("skills.lock")["skills"]["code-review"]["digest"] == digest
 
 
-def test_a_locked_bundled_version_that_nobody_has_any_more_is_told(project: CommandSandbox) -> None:
+def test_a_locked_bundled_version_that_is_gone_is_reported(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
     digest = project.read_json("skills.lock")["skills"]["code-review"]["digest"]
     older = project.read("skills.lock").replace(digest, "sha256:" + "0" * 64).replace("1.0.0", "0.9.0")
@@ -147,7 +147,7 @@ def test_a_locked_bundled_version_that_nobody_has_any_more_is_told(project: Comm
     before = project.full_snapshot
 
     assert project.output("sync") == expected_output("""\
-! error: `code-review` is locked to 0.9.0, this skillpm ships 1.0.0
+! error: `code-review` is locked to 0.9.0, but this skillpm bundles 1.0.0
 !   try: run `skillpm update code-review`
 [1]
 """)
@@ -166,7 +166,7 @@ def test_what_is_followed_may_change_without_the_content(following: CommandSandb
         "skills.json", following.read("skills.json").replace('"branch": "main"', f'"rev": "{upstream.resolve("main")}"')
     )
     assert following.output("lock", "--dry-run").splitlines()[0] == f" ~ pdf {commit} → same content"
-    assert following.output("sync").splitlines()[0] == f" ~ pdf {commit}  (now asked for by its commit; same content)"
+    assert following.output("sync").splitlines()[0] == f" ~ pdf {commit}  (now pinned by commit; same content)"
     before = following.read("skills.json")
     following.write("skills.json", before.replace(f'"rev": "{upstream.resolve("main")}"', '"branch": "main"'))
     assert before != following.read("skills.json")

@@ -1,4 +1,4 @@
-"""For authors: a new skill is valid, and whatever is wrong is said at once, with its line."""
+"""`new` and `validate`: a new skill is valid, and all findings are reported at once, with their lines."""
 
 import pytest
 from kit import Sandbox, make_skill, prefix_paths
@@ -24,26 +24,26 @@ def test_a_new_skill_is_valid(sandbox: Sandbox) -> None:
     verdict = sandbox.run("validate", "deploy-check")
     assert (verdict.code, verdict.stdout, verdict.stderr) == (
         0,
-        "deploy-check/SKILL.md:3: warning: the description is still that of `skillpm new`; an agent chooses skills by "
-        "it [placeholder]\n"
+        "deploy-check/SKILL.md:3: warning: the description is still the placeholder of `skillpm new`; "
+        "agents choose skills by it [placeholder]\n"
         "       3 | description: What this skill does, in one sentence. Use when the user asks for it, in the words "
         "the…\n",
         "1 of 1 skill valid\n",
     )
 
 
-def test_a_new_skill_never_writes_over_another(sandbox: Sandbox) -> None:
+def test_new_does_not_overwrite_a_skill(sandbox: Sandbox) -> None:
     sandbox.run("new", "deploy-check", check=True)
     before = sandbox.snapshot()
     again = sandbox.run("new", "deploy-check")
     assert again.code == 1
     assert again.stderr == (
-        f"error: {sandbox.work}/deploy-check is there already\n  try: choose another name, or edit what is there\n"
+        f"error: {sandbox.work}/deploy-check already exists\n  try: choose another name, or edit the existing skill\n"
     )
     assert sandbox.snapshot() == before
 
 
-def test_every_finding_is_told_at_once_with_its_line(sandbox: Sandbox) -> None:
+def test_all_findings_are_reported_with_their_lines(sandbox: Sandbox) -> None:
     sandbox.write("mine/SKILL.md", WRONG)
     verdict = sandbox.run("validate", "mine")
     assert verdict.code == 1
@@ -51,28 +51,28 @@ def test_every_finding_is_told_at_once_with_its_line(sandbox: Sandbox) -> None:
         "mine/SKILL.md:2: error: the name must be lower-case letters, digits and single hyphens, e.g. `other-name` "
         "[bad-name]\n"
         "       2 | name: Other Name\n"
-        "mine/SKILL.md:2: error: the folder is called `mine`, the skill `Other Name` [name-not-folder]\n"
+        "mine/SKILL.md:2: error: the folder is named `mine`, the skill `Other Name` [name-not-folder]\n"
         "       2 | name: Other Name\n"
-        "mine/SKILL.md:3: error: this value was read as plain text, since YAML does not allow it unquoted "
+        "mine/SKILL.md:3: error: this value was read as plain text, since YAML does not allow it without quotes "
         "[frontmatter-repaired]\n"
         "       3 | description: Fine: it has a colon that YAML does not allow.\n"
-        "mine/SKILL.md:4: error: `category` is no field of the specification; put it under `metadata`, as text "
+        "mine/SKILL.md:4: error: `category` is not a field of the specification; move it under `metadata`, as text "
         "[unknown-field]\n"
         "       4 | category: testing\n"
-        "mine/SKILL.md:6: warning: `references/guide.md` is no file of this skill [missing-file]\n"
+        "mine/SKILL.md:6: warning: `references/guide.md` is not a file of this skill [missing-file]\n"
         "       6 | See [the guide](references/guide.md) and [the web](https://example.com).\n"
     )
     assert verdict.stderr == "0 of 1 skill valid\n"
 
 
-def test_lenient_asks_only_whether_it_loads(sandbox: Sandbox) -> None:
+def test_lenient_checks_only_whether_a_skill_loads(sandbox: Sandbox) -> None:
     sandbox.write("mine/SKILL.md", WRONG)
     assert sandbox.run("validate", "--lenient", "mine").code == 0
     sandbox.write("mine/SKILL.md", "no frontmatter\n")
     assert sandbox.run("validate", "--lenient", "mine").code == 1
 
 
-def test_programs_get_one_object(sandbox: Sandbox) -> None:
+def test_json_output_is_one_object(sandbox: Sandbox) -> None:
     sandbox.write_files(prefix_paths("skills/one", make_skill("one", description="Does one thing.")))
     sandbox.write("skills/two/SKILL.md", "---\nname: two\n---\nbody\n")
     verdict = sandbox.run("validate", "skills", "--json")
@@ -90,7 +90,7 @@ def test_programs_get_one_object(sandbox: Sandbox) -> None:
                     {
                         "code": "missing-description",
                         "level": "error",
-                        "message": "`description` is missing or no text",
+                        "message": "`description` is missing or not a string",
                         "line": 1,
                     }
                 ],
@@ -104,11 +104,11 @@ def test_hidden_text_is_an_error(sandbox: Sandbox, character: str) -> None:
     sandbox.write("mine/SKILL.md", f"---\nname: mine\ndescription: Fine.\n---\nread{character}able\n")
     verdict = sandbox.run("validate", "mine")
     assert verdict.code == 1
-    assert "mine/SKILL.md:5: error: a hidden character" in verdict.stdout
+    assert "mine/SKILL.md:5: error: hidden character" in verdict.stdout
     assert character not in verdict.stdout
 
 
-def test_joiners_that_a_script_needs_are_no_hidden_text(sandbox: Sandbox) -> None:
+def test_joiners_that_a_script_requires_are_not_hidden_text(sandbox: Sandbox) -> None:
     persian, picture = "\u0645\u06cc\u200c\u062e\u0648", "\U0001f469\u200d\U0001f4bb"
     sandbox.write("mine/SKILL.md", f"---\nname: mine\ndescription: Fine.\n---\n{persian} {picture}\n")
     assert sandbox.run("validate", "mine").code == 0
@@ -120,26 +120,26 @@ def test_every_bundled_skill_is_valid(sandbox: Sandbox) -> None:
     assert (verdict.code, verdict.stdout, verdict.stderr) == (0, "", "9 of 9 skills valid\n")
 
 
-# Mending
+# Repairs
 
 
-def test_what_can_be_mended_is_mended_named_and_the_rest_is_told(sandbox: Sandbox) -> None:
+def test_fix_reports_its_repairs_and_the_remaining_findings(sandbox: Sandbox) -> None:
     sandbox.write("mine/SKILL.md", WRONG.replace("category", "license: MIT # as ever\r\ncategory"))
     verdict = sandbox.run("validate", "--fix", "mine")
     assert verdict.code == 1
     assert verdict.stdout == (
-        "mine/SKILL.md:3: fixed: `description` stands in quotes now [frontmatter-repaired]\n"
-        "mine/SKILL.md:5: fixed: `category` stands under `metadata` now, as text [unknown-field]\n"
+        "mine/SKILL.md:3: fixed: quoted `description` [frontmatter-repaired]\n"
+        "mine/SKILL.md:5: fixed: moved `category` under `metadata`, as text [unknown-field]\n"
         "mine/SKILL.md:2: error: the name must be lower-case letters, digits and single hyphens, e.g. `other-name` "
         "[bad-name]\n"
         "       2 | name: Other Name\n"
-        "mine/SKILL.md:2: error: the folder is called `mine`, the skill `Other Name` [name-not-folder]\n"
+        "mine/SKILL.md:2: error: the folder is named `mine`, the skill `Other Name` [name-not-folder]\n"
         "       2 | name: Other Name\n"
-        "mine/SKILL.md:8: warning: `references/guide.md` is no file of this skill [missing-file]\n"
+        "mine/SKILL.md:8: warning: `references/guide.md` is not a file of this skill [missing-file]\n"
         "       8 | See [the guide](references/guide.md) and [the web](https://example.com).\n"
     )
     assert verdict.stderr == (
-        "2 mended, 0 of 1 skill valid\nwhat is left only the author can decide: edit the lines that are named above\n"
+        "2 fixed, 0 of 1 skill valid\nthe remaining findings need a decision of the author: edit the lines above\n"
     )
     assert sandbox.read("mine/SKILL.md") == (
         "---\n"
@@ -153,13 +153,13 @@ def test_what_can_be_mended_is_mended_named_and_the_rest_is_told(sandbox: Sandbo
     )
 
 
-def test_mending_twice_is_mending_once(sandbox: Sandbox) -> None:
+def test_fix_is_idempotent(sandbox: Sandbox) -> None:
     sandbox.write("mine/SKILL.md", WRONG.replace("Other Name", "mine"))
     first = sandbox.run("validate", "--fix", "mine", "--json")
     assert first.json["ok"] is True
     assert first.json["skills"][0]["fixed"] == [
-        {"code": "frontmatter-repaired", "message": "`description` stands in quotes now", "line": 3},
-        {"code": "unknown-field", "message": "`category` stands under `metadata` now, as text", "line": 4},
+        {"code": "frontmatter-repaired", "message": "quoted `description`", "line": 3},
+        {"code": "unknown-field", "message": "moved `category` under `metadata`, as text", "line": 4},
     ]
     before = sandbox.snapshot()
     again = sandbox.run("validate", "--fix", "mine", "--json")
@@ -167,7 +167,7 @@ def test_mending_twice_is_mending_once(sandbox: Sandbox) -> None:
     assert sandbox.snapshot() == before
 
 
-def test_mending_keeps_the_mode_of_a_file_and_leaves_nothing_beside_it(sandbox: Sandbox) -> None:
+def test_fix_keeps_the_mode_of_a_file_and_leaves_no_other_files(sandbox: Sandbox) -> None:
     path = sandbox.write("mine/SKILL.md", WRONG)
     path.chmod(0o600)
     sandbox.run("validate", "--fix", "mine")
@@ -175,7 +175,7 @@ def test_mending_keeps_the_mode_of_a_file_and_leaves_nothing_beside_it(sandbox: 
     assert [entry.name for entry in path.parent.iterdir()] == ["SKILL.md"]
 
 
-def test_nothing_is_mended_through_a_link_that_leads_elsewhere(sandbox: Sandbox) -> None:
+def test_fix_refuses_links_that_lead_out_of_the_skill(sandbox: Sandbox) -> None:
     outside = sandbox.write("../elsewhere/theirs/SKILL.md", WRONG).resolve()
     sandbox.write("skills/a/SKILL.md", WRONG)
     (sandbox.work / "skills/b").mkdir()
@@ -186,13 +186,13 @@ def test_nothing_is_mended_through_a_link_that_leads_elsewhere(sandbox: Sandbox)
         verdict = sandbox.run("validate", "--fix", place)
         assert verdict.code == 1
         assert verdict.stderr == (
-            f"error: {path} is reached by a link that leads elsewhere; nothing was changed\n"
-            f"  try: name the place itself: {outside}\n"
+            f"error: {path} is behind a link that leads elsewhere; nothing was changed\n"
+            f"  try: pass the target of the link: {outside}\n"
         )
     assert sandbox.snapshot() == before
 
 
-def test_a_link_that_stays_inside_is_mended_where_it_points(sandbox: Sandbox) -> None:
+def test_fix_follows_links_inside_the_skill(sandbox: Sandbox) -> None:
     sandbox.write("mine/docs/text.md", WRONG)
     (sandbox.work / "mine/SKILL.md").symlink_to("docs/text.md")
     sandbox.run("validate", "--fix", "mine")
@@ -200,28 +200,28 @@ def test_a_link_that_stays_inside_is_mended_where_it_points(sandbox: Sandbox) ->
     assert "description: 'Fine: it has" in sandbox.read("mine/docs/text.md")
 
 
-def test_lenient_and_fix_are_two_questions(sandbox: Sandbox) -> None:
+def test_lenient_and_fix_are_mutually_exclusive(sandbox: Sandbox) -> None:
     verdict = sandbox.run("validate", "--fix", "--lenient")
     assert (verdict.code, verdict.stderr) == (
         2,
-        "error: give one of --lenient and --fix\n  try: skillpm validate --help\n",
+        "error: --lenient and --fix cannot be used together\n  try: skillpm validate --help\n",
     )
 
 
-def test_x32_a_skill_in_lower_case_is_judged_with_a_warning_and_mended_by_a_rename(sandbox: Sandbox) -> None:
+def test_a_lower_case_skill_file_is_a_warning_and_fix_renames_it(sandbox: Sandbox) -> None:
     sandbox.write("mine/skill.md", "---\nname: mine\ndescription: Fine.\n---\nBody.\n")
-    told = sandbox.run("validate", "mine")
-    assert (told.code, told.stdout) == (
+    validated = sandbox.run("validate", "mine")
+    assert (validated.code, validated.stdout) == (
         0,
-        "mine/skill.md:1: warning: the file should be called SKILL.md: some hosts read no other [file-name]\n"
+        "mine/skill.md:1: warning: the file should be named SKILL.md: some hosts read no other [file-name]\n"
         "       1 | ---\n",
     )
-    mended = sandbox.run("validate", "mine", "--fix")
-    assert (mended.code, mended.stdout) == (0, "mine/SKILL.md:1: fixed: the file is called SKILL.md now [file-name]\n")
+    fixed = sandbox.run("validate", "mine", "--fix")
+    assert (fixed.code, fixed.stdout) == (0, "mine/SKILL.md:1: fixed: renamed to SKILL.md [file-name]\n")
     assert [path.name for path in (sandbox.work / "mine").iterdir()] == ["SKILL.md"]
 
 
-def test_what_is_large_nested_missing_or_not_portable_is_a_warning(sandbox: Sandbox) -> None:
+def test_large_nested_missing_or_unportable_files_are_warnings(sandbox: Sandbox) -> None:
     sandbox.write(
         "größe/SKILL.md", "---\nname: größe\ndescription: Fine.\n---\n" + "words " * 6000 + "\n[x](gone.md)\n"
     )
@@ -236,7 +236,7 @@ def test_what_is_large_nested_missing_or_not_portable_is_a_warning(sandbox: Sand
     ]
 
 
-def test_a_thousand_findings_of_a_kind_are_counted(sandbox: Sandbox) -> None:
+def test_many_findings_of_a_kind_are_summarized(sandbox: Sandbox) -> None:
     sandbox.write("mine/SKILL.md", "---\nname: mine\ndescription: Fine.\n---\n" + "[x](gone.md)\n" * 1000)
     findings = sandbox.run("validate", "mine", "--json").json["skills"][0]["findings"]
     findings = [finding for finding in findings if finding["code"] == "missing-file"]
@@ -244,7 +244,7 @@ def test_a_thousand_findings_of_a_kind_are_counted(sandbox: Sandbox) -> None:
     assert findings[-1] == {
         "code": "missing-file",
         "level": "warning",
-        "message": "900 more of these, up to here",
+        "message": "900 more of these, up to this line",
         "line": 1004,
     }
 
@@ -252,7 +252,7 @@ def test_a_thousand_findings_of_a_kind_are_counted(sandbox: Sandbox) -> None:
 FINE = "---\nname: {}\ndescription: Fine.\n---\nBody.\n"
 
 
-def test_what_would_not_be_installed_is_not_valid(sandbox: Sandbox) -> None:
+def test_a_skill_that_cannot_be_installed_is_not_valid(sandbox: Sandbox) -> None:
     for name in ("big", "twins", "linked"):
         sandbox.write(f"skills/{name}/SKILL.md", FINE.format(name))
     sandbox.write("skills/big/data.bin", b"x" * 2_000)
@@ -262,16 +262,16 @@ def test_what_would_not_be_installed_is_not_valid(sandbox: Sandbox) -> None:
     verdict = sandbox.run("validate", "skills", env={"SKILLPM_MAX_FILE": "1000"})
     assert verdict.code == 1
     assert verdict.stdout == (
-        "skills/big/SKILL.md:1: error: it would not be installed: skill big: 'data.bin' is over 1000 bytes "
+        "skills/big/SKILL.md:1: error: it cannot be installed: skill big: 'data.bin' is over 1000 bytes "
         "[not-installable]\n       1 | ---\n"
-        "skills/linked/SKILL.md:1: error: it would not be installed: skill linked: link 'out.md' -> '../../secret' "
-        "leaves the skill [not-installable]\n       1 | ---\n"
-        "skills/twins/SKILL.md:1: error: it would not be installed: skill twins: 'A.md' and 'a.md' are one name on "
+        "skills/linked/SKILL.md:1: error: it cannot be installed: skill linked: link 'out.md' -> '../../secret' "
+        "points outside the skill [not-installable]\n       1 | ---\n"
+        "skills/twins/SKILL.md:1: error: it cannot be installed: skill twins: 'A.md' and 'a.md' are the same on "
         "some systems [not-installable]\n       1 | ---\n"
     )
 
 
-def test_only_what_would_be_installed_is_looked_at(sandbox: Sandbox) -> None:
+def test_only_files_that_would_be_installed_are_validated(sandbox: Sandbox) -> None:
     sandbox.write("mine/SKILL.md", FINE.format("mine"))
     sandbox.write("mine/.git/HEAD", "ref: refs/heads/main\n")
     sandbox.write("mine/.gitignore", "build/\n")
@@ -279,17 +279,17 @@ def test_only_what_would_be_installed_is_looked_at(sandbox: Sandbox) -> None:
     assert sandbox.run("validate", "mine").stdout == ""
 
 
-def test_what_is_installed_is_neither_judged_nor_mended_unless_it_is_named(sandbox: Sandbox) -> None:
+def test_installed_skills_are_validated_only_if_given(sandbox: Sandbox) -> None:
     sandbox.write("skills.json", "{}")
     sandbox.write("mine/SKILL.md", FINE.format("mine"))
     sandbox.write(".agent-skills/theirs/SKILL.md", WRONG)
     before = sandbox.snapshot()
-    assert sandbox.run("validate", "--fix", ".").stderr == "0 mended, 1 of 1 skill valid\n"
+    assert sandbox.run("validate", "--fix", ".").stderr == "0 fixed, 1 of 1 skill valid\n"
     assert sandbox.snapshot() == before
     assert sandbox.run("validate", ".agent-skills").stderr == "0 of 1 skill valid\n"
 
 
-def test_a_link_to_a_file_may_be_written_as_an_address(sandbox: Sandbox) -> None:
+def test_a_link_to_a_file_may_be_a_url(sandbox: Sandbox) -> None:
     sandbox.write("mine/SKILL.md", FINE.format("mine") + '[a](two%20words.md#part) [b](<in/b.md> "title") [c](in)\n')
     sandbox.write("mine/two words.md", "a")
     sandbox.write("mine/in/b.md", "b")
@@ -297,12 +297,10 @@ def test_a_link_to_a_file_may_be_written_as_an_address(sandbox: Sandbox) -> None
 
 
 @pytest.mark.parametrize("key", ["dependencies", "depends_on", "skill-dependencies"])
-def test_skills_that_are_needed_have_one_place_and_every_other_is_told(sandbox: Sandbox, key: str) -> None:
+def test_dependencies_in_another_field_are_reported(sandbox: Sandbox, key: str) -> None:
     text = f"---\nname: pdf\ndescription: Use when pdf.\n{key}: git-basics\n---\nDo.\n"
     sandbox.write("pdf/SKILL.md", text)
-    needed = (
-        'skills that this one needs are named under `metadata`, as `skill-dependencies: "git-basics>=1; code-style"`'
-    )
+    needed = 'declare dependencies on skills under `metadata`, as `skill-dependencies: "git-basics>=1; code-style"`'
 
     on_top = sandbox.run("validate", "pdf")
     sandbox.write("pdf/SKILL.md", text.replace(f"{key}:", f"metadata:\n  {key}:"))
@@ -310,7 +308,7 @@ def test_skills_that_are_needed_have_one_place_and_every_other_is_told(sandbox: 
 
     assert on_top.code == 1
     assert on_top.stdout.splitlines()[0] == (
-        f"pdf/SKILL.md:4: error: `{key}` is no field of the specification; {needed} [unknown-field]"
+        f"pdf/SKILL.md:4: error: `{key}` is not a field of the specification; {needed} [unknown-field]"
     )
     assert (below.code, below.stdout.splitlines()[:1]) == (
         0,
@@ -320,7 +318,7 @@ def test_skills_that_are_needed_have_one_place_and_every_other_is_told(sandbox: 
     )
 
 
-def test_a_field_that_hosts_heed_is_not_advised_away(sandbox: Sandbox) -> None:
+def test_fields_that_hosts_read_are_reported_with_a_note(sandbox: Sandbox) -> None:
     text_of = "---\nname: pdf\ndescription: Reads PDF files.\ndisable-model-invocation: true\n---\n# PDF\n"
     sandbox.write("pdf/SKILL.md", text_of)
 
@@ -328,8 +326,8 @@ def test_a_field_that_hosts_heed_is_not_advised_away(sandbox: Sandbox) -> None:
 
     assert (said.code, said.stdout.splitlines()[0]) == (
         1,
-        "pdf/SKILL.md:4: error: `disable-model-invocation` is no field of the specification; "
-        "Claude Code and skillpm heed it where it stands, other tools may refuse it [unknown-field]",
+        "pdf/SKILL.md:4: error: `disable-model-invocation` is not a field of the specification; "
+        "Claude Code and skillpm read it here, but other tools may reject it [unknown-field]",
     )
 
 
@@ -340,21 +338,21 @@ def test_a_field_that_hosts_heed_is_not_advised_away(sandbox: Sandbox) -> None:
         ('version: one\nmetadata:\n  version: "1.0.0"\n', 4, "version: one"),
     ],
 )
-def test_a_version_that_pack_refuses_is_told_as_advice(sandbox: Sandbox, head: str, where: int, line: str) -> None:
+def test_a_version_that_pack_refuses_is_a_warning(sandbox: Sandbox, head: str, where: int, line: str) -> None:
     sandbox.write("mine/SKILL.md", f"---\nname: mine\ndescription: Fine.\n{head}---\nDo it.\n")
 
     verdict, packed = sandbox.run("validate", "mine"), sandbox.run("pack", "mine")
 
     assert (
-        f"mine/SKILL.md:{where}: warning: `one` is no version that can be compared, so it cannot be published; "
-        f"write one like `1.2.0` [bad-version]\n       {where} | {line}\n"
+        f"mine/SKILL.md:{where}: warning: `one` is not a valid version (PEP 440), so it cannot be published; "
+        f"use one like `1.2.0` [bad-version]\n       {where} | {line}\n"
     ) in verdict.stdout
     assert packed.code == 1
-    assert "`one` is no version that can be compared" in packed.stderr
+    assert "`one` is not a valid version (PEP 440)" in packed.stderr
 
 
 @pytest.mark.parametrize("version", ["1.0", "1.2.0rc1", "2026.1.31", "0.1.0-beta.2"])
-def test_a_version_that_can_be_published_is_no_finding(sandbox: Sandbox, version: str) -> None:
+def test_a_publishable_version_is_not_a_finding(sandbox: Sandbox, version: str) -> None:
     sandbox.write(
         "mine/SKILL.md", f'---\nname: mine\ndescription: Fine.\nmetadata:\n  version: "{version}"\n---\nDo it.\n'
     )
@@ -370,16 +368,16 @@ def test_a_version_that_can_be_published_is_no_finding(sandbox: Sandbox, version
     [
         (
             "flat.md",
-            "flat.md is a file, and no SKILL.md\n"
-            "  try: a skill is a folder with a SKILL.md: `skillpm migrate DIR` makes skills of the flat files in a "
+            "flat.md is a file other than SKILL.md\n"
+            "  try: a skill is a folder with a SKILL.md: `skillpm migrate DIR` converts the flat files of a "
             "folder",
         ),
-        ("data.json", "data.json is a file, and no SKILL.md\n  try: name a skill's folder, or a folder of skills"),
-        ("nowhere", "nowhere is not there\n  try: name a skill's folder, or a folder of skills"),
-        ("empty", "empty holds no SKILL.md\n  try: name a skill's folder, or a folder of skills"),
+        ("data.json", "data.json is a file other than SKILL.md\n  try: name a skill's folder, or a folder of skills"),
+        ("nowhere", "nowhere does not exist\n  try: name a skill's folder, or a folder of skills"),
+        ("empty", "empty contains no SKILL.md\n  try: name a skill's folder, or a folder of skills"),
     ],
 )
-def test_a_path_that_is_no_skill_is_told_as_what_it_is(sandbox: Sandbox, path: str, said: str) -> None:
+def test_a_path_without_a_skill_is_reported(sandbox: Sandbox, path: str, said: str) -> None:
     sandbox.write_files({"flat.md": "---\nname: flat\n---\n", "data.json": "{}", "empty/notes.txt": ""})
 
     verdict = sandbox.run("validate", path)

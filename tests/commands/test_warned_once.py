@@ -4,7 +4,7 @@ import pytest
 from commands.scene import CommandSandbox
 from kit import Repository, make_skill, prefix_paths
 
-INNER = "warning: outer: it holds another skill at more/inner/SKILL.md, which some hosts load too\n"
+INNER = "warning: outer: contains another skill at more/inner/SKILL.md, which some hosts also load\n"
 HOLDING = make_skill("outer") | prefix_paths("more/inner", make_skill("inner"))
 
 
@@ -49,5 +49,5 @@ def test_many_local_skills_that_hold_others_are_one_warning(project: CommandSand
     said = project.run("install", "./mine", "--all", check=True).stderr
 
     assert said.splitlines()[0] == (
-        "warning: 4 skills hold other skills inside, which some hosts load too: a, b, c and 1 more (-v names the files)"
+        "warning: 4 skills contain nested skills, which some hosts also load: a, b, c and 1 more (-v lists the files)"
     )

@@ -36,9 +36,9 @@ def test_a_staged_skill_with_a_wrong_byte_is_not_installed(interrupted: CommandS
     staged.write_bytes(staged.read_bytes().replace(b"a", b"b", 1))
 
     assert interrupted.output("sync") == expected_output("""\
-! error: the staged folder of code-review is damaged
+! error: code-review: the staged folder is damaged
 !   where: WORK/.agent-skills/.skillpm/staging/code-review
-!   try: `skillpm sync --force` gives that change up and makes the state of the lockfile
+!   try: run `skillpm sync --force` to abandon that change and install what the lockfile specifies
 [1]
 """)
     assert not interrupted.exists(".agent-skills/code-review")
@@ -54,7 +54,7 @@ def test_a_staged_document_with_a_wrong_byte_moves_nothing(interrupted: CommandS
     staged.write_bytes(staged.read_bytes().replace(b"e", b"f", 1))
     before = interrupted.full_snapshot
 
-    assert interrupted.output("sync").splitlines()[0] == f"! error: the staged {role} is gone or damaged"
+    assert interrupted.output("sync").splitlines()[0] == f"! error: the staged {role} is missing or damaged"
     assert interrupted.full_snapshot == before
     assert interrupted.run("sync", "--force").code == 0
     assert interrupted.run("verify").code == 0
@@ -85,9 +85,9 @@ def test_a_journal_with_a_wrong_byte_is_not_followed(interrupted: CommandSandbox
     interrupted.write(f"{OURS}/journal.json", journal.replace("false", "true", 1))
 
     assert interrupted.output("sync") == expected_output("""\
-! error: the journal of an interrupted change is damaged: its bytes are not those that were written
+! error: the journal of an interrupted change is damaged: checksum mismatch
 !   where: WORK/.agent-skills/.skillpm/journal.json
-!   try: `skillpm doctor --fix` gives the change up, and keeps the journal as a backup
+!   try: run `skillpm doctor --fix` to abandon the change and keep the journal as a backup
 [1]
 """)
     assert interrupted.run("doctor", "--fix").code == 0

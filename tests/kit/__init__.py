@@ -1,7 +1,7 @@
-"""The test kit: real git, a real server, a real process; a place for each, and no mocks."""
+"""Test kit: real git repositories, a real HTTP server and real processes instead of mocks."""
 
 from .answers import Response
-from .behaviour import Request
+from .behavior import Request
 from .faults import FAULTS, Fault
 from .git import GitError, git
 from .moments import opened, respond_after, run_before_event

@@ -1,4 +1,4 @@
-"""What a server answers: git's own words, or one of the things that go wrong."""
+"""Responses of the test server: git's own, and failures."""
 
 import base64
 import re
@@ -12,7 +12,7 @@ from .git import ENVIRONMENT
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A whole answer, before it is sent."""
+    """A complete response."""
 
     status: int
     headers: Mapping[str, str]
@@ -20,34 +20,34 @@ class Response:
 
 
 def error_response(status: int) -> Response:
-    """Say only that it did not work."""
-    return Response(status, {"Content-Type": "text/plain"}, b"The server fails, as it was told to.\n")
+    """Return a response with an error status."""
+    return Response(status, {"Content-Type": "text/plain"}, b"This failure was requested by a test.\n")
 
 
 def portal_response() -> Response:
-    """Answer as a captive portal does: all is well, and nothing is git."""
+    """Return an HTML page with status 200, as a captive portal does."""
     page = b"<!DOCTYPE html><title>Welcome</title><p>Please accept our terms.\n"
     return Response(200, {"Content-Type": "text/html"}, page)
 
 
 def redirect_response(url: str) -> Response:
-    """Send the client elsewhere."""
+    """Return a redirect."""
     return Response(302, {"Location": url}, b"")
 
 
 def unauthorized_response() -> Response:
-    """Ask for a user and a password."""
+    """Return a request for user and password."""
     return Response(401, {"WWW-Authenticate": 'Basic realm="skillpm tests"'}, b"")
 
 
 def is_authorized(header: str, user: str, password: str) -> bool:
-    """Tell whether an `Authorization` header brings this user and password."""
+    """Return whether an `Authorization` header contains this user and password."""
     return header == "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
 def git_response(folder: Path, variables: Mapping[str, str], body: bytes) -> Response:
-    """Let `git http-backend` answer for one repository; `request` holds its CGI variables."""
-    surroundings = {
+    """Return the response of `git http-backend` for a repository; `variables` are the CGI variables."""
+    environment = {
         **ENVIRONMENT,
         "GIT_PROJECT_ROOT": str(folder),
         "GIT_HTTP_EXPORT_ALL": "1",
@@ -58,7 +58,7 @@ def git_response(folder: Path, variables: Mapping[str, str], body: bytes) -> Res
     done = subprocess.run(
         ["git", "http-backend"],
         input=body,
-        env=surroundings,
+        env=environment,
         capture_output=True,
         check=False,
     )
@@ -66,7 +66,7 @@ def git_response(folder: Path, variables: Mapping[str, str], body: bytes) -> Res
 
 
 def _parse_cgi(output: bytes) -> Response:
-    """Take apart what a CGI program prints: headers, a blank line, a body."""
+    """Parse the output of a CGI program: headers, an empty line, the body."""
     head, _, body = re.split(rb"(\r?\n\r?\n)", output, maxsplit=1)
     headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
     status = headers.pop("Status", "200 OK")

@@ -1,8 +1,7 @@
-"""Changes to a tree, spelled as `git fast-import` reads them.
+"""Changes to a tree in the format of `git fast-import`.
 
-Files go straight into the object database and never through a work tree: no disk has to
-bear their names, no attribute, filter or line-ending rule touches them, and a commit is one
-process.
+Files are written to the object database without a work tree: the file system need not support
+their names, no attribute, filter or line-ending rule applies, and a commit takes one process.
 """
 
 from collections.abc import Iterable
@@ -18,14 +17,14 @@ SUBMODULE = "160000"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Change:
-    """A path and what it shall hold; without content it is taken away."""
+    """The new content of a path; without content, the path is removed."""
 
     path: str
     mode: str = REGULAR
     content: bytes | None = None
 
     def to_stream(self) -> bytes:
-        """Write the change as a line of the stream, its content after it."""
+        """Return the command of the stream, followed by the content."""
         path = _quote_path(self.path)
         if self.content is None:
             return b"D %s\n" % path
@@ -40,7 +39,7 @@ def build_import_stream(
     message: str,
     timestamp: int,
 ) -> bytes:
-    """Spell one commit on a branch; git answers the stream with the id of the commit."""
+    """Return the stream for a commit on a branch; git prints the commit id."""
     return b"".join(
         (
             f"commit refs/heads/{branch}\nmark :1\n".encode(),
@@ -58,6 +57,6 @@ def _format_data(content: bytes) -> bytes:
 
 
 def _quote_path(path: str) -> bytes:
-    """Quote a path as C would, or one with a blank, a quote or a new line is misread."""
+    """Quote a path as in C: needed for spaces, quotes and line breaks."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return b'"%s"' % escaped.encode(errors="surrogateescape")

@@ -1,4 +1,4 @@
-"""The HTTP side of the server: one connection, its requests read and answered in turn."""
+"""HTTP connections of the test server."""
 
 import gzip
 import re
@@ -15,27 +15,27 @@ from .answers import (
     redirect_response,
     unauthorized_response,
 )
-from .behaviour import Request, ServerBehavior
+from .behavior import Request, ServerBehavior
 
-# What smart HTTP asks of a repository; a fetch needs no more, and a push is not served.
+# The endpoints of smart HTTP that a fetch needs; a push is not supported.
 _SERVICE = re.compile(r"/(?P<name>.+?)(?:\.git)?(?P<service>/info/refs|/git-upload-pack)")
 _COMMAND = re.compile(rb"[0-9a-f]{4}command=([a-z-]+)")
 
 
 class Connection(BaseHTTPRequestHandler):
-    """A client's connection, kept alive between its requests."""
+    """A connection of a client, kept alive between requests."""
 
     protocol_version = "HTTP/1.1"
-    # Else each small answer would wait for the client's acknowledgement of the last one.
+    # With Nagle's algorithm, each small response would wait for the client's acknowledgment of the previous one.
     disable_nagle_algorithm = True
 
     def __init__(self, behavior: ServerBehavior, *connection: Any) -> None:
-        """Serve the connection until it ends: the standard library does so in the constructor."""
+        """Serve the connection until it closes (the constructor of the base class does so)."""
         self.behavior = behavior
         super().__init__(*connection)
 
     def do_GET(self) -> None:
-        """Read a request, whatever its method, and answer it as the server behaves now."""
+        """Read a request of any method and respond as the switches of the server say."""
         body = self._read_body()
         if self.behavior.stall:
             self._record_request(body)
@@ -49,17 +49,17 @@ class Connection(BaseHTTPRequestHandler):
             fault(self.connection, answer)
             return
         part = b"" if self.command == "HEAD" else answer.body[: self.behavior.truncate_after]
-        # First counted, then sent: who has the answer can rely on the count.
+        # Recorded before it is sent: a test that has the response can rely on the record.
         self._record_request(body, status=answer.status, bytes_out=len(part))
         self._send_response(answer, part)
 
     do_POST = do_HEAD = do_GET  # noqa: N815
 
     def log_message(self, *_: Any) -> None:
-        """Keep quiet: what was asked is in `requests`."""
+        """Log nothing: the requests are recorded."""
 
     def _read_body(self) -> bytes:
-        """Read the body, also when it comes in chunks, as git sends a large one."""
+        """Read the body; git sends large ones in chunks."""
         if self.headers.get("Transfer-Encoding") != "chunked":
             return self.rfile.read(int(self.headers.get("Content-Length", 0)))
         body = b""
@@ -70,18 +70,18 @@ class Connection(BaseHTTPRequestHandler):
         return body
 
     def _choose_response(self, body: bytes) -> Response:
-        """Let the first trouble that is switched on answer, and git if there is none."""
-        behaviour = self.behavior
-        if status := behaviour.take_failure():
+        """Return the response of the first switch that is on, else a published response, else git's."""
+        behavior = self.behavior
+        if status := behavior.take_failure():
             return error_response(status)
-        if behaviour.redirect_to is not None:
-            return redirect_response(behaviour.redirect_to.rstrip("/") + self.path)
-        who = behaviour.required_login
-        if who and not is_authorized(self.headers.get("Authorization", ""), *who):
+        if behavior.redirect_to is not None:
+            return redirect_response(behavior.redirect_to.rstrip("/") + self.path)
+        login = behavior.required_login
+        if login and not is_authorized(self.headers.get("Authorization", ""), *login):
             return unauthorized_response()
-        if behaviour.garbage:
+        if behavior.garbage:
             return portal_response()
-        if published := behaviour.find_published(urlsplit(self.path).path):
+        if published := behavior.find_published(urlsplit(self.path).path):
             etag = published.headers.get("ETag")
             same = etag is not None and self.headers.get("If-None-Match") == etag
             return Response(304, published.headers, b"") if same else published
@@ -89,14 +89,14 @@ class Connection(BaseHTTPRequestHandler):
 
     def _git_response(self, body: bytes) -> Response:
         address = urlsplit(self.path)
-        wanted = _SERVICE.fullmatch(unquote(address.path))
-        folder = self.behavior.find_folder(wanted["name"]) if wanted else None
-        if not wanted or not folder:
+        match = _SERVICE.fullmatch(unquote(address.path))
+        folder = self.behavior.find_folder(match["name"]) if match else None
+        if not match or not folder:
             return error_response(404)
         protocol = self.headers.get("Git-Protocol", "")
         request = {
             "REQUEST_METHOD": self.command,
-            "PATH_INFO": wanted["service"],
+            "PATH_INFO": match["service"],
             "QUERY_STRING": address.query,
             "CONTENT_TYPE": self.headers.get("Content-Type", ""),
             "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
@@ -124,7 +124,7 @@ class Connection(BaseHTTPRequestHandler):
         return command[1].decode() if command else None
 
     def _send_response(self, response: Response, part: bytes) -> None:
-        """Send the part of an answer that shall arrive; hang up if it is not the whole."""
+        """Send the head of a response and a part of its body; close the connection if that is not the whole body."""
         self.send_response(response.status)
         for name, value in response.headers.items():
             self.send_header(name, value)

@@ -1,6 +1,6 @@
-"""What a network and its servers do wrong, by name: each takes a connection and what should have been answered.
+"""Network and server faults by name: each takes a connection and the correct response.
 
-What waits ends when the client hangs up, so nothing here sleeps.
+Faults that wait end when the client closes the connection.
 """
 
 import email.utils
@@ -21,13 +21,13 @@ EXTRA_BYTES = 1000
 
 
 def render_head(response: Response, *, length: object = None, extra_headers: Mapping[str, str] | None = None) -> bytes:
-    """Give an answer's head as it is sent."""
+    """Return the status line and headers of a response as bytes."""
     headers = {
         **response.headers,
         "Content-Length": len(response.body) if length is None else length,
         **(extra_headers or {}),
     }
-    lines = [f"HTTP/1.1 {response.status} As told", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
+    lines = [f"HTTP/1.1 {response.status} Test", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
     return "\r\n".join(lines).encode()
 
 
@@ -36,20 +36,20 @@ def _first_half(response: Response) -> bytes:
 
 
 def _reset_connection(client: socket.socket) -> None:
-    """Hang up without a farewell."""
+    """Reset the connection (RST instead of FIN)."""
     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     os.close(client.detach())
 
 
 def _wait_for_close(client: socket.socket) -> None:
-    """Say nothing more until the client is gone."""
+    """Send nothing until the client closes the connection."""
     with suppress(ConnectionError):
         while client.recv(1 << 16):
             pass
 
 
 def _send_slowly(client: socket.socket, data: bytes) -> None:
-    """Send byte after byte, none of them too late."""
+    """Send byte by byte, each before an idle timeout."""
     for byte in data:
         if select.select([client], [], [], DRIP_INTERVAL)[0]:
             return
@@ -57,76 +57,76 @@ def _send_slowly(client: socket.socket, data: bytes) -> None:
 
 
 def reset(client: socket.socket, _: Response) -> None:
-    """Reset the connection before any answer."""
+    """Reset the connection before the response."""
     _reset_connection(client)
 
 
 def reset_in_head(client: socket.socket, response: Response) -> None:
-    """Reset it within the headers."""
+    """Reset the connection within the headers."""
     client.sendall(render_head(response)[:20])
     _reset_connection(client)
 
 
 def reset_in_body(client: socket.socket, response: Response) -> None:
-    """Reset it within the body."""
+    """Reset the connection within the body."""
     client.sendall(render_head(response) + _first_half(response))
     _reset_connection(client)
 
 
 def hang_up(_: socket.socket, __: Response) -> None:
-    """Close the connection before any answer."""
+    """Close the connection before the response."""
 
 
 def truncated(client: socket.socket, response: Response) -> None:
-    """Send half of what was promised."""
+    """Send half of the body."""
     client.sendall(render_head(response) + _first_half(response))
 
 
 def says_more(client: socket.socket, response: Response) -> None:
-    """Promise more than there is."""
+    """Announce more bytes than the body has."""
     client.sendall(render_head(response, length=len(response.body) + EXTRA_BYTES) + response.body)
 
 
 def says_less(client: socket.socket, response: Response) -> None:
-    """Promise half of what is sent."""
+    """Announce half of the bytes of the body."""
     client.sendall(render_head(response, length=len(_first_half(response))) + response.body)
 
 
 def says_nonsense(client: socket.socket, response: Response) -> None:
-    """Give a length that is no number."""
+    """Send an invalid Content-Length."""
     client.sendall(render_head(response, length="many") + response.body)
 
 
 def cut_chunks(client: socket.socket, response: Response) -> None:
-    """Send in chunks, and leave out the last."""
+    """Send in chunks, without the last one."""
     head = render_head(response).replace(b"Content-Length: ", b"Transfer-Encoding: chunked\r\nX-Length: ")
     client.sendall(head + b"%x\r\n" % len(response.body) + _first_half(response))
 
 
 def stall(client: socket.socket, _: Response) -> None:
-    """Take the request and say nothing."""
+    """Accept the request and send nothing."""
     _wait_for_close(client)
 
 
 def stall_in_body(client: socket.socket, response: Response) -> None:
-    """Fall silent in the midst of the body."""
+    """Stop sending within the body."""
     client.sendall(render_head(response) + _first_half(response))
     _wait_for_close(client)
 
 
 def dribble_head(client: socket.socket, response: Response) -> None:
-    """Send headers byte by byte, without an end."""
+    """Send endless headers, byte by byte."""
     _send_slowly(client, render_head(response)[:-2] + b"X-Filler: " + b"x" * 60_000)
 
 
 def dribble_body(client: socket.socket, response: Response) -> None:
-    """Send the body byte by byte, without an end."""
+    """Send an endless body, byte by byte."""
     client.sendall(render_head(response, length=1_000_000))
     _send_slowly(client, response.body + b" " * 60_000)
 
 
 def endless(client: socket.socket, response: Response) -> None:
-    """Send more and more."""
+    """Send an endless body, fast."""
     client.sendall(render_head(response).replace(b"Content-Length: ", b"X-Length: ") + response.body)
     with suppress(OSError):
         while True:
@@ -134,25 +134,25 @@ def endless(client: socket.socket, response: Response) -> None:
 
 
 def no_http(client: socket.socket, _: Response) -> None:
-    """Speak another protocol."""
+    """Respond in another protocol."""
     client.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n")
 
 
 def web_page(client: socket.socket, _: Response) -> None:
-    """Answer as a captive portal does."""
+    """Respond with HTML, as a captive portal does."""
     page = portal_response()
     client.sendall(render_head(page) + page.body)
 
 
 def status_fault(status: int, retry_after: str = "") -> Fault:
-    """Give the fault of answering with a status; `retry_after` is the header, `+N` a date N seconds from now."""
+    """Return a fault that responds with a status; a `retry_after` of `+N` is a date N seconds from now."""
 
     def fault(client: socket.socket, _: Response) -> None:
-        said = error_response(status)
+        response = error_response(status)
         text = retry_after
         if text.startswith("+"):
             text = email.utils.formatdate(time.time() + int(text), usegmt=True)
-        client.sendall(render_head(said, extra_headers={"Retry-After": text} if text else None) + said.body)
+        client.sendall(render_head(response, extra_headers={"Retry-After": text} if text else None) + response.body)
 
     return fault
 

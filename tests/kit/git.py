@@ -1,4 +1,4 @@
-"""Real git, in a world where nobody's configuration, name or clock plays a part."""
+"""Real git, independent of the user's configuration, name and clock."""
 
 import os
 import subprocess
@@ -25,16 +25,16 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
 
 
 class GitError(Exception):
-    """Git did not do what it was asked; its own words say why."""
+    """A git command failed; its stderr is part of the message."""
 
     def __init__(self, arguments: tuple[str, ...], stderr: str) -> None:
-        """Keep what git said apart, so that a test can look at it."""
+        """Keep stderr as an attribute, so that a test can inspect it."""
         self.stderr = stderr
         super().__init__(f"git {' '.join(arguments)}\n{stderr}")
 
 
 def git(*arguments: str, cwd: Path | None = None) -> str:
-    """Run git and give its answer as text, without the last line's end."""
+    """Run git and return its output as text, without the final newline."""
     return git_bytes(*arguments, cwd=cwd).decode().removesuffix("\n")
 
 
@@ -44,7 +44,7 @@ def git_bytes(
     stdin: bytes = b"",
     environment: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Run git and give its answer as it came; a failure is a `GitError`."""
+    """Run git and return its output; raise `GitError` if it fails."""
     done = subprocess.run(
         ["git", *arguments],
         cwd=cwd,

@@ -1,4 +1,4 @@
-"""What another process may do between two steps of ours, done at exactly that moment: each test of it says the same."""
+"""Run code at an exact moment, in place of another process: race conditions become reproducible."""
 
 import socket
 import sys
@@ -13,7 +13,7 @@ _hooks: list[Callable[[str, tuple[Any, ...]], None]] = []
 
 
 def respond_after(action: Callable[[], object]) -> Fault:
-    """Give the fault of a server that answers well, and only when something has been done."""
+    """Return a fault that runs an action, then sends the correct response."""
 
     def fault(client: socket.socket, answer: Response) -> None:
         action()
@@ -29,29 +29,29 @@ def _audit_hook(name: str, arguments: tuple[Any, ...]) -> None:
 def _listen(hook: Callable[[str, tuple[Any, ...]], None]) -> None:
     if not _hooks:
         _hooks.append(lambda _name, _arguments: None)
-        sys.addaudithook(_audit_hook)  # for good: no hook is ever removed
+        sys.addaudithook(_audit_hook)  # audit hooks cannot be removed
     _hooks.append(hook)
 
 
 @contextmanager
 def opened(path: str) -> Iterator[list[str]]:
     """Record each opening of a file by this process; the list grows while the block runs."""
-    found: list[str] = []
+    paths: list[str] = []
 
     def hook(name: str, arguments: tuple[Any, ...]) -> None:
         if name == "open" and str(arguments[0]) == path:
-            found.append(path)
+            paths.append(path)
 
     _listen(hook)
     try:
-        yield found
+        yield paths
     finally:
         _hooks.pop()
 
 
 @contextmanager
 def run_before_event(event: str, path: str, action: Callable[[], object]) -> Iterator[None]:
-    """Do something once, right before this process does what Python announces as `event` to whatever begins so.
+    """Run an action once, right before this process raises an audit event for a path with this prefix.
 
     The events are those of `sys.addaudithook`: `os.remove`, `subprocess.Popen`…
     """
@@ -68,4 +68,4 @@ def run_before_event(event: str, path: str, action: Callable[[], object]) -> Ite
         yield
     finally:
         _hooks.pop()
-    assert done, f"there was no {event} of {path}"
+    assert done, f"no {event} of {path}"

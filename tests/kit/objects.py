@@ -1,4 +1,4 @@
-"""What a repository holds, object by object: read back, or stored as no honest git would."""
+"""Git objects: read from a repository, or written in ways that git itself would not."""
 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
@@ -15,29 +15,29 @@ class ObjectDatabase:
     """The object database in the `.git` folder of a path, and the clock of its commits."""
 
     def __init__(self, path: Path) -> None:
-        """Stand for the repository at a path, whether or not it is there already."""
+        """Refer to the repository at a path, which need not exist yet."""
         self.path = path
         self._timestamp = _NEW_YEAR_2026
 
     @property
     def git_dir(self) -> Path:
-        """The folder a server serves."""
+        """The folder that a server serves."""
         return self.path / ".git"
 
     def resolve(self, name: str = "HEAD") -> str:
-        """Give the id that a branch, a tag or any other name of git's stands for."""
+        """Return the object id of a revision."""
         return self._git("rev-parse", "--verify", "--end-of-options", name)
 
     def read_blob(self, path: str, revision: str = "HEAD") -> bytes:
-        """Give the content of a file, or the target of a link."""
+        """Return the content of a file, or the target of a symlink."""
         return self._git_bytes("cat-file", "blob", f"{revision}:{path}")
 
     def tree_id(self, path: str = ".", revision: str = "HEAD") -> str:
-        """Give the id of a folder's tree; `.` is the whole."""
+        """Return the id of a folder's tree; `.` is the root."""
         return self.resolve(f"{revision}:{'' if path == '.' else path}")
 
     def read_files(self, path: str = ".", revision: str = "HEAD") -> dict[str, tuple[str, bytes]]:
-        """Give mode and content of all files below a folder, by their path from there.
+        """Return mode and content of all files below a folder, by relative path.
 
         Modes are git's: `100644`, `100755`, `120000` for a link (its content is the target),
         `160000` for a submodule (its content is the commit's id).
@@ -53,12 +53,12 @@ class ObjectDatabase:
         }
 
     def hash_object(self, content: str | bytes, kind: str = "blob") -> str:
-        """Store an object as it is, well made or not, and give its id."""
+        """Store an object without checking it and return its id."""
         options = ("-t", kind, "-w", "--stdin", "--literally")
         return self._git("hash-object", *options, stdin=to_bytes(content))
 
     def store_tree(self, entries: Iterable[tuple[str, str | bytes, str]]) -> str:
-        """Store a tree of `(mode, name, id)` in the given order: unchecked, unsorted.
+        """Store a tree of `(mode, name, id)` in the given order, without checking it.
 
         A folder's mode is `40000`, a submodule's `160000`.
         """
@@ -70,12 +70,12 @@ class ObjectDatabase:
 
     def _read_objects(self, object_ids: Iterable[str]) -> Iterator[bytes]:
         """Read many objects in one process."""
-        asked = "".join(f"{object_id}\n" for object_id in object_ids)
-        answer = BytesIO(self._git_bytes("cat-file", "--batch", stdin=asked.encode()))
-        while heading := answer.readline():
+        request = "".join(f"{object_id}\n" for object_id in object_ids)
+        response = BytesIO(self._git_bytes("cat-file", "--batch", stdin=request.encode()))
+        while heading := response.readline():
             _, _, size = heading.split()
-            yield answer.read(int(size))
-            answer.readline()
+            yield response.read(int(size))
+            response.readline()
 
     def _git(self, *arguments: str, stdin: bytes = b"") -> str:
         return self._git_bytes(*arguments, stdin=stdin).decode().rstrip("\n")

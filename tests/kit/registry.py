@@ -1,4 +1,4 @@
-"""Skills on a disk for the tests of serving, and the service over them."""
+"""Skills on disk and a service for them, for the tests of serving."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,5 +20,5 @@ def write_files(folder: Path, files: Files) -> None:
 
 
 def create_service(folder: Path, *, environ: Mapping[str, str] | None = None, **options: Any) -> SkillService:
-    """Serve the skills of a folder; no program is on PATH unless it is said."""
+    """Create a service for the skills of a folder; PATH is empty unless `environ` is given."""
     return SkillService(Registry.load(folder), environ=EMPTY_PATH if environ is None else environ, **options)

@@ -1,6 +1,6 @@
-"""An upstream: a real git repository that a test writes, tags, rewrites and spoils.
+"""Upstream repositories: real git repositories that tests write, tag, rewrite and damage.
 
-The same calls give the same commit ids, on every machine and in every year.
+The same calls create the same commit ids on every machine.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -16,19 +16,19 @@ _PARTIAL_CLONE_CONFIG = "[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWan
 
 
 class Repository(ObjectDatabase):
-    """A repository without a work tree, in the `.git` folder of a path."""
+    """A bare repository in the `.git` folder of a path."""
 
     def __init__(self, path: Path) -> None:
-        """Stand for the repository at a path; `create` makes one."""
+        """Refer to the repository at a path; `create` creates one."""
         super().__init__(path)
         self._changes: list[Change] = []
 
     @classmethod
     def create(cls, path: Path, *, partial_clone: bool = True) -> Self:
-        """Make an empty repository, its branch `main`.
+        """Create an empty repository with the branch `main`.
 
-        With `partial_clone=False` it is an old server's: it knows no filters, and over
-        protocol v0 it gives out only the tips of refs. (Over v2 git gives out any object that
+        With `partial_clone=False` it behaves like an old server: it does not support filters, and
+        over protocol v0 it serves only the tips of refs. (Over v2, git serves any object that
         exists, whatever `allowAnySHA1InWant` says.)
         """
         repository = cls(path)
@@ -40,7 +40,7 @@ class Repository(ObjectDatabase):
 
     @property
     def file_url(self) -> str:
-        """The address of the repository on this disk, as `file:///...`."""
+        """The `file://` URL of the repository."""
         return self.path.absolute().as_uri()
 
     def write(
@@ -50,7 +50,7 @@ class Repository(ObjectDatabase):
         executable: Collection[str] = (),
         symlinks: Mapping[str, str] | None = None,
     ) -> Self:
-        """Set files and links for the next commit; `executable` names some of the files."""
+        """Add files and symlinks to the next commit; `executable` lists the executable files."""
         files = files or {}
         if stray := set(executable) - set(files):
             message = f"executable, but not among the files: {sorted(stray)}"
@@ -63,12 +63,12 @@ class Repository(ObjectDatabase):
         return self
 
     def remove(self, paths: Iterable[str]) -> Self:
-        """Take files or whole folders away with the next commit."""
+        """Remove files or folders in the next commit."""
         self._changes += [Change(path=path) for path in paths]
         return self
 
     def commit(self, message: str = "Change something", *, branch: str = "main") -> str:
-        """Commit what was written and removed since the last one; give the commit's id."""
+        """Commit the pending changes and return the commit id."""
         self._advance_clock()
         stream = build_import_stream(
             self._changes,
@@ -82,7 +82,7 @@ class Repository(ObjectDatabase):
         return commit
 
     def commit_tree(self, tree_id: str, branch: str = "main", message: str = "Set a tree") -> str:
-        """Commit a stored tree as the next state of a branch; give the commit's id."""
+        """Commit a stored tree to a branch and return the commit id."""
         self._advance_clock()
         parent = self._find_tip(branch)
         parents = ["-p", parent] if parent else []
@@ -98,12 +98,12 @@ class Repository(ObjectDatabase):
         force: bool = False,
         annotated: bool = False,
     ) -> None:
-        """Tag a commit, else the tip of `main`; `force` moves a tag that is there."""
+        """Tag a commit, by default the tip of `main`; `force` moves an existing tag."""
         kind = ["-a", "-m", f"Tag {name}"] if annotated else []
         self._git("tag", *(["-f"] if force else []), *kind, name, revision or "HEAD")
 
     def branch(self, name: str, revision: str | None = None) -> None:
-        """Begin a branch at a commit, else at the tip of `main`."""
+        """Create a branch at a commit, by default at the tip of `main`."""
         self._git("branch", "--no-track", name, revision or "HEAD")
 
     def delete_branch(self, name: str) -> None:
@@ -111,11 +111,11 @@ class Repository(ObjectDatabase):
         self._git("branch", "-q", "-D", name)
 
     def reset(self, commit: str, *, branch: str = "main") -> None:
-        """Rewrite history: the branch points at this commit from now on."""
+        """Rewrite history: make a branch point at this commit."""
         self._git("update-ref", f"refs/heads/{branch}", self.resolve(f"{commit}^{{commit}}"))
 
     def prune_unreachable(self) -> None:
-        """Delete for good what no branch and no tag leads to."""
+        """Delete the objects that no branch or tag reaches."""
         self._git("reflog", "expire", "--expire=now", "--all")
         self._git("gc", "--quiet", "--prune=now")
 
@@ -126,5 +126,5 @@ class Repository(ObjectDatabase):
             return None
 
     def _advance_clock(self) -> None:
-        """Let a second pass, so that no two commits are of one time."""
+        """Advance the clock by a second, so that all commits have different times."""
         self._timestamp += 1

@@ -1,4 +1,4 @@
-"""A private world in which the real command runs as a real process."""
+"""Sandboxes in which tests run the real command as a process."""
 
 import json
 import os
@@ -22,12 +22,12 @@ _START_LOCK = threading.Lock()
 _REPOSITORY_ROOT = Path(__file__).parents[2]
 
 Environment = Mapping[str, str | None]
-"""Variables to set, and with None to take away."""
+"""Variables to set, or to unset where the value is None."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
-    """How a command ended and what it said."""
+    """Exit code and output of a command."""
 
     code: int
     stdout: str
@@ -35,21 +35,32 @@ class Result:
 
     @property
     def json(self) -> Any:
-        """The value that stdout spells."""
+        """The JSON value printed to stdout."""
         return json.loads(self.stdout)
 
     @property
     def error_output(self) -> str:
-        """What was said on stderr, without the lines that tell on a slow machine how long it takes."""
+        """The output to stderr, without the progress lines that appear on a slow machine."""
         lines = self.stderr.splitlines(keepends=True)
         return "".join(line for line in lines if not line.startswith("still "))
 
 
+SETPRIV = shutil.which("setpriv")
+IS_ROOT = os.geteuid() == 0
+CANNOT_DROP_RIGHTS = IS_ROOT and SETPRIV is None
+
+
+def without_rights(command: Sequence[str]) -> Sequence[str]:
+    """Return a command as one that may only read and write what its user may, also when root runs the tests."""
+    lost = "-dac_override,-dac_read_search"  # with these two capabilities, root may read and write everything
+    return (str(SETPRIV), f"--bounding-set={lost}", f"--inh-caps={lost}", *command) if IS_ROOT else command
+
+
 class CommandFailedError(AssertionError):
-    """A command that had to succeed did not."""
+    """A command that was required to succeed failed."""
 
     def __init__(self, arguments: Sequence[str], result: Result) -> None:
-        """Show all that the command said."""
+        """Include the whole output of the command in the message."""
         self.result = result
         super().__init__(
             f"{' '.join(arguments)}: exit {result.code}\n--- stdout\n{result.stdout}--- stderr\n{result.stderr}",
@@ -57,14 +68,14 @@ class CommandFailedError(AssertionError):
 
 
 class Sandbox:
-    """A home, a working directory and a cache that no other test and no user knows."""
+    """A home, a working directory and a cache that no other test uses."""
 
     command: ClassVar[Sequence[str]] = (sys.executable, "-m", "skillpm")
     use_fork_server = True
-    """Whether `run` may fork the command from a process that has started before: not where its time is measured."""
+    """Whether `run` may use the fork server: not where start-up time is measured."""
 
     def __init__(self, root: Path) -> None:
-        """Make the three folders, where they are not there yet."""
+        """Create the three folders, if they do not exist yet."""
         self.root = root
         self.home = root / "home"
         self.work = root / "work"
@@ -73,7 +84,7 @@ class Sandbox:
             folder.mkdir(parents=True, exist_ok=True)
 
     def copy(self, root: Path) -> "Sandbox":
-        """Make the same world at another place, to do something terrible to."""
+        """Copy the sandbox to another folder."""
         shutil.copytree(self.root, root, symlinks=True)
         return Sandbox(root)
 
@@ -88,19 +99,19 @@ class Sandbox:
         stdin: str | bytes | None = None,
         timeout: float = 60,
     ) -> Result:
-        """Run the command to its end; with `check` an exit code other than 0 is an error.
+        """Run the command and return its result; with `check`, raise if the exit code is not 0.
 
-        A command that takes longer than `timeout` is killed with its children, and the
-        `TimeoutExpired` is the test's.
+        A command that takes longer than `timeout` seconds is killed with its children, and
+        `TimeoutExpired` is raised.
         """
         folder, variables = self.work / (cwd or "."), self.environment(env)
-        warm = (
+        fork_server = (
             _get_fork_server()
             if self.use_fork_server and self.command is Sandbox.command and can_fork(variables)
             else None
         )
-        ended = warm.run(arguments, folder, variables, to_bytes(stdin or b""), timeout) if warm else None
-        code, stdout, stderr = ended or self._run(arguments, cwd, env, stdin, timeout)
+        forked = fork_server.run(arguments, folder, variables, to_bytes(stdin or b""), timeout) if fork_server else None
+        code, stdout, stderr = forked or self._run(arguments, cwd, env, stdin, timeout)
         result = Result(code=code, stdout=_decode(stdout), stderr=_decode(stderr))
         if check and result.code != 0:
             raise CommandFailedError(arguments, result)
@@ -128,7 +139,7 @@ class Sandbox:
         cwd: str | Path | None = None,
         env: Environment | None = None,
     ) -> subprocess.Popen[bytes]:
-        """Start the command, in a process group of its own and with pipes on all sides."""
+        """Start the command in a process group of its own, with all streams as pipes."""
         return subprocess.Popen(
             [*self.command, *arguments],
             cwd=self.work / (cwd or "."),
@@ -140,7 +151,7 @@ class Sandbox:
         )
 
     def environment(self, changes: Environment | None = None) -> dict[str, str]:
-        """Build the command's environment from nothing: the caller's must not show through."""
+        """Return the environment of the command; nothing is inherited from the tests but PATH."""
         variables: dict[str, str | None] = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
@@ -157,42 +168,42 @@ class Sandbox:
     # Files, named from the working directory
 
     def write(self, path: str, content: str | bytes) -> Path:
-        """Write a file, and the folders on the way to it."""
+        """Write a file, creating its parent folders."""
         file = self.work / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(to_bytes(content))
         return file
 
     def write_files(self, files: Files) -> None:
-        """Write many files: `sandbox.write_files(under("mine/pdf", skill("pdf")))`."""
+        """Write several files: `sandbox.write_files(prefix_paths("mine/pdf", make_skill("pdf")))`."""
         for path, content in files.items():
             self.write(path, content)
 
     def read(self, path: str) -> str:
-        """Read a text file, its line ends as they are."""
+        """Read a text file without converting line endings."""
         return (self.work / path).read_bytes().decode()
 
     def exists(self, path: str) -> bool:
-        """Tell whether anything lies at a path, be it a link to nowhere."""
+        """Return whether a path exists; a broken symlink does."""
         return os.path.lexists(self.work / path)
 
     def snapshot(self, path: str = ".", *, ignore: Collection[str] = ()) -> dict[str, Entry]:
-        """Take down everything below a folder."""
+        """Return a snapshot of everything below a folder."""
         return snapshot(self.work / path, ignore=ignore)
 
     def render_tree(self, path: str = ".", *, ignore: Collection[str] = ()) -> str:
-        """Draw the tree below a folder."""
+        """Render the tree below a folder."""
         return render_tree(self.work / path, ignore=ignore)
 
     # The user's git
 
     def git_config(self, text: str) -> None:
-        """Add lines to the user's own git configuration."""
+        """Append to the user's git configuration."""
         with (self.home / ".gitconfig").open("a") as file:
             file.write(text.rstrip("\n") + "\n")
 
     def redirect_git(self, prefix: str, url: str) -> None:
-        """Let git go to `address` where it is sent to `prefix`, as `https://github.com/`."""
+        """Make git use `url` for URLs with a prefix such as `https://github.com/` (`insteadOf`)."""
         self.git_config(f'[url "{url.rstrip("/")}/"]\n\tinsteadOf = {prefix}')
 
 
@@ -210,7 +221,7 @@ def _decode(output: bytes) -> str:
 
 
 def _get_fork_server() -> ForkServer:
-    with _START_LOCK:  # threads that begin at once would start one each
+    with _START_LOCK:  # else concurrent threads would each start a server
         return _start_fork_server()
 
 

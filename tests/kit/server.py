@@ -1,4 +1,4 @@
-"""A forge on this machine: repositories over smart HTTP, and all the moods of a network."""
+"""A local git forge: repositories over smart HTTP, with configurable faults."""
 
 import socket
 import ssl
@@ -10,13 +10,13 @@ from pathlib import Path
 from socketserver import ThreadingTCPServer
 from typing import Any, Self
 
-from .behaviour import ServerBehavior
+from .behavior import ServerBehavior
 from .connection import Connection
 from .repository import Repository
 
 
 class GitServer(ServerBehavior):
-    """Serves repositories on 127.0.0.1, each under a name, from wherever they lie.
+    """Serves repositories on 127.0.0.1, each under a name.
 
     with GitServer() as server:
         server.serve("acme/skills", repository)
@@ -24,7 +24,7 @@ class GitServer(ServerBehavior):
     """
 
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
-        """Listen on a free port at once; with `tls` as a server of https."""
+        """Start to listen on a free port; with `tls`, over HTTPS."""
         super().__init__()
         self._listener = _Listener(("127.0.0.1", 0), partial(Connection, self))
         if tls is not None:
@@ -36,7 +36,7 @@ class GitServer(ServerBehavior):
         self._thread.start()
 
     def __enter__(self) -> Self:
-        """Give the server itself."""
+        """Return the server itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -44,21 +44,21 @@ class GitServer(ServerBehavior):
         self.close()
 
     def serve(self, name: str, repository: Repository | Path) -> str:
-        """Serve a repository, or a bare folder of git's, under a name; give its URL."""
+        """Serve a repository, or a bare git folder, under a name and return its URL."""
         folder = repository.git_dir if isinstance(repository, Repository) else repository
         self._folders[name] = folder
         return self.url(name)
 
     def remove(self, name: str) -> None:
-        """Answer 404 for a name from now on."""
+        """Stop serving a name: respond with 404."""
         del self._folders[name]
 
     def url(self, name: str) -> str:
-        """Give the address of a repository, served or not."""
+        """Return the URL for a name, served or not."""
         return f"{self.address}/{name}.git"
 
     def close(self) -> None:
-        """Drop every connection, also the stalled ones, and wait until all is quiet."""
+        """Close all connections, including stalled ones, and wait for the threads to end."""
         self._listener.shutdown()
         self.stall = False
         self._listener.close_connections()
@@ -67,7 +67,7 @@ class GitServer(ServerBehavior):
 
 
 class _Listener(ThreadingTCPServer):
-    """Takes connections and knows which are open: kept alive, they would outlast the test."""
+    """Listener that keeps track of open connections: kept-alive ones would outlast the test."""
 
     request_queue_size = 128
 
@@ -89,6 +89,6 @@ class _Listener(ThreadingTCPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Pass over a client that went away, or trusts nobody here: both are done on purpose."""
+        """Ignore clients that close the connection or reject the certificate: tests do so on purpose."""
         if not isinstance(sys.exception(), (ConnectionError, ssl.SSLError)):
             super().handle_error(request, client_address)

@@ -1,4 +1,4 @@
-"""Skills made of nothing: the files of one, ready to be written, committed or packed."""
+"""Files of generated skills, to be written, committed or packed."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 Files = Mapping[str, str | bytes]
-"""Relative path to content: what a folder shall hold."""
+"""Content by relative path."""
 
 _PLAIN_SCALAR = re.compile(r"[A-Za-z][\w ,.()/-]*[\w.)]")
 _YAML_KEYWORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off"})
@@ -18,10 +18,10 @@ def make_skill(
     body: str = "Do it well.\n",
     **frontmatter: Any,
 ) -> dict[str, bytes]:
-    """Give the files of a skill: one SKILL.md, and room for more.
+    """Return the files of a skill: a SKILL.md.
 
-    More files are joined on: `skill("pdf") | {"scripts/run.py": "..."}`. In the names of
-    further fields `_` stands for `-`: `skill("pdf", allowed_tools="Read")`.
+    More files can be added: `make_skill("pdf") | {"scripts/run.py": "..."}`. In the names of
+    frontmatter fields, `_` is replaced by `-`: `make_skill("pdf", allowed_tools="Read")`.
     """
     fields = {"name": name, "description": description}
     fields |= {key.replace("_", "-"): value for key, value in frontmatter.items()}
@@ -30,17 +30,17 @@ def make_skill(
 
 
 def prefix_paths(folder: str, files: Files) -> dict[str, bytes]:
-    """Put files below a folder: `under("skills/pdf", skill("pdf"))`."""
+    """Prefix the paths of files with a folder: `prefix_paths("skills/pdf", make_skill("pdf"))`."""
     return {f"{folder}/{path}": to_bytes(content) for path, content in files.items()}
 
 
 def to_bytes(content: str | bytes) -> bytes:
-    """Take text as UTF-8, and bytes as they are."""
+    """Encode text as UTF-8; return bytes unchanged."""
     return content.encode() if isinstance(content, str) else content
 
 
 def _to_yaml(value: Any) -> str:
-    """Write a value so that YAML gives it back: JSON is YAML, but plain words read better."""
+    """Format a value as YAML: as a plain scalar where that is safe, else as JSON."""
     if isinstance(value, str) and _PLAIN_SCALAR.fullmatch(value) and value.lower() not in _YAML_KEYWORDS:
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""A whole folder as a value, to be compared before and after, or with a golden text."""
+"""Snapshots of folders as values, to be compared."""
 
 import os
 import stat
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Entry(NamedTuple):
-    """What lies at a path: `file`, `dir`, `link` or `other`; its mode; its content or target."""
+    """The entry at a path: `file`, `dir`, `link` or `other`; its mode; its content or target."""
 
     kind: str
     mode: int
@@ -16,16 +16,16 @@ class Entry(NamedTuple):
 
 
 def snapshot(folder: Path, *, ignore: Collection[str] = ()) -> dict[str, Entry]:
-    """Take down everything below a folder by its relative path; links are not followed.
+    """Return everything below a folder by relative path; symlinks are not followed.
 
-    `ignore` names files, or folders with all that is in them. A folder that is not there is an
-    error, or a misspelt one would always be equal to itself.
+    `ignore` lists files, and folders with all their content. A missing folder is an error:
+    otherwise a misspelled one would always compare equal.
     """
     return {path: _read_entry(folder / path) for path in _walk(folder, "", ignore)}
 
 
 def render_tree(folder: Path, *, ignore: Collection[str] = ()) -> str:
-    """Draw the tree below a folder, a name a line: `folder/`, `file`, `link -> target`."""
+    """Render the tree below a folder, one name per line: `folder/`, `file`, `link -> target`."""
     lines = []
     for path, entry in snapshot(folder, ignore=ignore).items():
         *above, name = path.split("/")
@@ -35,14 +35,14 @@ def render_tree(folder: Path, *, ignore: Collection[str] = ()) -> str:
 
 
 def _walk(folder: Path, prefix: str, ignore: Collection[str]) -> Iterator[str]:
-    """Walk a folder in the order of names, each folder before what is in it."""
-    for found in sorted(os.scandir(folder), key=lambda found: found.name):
-        path = prefix + found.name
+    """Yield relative paths in the order of names, each folder before its content."""
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        path = prefix + entry.name
         if path in ignore:
             continue
         yield path
-        if found.is_dir(follow_symlinks=False):
-            yield from _walk(folder / found.name, f"{path}/", ignore)
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(folder / entry.name, f"{path}/", ignore)
 
 
 def _read_entry(path: Path) -> Entry:

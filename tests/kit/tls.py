@@ -1,4 +1,4 @@
-"""The world beyond loopback, on loopback: a company's own CA, hosts that it vouches for, the proxy that leads there."""
+"""A private CA, TLS servers with its certificates, and an HTTP proxy to them, all on loopback."""
 
 import socket
 import ssl
@@ -14,30 +14,30 @@ from .server import GitServer
 
 
 class CertificateAuthority:
-    """A certificate authority that only those trust who are told to, and the hosts it vouches for."""
+    """A private certificate authority, and TLS servers with its certificates."""
 
     def __init__(self, folder: Path) -> None:
-        """Make the authority; its certificate lies in a file, as a company hands it out."""
+        """Create the authority and write its certificate to `certificate_file`."""
         self._authority = trustme.CA()
         self.certificate_file = folder / "company-ca.pem"
         self._authority.cert_pem.write_to_path(self.certificate_file)
 
     def start_server(self, name: str) -> GitServer:
-        """Start a server that shows a certificate for a name, whatever address it listens on."""
+        """Start a server with a certificate for a host name."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._authority.issue_cert(name).configure_cert(context)
         return GitServer(tls=context)
 
 
 class Proxy(ThreadingTCPServer):
-    """Leads every `CONNECT host:443` to the server that plays that host, and remembers who asked for what.
+    """A proxy that connects `CONNECT host:443` to the test server for that host, and records the requests.
 
     with Proxy({"skills.acme.example": server}) as proxy:
         project.run("install", "pdf", env={"https_proxy": proxy.address})
     """
 
     def __init__(self, servers: dict[str, GitServer]) -> None:
-        """Listen on a free port at once."""
+        """Start to listen on a free port."""
         self.servers = servers
         self.requires_login = False
         self.request_heads: list[str] = []
@@ -48,15 +48,15 @@ class Proxy(ThreadingTCPServer):
 
     @property
     def requested_hosts(self) -> list[str]:
-        """The hosts asked for, in order."""
+        """The requested hosts, in order."""
         return [head.split()[1].partition(":")[0] for head in self.request_heads]
 
     def __enter__(self) -> Self:
-        """Give the proxy itself."""
+        """Return the proxy itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the proxy and wait until all is quiet."""
+        """Close the proxy and wait for its connections to end."""
         self.shutdown()
         self.server_close()
         self._thread.join()
@@ -71,21 +71,21 @@ class _Tunnel(StreamRequestHandler):
         while line := self.rfile.readline().strip():
             lines.append(line.decode())
         self.server.request_heads.append("\n".join(lines))
-        there = self.server.servers.get(lines[0].split()[1].partition(":")[0])
+        target = self.server.servers.get(lines[0].split()[1].partition(":")[0])
         if self.server.requires_login:
             self.request.sendall(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
             return
-        if there is None:
+        if target is None:
             self.request.sendall(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
             return
-        _tunnel(self.request, there, b"HTTP/1.1 200 OK\r\n\r\n")
+        _tunnel(self.request, target, b"HTTP/1.1 200 OK\r\n\r\n")
 
 
 class EitherPort(ThreadingTCPServer):
-    """One port at which both http and https are answered: it passes each connection on by its first byte."""
+    """One port for both HTTP and HTTPS: the first byte of a connection decides which server gets it."""
 
     def __init__(self, plain: GitServer, secure: GitServer) -> None:
-        """Listen on a free port at once."""
+        """Start to listen on a free port."""
         self.servers = (plain, secure)
         super().__init__(("127.0.0.1", 0), _Either)
         self.address = f"http://127.0.0.1:{self.server_address[1]}"
@@ -112,9 +112,9 @@ class _Either(StreamRequestHandler):
         _tunnel(self.request, self.server.servers[is_tls])
 
 
-def _tunnel(client: socket.socket, there: GitServer, greeting: bytes = b"") -> None:
-    """Pass bytes between a client and a server until both have ended."""
-    with socket.create_connection(("127.0.0.1", int(there.address.rpartition(":")[2]))) as server:
+def _tunnel(client: socket.socket, target: GitServer, greeting: bytes = b"") -> None:
+    """Relay bytes between a client and a server until both have closed."""
+    with socket.create_connection(("127.0.0.1", int(target.address.rpartition(":")[2]))) as server:
         client.sendall(greeting)
         back = threading.Thread(target=_relay, args=(server, client))
         back.start()

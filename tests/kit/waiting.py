@@ -1,4 +1,4 @@
-"""Wait for what another process does: asked again and again, and never longer than a minute."""
+"""Waiting for a condition that another process makes true."""
 
 import time
 from collections.abc import Callable
@@ -6,9 +6,9 @@ from typing import Any
 
 
 def wait_for(condition: Callable[[], Any], timeout: float = 60) -> Any:
-    """Give the first true value of a question that is asked again and again."""
+    """Poll a condition and return its first true value; fail after `timeout` seconds."""
     end = time.monotonic() + timeout
-    while not (found := condition()):
-        assert time.monotonic() < end, "it never came true"
+    while not (value := condition()):
+        assert time.monotonic() < end, "the condition never became true"
         time.sleep(0.01)
-    return found
+    return value

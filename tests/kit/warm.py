@@ -1,8 +1,7 @@
-"""Commands without the wait for Python: each a process of its own, forked from one that has everything imported.
+"""Fork server for commands: each runs in a process of its own, forked from one that has imported everything.
 
-What starting Python costs is most of what a command costs, and the tests run some ten thousand. The process that forks
-runs no command itself, so every command finds a world as fresh as its own start would; `SKILLPM_TESTS_COLD=1` starts
-each anew.
+Starting Python takes most of the time of a command, and the tests run some ten thousand commands. The fork server runs
+no command itself, so each command starts from a fresh state. `SKILLPM_TESTS_COLD=1` starts Python for each command.
 """
 
 import atexit
@@ -24,18 +23,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
-# Read by Python itself as it starts: a process that started before cannot heed them.
+# Python and libc read these when they start; they have no effect on a process that is already running.
 STARTUP_PREFIXES = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
 STARTUP_VARIABLES = {"LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
-EXCLUDED_MODULES = {"skillpm.serving.mcp.server"}  # seconds, and one command of ten thousand
+EXCLUDED_MODULES = {"skillpm.serving.mcp.server"}  # takes seconds to import, and few tests need it
 MAX_MESSAGE_SIZE = 1 << 20
 
 
 class ForkServer:
-    """A process that forks commands: one at a time, of one thread."""
+    """A single-threaded process that forks commands, one at a time."""
 
     def __init__(self) -> None:
-        """Start it; it ends with the process that asked for it."""
+        """Start the process; it ends when this process closes its end of the socket."""
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._lock = threading.Lock()
         variables = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[1]), **STARTUP_VARIABLES}
@@ -49,16 +48,16 @@ class ForkServer:
     def run(
         self, arguments: Sequence[str], folder: Path, variables: Mapping[str, str], stdin: bytes, timeout: float
     ) -> tuple[int, bytes, bytes] | None:
-        """Give code, stdout and stderr of a command; None if this one must start Python anew."""
-        asked = json.dumps({"words": [*arguments], "cwd": str(folder), "env": dict(variables)}).encode()
-        if len(asked) > MAX_MESSAGE_SIZE // 8 or not self._lock.acquire(blocking=False):
+        """Return exit code, stdout and stderr of a command; None if the caller must start Python for it."""
+        request = json.dumps({"words": [*arguments], "cwd": str(folder), "env": dict(variables)}).encode()
+        if len(request) > MAX_MESSAGE_SIZE // 8 or not self._lock.acquire(blocking=False):
             return None
         try:
             with ExitStack() as opened:
                 files = [opened.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
                 files[0].write(stdin)
                 files[0].seek(0)
-                socket.send_fds(self._socket, [asked], [file.fileno() for file in files])
+                socket.send_fds(self._socket, [request], [file.fileno() for file in files])
                 code = self._wait(arguments, timeout)
                 return code, _read_all(files[1]), _read_all(files[2])
         finally:
@@ -86,7 +85,7 @@ def _read_all(file: IO[bytes]) -> bytes:
 
 
 def can_fork(variables: Mapping[str, str]) -> bool:
-    """Tell whether a command with these variables is the same when Python was started before them."""
+    """Return whether these variables have the same effect on a Python process that has already started."""
     starting = {name: value for name, value in variables.items() if name.startswith(STARTUP_PREFIXES)}
     return (
         starting.items() <= STARTUP_VARIABLES.items() and "LANG" in starting and "SKILLPM_TESTS_COLD" not in os.environ
@@ -94,30 +93,30 @@ def can_fork(variables: Mapping[str, str]) -> bool:
 
 
 def serve(socket_fd: int) -> None:
-    """Fork a command for each message on this socket."""
+    """Fork a command for each message on a socket."""
     import skillpm  # noqa: PLC0415  (only in the process that forks)
 
     for module in pkgutil.walk_packages(skillpm.__path__, "skillpm."):
         if module.name not in {"skillpm.__main__", *EXCLUDED_MODULES}:
             importlib.import_module(module.name)
     gc.freeze()
-    asking = socket.socket(fileno=socket_fd)
+    requests = socket.socket(fileno=socket_fd)
     while True:
-        message, files, _, _ = socket.recv_fds(asking, MAX_MESSAGE_SIZE, 3)
+        message, files, _, _ = socket.recv_fds(requests, MAX_MESSAGE_SIZE, 3)
         if not message:
             return
         child = os.fork()
         if child == 0:
-            asking.close()
+            requests.close()
             _run_command(json.loads(message), files)
         for file in files:
             os.close(file)
-        asking.send(str(child).encode())
-        asking.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
+        requests.send(str(child).encode())
+        requests.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
 
 
 def _run_command(request: dict[str, object], files: Sequence[int]) -> None:
-    """Be the command, and end as it ends."""
+    """Run a command in this process and exit with its code."""
     os.setsid()
     os.chdir(str(request["cwd"]))
     os.environ.clear()
@@ -131,9 +130,9 @@ def _run_command(request: dict[str, object], files: Sequence[int]) -> None:
         runpy.run_module("skillpm", run_name="__main__", alter_sys=True)
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    except BaseException:  # noqa: BLE001  (as Python itself does with what nobody catches)
+    except BaseException:  # noqa: BLE001  (as Python does with an uncaught exception)
         traceback.print_exc()
-    finally:  # all of Python's end but taking apart what was imported, which is most of its time
+    finally:  # what Python does at exit, without tearing down the modules, which takes most of the time
         threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001  (as multiprocessing does)
         atexit._run_exitfuncs()  # noqa: SLF001
         sys.stdout.flush()

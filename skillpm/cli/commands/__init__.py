@@ -1,1 +1,1 @@
-"""The commands, one module each, named as they are typed."""
+"""The commands: one module each, with the name of the command."""

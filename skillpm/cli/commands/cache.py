@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from skillpm.cli.change_options import dry_run_option
 from skillpm.cli.command_group import CommandGroup
 from skillpm.cli.option_types import NUMBER
 from skillpm.cli.options import Invocation, create_invocation, scope_options
@@ -16,10 +17,10 @@ from skillpm.operations.cache.prune import PruneResult, prune
 from skillpm.operations.context.scope import Scope, user_scope
 
 BUCKETS: tuple[tuple[Bucket, str], ...] = (
-    ("store", "skills, by their content"),
+    ("store", "skills, by content digest"),
     ("git", "repositories"),
-    ("http", "answers of indexes"),
-    ("search", "catalogues of indexes"),
+    ("http", "responses of indexes"),
+    ("search", "catalogs of indexes"),
 )
 DEFAULT_UNUSED_DAYS = 30.0
 
@@ -29,20 +30,20 @@ DEFAULT_UNUSED_DAYS = 30.0
     default="info",
     epilog="""\b
 Examples:
-  skillpm cache                 the same as cache info
-  skillpm cache info            what is in it, and how much
-  skillpm cache prune           take out what was not used for 30 days
+  skillpm cache                 same as cache info
+  skillpm cache info            show contents and sizes
+  skillpm cache prune           remove entries unused for 30 days
   du -sh "$(skillpm cache dir)"
-  skillpm cache clean --yes     take out everything""",
+  skillpm cache clean --yes     remove everything""",
 )
 def command() -> None:
-    """Look at the cache, or make it smaller. All of it is fetched again when it is needed."""
+    """Inspect and clean the cache. Everything in it can be fetched again."""
 
 
 @command.command("dir", epilog="\b\nExample:\n  skillpm cache dir")
 @scope_options
 def dir_command(**flags: Any) -> None:
-    """Print the folder of the cache, whether it is there or not."""
+    """Print the path of the cache, whether or not it exists."""
     call = create_invocation(flags)
     root = cache_root(call.context.settings)
     if call.console.as_json:
@@ -54,7 +55,7 @@ def dir_command(**flags: Any) -> None:
 @command.command("info", epilog="\b\nExamples:\n  skillpm cache info\n  skillpm cache info --json")
 @scope_options
 def info_command(**flags: Any) -> None:
-    """Say what is in the cache, and what of it this scope and your own use. Changes nothing."""
+    """Show the contents of the cache, and how much of it this scope and the user scope need."""
     call = create_invocation(flags)
     settings = call.context.settings
     contents, needed = inspect_cache(settings), find_locked_paths(settings, _find_scopes(call))
@@ -65,22 +66,19 @@ def info_command(**flags: Any) -> None:
         call.console.print_json({"directory": contents.root, **rows, "leftovers": leftovers, **others})
         return
     call.console.print_line(contents.root)
-    for bucket, about in BUCKETS:
+    for bucket, description in BUCKETS:
         row = rows[bucket]
-        used = (
-            f"  {row['used']} of them named by the lockfiles here"
-            if bucket in {"store", "git"} and row["entries"]
-            else ""
-        )
+        has_used = bucket in {"store", "git"} and row["entries"]
+        used = f"  {row['used']} of them needed by the lockfiles here" if has_used else ""
         call.console.print_line(
-            f"  {bucket:6}  {row['entries']:6}  {format_size(row['bytes']):>9}  {about}{used}".rstrip()
+            f"  {bucket:6}  {row['entries']:6}  {format_size(row['bytes']):>9}  {description}{used}".rstrip()
         )
     if contents.leftovers:
-        call.console.print_line(f"  left over by commands that were killed: {len(contents.leftovers)}")
+        call.console.print_line(f"  left behind by killed commands: {len(contents.leftovers)}")
     for path in contents.older_formats:
-        call.console.print_line(f"  of an older skillpm: {path}")
+        call.console.print_line(f"  from an older skillpm: {path}")
     for path in contents.newer_formats:
-        call.console.print_line(f"  of a newer skillpm: {path}")
+        call.console.print_line(f"  from a newer skillpm: {path}")
 
 
 @command.command("prune", epilog="\b\nExamples:\n  skillpm cache prune --dry-run\n  skillpm cache prune --unused-for 7")
@@ -89,14 +87,14 @@ def info_command(**flags: Any) -> None:
     type=NUMBER,
     default=DEFAULT_UNUSED_DAYS,
     metavar="DAYS",
-    help="What was not used for so many days goes (30).",
+    help="Remove entries not used for DAYS days [default: 30].",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@dry_run_option
 @scope_options
 def prune_command(**flags: Any) -> None:
-    """Take out what nothing needs: unused, and named by no lockfile here.
+    """Remove entries that are unused and that no lockfile here needs.
 
-    What commands left that were killed goes too, and what older versions of skillpm kept. Other commands may run.
+    Also removes leftovers of killed commands and caches of older versions of skillpm. Safe while other commands run.
     """
     call = create_invocation(flags)
     removed = prune(call.context.settings, _find_scopes(call), unused_for=flags["unused_for"], dry_run=flags["dry_run"])
@@ -104,11 +102,11 @@ def prune_command(**flags: Any) -> None:
 
 
 @command.command("clean", epilog="\b\nExamples:\n  skillpm cache clean --yes\n  skillpm cache clean --dry-run")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@dry_run_option
 @scope_options
 def clean_command(**flags: Any) -> int:
-    """Take everything out. Asks in a terminal; elsewhere it needs --yes."""
+    """Remove everything. Asks for confirmation in a terminal; elsewhere --yes is required."""
     call = create_invocation(flags)
     if not (flags["yes"] or flags["dry_run"]):
         _confirm(call)
@@ -118,7 +116,7 @@ def clean_command(**flags: Any) -> int:
 
 
 def format_size(byte_count: int) -> str:
-    """Write a number of bytes as people read it."""
+    """Return a number of bytes with a decimal unit: `1.5 MB`."""
     if byte_count < 1000:  # noqa: PLR2004
         return f"{byte_count} B"
     for power, unit in enumerate(("kB", "MB", "GB", "TB"), 1):
@@ -128,12 +126,12 @@ def format_size(byte_count: int) -> str:
 
 
 def _find_scopes(invocation: Invocation) -> list[Scope]:
-    """Give the scopes whose lockfiles count: this one and the user's, as far as they can be found."""
+    """Return the scopes whose lockfiles protect entries: the selected one and the user's, if they can be found."""
     settings = invocation.context.settings
     if invocation.flags["user"]:
         return [invocation.scope]
     scopes = []
-    with suppress(DocumentError, ConflictError):  # whatever is wrong there is no reason to keep a full cache
+    with suppress(DocumentError, ConflictError):  # a broken project must not prevent cleaning the cache
         scopes.append(invocation.scope)
     with suppress(ConflictError):
         scopes.append(user_scope(settings))
@@ -144,19 +142,19 @@ def _bucket_to_json(entries: list[CacheEntry], needed: set[str]) -> dict[str, in
     return {
         "entries": len(entries),
         "bytes": _total_bytes(entries),
-        "used": sum(thing.path in needed for thing in entries),
+        "used": sum(entry.path in needed for entry in entries),
     }
 
 
 def _total_bytes(entries: list[CacheEntry]) -> int:
-    return sum(thing.size for thing in entries)
+    return sum(entry.size for entry in entries)
 
 
 def _confirm(invocation: Invocation) -> None:
     root = cache_root(invocation.context.settings)
     if invocation.console.as_json or not sys.stdin.isatty():
-        raise UsageError(f"nobody can be asked whether {root} is to be emptied", hint="say so with --yes")
-    if not click.confirm(f"Empty {root}? It is all fetched again when it is needed.", err=True):
+        raise UsageError(f"refusing to empty {root} without confirmation", hint="pass --yes")
+    if not click.confirm(f"Empty {root}? Everything in it can be fetched again.", err=True):
         raise click.Abort
 
 
@@ -175,9 +173,9 @@ def _print_result(invocation: Invocation, result: PruneResult) -> None:
         if dry_run or invocation.console.verbose:
             invocation.console.print_line(f" - {path}")
     for path in result.busy:
-        invocation.console.warn(f"{path} is in use; it is left")
-    left = f"; left {len(result.busy)} in use" if result.busy else ""
+        invocation.console.warn(f"{path} is in use; skipped")
+    skipped = f"; skipped {len(result.busy)} in use" if result.busy else ""
     if not result.paths:
-        invocation.console.print_message(f"nothing to remove{left}")
+        invocation.console.print_message(f"nothing to remove{skipped}")
     elif not invocation.console.quiet:
-        invocation.console.print_line(f"{'would free' if dry_run else 'freed'} {format_size(result.size)}{left}")
+        invocation.console.print_line(f"{'would free' if dry_run else 'freed'} {format_size(result.size)}{skipped}")

@@ -11,7 +11,7 @@ from skillpm.errors import UsageError
 SHELLS = ("bash", "zsh", "fish")
 SETUP_HINTS = {
     "bash": 'add to ~/.bashrc:  eval "$(skillpm completion bash)"',
-    "zsh": 'add to ~/.zshrc, behind compinit:  eval "$(skillpm completion zsh)"',
+    "zsh": 'add to ~/.zshrc, after compinit:  eval "$(skillpm completion zsh)"',
     "fish": "skillpm completion fish > ~/.config/fish/completions/skillpm.fish",
 }
 
@@ -23,19 +23,19 @@ Examples:
   skillpm completion zsh    ~/.zshrc: eval "$(skillpm completion zsh)"
   skillpm completion fish > ~/.config/fish/completions/skillpm.fish"""
 )
-@click.argument("shell", type=click.Choice(SHELLS), required=False)
+@click.argument("shell", type=click.Choice(SHELLS), required=False, help="The shell [default: from $SHELL].")
 def command(shell: str | None) -> None:
-    """Print what teaches a shell to complete commands, options, skills, agents and indexes.
+    """Print a script that completes commands, options, skills, agents and indexes.
 
-    Without SHELL it is the one you use. Names come from this machine alone: no network is asked.
+    Completion uses local data only; it makes no network requests.
     """
     shell = shell or os.path.basename(os.environ.get("SHELL", ""))
     kind = get_completion_class(shell) if shell in SHELLS else None
     if kind is None:
-        raise UsageError("which shell?", hint=f"skillpm completion {'|'.join(SHELLS)}")
-    from skillpm.cli.main import cli  # noqa: PLC0415  (which loads this module)
+        raise UsageError("no shell given, and $SHELL is not supported", hint=f"skillpm completion {'|'.join(SHELLS)}")
+    from skillpm.cli.main import COMPLETION_VARIABLE, cli  # noqa: PLC0415  (it imports this module)
 
-    maker = kind(cli, {}, "skillpm", "_SKILLPM_COMPLETE")
-    click.echo(maker.source_template % maker.source_vars())
+    completion = kind(cli, {}, "skillpm", COMPLETION_VARIABLE)
+    click.echo(completion.source_template % completion.source_vars())
     if sys.stdout.isatty():
         click.echo(SETUP_HINTS[shell], err=True)

@@ -5,18 +5,13 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import exclude_newer_option
+from skillpm.cli.change_options import exclude_newer_option, lock_timeout_option
 from skillpm.cli.command_group import CommandGroup
-from skillpm.cli.option_types import NUMBER
 from skillpm.cli.options import Invocation, create_invocation, output_options, scope_options
 from skillpm.cli.text_layout import wrap_text
 from skillpm.core.text import sanitize
 from skillpm.operations.config import ConfigChange, find_settings, list_settings, set_setting, unset_setting
 from skillpm.operations.config_origins import EffectiveSetting
-
-LOCK_TIMEOUT_OPTION = click.option(
-    "--lock-timeout", type=NUMBER, metavar="SECONDS", help="How long to wait for another skillpm."
-)
 
 
 @click.group(
@@ -24,41 +19,41 @@ LOCK_TIMEOUT_OPTION = click.option(
     default="list",
     epilog="""\b
 Examples:
-  skillpm config                      the same as config list
-  skillpm config list --show-origin   and who said it
+  skillpm config                      same as config list
+  skillpm config list --show-origin   also where each is set
   skillpm config set exclude-newer '7 days'
   skillpm config set indexes.acme.url https://skills.acme.example/
   skillpm config unset indexes.acme.url""",
 )
 def command() -> None:
-    """Show and change your settings (config.toml)."""
+    """View and change your settings (config.toml)."""
 
 
 @command.command(
     "list",
     epilog="""\b
 Examples:
-  skillpm config list                 every setting that counts here
-  skillpm config list --show-origin   and whether the command line, the
-                                      environment, skills.json, config.toml
-                                      or nobody said it""",
+  skillpm config list                 every setting in effect here
+  skillpm config list --show-origin   also whether the command line, the
+                                      environment, skills.json or
+                                      config.toml sets it""",
 )
-@click.option("--show-origin", is_flag=True, help="Say who said it, and where.")
+@click.option("--show-origin", is_flag=True, help="Show where each setting is set.")
 @exclude_newer_option
 @scope_options
 def list_command(show_origin: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
-    """List every setting that counts here. Tokens are never shown."""
+    """List all settings in effect here. Tokens are never shown."""
     call = create_invocation(flags)
-    found = list_settings(call.scope, call.context, command_line_keys=_command_line_keys(flags))
+    settings = list_settings(call.scope, call.context, command_line_keys=_command_line_keys(flags))
     if call.console.as_json:
-        call.console.print_json({"settings": [_to_json(setting) for setting in found]})
+        call.console.print_json({"settings": [_to_json(setting) for setting in settings]})
         return
-    rows = [(f"{setting.key} = {_format_value(setting.value)}", _format_origin(setting)) for setting in found]
-    width = max(len(said) for said, _ in rows)
-    for said, origin in rows:
-        line = f"{said:{min(width, 60)}}  {origin}" if show_origin else said
-        for part in wrap_text(line, indent=2, is_stdout=True):
-            call.console.print_line(part)
+    rows = [(f"{setting.key} = {_format_value(setting.value)}", _format_origin(setting)) for setting in settings]
+    width = min(60, max(len(assignment) for assignment, _ in rows))
+    for assignment, origin in rows:
+        row = f"{assignment:{width}}  {origin}" if show_origin else assignment
+        for line in wrap_text(row, indent=2, is_stdout=True):
+            call.console.print_line(line)
 
 
 @command.command(
@@ -66,21 +61,22 @@ def list_command(show_origin: bool, **flags: Any) -> None:  # noqa: FBT001  (a f
     epilog="""\b
 Examples:
   skillpm config get exclude-newer
-  skillpm config get indexes         all that stands below a name
-  skillpm config get agents --json   with who said it, and where""",
+  skillpm config get indexes         all settings below a key
+  skillpm config get agents --json   also where it is set""",
 )
-@click.argument("key")
+@click.argument("key", help="A setting such as exclude-newer, or a group such as indexes.")
 @exclude_newer_option
 @scope_options
 def get_command(key: str, **flags: Any) -> None:
-    """Give the value of a setting that counts here; nothing where it is not set."""
+    """Print the value of a setting in effect here, or nothing if it is not set."""
     call = create_invocation(flags)
-    found = find_settings(call.scope, call.context, key, command_line_keys=_command_line_keys(flags))
+    settings = find_settings(call.scope, call.context, key, command_line_keys=_command_line_keys(flags))
     if call.console.as_json:
-        call.console.print_json(_to_json(found[0]) if len(found) == 1 else {"settings": [_to_json(it) for it in found]})
+        rows = [_to_json(setting) for setting in settings]
+        call.console.print_json(rows[0] if len(rows) == 1 else {"settings": rows})
         return
-    for setting in found:
-        if setting.key != key and len(found) > 1:
+    for setting in settings:
+        if setting.key != key and len(settings) > 1:
             call.console.print_line(f"{setting.key} = {_format_value(setting.value)}")
         elif setting.value is not None:
             values = setting.value if isinstance(setting.value, list) else [setting.value]
@@ -99,12 +95,12 @@ Examples:
   skillpm config set permissions.'experimental-*' ask
   skillpm config set discovery.disable-claude-paths true""",
 )
-@click.argument("key")
-@click.argument("values", nargs=-1, required=True, metavar="VALUE...")
-@LOCK_TIMEOUT_OPTION
+@click.argument("key", help="The setting to change.")
+@click.argument("values", nargs=-1, required=True, metavar="VALUE...", help="Its value; for a list, all values.")
+@lock_timeout_option
 @output_options
 def set_command(key: str, values: tuple[str, ...], **flags: Any) -> None:
-    """Write a setting into your config.toml; all else in it stays as it is."""
+    """Set a value in your config.toml. Everything else in the file is preserved."""
     call = create_invocation(flags)
     _print_result(call, set_setting(call.context, key, values))
 
@@ -112,11 +108,11 @@ def set_command(key: str, values: tuple[str, ...], **flags: Any) -> None:
 @command.command(
     "unset", epilog="\b\nExamples:\n  skillpm config unset exclude-newer\n  skillpm config unset indexes.acme"
 )
-@click.argument("key")
-@LOCK_TIMEOUT_OPTION
+@click.argument("key", help="The setting to remove, or a group such as indexes.acme.")
+@lock_timeout_option
 @output_options
 def unset_command(key: str, **flags: Any) -> None:
-    """Take a setting out of your config.toml."""
+    """Remove a setting from your config.toml."""
     call = create_invocation(flags)
     _print_result(call, unset_setting(call.context, key))
 

@@ -16,34 +16,34 @@ LINE_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 @click.command(
     epilog="""\b
 Examples:
-  skillpm diff pdf            your edits against what was installed
-  skillpm diff pdf --update   what `skillpm update pdf` would bring"""
+  skillpm diff pdf            your edits since it was installed
+  skillpm diff pdf --update   what `skillpm update pdf` would change"""
 )
-@click.argument("name", default="", metavar="NAME")
-@click.option("--update", "newer", is_flag=True, help="Against the newest version instead of your edits.")
+@click.argument("name", default="", metavar="NAME", help="An installed skill.")
+@click.option("--update", is_flag=True, help="Compare with the newest version instead of your edits.")
 @fetch_options
-def command(name: str, newer: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
-    """Show how a skill differs. Changes nothing."""
+def command(name: str, update: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
+    """Show your edits of a skill, or what an update would change. Changes nothing."""
     call = create_invocation(flags)
     if not name:
         g = call.scope.flag
-        raise UsageError("of which skill?", hint=f"skillpm diff{g} NAME; `skillpm verify{g}` says which were edited")
-    found = (diff_update if newer else diff_edits)(call.scope, call.context, name)
+        raise UsageError("no skill given", hint=f"skillpm diff{g} NAME; `skillpm verify{g}` lists the edited skills")
+    diff = (diff_update if update else diff_edits)(call.scope, call.context, name)
     if call.console.as_json:
-        files = [{"path": file.path, "change": file.change, "diff": file.diff} for file in found.files]
-        call.console.print_json({"name": found.name, "from": found.old_label, "to": found.new_label, "files": files})
+        files = [{"path": file.path, "change": file.change, "diff": file.diff} for file in diff.files]
+        call.console.print_json({"name": diff.name, "from": diff.old_label, "to": diff.new_label, "files": files})
         return
-    for file in found.files:
+    for file in diff.files:
         if not file.diff:
-            call.console.print_line(f"{file.change}: {sanitize(file.path)} (no text)")
+            call.console.print_line(f"{file.change}: {sanitize(file.path)} (binary)")
         for line in file.diff.split("\n") if file.diff else ():
-            colour = LINE_COLORS.get(line[:1])
+            color = LINE_COLORS.get(line[:1])
             clean = HIDDEN.sub(lambda match: f"\\u{ord(match.group()):04x}", line.replace("\t", "    "))
-            call.console.print_line(clean, **({"fg": colour} if colour else {}))
-    if not found.files:
-        if found.new_label == "link":
-            call.console.print_message(f"{name} is a live link: it is what its folder is")
-        elif newer:
-            call.console.print_message(f"an update would change nothing of {name} ({found.old_label})")
+            call.console.print_line(clean, **({"fg": color} if color else {}))
+    if not diff.files:
+        if diff.new_label == "link":
+            call.console.print_message(f"{name} is a live link: edits in its folder take effect at once")
+        elif update:
+            call.console.print_message(f"an update would not change {name} ({diff.old_label})")
         else:
-            call.console.print_message(f"{name} is as it was installed ({found.old_label})")
+            call.console.print_message(f"{name} is unchanged since it was installed ({diff.old_label})")

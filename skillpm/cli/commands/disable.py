@@ -13,13 +13,13 @@ from skillpm.operations.enable import disable
 @click.command(
     epilog="""\b
 Examples:
-  skillpm disable pdf                  for everybody
+  skillpm disable pdf                  for all agent hosts
   skillpm disable pdf --agent codex    for one agent host"""
 )
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--agent", "agents", multiple=True, metavar="ID", help="Only for this agent host; may be repeated.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", help="Installed skills.")
+@click.option("--agent", "agents", multiple=True, metavar="ID", help="Disable for this agent host only (repeatable).")
 @change_options
 def command(names: tuple[str, ...], agents: tuple[str, ...], **flags: Any) -> None:
-    """Switch skills off without uninstalling them: out of the registry, the links and the prompts."""
+    """Disable skills without uninstalling them: remove them from registry, links and prompts."""
     call = create_invocation(flags)
     print_enable_result(call, disable(call.scope, call.context, names, agents, build_change_options(call)))

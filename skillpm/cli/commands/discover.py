@@ -1,7 +1,6 @@
 """`skillpm discover`."""
 
 import os
-import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import click
 
 from skillpm.agent_hosts.discovery import Discovery
-from skillpm.cli.columns import display_width, truncate
+from skillpm.cli.columns import display_width, terminal_width, truncate
 from skillpm.cli.options import create_invocation, scope_options
 from skillpm.core.text import pluralize, sanitize
 from skillpm.files import is_below
@@ -23,23 +22,25 @@ Examples:
   skillpm discover                      what skillpm itself sees here
   skillpm discover --agent claude-code  what Claude Code sees here
   skillpm discover --agent codex -g     only what it sees everywhere
-  skillpm discover --path ./drafts      with this folder before all others"""
+  skillpm discover --path ./drafts      search this folder first"""
 )
-@click.option("--agent", metavar="ID", default="skillpm", help="The agent host (skillpm agents --all lists them).")
-@click.option("--path", "paths", metavar="DIR", multiple=True, help="Look into this folder first (repeatable).")
+@click.option(
+    "--agent", metavar="ID", default="skillpm", help="The agent host (see `skillpm agents --all`) [default: skillpm]."
+)
+@click.option("--path", "paths", metavar="DIR", multiple=True, help="Search this folder first (repeatable).")
 @scope_options
 def command(agent: str, paths: tuple[str, ...], **flags: Any) -> None:
-    """Show every skill an agent host would see here, and what hides what. Changes nothing."""
+    """Show which skills an agent host sees here, and which are hidden by others. Changes nothing."""
     call = create_invocation(flags)
-    settings = call.context.settings
-    found = discover(agent, directory=flags["project"] or "", paths=paths, user_only=flags["user"], settings=settings)
+    settings, project = call.context.settings, flags["project"] or ""
+    discovery = discover(agent, directory=project, paths=paths, user_only=flags["user"], settings=settings)
     if call.console.as_json:
-        call.console.print_json(_to_json(found))
+        call.console.print_json(_to_json(discovery))
         return
-    start = os.path.normpath(os.path.join(settings.working_directory, flags["project"] or ""))
-    call.console.print_lines(_format_lines(found, _PathFormatter(start, settings)))
-    for warning in found.warnings:
-        call.console.warn(f"{_PathFormatter(start, settings).shorten(warning.path)}: {warning.message}")
+    formatter = _PathFormatter(os.path.normpath(os.path.join(settings.working_directory, project)), settings)
+    call.console.print_lines(_format_lines(discovery, formatter))
+    for warning in discovery.warnings:
+        call.console.warn(f"{formatter.shorten(warning.path)}: {warning.message}")
 
 
 def _to_json(discovery: Discovery) -> dict[str, Any]:
@@ -47,13 +48,13 @@ def _to_json(discovery: Discovery) -> dict[str, Any]:
         "agent": discovery.agent,
         "roots": [
             {
-                "path": place.path,
-                "scope": place.profile_root.scope,
-                "layout": place.profile_root.layout,
-                "exists": place.exists,
-                "off": place.disabled_by,
+                "path": root.path,
+                "scope": root.profile_root.scope,
+                "layout": root.profile_root.layout,
+                "exists": root.exists,
+                "off": root.disabled_by,
             }
-            for place in discovery.roots
+            for root in discovery.roots
         ],
         "skills": [
             {"name": skill.name, "path": skill.path, "scope": skill.scope, "description": skill.description}
@@ -66,7 +67,7 @@ def _to_json(discovery: Discovery) -> dict[str, Any]:
 
 
 class _PathFormatter:
-    """Paths as a person would write them: from the folder looked from, else from the home folder."""
+    """Shortens paths: relative to a base folder, else to the home folder (`~`)."""
 
     def __init__(self, base: str, settings: Settings) -> None:
         self.base = base
@@ -81,50 +82,50 @@ class _PathFormatter:
 
 
 def _format_lines(discovery: Discovery, paths: _PathFormatter) -> Iterator[str]:
-    width = max(60, min(shutil.get_terminal_size((80, 24)).columns, 160))
+    width = terminal_width()
     yield f"{discovery.agent} sees {pluralize(len(discovery.skills), 'skill')} from {paths.shorten(paths.base)}"
     if discovery.about:
         yield from textwrap.wrap(f"({sanitize(discovery.about, 500)})", width)
     yield from _format_roots(discovery, paths, width)
     yield from _format_skills(discovery, paths, width)
     if discovery.agent == "skillpm" and any(skill.scope == "bundled" for skill in discovery.skills):
-        told = "Bundled skills are there to be installed (`skillpm install NAME`); until then `load`, `match` and"
-        yield from ("", *textwrap.wrap(f"{told} `prompt` do not serve them.", width))
+        note = "Bundled skills can be installed (`skillpm install NAME`); until then, `load`, `match` and `prompt`"
+        yield from ("", *textwrap.wrap(f"{note} do not serve them.", width))
     yield from _format_shadowed(discovery, paths, width)
     if discovery.again:
-        yield from ("", "one file, met again through a link and counted once:")
+        yield from ("", "the same file, found again through a link:")
     for same in discovery.again:
         yield f"  {paths.shorten(same.path)}"
         yield f"    is {paths.shorten(same.winner)}"
 
 
 def _format_shadowed(discovery: Discovery, paths: _PathFormatter, width: int) -> Iterator[str]:
-    """Say what is hidden, under the skill that hides it, each with the reason."""
+    """List the hidden skills with the reason, grouped by the skill that hides them."""
     if discovery.shadowed:
-        yield from ("", "of skills with the same name, only the first counts:")
+        yield from ("", "of several skills with one name, only the first is used:")
     winner = ""
     for hidden in discovery.shadowed:
         if hidden.winner != winner:
             winner = hidden.winner
-            yield f"  {sanitize(hidden.name)} is {paths.shorten(winner)}, and hidden are"
+            yield f"  {sanitize(hidden.name)} is {paths.shorten(winner)}, which hides"
         yield f"    {paths.shorten(hidden.path)}"
         yield from textwrap.wrap(hidden.why, width, initial_indent="      ", subsequent_indent="      ")
 
 
 def _format_roots(discovery: Discovery, paths: _PathFormatter, width: int) -> Iterator[str]:
-    """Say where the host looks: the folders that are there, in order, then the others in a few lines."""
-    there = [(number, place) for number, place in enumerate(discovery.roots) if place.exists]
-    if there:
-        rule = "skills of one name are all shown" if discovery.shows_both else "the first that has a name counts"
-        yield from ("", f"it looks into these folders, and {rule}:")
-    longest = max((len(paths.shorten(place.path)) for _, place in there), default=0)
-    for position, (number, place) in enumerate(there, 1):
-        held = sum(skill.root == number for skill in discovery.skills)
-        said = f"switched off by {place.disabled_by}" if place.disabled_by else pluralize(held, "skill")
-        yield f"  {position:2} {place.profile_root.scope:8} {paths.shorten(place.path):{min(longest, 48)}}  {said}"
-    missing = [paths.shorten(place.path) for place in discovery.roots if not place.exists]
+    """List the folders that the host searches: those that exist, in order, then the missing ones."""
+    existing = [(number, root) for number, root in enumerate(discovery.roots) if root.exists]
+    if existing:
+        rule = "it shows all skills with one name" if discovery.shows_both else "the first skill with a name is used"
+        yield from ("", f"it searches these folders; {rule}:")
+    longest = max((len(paths.shorten(root.path)) for _, root in existing), default=0)
+    for position, (number, root) in enumerate(existing, 1):
+        count = sum(skill.root == number for skill in discovery.skills)
+        state = f"disabled by {root.disabled_by}" if root.disabled_by else pluralize(count, "skill")
+        yield f"  {position:2} {root.profile_root.scope:8} {paths.shorten(root.path):{min(longest, 48)}}  {state}"
+    missing = [paths.shorten(root.path) for root in discovery.roots if not root.exists]
     if missing:
-        yield from _wrap_list("not there: ", missing, width)
+        yield from _wrap_list("missing: ", missing, width)
 
 
 def _wrap_list(label: str, items: Iterable[str], width: int) -> list[str]:
@@ -139,14 +140,13 @@ def _wrap_list(label: str, items: Iterable[str], width: int) -> list[str]:
 
 
 def _format_skills(discovery: Discovery, paths: _PathFormatter, width: int) -> Iterator[str]:
-    """List the skills under the folder each came from."""
+    """List the skills, grouped by folder."""
     longest = min(32, max((len(sanitize(skill.name)) for skill in discovery.skills), default=0))
-    for number, place in enumerate(discovery.roots):
-        here = [skill for skill in discovery.skills if skill.root == number]
-        if here:
-            yield from ("", f"{paths.shorten(place.path)} ({place.profile_root.scope})")
-        for skill in here:
+    for number, root in enumerate(discovery.roots):
+        skills = [skill for skill in discovery.skills if skill.root == number]
+        if skills:
+            yield from ("", f"{paths.shorten(root.path)} ({root.profile_root.scope})")
+        for skill in skills:
             head = f"  {sanitize(skill.name):{longest}}  "
-            yield (
-                head + (truncate(skill.description, max(10, width - display_width(head))) or "(no description)")
-            ).rstrip()
+            description = truncate(skill.description, max(10, width - display_width(head)))
+            yield (head + (description or "(no description)")).rstrip()

@@ -7,6 +7,7 @@ import click
 
 from skillpm.cli.change_options import fetch_options
 from skillpm.cli.console import Console
+from skillpm.cli.options import CONFLICTING_SCOPES
 from skillpm.cli.text_layout import wrap_text
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
@@ -17,44 +18,43 @@ from skillpm.operations.doctor.examination import CHECKS, DoctorReport, run_chec
 @click.command(
     epilog="""\b
 Examples:
-  skillpm doctor         exit 1 if something is wrong
-  skillpm doctor --fix   repair what can be repaired without loss
-  skillpm doctor -g      look at your own scope"""
+  skillpm doctor         exit 1 if there are problems
+  skillpm doctor --fix   repair what is safe to repair
+  skillpm doctor -g      check the user scope"""
 )
-@click.option("--fix", is_flag=True, help="Repair what can be repaired without losing anything.")
+@click.option("--fix", is_flag=True, help="Repair problems that can be repaired without losing data.")
 @fetch_options
 def command(**flags: Any) -> int:
-    """Find what is wrong with this scope, the cache and the surroundings, and say how to repair it.
+    """Diagnose problems of this scope, the cache and the environment, and suggest repairs.
 
-    Without --fix it changes nothing.
+    Changes nothing without --fix.
     """
     console = Console(
         as_json=flags["as_json"], quiet=flags["quiet"], verbose=flags["verbose"], color=not flags["no_color"]
     )
     before = run_checks(_create_context(flags))
     fixed: tuple[Diagnostic, ...] = ()
-    after, said = before, list[str]()
+    after, notes = before, list[str]()
     if flags["fix"] and before.diagnostics:
-        from skillpm.operations.doctor.repair import repair  # noqa: PLC0415  (all that fetches and changes)
+        from skillpm.operations.doctor.repair import repair  # noqa: PLC0415  (imports all that fetches and installs)
 
-        repair(_create_context(flags), said.append)
+        repair(_create_context(flags), notes.append)
         after = run_checks(_create_context(flags))
-        left = {(finding.check, finding.message) for finding in after.diagnostics}
-        fixed = tuple(finding for finding in before.problems if (finding.check, finding.message) not in left)
+        remaining = {(finding.check, finding.message) for finding in after.diagnostics}
+        fixed = tuple(finding for finding in before.problems if (finding.check, finding.message) not in remaining)
     if console.as_json:
-        console.print_json(_to_json(after, fixed, said, is_fixing=flags["fix"]))
+        console.print_json(_to_json(after, fixed, notes, is_fixing=flags["fix"]))
     else:
         scope = _create_context(flags).scope
-        _print_report(
-            console, after, fixed, said, "" if scope is None else f" in {sanitize(scope.layout.directory, 500)}"
-        )
+        location = "" if scope is None else f" in {sanitize(scope.layout.directory, 500)}"
+        _print_report(console, after, fixed, notes, location)
     return 0 if after.is_ok else 1
 
 
 def _create_context(flags: dict[str, Any]) -> DoctorContext:
     user, project = flags["user"], flags["project"] or ""
     if user and project:
-        raise UsageError("--global and --project name two scopes; give one")
+        raise UsageError(CONFLICTING_SCOPES)
     return make_doctor_context(
         os.environ, user=user, project=project, offline=flags["offline"], insecure_hosts=flags["insecure"]
     )
@@ -74,15 +74,15 @@ def _print_report(
     if count:
         console.print_message(pluralize(count, "problem"))
     elif not console.quiet:
-        console.print_line(f"nothing is wrong{location}; checked:")
+        console.print_line(f"no problems{location}; checked:")
         for check in CHECKS:
             console.print_line(f"  {CHECKS[check][0]}")
 
 
 def _print_diagnostic(console: Console, diagnostic: Diagnostic) -> None:
     style = {} if diagnostic.is_note else {"fg": "red"}
-    lead = "note: " if diagnostic.is_note else "problem: "
-    _print_wrapped(console, lead + sanitize(diagnostic.message, 500), indent=len(lead), **style)
+    label = "note: " if diagnostic.is_note else "problem: "
+    _print_wrapped(console, label + sanitize(diagnostic.message, 500), indent=len(label), **style)
     if diagnostic.where:
         console.print_line(f"    where: {sanitize(diagnostic.where, 500)}")
     if diagnostic.hint:
@@ -90,7 +90,7 @@ def _print_diagnostic(console: Console, diagnostic: Diagnostic) -> None:
 
 
 def _print_wrapped(console: Console, text: str, *, indent: int = 9, **style: Any) -> None:
-    """Print a line, in a terminal broken between words."""
+    """Print a line to stdout, wrapped in a terminal."""
     console.print_line("\n".join(wrap_text(text, indent=indent, is_stdout=True)), **style)
 
 

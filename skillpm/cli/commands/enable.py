@@ -13,13 +13,13 @@ from skillpm.operations.enable import enable
 @click.command(
     epilog="""\b
 Examples:
-  skillpm enable pdf                  for everybody
+  skillpm enable pdf                  for all agent hosts
   skillpm enable pdf --agent codex    for one agent host"""
 )
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--agent", "agents", multiple=True, metavar="ID", help="Only for this agent host; may be repeated.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", help="Disabled skills.")
+@click.option("--agent", "agents", multiple=True, metavar="ID", help="Enable for this agent host only (repeatable).")
 @change_options
 def command(names: tuple[str, ...], agents: tuple[str, ...], **flags: Any) -> None:
-    """Switch skills on again that were disabled."""
+    """Enable skills that were disabled."""
     call = create_invocation(flags)
     print_enable_result(call, enable(call.scope, call.context, names, agents, build_change_options(call)))

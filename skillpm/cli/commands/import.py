@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import build_change_options, fetch_options
+from skillpm.cli.change_options import build_change_options, dry_run_option, fetch_options, lock_timeout_option
 from skillpm.cli.change_output import change_to_json, print_change
-from skillpm.cli.option_types import NUMBER
-from skillpm.cli.options import Invocation, create_invocation
+from skillpm.cli.options import CONFLICTING_SCOPES, Invocation, create_invocation
 from skillpm.cli.text_layout import wrap_text
 from skillpm.core.text import sanitize
 from skillpm.errors import UsageError
@@ -20,31 +19,33 @@ from skillpm.operations.foreign_import.detection import DetectedTools, detect_to
 from skillpm.operations.foreign_import.importer import ImportResult, import_skills
 
 MAX_ITEMIZED = 3
-ALREADY_REQUIRED = "the manifest asks for it already"
+ALREADY_REQUIRED = "already in skills.json"
 
 
 @click.command(
     epilog="""\b
 Examples:
-  skillpm import                    whatever another tool left here
-  skillpm import --dry-run          only say what would be taken over
-  skillpm import skills-lock.json   the lock of skills, or of skills-lock
-  skillpm import -g                 ~/.agents/.skill-lock.json, and gh's
+  skillpm import                    from any supported tool in this folder
+  skillpm import --dry-run          show what would be imported
+  skillpm import skills-lock.json   the lockfile of skills or skills-lock
+  skillpm import -g                 ~/.agents/.skill-lock.json, and from gh
   skillpm import services/api       a project in another folder"""
 )
-@click.argument("place", default="", metavar="[FILE|DIR]")
-@click.option("--lock-timeout", type=NUMBER, metavar="SECONDS", help="How long to wait for another skillpm.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.argument(
+    "path", default="", metavar="[FILE|DIR]", help="The file of another tool, or a project folder [default: .]."
+)
+@lock_timeout_option
+@dry_run_option
 @fetch_options
-def command(place: str, **flags: Any) -> int:
-    """Take over from another tool: what it asked for, what it had locked, what it installed.
+def command(path: str, **flags: Any) -> int:
+    """Import the skills that another tool manages: its requirements, its lockfile and its installed skills.
 
     Reads skills-lock.json (skills, skills-lock), .skill-lock.json (skills -g, gh), skills.json with skills-lock.yaml
-    (spm), .claude-plugin/marketplace.json, and skills that gh installed. The other tool's files stay.
+    (spm), .claude-plugin/marketplace.json, and skills installed by gh. The files of the other tool are kept.
     """
     call = create_invocation(flags)
-    sight, scope = _detect_source(call, place)
-    result = import_skills(scope, call.context, sight, build_change_options(call))
+    detected, scope = _detect_source(call, path)
+    result = import_skills(scope, call.context, detected, build_change_options(call))
     if call.console.as_json:
         call.console.print_json(_to_json(result))
     else:
@@ -53,36 +54,39 @@ def command(place: str, **flags: Any) -> int:
 
 
 def _detect_source(invocation: Invocation, path: str) -> tuple[DetectedTools, Scope]:
-    """Find what is there, and the scope it goes to: the named one, else the folder where it lies is the project."""
+    """Return the detected tools and the scope to import into: the selected one, else the folder of the files."""
     settings, user, project = invocation.context.settings, invocation.flags["user"], invocation.flags["project"] or ""
     if user and project:
-        raise UsageError("--global and --project name two scopes; give one")
-    sight = detect_tools(invocation.context, path or (settings.home if user else project or "."))
-    if user or (sight.is_global and not project):
-        return sight, user_scope(settings)
+        raise UsageError(CONFLICTING_SCOPES)
+    detected = detect_tools(invocation.context, path or (settings.home if user else project or "."))
+    if user or (detected.is_global and not project):
+        return detected, user_scope(settings)
     if project:
-        return sight, resolve_project_scope(settings, project)
-    if is_home(settings, sight.folder):
-        return sight, user_scope(settings)
-    return sight, resolve_project_scope(settings, sight.folder)
+        return detected, resolve_project_scope(settings, project)
+    if is_home(settings, detected.folder):
+        return detected, user_scope(settings)
+    return detected, resolve_project_scope(settings, detected.folder)
 
 
 def _to_json(result: ImportResult) -> dict[str, Any]:
-    value, lying = change_to_json(result.change), result.adoption
+    value, adoption = change_to_json(result.change), result.adoption
     return {
         "changed": value.pop("changed"),
         "scope": value.pop("scope"),
         "directory": value.pop("directory"),
         "read": [
-            {"tool": reading.tool, "file": reading.file, "skills": len(reading.imported)}
-            for reading in result.documents
+            {"tool": document.tool, "file": document.file, "skills": len(document.imported)}
+            for document in result.documents
         ],
-        "adopted": [{"name": item.name, "path": item.path} for item in lying.adoptable],
+        "adopted": [{"name": item.name, "path": item.path} for item in adoption.adoptable],
         "unknown": [
             *(_skipped_to_json(item) for item in (*result.skipped, *result.notes)),
             *({"name": name, "why": ALREADY_REQUIRED} for name in result.existing),
         ],
-        "left": [{"name": item.name, "path": item.path} for item in (*lying.different, *lying.links, *lying.identical)],
+        "left": [
+            {"name": item.name, "path": item.path}
+            for item in (*adoption.different, *adoption.links, *adoption.identical)
+        ],
         **value,
     }
 
@@ -93,46 +97,43 @@ def _skipped_to_json(item: SkippedSkill) -> dict[str, str]:
 
 def _print_result(invocation: Invocation, result: ImportResult) -> None:
     console = invocation.console
-    for reading in result.documents:
-        here = os.path.relpath(reading.file, invocation.context.settings.working_directory)
-        console.print_message(f"read {'SKILL.md files' if os.path.isdir(reading.file) else here} of {reading.tool}")
-    for line in (*_format_adoption(result.adoption), *_format_notes(result)):
-        for part in wrap_text(line, indent=2):
-            console.print_message(part)
+    working_directory = invocation.context.settings.working_directory
+    for document in result.documents:
+        file = os.path.relpath(document.file, working_directory)
+        console.print_message(f"read {'SKILL.md files' if os.path.isdir(document.file) else file} of {document.tool}")
+    for text in (*_format_adoption(result.adoption), *_format_notes(result)):
+        for line in wrap_text(text, indent=2):
+            console.print_message(line)
     for item in result.skipped:
-        at = (
-            f" ({sanitize(item.where.removeprefix(f'{invocation.context.settings.working_directory}/'))})"
-            if item.where
-            else ""
-        )
-        console.warn(f"{item.name} is not taken over: {item.reason}{at}")
+        where = f" ({sanitize(item.where.removeprefix(f'{working_directory}/'))})" if item.where else ""
+        console.warn(f"{item.name}: not imported: {item.reason}{where}")
     if result.backup:
-        console.print_message(f"spm's skills.json is kept as {os.path.basename(result.backup)}")
+        console.print_message(f"renamed spm's skills.json to {os.path.basename(result.backup)}")
     if result.change.actions or not (result.existing or result.skipped):
         print_change(invocation, result.change)
 
 
 def _format_adoption(adoption: Adoption) -> Iterator[str]:
-    """Say what lies in hosts' folders: each by itself, or where there are many, how many."""
-    told: list[tuple[tuple[ExistingSkill, ...], str, str]] = [
-        (adoption.adoptable, "is what was locked, and is taken over", "are what was locked, and are taken over"),
+    """Describe the skills in the folders of hosts: one line each, or a count where there are many."""
+    groups: list[tuple[tuple[ExistingSkill, ...], str, str]] = [
+        (adoption.adoptable, "matches the lockfile; adopted", "match the lockfile; adopted"),
         (
             adoption.identical,
-            "is what was locked, but not all beside it; it is left",
-            "are what was locked; they are left",
+            "matches the lockfile, but other skills in its folder do not; left as it is",
+            "match the lockfile; left as they are",
         ),
-        (adoption.links, "is a link of another tool; it is left", "are links of another tool; they are left"),
+        (adoption.links, "is a link of another tool; left as it is", "are links of another tool; left as they are"),
     ]
-    for items, one, many in told:
+    for items, one, many in groups:
         for folder in dict.fromkeys(item.folder for item in items):
-            inside = [item for item in items if item.folder == folder]
-            if len(inside) > MAX_ITEMIZED:
-                yield f"{len(inside)} skills in {sanitize(folder)} {many} as they are"
+            in_folder = [item for item in items if item.folder == folder]
+            if len(in_folder) > MAX_ITEMIZED:
+                yield f"{len(in_folder)} skills in {sanitize(folder)} {many}"
                 continue
-            for item in inside:
-                yield f"{item.name}: {sanitize(item.path)} {one} as it is"
+            for item in in_folder:
+                yield f"{item.name}: {sanitize(item.path)} {one}"
     for item in adoption.different:
-        yield f"{item.name}: {sanitize(item.path)} {sanitize(item.difference, 200)}; it is left as it is"
+        yield f"{item.name}: {sanitize(item.path)} {sanitize(item.difference, 200)}; left as it is"
 
 
 def _format_notes(result: ImportResult) -> Iterator[str]:

@@ -13,19 +13,19 @@ from skillpm.operations.init import init
 @click.command(
     epilog="""\b
 Examples:
-  skillpm init               write skills.json here
-  skillpm init services/api  write it there, making the folder
-  skillpm init -g            write your own, for skills everywhere"""
+  skillpm init               create skills.json in this folder
+  skillpm init services/api  create it in another folder
+  skillpm init -g            create it for the user scope"""
 )
-@click.argument("folder", default="", metavar="[DIR]")
+@click.argument("folder", default="", metavar="[DIR]", help="The folder of the project; created if missing.")
 @scope_options
 def command(folder: str, **flags: Any) -> None:
-    """Start a project: write an empty skills.json."""
+    """Start a project by creating an empty skills.json."""
     call = create_invocation(flags)
-    named = [place for place in (folder, flags["project"]) if place]
-    if len(named) + flags["user"] > 1:
-        raise UsageError("give one place: DIR, --project DIR or --global")
-    created, directory = init(call.context, named[0] if named else ".", user=flags["user"])
+    folders = [path for path in (folder, flags["project"]) if path]
+    if len(folders) + flags["user"] > 1:
+        raise UsageError("DIR, --project and --global cannot be used together")
+    created, directory = init(call.context, folders[0] if folders else ".", user=flags["user"])
     if call.console.as_json:
         call.console.print_json({"created": created})
         return
@@ -35,6 +35,6 @@ def command(folder: str, **flags: Any) -> None:
     if flags["user"]:
         call.console.print_message(f"next: `skillpm install -g SPEC` adds skills to {directory}")
         return
-    for line in wrap_text(f"next: `skillpm install SPEC` adds skills to {directory},", indent=6):
+    for line in wrap_text(f"next: `skillpm install SPEC` adds skills to {directory};", indent=6):
         call.console.print_message(line)
-    call.console.print_message("      which may be committed or ignored; commit skills.json and skills.lock")
+    call.console.print_message("      commit skills.json and skills.lock; committing the skills is optional")

@@ -13,10 +13,10 @@ from skillpm.core.text import sanitize
 from skillpm.errors import ManySkillsError, UsageError
 from skillpm.operations.context.scope import is_in_repository
 from skillpm.operations.install.add import install
-from skillpm.operations.install.pipeline import ChangeResult
 from skillpm.operations.install.request import InstallRequest, format_skill_spec
 from skillpm.operations.install.spec_requirements import list_available
 from skillpm.operations.install.sync import sync
+from skillpm.operations.pipeline.change import ChangeResult
 from skillpm.requirements.source import RefKind
 
 MAX_NAME_WIDTH = 40
@@ -25,62 +25,67 @@ MAX_NAME_WIDTH = 40
 @click.command(
     epilog="""\b
 Examples:
-  skillpm install code-review                       ships with skillpm
+  skillpm install code-review                       bundled with skillpm
   skillpm install anthropics/skills@pdf             one skill of a repository
-  skillpm install anthropics/skills --list          what a repository holds
-  skillpm install obra/superpowers --all            all of them
+  skillpm install anthropics/skills --list          list a repository's skills
+  skillpm install obra/superpowers --all            all skills of a repository
   skillpm install acme/skills#v2@deploy             at a tag, branch or commit
   skillpm install acme/skills@pdf --version '^1.2'  the newest tag in a range
   skillpm install https://github.com/o/r/tree/main/skills/x
-  skillpm install git@git.acme.example:team/skills.git@deploy  any git
+  skillpm install git@git.acme.example:team/skills.git@deploy  any git server
   skillpm install https://site.example/@pdf         from a site's index
   skillpm install ./my-skill --link                 a local folder, live
   skillpm install ./my-skill.tar.gz                 an archive of a skill
   skillpm install acme/skills@pdf --as acme-pdf     under another name
-  skillpm install                                   the same as sync"""
+  skillpm install                                   same as sync"""
 )
-@click.argument("specs", nargs=-1, metavar="[SPEC]...")
-@click.option("--as", "alias", metavar="NAME", help="Install under another name.")
-@click.option("--all", "every", is_flag=True, help="Take all skills of a repository, a site or a folder.")
-@click.option("--list", "listing", is_flag=True, help="Only show the skills of a repository, a folder of it or a site.")
-@click.option("--bundled", is_flag=True, help="Install all skills that ship with skillpm.")
+@click.argument(
+    "specs",
+    nargs=-1,
+    metavar="[SPEC]...",
+    help="A name (code-review), a repository (owner/repo or a URL) with optional @skill and #ref, a folder (./x), or "
+    "an archive (./x.tar.gz).",
+)
+@click.option("--as", "alias", metavar="NAME", help="Install the skill under another name.")
+@click.option("--all", "all_skills", is_flag=True, help="Install all skills of a repository, site or folder.")
+@click.option("--list", "list_only", is_flag=True, help="List the skills of a repository or site without installing.")
+@click.option("--bundled", is_flag=True, help="Install all skills bundled with skillpm.")
 @click.option("--link", is_flag=True, help="Link a local folder instead of copying it.")
 @click.option("--path", metavar="DIR", help="The skill's folder in the repository.")
-@click.option("--index", metavar="NAME", help="Take a skill from this index only.")
+@click.option("--index", metavar="NAME", help="Use this index only.")
 @click.option("--branch", metavar="NAME", help="Follow a branch.")
-@click.option("--tag", metavar="NAME", help="Take a tag.")
-@click.option("--rev", metavar="COMMIT", help="Take a commit (all 40 digits).")
-@click.option("--version", "version", metavar="RANGE", help="Take the newest tag in a range of versions, e.g. ^1.2.")
+@click.option("--tag", metavar="NAME", help="Use a tag.")
+@click.option("--rev", metavar="COMMIT", help="Use a commit (all 40 digits).")
+@click.option("--version", "version", metavar="RANGE", help="Use the newest tag in a version range, e.g. ^1.2.")
 @exclude_newer_option
 @lock_policy_options
 @change_options
-def command(specs: tuple[str, ...], listing: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
+def command(specs: tuple[str, ...], list_only: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag)
     """Add skills to skills.json and install them.
 
-    A SPEC is a name (code-review), a repository (owner/repo, a URL) with or without @skill and #ref, a folder (./x),
-    or an archive (./x.tar.gz).
+    Without SPEC, installs what skills.lock specifies, as `skillpm sync` does.
     """
     call = create_invocation(flags)
     if not specs and not flags["bundled"]:
-        about = [name for name in ("alias", "every", "link", "path", "branch", "tag", "rev", "version") if flags[name]]
-        if listing or about:
+        source_options = ("alias", "all_skills", "link", "path", "branch", "tag", "rev", "version")
+        if list_only or any(flags[name] for name in source_options):
             raise UsageError("a SPEC is missing", hint="skillpm install --help")
         print_change(call, sync(call.scope, call.context, build_change_options(call, locked_in_ci=True)))
         return
     request = _build_request(specs, flags)
-    if listing:
+    if list_only:
         _print_available_skills(call, request)
         return
     scope, result = call.scope, _install(call, request)
     print_change(call, result)
     if scope.is_fallback and result.is_changed and is_in_repository(call.context.settings):
         call.console.print_message(
-            "these are your own skills; `skillpm init` makes this repository a project with its own"
+            "installed in user scope; `skillpm init` makes this repository a project with its own skills"
         )
 
 
 def _install(invocation: Invocation, request: InstallRequest) -> ChangeResult:
-    """Install, asking in a terminal which skills of a repository are meant."""
+    """Install; in a terminal, prompt for the skills of a repository if none is selected."""
     options = build_change_options(invocation)
     while True:
         try:
@@ -95,11 +100,11 @@ def _install(invocation: Invocation, request: InstallRequest) -> ChangeResult:
 def _build_request(specs: tuple[str, ...], flags: dict[str, Any]) -> InstallRequest:
     refs: list[RefKind] = [kind for kind in ("branch", "tag", "rev", "version") if flags[kind]]
     if len(refs) > 1:
-        raise UsageError("give one of --branch, --tag, --rev and --version")
+        raise UsageError("only one of --branch, --tag, --rev and --version can be used")
     return InstallRequest(
         specs=specs,
         alias=flags["alias"] or "",
-        all_skills=flags["every"],
+        all_skills=flags["all_skills"],
         bundled=flags["bundled"],
         link=flags["link"],
         path=flags["path"] or "",
@@ -110,25 +115,24 @@ def _build_request(specs: tuple[str, ...], flags: dict[str, Any]) -> InstallRequ
 
 
 def _print_available_skills(invocation: Invocation, request: InstallRequest) -> None:
-    found = sorted(list_available(invocation.scope, invocation.context, request), key=lambda offer: offer.name)
+    skills = sorted(list_available(invocation.scope, invocation.context, request), key=lambda skill: skill.name)
     if invocation.console.as_json:
         rows = [
-            {"name": offer.name, "path": getattr(offer.source, "path", ""), "description": offer.description}
-            for offer in found
+            {"name": skill.name, "path": getattr(skill.source, "path", ""), "description": skill.description}
+            for skill in skills
         ]
         invocation.console.print_json({"skills": rows})
         return
-    width = min(MAX_NAME_WIDTH, max(len(sanitize(offer.name, 64)) for offer in found))
-    for offer in found:
-        head = sanitize(offer.name, 64)
-        if len(head) > width:  # whole, since it is to be typed; what it says goes below, where all the others are
-            invocation.console.print_line(head)
-            head = ""
-        invocation.console.print_line(
-            f"{head:{width}}  {truncate(offer.description, terminal_width() - width - 2)}".rstrip()
-        )
-    if len(found) == 1:
-        invocation.console.print_message("1 skill; the same command without --list installs it")
+    width = min(MAX_NAME_WIDTH, max(len(sanitize(skill.name, 64)) for skill in skills))
+    for skill in skills:
+        name = sanitize(skill.name, 64)
+        if len(name) > width:  # never cut, since users copy it; the description goes on the next line
+            invocation.console.print_line(name)
+            name = ""
+        description = truncate(skill.description, terminal_width() - width - 2)
+        invocation.console.print_line(f"{name:{width}}  {description}".rstrip())
+    if len(skills) == 1:
+        invocation.console.print_message("1 skill; run the command again without --list to install it")
         return
-    one = format_skill_spec(request.specs[0], found[0].source, "NAME")
-    invocation.console.print_message(f"{len(found)} skills; install one with `skillpm install {one}`")
+    spec = format_skill_spec(request.specs[0], skills[0].source, "NAME")
+    invocation.console.print_message(f"{len(skills)} skills; install one with `skillpm install {spec}`")

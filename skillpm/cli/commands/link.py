@@ -16,29 +16,27 @@ from skillpm.operations.context.scope import Scope
 @click.command(
     epilog="""\b
 Examples:
-  skillpm link claude-code       all skills of this scope into .claude/skills
+  skillpm link claude-code       link this scope's skills in .claude/skills
   skillpm link -g codex cursor   for two hosts, in user scope"""
 )
-@click.argument("agents", nargs=-1, metavar="AGENT...")
+@click.argument("agents", nargs=-1, metavar="AGENT...", help="Agent hosts (see `skillpm agents --all`).")
 @change_options
 def command(agents: tuple[str, ...], **flags: Any) -> None:
-    """Show your skills to agent hosts, installed or made by hand, now and later."""
+    """Link the skills of this scope into the skills folders of agent hosts, and keep the links current."""
     call = create_invocation(flags)
     if not agents:
         raise _missing_agent_error(call.scope, call.context)
     result = link(call.scope, call.context, agents, build_change_options(call))
     print_change(call, result, documents="agents of skills.json")
     if not result.actions:
-        call.console.print_message(
-            "there is no skill to show yet; what you install or make from now on is linked at once"
-        )
+        call.console.print_message("no skills to link yet; skills that you install or create later are linked at once")
 
 
 def _missing_agent_error(scope: Scope, context: Context) -> UsageError:
-    """Give the error for a command that names no host: with the hosts that are here."""
-    here = [agent.id for agent in list_agents(scope, context) if agent.is_present]
-    every = "`skillpm agents --all` lists every host"
-    if not here:
-        return UsageError("no agent is named, and none was found here", hint=every)
-    named = ", ".join(here)
-    return UsageError("no agent is named", hint=f"here are {named}: `skillpm link{scope.flag} {here[0]}`; {every}")
+    """Return the error for a command without AGENT, with the hosts found on this machine as a hint."""
+    present = [agent.id for agent in list_agents(scope, context) if agent.is_present]
+    all_hosts = "`skillpm agents --all` lists all supported hosts"
+    if not present:
+        return UsageError("no agent host given, and none found on this machine", hint=all_hosts)
+    example = f"`skillpm link{scope.flag} {present[0]}`"
+    return UsageError("no agent host given", hint=f"found {', '.join(present)}: {example}; {all_hosts}")

@@ -28,66 +28,65 @@ MAX_NAME_WIDTH = 32
 @click.command(
     epilog="""\b
 Examples:
-  skillpm list          the skills of this project, else your own
-  skillpm list -g       your own
-  skillpm list --tokens what a host loads at start, and what each skill costs
-  skillpm ls --json     for programs"""
+  skillpm list           skills of this project, or of the user scope
+  skillpm list -g        skills of the user scope
+  skillpm list --tokens  token costs at start and when loaded
+  skillpm ls --json      for programs"""
 )
-@click.option("--tokens", is_flag=True, help="Show about how many tokens each costs a model.")
-@click.option("--all", "everything", is_flag=True, help="Those that permissions hide, too.")
+@click.option("--tokens", is_flag=True, help="Show approximate token costs.")
+@click.option("--all", "include_hidden", is_flag=True, help="Include skills that permissions hide.")
 @scope_options
-def command(*, tokens: bool, everything: bool, **flags: Any) -> None:
+def command(*, tokens: bool, include_hidden: bool, **flags: Any) -> None:
     """List installed skills: name, version, state, description."""
     call = create_invocation(flags)
     listing = list_skills(call.scope)
     hidden = 0
-    if not everything:
+    if not include_hidden:
         listing, hidden = filter_denied(listing, load_rules(call.scope, call.context.settings))
     if call.console.as_json:
         call.console.print_json(_to_json(listing, tokens=tokens))
         return
     if listing.is_pending:
-        call.console.print_message("a change is under way or was interrupted; this is what it leads to")
+        call.console.print_message("a change is in progress or was interrupted; this is the state after it")
     if listing.skills:
         call.console.print_lines(_format_token_costs(listing) if tokens else _format_lines(listing))
     for problem in listing.problems:
         call.console.warn(problem)
-    if here := [skill for skill in listing.skills if skill.state == "locked"]:
-        lies, them = ("lies here as it is", "it") if len(here) == 1 else ("lie here as they are", "them")
-        what = pluralize(len(here), "skill")
-        call.console.print_message(f"{what} {lies} locked, not installed yet: `skillpm sync` takes {them} over")
+    if count := sum(skill.state == "locked" for skill in listing.skills):
+        state, them = ("matches", "it") if count == 1 else ("match", "them")
+        call.console.print_message(
+            f"{pluralize(count, 'skill')} on disk {state} the lockfile, not installed yet: `skillpm sync` adopts {them}"
+        )
     if hidden:
         call.console.print_message(f"permissions hide {hidden} more; `skillpm list --all` shows them")
     elif not listing.skills:
-        # Whoever cloned a project has its lockfile and nothing else: what is locked is only a word away.
+        # A fresh clone has a lockfile and no skills.
         locked = len(read_project_files(call.scope, call.context).lockfile.skills)
-        start = (
-            f"{locked} locked: `skillpm sync` installs them" if locked else "`skillpm install code-review` is a start"
-        )
-        call.console.print_message(f"no skills in {listing.directory}; {start}")
+        next_step = f"{locked} locked: `skillpm sync` installs them" if locked else "try `skillpm install code-review`"
+        call.console.print_message(f"no skills in {listing.directory}; {next_step}")
     if not call.console.quiet:
         _print_flat_file_hint(call, listing)
         _print_orphan_hint(call)
 
 
 def _print_flat_file_hint(invocation: Invocation, listing: Listing) -> None:
-    """Say that there are files which a `migrate` makes skills of."""
-    flat = find_flat_files(
+    """Print a hint if there are flat files that `migrate` can convert."""
+    files = find_flat_files(
         listing.directory, {skill.name for skill in listing.skills}, invocation.context.settings.limits
     )
-    if flat:
-        lies, of = ("lies", "it") if len(flat) == 1 else ("lie", "them")
-        asked = f"`skillpm migrate{invocation.scope.flag} --dry-run` says what becomes of {of}"
-        invocation.console.print_message(f"{pluralize(len(flat), 'flat file')} {lies} here: {asked}")
+    if files:
+        command = f"skillpm migrate{invocation.scope.flag} --dry-run"
+        invocation.console.print_message(
+            f"{pluralize(len(files), 'flat file')} can become skills: `{command}` shows how"
+        )
 
 
 def _print_orphan_hint(invocation: Invocation) -> None:
-    """Say that skills lie here which belong to no project, and so are not in the list."""
-    if found := find_orphaned_skills(invocation.scope, invocation.context.settings):
-        lies = "lies" if found.count == 1 else "lie"
-        skills, place = pluralize(found.count, "skill"), found.directory
+    """Print a hint if there are skills that are not listed, since their folder belongs to no project."""
+    if orphans := find_orphaned_skills(invocation.scope, invocation.context.settings):
         invocation.console.print_message(
-            f"{skills} {lies} in {place}, which is no project's: `{found.command}` makes it one"
+            f"{pluralize(orphans.count, 'skill')} in {orphans.directory}, which belongs to no project: "
+            f"`{orphans.command}` makes it one"
         )
 
 
@@ -102,17 +101,17 @@ def _to_json(listing: Listing, *, tokens: bool) -> dict[str, Any]:
 
 
 def _format_token_costs(listing: Listing) -> Iterator[str]:
-    """Give a line for each skill: what its name and description cost at every start, and its body when loaded."""
-    shown = [(sanitize(skill.name, 64), startup_tokens(skill), body_tokens(skill)) for skill in listing.skills]
-    width = max(len("at start"), *(len(name) for name, _, _ in shown))
+    """Format a table of token costs: name and description at each start of a host, and the body when loaded."""
+    rows = [(sanitize(skill.name, 64), startup_tokens(skill), body_tokens(skill)) for skill in listing.skills]
+    width = max(len("at start"), *(len(name) for name, _, _ in rows))
     yield f"{'':{width}}  at start  when loaded"
-    for name, start, body in shown:
+    for name, start, body in rows:
         yield f"{name:{width}} {start:9} {body:12}"
-    yield f"{'':{width}} {sum(start for _, start, _ in shown):9} {sum(body for _, _, body in shown):12}"
+    yield f"{'':{width}} {sum(start for _, start, _ in rows):9} {sum(body for _, _, body in rows):12}"
 
 
 def listed_skill_to_json(skill: ListedSkill) -> dict[str, Any]:
-    """Give one skill as JSON."""
+    """Return the JSON object of a skill."""
     return {
         "name": skill.name,
         "version": display_version(skill),
@@ -131,17 +130,17 @@ def listed_skill_to_json(skill: ListedSkill) -> dict[str, Any]:
 
 def _format_lines(listing: Listing) -> Iterator[str]:
     width = terminal_width()
-    shown = [(sanitize(skill.name), sanitize(display_version(skill), 12), skill) for skill in listing.skills]
-    names = min(MAX_NAME_WIDTH, max(len(name) for name, _, _ in shown))
-    versions = max(len(version) for _, version, _ in shown)
-    for name, version, skill in shown:
-        mark = "" if skill.state == "installed" else f"[{skill.state}] "
-        mark += f"[lock: {sanitize(skill.locked_version, 20)}] " if skill.locked_version else ""
-        head = f"{name:{names}} {version:{versions}}  {mark}"
-        if len(name) > names:  # its description goes below, where all the others are
-            yield f"{name} {version}  {mark}".rstrip()
-            head = " " * (names + versions + 3)
-        if said := truncate(skill.entry["description"], max(10, width - display_width(head))):
-            yield head + said
-        elif len(name) <= names:
+    rows = [(sanitize(skill.name), sanitize(display_version(skill), 12), skill) for skill in listing.skills]
+    name_width = min(MAX_NAME_WIDTH, max(len(name) for name, _, _ in rows))
+    version_width = max(len(version) for _, version, _ in rows)
+    for name, version, skill in rows:
+        state = "" if skill.state == "installed" else f"[{skill.state}] "
+        state += f"[lock: {sanitize(skill.locked_version, 20)}] " if skill.locked_version else ""
+        head = f"{name:{name_width}} {version:{version_width}}  {state}"
+        if len(name) > name_width:  # the description goes on the next line, aligned with the others
+            yield f"{name} {version}  {state}".rstrip()
+            head = " " * (name_width + version_width + 3)
+        if description := truncate(skill.entry["description"], max(10, width - display_width(head))):
+            yield head + description
+        elif len(name) <= name_width:
             yield head.rstrip()

@@ -13,23 +13,23 @@ from skillpm.serving.body_modes import Mode
 @click.command(
     epilog="""\b
 Examples:
-  skillpm load code-review                 instructions, and where they lie
+  skillpm load code-review                 its instructions and their location
   skillpm load code-review --mode toon     headings and a line each
-  skillpm load fix-issue -- 42 high        `$ARGUMENTS`, `$0`, `$1` filled in
-  skillpm load pdf --style opencode        as OpenCode's skill tool words it"""
+  skillpm load fix-issue -- 42 high        with `$ARGUMENTS`, `$0` filled in
+  skillpm load pdf --style opencode        as OpenCode's skill tool prints it"""
 )
-@click.argument("name")
-@click.argument("arguments", nargs=-1, metavar="[-- ARGS]...")
+@click.argument("name", help="The skill to load.")
+@click.argument("arguments", nargs=-1, metavar="[-- ARGS]...", help="Values for the skill's $ARGUMENTS, $0, $1 and on.")
 @style_option
 @mode_option
 @viewer_options
 def command(name: str, arguments: tuple[str, ...], style: str, mode: Mode | None, **flags: Any) -> None:
-    """Give a skill as an agent gets it: its instructions, its folder, its files. Nothing in it is run."""
+    """Print a skill as an agent gets it: instructions, folder and files. Nothing in it is executed."""
     call = create_invocation(flags)
     loaded = create_service(call, check_all=False).load(name, mode=mode, style=style, arguments=arguments or None)
     if loaded.taken_for:
         call.console.print_message(
-            f"there is no skill `{sanitize(loaded.taken_for, 80)}`; this is `{sanitize(loaded.name, 64)}`"
+            f"no skill named `{sanitize(loaded.taken_for, 80)}`; loaded `{sanitize(loaded.name, 64)}`"
         )
     if not call.console.as_json:
         call.console.print_raw(loaded.text)

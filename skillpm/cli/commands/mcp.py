@@ -19,17 +19,17 @@ from skillpm.errors import UsageError
     epilog="""\b
 Examples:
   skillpm mcp                              serve over stdin and stdout
-  skillpm mcp --print-config claude-code   for the host's configuration
-  skillpm mcp --check                      what `skills/list` leaves out"""
+  skillpm mcp --print-config claude-code   print the host's configuration
+  skillpm mcp --check                      list skills that are not published"""
 )
 @click.option(
     "--print-config",
     is_flag=False,
     flag_value="",
     metavar="HOST",
-    help=f"Print what a host needs: {', '.join(MCP_HOSTS)}.",
+    help=f"Print the configuration for a host: {', '.join(MCP_HOSTS)}.",
 )
-@click.option("--check", is_flag=True, help="Tell which skills are not published, and why.")
+@click.option("--check", is_flag=True, help="List the skills that are not published, with the reason.")
 @style_option
 @viewer_options
 def command(*, print_config: str | None, check: bool, style: str, **flags: Any) -> int:
@@ -37,55 +37,52 @@ def command(*, print_config: str | None, check: bool, style: str, **flags: Any) 
     call = create_invocation({**flags, "style": style})
     if print_config is not None:
         host = MCP_HOSTS.get(print_config)
-        words = [*_find_program(), "mcp", *_build_server_flags(call.flags)]
+        command_line = [*_find_program(), "mcp", *_build_server_flags(call.flags)]
         if host is None:
-            hint = f"in the configuration of any other host, the server's command is `{' '.join(words)}`, over stdio"
-            known = f"known are {', '.join(MCP_HOSTS)}"
-            said = f"does not know the host `{sanitize(print_config, 80)}`" if print_config else "wants a host"
-            raise UsageError(f"--print-config {said}; {known}", hint=hint)
-        call.console.print_message(f"put this into {host.config_file}, beside what stands there:")
-        call.console.print_line(host.render_snippet(words))
+            problem = f"unknown host `{sanitize(print_config, 80)}`" if print_config else "--print-config needs a host"
+            hint = f"for any other host, configure a stdio server with the command `{' '.join(command_line)}`"
+            raise UsageError(f"{problem}; known hosts: {', '.join(MCP_HOSTS)}", hint=hint)
+        call.console.print_message(f"add this to {host.config_file}:")
+        call.console.print_line(host.render_snippet(command_line))
         return 0
     if check:
         from skillpm.serving.mcp.resources import ResourcePublisher  # noqa: PLC0415
 
         service = create_service(call)
         publisher = ResourcePublisher(service)
-        found = {name: publisher.publish(card) for name, card in service.visible.items()}
-        left_out = {name: published.rejection_reason for name, published in found.items() if published.entry is None}
+        resources = {name: publisher.publish(card) for name, card in service.visible.items()}
+        rejected = {name: resource.rejection_reason for name, resource in resources.items() if resource.entry is None}
+        count = len(resources) - len(rejected)
         if call.console.as_json:
-            rows = [{"name": name, "why": why} for name, why in left_out.items()]
-            call.console.print_json({"ok": not left_out, "published": len(found) - len(left_out), "leftOut": rows})
+            rows = [{"name": name, "why": reason} for name, reason in rejected.items()]
+            call.console.print_json({"ok": not rejected, "published": count, "leftOut": rows})
         else:
-            for name, why in left_out.items():
-                call.console.print_line(f"{name}: {why}")
-            are = "is" if len(found) == 1 else "are"
-            call.console.print_message(
-                f"{len(found) - len(left_out)} of {pluralize(len(found), 'skill')} {are} published"
-            )
-        return 1 if left_out else 0
+            for name, reason in rejected.items():
+                call.console.print_line(f"{name}: {reason}")
+            call.console.print_message(f"{count} of {pluralize(len(resources), 'skill')} published")
+        return 1 if rejected else 0
     try:
-        from skillpm.serving.mcp.server import serve  # noqa: PLC0415  (an extra; and it takes a second)
+        from skillpm.serving.mcp.server import serve  # noqa: PLC0415  (an optional dependency, and it takes a second)
     except ImportError as error:
         hint = "pip install 'agent-skillpm[mcp]'"
         raise UsageError("serving over MCP needs a package that is not installed", hint=hint) from error
     service = create_service(call)
     if sys.stdin.isatty():
-        call.console.print_message("an MCP host starts this command and speaks to it; end it with Ctrl-C")
+        call.console.print_message("waiting for an MCP host on stdin; press Ctrl-C to stop")
     serve(service)
     return 0
 
 
 def _find_program() -> list[str]:
-    """Give the words by which a host starts skillpm: its name, or where no PATH leads to it, our Python with it."""
+    """Return the command that starts skillpm: `skillpm` if it is on PATH, else this Python with `-m skillpm`."""
     return ["skillpm"] if shutil.which("skillpm") else [sys.executable, "-m", "skillpm"]
 
 
 def _build_server_flags(flags: Mapping[str, Any]) -> list[str]:
-    """Give the flags that a server is to be started with, as they were given here."""
-    words = ["-g"] if flags["user"] else []
+    """Return the options of this command line that the server must be started with as well."""
+    options = ["-g"] if flags["user"] else []
     if flags["project"]:
-        words += ["--project", os.path.abspath(flags["project"])]
+        options += ["--project", os.path.abspath(flags["project"])]
     for name in ("profile", "agent", "host"):
-        words += [f"--{name}", flags[name]] if flags[name] else []
-    return words + (["--style", flags["style"]] if flags["style"] != "default" else [])
+        options += [f"--{name}", flags[name]] if flags[name] else []
+    return options + (["--style", flags["style"]] if flags["style"] != "default" else [])

@@ -11,14 +11,14 @@ from skillpm.operations.new import create_skill
 @click.command(
     epilog="""\b
 Examples:
-  skillpm new deploy-check              ./deploy-check/SKILL.md, a valid skill
-  skillpm new deploy-check --in skills  below another folder"""
+  skillpm new deploy-check              creates ./deploy-check/SKILL.md
+  skillpm new deploy-check --in skills  creates it below another folder"""
 )
-@click.argument("name")
-@click.option("--in", "folder", metavar="DIR", default="", help="The folder to make it in.")
+@click.argument("name", help="The name of the skill: lower-case letters, digits and hyphens.")
+@click.option("--in", "folder", metavar="DIR", default="", help="The parent folder [default: .].")
 @output_options
 def command(name: str, folder: str, **flags: Any) -> None:
-    """Start a skill: a folder with a SKILL.md that is valid from its first line."""
+    """Create a new skill: a folder with a valid SKILL.md to edit."""
     call = create_invocation(flags)
     created = create_skill(call.context, name, folder)
     if call.console.as_json:
@@ -27,6 +27,6 @@ def command(name: str, folder: str, **flags: Any) -> None:
     if call.console.quiet:
         return
     call.console.print_line(f"wrote {created[0]}")
-    where = f"./{folder}/{name}" if folder else f"./{name}"
-    call.console.print_message(f"next: `skillpm install {where} --link` tries it while you edit it,")
+    path = f"./{folder}/{name}" if folder else f"./{name}"
+    call.console.print_message(f"next: `skillpm install {path} --link` installs it live while you edit it,")
     call.console.print_message("      `skillpm validate` checks it")

@@ -11,15 +11,15 @@ from skillpm.operations.publish import pack_skill
 @click.command(
     epilog="""\b
 Examples:
-  skillpm pack ./pdf                 ./pdf-1.2.0.tar.gz
-  skillpm pack ./pdf --out dist      into another folder
-  skillpm pack --out ..              the skill where you are"""
+  skillpm pack ./pdf                 creates ./pdf-1.2.0.tar.gz
+  skillpm pack ./pdf --out dist      creates it in another folder
+  skillpm pack --out ..              packs the current folder"""
 )
-@click.argument("path", default=".")
-@click.option("--out", metavar="PATH", default="", help="The folder to write to, or the archive itself.")
+@click.argument("path", default=".", help="The folder of the skill [default: .].")
+@click.option("--out", metavar="PATH", default="", help="The archive to write, or its folder [default: .].")
 @output_options
 def command(path: str, out: str, **flags: Any) -> None:
-    """Pack a skill as a .tar.gz, the same bytes each time. It must be valid."""
+    """Create a reproducible .tar.gz archive of a valid skill."""
     call = create_invocation(flags)
     created = pack_skill(call.context, path, out)
     if call.console.as_json:

@@ -17,25 +17,25 @@ from skillpm.serving.projects import Project, load_projects
 @click.command(
     epilog="""\b
 Examples:
-  skillpm projects                          those beside the installed skills
-  skillpm projects real-estate              what that project tells its agent
-  skillpm projects --data-dir ~/.omega      those of omega"""
+  skillpm projects                          list the projects of this scope
+  skillpm projects real-estate              print the instructions of one
+  skillpm projects --data-dir ~/.omega      list the projects of omega"""
 )
-@click.argument("name", required=False)
-@click.option("--data-dir", metavar="DIR", help="The folder that holds the folder `projects`.")
+@click.argument("name", required=False, help="Print the instructions of this project.")
+@click.option("--data-dir", metavar="DIR", help="The folder that contains `projects` [default: skills directory].")
 @viewer_options
 def command(name: str | None, data_dir: str | None, **flags: Any) -> None:
-    """List projects (projects/NAME/ROLE.md in the skills directory), or give the instructions of one."""
+    """List projects (projects/NAME/ROLE.md in the skills directory), or print the instructions of one."""
     call = create_invocation(flags)
     service = create_service(call)
     settings = call.context.settings
-    place = call.scope.layout.directory
+    directory = call.scope.layout.directory
     if data_dir is not None:
-        place = os.path.join(settings.working_directory, data_dir.replace("~", settings.home, data_dir[:1] == "~"))
-    projects = load_projects(place)
+        directory = os.path.join(settings.working_directory, data_dir.replace("~", settings.home, data_dir[:1] == "~"))
+    projects = load_projects(directory)
     if name is not None:
         projects = (_find_project(name, projects),)
-    shown = [
+    rows = [
         {
             "name": project.name,
             "path": project.path,
@@ -45,14 +45,14 @@ def command(name: str | None, data_dir: str | None, **flags: Any) -> None:
         for project in projects
     ]
     if call.console.as_json:
-        call.console.print_json({"projects": shown})
+        call.console.print_json({"projects": rows})
     elif name is not None:
         call.console.print_raw(sanitize_text(projects[0].instructions))
     else:
         for project in projects:
             call.console.print_line(f"{sanitize(project.name, 64)}: {sanitize(project.instructions.splitlines()[0])}")
         if not projects:
-            call.console.print_message(f"no projects in {place}; one is a folder projects/NAME with a ROLE.md")
+            call.console.print_message(f"no projects in {directory}; a project is a folder projects/NAME with ROLE.md")
 
 
 def _find_project(name: str, projects: tuple[Project, ...]) -> Project:
@@ -61,4 +61,4 @@ def _find_project(name: str, projects: tuple[Project, ...]) -> Project:
             return project
     names = [project.name for project in projects]
     hint = suggestion_hint(name, names, "`skillpm projects` lists them")
-    raise NotFoundError(f"there is no project `{sanitize(name, 80)}`", hint=hint)
+    raise NotFoundError(f"no project named `{sanitize(name, 80)}`", hint=hint)

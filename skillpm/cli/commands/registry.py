@@ -14,8 +14,8 @@ from skillpm.operations.registry import check_registry, rebuild_registry
     cls=CommandGroup,
     epilog="""\b
 Examples:
-  skillpm registry build   after you made or changed a skill by hand
-  skillpm registry check   exit 1 if it is not true""",
+  skillpm registry build   after you created or edited a local skill
+  skillpm registry check   exit 1 if it is out of date""",
 )
 def command() -> None:
     """Build or check the registry (skills.json in the skills directory) that loaders read."""
@@ -24,50 +24,49 @@ def command() -> None:
 @command.command("build", epilog="\b\nExample:\n  skillpm registry build -g")
 @scope_options
 def build_command(**flags: Any) -> None:
-    """Build the registry from what lies on disk, hand-made skills too."""
+    """Build the registry from the skills on disk, including local ones."""
     call = create_invocation(flags)
     scope = call.scope
-    found = rebuild_registry(scope, call.context)
+    result = rebuild_registry(scope, call.context)
     if call.console.as_json:
-        told = (*found.problems, *found.warnings)
-        problems = [{"path": problem.path, "message": problem.message} for problem in told]
-        call.console.print_json({"changed": found.is_changed, "skills": found.skill_count, "problems": problems})
+        findings = (*result.problems, *result.warnings)
+        problems = [{"path": finding.path, "message": finding.message} for finding in findings]
+        call.console.print_json({"changed": result.is_changed, "skills": result.skill_count, "problems": problems})
         return
-    for problem in found.problems:
-        call.console.warn(f"{problem.path} is left out: {problem.message}")
-    for remark in found.warnings:
-        call.console.warn(f"{remark.path}: {remark.message}")
+    for problem in result.problems:
+        call.console.warn(f"{problem.path} is not in the registry: {problem.message}")
+    for warning in result.warnings:
+        call.console.warn(f"{warning.path}: {warning.message}")
     if call.console.quiet:
         return
-    state = "written" if found.is_changed else "was up to date"
-    call.console.print_line(f"{scope.layout.registry} {state}: {pluralize(found.skill_count, 'skill')}")
+    state = "written" if result.is_changed else "is up to date"
+    call.console.print_line(f"{scope.layout.registry} {state}: {pluralize(result.skill_count, 'skill')}")
 
 
 @command.command("check", epilog="\b\nExample:\n  skillpm registry check --json")
 @scope_options
 def check_command(**flags: Any) -> int:
-    """Prove that the registry says what lies on disk. Changes nothing; exit 1 if not."""
+    """Check that the registry matches the skills on disk. Changes nothing; exits with 1 if it does not."""
     call = create_invocation(flags)
-    scope = call.scope
-    found = check_registry(scope, call.context)
+    result = check_registry(call.scope, call.context)
     if call.console.as_json:
-        problems = [{"path": problem.path, "message": problem.message} for problem in found.problems]
+        problems = [{"path": problem.path, "message": problem.message} for problem in result.problems]
         call.console.print_json(
             {
-                "ok": found.is_ok,
-                "missing": list(found.missing),
-                "stale": list(found.stale),
-                "extra": list(found.extra),
+                "ok": result.is_ok,
+                "missing": list(result.missing),
+                "stale": list(result.stale),
+                "extra": list(result.extra),
                 "problems": problems,
             }
         )
-        return 0 if found.is_ok else 1
-    for word, names in (("missing", found.missing), ("stale", found.stale), ("extra", found.extra)):
+        return 0 if result.is_ok else 1
+    for state, names in (("missing", result.missing), ("stale", result.stale), ("extra", result.extra)):
         for name in names:
-            call.console.print_line(f"{word}: {name}")
-    for problem in found.problems:
+            call.console.print_line(f"{state}: {name}")
+    for problem in result.problems:
         call.console.warn(f"{problem.path}: {problem.message}")
     call.console.print_message(
-        "the registry is true" if found.is_ok else "the registry is not true: `skillpm registry build`"
+        "the registry is up to date" if result.is_ok else "the registry is out of date; run `skillpm registry build`"
     )
-    return 0 if found.is_ok else 1
+    return 0 if result.is_ok else 1

@@ -16,19 +16,19 @@ from skillpm.registry.metadata_overlay import DEFAULT_CATEGORY
 @click.command(
     epilog="""\b
 Examples:
-  skillpm show code-review          what it is, where it came from, its files
+  skillpm show code-review          metadata, source and files
   skillpm show code-review --json   for programs"""
 )
-@click.argument("name")
+@click.argument("name", help="A skill in the skills directory.")
 @scope_options
 def command(name: str, **flags: Any) -> None:
-    """Show one skill: metadata, where from, files, size in tokens."""
+    """Show a skill: metadata, source, files and size in tokens."""
     call = create_invocation(flags)
-    shown = show_skill(call.scope, call.context, name)
+    details = show_skill(call.scope, call.context, name)
     if call.console.as_json:
-        call.console.print_json(_to_json(shown))
+        call.console.print_json(_to_json(details))
     else:
-        _print_details(call, shown)
+        _print_details(call, details)
 
 
 def _to_json(details: SkillDetails) -> dict[str, Any]:
@@ -91,12 +91,12 @@ def _print_details(invocation: Invocation, details: SkillDetails) -> None:
         ("systems", ", ".join(skill.requires.os)),
         ("mcp servers", ", ".join(skill.requires.mcp)),
         ("needs", "; ".join(skill.requires.notes)),
-        ("models", "are not told of it; people invoke it" if entry.get("userOnly") else ""),
+        ("models", "not listed; only users can invoke it" if entry.get("userOnly") else ""),
         (
             "skills",
-            ", ".join(_format_dependency(name, wanted) for name, wanted in sorted(details.dependencies.items())),
+            ", ".join(_format_dependency(name, versions) for name, versions in sorted(details.dependencies.items())),
         ),
-        ("source", listed.source or "made by hand"),
+        ("source", listed.source or "local"),
         ("digest", listed.digest),
         ("path", listed.path),
         ("links", ", ".join(listed.links)),
@@ -119,5 +119,5 @@ def _print_details(invocation: Invocation, details: SkillDetails) -> None:
 
 
 def _format_dependency(name: str, requirement: Any) -> str:
-    """Name a skill that this one needs, and which versions of it, where that is a range."""
+    """Return the name of a dependency, with its version range, if it has one."""
     return f"{name} {requirement}" if isinstance(requirement, str) and requirement != "*" else name

@@ -13,20 +13,24 @@ from skillpm.operations.install.sync import sync
 @click.command(
     epilog="""\b
 Examples:
-  skillpm sync             what skills.lock says; what is new is locked
-  skillpm sync --frozen    for CI: exactly the lockfile, or a clear refusal
-  skillpm sync --offline   from the caches alone
-  skillpm sync --dry-run   only say what would be done"""
+  skillpm sync             install what skills.lock specifies; lock new skills
+  skillpm sync --frozen    for CI: use the lockfile as is, or fail
+  skillpm sync --offline   use only cached content
+  skillpm sync --dry-run   show what would be done"""
 )
-@click.option("--inexact", is_flag=True, help="Remove nothing.")
+@click.option("--inexact", is_flag=True, help="Do not remove skills that are not in the lockfile.")
 @exclude_newer_option
 @lock_policy_options
 @change_options
 def command(**flags: Any) -> None:
-    """Make the skills directory be what the lockfile says."""
+    """Install exactly what the lockfile specifies.
+
+    Installs missing skills, replaces those of another version, and removes those that are no longer locked. Skills that
+    are new in skills.json are locked first.
+    """
     call = create_invocation(flags)
     scope, options = call.scope, build_change_options(call, locked_in_ci=True)
     result = sync(scope, call.context, options)
     if scope.is_fallback:
-        call.console.print_message("no skills.json is here or above: this is user scope (-g says so; or --project DIR)")
+        call.console.print_message("no skills.json found here or above; used the user scope (as -g does)")
     print_change(call, result)

@@ -13,14 +13,14 @@ from skillpm.operations.inspect.dependency_tree import DependencyNode, build_dep
 @click.command(
     epilog="""\b
 Examples:
-  skillpm tree          what skills.json asks for, and what that needs
-  skillpm tree report   what one of them needs
+  skillpm tree          all requirements and their dependencies
+  skillpm tree report   dependencies of one skill
   skillpm tree --json   for programs"""
 )
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", help="The skills to start from [default: all requirements].")
 @scope_options
 def command(names: tuple[str, ...], **flags: Any) -> None:
-    """Show who needs what, as the lockfile has it. `(*)`: what it needs stands further up."""
+    """Show the locked skills as a dependency tree. `(*)` marks a skill whose dependencies are shown above."""
     call = create_invocation(flags)
     roots = build_dependency_tree(call.scope, call.context, names)
     if call.console.as_json:
@@ -31,7 +31,7 @@ def command(names: tuple[str, ...], **flags: Any) -> None:
         for line in _format_lines(root.dependencies, ""):
             call.console.print_line(line)
     if not roots:
-        call.console.print_message("nothing is asked for here")
+        call.console.print_message("no skills are required here")
 
 
 def _to_json(node: DependencyNode) -> dict[str, Any]:
@@ -39,20 +39,20 @@ def _to_json(node: DependencyNode) -> dict[str, Any]:
         "name": node.name,
         "version": node.version,
         "requirement": node.requirement,
-        "dependencies": [_to_json(need) for need in node.dependencies],
+        "dependencies": [_to_json(dependency) for dependency in node.dependencies],
     }
     return {**value, "repeated": True} if node.is_repeated else value
 
 
 def _format_lines(nodes: Sequence[DependencyNode], indent: str) -> Iterator[str]:
-    for number, branch in enumerate(nodes, 1):
-        last = number == len(nodes)
-        yield f"{indent}{'└── ' if last else '├── '}{_format_node(branch)}"
-        yield from _format_lines(branch.dependencies, indent + ("    " if last else "│   "))
+    for number, node in enumerate(nodes, 1):
+        is_last = number == len(nodes)
+        yield f"{indent}{'└── ' if is_last else '├── '}{_format_node(node)}"
+        yield from _format_lines(node.dependencies, indent + ("    " if is_last else "│   "))
 
 
 def _format_node(node: DependencyNode) -> str:
-    wanted = node.requirement if isinstance(node.requirement, str) and node.requirement != "*" else ""
-    asked = f"({sanitize(wanted, 80)})" if wanted else ""
-    parts = [node.name, sanitize(node.version, 60), asked, "(*)" * node.is_repeated]
+    versions = node.requirement if isinstance(node.requirement, str) and node.requirement != "*" else ""
+    requirement = f"({sanitize(versions, 80)})" if versions else ""
+    parts = [node.name, sanitize(node.version, 60), requirement, "(*)" * node.is_repeated]
     return " ".join(part for part in parts if part)

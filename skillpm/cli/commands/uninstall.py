@@ -13,12 +13,12 @@ from skillpm.operations.install.uninstall import uninstall
 @click.command(
     epilog="""\b
 Examples:
-  skillpm uninstall pdf           out of skills.json, skills.lock and the disk
-  skillpm rm pdf docx --dry-run   only say what would go"""
+  skillpm uninstall pdf           from skills.json, skills.lock and disk
+  skillpm rm pdf docx --dry-run   show what would be removed"""
 )
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", help="The skills to remove.")
 @change_options
 def command(names: tuple[str, ...], **flags: Any) -> None:
-    """Remove skills. One that you edited is only removed with --force, which keeps a backup."""
+    """Remove skills. Edited skills are removed only with --force, which backs them up."""
     call = create_invocation(flags)
     print_change(call, uninstall(call.scope, call.context, names, build_change_options(call)))

@@ -13,11 +13,11 @@ from skillpm.operations.agents import unlink
 @click.command(
     epilog="""\b
 Examples:
-  skillpm unlink claude-code   take the links away; the skills stay"""
+  skillpm unlink claude-code   remove its links; the skills stay installed"""
 )
-@click.argument("agents", nargs=-1, required=True, metavar="AGENT...")
+@click.argument("agents", nargs=-1, required=True, metavar="AGENT...", help="Linked agent hosts.")
 @change_options
 def command(agents: tuple[str, ...], **flags: Any) -> None:
-    """Take the links for agent hosts away. Only links that skillpm made are removed."""
+    """Remove the links of agent hosts. Links that skillpm did not create are kept."""
     call = create_invocation(flags)
     print_change(call, unlink(call.scope, call.context, agents, build_change_options(call)))

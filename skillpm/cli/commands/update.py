@@ -13,14 +13,14 @@ from skillpm.operations.install.update import update
 @click.command(
     epilog="""\b
 Examples:
-  skillpm update             all skills
-  skillpm update pdf         one of them
-  skillpm update --dry-run   only say what would change"""
+  skillpm update             update all skills
+  skillpm update pdf         update one skill
+  skillpm update --dry-run   show what would change"""
 )
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", help="The skills to update [default: all].")
 @exclude_newer_option
 @change_options
 def command(names: tuple[str, ...], **flags: Any) -> None:
-    """Take the newest that skills.json allows: branch heads, moved tags, bundled versions."""
+    """Update skills to the newest versions that skills.json allows: versions, branch heads, moved tags."""
     call = create_invocation(flags)
     print_change(call, update(call.scope, call.context, names, build_change_options(call)))

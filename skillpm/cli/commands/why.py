@@ -11,12 +11,12 @@ from skillpm.operations.inspect.dependency_tree import find_dependency_paths
 @click.command(
     epilog="""\b
 Examples:
-  skillpm why git-basics   who needs it, from skills.json on"""
+  skillpm why git-basics   every path from skills.json to the skill"""
 )
-@click.argument("name")
+@click.argument("name", help="A locked skill.")
 @scope_options
 def command(name: str, **flags: Any) -> None:
-    """Show why a skill is there: the ways that lead to it from what skills.json asks for."""
+    """Show which skills depend on a skill, as paths from skills.json."""
     call = create_invocation(flags)
     paths = find_dependency_paths(call.scope, call.context, name)
     if call.console.as_json:

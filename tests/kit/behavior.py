@@ -1,4 +1,4 @@
-"""How a server shall behave, changed by a test at any time, and what it has been asked."""
+"""Behavior of a test server, which tests can change at any time, and a record of its requests."""
 
 import re
 import threading
@@ -11,10 +11,10 @@ from .faults import FAULTS, Fault
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """One request and the answer to it.
+    """A request and its response.
 
-    `command` is what protocol v2 asked for (`ls-refs`, `fetch`), else None; `bytes_out` counts
-    the body; `status` is 0 where no answer was given; `authorization` is the header of that name.
+    `command` is the command of protocol v2 (`ls-refs`, `fetch`), else None; `bytes_out` is the
+    size of the body; `status` is 0 if there was no response; `authorization` is the header.
     """
 
     method: str
@@ -28,7 +28,7 @@ class Request:
 
 @dataclass(kw_only=True, slots=True)
 class _FaultRule:
-    """Requests that go wrong: which, how, after how many that go well, and how often."""
+    """Which requests fail, how, after how many successful ones, and how often."""
 
     pattern: re.Pattern[str]
     fault: Fault
@@ -37,20 +37,20 @@ class _FaultRule:
 
 
 class ServerBehavior:
-    """The switches of a server and its memory; any thread may use them."""
+    """The switches of a server and its recorded requests. Thread-safe."""
 
     def __init__(self) -> None:
-        """Behave well, know no repository, and remember nothing."""
+        """Serve nothing, with all switches off."""
         self.protocol_v0 = False
-        """Ignore that a client speaks protocol v2, as a server before git 2.18."""
+        """Ignore a client's protocol v2, as a server before git 2.18 does."""
         self.required_login: tuple[str, str] | None = None
-        """Answer 401 to whoever does not bring this user and password."""
+        """Respond with 401 to requests without this user and password."""
         self.redirect_to: str | None = None
-        """Answer every request with 302 to the same path below this address."""
+        """Redirect every request (302) to the same path below this address."""
         self.garbage = False
-        """Answer every request with 200 and a page of HTML, as a captive portal."""
+        """Respond to every request with 200 and an HTML page, as a captive portal does."""
         self.truncate_after: int | None = None
-        """Promise each body whole, and close the connection after so many bytes of it."""
+        """Close the connection after this many bytes of each body."""
         self._lock = threading.Lock()
         self._resumed = threading.Event()
         self._resumed.set()
@@ -61,77 +61,77 @@ class ServerBehavior:
         self._responses: dict[str, Response] = {}
 
     def publish(self, path: str, response: Response | bytes) -> None:
-        """Answer requests for a path with a file, or with just this answer."""
-        whole = (
+        """Serve a file or a response at a path."""
+        published = (
             Response(200, {"Content-Type": "application/octet-stream"}, response)
             if isinstance(response, bytes)
             else response
         )
         with self._lock:
-            self._responses[path] = whole
+            self._responses[path] = published
 
     def find_published(self, path: str) -> Response | None:
-        """Give what was published at a path."""
+        """Return the response published at a path."""
         with self._lock:
             return self._responses.get(path)
 
     @property
     def stall(self) -> bool:
-        """Take requests and answer none; they are dropped when this ends."""
+        """Accept requests without responding; they are dropped when this is reset."""
         return not self._resumed.is_set()
 
     @stall.setter
-    def stall(self, wanted: bool) -> None:
-        if wanted:
+    def stall(self, value: bool) -> None:
+        if value:
             self._resumed.clear()
         else:
             self._resumed.set()
 
     def wait_until_resumed(self) -> None:
-        """Return when requests flow again."""
+        """Block until `stall` is reset."""
         self._resumed.wait()
 
     def fail_next(self, count: int, status: int) -> None:
-        """Answer the next `count` requests with this status."""
+        """Respond to the next `count` requests with this status."""
         with self._lock:
             self._failures += [status] * count
 
     def take_failure(self) -> int | None:
-        """Give the status of a failure that is due, once."""
+        """Return and remove the next status set by `fail_next`."""
         with self._lock:
             return self._failures.pop(0) if self._failures else None
 
     def add_fault(self, pattern: str, fault: str | Fault, *, times: int = 1_000_000, after: int = 0) -> None:
-        """Let requests go wrong by a fault: those in whose `METHOD path?query command` the pattern is found."""
-        found = FAULTS[fault] if isinstance(fault, str) else fault
+        """Add a fault for the requests whose `METHOD path?query command` matches a pattern."""
+        function = FAULTS[fault] if isinstance(fault, str) else fault
         with self._lock:
-            self._fault_rules.append(_FaultRule(pattern=re.compile(pattern), fault=found, after=after, times=times))
+            self._fault_rules.append(_FaultRule(pattern=re.compile(pattern), fault=function, after=after, times=times))
 
     def clear_faults(self) -> None:
-        """Spoil no more."""
+        """Remove all faults."""
         with self._lock:
             self._fault_rules.clear()
 
     def take_fault(self, request: str) -> Fault | None:
-        """Give what shall go wrong with a request."""
+        """Return the fault for a request, if one is due."""
         with self._lock:
-            for spoilt in self._fault_rules:
-                if spoilt.pattern.search(request):
-                    if spoilt.after:
-                        spoilt.after -= 1
-                    elif spoilt.times:
-                        spoilt.times -= 1
-                        return spoilt.fault
+            for rule in self._fault_rules:
+                if rule.pattern.search(request):
+                    if rule.after:
+                        rule.after -= 1
+                    elif rule.times:
+                        rule.times -= 1
+                        return rule.fault
         return None
 
     def record_request(self, request: Request) -> None:
-        """Count a request."""
+        """Record a request."""
         with self._lock:
             self._requests.append(request)
 
     @property
     def requests(self) -> list[Request]:
-        """The requests since the beginning, or since `reset`, in the order of the answers."""
+        """The requests since the start or the last `clear_requests`, in the order of the responses."""
         with self._lock:
             return list(self._requests)
 
@@ -141,10 +141,10 @@ class ServerBehavior:
         return sum(request.bytes_out for request in self.requests)
 
     def clear_requests(self) -> None:
-        """Forget the requests so far; the switches stay."""
+        """Clear the recorded requests; the switches are kept."""
         with self._lock:
             self._requests.clear()
 
     def find_folder(self, name: str) -> Path | None:
-        """Give the `.git` folder served under a name."""
+        """Return the `.git` folder served under a name."""
         return self._folders.get(name)
