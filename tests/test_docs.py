@@ -1,4 +1,4 @@
-"""The documentation keeps up: links lead somewhere, and what the code has is told."""
+"""The documentation is complete: links have targets; commands, options, error codes and variables are documented."""
 
 import re
 from collections.abc import Iterator
@@ -24,17 +24,17 @@ def named(path: Path) -> str:
 
 
 def prose(page: Path) -> str:
-    """Give a page without its code blocks: links and headings in these are none."""
+    """Return a page without its code blocks, whose links and headings are not Markdown."""
     return CODE.sub("", page.read_text(encoding="utf-8"))
 
 
 def anchors(page: Path) -> set[str]:
-    """Give the anchors of a page's headings, as forges make them."""
+    """Return the anchors of a page's headings, as forges generate them."""
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in HEADING.findall(prose(page))}
 
 
 def relative_links(page: Path) -> Iterator[tuple[Path, str]]:
-    """Give what a page links to in this repository: a path, and an anchor or nothing."""
+    """Yield the links of a page within this repository: a path, and an anchor or an empty text."""
     for target in LINK.findall(re.sub(r"`[^`\n]*`", "", prose(page))):
         if not re.match(r"[a-z]+:", target):
             path, _, anchor = unquote(target).partition("#")
@@ -42,21 +42,23 @@ def relative_links(page: Path) -> Iterator[tuple[Path, str]]:
 
 
 def commands() -> dict[str, click.Command]:
-    """Give every command by its name, those of groups as `backup list`."""
-    found: dict[str, click.Command] = {}
+    """Return every command by name, those of groups as `backup list`."""
+    by_name: dict[str, click.Command] = {}
     for name in COMMANDS:
         command: click.Command = import_module(f"skillpm.cli.commands.{name}").command
-        found[name] = command
+        by_name[name] = command
         if isinstance(command, click.Group):
-            found |= {f"{name} {inner}": part for inner, part in command.commands.items()}
-    return found
+            by_name |= {f"{name} {inner}": part for inner, part in command.commands.items()}
+    return by_name
 
 
-def test_every_decision_is_in_the_list_of_decisions() -> None:
+def test_every_decision_is_listed() -> None:
     decisions = sorted((ROOT / "docs/adr").glob("*.md"))
     titles = [page.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ") for page in decisions]
 
-    listed = [line for line in (ROOT / "docs/index.md").read_text(encoding="utf-8").splitlines() if "](adr/" in line]
+    listed = [
+        line for line in (ROOT / "docs/decisions.md").read_text(encoding="utf-8").splitlines() if "](adr/" in line
+    ]
 
     rows = [*zip(decisions, titles, strict=True)]
     assert listed == [f"- [{title}](adr/{page.name})" for page, title in rows]
@@ -64,9 +66,9 @@ def test_every_decision_is_in_the_list_of_decisions() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
-def test_every_link_leads_somewhere(page: Path) -> None:
+def test_every_link_has_a_target(page: Path) -> None:
     for path, anchor in relative_links(page):
-        assert path.exists(), f"{named(page)} links to {path}, which is not there"
+        assert path.exists(), f"{named(page)} links to {path}, which does not exist"
         assert path.is_relative_to(ROOT), f"{named(page)} links out of the repository"
         if anchor:
             assert anchor in anchors(path), f"{named(page)} links to #{anchor}, which {named(path)} does not have"
@@ -89,7 +91,7 @@ def test_every_command_has_a_section_and_is_in_the_table(name: str) -> None:
     assert f"| [`{name}`](#skillpm-{name}) |" in prose(page)
 
 
-def test_every_other_name_of_a_command_is_told() -> None:
+def test_every_alias_is_documented() -> None:
     table = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     for alias, name in ALIASES.items():
         row = next(line for line in table.splitlines() if line.startswith(f"| [`{name}`]"))
@@ -99,19 +101,25 @@ def test_every_other_name_of_a_command_is_told() -> None:
 @pytest.mark.parametrize("name", commands())
 def test_every_help_has_examples(name: str) -> None:
     command = commands()[name]
-    said = command.get_help(click.Context(command, info_name=name))
-    assert re.search(rf"Examples?:\n +skillpm {name}\b", said), said
+    text = command.get_help(click.Context(command, info_name=name))
+    assert re.search(rf"Examples?:\n +skillpm {name}\b", text), text
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_option_and_argument_has_a_help_text(name: str) -> None:
+    visible = [parameter for parameter in commands()[name].params if getattr(parameter, "metavar", None) != ""]
+    assert [parameter.name for parameter in visible if not parameter.help] == []
 
 
 @pytest.mark.parametrize("name", commands())
 def test_every_help_fits_a_terminal_of_80_columns(name: str) -> None:
     command = commands()[name]
-    said = command.get_help(click.Context(command, info_name=f"skillpm {name}", terminal_width=80))
-    assert [line for line in said.splitlines() if len(line) > 80] == []
+    text = command.get_help(click.Context(command, info_name=f"skillpm {name}", terminal_width=80))
+    assert [line for line in text.splitlines() if len(line) > 80] == []
 
 
 def options_in(text: str) -> set[str]:
-    """Return the options that are named in the first cell of tables, or in code in a sentence."""
+    """Return the options that a text names in code."""
     return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*(?![\w-])", " ".join(re.findall(r"`([^`\n]+)`", text))))
 
 
@@ -123,30 +131,30 @@ def shared_options(text: str) -> list[set[str]]:
 def test_every_option_is_documented_for_its_command() -> None:
     page = re.split(r"^## ", (ROOT / "docs" / "commands.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     sections = {part.partition("\n")[0]: part for part in page}
-    common, *others = shared_options(sections["What all commands share"])
+    common, *others = shared_options(sections["Common options"])
     assert {"--json", "--quiet"} <= common
-    found = []
+    missing = []
     for name, command in commands().items():
         has = {
             option for parameter in command.params if isinstance(parameter, click.Option) for option in parameter.opts
         }
-        # A command that has one option of such a table by chance has to say so itself.
+        # A command with only one option of such a table documents it in its own section.
         shared = common.union(*(table for table in others if len(table) == 1 or len(table & has) > 1))
         documented = options_in(sections.get(f"skillpm {name.split()[0]}", "")) | shared
-        found += [f"{option} of `skillpm {name}`" for option in sorted(has - documented)]
-    assert found == []
+        missing += [f"{option} of `skillpm {name}`" for option in sorted(has - documented)]
+    assert missing == []
 
 
-def test_every_error_code_is_told() -> None:
-    known = {thing for thing in vars(errors).values() if isinstance(thing, type)}
+def test_every_error_code_is_documented() -> None:
+    known = {value for value in vars(errors).values() if isinstance(value, type)}
     codes = {error.code for error in known if issubclass(error, errors.SkillpmError)} | {"usage", "defect"}
     page = ROOT / "docs" / "errors.md"
     assert {code for code in codes if f"`{code}`" not in page.read_text(encoding="utf-8")} == set()
     assert codes - {"error"} <= anchors(page)
 
 
-def test_every_finding_is_told() -> None:
-    """The code of each finding is a word in the place where it is made."""
+def test_every_finding_is_documented() -> None:
+    """The codes are found in the source, where findings are created."""
     made = re.compile(r"""(?:(?:not_loadable|error|warning)\(\s*"([a-z0-9-]+)"|code="([a-z0-9-]+)")""")
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     modules = [
@@ -162,7 +170,7 @@ def test_every_finding_is_told() -> None:
     assert {code for code in codes if f"`{code}`" not in page} == set()
 
 
-# Not for users: what git's credential helper is given, and what click asks a shell's completion by.
+# Not for users: set for git's credential helper, and used by click for completion.
 INTERNAL = {"SKILLPM_GIT_USER", "SKILLPM_GIT_PASSWORD", "SKILLPM_COMPLETE"}
 
 
@@ -174,10 +182,10 @@ def test_every_variable_is_documented() -> None:
     documented = {*re.findall(r"`(SKILLPM_[A-Z_]+)`", rows)}
 
     assert named - documented == set()
-    assert documented - named == {"SKILLPM_INDEX_NAME_URL"}  # put together where it is read
+    assert documented - named == {"SKILLPM_INDEX_NAME_URL"}  # the code joins its parts
 
 
-def test_every_page_that_the_code_names_is_there() -> None:
+def test_every_page_that_the_code_refers_to_exists() -> None:
     for module in sorted((ROOT / "skillpm").rglob("*.py")):
         for name in re.findall(r"\bdocs/[\w/-]+\.md\b", module.read_text(encoding="utf-8")):
-            assert (ROOT / name).is_file(), f"{named(module)} speaks of {name}"
+            assert (ROOT / name).is_file(), f"{named(module)} refers to {name}"

@@ -1,4 +1,4 @@
-"""The kit keeps its promises: what a test leans on is tried here first."""
+"""Tests of the test kit."""
 
 import gzip
 import http.client
@@ -60,7 +60,7 @@ def missing_objects(clone: Path) -> int:
 
 
 def post(url: str, body: bytes | Iterable[bytes], **headers: str) -> bytes:
-    """Ask for the refs over protocol v2 with a request made by hand."""
+    """Request the refs over protocol v2, without git."""
     address = urlsplit(url)
     connection = http.client.HTTPConnection(address.netloc)
     kind = {"Content-Type": "application/x-git-upload-pack-request", "Git-Protocol": "version=2"}
@@ -74,7 +74,7 @@ def post(url: str, body: bytes | Iterable[bytes], **headers: str) -> bytes:
 # Skills
 
 
-def test_a_skill_is_one_file_and_takes_more() -> None:
+def test_a_skill_is_one_file_and_more_can_be_added() -> None:
     files = make_skill("pdf", "Reads: all", "Body.\n", license="MIT", allowed_tools=["Read"], draft=True)
 
     assert files | {"run.sh": "true"} == {
@@ -95,7 +95,7 @@ def test_the_same_calls_give_the_same_commit_ids_on_any_machine(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("GIT_AUTHOR_NAME", "Somebody Else")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Another Author")
     repository = Repository.create(tmp_path)
 
     assert repository.write({"a": "1"}).commit() == "3412efec8dabb4a12451224a9c67007eaff5ef25"
@@ -121,12 +121,12 @@ def test_files_modes_links_and_odd_names_are_kept(tmp_path: Path) -> None:
     assert repository.read_blob("s/link") == b"../elsewhere"
 
 
-def test_a_misspelt_executable_is_refused(tmp_path: Path) -> None:
+def test_a_misspelled_executable_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"run\.py"):
         Repository.create(tmp_path).write({"run.sh": ""}, executable=["run.py"])
 
 
-def test_removing_takes_a_file_or_a_folder_away(tmp_path: Path) -> None:
+def test_remove_deletes_files_and_folders(tmp_path: Path) -> None:
     repository = Repository.create(tmp_path)
     first = repository.write({"a/b": "", "a/c": "", "d": "", "e": ""}).commit()
     repository.remove(["a", "d"]).commit()
@@ -159,7 +159,7 @@ def test_tags_and_branches_name_commits(tmp_path: Path) -> None:
     assert repository.resolve("v1") == second
 
 
-def test_a_tree_that_no_honest_git_would_write_is_stored(tmp_path: Path) -> None:
+def test_an_invalid_tree_can_be_stored(tmp_path: Path) -> None:
     repository = Repository.create(tmp_path)
     blob = repository.hash_object("evil")
     folder = repository.store_tree([("100644", "x", blob)])
@@ -181,7 +181,7 @@ def test_a_tree_that_no_honest_git_would_write_is_stored(tmp_path: Path) -> None
     assert repository.read_files()["module"] == ("160000", blob.encode())
 
 
-def test_a_repository_can_be_cloned_from_this_disk(upstream: Repository, tmp_path: Path) -> None:
+def test_a_repository_can_be_cloned_from_disk(upstream: Repository, tmp_path: Path) -> None:
     here = clone(upstream.file_url, tmp_path / "clone")
 
     assert (here / "skills/pdf/SKILL.md").read_bytes() == make_skill("pdf")["SKILL.md"]
@@ -190,7 +190,7 @@ def test_a_repository_can_be_cloned_from_this_disk(upstream: Repository, tmp_pat
 # Server
 
 
-def test_real_git_clones_and_the_server_counts(
+def test_git_can_clone_and_the_server_records_the_requests(
     upstream: Repository,
     server: GitServer,
     tmp_path: Path,
@@ -211,7 +211,7 @@ def test_real_git_clones_and_the_server_counts(
     assert server.bytes_out == 0
 
 
-def test_a_repository_is_found_without_its_ending_too(
+def test_the_git_suffix_of_a_url_is_optional(
     upstream: Repository,
     server: GitServer,
 ) -> None:
@@ -229,14 +229,14 @@ def test_a_name_that_is_not_served_is_not_found(upstream: Repository, server: Gi
     assert [seen.status for seen in server.requests] == [404]
 
 
-def test_a_push_is_not_taken(upstream: Repository, server: GitServer, tmp_path: Path) -> None:
+def test_a_push_is_rejected(upstream: Repository, server: GitServer, tmp_path: Path) -> None:
     here = clone(server.serve("s", upstream), tmp_path / "clone")
 
     with pytest.raises(GitError, match="403"):
         git("push", "origin", "HEAD:refs/heads/mine", cwd=here)
 
 
-def test_protocol_v0_is_v0(upstream: Repository, server: GitServer, tmp_path: Path) -> None:
+def test_protocol_v0_can_be_forced(upstream: Repository, server: GitServer, tmp_path: Path) -> None:
     url = server.serve("s", upstream)
     server.protocol_v0 = True
     clone(url, tmp_path / "clone")
@@ -248,7 +248,7 @@ def test_protocol_v0_is_v0(upstream: Repository, server: GitServer, tmp_path: Pa
 
 
 @pytest.mark.parametrize("protocol_v0", [False, True])
-def test_partial_clone_is_a_matter_of_the_repository(
+def test_partial_clone_is_a_setting_of_the_repository(
     server: GitServer,
     tmp_path: Path,
     *,
@@ -267,7 +267,7 @@ def test_partial_clone_is_a_matter_of_the_repository(
     assert missing == [1, 0]
 
 
-def test_an_old_server_gives_out_only_what_refs_name(server: GitServer, tmp_path: Path) -> None:
+def test_an_old_server_serves_only_the_tips_of_refs(server: GitServer, tmp_path: Path) -> None:
     server.protocol_v0 = True
 
     def fetch_the_first_commit(*, partial_clone: bool) -> None:
@@ -283,7 +283,7 @@ def test_an_old_server_gives_out_only_what_refs_name(server: GitServer, tmp_path
         fetch_the_first_commit(partial_clone=False)
 
 
-def test_a_forgotten_commit_is_gone(
+def test_a_pruned_commit_cannot_be_fetched(
     upstream: Repository,
     server: GitServer,
     tmp_path: Path,
@@ -301,7 +301,7 @@ def test_a_forgotten_commit_is_gone(
     git("fetch", "-q", url, first, cwd=two)
 
 
-def test_a_private_repository_wants_user_and_password(
+def test_a_private_repository_requires_user_and_password(
     upstream: Repository,
     server: GitServer,
 ) -> None:
@@ -317,7 +317,7 @@ def test_a_private_repository_wants_user_and_password(
     assert [seen.status for seen in server.requests] == [401, 200, 200]
 
 
-def test_failures_come_as_often_as_told(upstream: Repository, server: GitServer) -> None:
+def test_failures_happen_as_often_as_requested(upstream: Repository, server: GitServer) -> None:
     url = server.serve("s", upstream)
     server.fail_next(2, 503)
 
@@ -328,7 +328,7 @@ def test_failures_come_as_often_as_told(upstream: Repository, server: GitServer)
     assert [seen.status for seen in server.requests] == [503, 503, 200, 200]
 
 
-def test_a_redirect_leads_to_another_server(upstream: Repository, server: GitServer) -> None:
+def test_a_redirect_is_followed_to_another_server(upstream: Repository, server: GitServer) -> None:
     with GitServer() as other:
         other.serve("s", upstream)
         server.redirect_to = other.address
@@ -338,7 +338,7 @@ def test_a_redirect_leads_to_another_server(upstream: Repository, server: GitSer
         assert [seen.command for seen in other.requests] == [None, "ls-refs"]
 
 
-def test_garbage_is_no_git(upstream: Repository, server: GitServer) -> None:
+def test_garbage_is_not_a_git_response(upstream: Repository, server: GitServer) -> None:
     url = server.serve("s", upstream)
     server.garbage = True
 
@@ -347,7 +347,7 @@ def test_garbage_is_no_git(upstream: Repository, server: GitServer) -> None:
     assert {seen.status for seen in server.requests} == {200}
 
 
-def test_an_answer_can_be_cut_short(upstream: Repository, server: GitServer) -> None:
+def test_a_response_can_be_truncated(upstream: Repository, server: GitServer) -> None:
     url = server.serve("s", upstream)
     server.truncate_after = 20
 
@@ -356,7 +356,7 @@ def test_an_answer_can_be_cut_short(upstream: Repository, server: GitServer) -> 
     assert server.bytes_out == 20
 
 
-def test_a_stalled_request_is_seen_and_dropped_at_the_end(server: GitServer) -> None:
+def test_a_stalled_request_is_recorded_and_dropped_at_the_end(server: GitServer) -> None:
     server.stall = True
     connection = http.client.HTTPConnection(urlsplit(server.address).netloc, timeout=0.05)
     connection.request("GET", "/s.git/info/refs")
@@ -395,7 +395,7 @@ def test_closing_ends_every_connection_and_thread(upstream: Repository) -> None:
     ],
     ids=["plain", "gzip", "chunked"],
 )
-def test_a_body_is_understood_however_it_is_sent(
+def test_the_body_of_a_request_may_be_plain_compressed_or_chunked(
     upstream: Repository,
     server: GitServer,
     spelled: Callable[[bytes], bytes | Iterable[bytes]],
@@ -410,7 +410,7 @@ def test_a_body_is_understood_however_it_is_sent(
 # Snapshot
 
 
-def test_a_snapshot_sees_files_folders_modes_and_links(tmp_path: Path) -> None:
+def test_a_snapshot_contains_files_folders_modes_and_links(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir(mode=0o750)
     (tmp_path / "b/run.sh").write_text("#!")
     (tmp_path / "b/run.sh").chmod(0o755)
@@ -427,7 +427,7 @@ def test_a_snapshot_sees_files_folders_modes_and_links(tmp_path: Path) -> None:
     assert render_tree(tmp_path) == "a -> nowhere\nb/\n  run.sh\nb.lock\nc/\n  temporary\n"
 
 
-def test_a_snapshot_of_nothing_is_an_error(tmp_path: Path) -> None:
+def test_a_snapshot_of_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         snapshot(tmp_path / "misspelt")
 
@@ -456,7 +456,7 @@ def test_a_command_sees_only_the_sandbox(
     }
 
 
-def test_a_result_is_what_the_command_said(sandbox: Python) -> None:
+def test_a_result_has_exit_code_stdout_and_stderr(sandbox: Python) -> None:
     code = "import sys; print(sys.stdin.read()); print('no', file=sys.stderr); sys.exit(3)"
     result = sandbox.run(code, stdin="yes")
 
@@ -488,7 +488,7 @@ def test_a_spawned_command_can_be_killed(sandbox: Python) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
-def test_the_users_git_is_sent_to_the_server(
+def test_the_users_git_can_be_redirected_to_the_server(
     sandbox: Python,
     server: GitServer,
     upstream: Repository,
@@ -502,7 +502,7 @@ def test_the_users_git_is_sent_to_the_server(
     assert result.stdout.split()[0] == upstream.resolve()
 
 
-def test_files_are_named_from_the_working_directory(sandbox: Python) -> None:
+def test_files_are_relative_to_the_working_directory(sandbox: Python) -> None:
     sandbox.write_files(prefix_paths("mine/pdf", make_skill("pdf", body="Body.\r\n")))
     sandbox.write("skills.json", json.dumps({}))
     (sandbox.work / "link").symlink_to("nowhere")

@@ -1,4 +1,4 @@
-"""The front door opens light: what need not be loaded is not, told by `sys.modules`, never by a stopwatch."""
+"""Start-up: light commands do not import heavy modules, as seen in `sys.modules`."""
 
 import json
 import subprocess
@@ -49,20 +49,20 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     [["--help"], ["--version"], ["list"], ["sync"], ["install", "testing"], *SERVING],
     ids=" ".join,
 )
-def test_a_light_command_loads_nothing_heavy(settled: Sandbox, words: list[str]) -> None:
+def test_a_light_command_imports_nothing_heavy(settled: Sandbox, words: list[str]) -> None:
     assert loaded(settled, *words) & HEAVY == set()
 
 
-def test_a_search_loads_sqlite_and_nothing_else_that_is_heavy(settled: Sandbox) -> None:
+def test_search_imports_sqlite_and_nothing_else_that_is_heavy(settled: Sandbox) -> None:
     assert loaded(settled, "search", "test") & HEAVY == {"sqlite3"}
 
 
-def test_the_help_loads_no_command(settled: Sandbox) -> None:
+def test_the_help_imports_no_command(settled: Sandbox) -> None:
     ours = {name for name in loaded(settled, "--help") if name.startswith("skillpm")}
     assert ours == {"skillpm", "skillpm.cli", "skillpm.cli.main", "skillpm.cli.streams"}
 
 
-def test_importing_the_package_loads_nothing_at_all(tmp_path: Path) -> None:
+def test_importing_the_package_imports_nothing_else(tmp_path: Path) -> None:
     code = "import sys; before = set(sys.modules); import skillpm; print(sorted(set(sys.modules) - before))"
     result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "['skillpm']"

@@ -1,4 +1,4 @@
-"""A command that is forked from a warm process is the one that its own start would have made."""
+"""Commands run by the fork server behave like commands that start Python."""
 
 import os
 import subprocess
@@ -30,7 +30,7 @@ def sandbox(tmp_path: Path) -> Sandbox:
     ],
     ids=" ".join,
 )
-def test_it_ends_and_speaks_like_one_that_starts_python(
+def test_it_has_the_same_result_as_one_that_starts_python(
     sandbox: Sandbox, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warm = sandbox.run(*words, stdin="no JSON\n")
@@ -40,18 +40,18 @@ def test_it_ends_and_speaks_like_one_that_starts_python(
     assert warm == cold
 
 
-def test_it_sees_its_own_variables_and_folder_alone(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_sees_only_its_own_variables_and_folder(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SKILLPM_HOME", "/nowhere")
     sandbox.write("inside/skills.json", '{"skills": {}}\n')
 
     assert sandbox.run("config", "get", "home").stdout == f"{sandbox.home}/.agent-skills\n"
     assert sandbox.run("config", "get", "home", env={"SKILLPM_HOME": str(sandbox.work)}).stdout == f"{sandbox.work}\n"
     assert sandbox.run("list", cwd="inside", env={"COLUMNS": "200"}).stderr == (
-        f"no skills in {sandbox.work}/inside/.agent-skills; `skillpm install code-review` is a start\n"
+        f"no skills in {sandbox.work}/inside/.agent-skills; try `skillpm install code-review`\n"
     )
 
 
-def test_it_is_a_process_group_of_its_own_that_ends_when_its_time_is_over(
+def test_its_process_group_is_killed_after_the_timeout(
     sandbox: Sandbox, server: GitServer, upstream: Repository
 ) -> None:
     upstream.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
@@ -63,7 +63,7 @@ def test_it_is_a_process_group_of_its_own_that_ends_when_its_time_is_over(
 
     server.stall = False
     assert sandbox.run("list").code == 0
-    # Its git is a group of its own, and goes when nobody reads it any more.
+    # git has a process group of its own, and ends when its pipe is closed.
     wait_for(lambda: not [entry for entry in Path("/proc").glob("[0-9]*") if _works_in(entry, sandbox)])
 
 

@@ -82,7 +82,7 @@ class Flips:
             wrong += self._installed_wrong(world, is_edited=is_edited)
             told, last = [answer for words, answer in said if words[0] in {"sync", "update"}], said[-1][1]
             is_same = path.exists() and path.read_bytes() != before
-            refused = any(answer.code and "your edits are in the way" not in answer.stderr for answer in told)
+            refused = any(answer.code and "blocked by local changes" not in answer.stderr for answer in told)
             wrong += self._ways_on(world, place, (path, before), is_edited=is_edited, said=said)
             wrong += [f"in the end: {line}" for line in self._installed_wrong(world, is_edited=is_edited)]
             end = "detected" if refused else "harmless" if is_same else "repaired"

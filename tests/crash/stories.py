@@ -1,12 +1,13 @@
 """Every command that changes a skills directory, with a world of ten skills in which it has something to do."""
 
 import json
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from kit import Repository, Sandbox, make_skill, prefix_paths
+from kit import Entry, Repository, Sandbox, make_skill, prefix_paths, snapshot
 from kit.sandbox import Environment
 
 HERE = ".agent-skills"
@@ -14,6 +15,9 @@ RED = [f"red-{number}" for number in range(5)]
 BLUE = [f"blue-{number}" for number in range(5)]
 TEN = [*RED, *BLUE]
 COPIES = {"SKILLPM_LINK_MODE": "copy"}
+CONFIG = "~/.config/skillpm/config.toml"
+PUBLIC = "public"
+AT_ONCE = {"SOURCE_DATE_EPOCH": "0"}  # an index says when a version was published
 
 
 class World(Sandbox):
@@ -25,6 +29,14 @@ class World(Sandbox):
         """Build the environment: what a story sets holds for all its commands."""
         return super().environment({"PYTHONDONTWRITEBYTECODE": "1", **self.extra, **(changes or {})})
 
+    def snapshot(self, path: str = ".", *, ignore: Collection[str] = ()) -> dict[str, Entry]:
+        """Record everything below a folder; with the whole working directory, the user's config.toml, too."""
+        found = super().snapshot(path, ignore=ignore)
+        config = self.home / ".config/skillpm"
+        if path == "." and (config / "config.toml").exists():
+            found[CONFIG] = snapshot(config)["config.toml"]
+        return found
+
 
 @dataclass(frozen=True, kw_only=True)
 class Story:
@@ -32,11 +44,15 @@ class Story:
 
     `is_settled`: after the command, and without it, `sync` and `verify` have nothing to object to. Where somebody's
     edit is to be seen afterwards they do, and then they have to say the same as if nobody had been killed.
+    `publishes`: it writes an index, which `sync` does not look at; the same command finishes it. `repeats`: only the
+    same command removes what is left of it, since no other uses that.
     """
 
     words: tuple[str, ...]
     prepare: Callable[[World, "Upstream"], None]
     is_settled: bool = True
+    publishes: bool = False
+    repeats: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -149,6 +165,72 @@ def _copied_outdated(world: World, upstream: Upstream) -> None:
     _outdated(world, upstream)
 
 
+def _locked_elsewhere(world: World, upstream: Upstream) -> None:
+    """A project that another tool has locked the skills of."""
+    _empty(world, upstream)
+    entries = {
+        name: {"source": url, "sourceType": "git", "skillPath": f"skills/{name}/SKILL.md", "computedHash": ""}
+        for url, names in zip(upstream.urls, (RED, BLUE), strict=True)
+        for name in names
+    }
+    world.write("skills-lock.json", json.dumps({"version": 1, "skills": entries}))
+
+
+def _disabled(world: World, upstream: Upstream) -> None:
+    _installed(world, upstream)
+    world.run("disable", *RED, check=True)
+
+
+def _not_locked(world: World, upstream: Upstream) -> None:
+    """A checkout in which only the manifest is there."""
+    _installed(world, upstream)
+    (world.work / "skills.lock").unlink()
+    shutil.rmtree(world.work / HERE)
+    shutil.rmtree(world.work / ".claude")
+
+
+def _handmade(world: World, upstream: Upstream) -> None:
+    """Skills that the registry does not know yet, and one that it knows otherwise."""
+    _installed(world, upstream)
+    world.write_files(prefix_paths(f"{HERE}/later", make_skill("later", "By hand, later.")))
+    world.write_files(prefix_paths(f"{HERE}/mine", make_skill("mine", "By hand, written anew.")))
+
+
+def _broken(world: World, upstream: Upstream) -> None:
+    """An installation of which the registry, the stat cache and a link are gone."""
+    _installed(world, upstream)
+    for path in (f"{HERE}/skills.json", f"{HERE}/.skillpm/scan.json", ".claude/skills/blue-1"):
+        (world.work / path).unlink()
+
+
+def _unused(world: World, upstream: Upstream) -> None:
+    """A cache with skills that nothing here needs any more."""
+    _installed(world, upstream)
+    world.run("uninstall", *BLUE, check=True)
+
+
+def _drafts(world: World, version: str) -> None:
+    for name in RED:
+        files = make_skill(name, f"Version {version}.", body=f"{version}\n" * 40, metadata={"version": version})
+        world.write_files(prefix_paths(f"drafts/{name}", files))
+
+
+def _published(world: World, upstream: Upstream) -> None:
+    """An index of five skills, and the next version of each."""
+    _empty(world, upstream)
+    _drafts(world, "1.0.0")
+    world.run("index", "build", "drafts", "--out", PUBLIC, "--name", "acme", env=AT_ONCE, check=True)
+    _drafts(world, "1.1.0")
+
+
+def _published_with_more(world: World, upstream: Upstream) -> None:
+    """An index with archives that no version names."""
+    _published(world, upstream)
+    for name in RED:
+        archive = world.work / PUBLIC / f"archives/{name}-1.0.0.tar.gz"
+        (archive.parent / f"{name}-0.9.0.tar.gz").write_bytes(archive.read_bytes())
+
+
 STORIES = {
     "install": Story(words=("install", "RED", "BLUE", "--all"), prepare=_empty),
     "update": Story(words=("update",), prepare=_outdated),
@@ -165,5 +247,18 @@ STORIES = {
         words=("backup", "restore", "red-0-1", "--force"), prepare=_set_aside_edited_again, is_settled=False
     ),
     "restore into an agent's folder": Story(words=("backup", "restore", "red-3-1"), prepare=_set_aside_at_agent),
+    "import": Story(words=("import",), prepare=_locked_elsewhere),
+    "disable": Story(words=("disable", *RED), prepare=_installed),
+    "enable": Story(words=("enable", *RED), prepare=_disabled),
+    "lock": Story(words=("lock",), prepare=_not_locked),
+    "registry build": Story(words=("registry", "build"), prepare=_handmade),
+    "doctor": Story(words=("doctor", "--fix"), prepare=_broken),
+    "config set": Story(words=("config", "set", "agents", "codex", "claude-code"), prepare=_installed),
+    "cache prune": Story(words=("cache", "prune", "--unused-for", "0"), prepare=_unused, repeats=True),
+    "index build": Story(
+        words=("index", "build", "drafts", "--out", PUBLIC), prepare=_published, publishes=True, environment=AT_ONCE
+    ),
+    "index yank": Story(words=("index", "yank", "red-0@1.0.0", PUBLIC), prepare=_published, publishes=True),
+    "index prune": Story(words=("index", "prune", PUBLIC), prepare=_published_with_more, publishes=True),
     "restore in a link's place": Story(words=("backup", "restore", "red-3-1"), prepare=_linked_over, is_settled=False),
 }

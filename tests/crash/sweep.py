@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from crash.stories import HERE, STORIES, Story, Upstream, World
+from crash.stories import CONFIG, HERE, PUBLIC, STORIES, Story, Upstream, World
 from kit import Entry, Result
 
 from skillpm.files import OS_ERROR_REASONS, RESUME_HINT
@@ -25,7 +25,7 @@ OURS = f"{HERE}/.skillpm"
 # What says nothing of a state: the lock, what makes the next command quick, and the mark for git that is always there.
 NO_STATE = tuple(f"{OURS}/{name}" for name in ("lock", "lock.pid", "scan.json", ".gitignore"))
 VISIBLE = (HERE, ".claude/skills", ".agents/skills")
-DOCUMENTS = ("skills.json", "skills.lock", f"{HERE}/skills.json", f"{OURS}/receipt.json")
+DOCUMENTS = ("skills.json", "skills.lock", f"{HERE}/skills.json", f"{OURS}/receipt.json", CONFIG)
 RUBBISH = re.compile(r"tmp_|\.(tmp|new|lock|pid|idx-\w+)$|incoming|\.skillpm-")
 Snapshot = Mapping[str, Entry]
 
@@ -110,13 +110,13 @@ class Sweep:
         refused = calls[moment - 1]
         if refused[0].startswith("unlink"):  # what could not be removed lies there still
             found = [line for line in found if not line.endswith(refused[1].removeprefix("ROOT/cache/"))]
-        if ended.code not in {0, 1} or "Traceback" in ended.stderr or "defect" in ended.stderr:
+        if ended.code not in {0, 1} or "Traceback" in ended.stderr or "internal error" in ended.stderr:
             found.append(f"it ended with {ended}")
         whys = (
             OS_ERROR_REASONS[error],
             os.strerror(error).lower(),
             "there is no room",
-            "cannot write into the git cache",
+            "cannot write to the git cache",
         )
         if ended.code and not any(why in ended.stderr.lower() for why in whys):
             found.append(f"nobody is told why: {ended}")
@@ -152,6 +152,13 @@ class Sweep:
         found += [
             f"{path} is half a document" for path in DOCUMENTS if seen.get(path) not in (old.get(path), new.get(path))
         ]
+        found += [
+            f"{path} is half a file"
+            for path, entry in seen.items()
+            if path.startswith(f"{PUBLIC}/")
+            and not RUBBISH.search(path)
+            and entry not in (old.get(path), new.get(path))
+        ]
         answers = zip(READERS, self._answers(world, READERS), self.before.readers, self.after.readers, strict=True)
         for words, said, before, after in answers:
             if said not in (before, after):
@@ -160,6 +167,8 @@ class Sweep:
 
     def _after_recovery(self, world: World) -> list[str]:
         """Let `sync` heal, and look whether all is old or all is new, whether twice is once, and what is left over."""
+        if self.story.publishes:
+            return self._published_again(world)
         found = []
         sync, *checks = self._answers(world, (["sync"], *CHECKS))
         synced = world.snapshot(ignore=NO_STATE)
@@ -174,13 +183,24 @@ class Sweep:
             found.append(f"a second sync did something: {again}")
         if everything != world.snapshot(ignore=(f"{OURS}/lock.pid",)):
             found.append("a second sync changed something")
-        if self.after not in ends:  # then the command can be given again, and nothing is in its way
+        if (
+            self.after not in ends or self.story.repeats
+        ):  # then the command can be given again, and nothing is in its way
             world.run(*self.words)
             if (done := world.snapshot(ignore=NO_STATE)) not in (self.after.files, self.after.synced):
                 found += [f"after the command again: {line}" for line in _differences(done, self.after.files)]
         left = frozenset(world.snapshot("../cache")) - self.after.cache
         found += [f"rubbish in the cache: {path}" for path in sorted(left) if RUBBISH.search(path)]
         return [*found, *(f"rubbish in TMPDIR: {path}" for path in world.snapshot("../tmp"))]
+
+    def _published_again(self, world: World) -> list[str]:
+        """Let the same command finish an index, and `index prune` remove what was half written."""
+        words = (tuple(self.words), ("index", "prune", PUBLIC), ("index", "check", PUBLIC))
+        found = [f"{' '.join(words)}: {result}" for words in words if (result := world.run(*words)).code]
+        done = world.snapshot(ignore=NO_STATE)
+        if done != self.after.files:
+            found += [f"after the command again: {line}" for line in _differences(done, self.after.files)]
+        return found
 
     def _calm(self, world: World) -> Calm:
         """Look at a world in which nobody was killed."""

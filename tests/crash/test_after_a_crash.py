@@ -18,7 +18,7 @@ from skillpm.locks import hold_lock
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CANNOT_TRACE, reason="killing needs Linux's ptrace")]
 HERE = ".agent-skills"
 JOURNAL = f"{HERE}/.skillpm/journal.json"
-FINISHED = "! warning: a change that had been interrupted was finished first\n"
+FINISHED = "! warning: finished an interrupted change first\n"
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_an_edit_becomes_a_backup(project: CommandSandbox, upstream: Repository)
 
     said = project.output("sync")
 
-    kept = "! warning: what lay at pdf is kept as backup pdf-1: `skillpm backup restore pdf-1` brings it back\n"
+    kept = "! warning: backed up your version of pdf as pdf-1; restore it with `skillpm backup restore pdf-1`\n"
     assert said == "nothing to do: 1 skill in WORK/.agent-skills\n" + kept + FINISHED
     assert project.read(f"{HERE}/.skillpm/backup/pdf-1/SKILL.md") == "my own words"
     assert project.read(f"{HERE}/pdf/notes.md") == "Second.\n"
@@ -118,7 +118,7 @@ def test_what_is_saved_in_a_copy_while_that_is_looked_at_becomes_a_backup(
     said = project.run(*words, env={**copies, "PYTHONPATH": str(project.work / "site")}, check=True)
 
     place = project.work / ".claude/skills/pdf"
-    kept = f"what lay at {place} is kept as backup pdf-1: `skillpm backup restore pdf-1` brings it back there\n"
+    kept = f"backed up {place} as pdf-1; restore it with `skillpm backup restore pdf-1`\n"
     assert said.stderr.endswith(kept)
     assert project.read(f"{HERE}/.skillpm/backup/pdf-1/SKILL.md").endswith("my last words")
     assert project.exists(".claude/skills/pdf") == (words == ["update"])
@@ -170,7 +170,7 @@ def test_a_manifest_that_was_edited_is_left_as_it_is(project: CommandSandbox, up
 
     said = project.run("sync", check=True)
 
-    told = "skills.json was changed while a command was at work or interrupted; it is left as it is"
+    told = "skills.json was changed while a command was running or interrupted; it was not updated"
     assert f"warning: {project.work}/{told}" in said.stderr
     assert project.read("skills.json") == mine
     assert project.run("verify").code == 0
@@ -184,13 +184,13 @@ def test_a_change_that_lacks_what_was_staged_is_only_given_up_by_force(
     subprocess.run(["rm", "-r", str(project.work / HERE / ".skillpm/staging/pdf")], check=True)
 
     assert project.output("sync") == expected_output("""\
-! error: the staged folder of pdf is gone
+! error: pdf: the staged folder is missing
 !   where: WORK/.agent-skills/.skillpm/staging/pdf
-!   try: `skillpm sync --force` gives that change up and makes the state of the lockfile
+!   try: run `skillpm sync --force` to abandon that change and install what the lockfile specifies
 [1]
 """)
     project.run("sync", "--force", check=True)
-    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill matches the lockfile\n"
     assert not project.exists(JOURNAL)
 
 
@@ -203,13 +203,13 @@ def test_a_skills_directory_that_was_copied_in_the_midst_of_a_change_says_so(
     copy = CommandSandbox(project.copy(project.root.parent / "copy").root)
 
     assert copy.output("sync") == expected_output("""\
-! error: this skills directory was copied, or brought back, in the midst of a change; it cannot be finished here
+! error: this skills directory was copied or restored during a change, so the change cannot be finished
 !   where: WORK/.agent-skills/.skillpm/journal.json
-!   try: `skillpm sync --force` gives that change up and makes the state of the lockfile
+!   try: run `skillpm sync --force` to abandon that change and install what the lockfile specifies
 [1]
 """)
     copy.run("sync", "--force", check=True)
-    assert copy.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert copy.output("verify") == "! 1 of 1 skill matches the lockfile\n"
     assert project.output("sync").endswith(FINISHED)
 
 
@@ -246,7 +246,7 @@ def test_an_edit_that_left_its_place_is_no_rubbish_of_a_change_that_is_given_up(
 
     said = project.run(*words)
 
-    assert "what lay at pdf is kept as backup pdf-1: `skillpm backup restore pdf-1` brings it back" in said.stderr
+    assert "backed up your version of pdf as pdf-1; restore it with `skillpm backup restore pdf-1`" in said.stderr
     assert project.read(f"{HERE}/.skillpm/backup/pdf-1/SKILL.md") == "my own words"
     assert not project.exists(JOURNAL)
 
@@ -257,9 +257,9 @@ def test_a_journal_that_a_checkout_brought_along_reaches_no_folder_but_those_of_
     planted(project, returns={".git/hooks": {"pre-commit": "pre-commit-1"}})
 
     assert project.output("sync") == expected_output("""\
-! error: a change was interrupted that puts something into .git/hooks, where no agent reads skills
+! error: the interrupted change writes to .git/hooks, where no agent reads skills
 !   where: WORK/.agent-skills/.skillpm/journal.json
-!   try: `skillpm sync --force` gives that change up and makes the state of the lockfile
+!   try: run `skillpm sync --force` to abandon that change and install what the lockfile specifies
 [1]
 """)
     assert not project.exists(".git")
@@ -271,7 +271,7 @@ def test_a_change_of_a_newer_skillpm_is_left_to_that_one_by_force_too(project: C
     planted(project, version=2)
     before = project.full_snapshot
     newer = expected_output("""\
-! error: this is format 2; this skillpm knows up to 1
+! error: unsupported format 2; this version of skillpm reads up to 1
 !   where: WORK/.agent-skills/.skillpm/journal.json
 !   try: upgrade skillpm: pip install --upgrade agent-skillpm
 [1]
@@ -320,7 +320,7 @@ def test_a_backup_that_is_edited_while_it_is_restored_stays(project: CommandSand
 
     said = project.output("registry", "build")
 
-    stays = f"! warning: backup pdf-1 holds other things than what was brought back; it stays: WORK/{kept}\n"
+    stays = f"! warning: backup pdf-1 differs from what was restored, so it is kept: WORK/{kept}\n"
     assert stays + FINISHED in said
     assert project.read(kept if there == "file" else f"{kept}/SKILL.md") == "my last words"
     assert (place if there == "file" else place / "SKILL.md").read_text() == "my own words"
@@ -332,7 +332,7 @@ def test_whoever_waits_longer_than_a_second_is_told_for_whom(project: CommandSan
         assert waiting.stderr is not None
         told = waiting.stderr.readline().decode()
 
-    assert told == f"warning: waiting for {project.work}/{HERE}, held by process {os.getpid()}\n"
+    assert told == f"warning: waiting for {project.work}/{HERE}, locked by process {os.getpid()}\n"
     waiting.communicate(timeout=60)
     assert waiting.returncode == 0
 
@@ -367,7 +367,7 @@ def test_an_agents_folder_on_another_file_system_gives_and_gets_back(project: Co
     project.run("backup", "restore", "-g", "testing-1", check=True)
 
     assert project.snapshot(str(folder)) == before
-    assert project.output("backup", "list", "-g") == "! nothing is set aside\n"
+    assert project.output("backup", "list", "-g") == "! no backups\n"
 
 
 def test_what_only_its_owner_may_read_stays_so_when_it_is_restored(project: CommandSandbox) -> None:
@@ -425,4 +425,4 @@ def test_a_change_to_a_skill_that_came_with_rubbish_is_finished(project: Command
 
     assert FINISHED in project.output("sync")
     assert project.read(f"{HERE}/pdf/.DS_Store") == "\0Bud1"
-    assert project.output("verify") == "! 1 of 1 skill is what the lockfile says\n"
+    assert project.output("verify") == "! 1 of 1 skill matches the lockfile\n"

@@ -1,11 +1,13 @@
 """A wrong byte in store, caches, receipt, journal, staging, lockfile or registry is detected, repaired or harmless.
 
-`SKILLPM_FLIPS=1000` tries a thousand, with a new seed each time; `SKILLPM_SEED` repeats one (CONTRIBUTING.md).
+Each day has a seed of its own, which is printed; `SKILLPM_SEED` repeats it. `SKILLPM_FLIPS=1000` tries a thousand, with
+a new seed each time (CONTRIBUTING.md).
 """
 
 import os
 import random
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,11 @@ from crash.flips import tried
 
 pytestmark = pytest.mark.slow
 
-COUNT = int(os.environ.get("SKILLPM_FLIPS", "12"))
-SEED = int(os.environ.get("SKILLPM_SEED", "0")) or (random.randrange(1, 10**6) if "SKILLPM_FLIPS" in os.environ else 7)
+COUNT = int(os.environ.get("SKILLPM_FLIPS", "20"))
+TODAY = datetime.now(tz=UTC).toordinal()
+SEED = int(os.environ.get("SKILLPM_SEED", "0")) or (
+    random.randrange(1, 10**6) if "SKILLPM_FLIPS" in os.environ else TODAY
+)
 
 
 def test_no_wrong_byte_is_installed_in_silence(folder: Path, record_property: Callable[[str, object], None]) -> None:

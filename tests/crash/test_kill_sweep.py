@@ -13,7 +13,7 @@ from crash.stories import STORIES
 from crash.sweep import Sweep
 from crash.tracer import CANNOT_TRACE
 
-KILLS = os.environ.get("SKILLPM_KILLS", "60")
+KILLS = os.environ.get("SKILLPM_KILLS", "75")
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CANNOT_TRACE, reason="killing needs Linux's ptrace")]
 
 

@@ -76,9 +76,9 @@ def test_a_change_whose_first_move_is_refused_is_taken_back(name: str, place: in
 
     assert ended.code == 1
     assert ended.stderr.splitlines()[-3:] == [
-        "error: cannot install: the disk quota is used up",
+        "error: cannot install: disk quota exceeded",
         f"  where: {refused[place].replace('ROOT', str(world.root))}",
-        "  try: free some space and run the command again; nothing was left half done",
+        "  try: free some space and run the command again; no partial change was left",
     ]
     assert world.snapshot(ignore=NO_STATE) == sweep.before.files
 
@@ -90,7 +90,7 @@ def test_a_disk_that_does_not_confirm_the_end_is_told_and_the_change_is_done(fol
 
     assert ended.code == 0
     assert (
-        "warning: all is done, but the disk did not confirm it: input/output error; the system's log says more\n"
+        "warning: the change is complete, but the disk did not confirm it: input/output error; see the system log\n"
         in ended.stderr
     )
     assert world.snapshot(ignore=NO_STATE) == sweep.after.files

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 from commands.scene import CommandSandbox, create_two_skills, expected_output
-from commands.test_unprivileged import IS_ROOT, SETPRIV, Ordinary
+from commands.test_unprivileged import Ordinary
 from kit import Repository
+from kit.sandbox import IS_ROOT, SETPRIV
 
 pytestmark = pytest.mark.slow
 
 UNSHARE = shutil.which("unshare")
 HERE = ".agent-skills"
-KEPT = "warning: what lay at pdf is kept as backup pdf-1: `skillpm backup restore pdf-1` brings it back\n"
+KEPT = "warning: backed up your version of pdf as pdf-1; restore it with `skillpm backup restore pdf-1`\n"
 
 
 def can_mount() -> bool:
@@ -66,7 +67,7 @@ def test_what_came_with_the_image_of_a_container_is_updated(image: Mounted) -> N
 
     assert said.stdout.splitlines()[-1] == f"updated 2: 2 skills in {image.work}/{HERE}"
     assert said.stderr == ""
-    assert image.output("verify") == "! 2 of 2 skills are what the lockfile says\n"
+    assert image.output("verify") == "! 2 of 2 skills match the lockfile\n"
     assert image.output("sync", env={"SKILLPM_LINK_MODE": "copy"}) == f"nothing to do: 2 skills in WORK/{HERE}\n"
 
 
@@ -78,7 +79,7 @@ def test_an_edit_in_the_image_of_a_container_is_kept_and_comes_back(image: Mount
     image.run("backup", "restore", "pdf-1", check=True)
 
     assert image.output("diff", "pdf").endswith("+my own words\n\\ No newline at end of file\n")
-    assert image.output("backup", "list") == "! nothing is set aside\n"
+    assert image.output("backup", "list") == "! no backups\n"
 
 
 @needs_mounts
@@ -101,9 +102,9 @@ def test_a_skill_that_something_is_mounted_on_stops_all_before_the_first_moves(
     before = scene.full_snapshot
 
     assert scene.output(*words.split()) == expected_output(f"""\
-! error: pdf cannot be moved: it is in use, or something is mounted there; nothing was changed
+! error: pdf cannot be moved: it is in use, or a mount point; nothing was changed
 !   where: WORK/{HERE}/pdf
-!   try: unmount it, or give back the right to move it; `--keep` goes on without it
+!   try: unmount it or restore the permission to move it, or pass `--keep` to leave it as it is
 [1]
 """)
     assert scene.full_snapshot == before
@@ -156,7 +157,7 @@ def test_what_a_container_left_in_a_skill_as_root_is_in_nobodys_way(
 
     left = f"{HERE}/.skillpm/left"
     assert said.endswith(f"""\
-! warning: what a skill left behind cannot be removed: permission denied; remove it as its owner: WORK/{left}/1
+! warning: cannot delete files that a skill left behind: permission denied; delete them as their owner: WORK/{left}/1
 """)
     assert scene.output("sync", env=copies) == "nothing to do: 2 skills in WORK/.agent-skills\n"
     assert scene.run("uninstall", "docx", env=copies).code == 0

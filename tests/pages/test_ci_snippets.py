@@ -1,7 +1,8 @@
-"""What the page for CI gives to be copied: every command of skillpm in it is run in a project, and works."""
+"""The templates on the page for CI: their skillpm commands are run, all other commands are compared."""
 
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").r
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> CommandSandbox:
-    """Give a project as CI checks it out: manifest, lockfile and a skill of its own, nothing installed."""
+    """Return a project as CI checks it out: manifest, lockfile and a skill of its own, nothing installed."""
     upstream = Repository.create(tmp_path / "upstream")
     upstream.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
     scene = CommandSandbox(tmp_path / "scene").create_project()
@@ -33,7 +34,7 @@ def checkout(tmp_path: Path) -> CommandSandbox:
 
 
 def jobs() -> Iterator[list[str]]:
-    """Give the commands of each block, in order."""
+    """Yield the commands of each block, in order."""
     for kind, text in BLOCKS:
         if kind == "dockerfile":
             yield [re.sub(r"^RUN (--mount=\S+ )?", "", line) for line in text.splitlines() if line.startswith("RUN ")]
@@ -45,16 +46,43 @@ def jobs() -> Iterator[list[str]]:
             yield value["skills"]["script"]
 
 
-@pytest.mark.parametrize("job", [*jobs()], ids=["actions", "gitlab", "docker"])
-def test_a_job_does_what_it_says(checkout: CommandSandbox, job: list[str]) -> None:
+# How a job installs skillpm. No test runs it: that needs the network, and a released version.
+APT = "apt-get update && apt-get install -y --no-install-recommends git && rm -rf /var/lib/apt/lists/*"
+BEFORE = {
+    "actions": ["pip install agent-skillpm"],
+    "gitlab": ["pip install agent-skillpm"],
+    "docker": [APT, "pip install --no-cache-dir agent-skillpm"],
+}
+
+
+@pytest.mark.parametrize(("kind", "job"), [*zip(BEFORE, jobs(), strict=True)], ids=BEFORE)
+def test_the_skillpm_commands_of_a_template_work(checkout: CommandSandbox, kind: str, job: list[str]) -> None:
     ours = [shlex.split(command)[1:] for command in job if command.startswith("skillpm ")]
     assert ["sync", "--frozen", "--project", "."] in ours
-    assert any("agent-skillpm" in command for command in job)
+    assert [command for command in job if not command.startswith("skillpm ")] == BEFORE[kind]
 
     for words in ours:
         assert checkout.run(*words, env={"CI": "true"}).code == 0, words
 
     assert checkout.exists(".agent-skills/pdf/SKILL.md")
+
+
+def test_the_templates_install_this_distribution_and_keep_its_cache(checkout: CommandSandbox) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    workflow, gitlab = (yaml.safe_load(text) for _, text in BLOCKS[:2])
+    steps = {
+        step["uses"].partition("@")[0]: step["with"] for step in workflow["jobs"]["skills"]["steps"] if "with" in step
+    }
+    python = steps["actions/setup-python"]["python-version"]
+    cache = checkout.run("cache", "dir", env={"SKILLPM_CACHE_DIR": None}, check=True).stdout.strip()
+
+    assert {command.split()[-1] for command in (BEFORE[kind][-1] for kind in BEFORE)} == {project["name"]}
+    assert f"Programming Language :: Python :: {python}" in project["classifiers"]
+    assert gitlab["skills"]["image"] == f"python:{python}"
+    assert steps["actions/cache"]["path"] == cache.replace(str(checkout.home), "~")
+    assert gitlab["skills"]["variables"]["SKILLPM_CACHE_DIR"].endswith(
+        gitlab["skills"]["cache"]["paths"][0].rstrip("/")
+    )
 
 
 def hooks_of_the_page() -> list[dict[str, Any]]:
@@ -66,12 +94,12 @@ def without(hook: dict[str, Any], key: str) -> dict[str, Any]:
     return {other: part for other, part in hook.items() if other != key}
 
 
-def test_the_hooks_of_the_page_are_those_of_the_repository() -> None:
+def test_the_hooks_of_the_page_equal_those_of_the_repository() -> None:
     assert hooks_of_the_page() == [without(hook, "description") for hook in HOOKS]
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
-def test_a_hook_passes_what_is_right_and_stops_what_is_not(checkout: CommandSandbox, hook: dict[str, Any]) -> None:
+def test_a_hook_accepts_valid_files_and_rejects_invalid_ones(checkout: CommandSandbox, hook: dict[str, Any]) -> None:
     def called() -> int:
         files = [
             path for path in ("skills.json", "skills.lock", "skills/own/SKILL.md") if re.search(hook["files"], path)

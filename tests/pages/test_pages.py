@@ -1,18 +1,24 @@
-"""What README and guides show is what happens: every command of theirs is typed, and what comes back compared."""
+"""The output in the documentation is real: every command of these pages is run, and its output compared."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from kit import GitServer
-from pages.comparing import Names, fits
+from pages.comparing import IdMap, output_matches
 from pages.reading import Step, steps_of
 from pages.world import UserMachine, build_forge
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [
+    ROOT / "README.md",
+    *(DOCS / name for name in ("index.md", "commands.md", "errors.md", "specs.md")),
+    *sorted((DOCS / "guides").glob("*.md")),
+]
 
 
 @pytest.fixture
@@ -24,19 +30,31 @@ def machine(tmp_path: Path) -> Iterator[UserMachine]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_shows_what_happens(page: Path, machine: UserMachine) -> None:
+def test_a_page_shows_the_real_output(page: Path, machine: UserMachine) -> None:
     steps = list(steps_of(page))
-    names = Names()
+    ids = IdMap()
 
     wrong = [
-        f"{page.name}:{step.line}: $ {step.command}{shown(step, code, real)}"
+        f"{page.name}:{step.line}: $ {step.command}{report(step, code, real)}"
         for step, (code, real) in zip(steps, machine.run_steps(steps), strict=True)
-        if not (code == 0 if step.says is None else fits(step.says, real, names))
+        if not (code == 0 if step.shown is None else output_matches(step.shown, real, ids))
     ]
 
     assert not wrong, "\n".join(wrong)
 
 
-def shown(step: Step, code: int, real: str) -> str:
-    says = "it works" if step.says is None else step.says
-    return f"--- the page says\n{says}\n--- what came (exit code {code})\n{real}"
+def test_every_command_is_run_in_its_section_of_commands_md() -> None:
+    page = (DOCS / "commands.md").read_text(encoding="utf-8")
+    sections = {part.partition("\n")[0]: part for part in page.split("\n## ")}
+    commands = [title for title in sections if title.startswith("skillpm ")]
+
+    assert len(commands) > 30
+    # The example of `completion` takes a Tab key.
+    assert [title for title in commands if not re.search(rf"^\$ {title}\b", sections[title], re.MULTILINE)] == [
+        "skillpm completion"
+    ]
+
+
+def report(step: Step, code: int, real: str) -> str:
+    shown = "success" if step.shown is None else step.shown
+    return f"--- shown on the page\n{shown}\n--- real output (exit code {code})\n{real}"

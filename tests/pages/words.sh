@@ -1,14 +1,14 @@
-# What pages say to happen on the machine and at the forge: words for the scripts that no reader sees.
+# Functions for the setup scripts in the pages: changes at the forge, and files on the machine.
 
-goes_on() {  # acme goes on with on-call
+goes_on() {  # acme releases a change of on-call
     git clone -q "$FORGE/acme" "$FORGE/work" &&
         (cd "$FORGE/work" && echo 'Later.' >> skills/on-call/SKILL.md && git commit -qam Later && git push -q)
 }
-moves() {  # and releases deploy again, under the same tag
+moves() {  # acme moves the tag of deploy
     goes_on && (cd "$FORGE/work" && sed -i 's/five minutes/fifteen minutes/' skills/deploy/SKILL.md &&
         git commit -qam Fifteen && git tag -f v1.0.0 > "$FORGE/said" && git push -qf origin main v1.0.0)
 }
-vercel() {  # NAME...: what Vercel's tool leaves of skills of anthropics/skills
+vercel() {  # NAME...: skills of anthropics/skills, installed by Vercel's tool
     git clone -q "$FORGE/anthropics-skills" "$FORGE/vercel" && mkdir -p .claude/skills
     for name in "$@"; do
         cp -r "$FORGE/vercel/skills/$name" .claude/skills
@@ -16,7 +16,7 @@ vercel() {  # NAME...: what Vercel's tool leaves of skills of anthropics/skills
         echo "\"$name\": {\"source\": \"anthropics/skills\", \"sourceType\": \"github\", \"computedHash\": \"${sum%% *}\"}"
     done | paste -sd, | sed 's/.*/{"version": 1, "skills": {&}}/' > skills-lock.json
 }
-draft() {  # NAME VERSION [NEEDS]: a skill at the desk of acme's publisher
+draft() {  # NAME VERSION [NEEDS]: a skill that acme will publish
     mkdir -p "$HOME/desk/skills/$1" && cat > "$HOME/desk/skills/$1/SKILL.md" <<END
 ---
 name: $1
@@ -29,8 +29,13 @@ metadata:
 Do it well.
 END
 }
-publishes() {  # acme's index, which this machine knows
+publishes() {  # builds acme's index, which is configured on this machine
     skillpm index build "$HOME/desk/skills" --out "$HOME/desk/public" --name acme -q &&
         mkdir -p "$HOME/.config/skillpm" &&
         printf '[[indexes]]\nname = "acme"\nurl = "%s"\n' "$HOME/desk/public" > "$HOME/.config/skillpm/config.toml"
+}
+project() {  # a project with two skills, on a machine that has the programs they need
+    mkdir -p "$HOME/bin" && PATH="$HOME/bin:$PATH"
+    for program in kubectl npx; do printf '#!/bin/sh\n' > "$HOME/bin/$program" && chmod +x "$HOME/bin/$program"; done
+    skillpm init -q && skillpm install 'acme/skills#v1.0.0@deploy' anthropics/skills@pdf -q 2> "$FORGE/said"
 }

@@ -1,4 +1,4 @@
-"""The world in which the pages are true: Ada's machine, and the forge she reaches."""
+"""What the commands of the pages run on: Ada's machine, and a forge with repositories."""
 
 import re
 import subprocess
@@ -75,7 +75,7 @@ SHELL_HELPERS = Path(__file__).with_name("words.sh")
 
 
 def build_forge(server: GitServer, folder: Path) -> None:
-    """Put the repositories that the pages speak of onto a server."""
+    """Serve the repositories that the pages name."""
     acme = Repository.create(folder / "acme")
     on_call = make_skill("on-call", ON_CALL_DESCRIPTION, body="# On call\n\n1. Say that you have it.\n")
     files = {"SKILL.md": DEPLOY, "scripts/preflight.sh": "#!/bin/sh\nkubectl diff -f manifests.yaml\n"}
@@ -111,7 +111,7 @@ class UserMachine(Sandbox):
         program.chmod(0o755)
 
     def run_steps(self, steps: Sequence[Step]) -> list[tuple[int, str]]:
-        """Type all steps into one shell; give the exit code of each and what came back, as Ada's home shows it."""
+        """Run all steps in one shell; return the exit code and the output of each, with Ada's home as /home/ada."""
         script = [f"exec 2>&1\nexport FORGE='{self.forge}'\n. '{SHELL_HELPERS}'\n"]
         for step in steps:
             command = step.command.rstrip("\n")
@@ -127,7 +127,7 @@ class UserMachine(Sandbox):
             timeout=300,
             check=False,
         )
-        said = done.stdout.decode().replace(str(self.home), "/home/ada")
-        parts = re.findall(r"(.*?)\x02(\d+)\n", said, re.DOTALL)
-        assert len(parts) == len(steps), f"the shell ended after {len(parts)} of {len(steps)} steps:\n{said[-2000:]}"
+        output = done.stdout.decode().replace(str(self.home), "/home/ada")
+        parts = re.findall(r"(.*?)\x02(\d+)\n", output, re.DOTALL)
+        assert len(parts) == len(steps), f"the shell ended after {len(parts)} of {len(steps)} steps:\n{output[-2000:]}"
         return [(int(code), text) for text, code in parts]
