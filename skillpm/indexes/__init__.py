@@ -1,1 +1,1 @@
-"""Indexes: folders of static files that any web server can serve; reading them, building them, proving them."""
+"""Indexes, folders of static files that any web server can serve: read, build, search and check them."""

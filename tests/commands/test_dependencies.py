@@ -199,9 +199,18 @@ def test_a_conflict_is_told_in_sentences_and_an_override_solves_it(needy: Comman
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"skills.json": '{"skills": {"x": {"path": "../secret"}}}'}, "requires `x` from ../secret, a source that only"),
-        ({"skills.json": '{"skills": {"x": {"git": "file:///srv/x"}}}'}, "requires `x` from file:///srv/x, a source that only"),
-        ({"skills.json": '{"skills": {"x": {"git": "http://h.example/x"}}}'}, "from http://h.example/x, a source that only"),
+        (
+            {"skills.json": '{"skills": {"x": {"path": "../secret"}}}'},
+            "requires `x` from ../secret, a source that only",
+        ),
+        (
+            {"skills.json": '{"skills": {"x": {"git": "file:///srv/x"}}}'},
+            "requires `x` from file:///srv/x, a source that only",
+        ),
+        (
+            {"skills.json": '{"skills": {"x": {"git": "http://h.example/x"}}}'},
+            "from http://h.example/x, a source that only",
+        ),
         ({"skills.json": '{"skills": {"x": 7}}'}, "invalid dependencies: expected a string, got 7"),
         ({"skills.json": '{"skills": {"../x": "*"}}'}, "invalid dependencies: invalid skill name `../x`"),
         ({"skills.json": "{"}, "invalid dependencies: invalid JSON"),

@@ -82,9 +82,7 @@ def test_the_actions_of_an_install(full: CommandSandbox, upstream: Repository) -
 def test_warnings_are_part_of_the_object(full: CommandSandbox) -> None:
     full.write("skills.json", full.read("skills.json").replace('"agents"', '"extra": 1, "agents"'))
 
-    assert full.json_output("sync")["warnings"] == [
-        "WORK/skills.json: unknown key `extra`; it is kept"
-    ]
+    assert full.json_output("sync")["warnings"] == ["WORK/skills.json: unknown key `extra`; it is kept"]
 
 
 def test_lock(full: CommandSandbox) -> None:

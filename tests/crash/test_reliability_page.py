@@ -58,7 +58,9 @@ TESTS = {
     "Every step can be repeated": [SWEEP],
     "Executing a change and recovering": [SWEEP],
     "[ADR 4](adr/0004": ["test_docs.py::test_every_link_has_a_target"],
-    "Output is not part of a change": ["commands/test_unwritable_output.py::test_a_change_is_completed_if_its_warnings_cannot_be_written"],
+    "Output is not part of a change": [
+        "commands/test_unwritable_output.py::test_a_change_is_completed_if_its_warnings_cannot_be_written"
+    ],
     "The next command that writes finishes": ["commands/test_interrupted.py::test_readers_see_a_whole_state", SWEEP],
     "Commands that read change nothing": ["commands/test_interrupted.py::test_readers_see_a_whole_state", SWEEP],
     "Files skillpm may not delete": ["crash/test_unmovable.py::test_what_a_container_left"],
@@ -88,7 +90,9 @@ TESTS = {
         "commands/test_quiet_sync.py::test_the_files_of_skills_are_not_read",
         "commands/test_inspect.py::test_verify_detects_a_change_with_the_same_size_and_time",
     ],
-    "`verify` always reads everything": ["commands/test_inspect.py::test_verify_detects_a_change_with_the_same_size_and_time"],
+    "`verify` always reads everything": [
+        "commands/test_inspect.py::test_verify_detects_a_change_with_the_same_size_and_time"
+    ],
     "`install`, `sync`, `update` and `uninstall` do": [SWEEP, "commands/test_sync.py::test_a_fetch_that_fails"],
     "One skill that cannot be fetched": ["commands/test_sync.py::test_a_fetch_that_fails", EDITED],
     "`--keep NAME` excludes one": ["commands/test_edited_skills.py::test_keep_goes_on_without_it"],
@@ -164,7 +168,10 @@ TESTS = {
         "skillmd/test_slow_input.py::test_a_malicious_file_is_parsed_quickly",
         "bench/corpus.py",
     ],
-    "A coverage-guided fuzzer": ["skillmd/test_autofix.py::test_fixing_never_changes_the_parsed_skill", "bench/fuzz.py"],
+    "A coverage-guided fuzzer": [
+        "skillmd/test_autofix.py::test_fixing_never_changes_the_parsed_skill",
+        "bench/fuzz.py",
+    ],
     "Its last run of ten minutes": ["bench/fuzz.py"],
 }
 

@@ -1,4 +1,4 @@
-"""A publisher's desk and a server for each test; one browser for all."""
+"""Fixtures: an index publisher and a page for each test, one browser for all of them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> IndexPublisher:
-    return IndexPublisher(tmp_path / "desk")
+def publisher(tmp_path: Path) -> IndexPublisher:
+    return IndexPublisher(tmp_path / "publisher")
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator["Browser"]:
-    pytest.importorskip("playwright", reason="no playwright here: pip install playwright")
-    from indexes.reader import chromium  # noqa: PLC0415  (only tests with a browser need it)
+    pytest.importorskip("playwright", reason="needs playwright: pip install playwright")
+    from indexes.reader import chromium  # noqa: PLC0415  (only browser tests need playwright)
 
     with chromium() as browser:
         yield browser

@@ -1,4 +1,4 @@
-"""A real nginx, configured with the very words of the guide for publishers."""
+"""A real nginx with the configuration from the publishing guide."""
 
 import os
 import re
@@ -13,11 +13,11 @@ GUIDE = Path(__file__).parents[2] / "docs/guides/publishing.md"
 PROGRAM = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 FORMAT = "$request_method $uri $status $body_bytes_sent"
 LIMIT = 60.0
-LAST = "/that-was-all"
+LAST = "/last-request"
 
 
 class Nginx:
-    """Serves a folder on a free port of this machine, and remembers what it was asked."""
+    """Serves a folder on a free local port, and records the requests."""
 
     def __init__(self, folder: Path, state: Path) -> None:
         with socket.socket() as probe:
@@ -29,8 +29,8 @@ class Nginx:
         (state / "nginx.conf").write_text(_configuration(folder, state, self._port))
 
     def __enter__(self) -> Self:
-        words = [PROGRAM or "nginx", "-c", str(self._state / "nginx.conf"), "-e", str(self._state / "errors")]
-        self._process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+        command = [PROGRAM or "nginx", "-c", str(self._state / "nginx.conf"), "-e", str(self._state / "errors")]
+        self._process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         until = time.monotonic() + LIMIT
         while not self._listens():
             if self._process.poll() is not None or time.monotonic() > until:
@@ -42,8 +42,8 @@ class Nginx:
         self._process.wait()
 
     def requests(self) -> list[tuple[str, str, int, int]]:
-        """Give what was asked since the last time: method, path, status and the bytes of the body."""
-        # An answer is logged after it was sent; of one more request the line comes last.
+        """Return the requests since the last call: method, path, status and size of the body."""
+        # A request is logged after its response was sent. The line of one more request marks the end.
         with socket.create_connection(("127.0.0.1", self._port)) as last:
             last.sendall(f"GET {LAST} HTTP/1.0\r\n\r\n".encode())
             while last.recv(4096):
@@ -53,8 +53,8 @@ class Nginx:
         while f"GET {LAST} " not in (text := log.read_text()):
             assert time.monotonic() < until
         log.write_text("")
-        found = [line.split() for line in text.splitlines()]
-        return [(method, path, int(status), int(size)) for method, path, status, size in found if path != LAST]
+        rows = [line.split() for line in text.splitlines()]
+        return [(method, path, int(status), int(size)) for method, path, status, size in rows if path != LAST]
 
     def _listens(self) -> bool:
         with socket.socket() as probe:
@@ -62,7 +62,7 @@ class Nginx:
 
 
 def _configuration(folder: Path, state: Path, port: int) -> str:
-    """Take the guide's `server` block; only where it listens and what it serves is of this machine."""
+    """Return the `server` block of the guide with a local port and folder."""
     block = re.search(r"```nginx\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
     assert block is not None
     server = re.sub(r"listen [^;]*;", f"listen 127.0.0.1:{port};", block[1])

@@ -1,4 +1,4 @@
-"""Somebody who reads the page of an index in a real browser; all that the page asks for is written down."""
+"""The HTML catalog in a real browser; all requests and errors of the page are recorded."""
 
 import shutil
 import time
@@ -13,7 +13,7 @@ expect.set_options(timeout=PATIENCE * 1000)
 
 WATCH = """
 window.broken = [];
-window.ran = () => window.broken.push("a script of somebody else ran");
+window.ran = () => window.broken.push("an injected script ran");
 addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
   window.broken.push(`${effectiveDirective} ${blockedURI}`);
 });
@@ -23,10 +23,10 @@ addEventListener("unhandledrejection", (event) => window.broken.push(String(even
 
 
 class Reader:
-    """A person before a browser window."""
+    """A browser window."""
 
     def __init__(self, page: Page) -> None:
-        """Sit down."""
+        """Start to record requests, errors, dialogs and downloads."""
         self.page = page
         self.asked: list[str] = []
         self.alarms: list[str] = []
@@ -41,12 +41,12 @@ class Reader:
         """Open an address."""
         self.page.goto(address)
 
-    def reload_until(self, true: Callable[[], bool]) -> None:
-        """Open it anew until something holds: a browser may be late in writing down what a page wants kept."""
+    def reload_until(self, condition: Callable[[], bool]) -> None:
+        """Reload until a condition is true: a browser may write its local storage late."""
         end = time.monotonic() + PATIENCE
         self.page.reload()
-        while not true():
-            assert time.monotonic() < end, "it was not kept"
+        while not condition():
+            assert time.monotonic() < end, "the condition was never true"
             self.page.reload()
 
     def press(self, *keys: str) -> None:
@@ -55,15 +55,15 @@ class Reader:
             self.page.keyboard.press(key)
 
     def type(self, text: str) -> None:
-        """Type into whatever has the focus."""
+        """Type into the focused element."""
         self.page.keyboard.type(text)
 
-    def hears(self, text: str) -> None:
-        """Wait until a screen reader would say this."""
-        expect(self.page.locator("#said")).to_have_text(text)
+    def wait_for_announcement(self, text: str) -> None:
+        """Wait until a screen reader would announce this."""
+        expect(self.page.locator("#status")).to_have_text(text)
 
     def settle(self) -> None:
-        """Let some frames be drawn: what is laid out late is in its place then."""
+        """Wait for some frames, until the layout is final."""
         self.page.evaluate(
             "new Promise((go) => { let left = 8;"
             " const next = () => left-- ? requestAnimationFrame(next) : go(); next(); })"
@@ -75,8 +75,8 @@ class Reader:
         return self.page.locator("#results .name").all_text_contents()
 
     @property
-    def told(self) -> str:
-        """How many it says there are."""
+    def count(self) -> str:
+        """The displayed number of skills."""
         return self.page.locator("#count").inner_text()
 
     @property
@@ -86,33 +86,33 @@ class Reader:
 
     @property
     def text(self) -> str:
-        """The skill's own text, once it is there."""
+        """The text of the open skill, once it is loaded."""
         self.page.locator("#skill-view .prose:not([aria-busy])").wait_for()
         return self.page.locator("#skill-view .prose").inner_text()
 
     @property
     def focus(self) -> str:
-        """What has the focus: an element's id, or the skill whose row it is."""
-        found: str = self.page.evaluate("document.activeElement.dataset.name ?? document.activeElement.id")
-        return found
+        """The focused element: its id, or the skill of its row."""
+        focused: str = self.page.evaluate("document.activeElement.dataset.name ?? document.activeElement.id")
+        return focused
 
     @property
     def address(self) -> str:
-        """What stands behind the `#`."""
-        found: str = self.page.evaluate("location.hash")
-        return found
+        """The hash of the address."""
+        address: str = self.page.evaluate("location.hash")
+        return address
 
     @property
     def clipboard(self) -> str:
-        """What was copied last."""
-        found: str = self.page.evaluate("navigator.clipboard.readText()")
-        return found
+        """The content of the clipboard."""
+        text: str = self.page.evaluate("navigator.clipboard.readText()")
+        return text
 
     @property
     def broken(self) -> list[str]:
-        """What the page wanted and its policy forbade, and every error."""
-        found: list[str] = self.page.evaluate("window.broken")
-        return found + self.alarms
+        """All errors, and what the Content-Security-Policy blocked."""
+        violations: list[str] = self.page.evaluate("window.broken")
+        return violations + self.alarms
 
     def _dismiss(self, dialog: Dialog) -> None:
         self.alarms.append(f"dialog: {dialog.message}")
@@ -121,10 +121,10 @@ class Reader:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Start the system's own browser; where there is none the test is skipped."""
+    """Start the browser of the system, or skip the test if there is none."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
-        pytest.skip("no chromium here: apt-get install chromium")
+        pytest.skip("needs chromium: apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program)
         yield browser
@@ -133,7 +133,7 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def reading(browser: Browser, *, width: int = 1280, dark: bool = False) -> Iterator[Reader]:
-    """Open a window of its own, with nothing kept from others."""
+    """Open a window with its own storage."""
     context = browser.new_context(
         viewport={"width": width, "height": 900},
         color_scheme="dark" if dark else "light",

@@ -1,4 +1,4 @@
-"""What a hostile server makes of an honest index: one small change a case, in every class of bytes."""
+"""Malicious changes to an index: one small change per case, in every kind of bytes."""
 
 import copy
 import gzip
@@ -18,11 +18,11 @@ FIELDS = {
     "magic": (257, 6),
     "prefix": (345, 155),
 }
-# The content stays the same, and so does its digest; a prefix is a folder around all that there is.
+# These do not change the content and its digest; a prefix is a folder that encloses all files.
 HARMLESS = ("mode", "magic", "prefix")
 GZIP = {"magic": 0, "method": 2, "flags": 3, "first byte": 10}
 ODD: dict[str, Any] = {
-    "gone": ...,
+    "missing": ...,
     "null": None,
     "a number": 7,
     "a list": [],
@@ -30,7 +30,7 @@ ODD: dict[str, Any] = {
     "empty": "",
     "an escape": "\x1b[2J",
 }
-LEADS = (
+URLS = (
     "file:///etc/passwd",
     "ftp://127.0.0.1/x",
     "http://user:secret@127.0.0.1/x",
@@ -44,47 +44,47 @@ LEADS = (
 KEYS = ("version", "url", "digest", "sha256", "size")
 
 
-def flipped(data: bytes, at: int) -> bytes:
-    """Give the same bytes but for one."""
+def flip_byte(data: bytes, at: int) -> bytes:
+    """Return the same bytes with one changed."""
     at %= len(data)
     return data[:at] + bytes([data[at] ^ 0x15]) + data[at + 1 :]
 
 
 def archives(good: bytes) -> Iterator[tuple[str, bytes]]:
-    """Give an archive with each of its fields changed, cut and extended, or with members that no skill may have."""
+    """Yield an archive with each field changed, cut and extended, or with members that no skill may have."""
     tar = gzip.decompress(good)
     for field, at in GZIP.items():
-        yield f"gzip: {field}", flipped(good, at)
-    for field, at in {"sum": -8, "length": -4}.items():
-        yield f"gzip: {field}", flipped(good, at)
+        yield f"gzip: {field}", flip_byte(good, at)
+    for field, at in {"checksum": -8, "length": -4}.items():
+        yield f"gzip: {field}", flip_byte(good, at)
     for field, (at, _) in FIELDS.items():
-        yield f"tar: {field}", _zipped(flipped(tar, at))
+        yield f"tar: {field}", _gzip(flip_byte(tar, at))
         if field not in HARMLESS:
-            yield f"tar: {field}, checksum mended", _zipped(_summed(flipped(tar, at)))
-    yield "tar: checksum", _zipped(flipped(tar, 148))
+            yield f"tar: {field}, checksum fixed", _gzip(_with_checksum(flip_byte(tar, at)))
+    yield "tar: checksum", _gzip(flip_byte(tar, 148))
     for kind in "123467":
         header = tar[:156] + kind.encode() + b"/etc/passwd".ljust(100, b"\0") + tar[257:]
-        yield f"tar: a member of type {kind}", _zipped(_summed(header))
+        yield f"tar: a member of type {kind}", _gzip(_with_checksum(header))
     for path in (b"../evil", b"/evil", b"a\\b", b".git/config", b"\xff\xfe", b"a\x1b[31m"):
-        yield f"tar: a member called {path!r}", _zipped(tar[:1024] + _member(path) + bytes(1024))
-    yield "tar: a size of 8 GB", _zipped(_summed(tar[:124] + b"77777777777\0" + tar[136:]))
-    yield "tar: another content", _zipped(flipped(tar, 520))
-    yield "tar: its end is gone", _zipped(tar[:1024])
-    yield "tar: no member at all", _zipped(bytes(1024))
+        yield f"tar: a member called {path!r}", _gzip(tar[:1024] + _member(path) + bytes(1024))
+    yield "tar: a size of 8 GB", _gzip(_with_checksum(tar[:124] + b"77777777777\0" + tar[136:]))
+    yield "tar: other content", _gzip(flip_byte(tar, 520))
+    yield "tar: without its end", _gzip(tar[:1024])
+    yield "tar: no member at all", _gzip(bytes(1024))
     for size in (0, 9, len(good) // 2, len(good) - 8, len(good) - 1):
         yield f"cut to {size} bytes", good[:size]
-    yield "a byte more", good + b"x"
+    yield "one byte more", good + b"x"
     yield "a page", b"<!DOCTYPE html><title>Sign in</title>"
     yield "a bomb", _bomb()
 
 
 def versions(document: Any) -> Iterator[tuple[str, bytes]]:
-    """Give `skills/NAME.json` with each key as it must not be."""
+    """Yield `skills/NAME.json` with invalid values of each key."""
     for key in KEYS:
         for how, value in ODD.items():
-            if (key, how) != ("size", "a number"):  # which `index check` finds; the sum is what counts
+            if (key, how) != ("size", "a number"):  # only `index check` compares the size; clients verify the checksum
                 yield f"{key} is {how}", _with(document, "versions", key, value)
-    for url in LEADS:
+    for url in URLS:
         yield f"url is {url}", _with(document, "versions", "url", url)
     for key, value in {"sha256": "0" * 64, "digest": "sha256:" + "0" * 64, "yanked": True}.items():
         yield f"another {key}", _with(document, "versions", key, value)
@@ -99,11 +99,11 @@ def versions(document: Any) -> Iterator[tuple[str, bytes]]:
 
 
 def entries(document: Any) -> Iterator[tuple[str, bytes]]:
-    """Give `.well-known/agent-skills/index.json` with each key of an entry as it must not be."""
+    """Yield `.well-known/agent-skills/index.json` with invalid values of each key of an entry."""
     for key in ("name", "type", "url", "digest"):
         for how, value in ODD.items():
             yield f"{key} is {how}", _with(document, "skills", key, value)
-    for url in LEADS:
+    for url in URLS:
         yield f"url is {url}", _with(document, "skills", "url", url)
     for key, value in {"digest": "sha256:" + "0" * 64, "type": "skill-md", "name": "tdd"}.items():
         yield f"another {key}", _with(document, "skills", key, value)
@@ -119,28 +119,28 @@ def _with(document: Any, rows: str, key: str, value: Any) -> bytes:
     return json.dumps(changed).encode()
 
 
-def _zipped(tar: bytes) -> bytes:
+def _gzip(tar: bytes) -> bytes:
     return gzip.compress(tar, mtime=0)
 
 
-def _summed(tar: bytes) -> bytes:
-    """Mend the checksum of the first header."""
+def _with_checksum(tar: bytes) -> bytes:
+    """Fix the checksum of the first header."""
     header = tar[:148] + b" " * 8 + tar[156:512]
     return tar[:148] + b"%06o\0 " % sum(header) + tar[156:]
 
 
 def _member(path: bytes) -> bytes:
     header = tarfile.TarInfo("x").tobuf(tarfile.USTAR_FORMAT)
-    return _summed(path.ljust(100, b"\0") + header[100:])
+    return _with_checksum(path.ljust(100, b"\0") + header[100:])
 
 
 def _bomb() -> bytes:
-    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    compressor = zlib.compressobj(9, zlib.DEFLATED, 31)
     member = tarfile.TarInfo("SKILL.md")
     member.size = 1 << 29
     out = io.BytesIO()
-    out.write(packer.compress(member.tobuf()))
+    out.write(compressor.compress(member.tobuf()))
     for _ in range(512):
-        out.write(packer.compress(bytes(1 << 20)))
-    out.write(packer.flush())
+        out.write(compressor.compress(bytes(1 << 20)))
+    out.write(compressor.flush())
     return out.getvalue()

@@ -1,4 +1,4 @@
-"""Databases of catalogues in the cache: every byte counts, and what is damaged is none."""
+"""Cached databases of catalogs: every byte is checked, and damaged files are ignored."""
 
 import hashlib
 import json
@@ -32,7 +32,7 @@ def keep(kept: DatabaseCache, name: str, key: str = KEY) -> None:
 
 
 def has(kept: DatabaseCache, name: str, key: str = KEY) -> bool | None:
-    """Tell whether a skill is in the database of an index; None where there is no sound one."""
+    """Return whether a skill is in the database of an index; None if there is no valid database."""
     head = kept.read_header(key)
     found = None if head is None else kept.open(key, head)
     if found is None:
@@ -47,7 +47,7 @@ def files(kept: DatabaseCache, ending: str) -> list[Path]:
     return sorted(Path(kept.folder).glob(f"*{ending}"))
 
 
-def test_what_is_kept_comes_back(kept: DatabaseCache) -> None:
+def test_a_stored_database_can_be_opened(kept: DatabaseCache) -> None:
     assert has(kept, "tea") is True
     assert has(kept, "coffee") is False
     assert has(kept, "tea", "https://other.example/") is None
@@ -57,7 +57,7 @@ def test_what_is_kept_comes_back(kept: DatabaseCache) -> None:
     assert {path.stat().st_mode & 0o777 for path in Path(kept.folder).iterdir()} == {0o600}
 
 
-def test_a_new_one_takes_the_place_of_the_old(kept: DatabaseCache) -> None:
+def test_a_new_database_replaces_the_old_one(kept: DatabaseCache) -> None:
     reader = kept.open(KEY, kept.read_header(KEY) or HEAD)
     keep(kept, "coffee", "https://other.example/")
     keep(kept, "coffee")
@@ -65,11 +65,11 @@ def test_a_new_one_takes_the_place_of_the_old(kept: DatabaseCache) -> None:
     assert has(kept, "tea") is False
     assert len(files(kept, ".sqlite")) == 2
     assert reader is not None
-    assert reader.has("tea")  # who reads while another writes has the old one
+    assert reader.has("tea")  # an open database survives its replacement
     reader.close()
 
 
-def test_a_failure_leaves_the_old_one(kept: DatabaseCache) -> None:
+def test_a_failed_build_keeps_the_old_database(kept: DatabaseCache) -> None:
     def fail(path: str) -> None:
         Path(path).write_text("half")
         raise ValueError
@@ -81,7 +81,7 @@ def test_a_failure_leaves_the_old_one(kept: DatabaseCache) -> None:
     assert files(kept, ".tmp") == []
 
 
-def test_no_byte_of_a_database_may_change(kept: DatabaseCache) -> None:
+def test_a_database_with_a_changed_byte_is_ignored(kept: DatabaseCache) -> None:
     (file,) = files(kept, ".sqlite")
     data = file.read_bytes()
     for at in range(0, len(data), 997):
@@ -91,8 +91,8 @@ def test_no_byte_of_a_database_may_change(kept: DatabaseCache) -> None:
     assert has(kept, "tea") is True
 
 
-def sums_to(kept: DatabaseCache, data: bytes) -> None:
-    """Put a foreign file in place of the database, its sum in the head."""
+def replace_with(kept: DatabaseCache, data: bytes) -> None:
+    """Replace the database by another file, and its checksum in the header."""
     (head,), digest = files(kept, ".json"), hashlib.sha256(data).hexdigest()
     head.with_name(f"{head.stem}-{digest[:16]}.sqlite").write_bytes(data)
     head.write_text(json.dumps({**json.loads(head.read_text()), "database": digest}))
@@ -104,19 +104,19 @@ def sums_to(kept: DatabaseCache, data: bytes) -> None:
         lambda kept: files(kept, ".sqlite")[0].write_bytes(b""),
         lambda kept: files(kept, ".sqlite")[0].unlink(),
         lambda kept: os.truncate(files(kept, ".sqlite")[0], 4096),
-        lambda kept: sums_to(kept, b""),
-        lambda kept: sums_to(kept, b"SQLite format 3\x00" + b"x" * 5000),
-        lambda kept: sums_to(kept, b"no database"),
+        lambda kept: replace_with(kept, b""),
+        lambda kept: replace_with(kept, b"SQLite format 3\x00" + b"x" * 5000),
+        lambda kept: replace_with(kept, b"no database"),
     ],
 )
-def test_what_is_no_sound_database_is_none(kept: DatabaseCache, damage: Callable[[DatabaseCache], None]) -> None:
+def test_a_damaged_database_is_ignored(kept: DatabaseCache, damage: Callable[[DatabaseCache], None]) -> None:
     damage(kept)
 
     assert has(kept, "tea") is None
 
 
 @pytest.mark.parametrize("ending", [".sqlite", ".json"])
-def test_a_link_or_a_pipe_is_none(kept: DatabaseCache, ending: str) -> None:
+def test_a_link_or_a_pipe_is_ignored(kept: DatabaseCache, ending: str) -> None:
     (file,) = files(kept, ending)
     file.rename(file.with_suffix(".real"))
     file.symlink_to(file.with_suffix(".real"))
@@ -143,7 +143,7 @@ def test_a_link_or_a_pipe_is_none(kept: DatabaseCache, ending: str) -> None:
         "x" * 99_999,
     ],
 )
-def test_a_damaged_head_is_none(kept: DatabaseCache, text: str) -> None:
+def test_a_damaged_header_is_ignored(kept: DatabaseCache, text: str) -> None:
     (file,) = files(kept, ".json")
     whole = json.loads(file.read_text())
     file.write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -156,7 +156,7 @@ def test_a_damaged_head_is_none(kept: DatabaseCache, text: str) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 @pytest.mark.parametrize("ending", [".sqlite", ".json"])
-def test_a_file_of_another_user_is_none(kept: DatabaseCache, ending: str) -> None:
+def test_a_file_of_another_user_is_ignored(kept: DatabaseCache, ending: str) -> None:
     (file,) = files(kept, ending)
     assert has(kept, "tea") is True
 

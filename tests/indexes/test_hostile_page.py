@@ -1,6 +1,6 @@
-"""A hostile skill on the page: it runs nothing, asks for nothing, and looks like what it is: text.
+"""Malicious skills on the page: no scripts run, no requests are made, and their content is shown as text.
 
-Half of what is tried here is refused by `index build`; so the page is also made directly, as if it had got through.
+`index build` refuses half of these attacks, so the page is also rendered directly, without its checks.
 """
 
 import base64
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-# Which of these a browser reports for markup that it only parses, and never shows, differs between versions.
+# Which of these a browser reports for markup that it parses but does not show differs between versions.
 FORBIDDEN_BY = {
     *("base-uri", "connect-src", "font-src", "form-action", "frame-src", "img-src", "manifest-src", "media-src"),
     *("object-src", "prefetch-src", "script-src", "script-src-attr", "script-src-elem", "style-src", "style-src-attr"),
@@ -38,7 +38,7 @@ BREAK_OUT = "</script></textarea></title><script>ran()</script><img src=x onerro
 
 
 def attack(host: str) -> str:
-    """Give a body with everything that a page could fall for; `host` would hear of it."""
+    """Return a text with all kinds of attacks; any that succeeds makes a request to `host`."""
     return f"""
 <script>ran()</script><script src="{host}/script.js"></script>
 <img src="{host}/picture.png" onerror="ran()"> ![picture]({host}/picture.png "title") ![]({host}/x.svg)
@@ -93,7 +93,7 @@ def hostile_page(name: str, host: str) -> bytes:
 
 
 def look_at_everything(reader: "Reader", address: str) -> None:
-    """Open, filter, search, hover over and copy all there is."""
+    """Open, filter, search, hover and copy everything."""
     reader.visit(address)
     for choice in reader.page.locator(".choice").all():
         choice.click()
@@ -107,16 +107,16 @@ def look_at_everything(reader: "Reader", address: str) -> None:
         copy.click()
 
 
-def test_a_hostile_skill_that_is_published_runs_nothing_and_asks_for_nothing(
-    desk: IndexPublisher, reader: "Reader", server: GitServer
+def test_a_published_malicious_skill_runs_no_scripts_and_makes_no_requests(
+    publisher: IndexPublisher, reader: "Reader", server: GitServer
 ) -> None:
     body = re.sub("[\u200b-\u202e\x1b]", "", attack(server.address))
     metadata = {"version": "1.0.0", "category": BREAK_OUT, "tags": BREAK_OUT, "author": BREAK_OUT}
     files = make_skill("evil", description=BREAK_OUT, body=body, license=BREAK_OUT, metadata=metadata)
-    desk.write_files(prefix_paths("skills/evil", files))
-    desk.build()
+    publisher.write_files(prefix_paths("skills/evil", files))
+    publisher.build()
     server.publish(
-        "/catalog.html", Response(200, {"Content-Type": "text/html"}, desk.read("public/catalog.html").encode())
+        "/catalog.html", Response(200, {"Content-Type": "text/html"}, publisher.read("public/catalog.html").encode())
     )
 
     look_at_everything(reader, f"{server.address}/catalog.html")
@@ -126,7 +126,9 @@ def test_a_hostile_skill_that_is_published_runs_nothing_and_asks_for_nothing(
     assert reader.page.locator("#skill-view .lead").inner_text() == BREAK_OUT
 
 
-def test_what_no_build_would_let_through_is_text_too(reader: "Reader", server: GitServer, tmp_path: Path) -> None:
+def test_content_that_no_build_would_accept_is_shown_as_text(
+    reader: "Reader", server: GitServer, tmp_path: Path
+) -> None:
     page = tmp_path / "catalog.html"
     page.write_bytes(hostile_page(f"</title>{BREAK_OUT}", server.address))
 
@@ -146,27 +148,27 @@ def test_what_no_build_would_let_through_is_text_too(reader: "Reader", server: G
     assert set(tags) <= {"p", "a", "span", "pre", "code", "div", "table", "thead", "tbody", "tr", "th", "td", "em"}
 
 
-def test_were_the_sanitiser_to_fail_the_page_still_holds(
-    desk: IndexPublisher, reader: "Reader", server: GitServer
+def test_the_page_is_safe_even_if_the_sanitizer_fails(
+    publisher: IndexPublisher, reader: "Reader", server: GitServer
 ) -> None:
-    desk.write_draft("evil", "1.0.0")
-    desk.build()
-    page = desk.read("public/catalog.html")
+    publisher.write_draft("evil", "1.0.0")
+    publisher.build()
+    page = publisher.read("public/catalog.html")
     part = re.search(r'id="part-0">(.*?)</script>', page)
     assert part is not None
     items = json.loads(zlib.decompress(base64.b64decode(part[1])))
     items[0]["leaf"]["html"] = attack(server.address)
-    desk.write(
-        "spoilt.html", page.replace(part[1], base64.b64encode(zlib.compress(json.dumps(items).encode())).decode())
+    publisher.write(
+        "tampered.html", page.replace(part[1], base64.b64encode(zlib.compress(json.dumps(items).encode())).decode())
     )
 
-    reader.visit(f"file://{desk.work}/spoilt.html")
+    reader.visit(f"file://{publisher.work}/tampered.html")
     reader.page.locator("a.row").first.click()
     assert reader.text.startswith("![picture]")
 
-    # Whatever else happened, a script that ran or an error, would not begin with a directive.
+    # A script that ran, or an error, would not begin with the name of a directive.
     assert {line.split()[0] for line in reader.broken} <= FORBIDDEN_BY
     assert reader.page.evaluate("document.querySelectorAll('base, link[rel=stylesheet]').length") == 0
     assert (reader.alarms, server.requests) == ([], [])
-    assert reader.asked == [f"file://{desk.work}/spoilt.html"]
+    assert reader.asked == [f"file://{publisher.work}/tampered.html"]
     assert reader.page.locator(".prose").evaluate("(text) => text.querySelectorAll('script, img, meta').length") == 0

@@ -1,4 +1,4 @@
-"""An index that was taken out of `config.toml`: what came from it stays, and is in nobody's way."""
+"""An index that was removed from `config.toml`: its skills stay installed and block no other command."""
 
 import shutil
 from pathlib import Path
@@ -13,27 +13,28 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def scene(tmp_path: Path) -> CommandSandbox:
-    """Give a user with `report` from the index `old` and `chart` from the index `new`; `old` is configured no more."""
+    """A user with `report` from the index `old`, which is no longer configured, and `chart` from `new`."""
     scene = CommandSandbox(tmp_path / "scene")
     for name, skills in {"old": ["report"], "new": ["chart", "table"]}.items():
-        desk = IndexPublisher(tmp_path / name)
+        publisher = IndexPublisher(tmp_path / name)
         for skill in skills:
-            desk.write_draft(skill, "1.0.0")
-        desk.build()
-        scene.run("config", "set", f"indexes.{name}.url", str(desk.index_folder), check=True)
-        scene.placeholders = {f"{desk.index_folder}/": name.upper(), **scene.placeholders}
+            publisher.write_draft(skill, "1.0.0")
+        publisher.build()
+        scene.run("config", "set", f"indexes.{name}.url", str(publisher.index_folder), check=True)
+        scene.placeholders = {f"{publisher.index_folder}/": name.upper(), **scene.placeholders}
     scene.run("install", "-g", "report", "chart", check=True)
     scene.run("config", "unset", "indexes.old", check=True)
     return scene
 
 
 STAYS = """\
-! warning: report stays as it is locked: nobody names its index OLD any more; if it has moved: skillpm update -g report
+! warning: report stays locked as it is: its index OLD is no longer configured; if it has moved: skillpm update -g \
+report
 """
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "output"),
     [
         (["sync"], f"nothing to do: 2 skills in HOME/.agent-skills\n{STAYS}"),
         (["sync", "--frozen"], f"nothing to do: 2 skills in HOME/.agent-skills\n{STAYS}"),
@@ -43,21 +44,21 @@ STAYS = """\
         (["uninstall", "chart"], " - chart 1.0.0\nremoved 1: 1 skill in HOME/.agent-skills\n"),
         (["uninstall", "report"], " - report 1.0.0\nremoved 1: 1 skill in HOME/.agent-skills\n"),
         (["tree"], "chart 1.0.0 (^1.0.0)\nreport 1.0.0 (^1.0.0)\n"),
-        (["diff", "report"], "! report is as it was installed (1.0.0)\n"),
-        (["verify"], "! 2 of 2 skills are what the lockfile says\n"),
+        (["diff", "report"], "! report is unchanged since it was installed (1.0.0)\n"),
+        (["verify"], "! 2 of 2 skills match the lockfile\n"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_it_is_in_the_way_of_nothing_that_asks_it_for_nothing(
-    scene: CommandSandbox, words: list[str], said: str
+def test_a_removed_index_does_not_affect_commands_that_do_not_need_it(
+    scene: CommandSandbox, words: list[str], output: str
 ) -> None:
-    assert scene.output(words[0], "-g", *words[1:]).replace(NEXT, "") == said
+    assert scene.output(words[0], "-g", *words[1:]).replace(NEXT, "") == output
 
 
 NEXT = "! next: `skillpm link -g AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows\n"
 
 
-def test_an_update_of_all_goes_on_without_what_came_from_it_and_says_so(scene: CommandSandbox, tmp_path: Path) -> None:
+def test_an_update_of_all_skills_reports_those_of_a_removed_index(scene: CommandSandbox, tmp_path: Path) -> None:
     new = IndexPublisher(tmp_path / "new")
     new.write_draft("chart", "1.1.0")
     new.build()
@@ -71,25 +72,25 @@ HOME/.config/skillpm/skills.lock would change
 updated 1: 2 skills in HOME/.agent-skills
 {STAYS}""")
     assert scene.output("update", "-g", "report") == expected_output("""\
-! error: no index has a skill `report` (asked: new (NEW)), and none ships with skillpm
-!   try: `skillpm search report` looks for it by its words; from a repository: owner/repo@report
+! error: `report` was not found in any index (searched: new (NEW)) and is not bundled with skillpm
+!   try: search with `skillpm search report`; to install from a repository: owner/repo@report
 [1]
 """)
 
 
 REFUSED = """\
-! error: `report` is locked to the index OLD, which neither the manifest nor your config.toml names
+! error: `report` is locked to the index OLD, which neither the manifest nor your config.toml configures
 !   where: HOME/.config/skillpm/skills.lock: skills.report.source
 !   try: if you trust it: skillpm config set indexes.NAME.url OLD; if it has moved: skillpm update -g report; \
-if you can do without it: skillpm uninstall -g report
+if you do not need it: skillpm uninstall -g report
 [1]
 """
 
 
-def test_what_has_to_be_fetched_from_it_needs_its_name(scene: CommandSandbox) -> None:
+def test_fetching_from_a_removed_index_is_an_error(scene: CommandSandbox) -> None:
     shutil.rmtree(scene.home / ".agent-skills/report")
     assert scene.output("sync", "-g") == expected_output(f"""\
- + report 1.0.0  (its folder was gone)
+ + report 1.0.0  (its folder was missing)
 added 1: 2 skills in HOME/.agent-skills
 {STAYS}""")
 
@@ -106,21 +107,21 @@ added 1: 2 skills in HOME/.agent-skills
     scene.run("sync", "-g", check=True)
 
 
-def test_doctor_names_what_is_locked_to_it(scene: CommandSandbox) -> None:
+def test_doctor_names_skills_of_a_removed_index(scene: CommandSandbox) -> None:
     assert (
         scene.output("doctor", "-g").splitlines()[:4]
         == expected_output("""\
-problem: `report` is locked to the index OLD, which neither the manifest nor your config.toml names: it stays, and \
-cannot be fetched again from there
+problem: `report` is locked to the index OLD, which is configured neither in the manifest nor in your config.toml: it \
+stays installed, but cannot be fetched again
     where: HOME/.config/skillpm/skills.lock: skills.report.source
     try: if you trust it: skillpm config set indexes.NAME.url OLD; if it has moved: skillpm update -g report; \
-if you can do without it: skillpm uninstall -g report
+if you do not need it: skillpm uninstall -g report
 ! 1 problem
 """).splitlines()
     )
 
 
-def test_outdated_tells_the_others(scene: CommandSandbox, tmp_path: Path) -> None:
+def test_outdated_checks_the_skills_of_other_indexes(scene: CommandSandbox, tmp_path: Path) -> None:
     new = IndexPublisher(tmp_path / "new")
     new.write_draft("chart", "2.0.0")
     new.build()
@@ -129,17 +130,17 @@ def test_outdated_tells_the_others(scene: CommandSandbox, tmp_path: Path) -> Non
 skill   current  wanted  latest
 chart   1.0.0    1.0.0   2.0.0
 report  1.0.0    1.0.0   ?
-! chart: skills.json asks for ^1.0.0
-! report: it could not be asked for: nobody names its index OLD any more
+! chart: skills.json requires ^1.0.0
+! report: could not be checked: its index OLD is no longer configured
 [1]
 """)
     assert scene.output("outdated", "-g", "chart").splitlines()[1:] == [
         "chart  1.0.0    1.0.0   2.0.0",
-        "! chart: skills.json asks for ^1.0.0",
+        "! chart: skills.json requires ^1.0.0",
     ]
 
 
-def test_an_index_that_cannot_be_reached_costs_outdated_only_its_own_rows(
+def test_an_unreachable_index_affects_only_its_own_rows_of_outdated(
     scene: CommandSandbox, tmp_path: Path, server: GitServer
 ) -> None:
     far = IndexPublisher(tmp_path / "far")
@@ -159,7 +160,7 @@ def test_an_index_that_cannot_be_reached_costs_outdated_only_its_own_rows(
         1,
         ["chart  1.0.0    1.1.0   1.1.0", "pdf    1.0.0    1.0.0   ?"],
     )
-    assert result.stderr.splitlines()[-1].startswith("pdf: it could not be asked for: ")
+    assert result.stderr.splitlines()[-1].startswith("pdf: could not be checked: ")
     rows = scene.run("outdated", "-g", "chart", "pdf", "--json").json["skills"]
     assert [(row["name"], row["latest"], "unasked" in row) for row in rows] == [
         ("chart", "1.1.0", False),

@@ -1,4 +1,4 @@
-"""The token of an index on its way: to the origin of the index, and to no other."""
+"""The token of an index is sent to the origin of the index only."""
 
 import json
 from pathlib import Path
@@ -16,16 +16,16 @@ def consumer(tmp_path: Path) -> IndexConsumer:
 
 
 @pytest.fixture
-def published(desk: IndexPublisher, server: GitServer) -> IndexPublisher:
-    """Give an index of one skill, as it is on the server."""
-    desk.write_draft("pdf", "1.0.0")
-    desk.build()
-    serve_index(server, desk.index_folder)
-    return desk
+def published(publisher: IndexPublisher, server: GitServer) -> IndexPublisher:
+    """An index with one skill, on the server."""
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.build()
+    serve_index(server, publisher.index_folder)
+    return publisher
 
 
 def trust(consumer: IndexConsumer, url: str) -> None:
-    """Let the user's own configuration name the index, so that its token is sent."""
+    """Configure the index for the user, so that its token is sent."""
     consumer.set_indexes(acme=url)
     consumer.write_config(f'[[indexes]]\nname = "acme"\nurl = "{url}"\n')
 

@@ -1,4 +1,4 @@
-"""A page of 5,000 skills: only what is looked at is made, and everything is found."""
+"""A page of 5,000 skills: only visible rows are created, and every skill is found."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,21 +44,21 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"file://{file}"
 
 
-def made(reader: "Reader") -> int:
-    found: int = reader.page.locator("#results li").count()
-    return found
+def row_count(reader: "Reader") -> int:
+    count: int = reader.page.locator("#results li").count()
+    return count
 
 
-def test_only_the_rows_that_are_looked_at_are_made(reader: "Reader", page: str) -> None:
+def test_only_visible_rows_are_created(reader: "Reader", page: str) -> None:
     reader.visit(page)
-    assert (reader.told, made(reader)) == ("5,000 skills", 50)
+    assert (reader.count, row_count(reader)) == ("5,000 skills", 50)
 
     reader.page.evaluate("scrollTo(0, document.body.scrollHeight)")
     reader.page.locator("#results li").nth(50).wait_for(state="attached")
-    assert made(reader) == 200
+    assert row_count(reader) == 200
 
     reader.page.locator("#search").fill("release")
-    assert (reader.told, made(reader)) == ("500 of 5,000 skills", 50)
+    assert (reader.count, row_count(reader)) == ("500 of 5,000 skills", 50)
     assert reader.page.evaluate("scrollY") == 0
 
 
@@ -75,7 +75,7 @@ def test_every_skill_is_found_and_has_its_own_text(reader: "Reader", page: str) 
     assert (reader.asked, reader.broken) == ([page], [])
 
 
-def test_coming_back_from_far_below_one_is_where_one_was(reader: "Reader", page: str) -> None:
+def test_returning_to_the_list_restores_the_scroll_position(reader: "Reader", page: str) -> None:
     reader.visit(page)
     for count in (200, 350):
         reader.page.evaluate("scrollTo(0, document.body.scrollHeight)")
@@ -99,17 +99,17 @@ def test_coming_back_from_far_below_one_is_where_one_was(reader: "Reader", page:
     assert abs(after["y"] - before["y"]) <= 1
 
 
-def test_a_page_that_is_still_coming_shows_its_list_already(reader: "Reader", page: str, tmp_path: Path) -> None:
+def test_a_page_that_is_still_loading_shows_its_list(reader: "Reader", page: str, tmp_path: Path) -> None:
     whole = Path(page.removeprefix("file://")).read_text(encoding="utf-8")
     cut = tmp_path / "catalog.html"
     cut.write_text(whole[: whole.index('id="part-3"')], encoding="utf-8")
 
     reader.visit(f"file://{cut}")
 
-    assert reader.told == "5,000 skills"
+    assert reader.count == "5,000 skills"
     reader.page.locator("a.row").first.click()
     assert reader.text.endswith("This is text 5.")
     reader.visit(f"file://{cut}#/skill/write-4993")
     assert reader.text == (
-        "This browser cannot open the text of the skill: it is too old, or the page did not arrive whole."
+        "The text of this skill cannot be shown: the browser is too old, or the page was not loaded completely."
     )

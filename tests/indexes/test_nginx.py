@@ -1,4 +1,4 @@
-"""An index behind a real web server, set up as the guide says."""
+"""An index on a real web server that is configured as in the guide."""
 
 import json
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ SITE = ".well-known/agent-skills/index.json"
 
 
 @pytest.fixture
-def nginx(desk: IndexPublisher, tmp_path: Path) -> Iterator[Nginx]:
-    desk.write_draft("pdf", "1.0.0")
-    desk.write_draft("tdd", "1.0.0")
-    desk.build()
-    with Nginx(desk.index_folder, tmp_path / "nginx") as server:
+def nginx(publisher: IndexPublisher, tmp_path: Path) -> Iterator[Nginx]:
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.write_draft("tdd", "1.0.0")
+    publisher.build()
+    with Nginx(publisher.index_folder, tmp_path / "nginx") as server:
         yield server
 
 
@@ -35,14 +35,16 @@ def headers(nginx: Nginx, path: str) -> tuple[str, str, bool]:
     return answer.headers["Content-Type"], answer.headers["Cache-Control"], "ETag" in answer.headers
 
 
-def test_types_and_caching_are_what_the_guide_promises(nginx: Nginx) -> None:
+def test_types_and_caching_match_the_guide(nginx: Nginx) -> None:
     for path in ("index.json", "skills/pdf.json", SITE):
         assert headers(nginx, path) == ("application/json", "no-cache", True)
     forever = "public, max-age=31536000, immutable"
     assert headers(nginx, "archives/pdf-1.0.0.tar.gz") == ("application/gzip", forever, True)
 
 
-def test_a_life_with_an_index(nginx: Nginx, desk: IndexPublisher, consumer: IndexConsumer) -> None:
+def test_install_update_and_yank_with_a_real_server(
+    nginx: Nginx, publisher: IndexPublisher, consumer: IndexConsumer
+) -> None:
     consumer.run("install", "pdf@>=1", "tdd", check=True)
     assert [request[:3] for request in sorted(nginx.requests())] == [
         ("GET", "/archives/pdf-1.0.0.tar.gz", 200),
@@ -50,7 +52,7 @@ def test_a_life_with_an_index(nginx: Nginx, desk: IndexPublisher, consumer: Inde
         ("GET", "/skills/pdf.json", 200),
         ("GET", "/skills/tdd.json", 200),
     ]
-    assert consumer.render_tree(".agent-skills/pdf") == render_tree(desk.work / "skills/pdf")
+    assert consumer.render_tree(".agent-skills/pdf") == render_tree(publisher.work / "skills/pdf")
 
     consumer.run("sync", check=True)
     assert nginx.requests() == []
@@ -58,8 +60,8 @@ def test_a_life_with_an_index(nginx: Nginx, desk: IndexPublisher, consumer: Inde
     consumer.run("outdated", check=True)
     assert sorted(nginx.requests()) == [("GET", "/skills/pdf.json", 304, 0), ("GET", "/skills/tdd.json", 304, 0)]
 
-    desk.write_draft("pdf", "1.10.0", body="Better.\n")
-    desk.build()
+    publisher.write_draft("pdf", "1.10.0", body="Better.\n")
+    publisher.build()
     consumer.run("update", check=True)
     assert consumer.lockfile["skills"]["pdf"]["version"] == "1.10.0"
     assert [request[:3] for request in sorted(nginx.requests())] == [
@@ -68,13 +70,13 @@ def test_a_life_with_an_index(nginx: Nginx, desk: IndexPublisher, consumer: Inde
         ("GET", "/skills/tdd.json", 304),
     ]
 
-    desk.run("index", "yank", "pdf@1.10.0", "public", "--reason", "deletes files", check=True)
+    publisher.run("index", "yank", "pdf@1.10.0", "public", "--reason", "deletes files", check=True)
     consumer.delete_state()
     consumer.run("sync", "--frozen", check=True)
     assert consumer.lockfile["skills"]["pdf"]["version"] == "1.10.0"
 
 
-def test_offline_what_was_heard_last_counts(nginx: Nginx, consumer: IndexConsumer, tmp_path: Path) -> None:
+def test_offline_uses_the_last_response(nginx: Nginx, consumer: IndexConsumer, tmp_path: Path) -> None:
     consumer.run("install", "pdf", check=True)
     nginx.requests()
     other = IndexConsumer(tmp_path / "other")
@@ -89,13 +91,11 @@ def test_offline_what_was_heard_last_counts(nginx: Nginx, consumer: IndexConsume
     refused = other.run("install", "tdd", "--offline")
     assert (refused.code, refused.stderr.splitlines()[0]) == (
         1,
-        f"error: not in the cache, and the network is switched off: the index acme ({nginx.address}skills/tdd.json)",
+        f"error: not cached, and the network is disabled: the index acme ({nginx.address}skills/tdd.json)",
     )
 
 
-def test_a_name_that_is_not_there_is_looked_for_in_the_next_index(
-    nginx: Nginx, consumer: IndexConsumer, tmp_path: Path
-) -> None:
+def test_a_missing_name_is_searched_in_the_next_index(nginx: Nginx, consumer: IndexConsumer, tmp_path: Path) -> None:
     second = IndexPublisher(tmp_path / "second")
     second.write_draft("mail", "2.0.0")
     second.build()
@@ -110,11 +110,11 @@ def test_a_name_that_is_not_there_is_looked_for_in_the_next_index(
     ]
 
 
-def test_check_proves_what_the_server_gives(nginx: Nginx, desk: IndexPublisher) -> None:
-    assert desk.run("index", "check", nginx.address, check=True).stderr == "the index is sound\n"
+def test_index_check_of_a_real_server(nginx: Nginx, publisher: IndexPublisher) -> None:
+    assert publisher.run("index", "check", nginx.address, check=True).stderr == "no problems found\n"
 
-    document = desk.index_folder / SITE
+    document = publisher.index_folder / SITE
     document.write_text(json.dumps(json.loads(document.read_text()) | {"skills": []}))
-    found = desk.run("index", "check", nginx.address, "--json").json
+    found = publisher.run("index", "check", nginx.address, "--json").json
 
-    assert [problem["message"] for problem in found["problems"]] == ["`pdf` is not there", "`tdd` is not there"]
+    assert [problem["message"] for problem in found["problems"]] == ["`pdf` is missing", "`tdd` is missing"]

@@ -1,4 +1,4 @@
-"""Addresses that nobody can parse, in every place where a stranger can put one: an error that says where."""
+"""Invalid URLs wherever a document may contain one: the error gives the location."""
 
 import json
 from collections.abc import Callable
@@ -20,7 +20,7 @@ ODD = (
     "https://999.1.1.1/",
     "https://a℀b/",
 )
-LEFT = (".agent-skills/.skillpm", ".agent-skills/.gitignore")
+IGNORED = (".agent-skills/.skillpm", ".agent-skills/.gitignore")
 
 
 def manifest(consumer: IndexConsumer, text: object) -> None:
@@ -73,23 +73,23 @@ def consumer(tmp_path: Path) -> IndexConsumer:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_an_odd_address_in_a_document_is_told_with_file_and_key(
+def test_an_invalid_url_in_a_document_is_reported_with_file_and_key(
     consumer: IndexConsumer, place: Callable[[IndexConsumer, str], tuple[Result, str]]
 ) -> None:
     for odd in ODD:
         result, where = place(consumer, odd)
 
-        said = "".join((result.stdout + result.stderr).split())
+        output = "".join((result.stdout + result.stderr).split())
         assert (result.code, odd) == (1, odd)
-        assert "isnoaddress:" in said
-        assert where in said
-        assert "Traceback" not in said
+        assert "invalidURL`" in output
+        assert where in output
+        assert "Traceback" not in output
         assert not consumer.exists("skills.lock")
         assert not consumer.exists(".agent-skills/pdf")
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_an_odd_address_that_is_typed_is_no_address(consumer: IndexConsumer, odd: str) -> None:
+def test_an_invalid_url_as_an_argument_is_an_error(consumer: IndexConsumer, odd: str) -> None:
     before = consumer.snapshot(".")
     for words, code in [
         (("install", odd), 2),
@@ -100,7 +100,7 @@ def test_an_odd_address_that_is_typed_is_no_address(consumer: IndexConsumer, odd
     ]:
         result = consumer.run(*words)
         assert (result.code, result.stdout, words) == (code, "", words)
-        assert "` is no address: " in " ".join(result.stderr.split())
+        assert "invalid URL `" in " ".join(result.stderr.split())
     assert consumer.snapshot(".") == before
     assert not (consumer.home / ".config/skillpm/config.toml").exists()
 
@@ -108,39 +108,39 @@ def test_an_odd_address_that_is_typed_is_no_address(consumer: IndexConsumer, odd
 def test_a_whole_message(consumer: IndexConsumer) -> None:
     result, _ = in_a_manifest(consumer, "https://a..b/")
     assert result.stderr == (
-        "error: `https://a..b/` is no address: its host has an empty part between dots\n"
+        "error: invalid URL `https://a..b/`: its host has an empty part between dots\n"
         f"  where: {consumer.work}/skills.json:1:55: indexes.0.url\n"
-        "  try: mend that place by hand, or take the file from version control\n"
+        "  try: fix the file by hand, or restore it from version control\n"
     )
 
 
-def test_a_file_address_with_a_byte_that_no_path_has_is_no_address(consumer: IndexConsumer) -> None:
+def test_a_file_url_with_a_nul_byte_is_invalid(consumer: IndexConsumer) -> None:
     result, _ = in_a_manifest(consumer, "file:///tmp/%00")
     assert result.code == 1
-    assert "error: `file:///tmp/%00` is no address: no path has such characters\n" in result.stderr
+    assert "error: invalid URL `file:///tmp/%00`: its path has control characters\n" in result.stderr
 
 
-def test_an_odd_archive_in_a_document_of_an_index_is_told_with_its_key(consumer: IndexConsumer, tmp_path: Path) -> None:
-    desk = IndexPublisher(tmp_path / "desk")
-    desk.write_draft("pdf", "1.0.0")
-    desk.build()
-    consumer.set_indexes(acme=str(desk.index_folder))
+def test_an_invalid_archive_url_of_an_index_is_reported_with_its_key(consumer: IndexConsumer, tmp_path: Path) -> None:
+    publisher = IndexPublisher(tmp_path / "publisher")
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.build()
+    consumer.set_indexes(acme=str(publisher.index_folder))
     before = consumer.snapshot(".")
-    document = desk.read_json("skills/pdf.json")
+    document = publisher.read_json("skills/pdf.json")
     for odd in ODD:
         document["versions"][0]["url"] = f"{odd}pdf.tar.gz"
-        desk.write("public/skills/pdf.json", json.dumps(document))
+        publisher.write("public/skills/pdf.json", json.dumps(document))
 
         result = consumer.run("install", "pdf")
 
         assert result.code == 1
-        assert "` is no address: " in " ".join(result.stderr.split())
+        assert "invalid URL `" in " ".join(result.stderr.split())
         assert "versions.0.url" in "".join(result.stderr.split())
-        assert consumer.snapshot(".", ignore=LEFT).keys() - {".agent-skills"} == before.keys()
+        assert consumer.snapshot(".", ignore=IGNORED).keys() - {".agent-skills"} == before.keys()
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_a_redirect_to_an_odd_address_is_followed_nowhere(consumer: IndexConsumer, server: GitServer, odd: str) -> None:
+def test_a_redirect_to_an_invalid_url_is_an_error(consumer: IndexConsumer, server: GitServer, odd: str) -> None:
     location = odd.encode().decode("latin-1")
     server.publish("/away.tgz", Response(302, {"Location": location}, b""))
     server.publish("/skills/pdf.json", Response(302, {"Location": location}, b""))
@@ -154,9 +154,9 @@ def test_a_redirect_to_an_odd_address_is_followed_nowhere(consumer: IndexConsume
 
     assert [archive.code, index.code, repository.code] == [1, 1, 1]
     for result in (archive, index):
-        said = " ".join(result.stderr.split())
-        assert "which is no address: " in said, said
-        assert "nothing was taken from there" in said
+        output = " ".join(result.stderr.split())
+        assert "to an invalid URL" in output, output
+        assert "nothing was downloaded" in output
     assert "Traceback" not in repository.stderr
     assert consumer.read("skills.json") == manifest_before
     assert not consumer.exists("skills.lock")

@@ -1,4 +1,4 @@
-"""`catalog.html` as people meet it, in a real Chromium: search, filter, open, copy, by mouse and by keyboard."""
+"""`catalog.html` in a real Chromium: search, filter, open, copy, by mouse and by keyboard."""
 
 import re
 from itertools import pairwise
@@ -27,11 +27,11 @@ Use *qpdf*, [its manual](https://qpdf.example/manual) and `scripts/print.py`.
 
 @pytest.fixture(scope="module")
 def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    desk = IndexPublisher(tmp_path_factory.mktemp("public"))
-    desk.write_draft("pdf", "1.0.0")
-    desk.build()
-    desk.write_draft("pdf", "1.1.0", category="office", tags="print, scan", requires="qpdf")
-    desk.write_files(
+    publisher = IndexPublisher(tmp_path_factory.mktemp("public"))
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.build()
+    publisher.write_draft("pdf", "1.1.0", category="office", tags="print, scan", requires="qpdf")
+    publisher.write_files(
         prefix_paths(
             "skills/pdf",
             make_skill(
@@ -51,15 +51,15 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ),
         )
     )
-    desk.write_draft("git-basics", "1.0.0", category="code", tags="git")
-    desk.write_draft("git-release", "2.0.0", category="code", tags="git, print")
-    desk.write_draft("table-print", "0.3.0", category="office", tags="print")
-    desk.write_draft("unrelated", "1.0.0")
-    desk.build()
-    desk.write_draft("git-release", "2.1.0", body="Broken.\n", category="code", tags="git, print")
-    desk.build()
-    desk.run("index", "yank", "git-release@2.1.0", "public", "--reason", "tags the wrong commit", check=True)
-    return desk.index_folder
+    publisher.write_draft("git-basics", "1.0.0", category="code", tags="git")
+    publisher.write_draft("git-release", "2.0.0", category="code", tags="git, print")
+    publisher.write_draft("table-print", "0.3.0", category="office", tags="print")
+    publisher.write_draft("unrelated", "1.0.0")
+    publisher.build()
+    publisher.write_draft("git-release", "2.1.0", body="Broken.\n", category="code", tags="git, print")
+    publisher.build()
+    publisher.run("index", "yank", "git-release@2.1.0", "public", "--reason", "tags the wrong commit", check=True)
+    return publisher.index_folder
 
 
 @pytest.fixture
@@ -67,10 +67,10 @@ def page(public: Path) -> str:
     return f"file://{public}/catalog.html"
 
 
-def test_from_a_folder_everything_is_there_and_nothing_is_asked_for(reader: "Reader", page: str) -> None:
+def test_a_local_page_is_complete_and_makes_no_requests(reader: "Reader", page: str) -> None:
     reader.visit(page)
 
-    assert reader.told == "5 skills"
+    assert reader.count == "5 skills"
     assert reader.names == ["git-basics", "git-release", "pdf", "table-print", "unrelated"]
     reader.page.locator("a.row", has_text="unrelated").click()
     assert reader.text == "Do it well."
@@ -78,7 +78,7 @@ def test_from_a_folder_everything_is_there_and_nothing_is_asked_for(reader: "Rea
     assert reader.broken == []
 
 
-def test_from_a_web_server_one_request_is_made(reader: "Reader", public: Path, server: GitServer) -> None:
+def test_a_served_page_needs_one_request(reader: "Reader", public: Path, server: GitServer) -> None:
     serve_index(server, public)
 
     reader.visit(f"{server.address}/catalog.html")
@@ -88,41 +88,41 @@ def test_from_a_web_server_one_request_is_made(reader: "Reader", public: Path, s
     assert [request.path for request in server.requests] == ["/catalog.html"]
 
 
-def test_search_narrows_with_each_letter_and_puts_names_first(reader: "Reader", page: str) -> None:
+def test_search_filters_at_each_key_and_ranks_names_first(reader: "Reader", page: str) -> None:
     reader.visit(page)
     seen = []
     for letter in "print":
         reader.page.locator("#search").press_sequentially(letter)
-        seen.append(reader.told)
+        seen.append(reader.count)
 
     assert seen[-1] == "3 of 5 skills"
     assert reader.names == ["table-print", "pdf", "git-release"]
     assert reader.page.locator("#results mark").first.text_content() == "print"
-    reader.hears("3 skills")
+    reader.wait_for_announcement("3 skills")
     reader.page.locator("#search").fill("print office")
     assert reader.names == ["table-print", "pdf"]
     reader.page.locator("#search").fill("PDF splít")
     assert reader.names == ["pdf"]
 
 
-def test_what_is_not_found_is_said_with_what_is_near(reader: "Reader", page: str) -> None:
+def test_a_search_without_results_suggests_similar_names(reader: "Reader", page: str) -> None:
     reader.visit(page)
     reader.page.locator("#search").fill("git-relaese")
 
-    nothing = reader.page.locator("#nothing")
-    assert reader.told == "0 of 5 skills"
-    assert nothing.inner_text().splitlines() == [
-        "No skill answers to these words.",
+    no_results = reader.page.locator("#no-results")
+    assert reader.count == "0 of 5 skills"
+    assert no_results.inner_text().splitlines() == [
+        "No skills match this search.",
         "",
-        "Close to it: git-release",
+        "Similar: git-release",
         "",
         "Show all skills",
     ]
-    nothing.get_by_text("Show all skills").click()
-    assert reader.told == "5 skills"
+    no_results.get_by_text("Show all skills").click()
+    assert reader.count == "5 skills"
 
 
-def test_filters_work_together_say_how_many_and_go_away_again(reader: "Reader", page: str) -> None:
+def test_filters_can_be_combined_and_removed(reader: "Reader", page: str) -> None:
     from playwright.sync_api import expect  # noqa: PLC0415  (only where there is a browser)
 
     reader.visit(page)
@@ -145,7 +145,7 @@ def test_filters_work_together_say_how_many_and_go_away_again(reader: "Reader", 
     expect(reader.page.locator("#count")).to_have_text("5 skills")
 
 
-def test_a_skills_page_says_all_that_is_known(reader: "Reader", page: str) -> None:
+def test_the_view_of_a_skill_shows_all_metadata(reader: "Reader", page: str) -> None:
     reader.visit(f"{page}#/skill/pdf")
 
     assert reader.title == "pdf 1.1.0"
@@ -165,8 +165,8 @@ def test_a_skills_page_says_all_that_is_known(reader: "Reader", page: str) -> No
         "Author": "Ada",
         "Homepage": "pdf.example",
         "Context": "about 54 tokens",
-        "Needs skills": "git-basics >=1",
-        "Needs": "programs qpdf",
+        "Dependencies": "git-basics >=1",
+        "Requires": "programs qpdf",
     }
     assert reader.page.get_by_role("link", name="pdf.example").get_attribute("href") == "https://pdf.example/"
     reader.page.get_by_role("link", name="git-basics").click()
@@ -174,7 +174,7 @@ def test_a_skills_page_says_all_that_is_known(reader: "Reader", page: str) -> No
     assert reader.page.title() == "git-basics · acme"
 
 
-def test_yanked_versions_are_marked_with_their_reason_and_not_offered(reader: "Reader", page: str) -> None:
+def test_yanked_versions_are_marked_with_their_reason(reader: "Reader", page: str) -> None:
     reader.visit(f"{page}#/skill/git-release")
 
     assert reader.title == "git-release 2.0.0"
@@ -185,17 +185,17 @@ def test_yanked_versions_are_marked_with_their_reason_and_not_offered(reader: "R
     assert rows.evaluate_all("rows => rows.map((row) => row.className)") == ["yanked", ""]
 
 
-def test_copying_the_install_line(reader: "Reader", page: str, public: Path) -> None:
+def test_copying_the_install_command(reader: "Reader", page: str, public: Path) -> None:
     reader.visit(page)
     row = reader.page.locator("#results li", has_text="table-print")
     row.hover()
     row.get_by_role("button").click()
     assert reader.clipboard == "skillpm install table-print"
-    reader.hears("Copied: skillpm install table-print")
+    reader.wait_for_announcement("Copied: skillpm install table-print")
 
     row.locator("a").click()
     reader.page.locator(".versions .copy").first.click()
-    reader.hears("Copied: skillpm install table-print@0.3.0")
+    reader.wait_for_announcement("Copied: skillpm install table-print@0.3.0")
     assert reader.clipboard == "skillpm install table-print@0.3.0"
     reader.page.locator("summary").click()
     copies = reader.page.locator(".install details .copy")
@@ -207,7 +207,7 @@ def test_copying_the_install_line(reader: "Reader", page: str, public: Path) -> 
     assert reader.clipboard == "skillpm install table-print --index acme"
 
 
-def test_what_is_copied_installs(reader: "Reader", page: str, tmp_path: Path) -> None:
+def test_the_copied_command_works(reader: "Reader", page: str, tmp_path: Path) -> None:
     reader.visit(f"{page}#/skill/table-print")
     reader.page.locator("summary").click()
     reader.page.locator(".install details .copy").first.click()
@@ -240,12 +240,12 @@ def test_by_keyboard_alone(reader: "Reader", page: str) -> None:
     reader.press("ArrowUp", "ArrowUp")
     assert reader.focus == "search"
     reader.press("Escape")
-    assert reader.told == "5 skills"
+    assert reader.count == "5 skills"
     reader.type("release")
     reader.press("Enter")
     assert reader.title == "git-release 2.0.0"
     reader.press("?")
-    assert reader.page.locator("dialog[open] h2").inner_text() == "Keyboard"
+    assert reader.page.locator("dialog[open] h2").inner_text() == "Keyboard shortcuts"
     reader.press("Escape")
     assert reader.page.locator("dialog[open]").count() == 0
     assert reader.title == "git-release 2.0.0"
@@ -255,7 +255,7 @@ def test_by_keyboard_alone(reader: "Reader", page: str) -> None:
     assert reader.broken == []
 
 
-def test_what_has_the_focus_is_seen(reader: "Reader", page: str) -> None:
+def test_the_focus_is_visible(reader: "Reader", page: str) -> None:
     reader.visit(page)
     outlines = []
     for _ in range(12):
@@ -270,7 +270,7 @@ def test_what_has_the_focus_is_seen(reader: "Reader", page: str) -> None:
     assert set(outlines) == {"solid 2px"}
 
 
-def test_back_and_forward_lead_where_one_was(reader: "Reader", page: str) -> None:
+def test_back_and_forward_restore_the_previous_view(reader: "Reader", page: str) -> None:
     reader.visit(page)
     reader.page.locator(".choice", has_text="office").click()
     reader.page.locator("#search").fill("print")
@@ -284,28 +284,28 @@ def test_back_and_forward_lead_where_one_was(reader: "Reader", page: str) -> Non
     assert (reader.address, reader.names) == ("#/?q=print&category=office", ["table-print", "pdf"])
     assert reader.page.locator("#search").input_value() == "print"
     reader.page.go_back()
-    assert reader.told == "5 skills"
+    assert reader.count == "5 skills"
     reader.page.go_forward()
     reader.page.go_forward()
     assert reader.title == "pdf 1.1.0"
 
 
-def test_an_address_can_be_sent_to_others(browser: "Browser", page: str) -> None:
+def test_an_address_can_be_shared(browser: "Browser", page: str) -> None:
     from indexes.reader import reading  # noqa: PLC0415
 
     with reading(browser) as other:
         other.visit(f"{page}#/?q=print&tag=git")
         assert (other.names, other.page.locator("#search").input_value()) == (["git-release"], "print")
         other.visit(f"{page}#/skill/gti-basics")
-        assert other.title == "There is no such skill here"
-        assert other.page.locator(".near a").all_inner_texts() == ["git-basics"]
+        assert other.title == "Skill not found"
+        assert other.page.locator(".similar a").all_inner_texts() == ["git-basics"]
         other.visit(f"{page}#/skill/%E0%A4%A<img src=x onerror=alert(1)>")
-        assert other.title == "There is no such skill here"
+        assert other.title == "Skill not found"
         assert other.broken == []
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_light_and_dark_as_the_system_says_or_as_one_likes(browser: "Browser", page: str, *, dark: bool) -> None:
+def test_the_theme_follows_the_system_or_the_choice_of_the_user(browser: "Browser", page: str, *, dark: bool) -> None:
     from indexes.reader import reading  # noqa: PLC0415
 
     def look() -> str:
@@ -326,7 +326,7 @@ def test_light_and_dark_as_the_system_says_or_as_one_likes(browser: "Browser", p
 
 
 @pytest.mark.parametrize("width", [320, 390, 768])
-def test_on_narrow_screens_nothing_hangs_over(browser: "Browser", page: str, width: int) -> None:
+def test_narrow_screens_need_no_horizontal_scrolling(browser: "Browser", page: str, width: int) -> None:
     from indexes.reader import reading  # noqa: PLC0415
 
     with reading(browser, width=width) as window:
@@ -341,10 +341,10 @@ def test_on_narrow_screens_nothing_hangs_over(browser: "Browser", page: str, wid
         assert window.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_everything_that_can_be_pressed_has_a_name_and_headings_are_in_order(reader: "Reader", page: str) -> None:
-    for address, there in (("#/", "#results li"), ("#/skill/pdf", ".prose:not([aria-busy])")):
+def test_controls_have_accessible_names_and_headings_are_in_order(reader: "Reader", page: str) -> None:
+    for address, selector in (("#/", "#results li"), ("#/skill/pdf", ".prose:not([aria-busy])")):
         reader.visit(page + address)
-        reader.page.locator(there).first.wait_for()
+        reader.page.locator(selector).first.wait_for()
         tree = reader.page.locator("body").aria_snapshot()
         assert re.findall(r"- (?:button|link|searchbox)(?: \[|:|$)", tree, re.MULTILINE) == []
         levels = [int(level) for level in re.findall(r"heading .*\[level=(\d)\]", tree)]
@@ -352,7 +352,7 @@ def test_everything_that_can_be_pressed_has_a_name_and_headings_are_in_order(rea
         assert all(after <= before + 1 for before, after in pairwise(levels) if before >= 1)
 
 
-def test_on_the_web_it_says_how_to_install_without_naming_the_index(reader: "Reader", public: Path) -> None:
+def test_a_served_page_shows_how_to_install_by_url(reader: "Reader", public: Path) -> None:
     address = "https://skills.acme.example/team/"
     reader.page.route(f"{address}**", lambda route: route.fulfill(path=public / "catalog.html"))
     reader.visit(f"{address}catalog.html#/skill/pdf")

@@ -1,4 +1,4 @@
-"""Queries as people type them, and what has to be among the first three (searching/cases.json)."""
+"""Realistic queries, and the skills that must be among the first three results (searching/cases.json)."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ CASES = json.loads((DATA / "cases.json").read_text())
 
 
 @pytest.fixture(scope="module")
-def catalogue() -> SearchDatabase:
+def catalog() -> SearchDatabase:
     return build_in_memory(CatalogStream([(DATA / "catalogue.json").read_bytes()], "index.json", is_skillpm_index=True))
 
 
@@ -24,14 +24,14 @@ def nothing_hidden(_: str) -> bool:
     return False
 
 
-def names(catalogue: SearchDatabase, text: str, hidden: frozenset[str] = frozenset()) -> list[str]:
-    """Look as the command does: for all words, for words alike, for some of them."""
-    query, hides = parse_query(text), hidden.__contains__
-    meant = catalogue.suggest_words(query.words, hides)
+def names(catalog: SearchDatabase, text: str, hidden: frozenset[str] = frozenset()) -> list[str]:
+    """Search like the command: for all words, for similar words, for any word."""
+    query, is_hidden = parse_query(text), hidden.__contains__
+    corrections = catalog.suggest_words(query.words, is_hidden)
     for hits in (
-        catalogue.search_all_words(query, 100, hides),
-        catalogue.search_all_words(query, 100, hides, meant),
-        catalogue.search_any_word(query, 100, hides, meant),
+        catalog.search_all_words(query, 100, is_hidden),
+        catalog.search_all_words(query, 100, is_hidden, corrections),
+        catalog.search_any_word(query, 100, is_hidden, corrections),
     ):
         if hits.total:
             assert hits.total == len(hits.best)
@@ -39,33 +39,33 @@ def names(catalogue: SearchDatabase, text: str, hidden: frozenset[str] = frozens
     return []
 
 
-def test_there_are_at_least_twenty() -> None:
+def test_there_are_at_least_twenty_cases() -> None:
     assert len(CASES) >= 20
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["query"])
-def test_what_is_meant_is_among_the_first_three(catalogue: SearchDatabase, case: dict[str, Any]) -> None:
-    first = names(catalogue, case["query"])[:3]
+def test_the_expected_skills_are_among_the_first_three(catalog: SearchDatabase, case: dict[str, Any]) -> None:
+    first = names(catalog, case["query"])[:3]
     assert [name for name in case["among_the_first_three"] if name not in first] == [], first
 
 
-def test_the_tiers_stand_in_their_order(catalogue: SearchDatabase) -> None:
-    """A name; names that begin so; names that have the word; tags; descriptions."""
-    assert names(catalogue, "pdf") == ["pdf", "pdf-compress", "pdf-form-filler"]
-    found = names(catalogue, "code")
+def test_results_are_ordered_by_tier(catalog: SearchDatabase) -> None:
+    """The name; names that begin with it; names that contain the word; tags; descriptions."""
+    assert names(catalog, "pdf") == ["pdf", "pdf-compress", "pdf-form-filler"]
+    found = names(catalog, "code")
     assert set(found[:3]) == {"code-review", "code-explainer", "code-reviewer-rust"}
     assert found[3] == "receiving-code-review"
     assert set(found[4:]) == {"api-design", "openapi", "tdd", "terraform"}
-    assert names(catalogue, "rust") == ["code-reviewer-rust"]
+    assert names(catalog, "rust") == ["code-reviewer-rust"]
 
 
-def test_a_word_that_is_not_finished_finds_the_short_name_first(catalogue: SearchDatabase) -> None:
-    assert names(catalogue, "kube") == ["kubernetes", "kubernetes-secrets"]
+def test_an_unfinished_word_ranks_the_shorter_name_first(catalog: SearchDatabase) -> None:
+    assert names(catalog, "kube") == ["kubernetes", "kubernetes-secrets"]
 
 
-def test_capital_letters_accents_and_order_do_not_count(catalogue: SearchDatabase) -> None:
-    assert names(catalogue, "REVIEW Code") == names(catalogue, "review code")
-    assert names(catalogue, "pdf fórm") == names(catalogue, "form pdf") == ["pdf-form-filler", "pdf"]
+def test_case_accents_and_order_are_ignored(catalog: SearchDatabase) -> None:
+    assert names(catalog, "REVIEW Code") == names(catalog, "review code")
+    assert names(catalog, "pdf fórm") == names(catalog, "form pdf") == ["pdf-form-filler", "pdf"]
 
 
 @pytest.mark.parametrize(
@@ -77,45 +77,45 @@ def test_capital_letters_accents_and_order_do_not_count(catalogue: SearchDatabas
     ],
     ids=ascii,
 )  # fmt: skip
-def test_nothing_that_is_typed_is_a_command_to_the_database(catalogue: SearchDatabase, text: str) -> None:
-    for name in names(catalogue, text):
-        assert catalogue.has(name)
+def test_queries_cannot_contain_fts5_syntax(catalog: SearchDatabase, text: str) -> None:
+    for name in names(catalog, text):
+        assert catalog.has(name)
 
 
-def test_signs_are_passed_over(catalogue: SearchDatabase) -> None:
+def test_punctuation_is_ignored(catalog: SearchDatabase) -> None:
     for text in ('"pdf"', "pdf*", "-pdf", "^pdf", "pdf;", "(pdf"):
-        assert names(catalogue, text) == names(catalogue, "pdf"), text
-    assert names(catalogue, "*** --") == []
+        assert names(catalog, text) == names(catalog, "pdf"), text
+    assert names(catalog, "*** --") == []
 
 
-def test_what_is_hidden_is_not_found_not_suggested_and_not_counted(catalogue: SearchDatabase) -> None:
+def test_hidden_skills_are_neither_found_nor_suggested_nor_counted(catalog: SearchDatabase) -> None:
     hidden = frozenset({"kubernetes", "kubernetes-secrets"})
 
-    assert names(catalogue, "kubernetes", hidden) == names(catalogue, "kuberntes", hidden) == []
-    assert catalogue.search_all_words(parse_query("k8s"), 1, hidden.__contains__).total == 1
-    assert catalogue.suggest_names("kubernets", 3, hidden.__contains__) == ()
-    assert catalogue.suggest_names("kubernets", 3, nothing_hidden) == ("kubernetes",)
+    assert names(catalog, "kubernetes", hidden) == names(catalog, "kuberntes", hidden) == []
+    assert catalog.search_all_words(parse_query("k8s"), 1, hidden.__contains__).total == 1
+    assert catalog.suggest_names("kubernets", 3, hidden.__contains__) == ()
+    assert catalog.suggest_names("kubernets", 3, nothing_hidden) == ("kubernetes",)
 
 
-def test_only_the_best_are_given_and_all_are_counted(catalogue: SearchDatabase) -> None:
-    hits = catalogue.search_all_words(parse_query("browser"), 2, nothing_hidden)
+def test_the_best_results_are_returned_and_all_are_counted(catalog: SearchDatabase) -> None:
+    hits = catalog.search_all_words(parse_query("browser"), 2, nothing_hidden)
 
     assert (len(hits.best), hits.total) == (2, 3)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "slips"),
+    ("one", "other", "edits"),
     [
         ("pdf", "pdf", 0), ("pdf", "pfd", 1), ("pdf", "pd", 1), ("pdf", "pdfs", 1), ("pdf", "pdx", 1),
         ("review", "reveiw", 1), ("review", "revew", 1), ("kitten", "sitting", 3), ("", "ab", 2), ("ca", "abc", 3),
     ],
 )  # fmt: skip
-def test_slips_are_counted(one: str, other: str, slips: int) -> None:
-    assert edit_distance(one, other, 9) == edit_distance(other, one, 9) == slips
-    for limit in range(slips):
+def test_edit_distance(one: str, other: str, edits: int) -> None:
+    assert edit_distance(one, other, 9) == edit_distance(other, one, 9) == edits
+    for limit in range(edits):
         assert edit_distance(one, other, limit) > limit
 
 
-def test_a_rare_word_is_no_meaning_beside_a_common_one() -> None:
+def test_rare_words_are_not_suggested_beside_frequent_ones() -> None:
     assert nearest_words("pfd", [("pdf", 100), ("pod", 3), ("prd", 80), ("xfd", 500)], 4) == ("pdf", "prd")
     assert nearest_words("ab", [("abc", 9)], 4) == ()

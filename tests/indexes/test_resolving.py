@@ -1,4 +1,4 @@
-"""Skills of an index that need each other: resolved, told, upgraded, over the real thing."""
+"""Dependencies between skills of an index: resolve, report and upgrade, with a real server."""
 
 import calendar
 import json
@@ -12,16 +12,16 @@ from kit import GitServer
 
 @pytest.fixture
 def acme(tmp_path: Path, server: GitServer) -> IndexConsumer:
-    """Give a project with an index of `report` and `mail`, which need versions of `pdf`."""
-    desk = IndexPublisher(tmp_path / "desk")
-    desk.write_draft("pdf", "1.0.0")
-    desk.write_draft("mail", "1.0.0", **{"skill-dependencies": "pdf<2"})
-    desk.write_draft("report", "1.0.0", **{"skill-dependencies": "pdf"})
-    desk.build()
-    desk.write_draft("pdf", "2.0.0")
-    desk.write_draft("report", "2.0.0", **{"skill-dependencies": "pdf>=2"})
-    desk.build()
-    serve_index(server, desk.index_folder)
+    """A project with an index of `report` and `mail`, which require versions of `pdf`."""
+    publisher = IndexPublisher(tmp_path / "publisher")
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.write_draft("mail", "1.0.0", **{"skill-dependencies": "pdf<2"})
+    publisher.write_draft("report", "1.0.0", **{"skill-dependencies": "pdf"})
+    publisher.build()
+    publisher.write_draft("pdf", "2.0.0")
+    publisher.write_draft("report", "2.0.0", **{"skill-dependencies": "pdf>=2"})
+    publisher.build()
+    serve_index(server, publisher.index_folder)
     consumer = IndexConsumer(tmp_path / "consumer")
     consumer.set_indexes(acme=f"{server.address}/")
     return consumer
@@ -31,7 +31,7 @@ def versions(consumer: IndexConsumer) -> dict[str, str]:
     return {name: skill["version"] for name, skill in consumer.lockfile["skills"].items()}
 
 
-def test_what_a_skill_of_an_index_needs_comes_with_it(acme: IndexConsumer, server: GitServer) -> None:
+def test_dependencies_of_a_skill_are_installed(acme: IndexConsumer, server: GitServer) -> None:
     acme.run("install", "report", check=True)
 
     assert versions(acme) == {"pdf": "2.0.0", "report": "2.0.0"}
@@ -41,13 +41,13 @@ def test_what_a_skill_of_an_index_needs_comes_with_it(acme: IndexConsumer, serve
     assert acme.run("sync", "--frozen").stdout.startswith("nothing to do: 2 skills")
 
 
-def test_an_older_one_is_taken_where_the_newest_does_not_fit(acme: IndexConsumer) -> None:
+def test_an_older_version_is_chosen_if_the_newest_conflicts(acme: IndexConsumer) -> None:
     acme.run("install", "mail@>=1", "report@>=1", check=True)
 
     assert versions(acme) == {"mail": "1.0.0", "pdf": "1.0.0", "report": "1.0.0"}
 
 
-def test_what_is_locked_is_not_asked_for_again(acme: IndexConsumer, server: GitServer) -> None:
+def test_locked_skills_are_not_requested_again(acme: IndexConsumer, server: GitServer) -> None:
     acme.run("install", "report", check=True)
     before = len(server.requests)
 
@@ -56,7 +56,7 @@ def test_what_is_locked_is_not_asked_for_again(acme: IndexConsumer, server: GitS
     assert len(server.requests) == before
 
 
-def test_outdated_and_update_follow_what_the_others_allow(acme: IndexConsumer) -> None:
+def test_outdated_and_update_respect_the_ranges_of_other_skills(acme: IndexConsumer) -> None:
     acme.run("install", "mail@>=1", "report@>=1", check=True)
 
     assert acme.run("outdated").stdout == (
@@ -69,56 +69,60 @@ def test_outdated_and_update_follow_what_the_others_allow(acme: IndexConsumer) -
     assert acme.run("outdated").stdout == ""
 
 
-def test_a_conflict_of_two_skills_is_told_and_changes_nothing(acme: IndexConsumer) -> None:
+def test_a_conflict_of_two_skills_is_reported_and_changes_nothing(acme: IndexConsumer) -> None:
     before = acme.snapshot(ignore=[".agent-skills"])
 
-    said = acme.run("install", "mail@>=1", "report@>=2")
+    result = acme.run("install", "mail@>=1", "report@>=2")
 
-    assert (said.code, said.stderr.splitlines()[-2:]) == (
+    assert (result.code, result.stderr.splitlines()[-2:]) == (
         1,
         [
-            "error: `mail` 1.0.0 (skills.json asks for `mail` >=1) needs `pdf` <2 and `report` 2.0.0 "
-            "(skills.json asks for `report` >=2) needs `pdf` >=2; no version of `pdf` fits both: "
-            "there are 2.0.0 and 1.0.0",
+            "error: `mail` 1.0.0 (skills.json requires `mail` >=1) requires `pdf` <2 and `report` 2.0.0 "
+            "(skills.json requires `report` >=2) requires `pdf` >=2; no version of `pdf` satisfies both; "
+            "available: 2.0.0 and 1.0.0",
             "  try: allow other versions of `mail` and `report` in skills.json, or "
-            'decide yourself, against what they say: "overrides": {"pdf": "…"} in skills.json',
+            'override what the skills require: "overrides": {"pdf": "…"} in skills.json',
         ],
     )
     assert acme.snapshot(ignore=[".agent-skills"]) == before
 
 
-def test_what_is_too_new_is_not_what_a_bare_name_means(desk: IndexPublisher, server: GitServer, tmp_path: Path) -> None:
+def test_exclude_newer_excludes_versions_of_an_index(
+    publisher: IndexPublisher, server: GitServer, tmp_path: Path
+) -> None:
     for version, day in (("1.0.0", "2026-01-01"), ("1.1.0", "2026-03-01")):
-        desk.write_draft("pdf", version)
-        desk.build(env={"SOURCE_DATE_EPOCH": str(calendar.timegm(time.strptime(day, "%Y-%m-%d")))})
-    serve_index(server, desk.index_folder)
+        publisher.write_draft("pdf", version)
+        publisher.build(env={"SOURCE_DATE_EPOCH": str(calendar.timegm(time.strptime(day, "%Y-%m-%d")))})
+    serve_index(server, publisher.index_folder)
     consumer = IndexConsumer(tmp_path / "consumer")
     consumer.set_indexes(acme=f"{server.address}/")
 
     refused = consumer.run("install", "pdf@1.1.0", "--exclude-newer", "2026-02-01")
     assert refused.stderr.splitlines()[-2:] == [
-        "error: `pdf` 1.1.0 is not there: there is 1.0.0; 1.1.0 is newer than 2026-02-01 (exclude-newer)",
-        "  try: if you trust 1.1.0, take it all the same with `--exclude-newer '0 days'`",
+        "error: no version of `pdf` satisfies 1.1.0; available: 1.0.0; 1.1.0 is newer than 2026-02-01 (exclude-newer)",
+        "  try: if you trust 1.1.0, allow it with `--exclude-newer '0 days'`",
     ]
     none = consumer.run("install", "pdf", "--exclude-newer", "2025-12-31")
-    assert none.stderr.splitlines()[-2] == ("error: `pdf` is not there: 1.1.0 is newer than 2025-12-31 (exclude-newer)")
+    assert none.stderr.splitlines()[-2] == (
+        "error: `pdf`: no version is old enough: 1.1.0 is newer than 2025-12-31 (exclude-newer)"
+    )
     consumer.run("install", "pdf", "--exclude-newer", "2026-02-01", check=True)
     assert (consumer.manifest["skills"], versions(consumer)) == ({"pdf": "^1.0.0"}, {"pdf": "1.0.0"})
 
 
 @pytest.mark.parametrize(
-    ("says", "told"),
+    ("published", "mismatch"),
     [
-        ({}, "no `pdf`, and the skill says `pdf` >=2"),
-        ({"pdf": ">=1"}, "`pdf` >=1, and the skill says `pdf` >=2"),
-        ({"pdf": ">=2", "testing": "*"}, "`testing` *, and the skill says no `testing`"),
+        ({}, "no `pdf`, but the skill declares `pdf` >=2"),
+        ({"pdf": ">=1"}, "`pdf` >=1, but the skill declares `pdf` >=2"),
+        ({"pdf": ">=2", "testing": "*"}, "`testing` *, but the skill declares no `testing`"),
     ],
 )
-def test_an_index_that_says_other_needs_than_the_skill_is_refused(
-    acme: IndexConsumer, server: GitServer, desk: IndexPublisher, says: dict[str, str], told: str
+def test_an_index_with_other_dependencies_than_the_skill_is_refused(
+    acme: IndexConsumer, server: GitServer, publisher: IndexPublisher, published: dict[str, str], mismatch: str
 ) -> None:
-    document = desk.read_json("skills/report.json")
-    document["versions"][0]["dependencies"] = says
+    document = publisher.read_json("skills/report.json")
+    document["versions"][0]["dependencies"] = published
     server.publish("/skills/report.json", json.dumps(document).encode())
     before = acme.snapshot(ignore=[".agent-skills"])
 
@@ -127,19 +131,19 @@ def test_an_index_that_says_other_needs_than_the_skill_is_refused(
     assert (refused.code, refused.stderr.splitlines()) == (
         1,
         [
-            f"error: the index acme says other needs of `report` 2.0.0 than the skill does: {told}",
-            "  try: tell whoever keeps the index; nothing was changed",
+            f"error: `report` 2.0.0: dependencies in the index acme differ from those in the skill: {mismatch}",
+            "  try: report it to the index maintainer; nothing was changed",
         ],
     )
     assert acme.snapshot(ignore=[".agent-skills"]) == before
-    proved = desk.run("index", "check", server.address)
-    assert f"report 2.0.0: it says other needs than the skill does: {told}" in proved.stdout + proved.stderr
+    checked = publisher.run("index", "check", server.address)
+    assert f"report 2.0.0: dependencies in the index differ from those in the skill: {mismatch}" in checked.stdout
 
 
-def test_an_index_may_spell_a_range_in_its_own_way(
-    acme: IndexConsumer, server: GitServer, desk: IndexPublisher
+def test_an_index_may_write_an_equivalent_range(
+    acme: IndexConsumer, server: GitServer, publisher: IndexPublisher
 ) -> None:
-    document = desk.read_json("skills/report.json")
+    document = publisher.read_json("skills/report.json")
     document["versions"][0]["dependencies"] = {"pdf": " >= 2.0 "}
     server.publish("/skills/report.json", json.dumps(document).encode())
 
@@ -148,7 +152,7 @@ def test_an_index_may_spell_a_range_in_its_own_way(
     assert acme.lockfile["skills"]["report"]["dependencies"] == {"pdf": ">=2"}
 
 
-def test_a_need_that_was_added_to_the_lockfile_brings_nothing_in(acme: IndexConsumer, tmp_path: Path) -> None:
+def test_a_dependency_that_was_added_to_the_lockfile_is_refused(acme: IndexConsumer, tmp_path: Path) -> None:
     acme.run("install", "pdf@<2", "mail@>=1", check=True)
     lock = acme.lockfile
     lock["skills"]["pdf"]["dependencies"] = {"mail": "*"}
@@ -159,19 +163,19 @@ def test_a_need_that_was_added_to_the_lockfile_brings_nothing_in(acme: IndexCons
 
     refused = twin.run("sync", "--frozen")
 
-    assert refused.stderr.splitlines()[0] == "error: `pdf` does not need `mail` as the lockfile says"
+    assert refused.stderr.splitlines()[0] == "error: `pdf` does not depend on `mail`, although the lockfile says so"
     assert not twin.exists(".agent-skills/mail")
 
 
 @pytest.mark.parametrize(
     ("merged", "reason"),
     [
-        ("requirement", "the manifest asks for `pdf` >=2, and 1.0.0 is locked"),
-        ("skill", "`report` needs `pdf` >=2, and 1.0.0 is locked"),
+        ("requirement", "the manifest requires `pdf` >=2, but 1.0.0 is locked"),
+        ("skill", "`report` requires `pdf` >=2, but 1.0.0 is locked"),
     ],
 )
-def test_a_lockfile_merged_of_two_that_do_not_agree_is_noticed(acme: IndexConsumer, merged: str, reason: str) -> None:
-    """Git merges line by line: one branch moved a range or a skill, the other kept what it stands on."""
+def test_an_inconsistent_merge_of_two_lockfiles_is_detected(acme: IndexConsumer, merged: str, reason: str) -> None:
+    """Git merges line by line: one branch changed a range or a skill, the other the version that it requires."""
     acme.run("install", "pdf@<2", check=True)
     ours = acme.lockfile
     acme.set_indexes(acme=acme.manifest["indexes"][0]["url"])
@@ -191,10 +195,10 @@ def test_a_lockfile_merged_of_two_that_do_not_agree_is_noticed(acme: IndexConsum
     assert acme.run("lock", "--check").code == 0
 
 
-def test_what_was_locked_early_is_no_disagreement(desk: IndexPublisher, server: GitServer, tmp_path: Path) -> None:
-    desk.write_draft("pdf", "2.0.0b1")
-    desk.build()
-    serve_index(server, desk.index_folder)
+def test_a_locked_prerelease_is_up_to_date(publisher: IndexPublisher, server: GitServer, tmp_path: Path) -> None:
+    publisher.write_draft("pdf", "2.0.0b1")
+    publisher.build()
+    serve_index(server, publisher.index_folder)
     consumer = IndexConsumer(tmp_path / "consumer")
     consumer.set_indexes(acme=server.address)
     consumer.run("install", "pdf@>=1.0b1", check=True)
@@ -206,18 +210,18 @@ def test_what_was_locked_early_is_no_disagreement(desk: IndexPublisher, server: 
     assert consumer.run("sync", "--locked").stdout.startswith("nothing to do")
 
 
-def test_lock_says_why_a_version_gave_way_to_an_older_one(desk: IndexPublisher, tmp_path: Path) -> None:
+def test_lock_gives_the_reason_for_a_downgrade(publisher: IndexPublisher, tmp_path: Path) -> None:
     for version in ("1.0.0", "1.1.0"):
-        desk.write_draft("pdf", version)
-        desk.build()
+        publisher.write_draft("pdf", version)
+        publisher.build()
     consumer = IndexConsumer(tmp_path / "consumer")
-    consumer.set_indexes(acme=str(desk.index_folder))
+    consumer.set_indexes(acme=str(publisher.index_folder))
     consumer.run("install", "pdf", check=True)
     consumer.write("skills.json", consumer.read("skills.json").replace("^1.1.0", "^1"))
     consumer.run("lock", check=True)
-    desk.run("index", "yank", "pdf@1.1.0", "public", "--reason", "deletes files", check=True)
+    publisher.run("index", "yank", "pdf@1.1.0", "public", "--reason", "deletes files", check=True)
 
-    said = consumer.run("lock", "--upgrade", check=True)
+    result = consumer.run("lock", "--upgrade", check=True)
 
-    assert said.stdout.splitlines()[0] == " ~ pdf 1.1.0 → 1.0.0"
-    assert said.stderr == "warning: pdf: 1.1.0 was yanked: deletes files\n"
+    assert result.stdout.splitlines()[0] == " ~ pdf 1.1.0 → 1.0.0"
+    assert result.stderr == "warning: pdf: 1.1.0 was yanked: deletes files\n"

@@ -1,4 +1,4 @@
-"""A publisher's desk: skills in folders, and the index that is built of them."""
+"""Sandboxes: one that publishes skills in an index, and one that installs from indexes."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ class IndexPublisher(Sandbox):
         )
 
     def build(self, *arguments: str, env: Environment | None = None) -> str:
-        """Publish all drafts; give what was said."""
+        """Publish all drafts, and return the output."""
         result = self.run(
             "index", "build", "skills", "--out", "public", "--name", "acme", *arguments, env=env, check=True
         )
@@ -44,9 +44,9 @@ class IndexConsumer(Sandbox):
         self.set_indexes()
 
     def set_indexes(self, **indexes: str) -> None:
-        """Name indexes in the manifest, in this order."""
-        places = [{"name": name, "url": url} for name, url in indexes.items()]
-        self.write("skills.json", json.dumps({"skills": {}, "indexes": places}, indent=2) + "\n")
+        """Write a manifest with these indexes, in this order."""
+        entries = [{"name": name, "url": url} for name, url in indexes.items()]
+        self.write("skills.json", json.dumps({"skills": {}, "indexes": entries}, indent=2) + "\n")
 
     def write_config(self, text: str) -> None:
         """Write the user's config.toml."""
@@ -55,14 +55,14 @@ class IndexConsumer(Sandbox):
         file.write_text(text)
 
     def clone(self, root: Path) -> "IndexConsumer":
-        """Give the same project on another machine."""
+        """Return a clone of the project on another machine."""
         other = IndexConsumer(root)
         for name in ("skills.json", "skills.lock"):
             other.write(name, self.read(name))
         return other
 
     def delete_state(self) -> None:
-        """Lose what is installed and everything in the caches."""
+        """Delete the installed skills and the cache."""
         shutil.rmtree(self.work / ".agent-skills")
         shutil.rmtree(self.cache)
 
@@ -77,12 +77,12 @@ class IndexConsumer(Sandbox):
         return json.loads(self.read("skills.lock"))
 
     def locked_source(self, name: str) -> Any:
-        """Give where the lockfile says that a skill comes from."""
+        """Return the locked source of a skill."""
         return self.lockfile["skills"][name]["source"]
 
 
 def serve_index(server: GitServer, folder: Path, prefix: str = "") -> None:
-    """Serve an index as it is now, with ETags."""
+    """Serve the current files of an index, with ETags."""
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             data = path.read_bytes()

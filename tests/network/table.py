@@ -119,7 +119,8 @@ OWN = {
     # A missing file of a site is requested twice: to resolve the SPEC, and to fetch the skill.
     ("404", "old-file"): Row(error="{url} does not exist (HTTP 404)", tries=2),
     ("404", "versions"): Row(
-        error="`pdf` was not found in any index (searched: acme ({server}/acme/)) and is not bundled with skillpm", tries=1
+        error="`pdf` was not found in any index (searched: acme ({server}/acme/)) and is not bundled with skillpm",
+        tries=1,
     ),
     ("404", "old-site"): Row(
         error="no index found at {server}/: neither index.json nor .well-known/agent-skills/index.json exists", tries=1

@@ -1,1 +1,1 @@
-"""What is asked of an index: which versions there are, and their bytes."""
+"""Read indexes: list the versions of skills and download their archives."""

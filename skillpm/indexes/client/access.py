@@ -1,4 +1,4 @@
-"""How an index is reached, be it on the web or in a folder: documents, which change, and archives, which do not."""
+"""Access to the files of an index, on a web server or in a folder."""
 
 import os
 from collections.abc import Callable
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 
 class IndexAccess(Protocol):
-    """How one index is reached. Addresses are whole: a web address, or a path as the index was written."""
+    """Access to one index. An address is an absolute URL, or a path that begins with the index as it is configured."""
 
     def read_document(self, address: str) -> str | None:
-        """Give a document's text, or None where there is none."""
+        """Return the text of a document; None if it does not exist."""
 
     def fetch_if_changed(self, address: str, validators: Validators | None, output: BinaryIO) -> Validators:
-        """Write a catalogue into a file and give its stamp; where it is still the same, write nothing and give `than`.
+        """Write a catalog to `output` and return its validators. If unchanged, write nothing and return `validators`.
 
-        A catalogue may be larger than a document. Raises `NotFoundError` where there is none.
+        The size limit is that of catalogs, which is higher than that of documents. Raises `NotFoundError`.
         """
 
     def exists(self, address: str) -> bool:
-        """Tell whether there is a file, without reading it."""
+        """Return whether a file exists, without reading it."""
 
     def read_archive(self, address: str, limit: int) -> bytes:
-        """Give an archive's bytes. Raises `NotFoundError` where there is none."""
+        """Return the bytes of an archive. Raises `NotFoundError`."""
 
     def resolve_url(self, document: str, reference: str) -> str:
-        """Give the whole address of what a document names. Raises `RefusedError` for one that leads astray."""
+        """Resolve a reference in a document to an address. Raises `RefusedError` for one that is not allowed."""
 
     def host_root(self) -> str:
-        """Give the top of the host the index is on; the index's own address where there is no such thing."""
+        """Return the root URL of the index's host; for a folder, the address of the index."""
 
 
 def open_access(
@@ -47,7 +47,7 @@ def open_access(
     get_http_client: Callable[[], "HttpClient"],
     warn: Callable[[str], None],
 ) -> IndexAccess:
-    """Open an index; a relative folder starts at `base`. Raises `FetchError` for a folder that is not there."""
+    """Open an index; a relative folder is relative to `base`. Raises `FetchError` for a missing folder."""
     if config.is_local:
         return FolderAccess(config, base, settings.home, settings.limits, get_http_client)
     token = read_index_token(config, settings, warn)

@@ -1,4 +1,4 @@
-"""The bytes of what an index offers: taken whole, and looked into only where their sum is right."""
+"""Download the artifacts of an index; nothing parses their bytes before the checksum was verified."""
 
 from collections.abc import Callable
 from urllib.parse import quote
@@ -23,8 +23,9 @@ MakeMismatchError = Callable[[str], SkillpmError]
 def fetch_artifact(
     index: Index, release: IndexRelease, name: str, limits: Limits, make_error: MakeMismatchError
 ) -> tuple[str, FileTree]:
-    """Give the SHA-256 of what an offering is, and its tree. The sum is checked before anything looks inside: other
-    bytes are the error that `wrong` makes of what they are.
+    """Return the SHA-256 of a release's artifact, and its tree.
+
+    If the checksum differs from the expected one, raises the error that `make_error` returns for the actual one.
     """
     if release.url.endswith("/"):
         tree = _fetch_folder(index, release, name, limits)
@@ -33,9 +34,9 @@ def fetch_artifact(
         data = index.access.read_archive(release.url, limits.download)
     except NotFoundError as error:
         raise NotFoundError(
-            f"the index {index.config.name} names an archive of `{name}` that is not there: {error.message}",
+            f"`{name}`: the archive that the index {index.config.name} lists is missing: {error.message}",
             where=error.where,
-            hint="tell whoever keeps the index; nothing was changed",
+            hint="report it to the index maintainer; nothing was changed",
         ) from None
     return read_artifact(release, data, name, limits, make_error)
 
@@ -43,23 +44,24 @@ def fetch_artifact(
 def read_artifact(
     release: IndexRelease, data: bytes, name: str, limits: Limits, make_error: MakeMismatchError
 ) -> tuple[str, FileTree]:
-    """Look inside the bytes of an artifact, when their sum is right."""
+    """Return the SHA-256 of an artifact and its tree, like `fetch_artifact`."""
     return _check_sha256(content_hash(data), release, make_error), _read_tree(release, data, name, limits)
 
 
 def _fetch_folder(index: Index, release: IndexRelease, name: str, limits: Limits) -> FileTree:
-    """Take the files of a skill one by one (v0.1.0); what they were is told by the digest of them all."""
+    """Download the files of a skill one by one (discovery v0.1.0)."""
     files = release.files
     if not files:
-        listed = index.list_releases(SkillName(name))
-        files = listed[0].files if listed and listed[0].url == release.url else ()
-    entries, room = [], limits.skill
-    if len(files) > limits.files:
-        raise RefusedError(f"skill {name}: it has more than {limits.files} files (SKILLPM_MAX_FILES)")
+        # A lockfile records only the folder: v0.1.0 has no checksums, and the tree's digest covers the list of files.
+        releases = index.list_releases(SkillName(name))
+        files = releases[0].files if releases and releases[0].url == release.url else ()
+    entries, remaining = [], limits.skill
+    if len(files) > limits.files:  # checked before the downloads, not after a million requests
+        raise RefusedError(f"skill {name}: more than {limits.files} files (SKILLPM_MAX_FILES)")
     for path in files:
         address = release.url + (path if is_local(release.url) else quote(path))
-        data = index.access.read_archive(address, min(limits.file, room))
-        room -= len(data)
+        data = index.access.read_archive(address, min(limits.file, remaining))
+        remaining -= len(data)
         entries.append(SourceEntry(path=path, data=data))
     return check_tree(entries, name=name, limits=limits)
 
@@ -71,59 +73,61 @@ def _check_sha256(actual: str, release: IndexRelease, make_error: MakeMismatchEr
 
 
 def _read_tree(release: IndexRelease, data: bytes, name: str, limits: Limits) -> FileTree:
-    """Read an artifact as what the index says that it is; a lock says nothing, and then its bytes do."""
+    """Read an artifact as the type that the index declares; a lockfile declares none, so the bytes decide."""
     is_archive = data.startswith((GZIP_MAGIC, *ZIP_MAGICS))
     if release.kind and is_archive != (release.kind == "archive"):
-        what = "an archive" if is_archive else "no archive"
-        said = "an archive" if release.kind == "archive" else "a SKILL.md"
-        raise RefusedError(f"`{name}`: {sanitize(release.url)} is {what}, and the index says {said}")
+        actual = "an archive" if is_archive else "not an archive"
+        declared = "an archive" if release.kind == "archive" else "a SKILL.md"
+        raise RefusedError(f"`{name}`: {sanitize(release.url)} is {actual}, the index declares {declared}")
     if not is_archive:
         return check_tree([SourceEntry(path="SKILL.md", data=data)], name=name, limits=limits)
     return check_tree(read_archive(data, release.url, limits), name=name, limits=limits)
 
 
 def release_mismatch_error(name: str, release: IndexRelease, actual: str) -> RefusedError:
-    """Tell what came and what the index says of it: of the bytes, or of the content."""
-    said = release.digest if actual.startswith("sha256:") else release.sha256
+    """Return the error for an artifact whose checksum, or content digest (`sha256:...`), is not that of the index."""
+    is_digest = actual.startswith("sha256:")
+    kind, expected = ("content digest", release.digest) if is_digest else ("SHA-256", release.sha256)
     return RefusedError(
-        f"`{name}` is not what the index {release.index.name} says: "
-        f"{sanitize(release.url)} is {actual}, and the index says {said}",
-        hint="somebody changed the archive or the index; nothing was changed here",
+        f"`{name}` does not match the index {release.index.name}: "
+        f"{sanitize(release.url)} has {kind} {actual}, the index says {expected}",
+        hint="the archive or the index was modified; nothing was changed here",
     )
 
 
 def check_declared_name(declared: str, name: str, release: IndexRelease) -> None:
-    """Raise `RefusedError` for a skill that calls itself otherwise than its index does."""
+    """Check the name in a skill's SKILL.md. Raises `RefusedError` if the index lists it under another one."""
     if declared and declared != name:
         raise RefusedError(
-            f"the index {release.index.name} offers {sanitize(release.url)} as `{name}`, "
-            f"and the skill calls itself `{sanitize(declared, 80)}`",
-            hint="tell whoever keeps the index; nothing was installed",
+            f"`{name}`: the index {release.index.name} lists {sanitize(release.url)}, "
+            f"whose SKILL.md has the name `{sanitize(declared, 80)}`",
+            hint="report it to the index maintainer; nothing was installed",
         )
 
 
 def apply_release_version(
     name: SkillName, source: IndexSource, release: IndexRelease, skill: FetchedSkill, warn: Callable[[str], None]
 ) -> FetchedSkill:
-    """Give a skill the version that its index says; a site says none.
+    """Return a skill with the version that the index publishes; a discovery site publishes none.
 
-    Raises `RefusedError` where the index has said other needs than the skill does: it was chosen by these.
+    Raises `NotFoundError` if a skill of a site is not in the required range, and `RefusedError` if the dependencies in
+    the index are not those in the skill: the resolver chose the release by the former.
     """
     if release.version:
         if skill.version and skill.version.removeprefix("v") != release.version:
             warn(f"{name}: the index says version {release.version}, SKILL.md says {sanitize(skill.version)}")
-        said = skill.dependencies if release.dependencies is None else release.dependencies
-        if told := dependency_mismatch(said, skill.dependencies):
+        published = skill.dependencies if release.dependencies is None else release.dependencies
+        if mismatch := dependency_mismatch(published, skill.dependencies):
             raise RefusedError(
-                f"the index {release.index.name} says other needs of `{name}` {release.version} than the skill "
-                f"does: {told}",
-                hint="tell whoever keeps the index; nothing was changed",
+                f"`{name}` {release.version}: dependencies in the index {release.index.name} differ from those in the "
+                f"skill: {mismatch}",
+                hint="report it to the index maintainer; nothing was changed",
             )
         return skill.replace(version=release.version)
     if source.version.strip() != ANY and not (is_version(skill.version) and matches(source.version, skill.version)):
-        says = f"says that it is {sanitize(skill.version)}" if skill.version else "says no version"
+        only = f"the only version is {sanitize(skill.version)}" if skill.version else "its only release has no version"
         raise NotFoundError(
-            f"the index {release.index.name} has no `{name}` {source.version}: the only one {says}",
-            hint="ask for any version",
+            f"`{name}`: no version in the index {release.index.name} satisfies {source.version}: {only}",
+            hint="require any version",
         )
     return skill

@@ -1,4 +1,4 @@
-"""An index in a folder of this machine; nothing outside of that folder is ever read."""
+"""Access to an index in a local folder. Nothing outside of the folder is ever read."""
 
 import os
 from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class FolderAccess:
-    """An index in a folder of this machine; nothing outside of that folder is ever read."""
+    """Access to an index in a local folder."""
 
     def __init__(
         self, config: ConfiguredIndex, base: str, home: str, limits: Limits, get_http_client: Callable[[], "HttpClient"]
@@ -26,15 +26,15 @@ class FolderAccess:
         self.config = config
         self.limits = limits
         self._get_http_client = get_http_client
-        written = home + config.url[1:] if config.url.startswith("~/") else config.url
-        self.folder = os.path.realpath(os.path.join(base, written))
+        path = home + config.url[1:] if config.url.startswith("~/") else config.url
+        self.folder = os.path.realpath(os.path.join(base, path))
         if not os.path.isdir(self.folder):
             raise FetchError(
-                f"the index {config.name} cannot be read: {sanitize(config.url)} is no folder", where=config.defined_in
+                f"cannot read the index {config.name}: {sanitize(config.url)} is not a folder", where=config.defined_in
             )
 
     def read_document(self, address: str) -> str | None:
-        """Read a document of the folder."""
+        """Return the text of a document; None if it does not exist."""
         data = self._read_file(address, self.limits.index, "INDEX")
         try:
             return None if data is None else data.decode()
@@ -42,57 +42,61 @@ class FolderAccess:
             raise DocumentError("this document is not UTF-8", where=address) from None
 
     def fetch_if_changed(self, address: str, validators: Validators | None, output: BinaryIO) -> Validators:
-        """Read what is newer, told by everything the file system knows of it."""
+        """Write a catalog to `output`, unless times, inode and size of its file are those in `validators`."""
         with translate_os_errors("read an index", self._resolve_path(address)):
             try:
                 state = os.stat(self._resolve_path(address))
             except (FileNotFoundError, NotADirectoryError):
-                raise NotFoundError(f"{sanitize(address)} is not there") from None
-        stamp = Validators(etag=f"{state.st_mtime_ns} {state.st_ctime_ns} {state.st_ino} {state.st_size}")
-        if validators is not None and stamp == validators:
+                raise NotFoundError(f"{sanitize(address)} does not exist") from None
+        current = Validators(etag=f"{state.st_mtime_ns} {state.st_ctime_ns} {state.st_ino} {state.st_size}")
+        if validators is not None and current == validators:
             return validators
         data = self._read_file(address, self.limits.catalog, "CATALOGUE")
         if data is None:
-            raise NotFoundError(f"{sanitize(address)} is not there")
+            raise NotFoundError(f"{sanitize(address)} does not exist")
         output.write(data)
-        return stamp
+        return current
 
     def exists(self, address: str) -> bool:
-        """Look for a file."""
+        """Return whether a file exists."""
         return os.path.isfile(self._resolve_path(address))
 
     def read_archive(self, address: str, limit: int) -> bytes:
-        """Read an archive of the folder, or take it from the web where the index says that it is there."""
+        """Read an archive of the folder, or download it if the index refers to a URL."""
         if "://" in address:
             return download_archive(self._get_http_client(), address, limit, {})
         data = self._read_file(address, limit, "DOWNLOAD")
         if data is None:
-            raise NotFoundError(f"{sanitize(address)} is not there", where=self._resolve_path(address))
+            raise NotFoundError(f"{sanitize(address)} does not exist", where=self._resolve_path(address))
         return data
 
     def resolve_url(self, document: str, reference: str) -> str:
-        """Follow an address within the folder, or onto the web."""
+        """Resolve a reference to a URL, or to a path in the folder. Raises `RefusedError` for a path outside of it."""
         if "://" in reference:
             if not reference.startswith(("https://", "http://")):
-                raise RefusedError(f"{sanitize(document)} names `{sanitize(reference)}`, which is no web address")
+                raise RefusedError(
+                    f"{sanitize(document)} refers to `{sanitize(reference)}`, which is not an http or https URL"
+                )
             return reference
-        inside = "" if reference.startswith("/") else document[len(self.config.url) :]
-        reference = reference.removeprefix("/")  # from the top of the host, which here is the folder
-        there = os.path.normpath(os.path.join("/", os.path.dirname(inside), reference)).lstrip("/")
-        deep = os.path.normpath(os.path.join(os.path.dirname(inside), reference))
-        if deep != there or "\\" in reference:
-            raise RefusedError(f"{sanitize(document)} names `{sanitize(reference)}`, which leads out of the index")
-        return self.config.url + there
+        # A reference that begins with a slash is relative to the root of the host, which for a folder is the folder.
+        folder = "" if reference.startswith("/") else os.path.dirname(document[len(self.config.url) :])
+        path = os.path.join(folder, reference.removeprefix("/"))
+        # Below "/", `..` cannot go any higher: the two results differ exactly for a path that leaves the folder.
+        clamped = os.path.normpath(os.path.join("/", path)).lstrip("/")
+        if os.path.normpath(path) != clamped or "\\" in reference:
+            raise RefusedError(f"{sanitize(document)} refers to `{sanitize(reference)}`, which is outside the index")
+        return self.config.url + clamped
 
     def host_root(self) -> str:
-        """Give the folder itself."""
+        """Return the address of the index."""
         return self.config.url
 
     def _resolve_path(self, address: str) -> str:
         path = os.path.join(self.folder, address[len(self.config.url) :])
+        # `realpath`, since the folder may be a clone of a hostile repository, with links to files outside of it.
         if not address.startswith(self.config.url) or not is_below(os.path.realpath(path), self.folder):
             raise RefusedError(
-                f"{sanitize(address)} leads out of the index {self.config.name} ({sanitize(self.config.url)})"
+                f"{sanitize(address)} is outside the index {self.config.name} ({sanitize(self.config.url)})"
             )
         return path
 
@@ -104,7 +108,7 @@ class FolderAccess:
             except (FileNotFoundError, NotADirectoryError):
                 return None
         if data is None:
-            raise RefusedError(f"{sanitize(address)} is no regular file")
+            raise RefusedError(f"{sanitize(address)} is not a regular file")
         if len(data) > limit:
             raise FetchError(f"{sanitize(address)} is over {limit} bytes", hint=limit_hint(setting))
         return data

@@ -1,6 +1,6 @@
-"""An index behind a web server: what is remembered is asked for again, and a token goes to its own origin alone."""
+"""Access to an index on a web server: cached documents are revalidated, a token is sent to the index's origin only."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urljoin, urlsplit
 
@@ -13,9 +13,11 @@ from skillpm.indexes.client.http_cache import CachedResponse, HttpCache, Validat
 if TYPE_CHECKING:
     from skillpm.fetchers.http.client import HttpClient
 
+NOT_MODIFIED = 304
+
 
 class HttpAccess:
-    """An index behind a web server. Its token goes to its own origin and nowhere else."""
+    """Access to an index on a web server."""
 
     def __init__(
         self, config: ConfiguredIndex, token: str, cache: HttpCache, get_http_client: Callable[[], "HttpClient"]
@@ -26,116 +28,128 @@ class HttpAccess:
         self._token = token
 
     def read_document(self, address: str) -> str | None:
-        """Ask whether what is remembered still holds; offline it does."""
-        found = self._fetch(address, "GET")
+        """Return the text of a document; None if it does not exist. Offline, the cached one is used."""
+        data = self._fetch(address, "GET")
         try:
-            return None if found is None else found.decode()
+            return None if data is None else data.decode()
         except UnicodeDecodeError:
             raise DocumentError("this document is not UTF-8", where=address) from None
 
     def fetch_if_changed(self, address: str, validators: Validators | None, output: BinaryIO) -> Validators:
-        """Ask for what is newer; it may come packed, and is on the disk before it is looked at."""
+        """Write a catalog to `output` unless the server confirms `validators`. It may be compressed in transit."""
         headers = {**self._auth_headers(address), **({} if validators is None else validators.request_headers)}
-        web = self._get_http_client()
-        limit = web.settings.limits.catalog
+        client = self._get_http_client()
+        limit = client.settings.limits.catalog
         try:
-            answer = web.get(address, limit=limit, headers=headers, output=output)
+            response = client.get(address, limit=limit, headers=headers, output=output)
         except NotFoundError:
             raise
         except FetchError as error:
             raise self._explain_error(error, "CATALOGUE") from None
-        if answer.status == 304:  # noqa: PLR2004  (not modified)
+        if response.status == NOT_MODIFIED:
             if validators is None or not validators.request_headers:
-                raise FetchError(f"{address}: the server answers 304 to what nobody asked")
+                raise _unexpected_304_error(address)
             return validators
-        return Validators(etag=answer.headers.get("ETag", ""), last_modified=answer.headers.get("Last-Modified", ""))
+        return _validators_of(response.headers)
 
     def exists(self, address: str) -> bool:
-        """Ask for the head alone: a catalogue may be large."""
+        """Return whether a file exists, by a HEAD request: a catalog may be large."""
         return self._fetch(address, "HEAD") is not None
 
     def read_archive(self, address: str, limit: int) -> bytes:
-        """Take an archive whole."""
+        """Return the bytes of an archive. Raises `NotFoundError`."""
         try:
             return download_archive(self._get_http_client(), address, limit, self._auth_headers(address))
         except FetchError as error:
             raise self._add_hint(error) from None
 
     def resolve_url(self, document: str, reference: str) -> str:
-        """Follow an address from a document as from a page, and only where a redirect might lead too."""
-        from skillpm.fetchers.http.redirects import check_redirect  # noqa: PLC0415  (httpx, which searching often does without)
+        """Resolve a reference as a browser would, if a redirect to the result is allowed. Raises `RefusedError`."""
+        from skillpm.fetchers.http.redirects import check_redirect  # noqa: PLC0415  (imports httpx, which a cached search does not need)
 
         try:
-            there = urljoin(document, reference)
+            url = urljoin(document, reference)
         except ValueError:
-            there = "#"
-        if "\\" in reference or "%2e" in reference.lower() or "%2f" in reference.lower() or "#" in there:
-            raise RefusedError(f"{sanitize(document)} names `{sanitize(reference)}`, which is no plain address")
-        check_redirect(document, there)
-        return there
+            url = "#"
+        # Some servers decode `%2e%2e%2f` and `\\` to `../`, so the prefix check of a locked URL would not hold.
+        if "\\" in reference or "%2e" in reference.lower() or "%2f" in reference.lower() or "#" in url:
+            raise RefusedError(f"{sanitize(document)} refers to `{sanitize(reference)}`, which is not a plain URL")
+        check_redirect(document, url)
+        return url
 
     def host_root(self) -> str:
-        """Give the top of the host."""
+        """Return the root URL of the host."""
         parts = urlsplit(self.config.url)
         return f"{parts.scheme}://{parts.netloc}/"
 
     def _fetch(self, address: str, method: str) -> bytes | None:
         key = address if method == "GET" else f"{method} {address}"
-        known = self.cache.get(key)
-        web = self._get_http_client()
-        if web.settings.offline:
-            if known is None:
+        cached = self.cache.get(key)
+        client = self._get_http_client()
+        if client.settings.offline:
+            if cached is None:
                 raise OfflineError([f"the index {self.config.name} ({address})"])
-            return known.body
+            return cached.body
         headers = self._auth_headers(address)
-        if known is not None:
-            headers |= Validators(etag=known.etag, last_modified=known.last_modified).request_headers
+        if cached is not None:
+            headers |= Validators(etag=cached.etag, last_modified=cached.last_modified).request_headers
         try:
-            answer = web.get(address, limit=web.settings.limits.index, headers=headers, method=method)
+            response = client.get(address, limit=client.settings.limits.index, headers=headers, method=method)
         except NotFoundError:
             self.cache.put(key, CachedResponse(body=None))
             return None
         except FetchError as error:
             raise self._explain_error(error, "INDEX") from None
-        if answer.status == 304:  # noqa: PLR2004  (not modified)
-            if known is None or known.body is None:
-                raise FetchError(f"{address}: the server answers 304 to what nobody asked")
-            return known.body
-        etag, modified = answer.headers.get("ETag", ""), answer.headers.get("Last-Modified", "")
-        self.cache.put(key, CachedResponse(body=answer.body, etag=etag, last_modified=modified))
-        return answer.body
+        if response.status == NOT_MODIFIED:
+            if cached is None or cached.body is None:
+                raise _unexpected_304_error(address)
+            return cached.body
+        validators = _validators_of(response.headers)
+        self.cache.put(
+            key, CachedResponse(body=response.body, etag=validators.etag, last_modified=validators.last_modified)
+        )
+        return response.body
 
     def _explain_error(self, error: FetchError, setting: str) -> FetchError:
-        """Say whose fault it is; `setting` is the one that allows more, where that is what is wrong."""
-        from skillpm.fetchers.http.errors import ResponseTooLarge  # noqa: PLC0415  (loaded already, by whoever asked)
+        """Add the index and a hint to an error; `setting` names the size limit of the response."""
+        from skillpm.fetchers.http.errors import ResponseTooLarge  # noqa: PLC0415  (the client has loaded it already)
 
-        error.message = f"the index {self.config.name} cannot be read: {error.message}"
+        error.message = f"cannot read the index {self.config.name}: {error.message}"
         if isinstance(error, ResponseTooLarge):
             error.hint = limit_hint(setting)
         return self._add_hint(error)
 
     def _add_hint(self, error: FetchError) -> FetchError:
-        """Say what helps with this index where it wants a login, or says nothing."""
+        """Add what helps if the server does not respond or requires a login."""
         from skillpm.fetchers.http.errors import AuthenticationError, ServerUnreachable  # noqa: PLC0415  (as above)
 
         if isinstance(error, ServerUnreachable):
-            error.hint += f"; --offline takes what is cached of {self.config.name}"
+            error.hint += f"; --offline uses the cached documents of {self.config.name}"
         if isinstance(error, AuthenticationError):
             error.hint = login_hint(self.config, self._token, error.hint)
         return error
 
     def _auth_headers(self, address: str) -> dict[str, str]:
-        own = urlsplit(address)[:2] == urlsplit(self.config.url)[:2]
-        return {"Authorization": f"Bearer {self._token}"} if self._token and own else {}
+        # Scheme, host and port: an index may refer to archives on another server, which must not receive the token.
+        same_origin = urlsplit(address)[:2] == urlsplit(self.config.url)[:2]
+        return {"Authorization": f"Bearer {self._token}"} if self._token and same_origin else {}
 
 
 def download_archive(http_client: "HttpClient", address: str, limit: int, headers: dict[str, str]) -> bytes:
-    """Take an archive whole. Raises `OfflineError` where nobody may be asked."""
+    """Return the bytes of an archive. Raises `OfflineError` if the network is disabled."""
     if http_client.settings.offline:
         raise OfflineError([address])
     return http_client.get(address, limit=limit, headers=headers).body
 
 
+def _validators_of(headers: Mapping[str, str]) -> Validators:
+    return Validators(etag=headers.get("ETag", ""), last_modified=headers.get("Last-Modified", ""))
+
+
+def _unexpected_304_error(address: str) -> FetchError:
+    return FetchError(f"{address}: unexpected 304 Not Modified: the request was not conditional")
+
+
 def limit_hint(setting: str) -> str:
-    """Say what lets more come in: the setting of this name."""
+    """Return a hint to raise the limit `SKILLPM_MAX_{setting}`."""
     return f"if you trust it, raise SKILLPM_MAX_{setting}"

@@ -1,6 +1,7 @@
-"""What a server said last, kept with its ETag: one file an address, so that most answers are a 304 of no size.
+"""HTTP cache of index documents: one file per URL with the last response and its ETag, so that most requests get a 304.
 
-Small and our own (docs/adr/0016-asking-indexes.md). It is never believed without asking, but with `--offline`.
+Every entry is revalidated before use, except with `--offline`. `Cache-Control` is ignored: a version that was just
+published must be visible at once (docs/adr/0016-asking-indexes.md).
 """
 
 import json
@@ -16,51 +17,54 @@ FORMAT_VERSION = 1
 
 
 class Validators(Value):
-    """What tells whether a document is still the one that was read: a server's words, or the state of a file."""
+    """The validators of a document that was read: those of an HTTP response, or the state of a file (as `etag`)."""
 
     etag: str = ""
     last_modified: str = ""
 
     @property
     def request_headers(self) -> dict[str, str]:
-        """What asks a server to send only what is newer."""
+        """The headers of a conditional request."""
         if self.etag:
             return {"If-None-Match": self.etag}
         return {"If-Modified-Since": self.last_modified} if self.last_modified else {}
 
 
 class CachedResponse(Value):
-    """An answer: the body, or None where nothing was there, and what to send along to hear whether it still holds."""
+    """A response and its validators."""
 
+    # None for a 404, which is cached too: `--offline` must know that an index lacks a name.
     body: bytes | None
     etag: str = ""
     last_modified: str = ""
 
 
 class HttpCache:
-    """The answers of all index servers, in a folder."""
+    """The cached responses of all index servers, in one folder."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
     def get(self, url: str) -> CachedResponse | None:
-        """Give what is remembered of an address; what was damaged counts as forgotten."""
+        """Return the cached response of a URL; None if there is none or its file is damaged."""
         try:
             head, _, body = read_regular_file(self._path(url)).partition(b"\n")
-            said = json.loads(head)
-            if said["url"] != url or said["format"] != FORMAT_VERSION or said["sha256"] != sha256(body).hexdigest():
+            header = json.loads(head)
+            # A 304 would confirm the ETag, not the bytes: without the checksum, a truncated file would pass as valid.
+            checksum = sha256(body).hexdigest()
+            if header["url"] != url or header["format"] != FORMAT_VERSION or header["sha256"] != checksum:
                 return None
             record_use(self._path(url))
             return CachedResponse(
-                body=body if said["found"] else None, etag=str(said["etag"]), last_modified=str(said["modified"])
+                body=body if header["found"] else None, etag=str(header["etag"]), last_modified=str(header["modified"])
             )
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def put(self, url: str, response: CachedResponse) -> None:
-        """Remember an answer. A cache that cannot be written is done without."""
+        """Store a response. Errors are ignored: without a cache, the next request is unconditional."""
         body = response.body or b""
-        head = {
+        header = {
             "format": FORMAT_VERSION,
             "url": url,
             "found": response.body is not None,
@@ -70,7 +74,8 @@ class HttpCache:
         }
         with suppress(OSError):
             tag_cache_folder(os.path.dirname(self.folder))
-            write_document(self._path(url), json.dumps(head).encode() + b"\n" + body, fsync=False, mode=0o600)
+            # 0600: the response may come from an index that requires a login.
+            write_document(self._path(url), json.dumps(header).encode() + b"\n" + body, fsync=False, mode=0o600)
 
     def _path(self, url: str) -> str:
         return os.path.join(self.folder, sha256(url.encode()).hexdigest())

@@ -1,7 +1,7 @@
-"""What an index offers, whichever of the three kinds it is: ours, or a site of Agent Skills Discovery, new or old.
+"""The releases of an index of any kind: a skillpm index, or a site of Agent Skills Discovery v0.2.0 or v0.1.0.
 
-Ours is asked first, for the one document that is needed. Only where that is not there, one more question tells an
-index that lacks the name from a site; what a site is, is found out once a run.
+The document of a skillpm index is requested first. If it does not exist, a HEAD request for `index.json` distinguishes
+an index that lacks the name from a site. The document of a site is read once.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,44 +23,49 @@ MAX_WARNINGS = 10
 
 
 class IndexRelease(Value):
-    """A version of a skill as an index offers it; `url` is whole. `sha256` and `digest` are empty where nobody says.
-
-    `dependencies` is None where only the skill itself knows them. A `url` that ends in a slash is a folder of `files`.
-    """
+    """A version of a skill in an index."""
 
     index: ConfiguredIndex
+    # Absolute. With a slash at its end, it is a folder that contains `files` (discovery v0.1.0).
     url: str
+    # Empty for a discovery site, which publishes no versions.
     version: str = ""
+    # Of the artifact and of its content; empty if the index does not publish them.
     sha256: str = ""
     digest: str = ""
+    # None if they are known only from the skill itself.
     dependencies: Mapping[str, Any] | None = None
     yanked: bool = False
+    # Why it was yanked; may be empty.
     reason: str = ""
+    # UTC, ISO 8601; empty if unknown.
     published: str = ""
+    # `archive`, `skill-md` or `files`; empty for a locked release.
     kind: str = ""
     files: tuple[str, ...] = ()
 
 
 class NotAnIndex(FetchError):
-    """An address at which there is no index, neither ours nor a site's."""
+    """An address without a skillpm index or a discovery site."""
 
 
 class Index:
-    """One index, read as far as it is asked."""
+    """One index. Documents are read when they are needed, and once."""
 
     def __init__(self, config: ConfiguredIndex, access: IndexAccess, warn: Callable[[str], None]) -> None:
         self.config = config
         self.access = access
         self.warn = warn
         self._site: tuple[str, Site] | None = None
-        self._is_ours: bool | None = None
+        self._is_skillpm_index: bool | None = None
         self._releases: dict[SkillName, list[IndexRelease] | None] = {}
-        self._lock = Lock()  # several names are looked up at once, and what an index is shall be asked once
+        self._lock = Lock()  # names are looked up in parallel, and the kind of the index must be requested once
 
     def list_releases(self, name: SkillName) -> list[IndexRelease] | None:
-        """Give every version of a skill, the newest first; None where this index does not know it.
+        """Return all versions of a skill, newest first; None if the index does not contain it.
 
-        Raises `FetchError` for an index that cannot be read: that is never the same as one that lacks a name.
+        Raises `FetchError` for an index that cannot be read. If it were treated as one that lacks the name,
+        an attacker who can block it could choose which index answers instead.
         """
         if name not in self._releases:
             self._releases[name] = self._find_releases(name)
@@ -70,29 +75,31 @@ class Index:
         address = f"{self.config.url}skills/{name}.json"
         text = None if self._site is not None else self.access.read_document(address)
         if text is not None:
-            self._is_ours = True
+            self._is_skillpm_index = True
             return [self._from_release(release) for release in read_releases(text, address, name).versions]
         with self._lock:
-            if self._is_ours is None:
-                self._is_ours = self.access.exists(f"{self.config.url}index.json")
-            if self._is_ours:
+            if self._is_skillpm_index is None:
+                self._is_skillpm_index = self.access.exists(f"{self.config.url}index.json")
+            if self._is_skillpm_index:
                 return None
             document, site = self.load_site()
         if name in site.duplicates:
-            raise ConflictError(f"the index {self.config.name} has several skills called `{name}`", where=document)
+            raise ConflictError(
+                f"`{name}`: the index {self.config.name} has several skills with this name", where=document
+            )
         if name in site.invalid and not any(skill.name == name for skill in site.skills):
-            # Passed over, it would be looked for in the next index, whose skill of that name is another one.
+            # If it were skipped, the next index would be asked, whose skill of that name is a different one.
             raise DocumentError(
-                f"the index {self.config.name} has `{name}`, and its entry cannot be understood",
+                f"`{name}`: its entry in the index {self.config.name} is invalid",
                 where=site.invalid[name],
-                hint="tell whoever keeps the index; nothing was changed",
+                hint="report it to the index maintainer; nothing was changed",
             )
         return next(([self._from_site_skill(document, skill)] for skill in site.skills if skill.name == name), None)
 
     def list_skills(self) -> list[tuple[str, str]] | None:
-        """Give the name and the description of every skill; None where there is no index of any kind.
+        """Return the names and descriptions of all skills; None if there is no index of any kind.
 
-        Raises `DocumentError` for an index that cannot be understood.
+        Raises `DocumentError` for an invalid index.
         """
         address = f"{self.config.url}index.json"
         text = self.access.read_document(address)
@@ -104,20 +111,20 @@ class Index:
             return None
 
     def load_site(self) -> tuple[str, Site]:
-        """Give the address and the content of a site's index. Raises `FetchError` where there is none."""
+        """Return the address and the content of a discovery site's document. Raises `NotAnIndex`."""
         if self._site is None:
-            tops = dict.fromkeys([self.config.url, self.access.host_root()])
+            bases = dict.fromkeys([self.config.url, self.access.host_root()])
             for path in ALL_PATHS:
-                for top in tops:
-                    text = self.access.read_document(top + path)
+                for base in bases:
+                    text = self.access.read_document(base + path)
                     if text is not None:
-                        self._site = (top + path, read_site(text, top + path))
+                        self._site = (base + path, read_site(text, base + path))
                         self._warn_problems(self._site[1].problems)
                         return self._site
             raise NotAnIndex(
-                f"there is no index at {sanitize(self.config.url)}: neither index.json nor {ALL_PATHS[0]}",
+                f"no index found at {sanitize(self.config.url)}: neither index.json nor {ALL_PATHS[0]} exists",
                 where=self.config.defined_in,
-                hint="check the address; it is the folder that holds index.json",
+                hint="check the address: it is the folder that contains index.json",
             )
         return self._site
 
@@ -125,7 +132,7 @@ class Index:
         for problem in problems[:MAX_WARNINGS]:
             self.warn(problem)
         if len(problems) > MAX_WARNINGS:
-            self.warn(f"the index {self.config.name} has {len(problems) - MAX_WARNINGS} more entries that are left out")
+            self.warn(f"skipped {len(problems) - MAX_WARNINGS} more entries of the index {self.config.name}")
 
     def _from_release(self, release: Release) -> IndexRelease:
         top = f"{self.config.url}index.json"

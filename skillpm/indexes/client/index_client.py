@@ -1,4 +1,4 @@
-"""All indexes of a run, opened: who knows a name, which version is taken, and its bytes into the store."""
+"""The client of all indexes: finds releases, chooses versions and downloads their archives into the store."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -39,7 +39,7 @@ Result = TypeVar("Result")
 
 
 class IndexClient:
-    """The indexes in the order they are asked, over one web client."""
+    """The indexes in the order of their priority, with one HTTP client for all."""
 
     def __init__(
         self, settings: Settings, base: str, store: Store, reporter: Reporter, configs: Sequence[ConfiguredIndex]
@@ -50,48 +50,53 @@ class IndexClient:
         self.reporter = reporter
         self._http_client: HttpClient | None = None
         self._lock = Lock()
+        # By URL: a site publishes no versions, so its skill is downloaded to read the version, and again to pin it.
         self._site_skills: dict[str, FetchedSkill] = {}
-        self.indexes = [self._open_index(place) for place in configs]
+        self.indexes = [self._open_index(config) for config in configs]
+        # By URL: indexes that a requirement names, but that are not configured.
         self._sites: dict[str, Index] = {}
 
     def indexes_for(self, source: IndexSource) -> list[Index]:
-        """Give the indexes that may be asked for a skill: all, or the one that is named."""
+        """Return the indexes that may provide a skill: all, or the one that its source names."""
         if source.index_url:
             return [self.index_at(source.index_url)]
         return [index for index in self.indexes if source.index in {"", index.config.name}]
 
     def index_at(self, url: str) -> Index:
-        """Give the index at an address: the configured one, with its token, else one that nobody gave a name."""
+        """Return the configured index at a URL, with its token, or an unnamed one without."""
         with self._lock:
-            known = next((index for index in self.indexes if index.config.url == url), self._sites.get(url))
-            if known is None:
-                place = ConfiguredIndex(name=url.partition("://")[2].partition("/")[0], url=url, defined_in=url)
-                known = self._sites[url] = self._open_index(place)
-            return known
+            index = next((index for index in self.indexes if index.config.url == url), self._sites.get(url))
+            if index is None:
+                config = ConfiguredIndex(name=url.partition("://")[2].partition("/")[0], url=url, defined_in=url)
+                index = self._sites[url] = self._open_index(config)
+            return index
 
     def find_releases(self, sources: Mapping[SkillName, IndexSource]) -> dict[SkillName, list[IndexRelease] | None]:
-        """Ask who knows these names, several at once. No name is ever looked for behind the first that knows it."""
+        """Return the releases of each skill in the first index that contains it; None for a skill that none contains.
 
-        def ask(name: SkillName) -> list[IndexRelease] | None:
+        Later indexes are not even asked: a public index must not be able to replace a skill of a private one.
+        """
+
+        def find(name: SkillName) -> list[IndexRelease] | None:
             for index in self.indexes_for(sources[name]):
-                found = index.list_releases(SkillName(sources[name].name))
-                if found is not None:
-                    return found
+                releases = index.list_releases(SkillName(sources[name].name))
+                if releases is not None:
+                    return releases
             return None
 
-        return self._run_parallel(list(sources), ask)
+        return self._run_parallel(list(sources), find)
 
     def list_versions(
         self, sources: Mapping[SkillName, IndexSource], releases: Mapping[SkillName, Sequence[IndexRelease] | None]
     ) -> dict[SkillName, list[AvailableVersion]]:
-        """Give what is offered as a resolver asks for it. A site's one version is looked at for its number."""
+        """Return the releases for the resolver. A skill of a site is downloaded to read its version."""
 
-        def one(name: SkillName) -> list[AvailableVersion]:
+        def list_one(name: SkillName) -> list[AvailableVersion]:
             source = sources[name].replace(version=ANY)
-            offerings = releases[name] or ()
-            if len(offerings) == 1 and not offerings[0].version:
-                found = self.fetch_newest({name: source}, releases)[name]
-                return [AvailableVersion(version=found.version, source=source, dependencies=found.dependencies)]
+            available = releases[name] or ()
+            if len(available) == 1 and not available[0].version:
+                skill = self.fetch_newest({name: source}, releases)[name]
+                return [AvailableVersion(version=skill.version, source=source, dependencies=skill.dependencies)]
             return [
                 AvailableVersion(
                     version=item.version,
@@ -103,71 +108,72 @@ class IndexClient:
                     pin=IndexPin(index=item.index.url, url=item.url, sha256=item.sha256),
                     digest=Digest(item.digest),
                 )
-                for item in offerings
+                for item in available
             ]
 
-        return self._run_parallel([name for name in sources if releases[name] is not None], one)
+        return self._run_parallel([name for name in sources if releases[name] is not None], list_one)
 
     def find_newest(self, name: SkillName, source: IndexSource, cutoff: Cutoff) -> str | None:
-        """Give the newest version in a range, empty for one without a number; None where no index knows the name."""
-        offered = self.find_releases({name: source})[name]
-        return None if offered is None else choose_newest(name, source, offered, cutoff).version
+        """Return the newest version in a range, empty for a skill without one; None if no index contains the skill."""
+        releases = self.find_releases({name: source})[name]
+        return None if releases is None else choose_newest(name, source, releases, cutoff).version
 
     def fetch_newest(
         self, sources: Mapping[SkillName, IndexSource], releases: Mapping[SkillName, Sequence[IndexRelease] | None]
     ) -> dict[SkillName, FetchedSkill]:
-        """Bring the newest of each into the store, and give what a lockfile says of it."""
+        """Add the newest release of each skill to the store, and return their metadata for the lockfile."""
 
-        def one(name: SkillName) -> FetchedSkill:
-            offering = choose_newest(name, sources[name], releases[name] or ())
-            if not offering.version and offering.url in self._site_skills:
+        def fetch_one(name: SkillName) -> FetchedSkill:
+            release = choose_newest(name, sources[name], releases[name] or ())
+            if not release.version and release.url in self._site_skills:
                 return apply_release_version(
-                    name, sources[name], offering, self._site_skills[offering.url], self.reporter.warn
+                    name, sources[name], release, self._site_skills[release.url], self.reporter.warn
                 )
-            sha256, tree = self._read_from_store(offering) or self._fetch_artifact(
-                offering, sources[name].name, lambda found: release_mismatch_error(name, offering, found)
+            sha256, tree = self._read_from_store(release) or self._fetch_artifact(
+                release, sources[name].name, lambda actual: release_mismatch_error(name, release, actual)
             )
-            pin = IndexPin(index=offering.index.url, url=offering.url, sha256=sha256)
-            found = read_metadata(tree, pin, name)
-            check_declared_name(found.declared_name, sources[name].name, offering)
-            if offering.digest and tree.digest != offering.digest:
-                raise release_mismatch_error(name, offering, tree.digest)
-            self._site_skills[offering.url] = found
-            found = apply_release_version(name, sources[name], offering, found, self.reporter.warn)
+            pin = IndexPin(index=release.index.url, url=release.url, sha256=sha256)
+            skill = read_metadata(tree, pin, name)
+            check_declared_name(skill.declared_name, sources[name].name, release)
+            if release.digest and tree.digest != release.digest:
+                raise release_mismatch_error(name, release, tree.digest)
+            self._site_skills[release.url] = skill
+            skill = apply_release_version(name, sources[name], release, skill, self.reporter.warn)
             self.store.add(tree, variant_of(pin))
-            return found
+            return skill
 
-        return self._run_parallel(list(sources), one)
+        return self._run_parallel(list(sources), fetch_one)
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> None:
-        """Bring exactly the locked bytes into the store. Raises `DigestMismatch` for others."""
+        """Add the locked skills to the store. Raises `DigestMismatch` for an archive with other content."""
 
-        def one(name: SkillName) -> Digest:
+        def fetch_one(name: SkillName) -> Digest:
             skill = locked[name]
             if not isinstance(skill.pin, IndexPin):
-                raise TypeError("only pins of an index come here")
+                raise TypeError("expected an IndexPin")
             index = self._find_index(name, skill.pin)
-            came_from = f"{skill.pin.url} (index {index.config.name})"
-            pin = skill.pin
+            origin = f"{skill.pin.url} (index {index.config.name})"
+            pin, flag = skill.pin, self.settings.scope_flag
 
-            def wrong(found: str, locked: str = pin.sha256) -> DigestMismatch:
-                error = DigestMismatch(name, locked=locked, actual=found, origin=came_from)
-                error.hint = "nothing was changed; what is published must never change: ask whoever keeps the index"
+            def mismatch_error(actual: str, expected: str = pin.sha256) -> DigestMismatch:
+                error = DigestMismatch(name, locked=expected, actual=actual, origin=origin, advice="")
+                error.hint = "a published version must never change; report it to the index maintainer"
+                error.hint += " (nothing was changed here)"
                 return error
 
-            # The lock is what is trusted here: the index is not asked what the sum should be.
-            offering = IndexRelease(
-                index=index.config, url=_check_archive_url(index, skill.pin, name), sha256=skill.pin.sha256
+            # The expected checksum is the locked one: an index that replaced an archive would publish a new checksum.
+            release = IndexRelease(
+                index=index.config, url=_check_archive_url(index, skill.pin, name, flag), sha256=skill.pin.sha256
             )
-            tree = self._fetch_artifact(offering, name, wrong)[1]
+            tree = self._fetch_artifact(release, name, mismatch_error)[1]
             if tree.digest != skill.digest:
-                raise wrong(tree.digest, skill.digest or "")
+                raise mismatch_error(tree.digest, skill.digest or "")
             return self.store.add(tree, variant_of(skill.pin))
 
-        self._run_parallel(list(locked), one)
+        self._run_parallel(list(locked), fetch_one)
 
     def _read_from_store(self, release: IndexRelease) -> tuple[str, FileTree] | None:
-        """Give what the store has already of a version; a damaged copy is none."""
+        """Return a release that is in the store already; None if it is missing or damaged."""
         if not release.digest or not self.store.has(Digest(release.digest), release.sha256):
             return None
         try:
@@ -178,21 +184,21 @@ class IndexClient:
 
     def _fetch_artifact(self, release: IndexRelease, name: str, make_error: MakeMismatchError) -> tuple[str, FileTree]:
         index = self.index_at(release.index.url)
-        what = f"fetching {sanitize(release.url)}"
-        self.reporter.start_task(what)
+        task = f"fetching {sanitize(release.url)}"
+        self.reporter.start_task(task)
         try:
             return fetch_artifact(index, release, name, self.settings.limits, make_error)
         finally:
-            self.reporter.finish_task(what)
+            self.reporter.finish_task(task)
 
     def _find_index(self, name: SkillName, pin: IndexPin) -> Index:
         for index in self.indexes:
             if index.config.url == pin.index:
                 return index
         if "://" in pin.index:
-            return self.index_at(pin.index)  # that the manifest or a skill names it was looked at before
+            return self.index_at(pin.index)  # callers have checked that the manifest or a skill names it
         raise NotFoundError(
-            f"`{name}` is locked to the index {sanitize(pin.index)}, which nobody configured",
+            f"`{name}` is locked to the index {sanitize(pin.index)}, which is not configured",
             hint=NAMING_HINT,
         )
 
@@ -207,8 +213,8 @@ class IndexClient:
             return self._http_client
 
     def _run_parallel(self, names: Sequence[SkillName], work: Callable[[SkillName], Result]) -> dict[SkillName, Result]:
-        """Do the work for each name, several at once; the first failure ends all."""
-        if len(names) < 2:  # noqa: PLR2004  (nothing to share out)
+        """Call `work` for each name in parallel threads. The first error cancels the others and is raised."""
+        if len(names) < 2:  # noqa: PLR2004  (needs no threads)
             return {name: work(name) for name in names}
         with ThreadPoolExecutor(MAX_PARALLEL) as pool:
             jobs = {name: pool.submit(work, name) for name in names}
@@ -221,22 +227,22 @@ class IndexClient:
                 raise
 
 
-def _check_archive_url(index: Index, pin: IndexPin, name: SkillName) -> str:
-    """Give where a locked archive is: below its index, or where the index itself says that it is.
+def _check_archive_url(index: Index, pin: IndexPin, name: SkillName, scope_flag: str) -> str:
+    """Return the URL of a locked archive, which must be inside its index or be listed by it.
 
-    Raises `RefusedError` for any other place: a lockfile brings nothing in from where the index does not lead.
+    Raises `RefusedError` for any other URL: a lockfile that was tampered with could name any server.
     """
     if "://" not in pin.url:
         if not index.config.is_local:
-            raise RefusedError(f"the index {pin.index} cannot lead to {sanitize(pin.url)}, on this machine")
-        return pin.url  # and the folder looks whether it lies in it
+            raise RefusedError(f"`{name}`: the index {pin.index} cannot refer to the local file {sanitize(pin.url)}")
+        return pin.url  # `FolderAccess` checks that it is inside the folder
     url = index.access.resolve_url(index.config.url, pin.url)
     if url.startswith(index.config.url) and ".." not in url:
         return url
     if any(item.url == url and item.sha256 in {"", pin.sha256} for item in index.list_releases(name) or ()):
         return url
     raise RefusedError(
-        f"`{name}` is locked to {sanitize(url)}, and the index {index.config.name} says nothing of that",
+        f"`{name}` is locked to {sanitize(url)}, which the index {index.config.name} does not list",
         where=f"skills.lock: skills.{name}.source.url",
-        hint=f"find out who changed the lockfile; if the index has moved its archives: skillpm update {name}",
+        hint=f"check who changed skills.lock; if the index moved its archives: skillpm update{scope_flag} {name}",
     )

@@ -1,7 +1,6 @@
-"""The fetcher for skills of indexes: the first index that knows a name is the only one asked for it.
+"""The fetcher for skills of indexes. A skill comes from the first index that contains its name.
 
-Nothing that costs is imported before there is an index to ask: a bare name is an ordinary way to install what ships
-with the tool.
+Slow imports wait until an index is configured: without one, a plain name is the usual way to install a bundled skill.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class IndexFetcher:
-    """Asks the indexes in their order, and last what ships with the tool; relative folders start at `base`."""
+    """Fetches from the indexes in order, then from the bundled skills. Relative folders are relative to `base`."""
 
     def __init__(
         self,
@@ -45,38 +44,38 @@ class IndexFetcher:
         self._client: IndexClient | None = None
 
     def pin(self, sources: Mapping[SkillName, IndexSource]) -> dict[SkillName, FetchedSkill]:
-        """Take the newest version of each that its range allows.
+        """Fetch the newest version in the range of each source.
 
-        Raises `NotFoundError` for what no index has, `FetchError` for an index that cannot be reached.
+        Raises `NotFoundError` for a skill that no index contains, `FetchError` for an index that cannot be reached.
         """
-        desk = self.open_client(allow_unconfigured=_has_site(sources))
-        offered = {} if desk is None else desk.find_releases(sources)
-        _check_configured(sources, desk)
-        rest = {name: source for name, source in sources.items() if offered.get(name) is None}
-        for name, source in rest.items():
-            if source.index or (desk is not None and source.name not in bundled_names()):
-                raise self._not_found_error(name, source, desk)
-        found = BundledFetcher(self.store, self.reporter).pin(rest) if rest else {}
-        if desk is not None:
-            found |= desk.fetch_newest({name: sources[name] for name in sources if name not in rest}, offered)
-        return found
+        client = self.open_client(allow_unconfigured=_has_site(sources))
+        releases = {} if client is None else client.find_releases(sources)
+        _check_configured(sources, client)
+        bundled = {name: source for name, source in sources.items() if releases.get(name) is None}
+        for name, source in bundled.items():
+            if source.index or (client is not None and source.name not in bundled_names()):
+                raise self._not_found_error(name, source, client)
+        skills = BundledFetcher(self.store, self.reporter).pin(bundled) if bundled else {}
+        if client is not None:
+            skills |= client.fetch_newest({name: sources[name] for name in sources if name not in bundled}, releases)
+        return skills
 
     def versions(
         self,
         sources: Mapping[SkillName, IndexSource],
         *,
-        dated: bool = False,  # noqa: ARG002  (an index says it anyway)
+        dated: bool = False,  # noqa: ARG002  (an index always publishes dates)
     ) -> dict[SkillName, Sequence[AvailableVersion]]:
-        """List all versions of each in the first index that knows it, else the one that ships with the tool."""
-        desk = self.open_client(allow_unconfigured=_has_site(sources))
-        _check_configured(sources, desk)
-        offered = {} if desk is None else desk.find_releases(sources)
-        found = {} if desk is None else desk.list_versions(sources, offered)
-        rest = {name: source for name, source in sources.items() if offered.get(name) is None and not source.index}
-        return found | (BundledFetcher(self.store, self.reporter).versions(rest) if rest else {})
+        """Return all versions of each skill in the first index that contains it, or its bundled version."""
+        client = self.open_client(allow_unconfigured=_has_site(sources))
+        _check_configured(sources, client)
+        releases = {} if client is None else client.find_releases(sources)
+        available = {} if client is None else client.list_versions(sources, releases)
+        bundled = {name: source for name, source in sources.items() if releases.get(name) is None and not source.index}
+        return available | (BundledFetcher(self.store, self.reporter).versions(bundled) if bundled else {})
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
-        """Take exactly the locked archives; give what is missing offline."""
+        """Fetch the locked archives. Returns descriptions of those that cannot be fetched offline."""
         pins = {name: skill for name, skill in locked.items() if isinstance(skill.pin, IndexPin)}
         if self.settings.offline:
             return [f"{name} ({pin.url})" for name, pin in _remote_pins(pins).items()] + self._fetch(
@@ -85,69 +84,71 @@ class IndexFetcher:
         return self._fetch(pins)
 
     def find_newest(self, source: IndexSource, cutoff: Cutoff) -> str | None:
-        """Give the newest version that an index offers in a range and that is not too new, empty for one without a
-        number; None where no index knows the name.
+        """Return the newest version in a range that is not too new, empty for a skill without a version.
+
+        None if no index contains the skill.
         """
-        desk = self.open_client(allow_unconfigured=bool(source.index_url))
+        client = self.open_client(allow_unconfigured=bool(source.index_url))
         name = SkillName(source.name)
-        _check_configured({name: source}, desk)
-        return None if desk is None else desk.find_newest(name, source, cutoff)
+        _check_configured({name: source}, client)
+        return None if client is None else client.find_newest(name, source, cutoff)
 
     def list_skills(self, url: str) -> list[tuple[str, str]] | None:
-        """Give all skills of the index at an address, name and description; None where there is no index."""
-        desk = self.open_client(allow_unconfigured=True)
-        return None if desk is None else desk.index_at(url).list_skills()
+        """Return the names and descriptions of all skills in the index at a URL; None if there is no index."""
+        client = self.open_client(allow_unconfigured=True)
+        return None if client is None else client.index_at(url).list_skills()
 
     def open_client(self, *, allow_unconfigured: bool = False) -> "IndexClient | None":
-        """Open the indexes; none where none is configured, unless one is named by its address."""
-        places = () if self._client is not None else tuple(self._load_indexes())
-        if self._client is None and (places or allow_unconfigured):
-            from skillpm.indexes.client.index_client import IndexClient  # noqa: PLC0415  (httpx and more; see the module's head)
+        """Return the client of the indexes; None if no index is configured, unless `allow_unconfigured`."""
+        configs = () if self._client is not None else tuple(self._load_indexes())
+        if self._client is None and (configs or allow_unconfigured):
+            from skillpm.indexes.client.index_client import IndexClient  # noqa: PLC0415  (imports httpx)
 
-            self._client = IndexClient(self.settings, self.base, self.store, self.reporter, places)
+            self._client = IndexClient(self.settings, self.base, self.store, self.reporter, configs)
         return self._client
 
     def _not_found_error(self, name: SkillName, source: IndexSource, client: "IndexClient | None") -> NotFoundError:
-        from skillpm.core.suggestions import closest_matches  # noqa: PLC0415
+        from skillpm.core.suggestions import closest_matches, did_you_mean  # noqa: PLC0415
 
-        places = [] if client is None else [index.config for index in client.indexes_for(source)]
-        asked = [f"{place.name} ({place.url})" for place in places]
+        configs = [] if client is None else [index.config for index in client.indexes_for(source)]
+        searched = [f"{config.name} ({config.url})" for config in configs]
         if source.index_url:
-            hint = f"what it has: skillpm install {source.index_url} --list"
-            return NotFoundError(f"the index {asked[0]} has no skill `{source.name}`", hint=hint)
-        names = self._suggest_names(places, source.name)
-        look = f"`skillpm search {source.name}` looks for it by its words"
+            hint = f"list its skills with `skillpm install {source.index_url} --list`"
+            return NotFoundError(f"`{source.name}` was not found in the index {searched[0]}", hint=hint)
+        names = self._suggest_names(configs, source.name)
+        search = f"search with `skillpm search {source.name}`"
         if source.index:
-            hint = f"did you mean {', '.join(names)}?" if names else look
-            return NotFoundError(f"the index {asked[0]} has no skill `{source.name}`", hint=hint)
+            hint = did_you_mean(names) or search
+            return NotFoundError(f"`{source.name}` was not found in the index {searched[0]}", hint=hint)
         similar = closest_matches(source.name, bundled_names())
-        lead = f"did you mean {', '.join(similar)}, which ships with skillpm? " if similar else f"{look}; "
-        lead = f"did you mean {', '.join(names)}? " if names else lead
+        first = f"{did_you_mean(similar)} (bundled with skillpm) " if similar else f"{search}; "
+        first = f"{did_you_mean(names)} " if names else first
         return NotFoundError(
-            f"no index has a skill `{name}` (asked: {', '.join(asked)}), and none ships with skillpm",
-            hint=f"{lead}from a repository: owner/repo@{name}",
+            f"`{name}` was not found in any index (searched: {', '.join(searched)}) and is not bundled with skillpm",
+            hint=f"{first}to install from a repository: owner/repo@{name}",
         )
 
     def _suggest_names(self, configs: Sequence[ConfiguredIndex], name: str) -> list[str]:
-        """Give the names in the catalogues at hand that may have been meant; no server is asked."""
-        from skillpm.indexes.search.catalogs import Catalogs  # noqa: PLC0415  (sqlite, only after a mistake)
+        """Return up to three similar names from the cached catalogs, without any requests."""
+        from skillpm.indexes.search.catalogs import Catalogs  # noqa: PLC0415  (imports sqlite3)
 
-        catalogues = Catalogs(self.settings.replace(offline=True), self.base, self.reporter, can_write_cache=False)
-        known = [it.database for it in map(catalogues.open_index, configs) if it.database is not None]
-        return list(dict.fromkeys(near for it in known for near in it.suggest_names(name, 3, lambda _: False)))[:3]
+        catalogs = Catalogs(self.settings.replace(offline=True), self.base, self.reporter, can_write_cache=False)
+        databases = [it.database for it in map(catalogs.open_index, configs) if it.database is not None]
+        names = (similar for it in databases for similar in it.suggest_names(name, 3, lambda _: False))
+        return list(dict.fromkeys(names))[:3]
 
     def _fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
-        desk = self.open_client(
+        client = self.open_client(
             allow_unconfigured=any(isinstance(it.pin, IndexPin) and "://" in it.pin.index for it in locked.values())
         )
-        if locked and desk is None:
+        if locked and client is None:
             name = min(locked)
             raise NotFoundError(
-                f"`{name}` is locked to an index, and no index is configured",
+                f"`{name}` is locked to an index, but no index is configured",
                 hint=NAMING_HINT,
             )
-        if desk is not None:
-            desk.fetch(locked)
+        if client is not None:
+            client.fetch(locked)
         return []
 
 
@@ -167,11 +168,9 @@ def _local_skills(locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, Lo
 
 
 def _check_configured(sources: Mapping[SkillName, IndexSource], client: "IndexClient | None") -> None:
-    """Refuse an index by a name that nobody gave one."""
-    known = [] if client is None else [index.config.name for index in client.indexes]
+    """Raise `NotFoundError` for a source that names an index which is not configured."""
+    configured = [] if client is None else [index.config.name for index in client.indexes]
     for name, source in sources.items():
-        if source.index and not source.index_url and source.index not in known:
-            hint = f"configured are: {', '.join(known)}" if known else NAMING_HINT
-            raise NotFoundError(
-                f"`{name}` is wanted from the index `{source.index}`, which nobody configured", hint=hint
-            )
+        if source.index and not source.index_url and source.index not in configured:
+            hint = f"configured indexes: {', '.join(configured)}" if configured else NAMING_HINT
+            raise NotFoundError(f"`{name}` requires the index `{source.index}`, which is not configured", hint=hint)

@@ -1,1 +1,1 @@
-"""`catalog.html`: an index as one page for people. What skills say of themselves is hostile until it is clean."""
+"""`catalog.html`, the HTML catalog of an index. All content of skills is untrusted and must be sanitized."""

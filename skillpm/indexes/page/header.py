@@ -1,4 +1,4 @@
-"""The head of a page: who wrote it, and of which index, told without opening the rest."""
+"""The header of the HTML catalog: its generator, and a digest of the index that it shows."""
 
 import hashlib
 import re
@@ -17,27 +17,30 @@ MAX_HEADER_LENGTH = 4096
 
 
 class PageHeader(Value):
-    """Who wrote a page, how much of each skill it shows, and what the index was."""
+    """The metadata of a page."""
 
+    # See `renderer.generator_id`.
     generator: str
+    # How many characters of each SKILL.md it shows.
     text_limit: int
+    # See `compute_index_digest`.
     index_digest: str
 
 
 def read_header(page: bytes) -> PageHeader | None:
-    """Give the head of a page; None where it is no page of ours."""
-    found = HEADER_PATTERN.search(page[:MAX_HEADER_LENGTH])
-    if found is None:
+    """Return the header of a page; None for a page that skillpm did not write."""
+    match = HEADER_PATTERN.search(page[:MAX_HEADER_LENGTH])
+    if match is None:
         return None
     return PageHeader(
-        generator=found[1].decode(errors="replace"), text_limit=int(found[2]), index_digest=found[3].decode()
+        generator=match[1].decode(errors="replace"), text_limit=int(match[2]), index_digest=match[3].decode()
     )
 
 
 def compute_index_digest(name: str, skills: Sequence[tuple[SkillSummary, SkillReleases]]) -> str:
-    """Give a digest of all that the documents of an index say of what it offers."""
+    """Return a digest of the documents of an index, which identifies its state."""
     state = hashlib.sha256()
-    catalogue = Catalog(name=name, skills=tuple(summary for summary, _ in skills))
-    for text in (write_catalog(catalogue), *(write_releases(releases) for _, releases in skills)):
+    catalog = Catalog(name=name, skills=tuple(summary for summary, _ in skills))
+    for text in (write_catalog(catalog), *(write_releases(releases) for _, releases in skills)):
         state.update(text.encode())
     return f"sha256:{state.hexdigest()}"

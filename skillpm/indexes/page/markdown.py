@@ -1,7 +1,8 @@
-"""Markdown of strangers as HTML that runs nothing and asks nothing: rendered without raw HTML, then sanitised.
+"""Render untrusted Markdown as safe HTML: no scripts, no requests.
 
-Three walls, each enough by itself: the renderer writes out `<script>` as text, the sanitiser knows only the tags below,
-and so does the page before it shows them. Behind these stands the page's Content-Security-Policy.
+There are three layers of defense, each sufficient on its own: the renderer escapes raw HTML, nh3 removes all tags and
+attributes but the ones below, and the script of the page removes them once more before it shows the text. The page's
+Content-Security-Policy is the fourth.
 """
 
 import re
@@ -17,7 +18,7 @@ from nh3 import Cleaner
 from skillpm.core.text import HIDDEN
 from skillpm.skillmd.hidden_text import is_legitimate_joiner
 
-HEADINGS = {f"h{level}": f"h{min(level + 1, 6)}" for level in range(1, 7)}  # the page's own first heading is the name
+HEADINGS = {f"h{level}": f"h{min(level + 1, 6)}" for level in range(1, 7)}  # <h1> is the name of the skill
 ALIGNMENTS = {"text-align:left": "left", "text-align:center": "center", "text-align:right": "right"}
 CELLS = {"td", "th"}
 HIDDEN_EXCEPT_WHITESPACE = re.compile(r"(?![\n\t])" + HIDDEN.pattern)
@@ -28,21 +29,16 @@ ALLOWED_TAGS = {
 
 
 def render_safe_html(markdown: str) -> str:
-    """Give text as HTML that holds nothing but the tags of text; what is hidden in it is written out."""
+    """Render Markdown as HTML with `ALLOWED_TAGS` only. Hidden characters become visible escapes."""
     parser = _parser()
     tokens = parser.parse(escape_hidden_text(markdown))
     for token in tokens:
         _adjust_token(token)
-    return sanitize_html(parser.renderer.render(tokens, parser.options, {}))
-
-
-def sanitize_html(html: str) -> str:
-    """Give HTML without all that is not text: also for HTML that this module made at another time."""
-    return _cleaner().clean(html)
+    return _cleaner().clean(parser.renderer.render(tokens, parser.options, {}))
 
 
 def escape_hidden_text(text: str) -> str:
-    """Write out what hides or reorders text, line ends and tabs aside."""
+    """Replace characters that hide or reorder text by visible escapes, except line breaks and tabs."""
     return HIDDEN_EXCEPT_WHITESPACE.sub(_escape_match, text)
 
 
@@ -60,29 +56,29 @@ def _parser() -> MarkdownIt:
 
 
 def _render_image(_self: Any, tokens: Sequence[Token], at: int, _options: Any, _env: Any) -> str:
-    """Say that there is a picture: showing it would ask somebody for it."""
+    """Render an image as its alternative text: loading it would report each reader to its server."""
     return f'<span class="picture">{escape(tokens[at].content or "picture")}</span>'
 
 
 def _adjust_token(token: Token) -> None:
-    """Put headings below the page's own, and give alignment as a class: the page allows no style of strangers."""
+    """Shift headings down a level, and turn the alignment of cells into classes: the CSP forbids `style` attributes."""
     if token.type in {"heading_open", "heading_close"}:
         token.tag = HEADINGS[token.tag]
     elif token.tag in CELLS and token.nesting == 1:
-        aligned = ALIGNMENTS.get(str(token.attrs.pop("style", "")))
-        if aligned:
-            token.attrs["class"] = aligned
+        alignment = ALIGNMENTS.get(str(token.attrs.pop("style", "")))
+        if alignment:
+            token.attrs["class"] = alignment
 
 
 @cache
 def _cleaner() -> Cleaner:
     return Cleaner(
         tags=ALLOWED_TAGS,
-        clean_content_tags={"script", "style"},
+        clean_content_tags={"script", "style"},  # removed with their content; of other tags, the text stays
         attributes={"*": set(), "a": {"href"}, "ol": {"start"}},
         allowed_classes={"span": {"picture"}, **{cell: {*ALIGNMENTS.values()} for cell in sorted(CELLS)}},
         set_tag_attribute_values={"a": {"target": "_blank"}},
         link_rel="noopener noreferrer nofollow",
         url_schemes={"http", "https", "mailto"},
-        url_relative="deny",
+        url_relative="deny",  # would be resolved against the address of the page, not of the skill
     )

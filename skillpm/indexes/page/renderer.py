@@ -1,7 +1,7 @@
-"""`catalog.html` as text: one template, one script, one style, and what the index says as data within.
+"""Render `catalog.html`: one file with a template, a script, a style sheet, and the data of the index.
 
-The list stands first, so that it is there while the rest still comes; the texts follow in compressed parts, each
-opened when somebody reads one of its skills. The same index gives the same bytes.
+The list of skills comes first, so that it is usable while the rest is loading. The texts follow in compressed parts,
+which the script decompresses when one of their skills is opened. The same index gives the same bytes.
 """
 
 import hashlib
@@ -25,9 +25,10 @@ from skillpm.formats.index_releases import Release, SkillReleases
 from skillpm.indexes.page.header import compute_index_digest
 from skillpm.indexes.page.skill_entry import SkillPage
 
-PAGE_VERSION = 1  # to be raised whenever the same SKILL.md gives another leaf
-SKILLS_PER_PART = 16  # skills: small enough to open at once, large enough to compress well
-SCRIPTS = ("words.js", "reading.js", "search.js", "list.js", "text.js", "skill.js", "keys.js", "start.js")
+PAGE_VERSION = 1  # increase whenever the same SKILL.md gives another page entry
+SKILLS_PER_PART = 16  # few enough to decompress at once, enough to compress well
+# Concatenated in this order: each file uses only what is defined above it while it is loaded.
+SCRIPTS = ("dom.js", "data.js", "search.js", "list.js", "text.js", "skill.js", "keys.js", "start.js")
 TEMPLATE_DIR = os.path.join(os.path.dirname(__file__), "parts")
 MAX_TAGS = 40
 
@@ -41,38 +42,38 @@ class PageEntry(Value):
 
 
 def generator_id() -> str:
-    """Name all that has a say in a leaf: leaves by the same generator are the same."""
+    """Return the versions of everything that renders entries: the same generator gives the same bytes."""
     libraries = "; ".join(f"{name} {version(name)}" for name in ("markdown-it-py", "nh3"))
     return f"skillpm {__version__}; page {PAGE_VERSION}; {libraries}"
 
 
 def render_page(name: str, entries: Iterable[PageEntry], text_limit: int) -> bytes:
-    """Give the page of an index called `name`; entries come by name, each with at most `share` of its text."""
+    """Render the page of the index `name`. `entries` must be sorted by name, and their texts cut to `text_limit`."""
     skills, rows, parts = [], [], []
     for part in _split_parts(entries):
         skills += [(entry.summary, entry.releases) for entry in part]
         rows += [_list_row(entry) for entry in part]
         parts.append(_compress_json([_detail_item(entry) for entry in part]))
     style, script = _style(), _script()
-    pieces = _template().generate(
+    chunks = _template().generate(
         title=sanitize(name),
         count=len(rows),
         generator=generator_id(),
-        share=text_limit,
-        state=compute_index_digest(name, skills),
-        style=Markup(style),  # noqa: S704  (our own file)
+        text_limit=text_limit,
+        index_digest=compute_index_digest(name, skills),
+        style=Markup(style),  # noqa: S704  (a file of this package)
         script=Markup(script),  # noqa: S704
         style_hash=_csp_hash(style),
         script_hash=_csp_hash(script),
         top=_embed_json({"name": sanitize(name), "part": SKILLS_PER_PART, "skills": rows}),
         parts=parts,
     )
-    # Piece by piece: one picture in a description makes every letter of a text four bytes wide.
-    return b"".join(piece.encode() for piece in pieces)
+    # Encoded in chunks: a single emoji in a `str` of the whole page would make it four bytes per character.
+    return b"".join(chunk.encode() for chunk in chunks)
 
 
 def _split_parts(entries: Iterable[PageEntry]) -> Iterator[list[PageEntry]]:
-    """Give entries in parts, as `itertools.batched` of Python 3.12 would."""
+    """Yield the entries in lists of `SKILLS_PER_PART` (`itertools.batched` needs Python 3.12)."""
     part: list[PageEntry] = []
     for entry in entries:
         part.append(entry)
@@ -84,7 +85,7 @@ def _split_parts(entries: Iterable[PageEntry]) -> Iterator[list[PageEntry]]:
 
 
 def _list_row(entry: PageEntry) -> list[Any]:
-    """Give what the list and the search need of a skill, in the order that `reading.js` knows."""
+    """Return what the list and the search need of a skill, in the order that `data.js` expects."""
     summary = entry.summary
     return [
         summary.name,
@@ -98,7 +99,7 @@ def _list_row(entry: PageEntry) -> list[Any]:
 
 
 def _detail_item(entry: PageEntry) -> dict[str, Any]:
-    """Give what a skill's own page needs beyond its row. `digest` says whose leaf it is."""
+    """Return what the view of a skill needs in addition to its row."""
     latest = next(release for release in entry.releases.versions if release.version == entry.summary.latest)
     return {
         "name": entry.summary.name,
@@ -116,7 +117,7 @@ def _version_row(release: Release) -> list[Any]:
 
 
 def _embed_json(value: Any) -> Markup:
-    """Give JSON that nothing in it can close: no `<` stands in it, so neither `</script` nor `<!--` does."""
+    """Return JSON for a `<script>` element. Without any `<`, it cannot contain `</script` or `<!--`."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return Markup(text)  # noqa: S704
 
@@ -126,15 +127,15 @@ def _compress_json(value: Any) -> str:
 
 
 def _csp_hash(text: str) -> str:
-    """Give a text's hash as Content-Security-Policy writes it."""
+    """Return the hash of a text in the syntax of Content-Security-Policy."""
     return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 @cache
 def _template() -> Template:
     loader = FileSystemLoader(TEMPLATE_DIR, encoding="utf-8")
-    surroundings = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
-    return surroundings.get_template("page.html")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    return environment.get_template("page.html")
 
 
 @cache

@@ -1,15 +1,15 @@
-"""What the page says of one skill, made of its SKILL.md alone, so that it can be kept while the skill stays."""
+"""The page entry of one skill: everything the HTML catalog shows of its SKILL.md."""
 
 from typing import TypedDict
 from urllib.parse import urlsplit
 
 from skillpm.core.system_requirements import SystemRequirements
 from skillpm.core.text import sanitize
-from skillpm.indexes.page.markdown import render_safe_html, sanitize_html
+from skillpm.indexes.page.markdown import render_safe_html
 from skillpm.skillmd.skill import Skill
 
-MAX_TEXT_LENGTH = 65_536  # characters of a SKILL.md that are shown: 999 of 1,000 are shorter
-MAX_FULL_TEXT_SKILLS = 8_000  # so many skills may show that much; for twice as many it is half, and so on
+MAX_TEXT_LENGTH = 65_536  # characters shown of a SKILL.md; 999 of 1,000 are shorter
+MAX_FULL_TEXT_SKILLS = 8_000  # the limit is halved for each doubling of this number of skills
 REQUIREMENT_TITLES = {
     "bins": "programs",
     "any_bins": "one of",
@@ -23,9 +23,10 @@ MAX_ITEMS = 40
 
 
 class SkillPage(TypedDict):
-    """One skill for the page. `cut` is how long the whole text is where only its beginning is shown, else 0."""
+    """The page entry of a skill, in the JSON format that the script of the page reads."""
 
     html: str
+    # The length of the whole text, if only its beginning is shown; else 0.
     cut: int
     tokens: int
     license: str
@@ -37,7 +38,7 @@ class SkillPage(TypedDict):
 
 
 def build_skill_page(skill: Skill, text_limit: int) -> SkillPage:
-    """Give what the page says of a skill; at most `share` characters of its text."""
+    """Build the page entry of a skill, with at most `text_limit` characters of its text."""
     shown = skill.body if len(skill.body) <= text_limit else skill.body[:text_limit].rpartition("\n")[0]
     return SkillPage(
         html=render_safe_html(shown),
@@ -52,21 +53,16 @@ def build_skill_page(skill: Skill, text_limit: int) -> SkillPage:
     )
 
 
-def sanitize_skill_page(page: SkillPage) -> SkillPage:
-    """Give a leaf that was read from a page, with its HTML sanitised again: the page may have lain anywhere."""
-    return SkillPage(**{**page, "html": sanitize_html(page["html"])})
-
-
 def text_limit_for(skills: int) -> int:
-    """Say how much of each skill's text a page of so many shows."""
-    share = MAX_TEXT_LENGTH
-    while skills > MAX_FULL_TEXT_SKILLS and share > 1:
-        share, skills = share // 2, (skills + 1) // 2
-    return share
+    """Return how many characters of each text a page of `skills` skills shows."""
+    limit = MAX_TEXT_LENGTH
+    while skills > MAX_FULL_TEXT_SKILLS and limit > 1:
+        limit, skills = limit // 2, (skills + 1) // 2
+    return limit
 
 
 def is_web_url(address: str) -> bool:
-    """Tell whether an address is one of the web, which a page may link to."""
+    """Return whether the page may link to an address: an http or https URL with a host."""
     try:
         parts = urlsplit(address)
     except ValueError:

@@ -1,1 +1,1 @@
-"""An index written, extended, checked."""
+"""Create, extend and check an index."""

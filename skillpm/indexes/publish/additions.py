@@ -1,4 +1,4 @@
-"""New versions on their way into an index: nothing is written before all are there."""
+"""Batches of new releases: an index is changed only when all of them have been read."""
 
 import os
 from collections.abc import Iterator
@@ -14,30 +14,34 @@ from skillpm.indexes.publish.release_merge import MergedReleases
 
 @contextmanager
 def open_batch(writer: IndexWriter) -> Iterator["ReleaseBatch"]:
-    """Give what takes new versions, one by one. Raises `FileError` where nothing can be written."""
+    """Open a batch of new releases. Raises `FileError` if the index cannot be written."""
     with translate_os_errors("write an index", writer.folder):
-        waiting = TemporaryFile(dir=nearest_existing_folder(writer.folder))  # noqa: SIM115  (two lines on it is a context)
-    with waiting:
-        yield ReleaseBatch(writer, waiting)
+        spool = TemporaryFile(dir=nearest_existing_folder(writer.folder))  # noqa: SIM115  (entered below)
+    with spool:
+        yield ReleaseBatch(writer, spool)
 
 
 class ReleaseBatch:
-    """New versions on their way into an index. Their archives wait in a file without a name, which a killed build
-    leaves nothing of; of one content there is one copy.
+    """New releases that are not published yet.
+
+    Their archives are spooled to an anonymous temporary file: they may not fit into memory, and a killed build leaves
+    nothing behind.
     """
 
     def __init__(self, writer: IndexWriter, spool: IO[bytes]) -> None:
         self.releases = MergedReleases(writer.releases, self._store_archive)
         self._writer = writer
         self._spool = spool
+        # Offset and size in the spool, by path in the index.
         self._archives: dict[str, tuple[int, int]] = {}
+        # The last archive and its offset: consecutive versions with the same content share one copy.
         self._last_archive: tuple[bytes, int] = (b"", 0)
 
     def publish(self, name: str = "") -> IndexBuildResult:
-        """Write all of it. Raises `RefusedError` for a version that is published already with other content."""
+        """Write all releases. Raises `RefusedError` for a version that is already published with other content."""
         releases = self.releases.merge()
         for path in self._writer.find_damaged_archives():
-            self._writer.warn(f"{path} has not the size that was published; `skillpm index check` looks at every byte")
+            self._writer.warn(f"{path} does not have its published size; check the index with `skillpm index check`")
         written = self._writer.write_files(self._read_archive(path) for path in self._archives)
         return self._writer.write_documents(releases, name, written, self.releases.added)
 

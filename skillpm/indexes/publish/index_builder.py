@@ -1,7 +1,7 @@
-"""Write an index: what is there is read, joined with what is new, and only what differs is written.
+"""Write an index: new releases are merged with the existing ones, and only files that differ are written.
 
-In this order: archives, each skill's versions, the catalogue, the index for other clients, the page for people.
-Whoever reads while this goes on, or after it was killed, sees versions whose archives are there.
+Files are written in this order: archives, the versions of each skill, the catalog, the discovery document, the HTML
+catalog. A client that reads in between, or after a crash, finds the archive of every version that a document lists.
 """
 
 import os
@@ -22,8 +22,8 @@ from skillpm.indexes.publish.output_dir import (
     PAGE_FILE,
     check_output_dir,
     find_leftovers,
+    has_own_page,
     read_existing_catalog,
-    read_existing_page,
     read_existing_releases,
     write_files,
 )
@@ -32,29 +32,32 @@ from skillpm.skillmd.skill import Skill, read_skill
 
 
 class UnpublishedSkill(Value):
-    """Something that a source has and that was not published: a skill's name, where it stands, and why."""
+    """A skill of a source that was not published."""
 
     name: str
+    # Its path, or for a repository its name and tag.
     where: str
     reason: str
 
 
 class IndexBuildResult(Value):
-    """What a build did: the versions that are new, the files that were written, what was not published."""
+    """What a build changed. Paths are relative to the index."""
 
     skill_count: int
     version_count: int
+    # New versions, as `NAME VERSION`.
     added: tuple[str, ...] = ()
+    # Paths.
     written: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     left_out: tuple[UnpublishedSkill, ...] = ()
 
 
 class IndexWriter:
-    """An index that lies in a folder of this machine, to be written.
+    """Changes an index in a local folder.
 
-    `page`: with a page for people, without one, or None where there is one of ours already. Raises `RefusedError`
-    where a page of somebody else would be replaced, or a folder of the index leads elsewhere.
+    `with_page` writes or removes the HTML catalog; None keeps it up to date if there is one. Raises `RefusedError` if
+    a page that skillpm did not write would be overwritten, or a folder of the index is a symbolic link.
     """
 
     def __init__(
@@ -71,56 +74,54 @@ class IndexWriter:
         self.warn = warn
         self.fsync = fsync
         check_output_dir(folder)
-        standing = read_existing_catalog(folder)
-        self.is_new = standing is None
-        self.catalog = standing or Catalog(name="", skills=())
+        existing = read_existing_catalog(folder)
+        self.is_new = existing is None
+        self.catalog = existing or Catalog(name="", skills=())
         self._summaries = {summary.name: summary for summary in self.catalog.skills}
-        self.releases = read_existing_releases(folder, standing)
-        self._old_page = read_existing_page(folder, will_replace=bool(with_page))
-        self._has_page = self._old_page is not None if with_page is None else with_page
+        self.releases = read_existing_releases(folder, existing)
+        self._has_own_page = has_own_page(folder, will_replace=bool(with_page))
+        self._with_page = self._has_own_page if with_page is None else with_page
 
     @property
     def name(self) -> str:
-        """What the index calls itself; a new one as its folder is called."""
+        """The name of the index; that of its folder for a new one."""
         return self.catalog.name or os.path.basename(os.path.abspath(self.folder))
 
     def yank(self, name: SkillName, version: str, *, reason: str = "", undo: bool = False) -> IndexBuildResult:
-        """Take a version out of what is offered, or put it back."""
+        """Yank a version, or undo it. Raises `NotFoundError`."""
         if name not in self.releases:
-            raise NotFoundError(f"the index in {self.folder} has no skill `{name}`")
-        changed = set_yanked(self.releases[name], version, reason=reason, undo=undo)
-        self.releases = {**self.releases, name: changed}
+            raise NotFoundError(f"`{name}`: no such skill in the index {self.folder}")
+        self.releases = {**self.releases, name: set_yanked(self.releases[name], version, reason=reason, undo=undo)}
         return self.write_documents(self.releases)
 
     def yank_reason(self, name: SkillName, version: str) -> str:
-        """Give why a version was yanked; empty where nobody said."""
+        """Return the reason why a version was yanked; empty if none was given."""
         return next(
             (item.reason for item in self.releases[name].versions if is_same_version(item.version, version)), ""
         )
 
     def latest_version(self, name: SkillName) -> str:
-        """Give the version of a skill that is offered first; empty where all are yanked."""
+        """Return the latest version of a skill; empty if all are yanked."""
         latest = self.releases[name].latest
         return "" if latest is None else latest.version
 
     def find_damaged_archives(self) -> list[str]:
-        """Give the archives here that have not the size which was published. Their sums are `index check`'s work."""
-        found = []
+        """Return the archives whose size is not the published one. Only `index check` verifies checksums."""
+        damaged = []
         for skill in self.releases.values():
             for release in skill.versions:
                 try:
                     size = release.size if "://" in release.url else os.stat(self._path(release.url)).st_size
-                except OSError:  # archives may lie elsewhere
+                except OSError:  # archives may be stored elsewhere
                     continue
                 if size != release.size:
-                    found.append(release.url)
-        return found
+                    damaged.append(release.url)
+        return damaged
 
     def prune(self, *, drop_yanked: bool = False, dry_run: bool = False) -> IndexBuildResult:
-        """Remove archives that no version names, as a build that was killed leaves them; yanked versions if asked.
+        """Remove archives that no version refers to, such as those of a killed build, and on request yanked versions.
 
-        Only what has the name of an archive of ours goes: a signature or a README beside them is somebody's own.
-        `dry_run`: only tell what would go.
+        Only files named like archives of an index are removed: signatures or a README next to them are the user's.
         """
         kept = self.releases
         if drop_yanked:
@@ -128,17 +129,17 @@ class IndexWriter:
                 name: skill.replace(versions=tuple(release for release in skill.versions if not release.yanked))
                 for name, skill in self.releases.items()
             }
-        gone = [name for name, skill in kept.items() if not skill.versions]
-        remaining = {name: kept[name] for name in kept if name not in gone}
+        empty = [name for name, skill in kept.items() if not skill.versions]
+        remaining = {name: kept[name] for name in kept if name not in empty}
         built = _count(remaining) if dry_run else self.write_documents(remaining)
-        # A version whose `url` is a web address may well lie here, behind that very address.
-        named = {
+        # The URL of a release may be that of this very folder on a server, so its archive is kept, too.
+        referenced = {
             path
             for skill in kept.values()
             for release in skill.versions
             for path in (release.url, archive_path(skill.name, release.version))
         }
-        removed = [*(f"skills/{name}.json" for name in gone), *find_leftovers(self.folder, named)]
+        removed = [*(f"skills/{name}.json" for name in empty), *find_leftovers(self.folder, referenced)]
         for path in removed:
             if not dry_run:
                 with translate_os_errors("remove a file of an index", self._path(path)):
@@ -152,18 +153,18 @@ class IndexWriter:
         written: Sequence[str] = (),
         added: Iterable[str] = (),
     ) -> IndexBuildResult:
-        """Write the documents of an index whose archives are there."""
+        """Write the documents of an index whose archives have been written."""
         summaries = [self._summarize(skill) for skill in releases.values() if skill.latest]
-        called = name or self.name
-        documents = ((f"skills/{skill}.json", write_releases(found)) for skill, found in releases.items())
-        rest = (
-            (CATALOG_FILE, write_catalog(Catalog(name=called, skills=tuple(summaries)))),
+        index_name = name or self.name
+        documents = ((f"skills/{skill}.json", write_releases(versions)) for skill, versions in releases.items())
+        catalogs = (
+            (CATALOG_FILE, write_catalog(Catalog(name=index_name, skills=tuple(summaries)))),
             (WELL_KNOWN_PATH, write_site(_site_skill(summary, releases[summary.name]) for summary in summaries)),
         )
         changed = self.write_files((path, text.encode()) for path, text in documents)
-        changed += self.write_files((path, text.encode()) for path, text in rest)
-        if self._has_page:
-            changed += self.write_files([(PAGE_FILE, self._render_page(called, summaries, releases))])
+        changed += self.write_files((path, text.encode()) for path, text in catalogs)
+        if self._with_page:
+            changed += self.write_files([(PAGE_FILE, self._render_page(index_name, summaries, releases))])
         return _count(releases).replace(
             added=tuple(sorted(added)),
             written=tuple(sorted([*written, *changed])),
@@ -171,28 +172,28 @@ class IndexWriter:
         )
 
     def _summarize(self, skill: SkillReleases) -> SkillSummary:
-        """Give what the catalogue says of the newest version: known already, or read from its archive."""
+        """Return the catalog entry of the latest version: the existing one, or read from its archive."""
         latest = skill.latest
         if latest is None:
-            raise AssertionError("only skills with something to offer are in the catalogue")
-        known = self._summaries.get(skill.name)
-        if known is not None and known.latest == latest.version:
-            return known
+            raise AssertionError("only skills with a version that is not yanked are in the catalog")
+        existing = self._summaries.get(skill.name)
+        if existing is not None and existing.latest == latest.version:
+            return existing
         try:
             return build_summary(skill.name, latest.version, self._read_archive(skill.name, latest))
         except SkillpmError as error:
-            if known is None:
+            if existing is None:
                 raise
-            # A version that does harm must be yanked today, wherever the archive of the one before lies.
+            # Yanking a harmful version must not fail because the archive of the previous one is stored elsewhere.
             self.warn(
-                f"the archive of `{skill.name}` {latest.version} cannot be read here, so the catalogue says of the "
-                f"skill what it said of {known.latest}: {error.message}"
+                f"`{skill.name}` {latest.version}: cannot read its archive, so the catalog keeps the description of "
+                f"{existing.latest}: {error.message}"
             )
-            return known.replace(latest=latest.version)
+            return existing.replace(latest=latest.version)
 
     def _read_archive(self, name: SkillName, release: Release) -> FileTree:
         if "://" in release.url:
-            raise NotFoundError("it lies on the web", where=release.url)
+            raise NotFoundError("it is not stored in this folder", where=release.url)
         with translate_os_errors("read an archive of the index", self._path(release.url)):
             data = read_regular_file(self._path(release.url))
         return check_tree(read_archive(data, release.url, self.limits), name=name, limits=self.limits)
@@ -200,30 +201,30 @@ class IndexWriter:
     def _render_page(
         self, name: str, summaries: Sequence[SkillSummary], releases: Mapping[SkillName, SkillReleases]
     ) -> bytes:
-        from skillpm.indexes.page.page_builder import build_page  # noqa: PLC0415  (jinja2 and more, only for a page)
+        from skillpm.indexes.page.page_builder import build_page  # noqa: PLC0415  (imports jinja2)
 
         def read(skill: SkillName, release: Release) -> Skill:
             if "://" in release.url or not os.path.isfile(self._path(release.url)):
-                return Skill(declared=skill, description="", body="")  # its archives lie elsewhere
+                return Skill(declared=skill, description="", body="")  # its archives are stored elsewhere
             try:
                 tree = self._read_archive(skill, release)
             except SkillpmError as error:
-                self.warn(f"{PAGE_FILE} does not show the text of `{skill}` {release.version}: {error.message}")
+                self.warn(f"`{skill}` {release.version}: {PAGE_FILE} omits its text: {error.message}")
                 return Skill(declared=skill, description="", body="")
             return read_skill(tree.read(tree.skill_file) or b"")
 
         rows = [(summary, releases[summary.name]) for summary in summaries]
-        return build_page(name, rows, self._old_page or b"", read)
+        return build_page(name, rows, read)
 
     def _remove_page(self) -> tuple[str, ...]:
-        if self._has_page or self._old_page is None:
+        if self._with_page or not self._has_own_page:
             return ()
         with translate_os_errors("remove a page", self._path(PAGE_FILE)):
             os.unlink(self._path(PAGE_FILE))
         return (PAGE_FILE,)
 
     def write_files(self, files: Iterable[tuple[str, bytes]]) -> list[str]:
-        """Write files where they differ, and give which."""
+        """Write the files that differ from existing ones, and return their paths."""
         return write_files(self.folder, files, fsync=self.fsync)
 
     def _path(self, path: str) -> str:
@@ -238,6 +239,6 @@ def _count(releases: Mapping[SkillName, SkillReleases]) -> IndexBuildResult:
 
 def _site_skill(summary: SkillSummary, skill: SkillReleases) -> SiteSkill:
     latest = next(release for release in skill.versions if release.version == summary.latest)
-    # From `.well-known/agent-skills/` back to the top, wherever on its host the index lies.
+    # Relative to `.well-known/agent-skills/`, so that it works at any URL.
     url = latest.url if "://" in latest.url else f"../../{latest.url}"
     return SiteSkill(name=summary.name, description=summary.description, type="archive", url=url, sha256=latest.sha256)

@@ -1,7 +1,7 @@
-"""The folder of an index as it lies on the disk: what may be written through, and what may be swept away.
+"""The output folder of an index: check it, read and write its files, find the leftovers of killed builds.
 
-It may have come from a repository or a drop box: a link in it would lead writing and sweeping into somebody else's
-folder, and files that no index makes are somebody's own.
+The folder may be untrusted, e.g. a checked-out branch. A symbolic link that was planted in it would make a build write,
+or `index prune` delete, files elsewhere on the machine. Files that are not part of an index belong to the user.
 """
 
 import os
@@ -33,7 +33,7 @@ FOLDERS = ("archives", "skills", ".well-known", ".well-known/agent-skills")
 
 
 def check_output_dir(folder: str) -> None:
-    """Refuse an index whose own folders lead elsewhere, or are no folders."""
+    """Raise `RefusedError` if one of the folders of an index is a symbolic link or a file."""
     for inside in FOLDERS:
         path = os.path.join(folder, inside)
         with translate_os_errors("look at an index", path):
@@ -42,17 +42,17 @@ def check_output_dir(folder: str) -> None:
             except (FileNotFoundError, NotADirectoryError):
                 continue
         if not stat.S_ISDIR(mode):
-            what = "a link" if stat.S_ISLNK(mode) else "no folder"
+            actual = "a symbolic link" if stat.S_ISLNK(mode) else "a file"
             raise RefusedError(
-                f"`{inside}` of an index must be a folder, and is {what}",
+                f"`{inside}` of an index must be a folder, not {actual}",
                 where=path,
-                hint="put a real folder in its place; nothing was written",
+                hint="replace it with a folder; nothing was written",
             )
 
 
 def find_leftovers(folder: str, referenced: Collection[str]) -> list[str]:
-    """Give the files that a killed build left: archives that are not `named`, and halves of what it was writing."""
-    found = []
+    """Return the files that killed builds left: archives that are not `referenced`, and temporary files."""
+    leftovers = []
     for inside in ("", *FOLDERS):
         with translate_os_errors("look at an index", os.path.join(folder, inside)):
             try:
@@ -61,24 +61,25 @@ def find_leftovers(folder: str, referenced: Collection[str]) -> list[str]:
                 continue
             for name in names:
                 path = f"{inside}/{name}" if inside else name
-                is_left = (_is_archive(path) and path not in referenced) or _is_abandoned_temp_file(path)
-                if is_left and stat.S_ISREG(os.lstat(os.path.join(folder, path)).st_mode):
-                    found.append(path)
-    return sorted(found)
+                is_leftover = (_is_archive(path) and path not in referenced) or _is_abandoned_temp_file(path)
+                if is_leftover and stat.S_ISREG(os.lstat(os.path.join(folder, path)).st_mode):
+                    leftovers.append(path)
+    return sorted(leftovers)
 
 
 def _is_archive(path: str) -> bool:
-    """Tell whether an index gives this path to an archive: `archives/NAME-VERSION.tar.gz`."""
+    """Return whether a path is that of an archive in an index: `archives/NAME-VERSION.tar.gz`."""
     folder, _, name = path.rpartition("/")
     stem = name.removesuffix(".tar.gz")
     if folder != "archives" or stem == name:
         return False
+    # Names and versions may both contain hyphens, so every split is tried.
     dashes = [at for at, letter in enumerate(stem) if letter == "-"]
     return any(is_skill_name(stem[:at]) and is_version(stem[at + 1 :]) for at in dashes)
 
 
 def _is_abandoned_temp_file(path: str) -> bool:
-    """Tell whether this is what a process that runs no more was writing."""
+    """Return whether a path is a temporary file of a process that is no longer running."""
     match = TEMPORARY_NAME.fullmatch(path)
     return (
         match is not None and path.endswith(".tmp") and _is_index_file(match[1]) and not is_process_alive(int(match[2]))
@@ -92,57 +93,58 @@ def _is_index_file(path: str) -> bool:
 
 
 def read_existing_catalog(folder: str) -> Catalog | None:
-    """Give the catalogue of an index, None where there is none yet."""
+    """Return the catalog of an index; None for a new index."""
     where = os.path.join(folder, CATALOG_FILE)
     text = read_text(where)
     return None if text is None else read_catalog(text, where)
 
 
 def read_existing_releases(folder: str, catalog: Catalog | None) -> dict[SkillName, SkillReleases]:
-    """Give the versions of every skill of an index.
+    """Return the releases of all skills of an index.
 
-    Raises `DocumentError` where they and the catalogue do not belong together: writing would lose versions.
+    Raises `DocumentError` if they do not match the catalog: writing the index would lose versions.
     """
-    found = {}
+    releases_by_name = {}
     for path in _list_skill_files(folder):
         name = os.path.basename(path).removesuffix(".json")
         if path.endswith(".json") and is_skill_name(name):
             text = read_text(path)
             if text is not None:
                 releases = read_releases(text, path, name)
-                found[releases.name] = releases
-    if found and catalog is None:
+                releases_by_name[releases.name] = releases
+    if releases_by_name and catalog is None:
         raise DocumentError(
-            "there are versions of skills here, and no index.json", where=folder, hint="is this an index?"
+            "found versions of skills, but no index.json", where=folder, hint="check that this folder is an index"
         )
     for summary in catalog.skills if catalog else ():
-        if summary.name not in found:
+        if summary.name not in releases_by_name:
             raise DocumentError(
-                f"index.json lists `{summary.name}`, and its versions are not there",
+                f"`{summary.name}` is listed in index.json, but the file of its versions is missing",
                 where=os.path.join(folder, "skills", f"{summary.name}.json"),
-                hint="take that file from version control or from where the index is served; nothing was written",
+                hint="restore it from version control or from the published index; nothing was written",
             )
-    return found
+    return releases_by_name
 
 
-def read_existing_page(folder: str, *, will_replace: bool) -> bytes | None:
-    """Give the page for people, None where there is none of ours. Raises `RefusedError` where one of somebody else
-    would be replaced.
+def has_own_page(folder: str, *, will_replace: bool) -> bool:
+    """Return whether the folder has an HTML catalog that skillpm wrote.
+
+    Raises `RefusedError` where `will_replace` would overwrite a page that skillpm did not write.
     """
     where = os.path.join(folder, PAGE_FILE)
     if not os.path.lexists(where):
-        return None
+        return False
     with translate_os_errors("read a page", where):
         page = read_regular_file(where)
     if read_header(page) is not None:
-        return page
+        return True
     if will_replace:
         raise RefusedError(
-            "this page is not skillpm's, and would be replaced",
+            "refusing to overwrite a page that skillpm did not write",
             where=where,
-            hint="move it away, or leave it there with --no-catalog; nothing was written",
+            hint="move it away, or keep it with --no-catalog; nothing was written",
         )
-    return None
+    return False
 
 
 def _list_skill_files(folder: str) -> list[str]:
@@ -153,49 +155,51 @@ def _list_skill_files(folder: str) -> list[str]:
 
 
 def write_files(folder: str, files: Iterable[tuple[str, bytes]], *, fsync: bool) -> list[str]:
-    """Write files of an index where they differ, and give which: paths below its folder.
+    """Write the files of an index that differ from existing ones, and return their paths.
 
-    All are on the disk before the first takes its place, and half-written ones are gone if one cannot be written.
+    All of them are written to temporary files before the first replaces an existing file. On an error, the temporary
+    files are removed.
     """
-    ready: dict[str, str] = {}
+    temporary_files: dict[str, str] = {}
     with translate_os_errors("write an index", folder):
         try:
             for path, data in files:
-                whole = os.path.join(folder, path)
-                if not (os.path.isfile(whole) and read_regular_file(whole) == data):
-                    _make_folder(os.path.dirname(whole))
-                    ready[path] = f"{whole}.{os.getpid()}.tmp"
-                    discard_file(ready[path])
-                    write_new_file(ready[path], data, 0o644)
+                target = os.path.join(folder, path)
+                if not (os.path.isfile(target) and read_regular_file(target) == data):
+                    _make_folder(os.path.dirname(target))
+                    temporary_files[path] = temporary = f"{target}.{os.getpid()}.tmp"
+                    # A planted link of this name is removed, not followed: `write_new_file` fails if the file exists.
+                    discard_file(temporary)
+                    write_new_file(temporary, data, 0o644)
             if fsync:
-                # One after the other when all are written: the first takes the others along, or nearly so.
-                for temporary in ready.values():
+                # After all writes: most file systems then flush the later files together with the first one.
+                for temporary in temporary_files.values():
                     sync_file(temporary)
-            for path, temporary in ready.items():
+            for path, temporary in temporary_files.items():
                 os.replace(temporary, os.path.join(folder, path))
         except BaseException:
-            for temporary in ready.values():
+            for temporary in temporary_files.values():
                 discard_file(temporary)
             raise
         if fsync:
-            for changed in sorted({os.path.dirname(os.path.join(folder, path)) for path in ready}):
+            for changed in sorted({os.path.dirname(os.path.join(folder, path)) for path in temporary_files}):
                 sync_folder(changed)
-    return [*ready]
+    return [*temporary_files]
 
 
 def _make_folder(folder: str) -> None:
-    """Make a folder that a web server can look into, whatever the umask is; the files are as open."""
+    """Create a folder that a web server can read, regardless of the umask."""
     missing = []
     while not os.path.isdir(folder):
         missing.append(folder)
         folder = os.path.dirname(folder)
     for each in reversed(missing):
         os.mkdir(each)
-        os.chmod(each, 0o755)  # noqa: S103  (what is published is for everybody)
+        os.chmod(each, 0o755)  # noqa: S103  (an index is public)
 
 
 def nearest_existing_folder(folder: str) -> str:
-    """Give the folder, or the nearest one above it that is there."""
+    """Return the folder, or its nearest existing parent."""
     while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
         folder = os.path.dirname(folder)
     return folder

@@ -1,4 +1,4 @@
-"""What an index will say: old versions stay as they are, new ones join them. Rules only; `building` writes it."""
+"""Merge new releases into those of an index. No I/O: `index_builder` writes the result."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,36 +19,39 @@ DEFAULT_CATEGORY = "general"
 
 
 class NewRelease(Value):
-    """A version of a skill that is to be published. `came_from` is for messages."""
+    """A version of a skill to publish."""
 
     name: SkillName
     version: str
     tree: FileTree
+    # For messages: the path, or the repository and the tag.
     origin: str
+    # UTC, ISO 8601; empty if unknown.
     published: str = ""
     dependencies: Mapping[str, Any] = EMPTY_MAPPING
 
 
 def find_errors(tree: FileTree, folder: str) -> list[str]:
-    """Say in what a skill does not keep the specification: `SKILL.md:3: …`, nothing where it is valid."""
-    verdict = validate_skill(tree.read(tree.skill_file) or b"", folder, [file.path for file in tree.files])
-    return [f"{tree.skill_file}:{item.line}: {item.message}" for item in verdict.findings if item.level == "error"]
+    """Return the violations of the specification in a skill, as `SKILL.md:3: message`."""
+    result = validate_skill(tree.read(tree.skill_file) or b"", folder, [file.path for file in tree.files])
+    return [f"{tree.skill_file}:{item.line}: {item.message}" for item in result.findings if item.level == "error"]
 
 
 def version_mismatch_message(origin: str, version: str, skill: Skill) -> str:
-    """Say that a skill says another version than the one it is offered as, which `agreeing` tells all who install it;
-    nothing where it says the same, or none.
+    """Return a warning if a skill declares another version than it is published as; else, or if it declares none, "".
+
+    `apply_release_version` warns everyone who installs such a skill.
     """
     if not skill.version or skill.version.removeprefix("v") == version:
         return ""
     own = sanitize(skill.version, 60)
-    return f"{origin} says version {sanitize(version, 60)}, SKILL.md says {own}; whoever installs it is warned"
+    return f"{origin} says version {sanitize(version, 60)}, SKILL.md says {own}; users who install it are warned"
 
 
 class MergedReleases:
-    """The versions of an index as they will be: those it has stay as they are, and new ones join them one by one.
+    """The releases of an index after a build. Existing ones are never changed.
 
-    `keep` is given each new archive with its path from the index.
+    `store_archive` is called with the path and the bytes of each new archive.
     """
 
     def __init__(
@@ -62,12 +65,12 @@ class MergedReleases:
         self._last_archive: tuple[FileTree | None, bytes] = (None, b"")
 
     def add(self, new_release: NewRelease) -> None:
-        """Let a version join, or find that it is there."""
+        """Add a release. One that is already published with the same content is ignored."""
         versions = self._releases.setdefault(new_release.name, [])
-        there = next((release for release in versions if is_same_version(release.version, new_release.version)), None)
-        if there is not None:
-            if there.digest != new_release.tree.digest:
-                self._conflicts.append((new_release, there))
+        same = (release for release in versions if is_same_version(release.version, new_release.version))
+        if existing := next(same, None):
+            if existing.digest != new_release.tree.digest:
+                self._conflicts.append((new_release, existing))
             return
         data, path = self._pack(new_release.tree), archive_path(new_release.name, new_release.version)
         versions.append(
@@ -87,7 +90,7 @@ class MergedReleases:
         self._origins[new_release.name, new_release.version] = new_release.origin
 
     def merge(self) -> dict[SkillName, SkillReleases]:
-        """Give all versions of each skill. Raises `RefusedError` for a version whose content is not what it was."""
+        """Return the releases of each skill. Raises `RefusedError` for an existing version with other content."""
         if self._conflicts:
             raise self._conflict_error(*self._conflicts[0])
         return {
@@ -101,31 +104,31 @@ class MergedReleases:
         other = self._origins.get((new_release.name, existing.version))
         if other is not None:
             return RefusedError(
-                f"`{new_release.name}` {existing.version} would come from two places with different content: "
+                f"`{new_release.name}` {existing.version} has different content in two places: "
                 f"{sanitize(other)} and {sanitize(new_release.origin)}{more}",
-                hint="leave one of them out, or give one another name or version; nothing was written",
+                hint="remove one of them, or change its name or version; nothing was written",
             )
         return RefusedError(
-            f"`{new_release.name}` {existing.version} is published already, with other content: "
-            f"{existing.digest} there, {new_release.tree.digest} in {sanitize(new_release.origin)}{more}",
-            hint="a version never changes: give the new content a new version, or build into an empty folder where "
-            "nobody has it yet; nothing was written",
+            f"`{new_release.name}` {existing.version} is already published with other content: "
+            f"published {existing.digest}, {new_release.tree.digest} in {sanitize(new_release.origin)}{more}",
+            hint="a published version never changes: increase the version, or build into an empty folder if the index "
+            "is not in use yet; nothing was written",
         )
 
     def _pack(self, tree: FileTree) -> bytes:
-        """Pack a tree, once for all versions in a row that have this very content."""
+        """Return the archive of a tree; consecutive versions with the same tree share it."""
         if self._last_archive[0] is not tree:
             self._last_archive = tree, pack_archive(tree)
         return self._last_archive[1]
 
 
 def archive_path(name: str, version: str) -> str:
-    """Give where an archive lies in an index."""
+    """Return the path of an archive in an index."""
     return f"archives/{name}-{version}.tar.gz"
 
 
 def build_summary(name: SkillName, version: str, tree: FileTree) -> SkillSummary:
-    """Give what the catalogue says of a skill."""
+    """Return the catalog entry of a skill."""
     skill = read_skill(tree.read(tree.skill_file) or b"")
     return SkillSummary(
         name=name,
@@ -137,14 +140,14 @@ def build_summary(name: SkillName, version: str, tree: FileTree) -> SkillSummary
 
 
 def set_yanked(releases: SkillReleases, version: str, *, reason: str = "", undo: bool = False) -> SkillReleases:
-    """Take a version out of what is offered, or put it back. Whoever has it locked gets it in any case.
+    """Return the releases with a version yanked, or no longer yanked. Raises `NotFoundError`.
 
-    A reason that was given before stays until there is a new one: those who have the version read it.
+    Without `reason`, an earlier reason is kept: users of the version are shown it.
     """
     versions: Sequence[Release] = releases.versions
     if not any(is_same_version(release.version, version) for release in versions):
-        have = ", ".join(release.version for release in versions[:10])
-        raise NotFoundError(f"`{releases.name}` has no version {version}", hint=f"it has {have}")
+        available = ", ".join(release.version for release in versions[:10])
+        raise NotFoundError(f"`{releases.name}`: no version {version}", hint=f"available: {available}")
     return releases.replace(
         versions=tuple(
             release.replace(yanked=not undo, reason="" if undo else reason or release.reason)

@@ -1,4 +1,4 @@
-"""A skill as a `.tar.gz` that is the same bytes on every machine and on every day."""
+"""Reproducible `.tar.gz` archives of skills: the same content gives the same bytes, on any machine and on any day."""
 
 import io
 import struct
@@ -7,12 +7,13 @@ import zlib
 
 from skillpm.core.file_tree import FileTree
 
-# No name, no time, "maximum compression", system unknown (RFC 1952, 2.3): nothing of the machine or the day.
+# RFC 1952, 2.3: no file name, no time, maximum compression, unknown operating system. `gzip.compress` writes the
+# operating system, and not the same one in all Python versions.
 GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
 
 
 def pack_archive(tree: FileTree) -> bytes:
-    """Give a skill's archive: SKILL.md at its top, entries sorted, zero times and owners."""
+    """Return the archive of a skill: no enclosing folder, sorted entries, times and owners zero."""
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for file in tree.files:
@@ -23,6 +24,6 @@ def pack_archive(tree: FileTree) -> bytes:
 
 
 def _compress(data: bytes) -> bytes:
-    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL)
-    body = packer.compress(data) + packer.flush()
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL)
+    body = compressor.compress(data) + compressor.flush()
     return GZIP_HEADER + body + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)

@@ -1,4 +1,4 @@
-"""Prove an index: every document, every archive, every sum, as a client would meet them."""
+"""Check an index as clients see it: every document, every archive and every checksum."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,24 +20,27 @@ from skillpm.skillmd.skill import Skill, read_skill
 
 
 class IndexProblem(Value):
-    """Something that is not as it must be: where, and what."""
+    """A problem that `index check` found."""
 
+    # An address, or `NAME VERSION`.
     where: str
     message: str
 
 
 class _CheckState:
-    """What was met on the way: the versions of each skill that is offered, and what its newest SKILL.md says."""
+    """What was read so far."""
 
     def __init__(self) -> None:
+        # Of the skills with a version that is not yanked.
         self.releases: dict[SkillName, SkillReleases] = {}
+        # The SKILL.md of the latest version.
         self.skills: dict[SkillName, Skill] = {}
 
 
 def verify_index(index: Index, limits: Limits, warn: Callable[[str], None]) -> Iterator[IndexProblem]:
-    """Look at everything an index offers, and give all that is wrong with it; nothing is kept.
+    """Yield all problems of an index. Nothing is stored.
 
-    `warn` is told what is not wrong, but has everybody warned who installs it.
+    `warn` is called with what is not an error, but warns every user who installs a skill.
     """
     top = f"{index.config.url}index.json"
     try:
@@ -45,21 +48,21 @@ def verify_index(index: Index, limits: Limits, warn: Callable[[str], None]) -> I
         if text is None:
             yield from _check_site(index, limits, None)
             return
-        catalogue = read_catalog(text, top)
+        catalog = read_catalog(text, top)
     except SkillpmError as error:
         yield _to_problem(error, top)
         return
-    seen = _CheckState()
-    for summary in catalogue.skills:
-        yield from _check_skill(index, summary, seen, limits)
-    for name, releases in seen.releases.items():
-        if releases.latest and name in seen.skills:
-            said = version_mismatch_message("the index", releases.latest.version, seen.skills[name])
-            if said:
-                warn(f"{name}: {said}")
-    newest = {name: releases.latest.sha256 for name, releases in seen.releases.items() if releases.latest}
-    yield from _check_site(index, limits, newest)
-    yield from _check_page(index, limits, catalogue, seen)
+    state = _CheckState()
+    for summary in catalog.skills:
+        yield from _check_skill(index, summary, state, limits)
+    for name, releases in state.releases.items():
+        if releases.latest and name in state.skills:
+            message = version_mismatch_message("the index", releases.latest.version, state.skills[name])
+            if message:
+                warn(f"{name}: {message}")
+    latest = {name: releases.latest.sha256 for name, releases in state.releases.items() if releases.latest}
+    yield from _check_site(index, limits, latest)
+    yield from _check_page(index, limits, catalog, state)
 
 
 def _check_skill(index: Index, summary: SkillSummary, state: _CheckState, limits: Limits) -> Iterator[IndexProblem]:
@@ -67,7 +70,7 @@ def _check_skill(index: Index, summary: SkillSummary, state: _CheckState, limits
     try:
         text = index.access.read_document(where)
         if text is None:
-            yield IndexProblem(where=where, message="it is not there, and the catalogue names it")
+            yield IndexProblem(where=where, message="the catalog lists this skill, but the file is missing")
             return
         releases = read_releases(text, where, summary.name)
     except SkillpmError as error:
@@ -85,52 +88,51 @@ def _check_release(
     where = f"{releases.name} {release.version}"
     try:
         url = index.access.resolve_url(f"{index.config.url}index.json", release.url)
-        offering = IndexRelease(index=index.config, url=url, sha256=release.sha256, kind="archive")
+        index_release = IndexRelease(index=index.config, url=url, sha256=release.sha256, kind="archive")
         data = index.access.read_archive(url, limits.download)
         tree = read_artifact(
-            offering, data, releases.name, limits, lambda found: _checksum_error(url, release.sha256, found)
+            index_release, data, releases.name, limits, lambda actual: _checksum_error(url, release.sha256, actual)
         )[1]
     except SkillpmError as error:
         yield _to_problem(error, where)
         return
     if len(data) != release.size:
-        yield IndexProblem(where=where, message=f"the archive has {len(data)} bytes, and the index says {release.size}")
+        yield IndexProblem(where=where, message=f"the archive is {len(data)} bytes, the index says {release.size}")
     if tree.digest != release.digest:
-        yield IndexProblem(
-            where=where, message=f"the skill's digest is {tree.digest}, and the index says {release.digest}"
-        )
+        yield IndexProblem(where=where, message=f"the content digest is {tree.digest}, the index says {release.digest}")
     try:
         skill = read_skill(tree.read(tree.skill_file) or b"")
     except NotLoadable as error:
-        yield IndexProblem(where=where, message=f"it cannot be loaded: {error.finding.message}")
+        yield IndexProblem(where=where, message=f"cannot be loaded: {error.finding.message}")
         return
     if release == releases.latest:
         state.skills[releases.name] = skill
     yield from _check_dependencies(releases.name, release, tree, skill)
-    for fault in find_errors(tree, releases.name):
-        yield IndexProblem(where=where, message=f"it is not valid: {fault}")
+    for error_message in find_errors(tree, releases.name):
+        yield IndexProblem(where=where, message=f"invalid skill: {error_message}")
     if releases.latest is None or releases.latest.version != summary.latest:
         if release == releases.versions[0]:
-            yield IndexProblem(where=where, message=f"the catalogue says that the newest is {summary.latest}")
+            yield IndexProblem(where=where, message=f"the catalog says that the latest version is {summary.latest}")
     elif release == releases.latest and build_summary(releases.name, release.version, tree) != summary:
-        yield IndexProblem(where=where, message="the catalogue describes it otherwise than its SKILL.md does")
+        yield IndexProblem(where=where, message="its catalog entry does not match its SKILL.md")
 
 
 def _check_dependencies(name: SkillName, release: Release, tree: FileTree, skill: Skill) -> Iterator[IndexProblem]:
-    """Hold what the index says that a version needs against what the skill says."""
+    """Compare the dependencies of a version in the index with those in the skill."""
     where = f"{name} {release.version}"
     try:
         own = read_dependencies(tree, skill, name)
     except RefusedError as error:
-        yield IndexProblem(where=where, message=f"what the skill needs cannot be read: {error}")
+        yield IndexProblem(where=where, message=f"cannot read the dependencies of the skill: {error}")
         return
-    if told := dependency_mismatch(release.dependencies, own):
-        yield IndexProblem(where=where, message=f"it says other needs than the skill does: {told}")
+    if mismatch := dependency_mismatch(release.dependencies, own):
+        message = f"dependencies in the index differ from those in the skill: {mismatch}"
+        yield IndexProblem(where=where, message=message)
 
 
-def _check_site(index: Index, limits: Limits, newest: dict[SkillName, str] | None) -> Iterator[IndexProblem]:
-    """Look at what other clients see; for an index of ours it must be the newest of each."""
-    is_ours, newest = newest is not None, newest or {}
+def _check_site(index: Index, limits: Limits, latest: dict[SkillName, str] | None) -> Iterator[IndexProblem]:
+    """Check the discovery document. In a skillpm index, it must list the latest archives: name to SHA-256."""
+    is_skillpm_index, latest = latest is not None, latest or {}
     try:
         document, site = index.load_site()
     except SkillpmError as error:
@@ -138,30 +140,30 @@ def _check_site(index: Index, limits: Limits, newest: dict[SkillName, str] | Non
         return
     for problem in site.problems:
         yield IndexProblem(where=document, message=problem)
-    for name in sorted({*newest} - {skill.name for skill in site.skills}):
-        yield IndexProblem(where=document, message=f"`{name}` is not there")
+    for name in sorted({*latest} - {skill.name for skill in site.skills}):
+        yield IndexProblem(where=document, message=f"`{name}` is missing")
     for skill in site.skills:
-        if newest.get(skill.name) == skill.sha256:
-            continue  # the archive was looked at already
-        if is_ours:
-            known = skill.name in newest
-            why = "is not the newest of the index" if known else "is there, and the catalogue offers none of that name"
-            yield IndexProblem(where=document, message=f"`{skill.name}` {why}")
+        if latest.get(skill.name) == skill.sha256:
+            continue  # the archive has been checked already
+        if is_skillpm_index:
+            is_known = skill.name in latest
+            problem = "is not the latest version in the index" if is_known else "is listed, but is not in the catalog"
+            yield IndexProblem(where=document, message=f"`{skill.name}` {problem}")
             continue
         try:
             url = document.rpartition("/")[0] + f"/{skill.name}/" if skill.files else ""
-            offering = IndexRelease(
+            index_release = IndexRelease(
                 index=index.config,
                 url=url or index.access.resolve_url(document, skill.url),
                 sha256=skill.sha256,
                 kind=skill.type,
                 files=skill.files,
             )
-            wrong = partial(_checksum_error, skill.url, skill.sha256)
-            tree = fetch_artifact(index, offering, skill.name, limits, wrong)[1]
+            make_error = partial(_checksum_error, skill.url, skill.sha256)
+            tree = fetch_artifact(index, index_release, skill.name, limits, make_error)[1]
             declared = read_skill(tree.read(tree.skill_file) or b"").declared
             if declared != skill.name:
-                yield IndexProblem(where=document, message=f"`{skill.name}` calls itself `{declared}`")
+                yield IndexProblem(where=document, message=f"`{skill.name}` has the name `{declared}` in its SKILL.md")
         except NotLoadable as error:
             yield IndexProblem(where=document, message=f"`{skill.name}` cannot be loaded: {error.finding.message}")
         except SkillpmError as error:
@@ -169,7 +171,7 @@ def _check_site(index: Index, limits: Limits, newest: dict[SkillName, str] | Non
 
 
 def _check_page(index: Index, limits: Limits, catalog: Catalog, state: _CheckState) -> Iterator[IndexProblem]:
-    """Look at the page for people, where there is one and where all is known that it must say."""
+    """Check the HTML catalog, if there is one and all latest versions could be read."""
     where = f"{index.config.url}catalog.html"
     try:
         page = index.access.read_archive(where, limits.download)
@@ -179,16 +181,16 @@ def _check_page(index: Index, limits: Limits, catalog: Catalog, state: _CheckSta
         yield _to_problem(error, where)
         return
     if all(summary.name in state.skills for summary in catalog.skills):
-        from skillpm.indexes.page.page_builder import find_page_problem  # noqa: PLC0415  (jinja2 and more, only for a page)
+        from skillpm.indexes.page.page_builder import find_page_problem  # noqa: PLC0415  (imports jinja2)
 
         rows = [(summary, state.releases[summary.name]) for summary in catalog.skills]
-        fault = find_page_problem(page, catalog.name, rows, state.skills)
-        if fault is not None:
-            yield IndexProblem(where=where, message=fault)
+        problem = find_page_problem(page, catalog.name, rows, state.skills)
+        if problem is not None:
+            yield IndexProblem(where=where, message=problem)
 
 
 def _checksum_error(url: str, expected: str, actual: str) -> RefusedError:
-    return RefusedError(f"{url} has the SHA-256 {actual}, and the index says {expected}")
+    return RefusedError(f"{url} has SHA-256 {actual}, the index says {expected}")
 
 
 def _to_problem(error: SkillpmError, where: str) -> IndexProblem:

@@ -1,1 +1,1 @@
-"""Full-text search over the catalogues of indexes (SQLite FTS5)."""
+"""Full-text search over the catalogs of indexes (SQLite FTS5)."""

@@ -1,4 +1,4 @@
-"""The skills that ship with the tool as a catalogue: what their files say, and what tells whether they are the same."""
+"""The bundled skills as a catalog to search."""
 
 import os
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from skillpm.indexes.client.http_cache import Validators
 
 
 def bundled_validators() -> Validators:
-    """Give what changes when another skillpm is installed, or somebody works on its skills."""
+    """Return validators that change with the version of skillpm, and with edits to the skills of a checkout."""
     states = [(name, os.stat(_skill_file_path(name))) for name in bundled_names()]
     return Validators(
         etag=" ".join([__version__, *(f"{name}:{state.st_size}:{state.st_mtime_ns}" for name, state in states)])
@@ -19,8 +19,8 @@ def bundled_validators() -> Validators:
 
 
 def read_bundled_entries() -> Iterator[CatalogEntry]:
-    """Read them. Their triggers count as tags."""
-    from skillpm.skillmd.skill import read_skill  # noqa: PLC0415  (YAML; once for each version of skillpm)
+    """Read the catalog entries of the bundled skills. Triggers are added to the tags."""
+    from skillpm.skillmd.skill import read_skill  # noqa: PLC0415  (imports YAML, once per version of skillpm)
 
     for name in bundled_names():
         with open(_skill_file_path(name), "rb") as file:

@@ -1,4 +1,4 @@
-"""The database of a catalogue: written once, with its full-text index (FTS5), then only opened and read."""
+"""The SQLite database of a catalog, with a full-text index (FTS5). It is built once and never changed."""
 
 import sqlite3
 from collections.abc import Collection, Iterable
@@ -17,7 +17,8 @@ CREATE VIRTUAL TABLE words USING fts5(
 );
 BEGIN;
 """
-# A word that only descriptions have, and only once or twice, is more often a slip than what somebody meant.
+# `terms` are the words that a mistyped word may be corrected to. One that occurs only once or twice, and only in
+# descriptions, is left out: it is probably a typing error itself.
 INDEX_SQL = """
 BEGIN;
 CREATE UNIQUE INDEX names ON skills (name);
@@ -34,8 +35,9 @@ COMMIT;
 
 
 def build_database(path: str, entries: Iterable[CatalogEntry], duplicates: Collection[str] = ()) -> SearchDatabase:
-    """Make entries searchable, in an empty file, or with `:memory:` in none; the names in `doubled`, which may grow
-    while the entries come, are left out. Raises what the entries raise, and `sqlite3.Error`.
+    """Build a database of entries in an empty file, or in memory if `path` is `:memory:`.
+
+    Skills in `duplicates`, which may grow while the entries are read, are removed. Raises `sqlite3.Error`.
     """
     database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
@@ -53,23 +55,25 @@ def build_database(path: str, entries: Iterable[CatalogEntry], duplicates: Colle
 
 
 def build_in_memory(entries: Iterable[CatalogEntry], duplicates: Collection[str] = ()) -> SearchDatabase:
-    """Make entries searchable for this process only. Raises what the entries raise, and `FileError`."""
+    """Build a database of entries in memory. Raises `FileError` if SQLite lacks FTS5."""
     try:
         return build_database(":memory:", entries, duplicates)
     except sqlite3.Error as error:
         raise FileError(
-            f"text cannot be searched here: {error}", hint="use a Python whose SQLite has FTS5; nearly all have"
+            f"full-text search is not available: {error}", hint="use a Python whose SQLite includes FTS5"
         ) from error
 
 
 def open_database(path: str) -> SearchDatabase:
-    """Open a file that `build` wrote and that nobody changes. Raises `sqlite3.Error`."""
-    plain = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23").replace("\\", "/")
-    slash = "" if plain.startswith("/") else "/"
+    """Open a file that `build_database` wrote. Raises `sqlite3.Error`."""
+    escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23").replace("\\", "/")
+    slash = "" if escaped.startswith("/") else "/"
+    # `immutable`: SQLite creates no lock or journal files, and works in a read-only cache and on network file systems.
     database = sqlite3.connect(
-        f"file:{slash}{plain}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
+        f"file:{slash}{escaped}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
     )
     try:
+        # The query fails at once if the file is not a database of ours.
         database.executescript("PRAGMA trusted_schema = OFF; SELECT name FROM skills LIMIT 1")
     except sqlite3.Error:
         database.close()

@@ -1,8 +1,9 @@
-"""Searching in a catalogue: an SQLite database with its full-text index (FTS5), which others make (`database.py`).
+"""Full-text search in the database of a catalog (built by `database`).
 
-A search gives what it finds in tiers: the skill of that name, names that begin with it, names that begin with a part
-of a word (of few words first), names that have the words, then tags and categories, then descriptions, last what has
-only kindred words. Within a tier SQLite's bm25 decides, and where that says nothing, the name.
+Results are ranked in tiers that can be explained to users: the skill of that name; names that begin with the query and
+a hyphen; other names that begin with it, those of fewer words first; names that contain the words; tags and categories;
+descriptions; other forms of the words. Within a tier, results are sorted by bm25, then by name. bm25 alone would rank a
+long description that repeats a word above the skill of that name.
 """
 
 import sqlite3
@@ -15,28 +16,30 @@ from skillpm.errors import FileError
 from skillpm.formats.catalog_stream import CatalogEntry
 from skillpm.indexes.search.query import Query, build_expression, max_edits, nearest_words, spellings, stems
 
-# How much a word counts in a name, a tag, a category, a description.
+# bm25 weights of name, tags, category and description.
 COLUMN_WEIGHTS = "10.0, 6.0, 4.0, 1.0"
 MAX_SUGGESTIONS = 4
 TIER_EXACT, TIER_PREFIX, TIER_PARTIAL_WORD, TIER_NAME, TIER_LABELS, TIER_TEXT, TIER_STEM = range(7)
 
 
 class Hit(Value):
-    """A skill that was found, and in which tier; the lower the better."""
+    """A search result."""
 
     entry: CatalogEntry
+    # One of the `TIER` constants; lower is better.
     tier: int
 
 
 class Hits(Value):
-    """What was found: the best of it, and how much there is in all."""
+    """The results of a search."""
 
     best: tuple[Hit, ...] = ()
+    # The number of all results, not only of the best.
     total: int = 0
 
 
 class SearchDatabase:
-    """A catalogue that can be searched. For one thread at a time."""
+    """A searchable catalog. Not thread-safe."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
@@ -48,9 +51,9 @@ class SearchDatabase:
         is_hidden: Callable[[str], bool],
         corrections: Mapping[str, tuple[str, ...]] = EMPTY_MAPPING,
     ) -> Hits:
-        """Find the skills that have all words of a query, or in place of a word one of those that it was `meant` to be.
+        """Find the skills that contain all words of a query, or for a word any of its `corrections`.
 
-        Of a skill that `hides` hides nothing is told.
+        Skills for which `is_hidden` is true are neither returned nor counted.
         """
         if not query.words:
             return Hits()
@@ -61,11 +64,11 @@ class SearchDatabase:
         in_labels = self._matching_rows(f"{{name tags category}} : ({strict})")
         anywhere = self._matching_rows(strict) if wide != strict else None
 
-        def tier(row: int, found: str) -> int:
-            if found == name:
+        def tier(row: int, skill: str) -> int:
+            if skill == name:
                 return TIER_EXACT
-            if found.startswith(name):
-                return TIER_PREFIX if found[len(name)] == "-" else TIER_PARTIAL_WORD
+            if skill.startswith(name):
+                return TIER_PREFIX if skill[len(name)] == "-" else TIER_PARTIAL_WORD
             if row in in_names:
                 return TIER_NAME
             if row in in_labels:
@@ -81,80 +84,79 @@ class SearchDatabase:
         is_hidden: Callable[[str], bool],
         corrections: Mapping[str, tuple[str, ...]] = EMPTY_MAPPING,
     ) -> Hits:
-        """Find the skills that have some of the words of a query."""
+        """Find the skills that contain at least one word of a query."""
         if not query.words:
             return Hits()
-        some = build_expression(_expand_words(query, corrections, self._expand_stem), match_all=False)
-        return self._rank(some, max_results, is_hidden, lambda _row, _name: TIER_STEM)
+        any_word = build_expression(_expand_words(query, corrections, self._expand_stem), match_all=False)
+        return self._rank(any_word, max_results, is_hidden, lambda _row, _name: TIER_STEM)
 
     def suggest_words(self, words: Iterable[str], is_hidden: Callable[[str], bool]) -> dict[str, tuple[str, ...]]:
-        """Give for each word that stands nowhere those that may have been meant, if there are any.
-
-        A word that only skills have which `hides` hides is none.
-        """
-        found = {}
+        """Return corrections of the words that occur in no skill. Words of hidden skills are not suggested."""
+        corrections = {}
         for word in words:
-            slips = max_edits(word)
-            if slips and not self._has_visible_match(build_expression([self._expand_stem(word)]), is_hidden):
-                lengths = (len(word) - slips, len(word) + slips)
+            edits = max_edits(word)
+            if edits and not self._has_visible_match(build_expression([self._expand_stem(word)]), is_hidden):
+                lengths = (len(word) - edits, len(word) + edits)
                 terms = dict(self._query("SELECT term, weight FROM terms WHERE length(term) BETWEEN ? AND ?", *lengths))
-                while near := nearest_words(word, terms.items(), MAX_SUGGESTIONS):
-                    unseen = [term for term in near if not self._has_visible_match(f'"{term}"', is_hidden)]
-                    if not unseen:
-                        found[word] = near
+                # A suggestion from a hidden skill would reveal it; without it, others may be the nearest.
+                while nearest := nearest_words(word, terms.items(), MAX_SUGGESTIONS):
+                    hidden = [term for term in nearest if not self._has_visible_match(f'"{term}"', is_hidden)]
+                    if not hidden:
+                        corrections[word] = nearest
                         break
-                    for term in unseen:
+                    for term in hidden:
                         del terms[term]
-        return found
+        return corrections
 
     def suggest_names(self, name: str, max_results: int, is_hidden: Callable[[str], bool]) -> tuple[str, ...]:
-        """Give the names of skills that a mistyped one may be."""
+        """Return the skill names that are similar to a mistyped one."""
         names = (row[0] for row in self._query("SELECT name FROM skills"))
-        return nearest_words(name, ((found, 0) for found in names if not is_hidden(found)), max_results)
+        return nearest_words(name, ((other, 0) for other in names if not is_hidden(other)), max_results)
 
     def count(self) -> int:
-        """Tell how many skills there are."""
+        """Return the number of skills."""
         return int(self._query("SELECT count(*) FROM skills")[0][0])
 
     def count_visible(self, is_hidden: Callable[[str], bool]) -> int:
-        """Tell how many skills there are that `hides` does not hide."""
+        """Return the number of skills that are not hidden."""
         return sum(not is_hidden(row[0]) for row in self._query("SELECT name FROM skills"))
 
     def get_entry(self, name: str) -> CatalogEntry:
-        """Give a skill that is in the catalogue."""
+        """Return the entry of a skill that is in the catalog."""
         return self._read_entry(self._query("SELECT id FROM skills WHERE name = ?", name)[0][0])
 
     def has(self, name: str) -> bool:
-        """Tell whether a skill is in the catalogue."""
+        """Return whether a skill is in the catalog."""
         return bool(self._query("SELECT 1 FROM skills WHERE name = ?", name))
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._database.close()
 
     def _rank(
         self, match: str, max_results: int, is_hidden: Callable[[str], bool], tier_of: Callable[[int, str], int]
     ) -> Hits:
         rows = self._query(
-            f"SELECT skills.id, skills.name, bm25(words, {COLUMN_WEIGHTS}) FROM words JOIN skills ON skills.id = words.rowid "  # noqa: S608  (our own constant)
-            "WHERE words MATCH ?",
+            f"SELECT skills.id, skills.name, bm25(words, {COLUMN_WEIGHTS}) FROM words "  # noqa: S608  (a constant)
+            "JOIN skills ON skills.id = words.rowid WHERE words MATCH ?",
             match,
         )
-        found = []
+        ranked = []
         for row, name, score in rows:
             if not is_hidden(name):
-                level = tier_of(row, name)
-                found.append((level, name.count("-") if level == TIER_PARTIAL_WORD else 0, score, name, row))
-        best = tuple(Hit(entry=self._read_entry(row), tier=level) for level, *_, row in sorted(found)[:max_results])
-        return Hits(best=best, total=len(found))
+                tier = tier_of(row, name)
+                ranked.append((tier, name.count("-") if tier == TIER_PARTIAL_WORD else 0, score, name, row))
+        best = tuple(Hit(entry=self._read_entry(row), tier=tier) for tier, *_, row in sorted(ranked)[:max_results])
+        return Hits(best=best, total=len(ranked))
 
     def _expand_stem(self, word: str) -> tuple[str, ...]:
-        """Give the spellings of a word, and the beginning of kindred ones: of `deploying` also `deployment`, where
-        `deploy` is a word here.
+        """Return the spellings of a word, and a prefix for its other forms: `deploying` also finds `deployment`.
+
+        The stem must be a word of this catalog: otherwise `evening` would find `events`.
         """
-        found = stems(word)
-        if any(self._query("SELECT 1 FROM terms WHERE term = ?", stem) for stem in found):
-            return (*spellings(word), f'"{found[0]}" *')
+        candidates = stems(word)
+        if any(self._query("SELECT 1 FROM terms WHERE term = ?", stem) for stem in candidates):
+            return (*spellings(word), f'"{candidates[0]}" *')
         return spellings(word)
 
     def _has_visible_match(self, match: str, is_hidden: Callable[[str], bool]) -> bool:
@@ -179,7 +181,7 @@ class SearchDatabase:
         try:
             return self._database.execute(sql, values).fetchall()
         except sqlite3.Error as error:
-            raise FileError(f"a catalogue cannot be searched: {error}", hint="run the command again") from error
+            raise FileError(f"cannot search a catalog: {error}", hint="run the command again") from error
 
 
 def _expand_words(

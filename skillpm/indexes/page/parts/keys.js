@@ -1,20 +1,21 @@
-// Everything by keyboard: a key alone is a command wherever nobody is typing.
+// Keyboard control. Single keys are commands unless an input has the focus.
 
-const rows = () => [...at("results").querySelectorAll("a.row")];
-const isList = () => !at("list-view").hidden;
+const rows = () => [...byId("results").querySelectorAll("a.row")];
+const isList = () => !byId("list-view").hidden;
 
-function press(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || at("keys").open) return;
-  const typing = event.target.closest("input, textarea");
-  const does = typing ? inSearch[event.key] : alone[event.key];
-  if (does && does(event) !== false) event.preventDefault();
+function handleKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || byId("keys").open) return;
+  const isInput = event.target.closest("input, textarea");
+  const action = isInput ? searchKeys[event.key] : globalKeys[event.key];
+  if (action && action(event) !== false) event.preventDefault();
 }
 
-const inSearch = {
+// An action that returns false leaves the key to the browser.
+const searchKeys = {
   Escape() {
-    const search = at("search");
-    if (search.value) return typed("");
-    if (!isList()) return leave();
+    const search = byId("search");
+    if (search.value) return setQuery("");
+    if (!isList()) return closeSkill();
     search.blur();
   },
   ArrowDown() {
@@ -22,54 +23,54 @@ const inSearch = {
     rows()[0]?.focus();
   },
   Enter() {
-    settle();
+    commitQuery();
     if (isList() && hits.length) rows()[0].click();
   },
 };
 
-const alone = {
+const globalKeys = {
   "/"() {
-    at("search").focus();
-    at("search").select();
+    byId("search").focus();
+    byId("search").select();
   },
   "?"() {
-    at("keys").showModal();
+    byId("keys").showModal();
   },
   c() {
     const name = isList() ? document.activeElement.dataset?.name : current;
     if (!byName.has(name)) return false;
-    const box = isList() ? document.activeElement.closest("li") : at("skill-view").querySelector(".install");
-    copy(`skillpm install ${name}`, box.querySelector(".copy"));
+    const container = isList() ? document.activeElement.closest("li") : byId("skill-view").querySelector(".install");
+    copy(`skillpm install ${name}`, container.querySelector(".copy"));
   },
   t() {
     nextTheme();
   },
   Escape() {
-    if (!isList()) return leave();
-    if (asked.query || asked.category || asked.tags.length) return choose({ query: "", category: "", tags: [] });
+    if (!isList()) return closeSkill();
+    if (selection.query || selection.category || selection.tags.length) return choose({ query: "", category: "", tags: [] });
     return false;
   },
-  ArrowDown: () => walk(1),
-  ArrowUp: () => walk(-1),
+  ArrowDown: () => moveFocus(1),
+  ArrowUp: () => moveFocus(-1),
 };
 
-// From row to row; above the first is the search. Elsewhere arrows scroll, as everywhere.
-function walk(step) {
+// Move the focus to the next or previous row; above the first one is the search field. Elsewhere, arrows scroll.
+function moveFocus(step) {
   if (!isList()) return false;
-  const here = document.activeElement;
-  const place = here?.closest?.("#results li")?.querySelector("a.row");
-  if (!place && here !== document.body) return false;
+  const focused = document.activeElement;
+  const currentRow = focused?.closest?.("#results li")?.querySelector("a.row");
+  if (!currentRow && focused !== document.body) return false;
   const all = rows();
-  const next = place ? all.indexOf(place) + step : 0;
-  if (next < 0) return at("search").focus();
-  if (next >= all.length) grow(MORE);
+  const next = currentRow ? all.indexOf(currentRow) + step : 0;
+  if (next < 0) return byId("search").focus();
+  if (next >= all.length) showRows(MORE);
   const row = rows()[next];
   row?.focus({ preventScroll: true });
   row?.scrollIntoView({ block: "nearest" });
 }
 
-// Back to the list: as the browser's own way back where it leads there, or a step of its own.
-function leave() {
+// Return to the list: by the browser's history if the skill was opened from the list, else by a new entry.
+function closeSkill() {
   if (history.state?.inside) history.back();
-  else location.hash = addressOf(asked);
+  else location.hash = addressOf(selection);
 }

@@ -1,138 +1,138 @@
-// The list: what is asked for (words, a category, tags), the rows that answer, and the filters with their counts.
+// The list of skills: the selection (query, category, tags), the matching rows, and the filters with their counts.
 
-const asked = { query: "", category: "", tags: [] };
-const FIRST = 50, MORE = 150; // rows: what is not looked at is not made
-const MOST = { category: 12, tag: 18 };
-const wide = new Set(); // filters that show all they have
+const selection = { query: "", category: "", tags: [] };
+const FIRST = 50, MORE = 150; // rows that are created at first, and for each scroll to the end
+const MAX_CHOICES = { category: 12, tag: 18 };
+const expanded = new Set(); // filters that show all their choices
 let hits = [], shown = 0;
 
 function addressOf({ query, category, tags }) {
-  const words = new URLSearchParams();
-  if (query) words.set("q", query);
-  if (category) words.set("category", category);
-  for (const tag of tags) words.append("tag", tag);
-  return `#/${words.size ? `?${words}` : ""}`;
+  const parameters = new URLSearchParams();
+  if (query) parameters.set("q", query);
+  if (category) parameters.set("category", category);
+  for (const tag of tags) parameters.append("tag", tag);
+  return `#/${parameters.size ? `?${parameters}` : ""}`;
 }
 
 function readAddress(text) {
-  const words = new URLSearchParams(text);
-  asked.query = words.get("q") ?? "";
-  asked.category = words.get("category") ?? "";
-  asked.tags = words.getAll("tag").slice(0, 10);
+  const parameters = new URLSearchParams(text);
+  selection.query = parameters.get("q") ?? "";
+  selection.category = parameters.get("category") ?? "";
+  selection.tags = parameters.getAll("tag").slice(0, 10);
 }
 
 function refresh(rows = FIRST) {
-  const matching = found(asked.query, skills);
-  const tagged = matching.filter((skill) => asked.tags.every((tag) => skill.tags.includes(tag)));
-  hits = asked.category ? tagged.filter((skill) => skill.category === asked.category) : tagged;
+  const matching = findSkills(selection.query, skills);
+  const tagged = matching.filter((skill) => selection.tags.every((tag) => skill.tags.includes(tag)));
+  hits = selection.category ? tagged.filter((skill) => skill.category === selection.category) : tagged;
   shown = 0;
-  at("results").replaceChildren();
-  grow(rows);
-  at("count").replaceChildren(...headline());
-  at("chosen").replaceChildren(...chosen());
-  at("filters").replaceChildren(...filters(tagged));
-  at("filters-button").textContent = asked.category || asked.tags.length ? "Filters · on" : "Filters";
-  const nothing = hits.length === 0;
-  at("nothing").hidden = !nothing;
-  if (nothing) at("nothing").replaceChildren(...without());
+  byId("results").replaceChildren();
+  showRows(rows);
+  byId("count").replaceChildren(...headline());
+  byId("active-filters").replaceChildren(...activeFilters());
+  byId("filters").replaceChildren(...filters(tagged));
+  byId("filters-button").textContent = selection.category || selection.tags.length ? "Filters · on" : "Filters";
+  byId("no-results").hidden = hits.length > 0;
+  if (!hits.length) byId("no-results").replaceChildren(...noResults());
 }
 
-function grow(rows) {
-  const words = wordsOf(asked.query);
-  at("results").append(...hits.slice(shown, shown + rows).map((skill) => row(skill, words)));
+function showRows(rows) {
+  const words = wordsOf(selection.query);
+  byId("results").append(...hits.slice(shown, shown + rows).map((skill) => row(skill, words)));
   shown = Math.min(hits.length, shown + rows);
-  at("more").hidden = shown >= hits.length;
+  byId("more").hidden = shown >= hits.length;
 }
 
 function row(skill, words) {
-  const line = `skillpm install ${skill.name}`;
-  return make("li", {},
-    make("a", { class: "row", href: `#/skill/${skill.name}`, "data-name": skill.name },
-      make("span", { class: "head" }, make("span", { class: "name" }, marked(skill.name, words)),
-        make("span", { class: "version" }, skill.latest)),
-      make("span", { class: "description", dir: "auto" }, marked(skill.description, words)),
-      make("span", { class: "labels" }, make("bdi", { class: "category" }, skill.category),
-        skill.tags.slice(0, 5).map((tag) => make("bdi", { class: "tag" }, tag)))),
-    copyButton(line, "Copy"));
+  const command = `skillpm install ${skill.name}`;
+  return create("li", {},
+    create("a", { class: "row", href: `#/skill/${skill.name}`, "data-name": skill.name },
+      create("span", { class: "head" }, create("span", { class: "name" }, highlight(skill.name, words)),
+        create("span", { class: "version" }, skill.latest)),
+      create("span", { class: "description", dir: "auto" }, highlight(skill.description, words)),
+      create("span", { class: "labels" }, create("bdi", { class: "category" }, skill.category),
+        skill.tags.slice(0, 5).map((tag) => create("bdi", { class: "tag" }, tag)))),
+    copyButton(command));
 }
 
-// A text with the words that were searched for set off.
-function marked(text, words) {
+// The text, with the words of the query in <mark> elements.
+function highlight(text, words) {
   if (!words.length) return [text];
   const pattern = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).sort((a, b) => b.length - a.length);
-  return text.split(new RegExp(`(${pattern.join("|")})`, "iu")).map((part, number) => number % 2 ? make("mark", {}, part) : part);
+  return text.split(new RegExp(`(${pattern.join("|")})`, "iu")).map((part, number) => number % 2 ? create("mark", {}, part) : part);
 }
 
 function headline() {
-  const whole = hits.length === skills.length;
-  const number = make("strong", {}, grouped(hits.length));
-  return whole ? [number, ` skill${hits.length === 1 ? "" : "s"}`] : [number, ` of ${counted(skills.length, "skill")}`];
+  const isAll = hits.length === skills.length;
+  const number = create("strong", {}, formatNumber(hits.length));
+  return isAll ? [number, ` skill${hits.length === 1 ? "" : "s"}`] : [number, ` of ${formatCount(skills.length, "skill")}`];
 }
 
-function chosen() {
-  const gone = (label, change) => make("button", { type: "button", class: "chip on", "aria-label": `Remove filter ${label}`,
-    onclick: () => choose(change) }, make("bdi", {}, label), make("span", { "aria-hidden": "true" }, "×"));
+function activeFilters() {
+  const chip = (label, change) => create("button", { type: "button", class: "chip on", "aria-label": `Remove filter ${label}`,
+    onclick: () => choose(change) }, create("bdi", {}, label), create("span", { "aria-hidden": "true" }, "×"));
   return [
-    ...(asked.category ? [gone(asked.category, { category: "" })] : []),
-    ...asked.tags.map((tag) => gone(tag, { tags: asked.tags.filter((other) => other !== tag) })),
+    ...(selection.category ? [chip(selection.category, { category: "" })] : []),
+    ...selection.tags.map((tag) => chip(tag, { tags: selection.tags.filter((other) => other !== tag) })),
   ];
 }
 
-function without() {
-  const close = near(asked.query);
-  const text = asked.category || asked.tags.length ? "No skill answers to these words and filters." : "No skill answers to these words.";
+function noResults() {
+  const similar = similarSkills(selection.query);
+  const text = selection.category || selection.tags.length ? "No skills match this search and these filters." : "No skills match this search.";
   return [
-    make("p", {}, text),
-    close.length ? make("p", { class: "near" }, "Close to it: ", close.map((skill) => make("a", { href: `#/skill/${skill.name}` }, skill.name))) : null,
-    make("button", { type: "button", class: "quiet", onclick: () => choose({ query: "", category: "", tags: [] }) }, "Show all skills"),
+    create("p", {}, text),
+    similar.length ? create("p", { class: "similar" }, "Similar: ", similar.map((skill) => create("a", { href: `#/skill/${skill.name}` }, skill.name))) : null,
+    create("button", { type: "button", class: "quiet", onclick: () => choose({ query: "", category: "", tags: [] }) }, "Show all skills"),
   ].filter(Boolean);
 }
 
 function filters(tagged) {
-  const tags = counts(hits.flatMap((skill) => skill.tags));
-  const categories = counts(tagged.map((skill) => skill.category));
+  const tags = countEach(hits.flatMap((skill) => skill.tags));
+  const categories = countEach(tagged.map((skill) => skill.category));
   return [
-    filter("category", "Categories", categories, (name) => asked.category === name,
-      (name) => ({ category: asked.category === name ? "" : name })),
-    filter("tag", "Tags", tags, (name) => asked.tags.includes(name),
-      (name) => ({ tags: asked.tags.includes(name) ? asked.tags.filter((other) => other !== name) : [...asked.tags, name] })),
+    filter("category", "Categories", categories, (name) => selection.category === name,
+      (name) => ({ category: selection.category === name ? "" : name })),
+    filter("tag", "Tags", tags, (name) => selection.tags.includes(name),
+      (name) => ({ tags: selection.tags.includes(name) ? selection.tags.filter((other) => other !== name) : [...selection.tags, name] })),
   ].filter(Boolean);
 }
 
-function counts(words) {
-  const found = new Map();
-  for (const word of words) found.set(word, (found.get(word) ?? 0) + 1);
-  return [...found].sort((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1));
+// Pairs of a name and how often it occurs, the most frequent first.
+function countEach(names) {
+  const counts = new Map();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].sort((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1));
 }
 
 function filter(kind, title, all, isOn, change) {
   if (!all.length) return null;
-  const most = wide.has(kind) ? 300 : MOST[kind];
-  const rows = all.slice(0, most);
-  rows.push(...all.slice(most).filter(([name]) => isOn(name)));
-  const list = rows.map(([name, number]) => make("li", {},
-    make("button", { type: "button", class: `choice ${kind}`, "aria-pressed": String(isOn(name)), "data-choice": `${kind}:${name}`,
-      onclick: () => choose(change(name)) }, make("bdi", {}, name), make("span", { class: "number" }, grouped(number)))));
-  const rest = all.length > MOST[kind] ? make("button", { type: "button", class: "link", "data-choice": `${kind}:`, onclick: () => {
-    if (!wide.delete(kind)) wide.add(kind);
-    again(() => refresh());
-  } }, wide.has(kind) ? "Show fewer" : `Show all ${grouped(all.length)}`) : null;
-  return make("section", {}, make("h2", { id: `filter-${kind}` }, title),
-    make("ul", { "aria-labelledby": `filter-${kind}`, class: `choices ${kind}` }, list), rest);
+  const limit = expanded.has(kind) ? 300 : MAX_CHOICES[kind];
+  const rows = all.slice(0, limit);
+  rows.push(...all.slice(limit).filter(([name]) => isOn(name)));
+  const list = rows.map(([name, number]) => create("li", {},
+    create("button", { type: "button", class: `choice ${kind}`, "aria-pressed": String(isOn(name)), "data-choice": `${kind}:${name}`,
+      onclick: () => choose(change(name)) }, create("bdi", {}, name), create("span", { class: "number" }, formatNumber(number)))));
+  const toggle = all.length > MAX_CHOICES[kind] ? create("button", { type: "button", class: "link", "data-choice": `${kind}:`, onclick: () => {
+    if (!expanded.delete(kind)) expanded.add(kind);
+    keepFocus(() => refresh());
+  } }, expanded.has(kind) ? "Show fewer" : `Show all ${formatNumber(all.length)}`) : null;
+  return create("section", {}, create("h2", { id: `filter-${kind}` }, title),
+    create("ul", { "aria-labelledby": `filter-${kind}`, class: `choices ${kind}` }, list), toggle);
 }
 
-// A filter that was pressed keeps the focus although the filters are made anew.
-function again(change) {
-  const held = document.activeElement?.dataset?.choice;
+// Keep the focus on the filter that was pressed: all filters are created again.
+function keepFocus(change) {
+  const focused = document.activeElement?.dataset?.choice;
   change();
-  if (held === undefined) return;
-  const same = [...at("filters").querySelectorAll("[data-choice]")].find((button) => button.dataset.choice === held);
-  (same ?? at("search")).focus({ preventScroll: true });
+  if (focused === undefined) return;
+  const same = [...byId("filters").querySelectorAll("[data-choice]")].find((button) => button.dataset.choice === focused);
+  (same ?? byId("search")).focus({ preventScroll: true });
 }
 
 function choose(change) {
-  Object.assign(asked, change);
-  history.pushState(null, "", addressOf(asked));
-  again(() => route());
-  say(counted(hits.length, "skill"));
+  Object.assign(selection, change);
+  history.pushState(null, "", addressOf(selection));
+  keepFocus(() => route());
+  announce(formatCount(hits.length, "skill"));
 }

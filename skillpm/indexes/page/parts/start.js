@@ -1,42 +1,42 @@
-// What the address says is what is seen; and the page's own buttons.
+// Navigation: the hash of the address determines what is shown. Also the buttons of the page, and the theme.
 
-const THEMES = { auto: "as the system says", light: "light", dark: "dark" };
-let waiting = 0;
+const THEMES = { auto: "same as system", light: "light", dark: "dark" };
+let timer = 0;
 
 function route() {
   const [path, query = ""] = location.hash.replace(/^#/, "").split(/\?(.*)/s);
   const name = /^\/skill\/(.*)$/s.exec(path)?.[1];
   const state = history.state ?? {};
-  at("list-view").hidden = name !== undefined;
-  at("skill-view").hidden = name === undefined;
+  byId("list-view").hidden = name !== undefined;
+  byId("skill-view").hidden = name === undefined;
   if (name !== undefined) {
     history.replaceState({ ...state, inside: state.inside ?? cameFromList }, "");
-    openSkill(decoded(name));
+    openSkill(decode(name));
     scrollTo(0, 0);
-    at("skill-view").querySelector("h1").focus({ preventScroll: true });
+    byId("skill-view").querySelector("h1").focus({ preventScroll: true });
   } else {
     current = "";
     readAddress(query);
-    if (at("search").value !== asked.query) at("search").value = asked.query;
+    if (byId("search").value !== selection.query) byId("search").value = selection.query;
     document.title = `${index.name} · skills`;
     refresh(Math.max(FIRST, state.shown ?? 0));
-    const row = state.open && at("results").querySelector(`a[data-name="${CSS.escape(state.open)}"]`);
+    const row = state.open && byId("results").querySelector(`a[data-name="${CSS.escape(state.open)}"]`);
     row?.focus({ preventScroll: true });
     scrollTo(0, 0);
-    if (row) putBack(row, state.top, 3);
+    if (row) restorePosition(row, state.top, 3);
   }
   cameFromList = name === undefined;
 }
 let cameFromList = false;
 
-// Where a row was in the window, there it is again. Rows that were never seen have a height that is only guessed, so
-// that what was right may be wrong a frame later.
-function putBack(row, top, times) {
+// Scroll a row to its previous position in the window. The heights of rows that were never visible are estimates
+// (`content-visibility`), so the position may be off again a frame later.
+function restorePosition(row, top, times) {
   scrollBy(0, row.getBoundingClientRect().top - top);
-  if (times > 1) requestAnimationFrame(() => row.isConnected && isList() && putBack(row, top, times - 1));
+  if (times > 1) requestAnimationFrame(() => row.isConnected && isList() && restorePosition(row, top, times - 1));
 }
 
-function decoded(text) {
+function decode(text) {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -44,35 +44,35 @@ function decoded(text) {
   }
 }
 
-// Typing changes the list at once, and the address when it rests.
-function typed(text) {
-  at("search").value = text;
-  asked.query = text;
+// Update the list at each key, and the address after a pause: each change would be an entry in the history.
+function setQuery(text) {
+  byId("search").value = text;
+  selection.query = text;
   if (!isList()) {
-    history.pushState(null, "", addressOf(asked));
+    history.pushState(null, "", addressOf(selection));
     route();
-    at("search").focus();
+    byId("search").focus();
     return;
   }
   refresh();
   scrollTo(0, 0);
-  clearTimeout(waiting);
-  waiting = setTimeout(settle, 300);
+  clearTimeout(timer);
+  timer = setTimeout(commitQuery, 300);
 }
 
-function settle() {
-  if (!waiting) return;
-  clearTimeout(waiting);
-  waiting = 0;
+function commitQuery() {
+  if (!timer) return;
+  clearTimeout(timer);
+  timer = 0;
   if (!isList()) return;
-  history.replaceState(null, "", addressOf(asked));
-  say(counted(hits.length, "skill"));
+  history.replaceState(null, "", addressOf(selection));
+  announce(formatCount(hits.length, "skill"));
 }
 
-function keptTheme() {
+function storedTheme() {
   try {
-    const kept = localStorage.getItem("skillpm-theme");
-    return kept in THEMES ? kept : "auto";
+    const theme = localStorage.getItem("skillpm-theme");
+    return theme in THEMES ? theme : "auto";
   } catch {
     return "auto";
   }
@@ -80,9 +80,9 @@ function keptTheme() {
 
 function showTheme(name) {
   document.documentElement.dataset.theme = name;
-  const button = at("theme");
+  const button = byId("theme");
   button.replaceChildren(icon(name));
-  button.title = `Colours: ${THEMES[name]}`;
+  button.title = `Theme: ${THEMES[name]}`;
   button.setAttribute("aria-label", button.title);
 }
 
@@ -93,33 +93,33 @@ function nextTheme() {
   try {
     localStorage.setItem("skillpm-theme", name);
   } catch {
-    // Some browsers keep nothing for pages from files; then it holds until the page is closed.
+    // Some browsers have no storage for local files; the theme then lasts until the page is closed.
   }
-  say(at("theme").title);
+  announce(byId("theme").title);
 }
 
 history.scrollRestoration = "manual";
-showTheme(keptTheme());
-at("theme").addEventListener("click", nextTheme);
-at("keys-button").addEventListener("click", () => at("keys").showModal());
-at("keys-close").addEventListener("click", () => at("keys").close());
-at("skip").addEventListener("click", () => (rows()[0] ?? at("search")).focus());
-at("search").addEventListener("input", (event) => typed(event.target.value));
-at("more").addEventListener("click", () => {
+showTheme(storedTheme());
+byId("theme").addEventListener("click", nextTheme);
+byId("keys-button").addEventListener("click", () => byId("keys").showModal());
+byId("keys-close").addEventListener("click", () => byId("keys").close());
+byId("skip").addEventListener("click", () => (rows()[0] ?? byId("search")).focus());
+byId("search").addEventListener("input", (event) => setQuery(event.target.value));
+byId("more").addEventListener("click", () => {
   const next = shown;
-  grow(MORE);
+  showRows(MORE);
   rows()[next]?.focus({ preventScroll: true });
 });
-at("filters-button").addEventListener("click", (event) => {
-  const open = at("filters").classList.toggle("open");
+byId("filters-button").addEventListener("click", (event) => {
+  const open = byId("filters").classList.toggle("open");
   event.currentTarget.setAttribute("aria-expanded", String(open));
 });
-at("results").addEventListener("click", (event) => {
+byId("results").addEventListener("click", (event) => {
   const row = event.target.closest("a.row");
-  if (row) history.replaceState({ shown, top: row.getBoundingClientRect().top, open: row.dataset.name }, "", addressOf(asked));
+  if (row) history.replaceState({ shown, top: row.getBoundingClientRect().top, open: row.dataset.name }, "", addressOf(selection));
 });
-new IntersectionObserver((seen) => seen.some((entry) => entry.isIntersecting) && shown && grow(MORE), { rootMargin: "900px" }).observe(at("more"));
-document.addEventListener("keydown", press);
+new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && shown && showRows(MORE), { rootMargin: "900px" }).observe(byId("more"));
+document.addEventListener("keydown", handleKey);
 addEventListener("popstate", route);
 route();
 performance.mark("skillpm-list");
