@@ -17,7 +17,7 @@ from pathlib import Path
 
 from corpus import blobs
 
-from skillpm.core.token_estimate import tokens_in
+from skillpm.core.text import tokens_in
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 

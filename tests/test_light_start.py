@@ -59,7 +59,7 @@ def test_search_imports_sqlite_and_nothing_else_that_is_heavy(settled: Sandbox) 
 
 def test_the_help_imports_no_command(settled: Sandbox) -> None:
     ours = {name for name in loaded(settled, "--help") if name.startswith("skillpm")}
-    assert ours == {"skillpm", "skillpm.cli", "skillpm.cli.main", "skillpm.cli.streams"}
+    assert ours == {"skillpm", "skillpm.cli", "skillpm.cli.main"}
 
 
 def test_importing_the_package_imports_nothing_else(tmp_path: Path) -> None:

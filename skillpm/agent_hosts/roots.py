@@ -4,7 +4,7 @@ import os
 import stat
 from collections.abc import Sequence
 
-from skillpm.agent_hosts.path_templates import abbreviate_home, expand_template
+from skillpm.agent_hosts.known_agents import abbreviate_home, expand_template
 from skillpm.core.values import Value
 from skillpm.files import is_below
 from skillpm.formats.host_profile import HostProfile, ProfileRoot

@@ -91,7 +91,7 @@ def find_linked_agents(scope: Scope, _: Settings) -> Iterable[str]:
 
 def find_index_names(scope: Scope, settings: Settings) -> Iterable[str]:
     """Return the names of the configured indexes."""
-    from skillpm.operations.context.scope_indexes import configured_indexes  # noqa: PLC0415
+    from skillpm.operations.context.scope_fetchers import configured_indexes  # noqa: PLC0415
 
     return (index.name for index in configured_indexes(scope, settings))
 

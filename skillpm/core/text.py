@@ -52,3 +52,15 @@ def _mask(match: re.Match[str]) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     return match.group().encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+PUNCTUATION = bytes(byte for byte in range(33, 127) if not chr(byte).isalnum())
+NON_ASCII = bytes(range(128, 256))
+
+
+def estimate_tokens(text: str) -> int:
+    """Return the approximate number of tokens of a text."""
+    data = text.encode("utf-8", "replace")
+    punctuation = len(data) - len(data.translate(None, PUNCTUATION))
+    non_ascii = 0 if text.isascii() else len(data) - len(data.translate(None, NON_ASCII))
+    return (8 * len(data) + 40 * punctuation + 7 * non_ascii + 49) // 50

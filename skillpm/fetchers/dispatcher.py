@@ -8,19 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Any, cast
 
+from skillpm.core.digest import Digest
 from skillpm.core.exclude_newer import Cutoff
+from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING
-from skillpm.errors import DigestMismatch, DigestMismatches, SkillpmError
+from skillpm.errors import DigestMismatch, DigestMismatches, FetchError, OfflineError, SkillpmError
 from skillpm.events import Reporter
-from skillpm.fetchers.base import AvailableSkill, FetchedSkill, Fetcher, IndexQueries, VersionLister
+from skillpm.fetchers.base import AvailableSkill, FetchedSkill, Fetcher, IndexQueries, VersionLister, variant_of
 from skillpm.files import is_below
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PathPin, UrlPin
+from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PathPin, UrlPin, describe_pin
 from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
-from skillpm.store import Store
+from skillpm.store import Store, StoreDamaged
 
 MAX_MISMATCH_CHECKS = 50
 KINDS: Mapping[type[Any], str] = {
@@ -178,3 +180,29 @@ def _group_by_kind(sources_or_pins: Mapping[SkillName, Any]) -> dict[str, list[S
     for name, source_or_pin in sources_or_pins.items():
         groups.setdefault(KINDS[type(source_or_pin)], []).append(name)
     return dict(sorted(groups.items()))
+
+
+MAX_ATTEMPTS = 5
+
+
+def fetch_content(fetchers: FetcherDispatcher, name: SkillName, skill: LockedSkill, digest: Digest) -> FileTree:
+    """Return the content of a locked skill (not a live link), every byte verified against its digest.
+
+    Raises `OfflineError`, or `FetchError` if the content disappears from the store again and again.
+    """
+    # Another process may delete an entry between fetching and reading it (`cache clean`): then it is fetched again.
+    for remaining in reversed(range(MAX_ATTEMPTS)):
+        try:
+            tree = fetchers.store.read(digest, variant_of(skill.pin))
+        except StoreDamaged:
+            fetchers.reporter.warn(f"{name}: its copy in the store was damaged; fetching it again")
+            tree = None
+        if tree is not None:
+            return tree
+        if remaining and (missing := fetchers.fetch({name: skill})):
+            raise OfflineError(missing)
+    raise FetchError(
+        f"cannot fetch `{name}` from {describe_pin(skill.pin)}: it was removed from the cache each time",
+        where=fetchers.store.folder,
+        hint="check what empties the cache (`skillpm cache clean` in a loop, a cleaner of temporary files)",
+    )

@@ -8,16 +8,16 @@ differs from what was installed, it becomes a backup instead of trash (ADR 4).
 import os
 from collections.abc import Callable, Iterator
 
+from skillpm.core.digest import content_hash
 from skillpm.core.names import SkillName, is_skill_name
 from skillpm.errors import DocumentError
-from skillpm.files import read_text
+from skillpm.files import read_regular_file, read_text
 from skillpm.formats.receipt import InstalledSkill, Receipt, read_receipt
 from skillpm.installer.backups import create_agent_backup, create_backup
-from skillpm.installer.disk_state import read_installed_state
+from skillpm.installer.disk_state import digest_folder, read_installed_state
 from skillpm.installer.journal import Journal, read_inode, read_journal
-from skillpm.installer.layout import Layout, load_receipt
+from skillpm.installer.layout import InstallTarget, Layout, load_receipt
 from skillpm.installer.stat_cache import StatCache
-from skillpm.installer.target import InstallTarget
 
 
 def back_up_skill(
@@ -113,3 +113,30 @@ def _has_local_changes(path: str, name: SkillName, installed: InstalledSkill | N
     state = read_installed_state(path, name, installed, StatCache())
     is_different = installed is None or installed.digest is None or state.digest != installed.digest
     return state.kind in {"edited", "foreign"} and is_different
+
+
+def digest_staged_skill(layout: Layout, name: SkillName) -> str:
+    """Return the digest of a staged skill."""
+    return digest_path(os.path.join(layout.staging, name))
+
+
+def digest_path(path: str) -> str:
+    """Return the digest of a folder, link or file; empty if it is none of these or missing."""
+    if os.path.islink(path):
+        return content_hash(b"link:" + os.fsencode(os.readlink(path)))
+    if os.path.isdir(path):
+        return digest_folder(path, None)
+    return content_hash(read_regular_file(path)) if os.path.isfile(path) else ""
+
+
+def hash_text(text: str | None) -> str:
+    """Return the SHA-256 of a document's text (UTF-8); empty for None."""
+    return "" if text is None else content_hash(text.encode())
+
+
+def hash_file(path: str) -> str:
+    """Return the SHA-256 of a document on disk; empty if it is missing."""
+    try:
+        return content_hash(read_regular_file(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return ""

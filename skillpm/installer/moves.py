@@ -13,11 +13,10 @@ from skillpm.formats.receipt import Receipt
 from skillpm.installer.backups import discard_backup, restore_backup
 from skillpm.installer.journal import Journal, Put, read_inode
 from skillpm.installer.late_edits import back_up_agent_entry, back_up_late_edits, back_up_skill
-from skillpm.installer.layout import Layout
+from skillpm.installer.layout import InstallTarget, Layout
 from skillpm.installer.links.reconciler import reconcile_links
 from skillpm.installer.links.state import points_at
 from skillpm.installer.rename import move_path, swap_folders
-from skillpm.installer.target import InstallTarget
 
 
 def execute_moves(

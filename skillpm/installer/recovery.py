@@ -7,9 +7,9 @@ from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, FileError
 from skillpm.files import read_text, translate_os_errors
 from skillpm.formats.receipt import read_receipt
-from skillpm.installer.fingerprints import digest_staged_skill, hash_file
 from skillpm.installer.journal import Journal, read_inode, read_journal
-from skillpm.installer.target import InstallTarget
+from skillpm.installer.late_edits import digest_staged_skill, hash_file
+from skillpm.installer.layout import InstallTarget
 from skillpm.installer.transaction import abandon_hint, finish
 
 

@@ -20,15 +20,14 @@ from skillpm.errors import DocumentChanged, FileError
 from skillpm.files import OS_ERROR_REASONS, discard_file, read_text, sync_folder, translate_os_errors, write_document
 from skillpm.formats.receipt import read_receipt
 from skillpm.installer.backups import back_up_legacy_registry, discard_backup
-from skillpm.installer.fingerprints import digest_path, digest_staged_skill, hash_file, hash_text
 from skillpm.installer.journal import ROLES, Journal, Put, Removal, read_inode, write_journal
-from skillpm.installer.layout import Layout, load_receipt
+from skillpm.installer.late_edits import digest_path, digest_staged_skill, hash_file, hash_text
+from skillpm.installer.layout import InstallTarget, Layout, load_receipt
 from skillpm.installer.leftovers import remove_leftovers
 from skillpm.installer.migration.cleanup import remove_migrated_files
 from skillpm.installer.moves import execute_moves
 from skillpm.installer.rename import raise_if_unmovable
 from skillpm.installer.staging import stage_documents
-from skillpm.installer.target import InstallTarget
 
 
 class ChangeSet(Value):

@@ -26,11 +26,10 @@ from skillpm.formats.user_config import (
 )
 from skillpm.operations.config_origins import EffectiveSetting, SettingOrigins
 from skillpm.operations.context.project_files import retry_if_changed
-from skillpm.operations.context.runtime import Context
+from skillpm.operations.context.runtime import Context, is_writable
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_permissions import load_manifest, load_rules
 from skillpm.operations.context.scope_settings import user_config_path
-from skillpm.operations.context.temporary_cache import is_writable
 from skillpm.settings import Settings
 
 

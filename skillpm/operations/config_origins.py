@@ -9,7 +9,7 @@ from skillpm.core.values import Value
 from skillpm.formats.manifest import Manifest
 from skillpm.formats.user_config import ENVIRONMENT_SETTINGS
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_indexes import configured_indexes
+from skillpm.operations.context.scope_fetchers import configured_indexes
 from skillpm.operations.context.scope_permissions import load_manifest, visible_scopes
 from skillpm.operations.context.scope_settings import find_strictest_cutoff
 from skillpm.settings import Settings

@@ -20,8 +20,7 @@ from skillpm.indexes.publish.release_merge import NewRelease, version_mismatch_m
 from skillpm.indexes.publish.tarball import pack_archive
 from skillpm.locks import hold_lock
 from skillpm.operations.cache.contents import PUBLISH_LOCK_DIR
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.temporary_cache import is_writable
+from skillpm.operations.context.runtime import Context, is_writable
 from skillpm.operations.publish_drafts import (
     ARCHIVE_SUFFIXES,
     NO_VERSION,

@@ -18,9 +18,8 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.values import Value
 from skillpm.core.versions import parse_version
 from skillpm.errors import FetchError
-from skillpm.fetchers.git.environment import GIT_SETTINGS, build_base_environment
 from skillpm.fetchers.git.gitconfig import read_git_config
-from skillpm.fetchers.git.process import GitProcesses
+from skillpm.fetchers.git.process import GIT_SETTINGS, GitProcesses, build_base_environment
 from skillpm.fetchers.git.repository_cache import GitCache
 from skillpm.fetchers.git.tagged_releases import TAG_PATTERN
 from skillpm.operations.context.runtime import Context

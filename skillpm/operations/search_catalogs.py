@@ -15,10 +15,9 @@ from skillpm.formats.pin import IndexPin, describe_pin
 from skillpm.indexes.search.catalogs import BUNDLED_KEY, Catalogs, SearchedIndex
 from skillpm.indexes.search.database import build_in_memory
 from skillpm.indexes.search.full_text import SearchDatabase
-from skillpm.operations.context.runtime import Context
+from skillpm.operations.context.runtime import Context, is_writable
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_indexes import configured_indexes
-from skillpm.operations.context.temporary_cache import is_writable
+from skillpm.operations.context.scope_fetchers import configured_indexes
 from skillpm.registry.card import Card
 from skillpm.serving.service import SkillService
 

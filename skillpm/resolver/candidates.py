@@ -8,7 +8,7 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import NotFoundError
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.requirements.dependency_spec import has_open_version, read_dependencies
+from skillpm.requirements.declared_dependencies import has_open_version, read_dependencies
 from skillpm.requirements.source import IndexSource, Source
 from skillpm.resolver.provider import AvailableVersion, PinnedSkill, Provider
 from skillpm.resolver.search_space import Candidate, LockedCandidates, Requirement, apply_override, is_more_specific

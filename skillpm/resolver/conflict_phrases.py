@@ -5,7 +5,7 @@ from typing import assert_never
 
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
-from skillpm.requirements.dependency_spec import version_range_of, without_range
+from skillpm.requirements.declared_dependencies import version_range_of, without_range
 from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
 from skillpm.resolver.search_space import Candidate
 

@@ -8,7 +8,7 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.core.versions import parse_range, parse_version, quick_contains
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.requirements.dependency_spec import has_open_version, version_range_of
+from skillpm.requirements.declared_dependencies import has_open_version, version_range_of
 from skillpm.requirements.manifest_requirements import parse_locked_requirement, requirement_values
 from skillpm.requirements.source import PathSource, Source, requirement_value
 from skillpm.resolver.candidates import CandidateSet, ResolutionRequest

@@ -7,7 +7,7 @@ from skillpm.core.names import SkillName
 from skillpm.core.versions import parse_range, parse_version
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.pin import BundledPin, IndexPin
-from skillpm.requirements.dependency_spec import (
+from skillpm.requirements.declared_dependencies import (
     covers,
     has_open_version,
     is_same_folder,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from skillpm.core.token_estimate import estimate_tokens
+from skillpm.core.text import estimate_tokens
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.registry.card import Card, McpServer
 from skillpm.serving.referenced_files import find_referenced_files

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from skillpm.core.token_estimate import estimate_tokens
+from skillpm.core.text import estimate_tokens
 from skillpm.registry.card import Card, names_of
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.snapshot import RegistrySnapshot

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from skillpm.core.token_estimate import estimate_tokens
+from skillpm.core.text import estimate_tokens
 from skillpm.serving.renderers.base import RenderedSkill
 
 RenderCatalog = Callable[[Sequence[RenderedSkill]], str]

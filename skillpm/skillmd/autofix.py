@@ -22,8 +22,7 @@ from skillpm.skillmd.lenient_parser import (
     recover_segment,
     split_segments,
 )
-from skillpm.skillmd.mcp_servers import KEY_PREFIX
-from skillpm.skillmd.skill import Skill, read_skill
+from skillpm.skillmd.skill import KEY_PREFIX, Skill, read_skill
 from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 
 BOM = b"\xef\xbb\xbf"

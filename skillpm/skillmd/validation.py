@@ -24,15 +24,14 @@ from skillpm.core.names import (
     path_problem,
     suggest_skill_name,
 )
-from skillpm.core.text import sanitize
-from skillpm.core.token_estimate import estimate_tokens
+from skillpm.core.text import estimate_tokens, sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.index_schema import version_problem
 from skillpm.requirements.declared_dependencies import METADATA_KEY
 from skillpm.skillmd.findings import Finding, NotLoadable, error, warning
 from skillpm.skillmd.frontmatter import Frontmatter, decode_text, find_key_lines, read_frontmatter
 from skillpm.skillmd.hidden_text import find_hidden_characters
-from skillpm.skillmd.mcp_servers import read_mcp_servers
+from skillpm.skillmd.skill import read_mcp_servers
 
 SPEC_FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 MAX_DESCRIPTION_LENGTH = 1024

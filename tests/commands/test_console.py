@@ -11,7 +11,7 @@ from commands.scene import CommandSandbox, expected_output
 from commands.test_skill_chooser import run_in_terminal
 from kit import GitServer, Repository
 
-from skillpm.cli.progress import LogProgress
+from skillpm.cli.console import LogProgress
 from skillpm.cli.text_layout import format_columns, format_table, wrap_text
 
 TIME = re.compile(r"\d+ ms$", re.MULTILINE)

@@ -15,8 +15,7 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.errors import FetchError
 from skillpm.events import Recorder
-from skillpm.fetchers.content import fetch_content
-from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
 from skillpm.fetchers.git.process import GitProcesses
 from skillpm.fetchers.git.repository_cache import GitCache
 from skillpm.formats.lockfile import LockedSkill, read_lockfile

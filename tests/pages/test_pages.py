@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [
     ROOT / "README.md",
-    *(DOCS / name for name in ("index.md", "commands.md", "errors.md", "specs.md")),
+    *(DOCS / f"{name}.md" for name in ("index", "commands", "errors", "formats", "layout-on-disk", "specs")),
     *sorted((DOCS / "guides").glob("*.md")),
 ]
 

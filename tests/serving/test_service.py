@@ -12,7 +12,7 @@ from kit import make_skill, prefix_paths
 from kit.registry import create_service, write_files
 
 from skillpm import Card, Registry, Rules, SkillService
-from skillpm.core.token_estimate import estimate_tokens
+from skillpm.core.text import estimate_tokens
 from skillpm.errors import NotAllowedError, NotFoundError
 from skillpm.serving.permissions import build_ordered_rules
 from skillpm.serving.renderers.lookup import RENDERERS

@@ -10,8 +10,7 @@ from skillpm.core.system_requirements import SystemRequirements, read_system_req
 from skillpm.core.text import HIDDEN
 from skillpm.skillmd.autofix import fix
 from skillpm.skillmd.findings import Finding, NotLoadable
-from skillpm.skillmd.mcp_servers import read_mcp_servers
-from skillpm.skillmd.skill import Skill, read_skill
+from skillpm.skillmd.skill import Skill, read_mcp_servers, read_skill
 from skillpm.skillmd.validation import validate_skill
 
 MANY = settings(max_examples=400)

@@ -9,8 +9,7 @@ from skillpm.core.system_requirements import SystemRequirements
 from skillpm.registry.entry import build_entry
 from skillpm.serving.body_modes import MAX_LENGTH, TRUNCATED_NOTE, truncate
 from skillpm.skillmd.findings import NotLoadable
-from skillpm.skillmd.mcp_servers import McpServer
-from skillpm.skillmd.skill import Skill, read_skill
+from skillpm.skillmd.skill import McpServer, Skill, read_skill
 from skillpm.skillmd.validation import ValidationReport, validate_skill
 
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from skillpm.core.system_requirements import SystemRequirements
 from skillpm.skillmd.findings import Finding, NotLoadable
-from skillpm.skillmd.mcp_servers import McpServer
-from skillpm.skillmd.skill import Skill, read_skill
+from skillpm.skillmd.skill import McpServer, Skill, read_skill
 
 OUTSIDE = "the name does not match the specification"
 

@@ -14,7 +14,7 @@ from skillpm.core.text import is_encodable, pluralize, sanitize
 from skillpm.core.versions import is_version
 from skillpm.errors import UsageError
 from skillpm.indexes.publish.index_builder import IndexBuildResult
-from skillpm.operations.context.scope_indexes import check_index
+from skillpm.operations.context.scope_fetchers import check_index
 from skillpm.operations.publish import build_index, open_index_writer
 
 ARGUMENT_COUNT = 2  # NAME@VERSION and DIR

@@ -6,9 +6,9 @@ from typing import TypeGuard
 
 from skillpm.core.git_syntax import is_commit, is_ref
 from skillpm.errors import OfflineError
-from skillpm.fetchers.git.environment import build_base_environment
 from skillpm.fetchers.git.errors import ErrorKind, GitFailed, missing_ref_error, translate_error
 from skillpm.fetchers.git.objects import GitObject, ObjectReader
+from skillpm.fetchers.git.process import build_base_environment
 from skillpm.fetchers.git.remote import GitContext, Remote
 
 # Configured on the command line of a fetch only: see `CONFIG_TEMPLATE`.

@@ -18,10 +18,10 @@ from skillpm.core.text import sanitize
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.disk_state import digest_folder
 from skillpm.installer.late_edits import back_up_agent_entry
+from skillpm.installer.layout import InstallTarget
 from skillpm.installer.leftovers import discard_tree
 from skillpm.installer.rename import move_path, swap_folders
 from skillpm.installer.staging import copy_folder
-from skillpm.installer.target import InstallTarget
 
 TEMPORARY_NAME = re.compile(r"\.([a-z0-9-]+)\.skillpm-(new|old|gone)")
 Warn = Callable[[str], None]

@@ -11,16 +11,47 @@ import os
 import stat
 import sys
 from collections.abc import Callable
+from posixpath import dirname
 
 from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.disk_state import digest_folder
+from skillpm.installer.layout import InstallTarget, LinkFolders
 from skillpm.installer.links.copies import clean_up_copies, install_copy, remove_copy, stage_copy
-from skillpm.installer.links.created_folders import remove_if_created
 from skillpm.installer.links.state import is_link, points_at
 from skillpm.installer.staging import FsyncQueue
-from skillpm.installer.target import InstallTarget
+
+
+def record_created_folders(old_receipt: Receipt, new_receipt: Receipt, folders: LinkFolders) -> Receipt:
+    """Return the receipt with the folders that its links require to be created.
+
+    These are the agent folders that do not exist before the first link, and in a project also the host's folder above
+    (`.claude` for `.claude/skills`). Folders without links are dropped from the record.
+    """
+    linked = {folder for folder, links in new_receipt.links.items() if links}
+    created = {*old_receipt.folders}
+    for folder in linked - old_receipt.links.keys():
+        path = folders.path(folder)
+        if not os.path.lexists(path):
+            created.add(folder)
+            if folders.boundary and not os.path.lexists(os.path.dirname(path)):
+                created.add(dirname(folder))
+    used = linked | {dirname(folder) for folder in linked}
+    return new_receipt.replace(folders=tuple(sorted(created & used)))
+
+
+def remove_if_created(folder: str, old_receipt: Receipt, folders: LinkFolders) -> None:
+    """Remove a folder that was created for links if it is empty now, and the host's folder above it likewise."""
+    path = folders.path(folder)
+    if folder not in old_receipt.folders or os.path.islink(path):
+        return
+    try:
+        os.rmdir(path)
+        if folders.boundary and dirname(folder) in old_receipt.folders:
+            os.rmdir(os.path.dirname(path))
+    except OSError:
+        return
 
 
 def reconcile_links(

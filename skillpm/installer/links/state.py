@@ -12,8 +12,7 @@ from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.installer.disk_state import digest_folder
-from skillpm.installer.layout import Layout
-from skillpm.installer.target import LinkFolders
+from skillpm.installer.layout import Layout, LinkFolders
 
 
 class LinkState(Value):

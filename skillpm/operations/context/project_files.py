@@ -14,9 +14,17 @@ from skillpm.files import read_text
 from skillpm.formats.lockfile import Lockfile, read_lockfile
 from skillpm.formats.manifest import EMPTY_MANIFEST, KNOWN_KEYS, Manifest, read_manifest
 from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope import (
+    LOCKFILE,
+    MANIFEST,
+    Scope,
+    candidate_project_dirs,
+    locked_in,
+    missing_manifest,
+)
 from skillpm.requirements.manifest_requirements import read_overrides, read_requirements
 from skillpm.requirements.source import Source
+from skillpm.settings import Settings
 
 MAX_TRIES = 3
 Result = TypeVar("Result")
@@ -121,3 +129,23 @@ def _read_user_agents(path: str) -> tuple[str, ...]:
         return ()
     agents = parse_toml(text, path).get("agents")
     return () if agents is None else agents.texts()
+
+
+def require_manifest(scope: Scope, files: ProjectFiles) -> ProjectFiles:
+    """Return the files. Raises `NotFoundError` if there is no manifest but skills are locked: they would be removed."""
+    if files.manifest_text is None and files.lockfile.skills:
+        raise missing_manifest(
+            scope.manifest, len(files.lockfile.skills), f"skillpm init{' -g' if scope.kind == 'user' else ''}"
+        )
+    return files
+
+
+def require_project_manifest(scope: Scope, settings: Settings) -> None:
+    """Raise `NotFoundError` if user scope applies only because a project lost its manifest."""
+    if not scope.is_fallback:
+        return
+    for folder in candidate_project_dirs(settings):
+        if count := locked_in(os.path.join(folder, LOCKFILE)):
+            error = missing_manifest(os.path.join(folder, MANIFEST), count, "skillpm init")
+            error.hint += "; use `-g` for user scope"
+            raise error

@@ -12,8 +12,7 @@ from skillpm.errors import ConflictError, DocumentError, NotFoundError, UsageErr
 from skillpm.files import is_below, read_text
 from skillpm.formats.manifest import document_kind, mistyped_manifest_error
 from skillpm.installer.escaping_links import boundary_of, find_repository_root
-from skillpm.installer.layout import PROJECT_FOLDER, Layout
-from skillpm.installer.target import InstallTarget, LinkFolders
+from skillpm.installer.layout import PROJECT_FOLDER, InstallTarget, Layout, LinkFolders
 from skillpm.settings import Settings
 
 MANIFEST, LOCKFILE = "skills.json", "skills.lock"

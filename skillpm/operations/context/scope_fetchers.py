@@ -1,16 +1,71 @@
 """The fetchers of a scope."""
 
 import os
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from skillpm.core.decoder import JsonNode, parse_toml
+from skillpm.errors import DocumentError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.files import read_text
+from skillpm.formats.index_sources import ConfiguredIndex, merge_indexes, normalize_site_url, read_indexes
+from skillpm.formats.manifest import read_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_indexes import configured_indexes
+from skillpm.operations.context.scope_settings import user_config_path
+from skillpm.settings import Settings
 
 if TYPE_CHECKING:
     from skillpm.fetchers.base import IndexQueries
+    from skillpm.indexes.publish.verification import IndexProblem
+
+
+def configured_indexes(scope: Scope, settings: Settings) -> tuple[ConfiguredIndex, ...]:
+    """Return the indexes in the order in which they are searched. Raises `ConflictError` for one name with two URLs."""
+    text = read_text(scope.manifest)
+    manifest = () if text is None else read_manifest(text, scope.manifest).indexes
+    user = user_indexes(settings)
+    own = {(index.name, index.url) for index in (*user, *(manifest if scope.kind == "user" else ()))}
+    return tuple(
+        index.replace(is_own=(index.name, index.url) in own or _is_set_in_environment(index, settings.environ))
+        for index in merge_indexes(manifest, user)
+    )
+
+
+def _is_set_in_environment(index: ConfiguredIndex, environ: Mapping[str, str]) -> bool:
+    """Return whether the environment configures the index of this name: for machines without a config.toml."""
+    url = environ.get(index.url_variable, "")
+    return bool(url) and normalize_site_url(JsonNode(url, index.url_variable)) == index.url
+
+
+def check_index(context: Context, location: str) -> "list[IndexProblem]":
+    """Verify the index at a URL or in a folder, and return all problems."""
+    from skillpm.indexes.client.index_client import IndexClient  # noqa: PLC0415  (imports httpx)
+    from skillpm.indexes.publish.verification import verify_index  # noqa: PLC0415
+
+    settings = context.settings
+    url = location if "://" in location else os.path.abspath(os.path.join(settings.working_directory, location))
+    (index,) = read_indexes(JsonNode([{"name": "checked", "url": url}], location))
+    indexes = [index.replace(name="that you named", is_own=True)]
+    client = IndexClient(settings, settings.working_directory, context.store, context.reporter, indexes)
+    return list(verify_index(client.indexes[0], settings.limits, context.reporter.warn))
+
+
+def user_indexes(settings: Settings) -> tuple[ConfiguredIndex, ...]:
+    """Return the indexes of the user's `config.toml`, in its order."""
+    path = user_config_path(settings)
+    text = read_text(path)
+    if text is None:
+        return ()
+    indexes = read_indexes(parse_toml(text, path).get("indexes"))
+    for index in indexes:
+        if index.is_local and not index.url.startswith(("/", "~/")):
+            raise DocumentError(
+                f"the folder of the index `{index.name}` must be absolute in config.toml, as /folder or ~/folder",
+                where=index.defined_in,
+            )
+    return indexes
 
 
 def make_fetchers(scope: Scope, context: Context) -> FetcherDispatcher:

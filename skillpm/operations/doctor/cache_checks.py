@@ -11,7 +11,7 @@ from skillpm.fetchers.git.process import GitProcesses
 from skillpm.fetchers.git.repository_cache import is_sound as is_sound_repository
 from skillpm.locks import is_held
 from skillpm.operations.cache.contents import cache_root, inspect_cache
-from skillpm.operations.context.temporary_cache import is_writable
+from skillpm.operations.context.runtime import is_writable
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 from skillpm.store import is_intact
 

@@ -14,7 +14,7 @@ from skillpm.fetchers.git.process import GitProcesses
 from skillpm.installer.layout import Layout
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.scope import MANIFEST
-from skillpm.operations.context.scope_indexes import configured_indexes
+from skillpm.operations.context.scope_fetchers import configured_indexes
 from skillpm.operations.context.scope_permissions import load_rules, unreachable_rule_messages
 from skillpm.operations.discover import read_user_config
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext, diagnostic_from_error

@@ -12,7 +12,7 @@ from skillpm.errors import NotFoundError
 from skillpm.formats.lockfile import Lockfile
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
-from skillpm.requirements.dependency_spec import has_open_version, read_dependencies, version_range_of
+from skillpm.requirements.declared_dependencies import has_open_version, read_dependencies, version_range_of
 from skillpm.requirements.source import GitSource, Source
 
 

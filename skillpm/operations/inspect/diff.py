@@ -10,7 +10,7 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError
 from skillpm.fetchers.base import variant_of
-from skillpm.fetchers.content import fetch_content
+from skillpm.fetchers.dispatcher import fetch_content
 from skillpm.files import translate_os_errors
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.installer.actions import version_label
@@ -22,7 +22,7 @@ from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.inspect.show import find_skill, refuse_escaping_link
 from skillpm.operations.pipeline.index_policy import refuse_unconfigured
-from skillpm.operations.pipeline.live_links import link_targets
+from skillpm.operations.pipeline.local_skills import link_targets
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, resolve_lockfile
 from skillpm.operations.pipeline.source_policy import check_sources
 

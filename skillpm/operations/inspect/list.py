@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SKILL_FILE, SkillName
-from skillpm.core.token_estimate import estimate_tokens
+from skillpm.core.text import estimate_tokens
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
 from skillpm.formats.lockfile import LockedSkill, read_lockfile

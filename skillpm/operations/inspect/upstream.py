@@ -10,7 +10,7 @@ from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.pin import GitPin
 from skillpm.operations.inspect.constraints import ConstraintsByName
-from skillpm.requirements.dependency_spec import has_open_version, without_range
+from skillpm.requirements.declared_dependencies import has_open_version, without_range
 from skillpm.requirements.source import GitSource, Source
 from skillpm.resolver.provider import AvailableVersion
 

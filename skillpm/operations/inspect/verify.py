@@ -14,12 +14,11 @@ from skillpm.installer.consistent_view import ReadView, read_until_consistent
 from skillpm.installer.disk_state import FOLDER_REPLACED, REPLACED_REASON, FileChange, digest_folder, find_changes
 from skillpm.installer.links.state import read_link_state
 from skillpm.installer.stat_cache import StatCache
-from skillpm.operations.context.missing_manifest import require_project_manifest
-from skillpm.operations.context.project_files import read_project_files
+from skillpm.operations.context.project_files import read_project_files, require_project_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.inspect.yanked import find_index_warnings
-from skillpm.operations.pipeline.live_links import wrong_target_message
+from skillpm.operations.pipeline.local_skills import wrong_target_message
 
 LINK_REPLACED = "no longer links to it"
 State = Literal["ok", "modified", "missing", "not-locked", "other-version", "link", "broken-link"]

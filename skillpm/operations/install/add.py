@@ -9,16 +9,14 @@ from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, FetchError, NotFoundError, OfflineError, UsageError
 from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.formats.json_edit import set_member
-from skillpm.operations.context.missing_manifest import require_project_manifest
-from skillpm.operations.context.project_files import ProjectFiles, read_project_files
+from skillpm.operations.context.project_files import ProjectFiles, read_project_files, require_project_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_indexes import configured_indexes
+from skillpm.operations.context.scope_fetchers import configured_indexes
 from skillpm.operations.inspect.list import list_skills
 from skillpm.operations.install.new_requirement import NewRequirement, describe_source
 from skillpm.operations.install.request import InstallRequest
-from skillpm.operations.install.requirement_match import is_same_origin, is_satisfied
-from skillpm.operations.install.spec_requirements import parse_requests
+from skillpm.operations.install.spec_requirements import is_same_origin, is_satisfied, parse_requests
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
 from skillpm.requirements.source import BundledSource, GitSource, IndexSource, requirement_value
 from skillpm.requirements.specifier_hints import EXAMPLES

@@ -12,8 +12,7 @@ from skillpm.installer.stat_cache import StatCache
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_fetchers import make_fetchers
-from skillpm.operations.context.scope_indexes import configured_indexes
+from skillpm.operations.context.scope_fetchers import configured_indexes, make_fetchers
 from skillpm.operations.context.scope_permissions import load_manifest
 from skillpm.operations.context.scope_settings import read_effective_cutoff
 from skillpm.operations.install.new_requirement import NewRequirement, describe_source

@@ -6,8 +6,14 @@ from collections.abc import Sequence
 from skillpm.core.values import Value
 from skillpm.files import translate_os_errors, write_document
 from skillpm.installer.actions import version_label
-from skillpm.operations.context.missing_manifest import require_manifest, require_project_manifest
-from skillpm.operations.context.project_files import ProjectFiles, check_unchanged, read_project_files, retry_if_changed
+from skillpm.operations.context.project_files import (
+    ProjectFiles,
+    check_unchanged,
+    read_project_files,
+    require_manifest,
+    require_project_manifest,
+    retry_if_changed,
+)
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers

@@ -10,6 +10,9 @@ from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, FetchError, ManySkillsError, NotFoundError, UsageError
 from skillpm.fetchers.base import AvailableSkill
 from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.formats.index_sources import ConfiguredIndex
+from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.pin import IndexPin
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
@@ -25,7 +28,8 @@ from skillpm.operations.install.site_specs import (
     not_found_error,
     parse_site_url,
 )
-from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, UrlSource
+from skillpm.requirements.declared_dependencies import is_same_folder
+from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
 from skillpm.requirements.specifier import Specifier
 
 
@@ -151,3 +155,47 @@ def _deduplicate(additions: Sequence[NewRequirement]) -> list[NewRequirement]:
                 hint="install them one at a time, one of them with --as NAME",
             )
     return list(by_name.values())
+
+
+def is_satisfied(new: NewRequirement, existing: Source | None) -> bool:
+    """Return whether the existing requirement is a more specific form of the new one.
+
+    A bare name is satisfied by any range of the same index, and a repository without a ref by any ref.
+    """
+    source = new.source
+    if new.is_bare:
+        site = source.index_url if isinstance(source, IndexSource) else ""
+        return isinstance(existing, IndexSource) and site in {"", existing.index}
+    return isinstance(source, GitSource) and not source.kind and is_same_folder(source, existing)
+
+
+def is_same_origin(new: Source, old: Source, locked: LockedSkill | None, indexes: Sequence[ConfiguredIndex]) -> bool:
+    """Return whether a skill would come from where it comes from already.
+
+    That is the same folder of a repository at another ref, the same index by another name or in another range, or the
+    same local folder. `locked` shows which index satisfied a requirement that names none; `indexes` are in the order
+    in which they are searched.
+    """
+    match new, old:
+        case GitSource(), GitSource():
+            return is_same_folder(new, old)
+        case PathSource(), PathSource():
+            return new.path == old.path and new.link  # only `--force` replaces a live link by a copy
+        case IndexSource(), IndexSource():
+            if not new.index_url and old.index in {"", new.index}:
+                return True
+            first = indexes[0].url if indexes else ""
+            new_url = _index_url(new, indexes) or first
+            old_url = _index_url(old, indexes) or _locked_index_url(locked)
+            return new_url == old_url != ""
+        case _:
+            return False
+
+
+def _index_url(source: IndexSource, indexes: Sequence[ConfiguredIndex]) -> str:
+    """Return the URL of the index that a requirement names; empty if it names none."""
+    return source.index_url or next((index.url for index in indexes if index.name == source.index), "")
+
+
+def _locked_index_url(locked: LockedSkill | None) -> str:
+    return locked.pin.index if locked is not None and isinstance(locked.pin, IndexPin) else ""

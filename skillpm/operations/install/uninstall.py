@@ -11,8 +11,7 @@ from skillpm.errors import ConflictError, NotFoundError, UsageError
 from skillpm.formats.json_edit import remove_member
 from skillpm.installer.layout import load_receipt
 from skillpm.installer.skill_file import find_skill_file
-from skillpm.operations.context.missing_manifest import require_project_manifest
-from skillpm.operations.context.project_files import ProjectFiles, read_project_files
+from skillpm.operations.context.project_files import ProjectFiles, read_project_files, require_project_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change

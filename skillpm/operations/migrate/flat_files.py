@@ -25,7 +25,7 @@ def find_flat_files(directory: str, skills: Collection[str], limits: Limits) -> 
     # Reading them imports a YAML library.
     from skillpm.installer.migration.migration_planner import find_skill_candidates  # noqa: PLC0415
     from skillpm.installer.migration.scanner import scan_flat_files  # noqa: PLC0415
-    from skillpm.operations.migrate.handwritten_registry import load_legacy_registry  # noqa: PLC0415
+    from skillpm.operations.migrate.plan import load_legacy_registry  # noqa: PLC0415
 
     layout = Layout(directory)
     try:

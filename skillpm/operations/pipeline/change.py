@@ -7,8 +7,13 @@ from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.installer.actions import Action, InstallOptions
 from skillpm.installer.leftovers import has_leftovers
-from skillpm.operations.context.missing_manifest import require_manifest, require_project_manifest
-from skillpm.operations.context.project_files import ProjectFiles, read_project_files, retry_if_changed
+from skillpm.operations.context.project_files import (
+    ProjectFiles,
+    read_project_files,
+    require_manifest,
+    require_project_manifest,
+    retry_if_changed,
+)
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
@@ -22,10 +27,9 @@ from skillpm.operations.pipeline.index_policy import (
     refuse_unconfigured,
     unconfigured_index_messages,
 )
-from skillpm.operations.pipeline.install_plan import InstallPlan
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, find_lock_conflicts, resolve_lockfile
 from skillpm.operations.pipeline.next_steps import suggest_next_step
-from skillpm.operations.pipeline.plan import plan_install
+from skillpm.operations.pipeline.plan import InstallPlan, plan_install
 
 INTERRUPTED_CHANGE = "an interrupted change is pending; this is the state without it"
 

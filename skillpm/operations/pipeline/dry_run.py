@@ -5,7 +5,7 @@ import os
 from skillpm.installer.disk_state import digest_folder
 from skillpm.installer.links.state import is_link
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.pipeline.install_plan import InstallPlan
+from skillpm.operations.pipeline.plan import InstallPlan
 from skillpm.settings import Settings
 
 

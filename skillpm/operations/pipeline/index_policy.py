@@ -18,7 +18,7 @@ from skillpm.formats.pin import IndexPin
 from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_indexes import configured_indexes, user_indexes
+from skillpm.operations.context.scope_fetchers import configured_indexes, user_indexes
 from skillpm.operations.inspect.constraints import select_skills
 from skillpm.operations.pipeline.source_policy import find_explicit_sites
 from skillpm.requirements.source import IndexSource

@@ -7,8 +7,7 @@ from typing import Any
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, OfflineError, RefusedError
-from skillpm.fetchers.content import fetch_content
-from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.receipt import InstalledFile, InstalledSkill
 from skillpm.installer.skill_content import LiveLink, SkillContent
@@ -16,8 +15,8 @@ from skillpm.installer.transaction import ChangeSet
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange
-from skillpm.operations.pipeline.install_plan import InstallPlan
-from skillpm.operations.pipeline.live_links import live_target
+from skillpm.operations.pipeline.local_skills import live_target
+from skillpm.operations.pipeline.plan import InstallPlan
 from skillpm.operations.pipeline.registry_plan import plan_registry
 from skillpm.requirements.declared_dependencies import MANIFEST_FILE, read_declared_dependencies
 from skillpm.skillmd.findings import NotLoadable

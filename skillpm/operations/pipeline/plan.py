@@ -1,23 +1,123 @@
 """Plan a change: compare the lockfile with the installed skills, and derive the actions. Changes nothing."""
 
-from skillpm.formats.lockfile import Lockfile
-from skillpm.formats.receipt import Receipt, write_receipt
-from skillpm.installer.actions import InstallOptions, plan_actions
-from skillpm.installer.disk_state import read_installed_states
-from skillpm.installer.layout import load_receipt
-from skillpm.installer.links.created_folders import record_created_folders
+import os
+from collections.abc import Mapping, Sequence
+
+from skillpm.core.digest import content_hash
+from skillpm.core.names import SkillName
+from skillpm.core.values import EMPTY_MAPPING, Value
+from skillpm.fetchers.base import variant_of
+from skillpm.formats.index_sources import ConfiguredIndex
+from skillpm.formats.legacy_metadata import LegacyMetadata
+from skillpm.formats.lockfile import LockedSkill, Lockfile
+from skillpm.formats.receipt import InstalledFile, InstalledSkill, Receipt, write_receipt
+from skillpm.installer.actions import Action, InstallOptions, plan_actions
+from skillpm.installer.disk_state import InstalledState, read_installed_states, walk_files
+from skillpm.installer.layout import Layout, load_receipt
+from skillpm.installer.links.link_planner import LinkPlan
+from skillpm.installer.links.reconciler import record_created_folders
 from skillpm.installer.stat_cache import read_stat_cache
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.pipeline.blockers import apply_link_plan, check_keep_names
-from skillpm.operations.pipeline.expected_registry import ExpectedRegistry, plan_expected_registry
-from skillpm.operations.pipeline.install_plan import InstallPlan
-from skillpm.operations.pipeline.live_links import mark_edited_links
-from skillpm.operations.pipeline.local_skills import make_orphan_actions
+from skillpm.operations.pipeline.local_skills import make_orphan_actions, mark_edited_links
 from skillpm.operations.pipeline.lock_resolution import render_lockfile
-from skillpm.operations.pipeline.receipt_plan import update_receipt
+from skillpm.operations.pipeline.registry_plan import ExpectedRegistry, plan_expected_registry
 from skillpm.operations.pipeline.skill_links import VisibleSkills, plan_skill_links
 from skillpm.settings import Settings
+from skillpm.store import Store
+
+
+class InstallPlan(Value):
+    """A planned change: the present state, the state to reach, and the actions that lead from one to the other."""
+
+    files: ProjectFiles
+    lockfile: Lockfile
+    # The receipt as it is, and as it will be once the skills to write are recorded in it.
+    receipt: Receipt
+    new_receipt: Receipt
+    disk: Mapping[SkillName, InstalledState]
+    actions: tuple[Action, ...]
+    links: LinkPlan
+    # New texts, by role. Registry and receipt are among them only if no folder is written or removed.
+    documents: Mapping[str, str] = EMPTY_MAPPING
+    # Indexes that this change adds to the manifest.
+    added_indexes: tuple[ConfiguredIndex, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything is up to date."""
+        return not self.documents and all(action.verb == "keep" for action in self.actions)
+
+    @property
+    def written_skills(self) -> set[SkillName]:
+        """The skills whose files are to be written."""
+        writing = (action for action in self.actions if action.verb in {"add", "update"})
+        return {action.name for action in writing if self._needs_files(action)}
+
+    def find_missing(self, store: Store) -> set[SkillName]:
+        """Return the skills to write whose content is not in the store, so that it has to be fetched."""
+        skills = ((name, self.lockfile.skills[name]) for name in self.written_skills)
+        contents = ((name, skill.digest, variant_of(skill.pin)) for name, skill in skills)
+        return {name for name, digest, variant in contents if digest is not None and not store.has(digest, variant)}
+
+    def _needs_files(self, action: Action) -> bool:
+        """Return whether files must be written: not if the commit has changed, and the folder's tree has not."""
+        old, new = self.receipt.skills.get(action.name), self.lockfile.skills[action.name]
+        if action.verb == "add" or old is None or self.disk[action.name].kind != "intact":
+            return True
+        if new.digest is None:
+            return old.pin != new.pin  # a live link has no content but its target
+        return old.digest != new.digest or variant_of(old.pin) != variant_of(new.pin)
+
+
+def update_receipt(
+    layout: Layout,
+    receipt: Receipt,
+    lockfile: Lockfile,
+    disk: Mapping[SkillName, InstalledState],
+    actions: Sequence[Action],
+) -> Receipt:
+    """Return the receipt after the actions. Skills whose files change get their new entry when they are staged."""
+    skills = dict(receipt.skills)
+    for action in actions:
+        locked = lockfile.skills.get(action.name)
+        if action.verb == "remove":
+            skills.pop(action.name, None)
+        elif action.verb in {"keep", "relink"} and locked is not None and disk[action.name].digest == locked.digest:
+            skills[action.name] = _adopt_skill(layout, action.name, locked, receipt.skills.get(action.name))
+        elif action.verb == "update" and locked is not None and action.name in skills:
+            skills[action.name] = skills[action.name].replace(pin=locked.pin, version=locked.version)
+    return receipt.replace(skills=skills, inherited=_update_legacy_metadata(layout, receipt, actions))
+
+
+def _update_legacy_metadata(
+    layout: Layout, receipt: Receipt, actions: Sequence[Action]
+) -> dict[SkillName, LegacyMetadata]:
+    """Return the metadata of old registries that still applies: it goes with the folder that it describes."""
+    replaced = {action.name for action in actions if action.verb == "remove"}
+    replaced |= {action.name for action in actions if action.needs_backup and action.name not in receipt.skills}
+    return {
+        name: metadata
+        for name, metadata in receipt.inherited.items()
+        if name not in replaced and (name in receipt.skills or os.path.lexists(layout.skill_path(name)))
+    }
+
+
+def _adopt_skill(layout: Layout, name: SkillName, locked: LockedSkill, old: InstalledSkill | None) -> InstalledSkill:
+    """Return the receipt's entry of a folder that has the locked content already."""
+    if old is not None and old.digest == locked.digest and old.pin == locked.pin:
+        return old
+    if locked.digest is None:
+        return InstalledSkill(pin=locked.pin, digest=None, version=locked.version)
+    files = {}
+    for path, entry in walk_files(layout.skill_path(name)):
+        state = entry.stat(follow_symlinks=False)
+        with open(entry.path, "rb") as file:
+            data = file.read()
+        files[path] = InstalledFile(sha256=content_hash(data), size=len(data), executable=bool(state.st_mode & 0o100))
+    return InstalledSkill(pin=locked.pin, digest=locked.digest, version=locked.version, files=files)
 
 
 def plan_install(

@@ -14,7 +14,7 @@ from skillpm.installer.links.link_planner import LinkPlan, plan_links
 from skillpm.installer.links.state import LinkState, choose_link_kind, read_link_state
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.pipeline.live_links import source_folder
+from skillpm.operations.pipeline.local_skills import source_folder
 from skillpm.settings import Settings
 
 

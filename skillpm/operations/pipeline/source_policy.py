@@ -15,7 +15,7 @@ from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlP
 from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
-from skillpm.requirements.dependency_spec import read_dependencies
+from skillpm.requirements.declared_dependencies import read_dependencies
 from skillpm.requirements.source import (
     BundledSource,
     GitSource,
